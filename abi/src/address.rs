@@ -1,0 +1,82 @@
+//! The one virtual address space (Sv39, 39 bits, sign-extended).
+//!
+//! The lower half belongs to user mode: every instance has a region of its own, so an address is
+//! unique in the whole system. The upper half is the kernel domain's; it is mapped in every page
+//! table, without the U bit, and each kind of object has a window of its own so that its address
+//! is a constant and its number is a bit field of its address.
+
+/// Bytes in a page (Sv39, RISC-V privileged manual section 4.4).
+pub const PAGE_SIZE: u64 = 4096;
+/// Bytes mapped by one leaf page table (512 pages).
+pub const LEAF_SPAN: u64 = 512 * PAGE_SIZE;
+
+/// log2 of the bytes in an instance's region.
+pub const REGION_SHIFT: u32 = 26;
+/// Bytes in an instance's region (64 MiB). Instance `n` (from 1) owns
+/// `n << REGION_SHIFT .. (n + 1) << REGION_SHIFT`.
+pub const REGION_SIZE: u64 = 1 << REGION_SHIFT;
+/// The startup page (see [`crate::startup`]), read-only, at this offset in the region.
+pub const STARTUP_OFFSET: u64 = 0x1000;
+/// The component's image begins here; everything below, except the startup page, is unmapped.
+pub const IMAGE_OFFSET: u64 = 0x1_0000;
+/// Device registers are mapped from this offset of the region on, a page-aligned block each.
+pub const DEVICES_OFFSET: u64 = 0x0300_0000;
+
+/// An *activation* is what one call needs in its callee: a stack and window slots. This is the
+/// distance between two of them; they follow the image, aligned to this.
+pub const ACTIVATION_STRIDE: u64 = 32 * PAGE_SIZE;
+/// The top of an activation's stack, as an offset in the activation. The pages below the stack's
+/// size are unmapped (guard).
+pub const ACTIVATION_STACK_TOP: u64 = 12 * PAGE_SIZE;
+/// Largest stack of an activation: the first page stays unmapped.
+pub const ACTIVATION_STACK_MAXIMUM: u64 = 11 * PAGE_SIZE;
+/// The first window slot, as an offset in the activation; slot `k` is `k * WINDOW_SLOT_STRIDE`
+/// after it. Between two slots lies an unmapped page.
+pub const ACTIVATION_WINDOWS: u64 = 13 * PAGE_SIZE;
+/// Largest window: 16 KiB. Larger data goes through a shared section.
+pub const WINDOW_MAXIMUM: u64 = 4 * PAGE_SIZE;
+/// Distance between two window slots of an activation.
+pub const WINDOW_SLOT_STRIDE: u64 = WINDOW_MAXIMUM + PAGE_SIZE;
+/// Window slots of an activation.
+pub const WINDOW_SLOTS: usize = 3;
+/// Data of at most this many bytes is copied by the portal, more goes through a window.
+pub const COPY_MAXIMUM: u64 = 64;
+
+/// Stack groups: memory of the stacks that members of a group share (portal letter `s`).
+/// Group `g` (from 0) owns `STACK_GROUPS + g * STACK_GROUP_SIZE ..`.
+pub const STACK_GROUPS: u64 = 0x30_0000_0000;
+/// log2 of [`STACK_GROUP_SIZE`]; a portal checks membership of a stack pointer by a shift.
+pub const STACK_GROUP_SHIFT: u32 = 21;
+/// Bytes of address space of one stack group (one leaf page table).
+pub const STACK_GROUP_SIZE: u64 = 1 << STACK_GROUP_SHIFT;
+/// Sections: memory shared by several instances for good. Section `s` begins at
+/// `SECTIONS + s * SECTION_STRIDE`.
+pub const SECTIONS: u64 = 0x38_0000_0000;
+/// Address space of one section.
+pub const SECTION_STRIDE: u64 = LEAF_SPAN;
+
+/// First address of the kernel domain (root page-table entry 256).
+pub const KERNEL: u64 = 0xffff_ffc0_0000_0000;
+/// The nucleus' code and data.
+pub const NUCLEUS: u64 = KERNEL;
+/// Portal code with its literals; readable and executable, never writable here.
+pub const PORTAL_CODE: u64 = KERNEL + 0x0400_0000;
+/// Thread blocks, a page each (see [`crate::thread`]).
+pub const THREADS: u64 = KERNEL + 0x0800_0000;
+/// Domain blocks (see [`crate::domain`]).
+pub const DOMAINS: u64 = KERNEL + 0x0c00_0000;
+/// Page tables: the pool from which every page table of the system is taken.
+pub const PAGE_TABLES: u64 = KERNEL + 0x1000_0000;
+/// The kernel's alias of the top page of every activation's stack, where portals copy data to.
+pub const STACK_ALIASES: u64 = KERNEL + 0x1400_0000;
+/// Semaphore words (see [`crate::semaphore`]), also mapped writable in the scheduler.
+pub const SEMAPHORES: u64 = KERNEL + 0x1800_0000;
+/// Activation descriptors and stack queues (see [`crate::domain`]).
+pub const ACTIVATIONS: u64 = KERNEL + 0x1c00_0000;
+/// Call counters of a counting build.
+pub const COUNTERS: u64 = KERNEL + 0x2000_0000;
+
+/// First address of the region of instance `number`.
+pub const fn region(number: u32) -> u64 {
+    (number as u64) << REGION_SHIFT
+}

@@ -1,0 +1,69 @@
+//! The domain block: what privileged code knows of a protection domain, two pages each.
+//!
+//! The second page is the portal table, which an index reaches. Whatever lies before it no index
+//! reaches: the exception and interrupt entries and the domain's own fields, at negative offsets
+//! from the table, because frames hold the table's address.
+
+use crate::address::{DOMAINS, PAGE_SIZE};
+
+/// Bytes in a domain block.
+pub const DOMAIN_BLOCK_SIZE: u64 = 2 * PAGE_SIZE;
+/// Most domains of a system.
+pub const DOMAINS_MAXIMUM: usize = 256;
+/// Entries of a portal table.
+pub const PORTALS_MAXIMUM: usize = 512;
+/// log2 of [`PORTALS_MAXIMUM`]: an index is in range if nothing remains after this shift.
+pub const PORTALS_SHIFT: u32 = 9;
+
+/// From the table: entry of exception `cause` (0 to 15).
+pub const fn exception_entry(cause: i64) -> i64 {
+    -256 + cause * 8
+}
+/// From the table: entry of interrupt `cause` (0 to 15).
+pub const fn interrupt_entry(cause: i64) -> i64 {
+    -128 + cause * 8
+}
+/// From the table: the domain's `satp`.
+pub const FIELD_SATP: i64 = -264;
+/// From the table: the domain's number.
+pub const FIELD_NUMBER: i64 = -272;
+/// From the table: not zero while the domain is alive.
+pub const FIELD_ALIVE: i64 = -280;
+/// From the table: raised at each restart.
+pub const FIELD_GENERATION: i64 = -288;
+
+/// Address of the portal table of domain `number`.
+pub const fn portal_table(number: usize) -> u64 {
+    DOMAINS + number as u64 * DOMAIN_BLOCK_SIZE + PAGE_SIZE
+}
+
+/// Index of the return portal: it leaves the frame on top of the invocation stack.
+pub const PORTAL_RETURN: usize = 0;
+/// Short-circuit: number of the caller's domain.
+pub const PORTAL_OWN_DOMAIN: usize = 1;
+/// Short-circuit: index of the calling thread.
+pub const PORTAL_OWN_THREAD: usize = 2;
+/// Short-circuit: the time, in ticks of the board's time base.
+pub const PORTAL_TIME: usize = 3;
+/// The first index that the system description assigns: imports in the order the component
+/// declares them, a consecutive entry for each method.
+pub const PORTAL_FIRST_IMPORT: usize = 16;
+
+/// An activation descriptor: a stack of a callee with its window slots (see
+/// [`crate::address::ACTIVATION_STRIDE`]). Offset of the address of the next free one.
+pub const ACTIVATION_NEXT: i64 = 0;
+/// Offset of the user-mode address of the stack's top.
+pub const ACTIVATION_STACK: i64 = 8;
+/// Offset of what to add to an address in the stack's top page to get its kernel alias.
+pub const ACTIVATION_ALIAS: i64 = 16;
+/// Offset of the kernel address of the page-table entry of the first window page.
+pub const ACTIVATION_WINDOW_ENTRY: i64 = 24;
+/// Bytes in an activation descriptor.
+pub const ACTIVATION_SIZE: u64 = 32;
+
+/// A stack queue: the free activations of a callee for one client. Offset of the first free one.
+pub const QUEUE_FIRST: i64 = 0;
+/// Offset of the number of threads that wait for an activation.
+pub const QUEUE_WAITERS: i64 = 8;
+/// Bytes in a stack queue.
+pub const QUEUE_SIZE: u64 = 16;

@@ -1,0 +1,28 @@
+//! The privileged short-circuit portals: what needs privilege and belongs to a service.
+//!
+//! Each has a fixed index below [`crate::domain::PORTAL_FIRST_IMPORT`], is present only in the
+//! portal table of the component that it is granted to, and checks its arguments.
+
+/// Scheduler: run another thread. `a0` thread index, `a1` and `a2` become its `a0` and `a1`
+/// unless a trap stopped it. Does not return unless the index is bad.
+pub const PORTAL_SWITCH: usize = 4;
+/// Scheduler: set up a thread. `a0` thread index, `a1` domain, `a2` entry, `a3` stack pointer,
+/// `a4` argument, `a5` link (return address).
+pub const PORTAL_SET_UP_THREAD: usize = 5;
+/// Scheduler: the next timer interrupt. `a0` absolute time in ticks; all ones: none.
+pub const PORTAL_SET_TIMER: usize = 6;
+/// Scheduler: a thread ends. `a0` thread index; its block becomes free.
+pub const PORTAL_RETIRE_THREAD: usize = 7;
+/// Supervisor: unwind. `a0` thread index, `a1` offset of a frame's header in the block: the frame
+/// returns into a dead domain and becomes an error return.
+pub const PORTAL_UNWIND: usize = 8;
+/// Supervisor: a domain dies or lives. `a0` domain, `a1` 0 or 1.
+pub const PORTAL_SET_ALIVE: usize = 9;
+/// Memory manager: translation fence. `a0` address (0: all), `a1` domain.
+pub const PORTAL_FENCE_TRANSLATION: usize = 10;
+/// Portal manager: instruction fence.
+pub const PORTAL_FENCE_INSTRUCTION: usize = 11;
+/// Idle: wait for an interrupt.
+pub const PORTAL_WAIT: usize = 12;
+/// Supervisor: reset the machine. `a0` 0: halt, 1: reboot; `a1` exit status.
+pub const PORTAL_RESET: usize = 13;

@@ -1,0 +1,24 @@
+//! The semaphore's layout, the same for every scheduler, because portal code works on it.
+//!
+//! A semaphore is one 64-bit signed word in the semaphore window
+//! ([`crate::address::SEMAPHORES`]), writable by the scheduler and by portal code:
+//!
+//! - `n > 0`: `n` P operations will not block;
+//! - `n <= 0`: `-n` threads wait.
+//!
+//! P in portal code: if the word is positive, decrement it and return; else enter the scheduler,
+//! which decrements it and blocks the thread. V: if the word is not negative, increment it and
+//! return; else enter the scheduler, which increments it and wakes the first waiter. Both run with
+//! interrupts off, so on one hart they need no atomic instruction.
+
+use crate::address::SEMAPHORES;
+
+/// Bytes of a semaphore word.
+pub const SEMAPHORE_SIZE: u64 = 8;
+/// Most semaphores of a system.
+pub const SEMAPHORES_MAXIMUM: usize = 1024;
+
+/// Kernel address of the word of semaphore `index`.
+pub const fn semaphore_word(index: usize) -> u64 {
+    SEMAPHORES + index as u64 * SEMAPHORE_SIZE
+}

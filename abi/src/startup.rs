@@ -1,0 +1,65 @@
+//! The startup page: what an instance is told of itself, read-only at a fixed offset of its
+//! region ([`crate::address::STARTUP_OFFSET`]).
+
+use crate::descriptor::NAME_SIZE;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// First word of a startup page: "CAIRNSTA".
+pub const MAGIC: u64 = u64::from_le_bytes(*b"CAIRNSTA");
+/// Most devices of an instance.
+pub const DEVICES_MAXIMUM: usize = 8;
+/// Most sections of an instance.
+pub const SECTIONS_MAXIMUM: usize = 16;
+/// Most bytes of the argument string.
+pub const ARGUMENT_SIZE: usize = 512;
+
+/// Registers of a device, or a shared section, mapped into the instance.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Mapping {
+    /// Name in the system description, padded with zeros.
+    pub name: [u8; NAME_SIZE],
+    /// First address.
+    pub address: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Of a device with an interrupt: index of the portal that waits for it (P on its semaphore);
+    /// the next index acknowledges it (unmasks the source). Zero: no interrupt.
+    pub interrupt_portal: u64,
+    /// 1 if writable.
+    pub writable: u64,
+}
+
+/// The page.
+#[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Startup {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// Number of this instance.
+    pub instance: u32,
+    /// Number of its protection domain.
+    pub domain: u32,
+    /// Name in the system description, padded with zeros.
+    pub name: [u8; NAME_SIZE],
+    /// Ticks of the time base in a second.
+    pub time_base: u64,
+    /// First address of the heap.
+    pub heap: u64,
+    /// Bytes of the heap.
+    pub heap_size: u64,
+    /// How often this instance was started before.
+    pub generation: u64,
+    /// Used entries of `devices`.
+    pub device_count: u32,
+    /// Used entries of `sections`.
+    pub section_count: u32,
+    /// Device registers.
+    pub devices: [Mapping; DEVICES_MAXIMUM],
+    /// Shared sections.
+    pub sections: [Mapping; SECTIONS_MAXIMUM],
+    /// Bytes used in `argument`.
+    pub argument_length: u64,
+    /// The description's `argument` string.
+    pub argument: [u8; ARGUMENT_SIZE],
+}

@@ -1,0 +1,68 @@
+//! The thread block: a page per thread that only privileged code can write.
+//!
+//! ```text
+//! 0x000  invocation stack, growing up: frames, then room for one trap frame
+//! 0xc00  thread fields (FIELD_*)
+//! 0x1000
+//! ```
+//!
+//! While a thread runs, `sscratch` holds the address of its topmost frame's *header*. A frame's
+//! saved state lies *below* its header, so the space above the header is always free: for the
+//! scratch of the trap entry, for a trap frame, for the next frame.
+
+use crate::address::{PAGE_SIZE, THREADS};
+
+/// Bytes in a thread block.
+pub const THREAD_BLOCK_SIZE: u64 = PAGE_SIZE;
+/// Most threads of a system.
+pub const THREADS_MAXIMUM: usize = 256;
+/// A frame's header must begin below this offset of the block, or the call overflows. It is a power
+/// of two so that portal code tests one bit.
+pub const INVOCATION_LIMIT: u64 = 0x800;
+/// The bit of a frame address that tells overflow.
+pub const INVOCATION_LIMIT_BIT: u32 = 11;
+
+/// Frame header: address of the return portal's code that leaves this frame.
+pub const FRAME_RETURN: i64 = 0;
+/// Frame header: portal table of the domain that runs above this frame (the callee).
+pub const FRAME_TABLE: i64 = 8;
+/// Frame header: the caller's return address.
+pub const FRAME_RA: i64 = 16;
+/// Frame header: the activation (descriptor address) that the call took, or zero.
+pub const FRAME_ACTIVATION: i64 = 24;
+/// Bytes in a frame header.
+pub const FRAME_HEADER: i64 = 32;
+/// First scratch word above the header: the trap entry saves `t1` here.
+pub const FRAME_SCRATCH: i64 = 32;
+
+/// Bytes of register state in a trap frame, below its header: x1 to x31, `sepc`, `satp`.
+pub const TRAP_STATE: i64 = 33 * 8;
+/// Bytes by which a trap moves the frame pointer.
+pub const TRAP_FRAME: i64 = FRAME_HEADER + TRAP_STATE;
+/// Offset from a trap frame's header of register `x<number>` (1 to 31).
+pub const fn trap_register(number: i64) -> i64 {
+    (number - 1) * 8 - TRAP_STATE
+}
+/// Offset from a trap frame's header of `sepc`.
+pub const TRAP_SEPC: i64 = -16;
+/// Offset from a trap frame's header of `satp`.
+pub const TRAP_SATP: i64 = -8;
+
+/// The topmost frame's header while the thread does not run; zero: the thread does not exist.
+pub const FIELD_FRAME: i64 = 0xc00;
+/// Domain in which the thread began.
+pub const FIELD_DOMAIN: i64 = 0xc08;
+/// Raised whenever the thread number is used again.
+pub const FIELD_GENERATION: i64 = 0xc10;
+/// `scause` of the fault that stopped the thread.
+pub const FIELD_FAULT_CAUSE: i64 = 0xc18;
+/// `stval` of the fault that stopped the thread.
+pub const FIELD_FAULT_VALUE: i64 = 0xc20;
+
+/// Offset of the header of the base frame in a block: below it, nothing.
+pub const BASE_FRAME: i64 = 0;
+
+/// Address of the block of thread `index`.
+pub const fn thread_block(index: usize) -> u64 {
+    THREADS + index as u64 * THREAD_BLOCK_SIZE
+}
