@@ -1,1 +1,33 @@
+//! Reads and checks system descriptions (`systems/*.toml`) and board descriptions
+//! (`boards/*.toml`).
+//!
+//! [`load`] does everything that can be done with the descriptions alone: [`System`] has every
+//! name resolved and every default filled in. [`connect`] then checks a system against what its
+//! components' files say of themselves. Whatever is wrong comes as a [`Report`]; every value keeps
+//! its [`Place`], so later stages can report at it too.
+//!
+//! The keys are documented in `docs/reference/system-description.md`.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
 
+pub mod board;
+mod document;
+mod draft;
+pub mod files;
+mod load;
+pub mod model;
+mod names;
+pub mod place;
+pub mod report;
+mod resolve;
+mod table;
+mod units;
+
+pub use board::Board;
+pub use files::{Disk, Files};
+pub use load::{load, load_board, load_from};
+pub use model::System;
+pub use names::NAME_MAXIMUM;
+pub use place::{Located, Place, Source};
+pub use report::{Error, Report};
+pub use units::{show_duration, show_size};

@@ -1,0 +1,169 @@
+//! From files to a checked system.
+
+use crate::board::Board;
+use crate::draft::{self, Draft};
+use crate::files::{Disk, Files};
+use crate::model::System;
+use crate::names::suggestion;
+use crate::place::{Located, Place, Source};
+use crate::report::{Error, Report};
+use crate::resolve;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Loads the system called `system` (`systems/SYSTEM.toml`, or the path of a file below `root`,
+/// which ends in `.toml`) with its board, and checks all that the descriptions alone can show.
+pub fn load(root: &Path, system: &str) -> Result<System, Report> {
+    load_from(&Disk::new(root), system)
+}
+
+/// The same, from any [`Files`].
+pub fn load_from(files: &dyn Files, system: &str) -> Result<System, Report> {
+    let (path, expected_name) = match system.strip_suffix(".toml") {
+        Some(stem) => (system.to_owned(), stem.rsplit('/').next().unwrap_or(stem)),
+        None => (format!("systems/{system}.toml"), system),
+    };
+    let source = open(files, &path)?;
+    let mut report = Report::new();
+    let draft = draft::read(&source, &mut report);
+    let Some(draft) = draft else {
+        return Err(failed(report));
+    };
+    let board = find_board(files, &draft, &mut report);
+    check_own_name(&draft.name, expected_name, &mut report);
+    check_components(files, &draft, &mut report);
+    let Some(board) = board else {
+        return Err(failed(report));
+    };
+    let Some(system) = resolve::resolve(draft, board, &mut report) else {
+        return Err(failed(report));
+    };
+    report.into_result(system)
+}
+
+/// Loads the board called `name` alone (`boards/NAME.toml`).
+pub fn load_board(root: &Path, name: &str) -> Result<Board, Report> {
+    Board::parse(&open(&Disk::new(root), &format!("boards/{name}.toml"))?)
+}
+
+fn failed(report: Report) -> Report {
+    report
+        .into_result(())
+        .expect_err("whatever fails is reported")
+}
+
+fn open(files: &dyn Files, path: &str) -> Result<Arc<Source>, Report> {
+    files
+        .read(path)
+        .map(|text| Source::new(path, text))
+        .map_err(|error| {
+            let place = Place::new(&Source::new(path, ""), 0..0);
+            let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
+            let (label, help) = match error.kind() {
+                io::ErrorKind::NotFound => {
+                    let names = descriptions(files, folder);
+                    let name = name.trim_end_matches(".toml");
+                    let help = suggestion(
+                        name,
+                        &format!("`{folder}` has"),
+                        names.iter().map(String::as_str),
+                        &format!("write the description {path}"),
+                    );
+                    (
+                        "expected a description, found no such file".to_owned(),
+                        help,
+                    )
+                }
+                io::ErrorKind::InvalidData => (
+                    "expected text in UTF-8".to_owned(),
+                    "save the file in the encoding UTF-8".to_owned(),
+                ),
+                _ => (error.to_string(), "make the file readable".to_owned()),
+            };
+            Report::from(Error::new(
+                &place,
+                format!("cannot read {path}"),
+                label,
+                help,
+            ))
+        })
+}
+
+/// The names of the descriptions in a folder.
+fn descriptions(files: &dyn Files, folder: &str) -> Vec<String> {
+    let names = files.list(folder);
+    names
+        .iter()
+        .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
+        .collect()
+}
+
+fn find_board(files: &dyn Files, draft: &Draft, report: &mut Report) -> Option<Board> {
+    let name = &draft.board;
+    let path = format!("boards/{name}.toml");
+    let boards = descriptions(files, "boards");
+    if !boards.iter().any(|board| *board == **name) {
+        report.push(Error::new(
+            &name.place,
+            format!("unknown board `{name}`"),
+            "expected the name of a file in `boards/`",
+            suggestion(
+                name,
+                "the boards are",
+                boards.iter().map(String::as_str),
+                &format!("write the description {path}"),
+            ),
+        ));
+        return None;
+    }
+    match open(files, &path).and_then(|source| Board::parse(&source)) {
+        Ok(board) => {
+            check_own_name(&board.name, name, report);
+            Some(board)
+        }
+        Err(errors) => {
+            report.append(errors);
+            None
+        }
+    }
+}
+
+/// A description is found by its file's name and shown by its own: they must be the same.
+fn check_own_name(name: &Located<String>, expected: &str, report: &mut Report) {
+    if **name != expected {
+        report.push(Error::new(
+            &name.place,
+            format!("the file is called `{expected}`, but its description `{name}`"),
+            format!("expected \"{expected}\""),
+            "give the file and the description the same name",
+        ));
+    }
+}
+
+fn check_components(files: &dyn Files, draft: &Draft, report: &mut Report) {
+    for instance in &draft.instances {
+        let component = &instance.component;
+        let folder = match component.contains('/') {
+            true => component.value.clone(),
+            false => format!("components/{component}"),
+        };
+        if files.is_folder(&folder) {
+            continue;
+        }
+        let (parent, name) = folder.rsplit_once('/').unwrap_or((".", &folder));
+        let siblings = files.list(parent);
+        let siblings = siblings.iter().map(String::as_str);
+        report.push(Error::new(
+            &component.place,
+            format!("unknown component `{component}`"),
+            format!("expected a component in the folder `{folder}`"),
+            suggestion(
+                name,
+                &format!("`{parent}` has"),
+                siblings,
+                "make it with `./cairn new component NAME`",
+            ),
+        ));
+    }
+}

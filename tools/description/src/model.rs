@@ -1,0 +1,316 @@
+//! What a system description says, checked and with all names resolved.
+
+use crate::board::Board;
+use crate::place::{Located, Place};
+
+/// A system: every name is resolved to an index into one of these lists.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// The system's name.
+    pub name: Located<String>,
+    /// The board that it is built for.
+    pub board: Board,
+    /// Portals count their calls.
+    pub counting: bool,
+    /// Most threads.
+    pub threads: Located<u32>,
+    /// Which instances hold the roles that the nucleus and the tools know.
+    pub roles: Roles,
+    /// The instances, in the order of the file. See [`Instance::number`].
+    pub instances: Vec<Instance>,
+    /// The shared sections, in the order of the file.
+    pub sections: Vec<Section>,
+    /// The stack groups, in the order in which the file first names them.
+    pub stack_groups: Vec<StackGroup>,
+}
+
+/// What the nucleus and the tools know an instance for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Blocks and wakes threads.
+    Scheduler,
+    /// Takes the interrupts of devices.
+    Interrupts,
+    /// Learns of faults, restarts.
+    Supervisor,
+    /// Frames and page tables.
+    Memory,
+    /// Makes portals at run time.
+    Portals,
+    /// Finds exports by name.
+    Names,
+    /// Waits for interrupts when nothing else runs.
+    Idle,
+}
+
+impl Role {
+    /// All roles.
+    pub const ALL: [Role; 7] = [
+        Role::Scheduler,
+        Role::Interrupts,
+        Role::Supervisor,
+        Role::Memory,
+        Role::Portals,
+        Role::Names,
+        Role::Idle,
+    ];
+
+    /// Its key in the table `[system]`.
+    pub const fn key(self) -> &'static str {
+        match self {
+            Role::Scheduler => "scheduler",
+            Role::Interrupts => "interrupts",
+            Role::Supervisor => "supervisor",
+            Role::Memory => "memory",
+            Role::Portals => "portals",
+            Role::Names => "names",
+            Role::Idle => "idle",
+        }
+    }
+
+    /// Whether calls to it run to completion on the hart's own stack.
+    pub const fn runs_to_completion(self) -> bool {
+        matches!(self, Role::Scheduler | Role::Interrupts)
+    }
+}
+
+/// The instance of each role, as an index into [`System::instances`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Roles {
+    /// Every system has a scheduler.
+    pub scheduler: usize,
+    /// Present in every system in which an instance has a device with an interrupt.
+    pub interrupts: Option<usize>,
+    /// Optional.
+    pub supervisor: Option<usize>,
+    /// Optional.
+    pub memory: Option<usize>,
+    /// Optional.
+    pub portals: Option<usize>,
+    /// Optional.
+    pub names: Option<usize>,
+    /// Optional.
+    pub idle: Option<usize>,
+}
+
+impl Roles {
+    /// The instance of a role.
+    pub fn get(&self, role: Role) -> Option<usize> {
+        match role {
+            Role::Scheduler => Some(self.scheduler),
+            Role::Interrupts => self.interrupts,
+            Role::Supervisor => self.supervisor,
+            Role::Memory => self.memory,
+            Role::Portals => self.portals,
+            Role::Names => self.names,
+            Role::Idle => self.idle,
+        }
+    }
+}
+
+/// One running copy of a component, in a protection domain of its own.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// Its name; the place is the key of its table.
+    pub name: Located<String>,
+    /// Its number, from 1: of its region, and of its protection domain.
+    pub number: u32,
+    /// The component, as written.
+    pub component: Located<String>,
+    /// The component's folder, relative to the repository's root, with `/`.
+    pub folder: String,
+    /// The role it holds, if any.
+    pub role: Option<Role>,
+    /// Priority of its first thread; 255 is the highest.
+    pub priority: Located<u8>,
+    /// Quota of memory, in bytes.
+    pub memory: Located<u64>,
+    /// Bytes of its heap.
+    pub heap: Located<u64>,
+    /// Bytes of the stack of its first thread (of the one stack, if it runs to completion).
+    pub stack: Located<u64>,
+    /// The activations for callers.
+    pub stacks: Stacks,
+    /// Quota of threads.
+    pub threads: Located<u32>,
+    /// Quota of semaphores.
+    pub semaphores: Located<u32>,
+    /// What to do when it ends.
+    pub restart: Located<Restart>,
+    /// The system halts when it faults.
+    pub essential: Located<bool>,
+    /// Text that it is given at its start.
+    pub argument: String,
+    /// The stack group it is a member of, as an index into [`System::stack_groups`].
+    pub stack_group: Option<usize>,
+    /// Its devices, as indexes into [`Board::devices`].
+    pub devices: Vec<Located<usize>>,
+    /// The sections that it maps.
+    pub sections: Vec<SectionUse>,
+    /// The connections of its imports.
+    pub imports: Vec<Connection>,
+    /// Its exports, as far as the description mentions them (in a table or in a connection).
+    pub exports: Vec<Export>,
+}
+
+/// The activations with which an instance serves calls on new stacks.
+#[derive(Clone, Debug)]
+pub struct Stacks {
+    /// How many, for all clients together.
+    pub count: u32,
+    /// Bytes of each stack.
+    pub size: u64,
+    /// How many a client gets for itself.
+    pub per_client: u32,
+    /// Where the description says so.
+    pub place: Place,
+}
+
+/// What to do when an instance ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// Nothing.
+    Never,
+    /// Start it again, however it ended.
+    Always,
+    /// Start it again if it faulted.
+    OnFault,
+}
+
+/// How an instance maps a section.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Reading only.
+    Read,
+    /// Reading and writing.
+    ReadWrite,
+}
+
+/// A section that an instance maps.
+#[derive(Clone, Debug)]
+pub struct SectionUse {
+    /// Index into [`System::sections`].
+    pub section: usize,
+    /// How.
+    pub access: Located<Access>,
+}
+
+/// The stack on which the callee runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackMode {
+    /// One of the callee's own.
+    New,
+    /// The caller's, which lies in a stack group of both.
+    Shared,
+    /// The hart's one stack of the callee, with interrupts off.
+    RunToCompletion,
+}
+
+impl StackMode {
+    /// Its letter in a portal specification.
+    pub const fn letter(self) -> char {
+        match self {
+            StackMode::New => 'n',
+            StackMode::Shared => 's',
+            StackMode::RunToCompletion => 'r',
+        }
+    }
+}
+
+/// What a portal saves of the caller's registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StateMode {
+    /// Nothing: the callee is trusted to keep what the C convention preserves.
+    Minimal,
+    /// What the C convention preserves; everything else is cleared, both ways.
+    Partial,
+}
+
+impl StateMode {
+    /// Its letter in a portal specification.
+    pub const fn letter(self) -> char {
+        match self {
+            StateMode::Minimal => 'm',
+            StateMode::Partial => 'p',
+        }
+    }
+}
+
+/// An import connected to an export.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    /// The component's name of the import; the place is the key.
+    pub import: Located<String>,
+    /// The serving instance, as an index into [`System::instances`]; the place is the target text.
+    pub target: Located<usize>,
+    /// The export, as an index into the target's [`Instance::exports`].
+    pub export: usize,
+    /// The stack on which the callee runs.
+    pub stack: Located<StackMode>,
+    /// What the portal saves.
+    pub state: Located<StateMode>,
+}
+
+/// An export, with what the description says of it.
+#[derive(Clone, Debug)]
+pub struct Export {
+    /// Its name; the place is the key of its table, or the first connection that names it.
+    pub name: Located<String>,
+    /// Who may open it.
+    pub open: Open,
+    /// Where the description says who may; `None` if it does not.
+    pub open_place: Option<Place>,
+    /// Callers with whom its instance agrees to share stacks or to keep registers for, as indexes.
+    pub trust: Vec<Located<usize>>,
+    /// The longest time that a call may take, in nanoseconds.
+    pub longest_execution: Option<Located<u64>>,
+    /// Whether the description has a table for it.
+    pub declared: bool,
+}
+
+/// Who may open an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Open {
+    /// Every instance.
+    Anyone,
+    /// These instances, as indexes, sorted. Without `open` in the description: those that it
+    /// connects to the export.
+    Instances(Vec<usize>),
+}
+
+impl Open {
+    /// Whether `instance` may open it.
+    pub fn allows(&self, instance: usize) -> bool {
+        match self {
+            Open::Anyone => true,
+            Open::Instances(instances) => instances.contains(&instance),
+        }
+    }
+}
+
+/// Memory that several instances map.
+#[derive(Clone, Debug)]
+pub struct Section {
+    /// Its name.
+    pub name: Located<String>,
+    /// Bytes.
+    pub size: Located<u64>,
+}
+
+/// Instances that share their stacks.
+#[derive(Clone, Debug)]
+pub struct StackGroup {
+    /// Its name, where it is first written.
+    pub name: Located<String>,
+    /// Its members, as indexes into [`System::instances`].
+    pub members: Vec<usize>,
+}
+
+impl System {
+    /// The index of the instance called `name`.
+    pub fn instance(&self, name: &str) -> Option<usize> {
+        self.instances
+            .iter()
+            .position(|instance| *instance.name == name)
+    }
+}

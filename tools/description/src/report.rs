@@ -1,0 +1,186 @@
+//! Errors for people: what is wrong, where, what was expected, what to do.
+
+use crate::place::Place;
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use std::fmt;
+use std::io::IsTerminal;
+
+/// One thing that is wrong with a description.
+#[derive(Clone, Debug)]
+pub struct Error {
+    /// Where.
+    pub place: Place,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// What was expected at this place; shown under the excerpt.
+    pub label: String,
+    /// Other places that belong to it, each with what it has to do with it.
+    pub notes: Vec<(Place, String)>,
+    /// What to do.
+    pub help: String,
+}
+
+impl Error {
+    /// An error at `place`. `label` says what was expected there, `help` what to do.
+    pub fn new(
+        place: &Place,
+        message: impl Into<String>,
+        label: impl Into<String>,
+        help: impl Into<String>,
+    ) -> Error {
+        Error {
+            place: place.clone(),
+            message: message.into(),
+            label: label.into(),
+            notes: Vec::new(),
+            help: help.into(),
+        }
+    }
+
+    /// The same error, pointing at another place too.
+    pub fn note(mut self, place: &Place, text: impl Into<String>) -> Error {
+        self.notes.push((place.clone(), text.into()));
+        self
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        let title = Level::ERROR.primary_title(self.message.as_str());
+        let mut group = if self.place.source().text().is_empty() {
+            // Nothing to show an excerpt of: the file is missing or empty.
+            let origin = Origin::path(self.place.path()).line(1).char_column(1);
+            Group::with_title(title)
+                .element(origin)
+                .element(Level::NOTE.message(self.label.as_str()))
+        } else {
+            let primary = AnnotationKind::Primary
+                .span(self.place.range())
+                .label(self.label.as_str());
+            Group::with_title(title).element(
+                self.notes_in_same_file(self.snippet(&self.place))
+                    .annotation(primary),
+            )
+        };
+        for (place, text) in self.notes.iter().filter(|note| !self.in_same_file(&note.0)) {
+            let annotation = AnnotationKind::Context
+                .span(place.range())
+                .label(text.as_str());
+            group = group.element(self.snippet(place).annotation(annotation));
+        }
+        group = group.element(Level::HELP.message(self.help.as_str()));
+        renderer.render(&[group])
+    }
+
+    fn snippet<'a>(&self, place: &'a Place) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+        Snippet::source(place.source().text())
+            .path(place.path())
+            .line_start(1)
+    }
+
+    fn notes_in_same_file<'a>(
+        &'a self,
+        snippet: Snippet<'a, annotate_snippets::Annotation<'a>>,
+    ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+        self.notes
+            .iter()
+            .filter(|note| self.in_same_file(&note.0))
+            .fold(snippet, |snippet, (place, text)| {
+                snippet.annotation(
+                    AnnotationKind::Context
+                        .span(place.range())
+                        .label(text.as_str()),
+                )
+            })
+    }
+
+    fn in_same_file(&self, place: &Place) -> bool {
+        place.path() == self.place.path()
+    }
+}
+
+/// Everything that is wrong with a description, in the order of the text.
+///
+/// `Display` renders it without colour; [`Report::print`] chooses by the terminal.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    errors: Vec<Error>,
+}
+
+impl Report {
+    /// A report without errors.
+    pub fn new() -> Report {
+        Report::default()
+    }
+
+    /// One more error.
+    pub fn push(&mut self, error: Error) {
+        self.errors.push(error);
+    }
+
+    /// All errors of another report too.
+    pub fn append(&mut self, other: Report) {
+        self.errors.extend(other.errors);
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.errors.is_empty()
+    }
+
+    /// The errors.
+    pub fn errors(&self) -> &[Error] {
+        &self.errors
+    }
+
+    /// `value` if nothing is wrong, else this report, sorted.
+    pub fn into_result<T>(mut self, value: T) -> Result<T, Report> {
+        if self.errors.is_empty() {
+            return Ok(value);
+        }
+        self.errors.sort_by(|left, right| {
+            let key = |error: &Error| (error.place.path().to_owned(), error.place.range().start);
+            key(left).cmp(&key(right))
+        });
+        Err(self)
+    }
+
+    /// The rendered report, with or without colour.
+    pub fn render(&self, colour: bool) -> String {
+        let renderer = if colour {
+            Renderer::styled()
+        } else {
+            Renderer::plain()
+        };
+        let mut text = String::new();
+        for error in &self.errors {
+            text.push_str(&error.render(&renderer));
+            text.push_str("\n\n");
+        }
+        text.push_str(&match self.errors.len() {
+            1 => "1 error\n".to_owned(),
+            count => format!("{count} errors\n"),
+        });
+        text
+    }
+
+    /// Prints the report to standard error, in colour if that is a terminal and `NO_COLOR` is unset.
+    pub fn print(&self) {
+        let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+        eprint!("{}", self.render(std::io::stderr().is_terminal() && !plain));
+    }
+}
+
+impl From<Error> for Report {
+    fn from(error: Error) -> Report {
+        Report {
+            errors: vec![error],
+        }
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for Report {}

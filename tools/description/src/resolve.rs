@@ -1,0 +1,443 @@
+//! From a draft to a system: every name becomes an index, every default a value.
+
+use crate::board::Board;
+use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
+use crate::model::{
+    Connection, Export, Instance, Open, Restart, Role, Roles, Section, SectionUse, StackGroup,
+    StackMode, Stacks, StateMode, System,
+};
+use crate::names::suggestion;
+use crate::place::Located;
+use crate::report::{Error, Report};
+use cairn_abi::address::PAGE_SIZE;
+
+/// Stands for every instance in `open` and `trust`.
+const EVERYONE: &str = "*";
+/// Default of an instance's priority.
+const PRIORITY_DEFAULT: u8 = 100;
+/// Default size of an activation's stack.
+const STACK_DEFAULT: u64 = 4 * PAGE_SIZE;
+
+/// Resolves all names; reports those that name nothing.
+pub(crate) fn resolve(draft: Draft, board: Board, report: &mut Report) -> Option<System> {
+    let before = report.errors().len();
+    let names: Vec<Located<String>> = draft
+        .instances
+        .iter()
+        .map(|instance| instance.name.clone())
+        .collect();
+    let roles = resolve_roles(&draft.roles, &names, report)?;
+    let sections: Vec<Section> = draft
+        .sections
+        .into_iter()
+        .map(|(name, size)| Section { name, size })
+        .collect();
+    let mut stack_groups = Groups::new(draft.stack_groups);
+    let mut instances = Vec::new();
+    let mut connections = Vec::new();
+    for (index, instance) in draft.instances.into_iter().enumerate() {
+        connections.push((instance.imports, instance.exports));
+        let rest = InstanceDraft {
+            imports: Vec::new(),
+            exports: Vec::new(),
+            ..instance
+        };
+        let role = Role::ALL
+            .into_iter()
+            .find(|role| roles.get(*role) == Some(index));
+        instances.push(resolve_instance(
+            rest,
+            index,
+            role,
+            &board,
+            &sections,
+            &mut stack_groups,
+            report,
+        ));
+    }
+    let stack_groups = stack_groups.finish(report);
+    let (imports, exports): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
+    for (instance, drafts) in exports.into_iter().enumerate() {
+        instances[instance].exports = drafts
+            .into_iter()
+            .map(|draft| resolve_export(draft, &names, report))
+            .collect();
+    }
+    for (client, drafts) in imports.into_iter().enumerate() {
+        for draft in drafts {
+            connect(client, draft, &mut instances, report);
+        }
+    }
+    (report.errors().len() == before).then_some(System {
+        name: draft.name,
+        board,
+        counting: draft.counting,
+        threads: draft.threads,
+        roles,
+        instances,
+        sections,
+        stack_groups,
+    })
+}
+
+/// The index of the instance called `name`; an error if there is none.
+fn find_instance(
+    name: &Located<String>,
+    instances: &[Located<String>],
+    report: &mut Report,
+) -> Option<usize> {
+    let found = instances.iter().position(|instance| **instance == **name);
+    if found.is_none() {
+        report.push(Error::new(
+            &name.place,
+            format!("unknown instance `{name}`"),
+            "expected the name of an instance of this system",
+            suggestion(
+                name,
+                "the instances are",
+                instances.iter().map(|instance| instance.as_str()),
+                &format!("add a table `[instance.{name}]`"),
+            ),
+        ));
+    }
+    found
+}
+
+fn resolve_roles(
+    drafts: &[(Role, Located<String>)],
+    names: &[Located<String>],
+    report: &mut Report,
+) -> Option<Roles> {
+    let mut roles = Roles::default();
+    let mut good = true;
+    let mut found: Vec<(Role, usize, &Located<String>)> = Vec::new();
+    for (role, name) in drafts {
+        let Some(instance) = find_instance(name, names, report) else {
+            good = false;
+            continue;
+        };
+        if let Some((other, _, place)) = found.iter().find(|(_, index, _)| *index == instance) {
+            good = false;
+            report.push(
+                Error::new(
+                    &name.place,
+                    format!(
+                        "`{name}` has two roles: `{}` and `{}`",
+                        other.key(),
+                        role.key()
+                    ),
+                    "expected an instance that has no other role",
+                    "each role grants privileges of its own; give it to an instance of its own",
+                )
+                .note(&place.place, "the other role"),
+            );
+            continue;
+        }
+        found.push((*role, instance, name));
+        match role {
+            Role::Scheduler => roles.scheduler = instance,
+            Role::Interrupts => roles.interrupts = Some(instance),
+            Role::Supervisor => roles.supervisor = Some(instance),
+            Role::Memory => roles.memory = Some(instance),
+            Role::Portals => roles.portals = Some(instance),
+            Role::Names => roles.names = Some(instance),
+            Role::Idle => roles.idle = Some(instance),
+        }
+    }
+    good.then_some(roles)
+}
+
+/// The stack groups: those with a table, or those that instances name if none has a table.
+struct Groups {
+    groups: Vec<StackGroup>,
+    declared: bool,
+}
+
+impl Groups {
+    fn new(names: Vec<Located<String>>) -> Groups {
+        let declared = !names.is_empty();
+        let group = |name| StackGroup {
+            name,
+            members: Vec::new(),
+        };
+        Groups {
+            groups: names.into_iter().map(group).collect(),
+            declared,
+        }
+    }
+
+    fn join(
+        &mut self,
+        name: Located<String>,
+        instance: usize,
+        report: &mut Report,
+    ) -> Option<usize> {
+        if let Some(index) = self.groups.iter().position(|group| *group.name == *name) {
+            self.groups[index].members.push(instance);
+            return Some(index);
+        }
+        if self.declared {
+            let names = self.groups.iter().map(|group| group.name.as_str());
+            report.push(Error::new(
+                &name.place,
+                format!("unknown stack group `{name}`"),
+                "expected a stack group of this system",
+                suggestion(
+                    &name,
+                    "the stack groups are",
+                    names,
+                    &format!("add a table `[stack_group.{name}]`"),
+                ),
+            ));
+            return None;
+        }
+        self.groups.push(StackGroup {
+            name,
+            members: vec![instance],
+        });
+        Some(self.groups.len() - 1)
+    }
+
+    fn finish(self, report: &mut Report) -> Vec<StackGroup> {
+        for group in self.groups.iter().filter(|group| group.members.len() < 2) {
+            report.push(Error::new(
+                &group.name.place,
+                format!("stack group `{}` has too few members", group.name),
+                format!(
+                    "expected at least two members, found {}",
+                    group.members.len()
+                ),
+                format!(
+                    "write `stack_group = \"{}\"` in another instance too, or remove the group",
+                    group.name
+                ),
+            ));
+        }
+        self.groups
+    }
+}
+
+fn resolve_instance(
+    draft: InstanceDraft,
+    index: usize,
+    role: Option<Role>,
+    board: &Board,
+    sections: &[Section],
+    groups: &mut Groups,
+    report: &mut Report,
+) -> Instance {
+    let place = draft.name.place.clone();
+    let devices = draft
+        .devices
+        .iter()
+        .filter_map(|name| find_device(name, board, report));
+    let devices = devices.collect();
+    let sections = draft
+        .sections
+        .into_iter()
+        .filter_map(|(name, access)| {
+            let section = find_section(&name, sections, report)?;
+            Some(SectionUse { section, access })
+        })
+        .collect();
+    let default_priority = if role == Some(Role::Idle) {
+        0
+    } else {
+        PRIORITY_DEFAULT
+    };
+    let stacks = match draft.stacks {
+        Some(stacks) => Stacks {
+            count: *stacks.count,
+            size: *stacks.size,
+            per_client: stacks.per_client.map_or(1, |per_client| *per_client),
+            place: stacks.place,
+        },
+        None => Stacks {
+            count: 0,
+            size: STACK_DEFAULT,
+            per_client: 1,
+            place: place.clone(),
+        },
+    };
+    Instance {
+        number: index as u32 + 1,
+        folder: if draft.component.contains('/') {
+            draft.component.value.clone()
+        } else {
+            format!("components/{}", draft.component)
+        },
+        component: draft.component,
+        role,
+        priority: draft
+            .priority
+            .unwrap_or(Located::new(default_priority, place.clone())),
+        memory: draft.memory,
+        heap: draft.heap,
+        stack: draft.stack,
+        stacks,
+        threads: draft.threads,
+        semaphores: draft.semaphores,
+        restart: draft
+            .restart
+            .unwrap_or(Located::new(Restart::Never, place.clone())),
+        essential: draft
+            .essential
+            .unwrap_or(Located::new(role.is_some(), place)),
+        argument: draft.argument,
+        stack_group: draft
+            .stack_group
+            .and_then(|name| groups.join(name, index, report)),
+        devices,
+        sections,
+        imports: Vec::new(),
+        exports: Vec::new(),
+        name: draft.name,
+    }
+}
+
+fn find_device(
+    name: &Located<String>,
+    board: &Board,
+    report: &mut Report,
+) -> Option<Located<usize>> {
+    let found = board.device(name);
+    if found.is_none() {
+        let names = board.devices.iter().map(|device| device.name.as_str());
+        report.push(Error::new(
+            &name.place,
+            format!("unknown device `{name}`"),
+            format!("expected a device of the board `{}`", board.name),
+            suggestion(
+                name,
+                "the devices are",
+                names,
+                "add it to the board description",
+            ),
+        ));
+    }
+    found.map(|device| Located::new(device, name.place.clone()))
+}
+
+fn find_section(
+    name: &Located<String>,
+    sections: &[Section],
+    report: &mut Report,
+) -> Option<usize> {
+    let found = sections.iter().position(|section| *section.name == **name);
+    if found.is_none() {
+        let names = sections.iter().map(|section| section.name.as_str());
+        report.push(Error::new(
+            &name.place,
+            format!("unknown section `{name}`"),
+            "expected a section of this system",
+            suggestion(
+                name,
+                "the sections are",
+                names,
+                &format!("add a table `[section.{name}]`"),
+            ),
+        ));
+    }
+    found
+}
+
+fn resolve_export(draft: ExportDraft, names: &[Located<String>], report: &mut Report) -> Export {
+    let open = match &draft.open {
+        // Whoever is connected is added when the connections are known.
+        None => Open::Instances(Vec::new()),
+        Some(open) if open.iter().any(|name| ***name == *EVERYONE) => {
+            // The other names must be right all the same.
+            let others = open.iter().filter(|name| ***name != *EVERYONE);
+            others.for_each(|name| {
+                find_instance(name, names, report);
+            });
+            Open::Anyone
+        }
+        Some(open) => {
+            let mut instances: Vec<usize> = open
+                .iter()
+                .filter_map(|name| find_instance(name, names, report))
+                .collect();
+            instances.sort_unstable();
+            instances.dedup();
+            Open::Instances(instances)
+        }
+    };
+    let mut trust = Vec::new();
+    for name in &draft.trust {
+        if **name == EVERYONE {
+            trust.extend((0..names.len()).map(|index| Located::new(index, name.place.clone())));
+        } else if let Some(index) = find_instance(name, names, report) {
+            trust.push(Located::new(index, name.place.clone()));
+        }
+    }
+    Export {
+        name: draft.name,
+        open,
+        open_place: draft.open.map(|open| open.place),
+        trust,
+        longest_execution: draft.longest_execution,
+        declared: true,
+    }
+}
+
+fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report: &mut Report) {
+    let names: Vec<Located<String>> = instances
+        .iter()
+        .map(|instance| instance.name.clone())
+        .collect();
+    let Some(target) = find_instance(&draft.instance, &names, report) else {
+        return;
+    };
+    let place = &draft.instance.place;
+    let runs_to_completion = instances[target].role.is_some_and(Role::runs_to_completion);
+    let stack =
+        match draft.stack {
+            Some(stack) if runs_to_completion => {
+                report.push(Error::new(
+                &stack.place,
+                "the stack of this connection cannot be chosen",
+                format!("expected no `stack`, since `{}` is called here", draft.instance),
+                "remove it: calls to the scheduler and the interrupt dispatcher run to completion \
+                 on a stack of their own",
+            ));
+                return;
+            }
+            Some(stack) => stack,
+            None if runs_to_completion => Located::new(StackMode::RunToCompletion, place.clone()),
+            None => Located::new(StackMode::New, place.clone()),
+        };
+    let state = draft
+        .state
+        .unwrap_or(Located::new(StateMode::Partial, place.clone()));
+    let exports = &mut instances[target].exports;
+    let found = exports
+        .iter()
+        .position(|export| *export.name == *draft.export);
+    let export = found.unwrap_or_else(|| {
+        exports.push(Export {
+            name: draft.export,
+            open: Open::Instances(Vec::new()),
+            open_place: None,
+            trust: Vec::new(),
+            longest_execution: None,
+            declared: false,
+        });
+        exports.len() - 1
+    });
+    let export_entry = &mut exports[export];
+    if export_entry.open_place.is_none()
+        && let Open::Instances(allowed) = &mut export_entry.open
+        && let Err(position) = allowed.binary_search(&client)
+    {
+        allowed.insert(position, client);
+    }
+    let target = Located::new(target, place.clone());
+    instances[client].imports.push(Connection {
+        import: draft.import,
+        target,
+        export,
+        stack,
+        state,
+    });
+}

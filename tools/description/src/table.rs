@@ -1,0 +1,421 @@
+//! Reading typed values out of a TOML tree that knows where everything stands. In contrast to a
+//! derived deserializer it goes on after an error, so that all of them can be reported at once.
+
+use crate::names::{NameKind, list, name_fault, nearest};
+use crate::place::{Located, Place, Source};
+use crate::report::{Error, Report};
+use crate::units::{parse_duration, parse_size, show_duration, show_size};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+/// A table being read: keys are taken out one by one; what nobody took is unknown.
+pub(crate) struct Table<'a> {
+    source: &'a Arc<Source>,
+    what: String,
+    place: Place,
+    entries: Vec<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)>,
+    known: Vec<&'static str>,
+}
+
+/// A value with its key.
+pub(crate) struct Value<'a> {
+    source: &'a Arc<Source>,
+    /// How messages call it: the key, or what it is an element of.
+    pub name: String,
+    /// The key, or the value itself for an element of an array.
+    pub key: Place,
+    value: &'a Spanned<DeValue<'a>>,
+}
+
+impl<'a> Table<'a> {
+    /// `what` completes the phrase "a key of ...".
+    pub fn new(
+        source: &'a Arc<Source>,
+        table: &'a DeTable<'a>,
+        place: Place,
+        what: impl Into<String>,
+    ) -> Table<'a> {
+        let mut entries: Vec<_> = table.iter().collect();
+        entries.sort_by_key(|(key, _)| key.span().start);
+        Table {
+            source,
+            what: what.into(),
+            place,
+            entries,
+            known: Vec::new(),
+        }
+    }
+
+    /// Where the table is.
+    pub fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// The value of `key`, if there.
+    pub fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
+        self.known.push(key);
+        let index = self
+            .entries
+            .iter()
+            .position(|(name, _)| name.get_ref() == key)?;
+        let (name, value) = self.entries.remove(index);
+        Some(self.value(name, value))
+    }
+
+    /// The value of `key`; an error if it is not there, with an example of what to write.
+    pub fn require(
+        &mut self,
+        key: &'static str,
+        example: &str,
+        report: &mut Report,
+    ) -> Option<Value<'a>> {
+        let value = self.take(key);
+        if value.is_none() {
+            report.push(Error::new(
+                &self.place,
+                format!("{} has no `{key}`", self.what),
+                format!("expected the key `{key}` here"),
+                format!("add for example: {example}"),
+            ));
+        }
+        value
+    }
+
+    /// All values, for tables whose keys are names.
+    pub fn take_all(&mut self) -> Vec<Value<'a>> {
+        let entries = std::mem::take(&mut self.entries);
+        entries
+            .into_iter()
+            .map(|(name, value)| self.value(name, value))
+            .collect()
+    }
+
+    fn value(&self, name: &Spanned<DeString<'a>>, value: &'a Spanned<DeValue<'a>>) -> Value<'a> {
+        Value {
+            source: self.source,
+            name: name.get_ref().to_string(),
+            key: Place::new(self.source, name.span()),
+            value,
+        }
+    }
+
+    /// Reports the keys that nobody took.
+    pub fn finish(self, report: &mut Report) {
+        for (name, _) in &self.entries {
+            let name_text = name.get_ref();
+            let help = match nearest(name_text, self.known.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => format!(
+                    "remove it; {} has the keys {}",
+                    self.what,
+                    list(self.known.iter().copied())
+                ),
+            };
+            report.push(Error::new(
+                &Place::new(self.source, name.span()),
+                format!("unknown key `{name_text}`"),
+                format!("expected a key of {}", self.what),
+                help,
+            ));
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    /// Where the value is.
+    pub fn place(&self) -> Place {
+        Place::new(self.source, self.value.span())
+    }
+
+    fn located<T>(&self, value: T) -> Located<T> {
+        Located::new(value, self.place())
+    }
+
+    /// Reports that something else was expected.
+    pub fn expected(&self, expected: &str, example: &str, report: &mut Report) {
+        let found = self.value.get_ref().type_str();
+        report.push(Error::new(
+            &self.place(),
+            format!("`{}` has the wrong type", self.name),
+            format!("expected {expected}, found {} {found}", article(found)),
+            format!("write for example: {example}"),
+        ));
+    }
+
+    fn invalid(&self, label: impl Into<String>, help: impl Into<String>, report: &mut Report) {
+        let message = format!("bad value for `{}`", self.name);
+        report.push(Error::new(&self.place(), message, label, help));
+    }
+
+    /// The text, if it is one.
+    pub fn as_text(&self) -> Option<&'a str> {
+        self.value.get_ref().as_str()
+    }
+
+    /// The table, if it is one.
+    pub fn as_table(&self, what: impl Into<String>) -> Option<Table<'a>> {
+        let table = self.value.get_ref().as_table()?;
+        Some(Table::new(self.source, table, self.key.clone(), what))
+    }
+
+    /// A string.
+    pub fn text(&self, example: &str, report: &mut Report) -> Option<Located<String>> {
+        match self.as_text() {
+            Some(text) => Some(self.located(text.to_owned())),
+            None => {
+                self.expected(
+                    "a string",
+                    &format!("{} = \"{example}\"", self.name),
+                    report,
+                );
+                None
+            }
+        }
+    }
+
+    /// A string that is a name.
+    pub fn name(
+        &self,
+        kind: NameKind,
+        example: &str,
+        report: &mut Report,
+    ) -> Option<Located<String>> {
+        let text = self.text(example, report)?;
+        match name_fault(&text, kind) {
+            None => Some(text),
+            Some(fault) => {
+                self.invalid(fault, format!("write a name such as \"{example}\""), report);
+                None
+            }
+        }
+    }
+
+    /// The key as a name.
+    pub fn key_name(
+        &self,
+        kind: NameKind,
+        what: &str,
+        example: &str,
+        report: &mut Report,
+    ) -> Option<Located<String>> {
+        if let Some(fault) = name_fault(&self.name, kind) {
+            report.push(Error::new(
+                &self.key,
+                format!("bad name of {what}"),
+                fault,
+                format!("write a name such as `{example}`"),
+            ));
+            return None;
+        }
+        Some(Located::new(self.name.clone(), self.key.clone()))
+    }
+
+    /// `true` or `false`.
+    pub fn boolean(&self, report: &mut Report) -> Option<Located<bool>> {
+        let Some(value) = self.value.get_ref().as_bool() else {
+            self.expected(
+                "`true` or `false`",
+                &format!("{} = true", self.name),
+                report,
+            );
+            return None;
+        };
+        Some(self.located(value))
+    }
+
+    /// A whole number in `range`.
+    pub fn integer(&self, range: RangeInclusive<u64>, report: &mut Report) -> Option<Located<u64>> {
+        let Some(integer) = self.value.get_ref().as_integer() else {
+            let example = format!("{} = {}", self.name, range.start());
+            self.expected("an integer", &example, report);
+            return None;
+        };
+        let value = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
+        let value = value.and_then(|value| u64::try_from(value).ok());
+        match value.filter(|value| range.contains(value)) {
+            Some(value) => Some(self.located(value)),
+            None => {
+                let show = |value: u64| {
+                    if value > 0xffff {
+                        format!("{value:#x}")
+                    } else {
+                        value.to_string()
+                    }
+                };
+                self.invalid(
+                    format!(
+                        "expected {} to {}",
+                        show(*range.start()),
+                        show(*range.end())
+                    ),
+                    "write a number in this range",
+                    report,
+                );
+                None
+            }
+        }
+    }
+
+    /// A size in bytes, in `range`, a multiple of `unit`.
+    pub fn size(
+        &self,
+        range: RangeInclusive<u64>,
+        unit: u64,
+        report: &mut Report,
+    ) -> Option<Located<u64>> {
+        let expected = || {
+            format!(
+                "expected a size from {} to {}",
+                show_size(*range.start()),
+                show_size(*range.end())
+            )
+        };
+        let bytes = match self.value.get_ref() {
+            DeValue::String(text) => match parse_size(text) {
+                Some(bytes) => bytes,
+                None => {
+                    let help =
+                        "write digits and K, M or G (powers of 1024), or bytes without quotes";
+                    self.invalid(expected(), help, report);
+                    return None;
+                }
+            },
+            DeValue::Integer(_) => self.integer(0..=u64::MAX >> 1, report)?.value,
+            _ => {
+                self.expected("a size", &format!("{} = \"64K\"", self.name), report);
+                return None;
+            }
+        };
+        if !range.contains(&bytes) {
+            self.invalid(
+                format!("{}, found {}", expected(), show_size(bytes)),
+                "write a size in this range",
+                report,
+            );
+            return None;
+        }
+        if !bytes.is_multiple_of(unit) {
+            let below = bytes / unit * unit;
+            let near = if below >= *range.start() {
+                below
+            } else {
+                below + unit
+            };
+            self.invalid(
+                format!(
+                    "expected a multiple of {}, found {}",
+                    show_size(unit),
+                    show_size(bytes)
+                ),
+                format!("write for example: {} = \"{}\"", self.name, show_size(near)),
+                report,
+            );
+            return None;
+        }
+        Some(self.located(bytes))
+    }
+
+    /// A duration in nanoseconds, in `range`.
+    pub fn duration(
+        &self,
+        range: RangeInclusive<u64>,
+        report: &mut Report,
+    ) -> Option<Located<u64>> {
+        let text = self.text("10ms", report)?;
+        let value = parse_duration(&text).filter(|value| range.contains(value));
+        if value.is_none() {
+            self.invalid(
+                format!(
+                    "expected a duration from {} to {}",
+                    show_duration(*range.start()),
+                    show_duration(*range.end())
+                ),
+                "write digits and ns, us, ms or s, such as \"10ms\"",
+                report,
+            );
+        }
+        value.map(|value| self.located(value))
+    }
+
+    /// One of several words.
+    pub fn choice<T: Copy>(
+        &self,
+        choices: &[(&'static str, T)],
+        report: &mut Report,
+    ) -> Option<Located<T>> {
+        let text = self.text(choices[0].0, report)?;
+        let found = choices.iter().find(|(word, _)| *word == *text);
+        if found.is_none() {
+            let words = choices.iter().map(|(word, _)| *word);
+            let help = match nearest(&text, words.clone()) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => "write one of them".to_owned(),
+            };
+            self.invalid(format!("expected {}", list(words)), help, report);
+        }
+        found.map(|(_, value)| self.located(*value))
+    }
+
+    /// A table.
+    pub fn table(&self, what: impl Into<String>, report: &mut Report) -> Option<Table<'a>> {
+        let table = self.as_table(what);
+        if table.is_none() {
+            self.expected("a table", &format!("{} = {{ ... }}", self.name), report);
+        }
+        table
+    }
+
+    /// The elements of an array.
+    pub fn array(&self, example: &str, report: &mut Report) -> Option<Vec<Value<'a>>> {
+        let Some(array) = self.value.get_ref().as_array() else {
+            self.expected("an array", &format!("{} = {example}", self.name), report);
+            return None;
+        };
+        let element = |value: &'a Spanned<DeValue<'a>>| Value {
+            source: self.source,
+            name: self.name.clone(),
+            key: Place::new(self.source, value.span()),
+            value,
+        };
+        Some(array.iter().map(element).collect())
+    }
+
+    /// Strings in an array.
+    pub fn texts(&self, example: &str, report: &mut Report) -> Option<Vec<Located<String>>> {
+        let elements = self.array(example, report)?;
+        elements
+            .iter()
+            .map(|element| {
+                let text = element.as_text();
+                if text.is_none() {
+                    element.expected("a string", &format!("{} = {example}", self.name), report);
+                }
+                text.map(|text| element.located(text.to_owned()))
+            })
+            .collect()
+    }
+
+    /// Part of a string as a place; the whole string if escapes make the parts unknowable.
+    pub fn part(&self, start: usize, end: usize) -> Place {
+        let place = self.place();
+        let quoted = self.as_text().is_some_and(|text| {
+            let raw = place.text();
+            raw.len() == text.len() + 2 && raw.get(1..raw.len() - 1) == Some(text)
+        });
+        if !quoted {
+            return place;
+        }
+        let first = place.range().start + 1;
+        Place::new(self.source, first + start..first + end)
+    }
+}
+
+fn article(noun: &str) -> &'static str {
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    }
+}
