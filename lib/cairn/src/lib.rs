@@ -1,1 +1,19 @@
+//! What every Rust component links: calling portals, serving interfaces, starting up.
+//!
+//! `unsafe` is in the modules named after what the machine or memory demands (`call::riscv64`,
+//! `window::memory`, `object::table`), nowhere else.
 #![no_std]
+#![deny(unsafe_code)]
+
+pub mod call;
+pub mod component;
+#[doc(hidden)]
+pub mod expansion;
+pub mod object;
+pub mod window;
+pub mod wire;
+
+pub use cairn_abi::{self as abi, Error};
+pub use cairn_macros::{MethodError, Wire, component, interface};
+pub use component::{Caller, CallerThread, Now, PortalIndex};
+pub use object::Object;

@@ -1,0 +1,258 @@
+//! `cairn::component!`.
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, Expr, Ident, LitStr, Path, Token, braced};
+
+struct Component {
+    name: LitStr,
+    imports: Vec<Import>,
+    exports: Vec<Export>,
+    objects: Vec<Export>,
+    main: Option<Path>,
+}
+
+struct Import {
+    minimal: bool,
+    name: Ident,
+    interface: Path,
+}
+
+struct Export {
+    name: Ident,
+    interface: Path,
+    server: Expr,
+}
+
+pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
+    let component: Component = syn::parse2(input)?;
+    let name = &component.name;
+    let main = match &component.main {
+        Some(main) => quote_spanned!(main.span()=> ::core::option::Option::Some(#main as fn())),
+        None => quote!(::core::option::Option::None),
+    };
+    let (import_items, imports) = expand_imports(&component.imports);
+    let mut export_items = TokenStream::new();
+    let mut exports = Vec::new();
+    for (export, is_object) in
+        component.exports.iter().map(|export| (export, false)).chain(component.objects.iter().map(|object| (object, true)))
+    {
+        let (items, descriptor) = expand_export(export, is_object);
+        export_items.extend(items);
+        exports.push(descriptor);
+    }
+    Ok(quote! {
+        #import_items
+        #export_items
+
+        // The linker keeps it in a section of its own, which the host tool reads; it is not loaded.
+        #[doc(hidden)]
+        #[used]
+        static CAIRN_COMPONENT: ::cairn::expansion::ComponentDescriptor =
+            ::cairn::expansion::component(#name, #main, &[#(#imports),*], &[#(#exports),*]);
+    })
+}
+
+/// The module `imports`, and the descriptors.
+fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
+    let descriptors: Vec<TokenStream> = imports
+        .iter()
+        .map(|Import { interface, .. }| {
+            quote_spanned!(interface.span()=> <dyn #interface as ::cairn::component::Interface>::DESCRIPTOR)
+        })
+        .collect();
+    let mut aliases = TokenStream::new();
+    let mut constants = TokenStream::new();
+    let mut entries = Vec::new();
+    for (position, Import { minimal, name, interface }) in imports.iter().enumerate() {
+        // The interface's path is resolved where the macro stands, not in the module.
+        let alias = format_ident!("CairnImport{position}");
+        let constant = Ident::new(&name.to_string().to_uppercase(), name.span());
+        let constructor = if *minimal { quote!(at_minimal) } else { quote!(at) };
+        let documentation = format!("The import `{name}`.");
+        let text = name.to_string();
+        aliases.extend(quote_spanned! {interface.span()=>
+            #[doc(hidden)]
+            type #alias = <dyn #interface as ::cairn::component::Interface>::Proxy;
+        });
+        constants.extend(quote! {
+            #[doc = #documentation]
+            #[allow(dead_code)]
+            pub const #constant: super::#alias =
+                super::#alias::#constructor(super::CAIRN_IMPORTS[#position].first_portal);
+        });
+        let descriptor = &descriptors[position];
+        entries.push(quote! {
+            ::cairn::expansion::import(
+                #text,
+                ::cairn::expansion::first_portal(&[#(#descriptors),*], #position),
+                #descriptor,
+            )
+        });
+    }
+    let count = imports.len();
+    let items = quote! {
+        #aliases
+        const CAIRN_IMPORTS: [::cairn::expansion::ImportDescriptor; #count] = [#(#entries),*];
+        /// What this component calls: a proxy for each import.
+        mod imports {
+            #constants
+        }
+    };
+    if imports.is_empty() {
+        return (TokenStream::new(), Vec::new());
+    }
+    let used = (0..count).map(|position| quote!(CAIRN_IMPORTS[#position])).collect();
+    (items, used)
+}
+
+/// The provider of an export or an object interface, and its descriptor.
+fn expand_export(Export { name, interface, server }: &Export, is_object: bool) -> (TokenStream, TokenStream) {
+    let kind = if is_object { "Object" } else { "Export" };
+    let provider = format_ident!("Cairn{kind}_{name}");
+    let text = name.to_string();
+    // At the server, so that "does not implement" is shown there.
+    let with = if is_object {
+        quote_spanned!(server.span()=> #server.with(control, |object| body(object)))
+    } else {
+        quote_spanned!(server.span()=> { let _ = control; ::core::result::Result::Ok(body(&#server)) })
+    };
+    let items = quote! {
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        struct #provider;
+        impl ::cairn::component::Provider for #provider {
+            type Interface = dyn #interface + 'static;
+            #[inline(always)]
+            fn with<R>(
+                control: u64,
+                body: impl ::core::ops::FnOnce(&(dyn #interface + 'static)) -> R,
+            ) -> ::core::result::Result<R, ::cairn::Error> {
+                #with
+            }
+        }
+    };
+    let descriptor = quote_spanned! {interface.span()=>
+        ::cairn::expansion::export(
+            #text,
+            #is_object,
+            <dyn #interface as ::cairn::component::Interface>::DESCRIPTOR,
+            <<dyn #interface as ::cairn::component::Interface>::Proxy>::entries::<#provider>(),
+        )
+    };
+    (items, descriptor)
+}
+
+impl Parse for Component {
+    fn parse(input: ParseStream) -> Result<Self, Error> {
+        let mut name = None;
+        let mut main = None;
+        let (mut imports, mut exports, mut objects) = (None, None, None);
+        while !input.is_empty() {
+            let key: Ident = input.parse()?;
+            input.parse::<Token![:]>()?;
+            let new = match key.to_string().as_str() {
+                "name" => name.replace(parse_name(input)?).is_none(),
+                "imports" => imports.replace(list::<Import>(input)?).is_none(),
+                "exports" => exports.replace(list::<Export>(input)?).is_none(),
+                "objects" => objects.replace(list::<Export>(input)?).is_none(),
+                "main" => main.replace(input.parse::<Path>()?).is_none(),
+                _ => {
+                    return Err(Error::new(
+                        key.span(),
+                        "expected one of `name`, `imports`, `exports`, `objects`, `main`",
+                    ));
+                }
+            };
+            if !new {
+                return Err(Error::new(key.span(), format!("`{key}` is there twice")));
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        let name = name.ok_or_else(|| input.error("a component has a name: write `name: \"greeter\",`"))?;
+        let component = Component {
+            name,
+            imports: imports.unwrap_or_default(),
+            exports: exports.unwrap_or_default(),
+            objects: objects.unwrap_or_default(),
+            main,
+        };
+        component.check()?;
+        Ok(component)
+    }
+}
+
+impl Component {
+    fn check(&self) -> Result<(), Error> {
+        unique(self.imports.iter().map(|import| &import.name))?;
+        unique(self.exports.iter().chain(&self.objects).map(|export| &export.name))?;
+        if let Some(import) = self.imports.get(16) {
+            return Err(Error::new(import.name.span(), "a component has at most 16 imports"));
+        }
+        if let Some(export) = self.exports.iter().chain(&self.objects).nth(8) {
+            return Err(Error::new(export.name.span(), "a component has at most 8 exports and object interfaces"));
+        }
+        Ok(())
+    }
+}
+
+fn parse_name(input: ParseStream) -> Result<LitStr, Error> {
+    let name: LitStr = input.parse()?;
+    let text = name.value();
+    if text.is_empty() || text.len() > 31 {
+        return Err(Error::new(name.span(), "a component's name has 1 to 31 bytes"));
+    }
+    Ok(name)
+}
+
+fn list<T: Parse>(input: ParseStream) -> Result<Vec<T>, Error> {
+    let content;
+    braced!(content in input);
+    Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?.into_iter().collect())
+}
+
+fn unique<'a>(names: impl Iterator<Item = &'a Ident>) -> Result<(), Error> {
+    let mut seen = std::collections::HashSet::new();
+    for name in names {
+        if name.to_string().len() > 31 {
+            return Err(Error::new(name.span(), "a name has at most 31 bytes"));
+        }
+        if !seen.insert(name.to_string().to_uppercase()) {
+            return Err(Error::new(name.span(), format!("the name `{name}` is there twice")));
+        }
+    }
+    Ok(())
+}
+
+impl Parse for Import {
+    fn parse(input: ParseStream) -> Result<Self, Error> {
+        let mut minimal = false;
+        for attribute in input.call(Attribute::parse_outer)? {
+            if !attribute.path().is_ident("minimal") || attribute.meta.require_path_only().is_err() {
+                return Err(Error::new(attribute.span(), "only `#[minimal]` is known before an import"));
+            }
+            minimal = true;
+        }
+        let name = input.parse()?;
+        input.parse::<Token![:]>()?;
+        Ok(Import { minimal, name, interface: input.parse()? })
+    }
+}
+
+impl Parse for Export {
+    fn parse(input: ParseStream) -> Result<Self, Error> {
+        let name = input.parse()?;
+        input.parse::<Token![:]>()?;
+        let interface = input.parse()?;
+        if !input.peek(Token![=]) {
+            return Err(input.error("expected `= SERVER`, the static that serves the interface"));
+        }
+        input.parse::<Token![=]>()?;
+        Ok(Export { name, interface, server: input.parse()? })
+    }
+}

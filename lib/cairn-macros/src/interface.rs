@@ -1,0 +1,167 @@
+//! `#[cairn::interface]`.
+
+use crate::method::Method;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::spanned::Spanned;
+use syn::{Error, ItemTrait, TraitItem};
+
+/// Most methods of an interface, as in the descriptor.
+const METHODS_MAXIMUM: usize = 24;
+/// Longest name of an interface or a method, as in the descriptor.
+const NAME_MAXIMUM: usize = 31;
+
+pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
+    if !attribute.is_empty() {
+        return Err(Error::new(attribute.span(), "`#[cairn::interface]` takes no arguments"));
+    }
+    let item: ItemTrait = syn::parse2(item).map_err(|error| {
+        Error::new(error.span(), "`#[cairn::interface]` stands before a trait: `pub trait Name { fn method(&self) -> Result<(), cairn::Error>; }`")
+    })?;
+    check_form(&item)?;
+    let methods = methods(&item)?;
+    let ItemTrait { attrs, vis, ident: name, .. } = &item;
+    let text = name.to_string();
+    let proxy = format_ident!("{name}Proxy");
+    let proxy_documentation = format!("Calls the methods of [`{name}`] through a block of portals.");
+    let in_trait = methods.iter().map(Method::in_trait);
+    let in_proxy = methods.iter().zip(0..).map(|(method, number)| method.in_proxy(number));
+    let skeletons = methods.iter().map(|method| method.skeleton(name));
+    let entries = methods.iter().zip(0usize..).map(|(method, number)| {
+        let name = &method.name;
+        quote!(entries[#number] = ::core::option::Option::Some(#name::<P> as ::cairn::expansion::EntryPoint);)
+    });
+    let descriptors = methods.iter().map(Method::descriptor);
+    let signatures = methods.iter().map(Method::signature);
+    Ok(quote! {
+        #(#attrs)*
+        #vis trait #name {
+            #(#in_trait)*
+        }
+
+        #[doc = #proxy_documentation]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #vis struct #proxy {
+            portals: ::cairn::expansion::Portals,
+        }
+
+        #[allow(dead_code)]
+        impl #proxy {
+            /// The interface's name, version and methods.
+            pub const DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = ::cairn::expansion::interface(
+                #text,
+                ::cairn::expansion::version(&[#(#signatures),*]),
+                &[#(#descriptors),*],
+            );
+            /// The number of methods, each of which takes one portal.
+            pub const METHODS: u32 = Self::DESCRIPTOR.method_count;
+
+            /// The block of portals that begins at index `first_portal`.
+            pub const fn at(first_portal: u32) -> Self {
+                Self { portals: ::cairn::expansion::Portals::at(first_portal) }
+            }
+
+            /// The same, for portals with the state letter `m`, whose failed calls destroy every
+            /// register.
+            pub const fn at_minimal(first_portal: u32) -> Self {
+                Self { portals: ::cairn::expansion::Portals::at_minimal(first_portal) }
+            }
+
+            /// Index of the first portal.
+            pub const fn first_portal(&self) -> u32 {
+                self.portals.first()
+            }
+
+            /// The entry points of a server, for `cairn::component!`.
+            #[doc(hidden)]
+            pub const fn entries<P>() -> [::core::option::Option<::cairn::expansion::EntryPoint>; ::cairn::expansion::METHODS_MAXIMUM]
+            where
+                P: ::cairn::component::Provider<Interface = dyn #name + 'static>,
+            {
+                #(#skeletons)*
+                #[allow(unused_mut)]
+                let mut entries = [::core::option::Option::None; ::cairn::expansion::METHODS_MAXIMUM];
+                #(#entries)*
+                entries
+            }
+
+            #(#in_proxy)*
+        }
+
+        impl ::cairn::component::Interface for dyn #name + 'static {
+            type Proxy = #proxy;
+            const NAME: &'static str = #text;
+            const DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
+
+            fn proxy(first_portal: u32) -> #proxy {
+                #proxy::at(first_portal)
+            }
+        }
+
+        // Checked when the interface is compiled, not when it is first used.
+        const _: u32 = #proxy::METHODS;
+    })
+}
+
+/// Checks everything about the trait but its methods.
+fn check_form(item: &ItemTrait) -> Result<(), Error> {
+    if let Some(unsafety) = item.unsafety {
+        return Err(Error::new(unsafety.span(), "an interface is a safe trait: leave `unsafe` out"));
+    }
+    if let Some(auto) = item.auto_token {
+        return Err(Error::new(auto.span(), "an interface is not an auto trait: leave `auto` out"));
+    }
+    if let Some(lifetime) = item.generics.lifetimes().next() {
+        return Err(Error::new(lifetime.span(), "an interface has no lifetimes: leave it out"));
+    }
+    if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
+        return Err(Error::new(
+            item.generics.params.span(),
+            "an interface is not generic: a portal is made for one signature; write one interface for each type",
+        ));
+    }
+    if !item.supertraits.is_empty() {
+        return Err(Error::new(item.supertraits.span(), "an interface has no supertraits: export both interfaces"));
+    }
+    check_length(&item.ident)
+}
+
+fn methods(item: &ItemTrait) -> Result<Vec<Method>, Error> {
+    let mut methods = Vec::new();
+    let mut errors: Option<Error> = None;
+    for entry in &item.items {
+        let method = match entry {
+            TraitItem::Fn(method) => check_length(&method.sig.ident).and_then(|()| Method::parse(method)),
+            TraitItem::Type(entry) => {
+                Err(Error::new(entry.span(), "an interface has no associated types: write the type in the methods"))
+            }
+            TraitItem::Const(entry) => {
+                Err(Error::new(entry.span(), "an interface has no constants: put it beside the trait, or return it from a method"))
+            }
+            other => Err(Error::new(other.span(), "an interface consists of methods: write them out")),
+        };
+        match (method, &mut errors) {
+            (Ok(method), _) => methods.push(method),
+            (Err(error), Some(errors)) => errors.combine(error),
+            (Err(error), none) => *none = Some(error),
+        }
+    }
+    if let Some(errors) = errors {
+        return Err(errors);
+    }
+    if methods.len() > METHODS_MAXIMUM {
+        let extra = &methods[METHODS_MAXIMUM].name;
+        return Err(Error::new(extra.span(), "an interface has at most 24 methods: split it"));
+    }
+    if methods.is_empty() {
+        return Err(Error::new(item.ident.span(), "an interface has at least one method"));
+    }
+    Ok(methods)
+}
+
+fn check_length(name: &syn::Ident) -> Result<(), Error> {
+    if name.to_string().len() > NAME_MAXIMUM {
+        return Err(Error::new(name.span(), "the name of an interface or a method has at most 31 bytes"));
+    }
+    Ok(())
+}

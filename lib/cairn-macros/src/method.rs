@@ -1,0 +1,274 @@
+//! One method of an interface: what it may look like, and the three things made of it.
+
+use crate::types::{self, Parameter};
+use proc_macro2::{Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Error, FnArg, Ident, Pat, TraitItemFn, Type};
+
+pub struct Method {
+    documentation: Vec<Attribute>,
+    pub name: Ident,
+    parameters: Vec<(Ident, Parameter)>,
+    value: Type,
+    error: Type,
+}
+
+/// Names that the proxy has for itself.
+const RESERVED: [&str; 4] = ["at", "at_minimal", "first_portal", "entries"];
+/// The registers of a call, and those that are left beside the control word.
+const REGISTERS: usize = 8;
+
+impl Method {
+    pub fn parse(item: &TraitItemFn) -> Result<Method, Error> {
+        let signature = &item.sig;
+        check_form(item)?;
+        let mut errors: Option<Error> = None;
+        let mut note = |error: Error| match &mut errors {
+            Some(errors) => errors.combine(error),
+            None => errors = Some(error),
+        };
+        let mut parameters = Vec::new();
+        let mut words = 1;
+        for argument in signature.inputs.iter().skip(1) {
+            match parameter(argument) {
+                Ok((name, parameter)) => {
+                    words += parameter.least_words();
+                    if words > REGISTERS && words - parameter.least_words() <= REGISTERS {
+                        note(Error::new(argument.span(), TOO_MANY));
+                    }
+                    parameters.push((name, parameter));
+                }
+                Err(error) => note(error),
+            }
+        }
+        let result = types::result(&signature.output, signature.ident.span());
+        let (value, error) = match result {
+            Ok(types) => types,
+            Err(error) => {
+                note(error);
+                return Err(errors.expect("just noted"));
+            }
+        };
+        if let Some(errors) = errors {
+            return Err(errors);
+        }
+        let documentation = item.attrs.clone();
+        Ok(Method { documentation, name: signature.ident.clone(), parameters, value, error })
+    }
+
+    /// The method in the trait that a server implements.
+    pub fn in_trait(&self) -> TokenStream {
+        let Method { documentation, name, value, error, .. } = self;
+        let parameters = self.parameters.iter().map(|(name, parameter)| match parameter {
+            Parameter::Value(ty) | Parameter::Context(_, ty) => quote!(#name: #ty),
+            Parameter::Bytes | Parameter::Text => quote!(#name: ::cairn::window::ReadWindow<'_>),
+            Parameter::BytesMut => quote!(#name: ::cairn::window::WriteWindow<'_>),
+        });
+        quote! {
+            #(#documentation)*
+            fn #name(&self, #(#parameters),*) -> ::core::result::Result<#value, #error>;
+        }
+    }
+
+    /// The method of the proxy, which calls portal `number` of the block.
+    pub fn in_proxy(&self, number: u32) -> TokenStream {
+        let Method { documentation, name, value, error, .. } = self;
+        let call = Ident::new("call", Span::mixed_site());
+        let parameters = self.parameters.iter().filter_map(|(name, parameter)| match parameter {
+            Parameter::Value(ty) => Some(quote!(#name: #ty)),
+            Parameter::Bytes => Some(quote!(#name: &[u8])),
+            Parameter::Text => Some(quote!(#name: &str)),
+            Parameter::BytesMut => Some(quote!(#name: &mut [u8])),
+            Parameter::Context(..) => None,
+        });
+        let arguments = self.parameters.iter().map(|(name, parameter)| match parameter {
+            Parameter::Value(_) => quote!(#call.value(#name);),
+            Parameter::Bytes => quote!(#call.bytes(#name);),
+            Parameter::Text => quote!(#call.bytes(#name.as_bytes());),
+            Parameter::BytesMut => quote!(#call.bytes_mut(#name);),
+            Parameter::Context(..) => quote!(#call.skip();),
+        });
+        let parts = self.parts();
+        quote! {
+            #(#documentation)*
+            #[inline(always)]
+            pub fn #name(&self, #(#parameters),*) -> ::core::result::Result<#value, #error> {
+                const WORDS: usize = ::cairn::expansion::words(&[#parts]);
+                #[allow(unused_mut)]
+                let mut #call = ::cairn::expansion::Call::new();
+                #(#arguments)*
+                self.portals.call::<WORDS, #value, #error>(#number, #call)
+            }
+        }
+    }
+
+    /// The server's entry point, generic over the provider.
+    pub fn skeleton(&self, interface: &Ident) -> TokenStream {
+        let Method { name, value, error, .. } = self;
+        let registers = Ident::new("registers", Span::mixed_site());
+        let control = Ident::new("control", Span::mixed_site());
+        let server = Ident::new("server", Span::mixed_site());
+        let words: Vec<Ident> = (0..REGISTERS).map(|number| format_ident!("a{number}")).collect();
+        let decoders = self.parameters.iter().map(|(name, parameter)| match parameter {
+            Parameter::Value(ty) => quote!(let #name = #registers.value::<#ty>()?;),
+            Parameter::Bytes | Parameter::Text => {
+                quote!(let #name = ::cairn::expansion::read_window(&mut #registers);)
+            }
+            Parameter::BytesMut => quote!(let #name = ::cairn::expansion::write_window(&mut #registers);),
+            Parameter::Context(context, ty) => {
+                let decoder = context.decoder();
+                quote_spanned!(ty.span()=> let #name: #ty = ::cairn::expansion::#decoder(&mut #registers);)
+            }
+        });
+        let arguments = self.parameters.iter().map(|(name, _)| name);
+        quote! {
+            extern "C" fn #name<P>(#(#words: u64),*) -> ::cairn::expansion::Reply
+            where
+                P: ::cairn::component::Provider<Interface = dyn #interface + 'static>,
+            {
+                let decode_and_call = || -> ::core::result::Result<#value, #error> {
+                    let mut #registers = ::cairn::expansion::Registers::new([#(#words),*]);
+                    let #control = #registers.word();
+                    #(#decoders)*
+                    P::with(#control, |#server| <dyn #interface as #interface>::#name(#server, #(#arguments),*))?
+                };
+                ::cairn::expansion::reply::<#value, #error>(decode_and_call())
+            }
+        }
+    }
+
+    /// The method's entry in the descriptor.
+    pub fn descriptor(&self) -> TokenStream {
+        let Method { name, value, .. } = self;
+        let text = name.to_string();
+        let parts = self.parts();
+        // At the parameters, so that an error about their words is shown there.
+        let letters = quote_spanned!(name.span()=> ::cairn::expansion::letters(&[#parts]));
+        let kind = quote_spanned!(value.span()=> {
+            ::cairn::expansion::check_value(<#value as ::cairn::wire::Value>::BITS);
+            <#value as ::cairn::wire::Value>::KIND
+        });
+        quote!(::cairn::expansion::method(#text, #letters, #kind))
+    }
+
+    /// The method's contribution to the version.
+    pub fn signature(&self) -> TokenStream {
+        let Method { name, value, error, .. } = self;
+        let text = name.to_string();
+        let shapes = self.parameters.iter().map(|(_, parameter)| match parameter {
+            Parameter::Value(ty) => quote!(<#ty as ::cairn::wire::Wire>::SHAPE),
+            Parameter::Bytes => shape("&[u8]"),
+            Parameter::Text => shape("&str"),
+            Parameter::BytesMut => shape("&mut [u8]"),
+            Parameter::Context(context, _) => shape(&char::from(context.letter()).to_string()),
+        });
+        let value = quote_spanned!(value.span()=> <#value as ::cairn::wire::Value>::SHAPE);
+        let error = quote_spanned!(error.span()=> <#error as ::cairn::wire::MethodError>::SHAPE);
+        quote!((#text, &[#(#shapes,)* #value, #error]))
+    }
+
+    /// The letters with their words, for the functions of `cairn::expansion`.
+    fn parts(&self) -> TokenStream {
+        let parts = self.parameters.iter().map(|(_, parameter)| match parameter {
+            Parameter::Value(ty) => quote_spanned!(ty.span()=> (b'i', <#ty as ::cairn::wire::Wire>::WORDS)),
+            Parameter::Bytes | Parameter::Text => quote!((b'r', 2)),
+            Parameter::BytesMut => quote!((b'w', 2)),
+            Parameter::Context(context, _) => {
+                let letter = context.letter();
+                quote!((#letter, 1))
+            }
+        });
+        quote!(#(#parts),*)
+    }
+}
+
+fn shape(text: &str) -> TokenStream {
+    let bytes = proc_macro2::Literal::byte_string(text.as_bytes());
+    quote!(::cairn::expansion::hash(::cairn::expansion::HASH_START, #bytes))
+}
+
+const TOO_MANY: &str = "too many parameters: a call has 7 words beside the control word (a slice takes 2, a struct one \
+                        for each field); put the rest into a `&[u8]`, or split the method";
+
+/// Checks everything about a method but its types.
+fn check_form(item: &TraitItemFn) -> Result<(), Error> {
+    let signature = &item.sig;
+    for attribute in &item.attrs {
+        if !attribute.path().is_ident("doc") {
+            return Err(Error::new(attribute.span(), "a method of an interface has only documentation comments as attributes"));
+        }
+    }
+    if let Some(asyncness) = signature.asyncness {
+        return Err(Error::new(asyncness.span(), "a portal call is not async: the thread itself goes to the server; leave `async` out"));
+    }
+    if let Some(constness) = signature.constness {
+        return Err(Error::new(constness.span(), "a portal call is not const: leave `const` out"));
+    }
+    if let Some(unsafety) = signature.unsafety {
+        return Err(Error::new(unsafety.span(), "a server checks what it is given, so its methods are safe: leave `unsafe` out"));
+    }
+    if let Some(abi) = &signature.abi {
+        return Err(Error::new(abi.span(), "the macro chooses the calling convention: leave `extern` out"));
+    }
+    if let Some(lifetime) = signature.generics.lifetimes().next() {
+        return Err(Error::new(lifetime.span(), "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out"));
+    }
+    if !signature.generics.params.is_empty() || signature.generics.where_clause.is_some() {
+        return Err(Error::new(
+            signature.generics.params.span(),
+            "a method of an interface is not generic: a portal is made for one signature; write the type, or one method for each type",
+        ));
+    }
+    if let Some(variadic) = &signature.variadic {
+        return Err(Error::new(variadic.span(), "a method has a fixed number of parameters"));
+    }
+    if let Some(default) = &item.default {
+        return Err(Error::new(default.span(), "a method has no default body: every server implements it; end the method with `;`"));
+    }
+    if RESERVED.iter().any(|reserved| signature.ident == reserved) {
+        return Err(Error::new(
+            signature.ident.span(),
+            "the proxy has a function of this name (`at`, `at_minimal`, `first_portal`, `entries`): choose another",
+        ));
+    }
+    check_receiver(item)
+}
+
+fn check_receiver(item: &TraitItemFn) -> Result<(), Error> {
+    let Some(FnArg::Receiver(receiver)) = item.sig.inputs.first() else {
+        return Err(Error::new(item.sig.ident.span(), "a method is called on a server: its first parameter is `&self`"));
+    };
+    if receiver.colon_token.is_some() {
+        return Err(Error::new(receiver.span(), "write the first parameter as `&self`"));
+    }
+    let Some((_, lifetime)) = &receiver.reference else {
+        return Err(Error::new(receiver.span(), "a server stays when it was called: write `&self`"));
+    };
+    if let Some(lifetime) = lifetime {
+        return Err(Error::new(lifetime.span(), "an interface has no lifetimes: write `&self`"));
+    }
+    if receiver.mutability.is_some() {
+        return Err(Error::new(
+            receiver.span(),
+            "several threads can be in a server at a time: write `&self`, and keep what changes in atomics or behind a lock",
+        ));
+    }
+    Ok(())
+}
+
+fn parameter(argument: &FnArg) -> Result<(Ident, Parameter), Error> {
+    let FnArg::Typed(argument) = argument else {
+        return Err(Error::new(argument.span(), "`self` is the first parameter"));
+    };
+    if let Some(attribute) = argument.attrs.first() {
+        return Err(Error::new(attribute.span(), "a parameter has no attributes"));
+    }
+    let Pat::Ident(pattern) = &*argument.pat else {
+        return Err(Error::new(argument.pat.span(), "a parameter of an interface is a plain name"));
+    };
+    if pattern.by_ref.is_some() || pattern.mutability.is_some() || pattern.subpat.is_some() {
+        return Err(Error::new(pattern.span(), "a parameter of an interface is a plain name"));
+    }
+    Ok((pattern.ident.clone(), types::parameter(&argument.ty)?))
+}

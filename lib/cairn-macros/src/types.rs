@@ -1,0 +1,235 @@
+//! Which types an interface can use, and what to write instead of the others.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Error, GenericArgument, PathArguments, ReturnType, Type};
+
+/// How a parameter crosses the portal.
+pub enum Parameter {
+    /// Letter `i`, as often as the type has words.
+    Value(Box<Type>),
+    /// Letter `r`: `&[u8]`.
+    Bytes,
+    /// Letter `r`: `&str`.
+    Text,
+    /// Letter `w`: `&mut [u8]`.
+    BytesMut,
+    /// Filled in by the portal.
+    Context(Context, Box<Type>),
+}
+
+/// What a portal fills in.
+#[derive(Clone, Copy)]
+pub enum Context {
+    Caller,
+    CallerThread,
+    Now,
+    PortalIndex,
+}
+
+impl Context {
+    pub fn letter(self) -> u8 {
+        match self {
+            Context::Caller => b'a',
+            Context::CallerThread => b't',
+            Context::Now => b'h',
+            Context::PortalIndex => b'=',
+        }
+    }
+
+    /// The function of `cairn::expansion` that makes it from its register.
+    pub fn decoder(self) -> TokenStream {
+        match self {
+            Context::Caller => quote!(caller),
+            Context::CallerThread => quote!(caller_thread),
+            Context::Now => quote!(now),
+            Context::PortalIndex => quote!(portal_index),
+        }
+    }
+}
+
+impl Parameter {
+    /// The words that it takes at least; a struct's are known to the compiler only.
+    pub fn least_words(&self) -> usize {
+        match self {
+            Parameter::Bytes | Parameter::Text | Parameter::BytesMut => 2,
+            Parameter::Value(_) | Parameter::Context(..) => 1,
+        }
+    }
+}
+
+/// The parameter that a type stands for.
+pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
+    match ty {
+        Type::Reference(reference) => {
+            if let Some(lifetime) = &reference.lifetime {
+                return Err(Error::new(lifetime.span(), LIFETIME));
+            }
+            let mutable = reference.mutability.is_some();
+            match &*reference.elem {
+                Type::Slice(slice) if is_name(&slice.elem, "u8") && mutable => Ok(Parameter::BytesMut),
+                Type::Slice(slice) if is_name(&slice.elem, "u8") => Ok(Parameter::Bytes),
+                Type::Slice(slice) => {
+                    Err(Error::new(slice.span(), "only bytes cross a portal: write `&[u8]` or `&mut [u8]`"))
+                }
+                inner if is_name(inner, "str") && mutable => {
+                    Err(Error::new(ty.span(), "a `&mut str` cannot cross a portal: write `&mut [u8]`"))
+                }
+                inner if is_name(inner, "str") => Ok(Parameter::Text),
+                inner => Err(Error::new(
+                    ty.span(),
+                    format!(
+                        "a reference to a single value cannot cross a portal: pass `{}` by value (a small struct with \
+                         `#[derive(Clone, Copy, cairn::Wire)]`), or bytes as `&[u8]`",
+                        text(inner)
+                    ),
+                )),
+            }
+        }
+        Type::Path(_) => {
+            if let Some(context) = context(ty) {
+                return Ok(Parameter::Context(context, Box::new(ty.clone())));
+            }
+            if last_name(ty).as_deref() == Some("Object") {
+                return Err(Error::new(
+                    ty.span(),
+                    "an object cannot be passed on: a client opens its own (a method can return `Object<dyn Interface>`)",
+                ));
+            }
+            plain(ty)?;
+            Ok(Parameter::Value(Box::new(ty.clone())))
+        }
+        _ => Err(unsupported(ty)),
+    }
+}
+
+/// The types of a method's `Result<T, E>`.
+pub fn result(output: &ReturnType, method: Span) -> Result<(Type, Type), Error> {
+    let ReturnType::Type(_, ty) = output else {
+        return Err(Error::new(
+            method,
+            "a method returns a `Result`, because every call can fail (the server may die): write `-> Result<(), cairn::Error>`",
+        ));
+    };
+    let wrong = |span| {
+        Error::new(
+            span,
+            format!(
+                "every call can fail (the server may die), so a method returns a `Result`: write `-> Result<{}, cairn::Error>`",
+                text(ty)
+            ),
+        )
+    };
+    let Type::Path(path) = &**ty else { return Err(wrong(ty.span())) };
+    let Some(last) = path.path.segments.last() else { return Err(wrong(ty.span())) };
+    if last.ident != "Result" {
+        return Err(wrong(ty.span()));
+    }
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return Err(Error::new(ty.span(), "write both types: `Result<T, cairn::Error>`"));
+    };
+    let types: Vec<&GenericArgument> = arguments.args.iter().collect();
+    let [GenericArgument::Type(value), GenericArgument::Type(error)] = types[..] else {
+        return Err(Error::new(ty.span(), "write both types: `Result<T, cairn::Error>`"));
+    };
+    check_value(value)?;
+    plain(error)?;
+    Ok((value.clone(), error.clone()))
+}
+
+fn check_value(ty: &Type) -> Result<(), Error> {
+    match ty {
+        Type::Tuple(tuple) if tuple.elems.is_empty() => Ok(()),
+        Type::Path(path) => {
+            let last = path.path.segments.last().expect("a path has a segment");
+            if last.ident == "Object" {
+                return object(ty, &last.arguments);
+            }
+            if matches!(last.ident.to_string().as_str(), "String" | "Vec" | "Box") {
+                return Err(Error::new(ty.span(), RETURNS_BYTES));
+            }
+            plain(ty)
+        }
+        Type::Reference(_) | Type::Slice(_) | Type::Array(_) => Err(Error::new(ty.span(), RETURNS_BYTES)),
+        _ => Err(unsupported(ty)),
+    }
+}
+
+fn object(ty: &Type, arguments: &PathArguments) -> Result<(), Error> {
+    if let PathArguments::AngleBracketed(arguments) = arguments
+        && let [GenericArgument::Type(Type::TraitObject(_))] = arguments.args.iter().collect::<Vec<_>>()[..]
+    {
+        return Ok(());
+    }
+    Err(Error::new(ty.span(), "write the object's interface as `Object<dyn Interface>`"))
+}
+
+const RETURNS_BYTES: &str = "a method's value is one word: take a `&mut [u8]` parameter, fill it, and return the number of bytes as `usize`";
+const LIFETIME: &str =
+    "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out";
+
+/// Accepts a path that may be a type with `Wire`, and refuses what is known not to be.
+fn plain(ty: &Type) -> Result<(), Error> {
+    let Type::Path(path) = ty else { return Err(unsupported(ty)) };
+    if path.qself.is_some() {
+        return Err(Error::new(ty.span(), "write the type itself, not an associated type"));
+    }
+    let last = path.path.segments.last().expect("a path has a segment");
+    let message = match last.ident.to_string().as_str() {
+        "String" => "a `String` cannot cross a portal: write `&str`",
+        "Vec" | "Box" => "an owned buffer cannot cross a portal: write `&[u8]` or `&mut [u8]`",
+        "Rc" | "Arc" | "Cell" | "RefCell" => "shared state cannot cross a portal: pass its bytes as `&[u8]`",
+        "Option" => "an `Option` cannot cross a portal: use an error for its absence, or an enum with `#[derive(cairn::Wire)]`",
+        "f32" => "a portal carries no floating-point registers: pass the bits as `u32` (`f32::to_bits`)",
+        "f64" => "a portal carries no floating-point registers: pass the bits as `u64` (`f64::to_bits`)",
+        "u128" | "i128" => "a register has 64 bits: pass two `u64`",
+        "char" => "a `char` is not every 32-bit number: pass a `u32`, or text as `&str`",
+        "str" => "write `&str`",
+        "Self" => "an interface has no `Self` type: write a type with `#[derive(cairn::Wire)]`",
+        "Result" => "a `Result` cannot be a parameter or be nested",
+        _ if !last.arguments.is_none() => {
+            "a generic type cannot cross a portal: write a small struct of its own with `#[derive(Clone, Copy, cairn::Wire)]`"
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::new(ty.span(), message))
+}
+
+fn unsupported(ty: &Type) -> Error {
+    let message = match ty {
+        Type::Tuple(_) => "a tuple cannot cross a portal: write a small struct with `#[derive(Clone, Copy, cairn::Wire)]`",
+        Type::Array(_) | Type::Slice(_) => "pass bytes as `&[u8]` or `&mut [u8]`",
+        Type::Ptr(_) => "a raw pointer means nothing in another domain: pass the bytes as `&[u8]` or `&mut [u8]`",
+        Type::BareFn(_) => "a function cannot cross a portal: export an interface of your own and let the other side import it",
+        Type::ImplTrait(_) => "`impl Trait` has no fixed layout: write a type with `#[derive(cairn::Wire)]`, `&[u8]` or `&str`",
+        Type::TraitObject(_) => "an object comes back as `Object<dyn Interface>`, and only as a method's value",
+        Type::Never(_) => "a portal returns: write `Result<(), cairn::Error>`",
+        _ => "this type cannot cross a portal: use integers, `bool`, `&[u8]`, `&mut [u8]`, `&str`, or a type with `#[derive(cairn::Wire)]`",
+    };
+    Error::new(ty.span(), message)
+}
+
+fn context(ty: &Type) -> Option<Context> {
+    match last_name(ty)?.as_str() {
+        "Caller" => Some(Context::Caller),
+        "CallerThread" => Some(Context::CallerThread),
+        "Now" => Some(Context::Now),
+        "PortalIndex" => Some(Context::PortalIndex),
+        _ => None,
+    }
+}
+
+fn last_name(ty: &Type) -> Option<String> {
+    let Type::Path(path) = ty else { return None };
+    Some(path.path.segments.last()?.ident.to_string())
+}
+
+fn is_name(ty: &Type, name: &str) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident(name))
+}
+
+/// A type as a person writes it.
+fn text(ty: &Type) -> String {
+    quote!(#ty).to_string().replace(' ', "").replace("&mut", "&mut ").replace("dyn", "dyn ")
+}

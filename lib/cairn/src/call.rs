@@ -1,0 +1,164 @@
+//! Calling a portal: the argument registers, the call instruction, the reply.
+//!
+//! A portal reads the registers by its own specification, so what is put into them must follow
+//! the letters of the method. Proxies do that; only a program that learns the letters at run time
+//! (a shell, a tracer) uses [`Call`] by hand.
+
+#[cfg(not(target_arch = "riscv64"))]
+pub mod host;
+#[cfg(target_arch = "riscv64")]
+mod riscv64;
+
+#[cfg(not(target_arch = "riscv64"))]
+use host as machine;
+#[cfg(target_arch = "riscv64")]
+use riscv64 as machine;
+
+use crate::Error;
+use crate::wire::{MethodError, Value, Wire};
+use cairn_abi::descriptor::Reply;
+use core::marker::PhantomData;
+
+/// Argument registers of a call (`a0` to `a7`).
+pub const REGISTERS: usize = 8;
+
+/// The arguments of one call, filled in from `a1` on: `a0` is the control word, which the portal
+/// fills in. It borrows every buffer until the call is over.
+pub struct Call<'buffers> {
+    words: [u64; REGISTERS],
+    used: usize,
+    buffers: PhantomData<&'buffers mut [u8]>,
+}
+
+impl<'buffers> Call<'buffers> {
+    /// No arguments yet.
+    #[inline(always)]
+    pub fn new() -> Self {
+        Call { words: [0; REGISTERS], used: 1, buffers: PhantomData }
+    }
+
+    /// Letter `i`: a word.
+    #[inline(always)]
+    pub fn word(&mut self, word: u64) {
+        // More than fit is an error of `invoke`; expansions refuse it when they are compiled.
+        if self.used < REGISTERS {
+            self.words[self.used] = word;
+        }
+        self.used += 1;
+    }
+
+    /// Letters `=`, `a`, `t`, `h`: the register that the portal fills in.
+    #[inline(always)]
+    pub fn skip(&mut self) {
+        self.used += 1;
+    }
+
+    /// Letters `i`: the words of a value.
+    #[inline(always)]
+    pub fn value<T: Wire>(&mut self, value: T) {
+        value.store(self);
+    }
+
+    /// Letter `r`: bytes that the callee can read.
+    #[inline(always)]
+    pub fn bytes(&mut self, bytes: &'buffers [u8]) {
+        self.word(bytes.as_ptr().expose_provenance() as u64);
+        self.word(bytes.len() as u64);
+    }
+
+    /// Letter `w`: bytes that the callee can read and write.
+    #[inline(always)]
+    pub fn bytes_mut(&mut self, bytes: &'buffers mut [u8]) {
+        self.word(bytes.as_mut_ptr().expose_provenance() as u64);
+        self.word(bytes.len() as u64);
+    }
+
+    /// Calls the portal at `index`; all registers are passed.
+    pub fn invoke(self, index: u32) -> Reply {
+        Portals::at(index).invoke::<REGISTERS>(0, self)
+    }
+}
+
+impl Default for Call<'_> {
+    fn default() -> Self {
+        Call::new()
+    }
+}
+
+/// A block of consecutive portals, one for each method of an interface. It is a number: a portal
+/// that is not there answers [`Error::NoPortal`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Portals {
+    first: u32,
+    minimal: bool,
+}
+
+impl Portals {
+    /// The block that begins at index `first`.
+    pub const fn at(first: u32) -> Self {
+        Portals { first, minimal: false }
+    }
+
+    /// The block that begins at index `first`, whose portals may have the state letter `m`: a call
+    /// that fails may have destroyed every register (but `sp`), so the stub saves them.
+    pub const fn at_minimal(first: u32) -> Self {
+        Portals { first, minimal: true }
+    }
+
+    /// Index of the first portal.
+    pub const fn first(self) -> u32 {
+        self.first
+    }
+
+    /// Calls the portal of method `method`, passing the first `WORDS` argument registers, and
+    /// decodes the reply. For expansions, which know that the arguments fit the method.
+    #[inline(always)]
+    pub fn call<const WORDS: usize, T: Value, E: MethodError>(self, method: u32, call: Call<'_>) -> Result<T, E> {
+        let reply = self.invoke::<WORDS>(method, call);
+        if reply.status != 0 {
+            return Err(E::from_status(reply.status));
+        }
+        Ok(T::from_word(reply.value)?)
+    }
+
+    #[inline(always)]
+    fn invoke<const WORDS: usize>(self, method: u32, call: Call<'_>) -> Reply {
+        if call.used > REGISTERS {
+            return Reply { status: Error::BadArgument.status(), value: 0 };
+        }
+        let index = u64::from(self.first + method);
+        if self.minimal {
+            machine::invoke_minimal::<WORDS>(index, &call.words)
+        } else {
+            machine::invoke::<WORDS>(index, &call.words)
+        }
+    }
+}
+
+/// The argument registers as the server finds them, read in order.
+pub struct Registers {
+    words: [u64; REGISTERS],
+    next: usize,
+}
+
+impl Registers {
+    /// Begins with `a0`.
+    #[inline(always)]
+    pub fn new(words: [u64; REGISTERS]) -> Self {
+        Registers { words, next: 0 }
+    }
+
+    /// The next register; zero behind the last.
+    #[inline(always)]
+    pub fn word(&mut self) -> u64 {
+        let word = self.words.get(self.next).copied().unwrap_or(0);
+        self.next += 1;
+        word
+    }
+
+    /// The next value, checked.
+    #[inline(always)]
+    pub fn value<T: Wire>(&mut self) -> Result<T, Error> {
+        T::load(self)
+    }
+}

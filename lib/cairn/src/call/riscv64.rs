@@ -1,0 +1,113 @@
+//! The call instruction on RISC-V.
+//!
+//! Index in `t0`, arguments in `a0` to `a7`, return address in `ra`, `ecall`: it behaves as a jump
+//! to a procedure that returns to `ra`. So the stub is the one instruction, reached by `call`, and
+//! to the compiler a portal call is a call by the C convention.
+#![allow(unsafe_code)]
+
+use super::REGISTERS;
+use cairn_abi::descriptor::Reply;
+use core::arch::{asm, naked_asm};
+
+/// The `ecall`; whoever calls this calls the portal in `t0`.
+#[unsafe(naked)]
+extern "C" fn portal_call() {
+    naked_asm!("ecall")
+}
+
+/// The same for a portal with the state letter `m`. Its callee is trusted to keep the registers
+/// that the convention preserves; when the call fails (the callee died), nobody did. So they are
+/// kept on the stack, and only a failed call loads them again. The portal itself keeps `sp`.
+#[unsafe(naked)]
+extern "C" fn portal_call_minimal() {
+    naked_asm!(
+        "addi sp, sp, -128",
+        "sd ra, 0(sp)",
+        "sd s0, 8(sp)",
+        "sd s1, 16(sp)",
+        "sd s2, 24(sp)",
+        "sd s3, 32(sp)",
+        "sd s4, 40(sp)",
+        "sd s5, 48(sp)",
+        "sd s6, 56(sp)",
+        "sd s7, 64(sp)",
+        "sd s8, 72(sp)",
+        "sd s9, 80(sp)",
+        "sd s10, 88(sp)",
+        "sd s11, 96(sp)",
+        "sd gp, 104(sp)",
+        "sd tp, 112(sp)",
+        "jal {call}",
+        "ld ra, 0(sp)",
+        "bgez a0, 1f",
+        "ld s0, 8(sp)",
+        "ld s1, 16(sp)",
+        "ld s2, 24(sp)",
+        "ld s3, 32(sp)",
+        "ld s4, 40(sp)",
+        "ld s5, 48(sp)",
+        "ld s6, 56(sp)",
+        "ld s7, 64(sp)",
+        "ld s8, 72(sp)",
+        "ld s9, 80(sp)",
+        "ld s10, 88(sp)",
+        "ld s11, 96(sp)",
+        "ld gp, 104(sp)",
+        "ld tp, 112(sp)",
+        "1:",
+        "addi sp, sp, 128",
+        "ret",
+        call = sym portal_call,
+    )
+}
+
+macro_rules! call {
+    ($stub:ident, $index:ident, $words:ident, none) => {
+        call!(@asm $stub, $index, (lateout("a1")) ())
+    };
+    ($stub:ident, $index:ident, $words:ident, ($($register:tt $number:literal),*)) => {
+        call!(@asm $stub, $index, (inlateout("a1") $words[1] =>) ($(in($register) $words[$number],)*))
+    };
+    (@asm $stub:ident, $index:ident, ($($second:tt)*) ($($others:tt)*)) => {{
+        let status: i64;
+        let value: u64;
+        // SAFETY: the portal keeps the C convention (`clobber_abi`), and touches no memory but the
+        // buffers that the arguments name, which `Call` borrows. The asm is a memory barrier, since
+        // it is not `nomem`.
+        unsafe {
+            asm!(
+                "call {stub}",
+                stub = sym $stub,
+                in("t0") $index,
+                lateout("a0") status,
+                $($second)* value,
+                $($others)*
+                clobber_abi("C"),
+            );
+        }
+        Reply { status, value }
+    }};
+}
+
+macro_rules! invoke {
+    ($name:ident, $stub:ident) => {
+        #[inline(always)]
+        pub(super) fn $name<const WORDS: usize>(index: u64, words: &[u64; REGISTERS]) -> Reply {
+            // Only the registers that the method has are loaded. The match is resolved when it is
+            // compiled.
+            match WORDS {
+                0 | 1 => call!($stub, index, words, none),
+                2 => call!($stub, index, words, ()),
+                3 => call!($stub, index, words, ("a2" 2)),
+                4 => call!($stub, index, words, ("a2" 2, "a3" 3)),
+                5 => call!($stub, index, words, ("a2" 2, "a3" 3, "a4" 4)),
+                6 => call!($stub, index, words, ("a2" 2, "a3" 3, "a4" 4, "a5" 5)),
+                7 => call!($stub, index, words, ("a2" 2, "a3" 3, "a4" 4, "a5" 5, "a6" 6)),
+                _ => call!($stub, index, words, ("a2" 2, "a3" 3, "a4" 4, "a5" 5, "a6" 6, "a7" 7)),
+            }
+        }
+    };
+}
+
+invoke!(invoke, portal_call);
+invoke!(invoke_minimal, portal_call_minimal);

@@ -1,0 +1,191 @@
+//! What a component serves and calls, as `#[cairn::interface]` and `cairn::component!` say it.
+
+use crate::Error;
+use crate::wire::{HASH_START, hash, hash_word};
+use cairn_abi::descriptor::{
+    ComponentDescriptor, EXPORTS_MAXIMUM, EntryPoint, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor,
+    InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MainFunction, MethodDescriptor, name,
+};
+use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+
+/// An interface; `#[cairn::interface]` implements it for `dyn Trait`.
+pub trait Interface {
+    /// What calls the methods.
+    type Proxy: Copy;
+    /// The trait's name.
+    const NAME: &'static str;
+    /// Name, version and methods, as the host tool reads them.
+    const DESCRIPTOR: InterfaceDescriptor;
+
+    /// The proxy for the block of portals that begins at index `first_portal`.
+    fn proxy(first_portal: u32) -> Self::Proxy;
+}
+
+/// Where a skeleton finds the server that a control word names.
+pub trait Provider {
+    /// `dyn` and the interface's trait.
+    type Interface: ?Sized;
+
+    /// Runs `body` with the server; [`Error::NotFound`] if the control word names none.
+    fn with<R>(control: u64, body: impl FnOnce(&Self::Interface) -> R) -> Result<R, Error>;
+}
+
+/// Parameter of a server's method (letter `a`): who calls. The client does not pass it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Caller(
+    /// Number of the caller's domain.
+    pub u32,
+);
+
+/// Parameter of a server's method (letter `t`): the calling thread. The client does not pass it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallerThread(
+    /// Index of the thread.
+    pub u32,
+);
+
+/// Parameter of a server's method (letter `h`): when it was called. The client does not pass it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Now(
+    /// Ticks of the board's time base.
+    pub u64,
+);
+
+/// Parameter of a server's method (letter `=`): the index of the portal. The client does not pass
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortalIndex(
+    /// Index in the caller's portal table.
+    pub u32,
+);
+
+/// The letters of a method: `parts` are letters with the registers that their words take.
+/// Stops the build when they are more than the argument registers.
+pub const fn letters(parts: &[(u8, usize)]) -> [u8; LETTERS_SIZE] {
+    assert!(words(parts) <= crate::call::REGISTERS, "a method has at most 7 words of parameters (a slice is 2 words)");
+    let mut letters = [0; LETTERS_SIZE];
+    letters[0] = b'c';
+    let mut used = 1;
+    let mut index = 0;
+    while index < parts.len() {
+        let (letter, count) = parts[index];
+        let mut repeat = if letter == b'i' { count } else { 1 };
+        while repeat > 0 {
+            letters[used] = letter;
+            used += 1;
+            repeat -= 1;
+        }
+        index += 1;
+    }
+    letters
+}
+
+/// The argument registers that a method with these parts uses, the control word included.
+pub const fn words(parts: &[(u8, usize)]) -> usize {
+    let mut words = 1;
+    let mut index = 0;
+    while index < parts.len() {
+        words += parts[index].1;
+        index += 1;
+    }
+    words
+}
+
+/// One method of a descriptor.
+pub const fn method(method_name: &str, letters: [u8; LETTERS_SIZE], value: u32) -> MethodDescriptor {
+    MethodDescriptor { name: name(method_name), letters, value }
+}
+
+/// The version of an interface: a hash over each method's name and the shapes of its parameters,
+/// value and error.
+pub const fn version(signatures: &[(&str, &[u64])]) -> u64 {
+    let mut version = HASH_START;
+    let mut index = 0;
+    while index < signatures.len() {
+        let (method_name, shapes) = signatures[index];
+        version = hash(version, method_name.as_bytes());
+        version = hash_word(version, shapes.len() as u64);
+        let mut shape = 0;
+        while shape < shapes.len() {
+            version = hash_word(version, shapes[shape]);
+            shape += 1;
+        }
+        index += 1;
+    }
+    version
+}
+
+/// An interface's descriptor.
+pub const fn interface(interface_name: &str, version: u64, methods: &[MethodDescriptor]) -> InterfaceDescriptor {
+    assert!(methods.len() <= METHODS_MAXIMUM, "an interface has at most 24 methods");
+    let mut descriptor = InterfaceDescriptor { name: name(interface_name), version, ..InterfaceDescriptor::EMPTY };
+    descriptor.method_count = methods.len() as u32;
+    let mut index = 0;
+    while index < methods.len() {
+        descriptor.methods[index] = methods[index];
+        index += 1;
+    }
+    descriptor
+}
+
+/// Index of the first portal of the import at `position`, when the imports have these interfaces.
+pub const fn first_portal(imports: &[InterfaceDescriptor], position: usize) -> u32 {
+    let mut portal = PORTAL_FIRST_IMPORT;
+    let mut index = 0;
+    while index < position {
+        portal += imports[index].method_count as usize;
+        index += 1;
+    }
+    assert!(
+        portal + imports[position].method_count as usize <= PORTALS_MAXIMUM,
+        "the imports of a component have more methods than a portal table has entries"
+    );
+    portal as u32
+}
+
+/// One import of a component.
+pub const fn import(import_name: &str, first_portal: u32, interface: InterfaceDescriptor) -> ImportDescriptor {
+    ImportDescriptor { name: name(import_name), first_portal, interface }
+}
+
+/// One export, or one object interface, of a component.
+pub const fn export(
+    export_name: &str,
+    is_object: bool,
+    interface: InterfaceDescriptor,
+    entries: [Option<EntryPoint>; METHODS_MAXIMUM],
+) -> ExportDescriptor {
+    ExportDescriptor { name: name(export_name), is_object: is_object as u32, interface, entries }
+}
+
+/// A component's descriptor.
+pub const fn component(
+    component_name: &str,
+    main: Option<MainFunction>,
+    imports: &[ImportDescriptor],
+    exports: &[ExportDescriptor],
+) -> ComponentDescriptor {
+    assert!(imports.len() <= IMPORTS_MAXIMUM, "a component has at most 16 imports");
+    assert!(exports.len() <= EXPORTS_MAXIMUM, "a component has at most 8 exports and object interfaces");
+    let mut descriptor = ComponentDescriptor {
+        magic: MAGIC,
+        abi_version: cairn_abi::VERSION,
+        import_count: imports.len() as u32,
+        export_count: exports.len() as u32,
+        name: name(component_name),
+        main,
+        imports: [ImportDescriptor::EMPTY; IMPORTS_MAXIMUM],
+        exports: [ExportDescriptor::EMPTY; EXPORTS_MAXIMUM],
+    };
+    let mut index = 0;
+    while index < imports.len() {
+        descriptor.imports[index] = imports[index];
+        index += 1;
+    }
+    index = 0;
+    while index < exports.len() {
+        descriptor.exports[index] = exports[index];
+        index += 1;
+    }
+    descriptor
+}

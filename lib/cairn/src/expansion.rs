@@ -1,0 +1,78 @@
+//! What the expansions of the macros call. Not for people: a component's source that names this
+//! module can make a window of any address of its own domain.
+
+pub use crate::call::{Call, Portals, Registers};
+pub use crate::component::{component, export, first_portal, import, interface, letters, method, version, words};
+pub use crate::wire::{HASH_START, PACKED, enum_bits, hash, hash_word, low_bits};
+pub use cairn_abi::descriptor::{
+    ComponentDescriptor, EntryPoint, ImportDescriptor, ExportDescriptor, InterfaceDescriptor, METHODS_MAXIMUM, Reply,
+};
+
+use crate::Error;
+use crate::component::{Caller, CallerThread, Now, PortalIndex};
+use crate::window::{ReadWindow, WriteWindow};
+use crate::wire::{MethodError, Value};
+
+/// What a skeleton answers.
+#[inline(always)]
+pub fn reply<T: Value, E: MethodError>(result: Result<T, E>) -> Reply {
+    match result {
+        Ok(value) => Reply { status: 0, value: value.into_word() },
+        Err(error) => Reply { status: error.into_status(), value: 0 },
+    }
+}
+
+/// The window of a parameter with the letter `r`.
+#[inline(always)]
+pub fn read_window<'call>(registers: &mut Registers) -> ReadWindow<'call> {
+    let address = registers.word();
+    ReadWindow::open(address, registers.word())
+}
+
+/// The window of a parameter with the letter `w`.
+#[inline(always)]
+pub fn write_window<'call>(registers: &mut Registers) -> WriteWindow<'call> {
+    let address = registers.word();
+    WriteWindow::open(address, registers.word())
+}
+
+/// A parameter with the letter `a`.
+#[inline(always)]
+pub fn caller(registers: &mut Registers) -> Caller {
+    Caller(registers.word() as u32)
+}
+
+/// A parameter with the letter `t`.
+#[inline(always)]
+pub fn caller_thread(registers: &mut Registers) -> CallerThread {
+    CallerThread(registers.word() as u32)
+}
+
+/// A parameter with the letter `h`.
+#[inline(always)]
+pub fn now(registers: &mut Registers) -> Now {
+    Now(registers.word())
+}
+
+/// A parameter with the letter `=`.
+#[inline(always)]
+pub fn portal_index(registers: &mut Registers) -> PortalIndex {
+    PortalIndex(registers.word() as u32)
+}
+
+/// Stops the build when a method's value does not fit into one word.
+pub const fn check_value(bits: u32) {
+    assert!(bits <= 64, "a method's value is one word: at most 64 bits; return more through a `&mut [u8]` parameter");
+}
+
+/// The status of an error without fields: an expansion numbers them from 1.
+pub const fn check_code(code: i64) -> i64 {
+    assert!(code >= 1 && code <= 0xffff, "an error code is 1 to 65535");
+    code
+}
+
+/// The [`Error`] of a status that is none of the method's own codes.
+#[inline(always)]
+pub fn portal_error(status: i64) -> Error {
+    Error::from_status(status)
+}

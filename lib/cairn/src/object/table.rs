@@ -1,0 +1,158 @@
+//! The server's side of objects: a fixed table of states, each named by a control word.
+//!
+//! A control word is the slot and the slot's generation, which is raised whenever an object ends.
+//! So a word that outlived its object names nothing, even when the slot is used again. An object
+//! that is closed while calls are inside it ends when the last of them leaves.
+#![allow(unsafe_code)]
+
+use crate::Error;
+use core::cell::UnsafeCell;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// A table of `N` objects with the state `T`, for a `static`.
+pub struct ObjectTable<T, const N: usize> {
+    slots: [Slot<T>; N],
+}
+
+struct Slot<T> {
+    /// Generation (upper half), [`LIVE`] or [`TAKEN`], number of calls inside.
+    word: AtomicU64,
+    value: UnsafeCell<MaybeUninit<T>>,
+}
+
+/// The object can be called.
+const LIVE: u64 = 1 << 31;
+/// The object is being made or ends: the slot is not free, nobody may enter.
+const TAKEN: u64 = 1 << 30;
+/// The bits that count the calls inside.
+const INSIDE: u64 = TAKEN - 1;
+const GENERATION_SHIFT: u32 = 32;
+/// The first generation is not zero, so that a control word of zero never names an object.
+const FIRST: u64 = 1 << GENERATION_SHIFT;
+
+// SAFETY: a value is written by the one thread that took its slot and dropped by the one that ends
+// it; in between all threads have only `&T` (`T: Sync`), and it may end on another thread than the
+// one that made it (`T: Send`).
+unsafe impl<T: Send + Sync, const N: usize> Sync for ObjectTable<T, N> {}
+
+impl<T, const N: usize> ObjectTable<T, N> {
+    /// An empty table.
+    pub const fn new() -> Self {
+        ObjectTable {
+            slots: [const { Slot { word: AtomicU64::new(FIRST), value: UnsafeCell::new(MaybeUninit::uninit()) } }; N],
+        }
+    }
+
+    /// Puts an object into the table and returns its control word; [`Error::Exhausted`] if the
+    /// table is full.
+    pub fn insert(&self, value: T) -> Result<u64, Error> {
+        for (index, slot) in self.slots.iter().enumerate() {
+            let word = slot.word.load(Ordering::Relaxed);
+            if word & (LIVE | TAKEN) != 0 {
+                continue;
+            }
+            let taken = word | TAKEN;
+            if slot.word.compare_exchange(word, taken, Ordering::Acquire, Ordering::Relaxed).is_err() {
+                continue;
+            }
+            // SAFETY: the slot was free and this thread alone took it, so nobody else touches the
+            // value, and there is none to drop.
+            unsafe { (*slot.value.get()).write(value) };
+            slot.word.store(word | LIVE, Ordering::Release);
+            return Ok(index as u64 | word & !(FIRST - 1));
+        }
+        Err(Error::Exhausted)
+    }
+
+    /// Runs `body` with the object that `control` names; [`Error::NotFound`] if it has ended.
+    pub fn with<R>(&self, control: u64, body: impl FnOnce(&T) -> R) -> Result<R, Error> {
+        let slot = self.slot(control)?;
+        slot.update(|word| {
+            (word & LIVE != 0 && word >> GENERATION_SHIFT == control >> GENERATION_SHIFT && word & INSIDE != INSIDE)
+                .then_some(word + 1)
+        })?;
+        // Leaves even if the body unwinds, on the host.
+        let _leave = Leave(slot);
+        // SAFETY: the object is live, and while this call is counted it does not end.
+        Ok(body(unsafe { (*slot.value.get()).assume_init_ref() }))
+    }
+
+    /// Closes the object that `control` names: nobody enters it any more, and it is dropped when
+    /// the last call inside it has left.
+    pub fn remove(&self, control: u64) -> Result<(), Error> {
+        let slot = self.slot(control)?;
+        let word = slot.update(|word| {
+            (word & LIVE != 0 && word >> GENERATION_SHIFT == control >> GENERATION_SHIFT)
+                .then_some((word & !LIVE) | TAKEN)
+        })?;
+        if word & INSIDE == 0 {
+            slot.end(word);
+        }
+        Ok(())
+    }
+
+    /// Runs `body` with every object, and its control word.
+    pub fn for_each(&self, mut body: impl FnMut(u64, &T)) {
+        for (index, slot) in self.slots.iter().enumerate() {
+            let word = slot.word.load(Ordering::Relaxed);
+            let control = index as u64 | word & !(FIRST - 1);
+            // An object that ended meanwhile is not among them.
+            let _ = self.with(control, |value| body(control, value));
+        }
+    }
+
+    fn slot(&self, control: u64) -> Result<&Slot<T>, Error> {
+        self.slots.get((control & (FIRST - 1)) as usize).ok_or(Error::NotFound)
+    }
+}
+
+impl<T, const N: usize> Default for ObjectTable<T, N> {
+    fn default() -> Self {
+        ObjectTable::new()
+    }
+}
+
+impl<T, const N: usize> Drop for ObjectTable<T, N> {
+    fn drop(&mut self) {
+        for slot in &mut self.slots {
+            if *slot.word.get_mut() & LIVE != 0 {
+                // SAFETY: a live slot holds a value, and `&mut self` means that nobody is inside.
+                unsafe { slot.value.get_mut().assume_init_drop() };
+            }
+        }
+    }
+}
+
+impl<T> Slot<T> {
+    /// Replaces the word by what `next` makes of it, and returns that; `next` refuses a word that
+    /// is not the object's.
+    fn update(&self, next: impl Fn(u64) -> Option<u64>) -> Result<u64, Error> {
+        let mut word = self.word.load(Ordering::Relaxed);
+        loop {
+            let wanted = next(word).ok_or(Error::NotFound)?;
+            match self.word.compare_exchange_weak(word, wanted, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) => return Ok(wanted),
+                Err(found) => word = found,
+            }
+        }
+    }
+
+    /// Ends the object; called once, by whoever made the word "taken, nobody inside".
+    fn end(&self, word: u64) {
+        // SAFETY: nobody is inside, and nobody enters a slot that is not live.
+        unsafe { (*self.value.get()).assume_init_drop() };
+        self.word.store((word & !(FIRST - 1)).wrapping_add(FIRST), Ordering::Release);
+    }
+}
+
+struct Leave<'table, T>(&'table Slot<T>);
+
+impl<T> Drop for Leave<'_, T> {
+    fn drop(&mut self) {
+        let word = self.0.word.fetch_sub(1, Ordering::AcqRel) - 1;
+        if word & (LIVE | INSIDE) == 0 {
+            self.0.end(word);
+        }
+    }
+}

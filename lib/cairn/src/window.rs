@@ -1,0 +1,117 @@
+//! Memory of the caller that a server can reach for the duration of one call.
+//!
+//! Another thread of the caller may write that memory at any time, so it is never a `&[u8]` here:
+//! a window is copied from and copied to. What was copied no longer changes; check it then, not
+//! before.
+
+mod memory;
+
+use crate::Error;
+use core::marker::PhantomData;
+
+/// What the server has of a `&[u8]` or `&str` parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadWindow<'call> {
+    address: usize,
+    length: usize,
+    call: PhantomData<&'call [u8]>,
+}
+
+/// What the server has of a `&mut [u8]` parameter.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteWindow<'call> {
+    read: ReadWindow<'call>,
+}
+
+impl<'call> ReadWindow<'call> {
+    /// The window that a portal opened. For skeletons only: the portal with the letter `r` made
+    /// these two words, and the memory is there until the call returns.
+    #[inline(always)]
+    pub(crate) fn open(address: u64, length: u64) -> Self {
+        ReadWindow { address: address as usize, length: length as usize, call: PhantomData }
+    }
+
+    /// Bytes in the window.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.length
+    }
+
+    /// Is it empty?
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Copies from `offset` on into `buffer`, as much as both have, and returns how much that was.
+    pub fn read(&self, offset: usize, buffer: &mut [u8]) -> usize {
+        let count = self.length.saturating_sub(offset).min(buffer.len());
+        if count > 0 {
+            memory::copy_in(self.address + offset, &mut buffer[..count]);
+        }
+        count
+    }
+
+    /// Copies the whole window into the beginning of `buffer`; [`Error::TooLarge`] if it does not
+    /// fit.
+    pub fn copy<'buffer>(&self, buffer: &'buffer mut [u8]) -> Result<&'buffer mut [u8], Error> {
+        let part = buffer.get_mut(..self.length).ok_or(Error::TooLarge)?;
+        self.read(0, part);
+        Ok(part)
+    }
+
+    /// As [`ReadWindow::copy`], for a `&str` parameter; [`Error::Malformed`] if it is not UTF-8.
+    pub fn text<'buffer>(&self, buffer: &'buffer mut [u8]) -> Result<&'buffer str, Error> {
+        core::str::from_utf8(self.copy(buffer)?).map_err(|_| Error::Malformed)
+    }
+
+    /// Hands the window over in pieces of at most `N` bytes, in order.
+    pub fn pieces<const N: usize>(&self, mut piece: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+        let mut buffer = [0; N];
+        let mut offset = 0;
+        while offset < self.length {
+            let count = self.read(offset, &mut buffer);
+            if count == 0 {
+                break;
+            }
+            piece(&buffer[..count])?;
+            offset += count;
+        }
+        Ok(())
+    }
+}
+
+impl<'call> WriteWindow<'call> {
+    /// As [`ReadWindow::open`], for the letter `w`.
+    #[inline(always)]
+    pub(crate) fn open(address: u64, length: u64) -> Self {
+        WriteWindow { read: ReadWindow::open(address, length) }
+    }
+
+    /// Bytes in the window.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.read.len()
+    }
+
+    /// Is it empty?
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.read.is_empty()
+    }
+
+    /// Copies `bytes` to `offset`, as much as fits, and returns how much that was.
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> usize {
+        let count = self.len().saturating_sub(offset).min(bytes.len());
+        if count > 0 {
+            memory::copy_out(self.read.address + offset, &bytes[..count]);
+        }
+        count
+    }
+
+    /// The same memory, to read what the caller left there.
+    #[inline(always)]
+    pub fn as_read(&self) -> ReadWindow<'call> {
+        self.read
+    }
+}
