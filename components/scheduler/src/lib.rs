@@ -1,0 +1,37 @@
+//! The scheduler's core: who runs, who waits, for what and how long.
+//!
+//! A scheduler is a component that runs with interrupts off, from its start to its end, once per
+//! call. Its glue passes on what the portal vouches for (the calling thread, the caller's domain, the
+//! time) and what the caller says, which may be anything; the core answers with an [`Outcome`]. No
+//! operation waits, allocates, panics, or loops over something that a component controls without a
+//! constant bound; the README lists the bounds.
+//!
+//! [`Scheduler`] is everything but the policy, which is a [`ReadyQueue`]: here [`FixedPriority`].
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod bitmap;
+pub mod heap;
+mod locks;
+mod machine;
+mod quota;
+pub mod ready;
+mod scheduler;
+mod semaphores;
+mod stacks;
+mod supervision;
+mod thread;
+mod threads;
+mod time;
+
+pub use bitmap::Bitmap;
+pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, LOCKS, OWNER_ENDED};
+pub use machine::{Machine, Outcome, Start};
+pub use quota::Quota;
+pub use ready::{FixedPriority, ReadyQueue};
+pub use scheduler::{Configuration, Scheduler};
+pub use semaphores::{INITIAL_MAXIMUM, SEMAPHORES};
+pub use stacks::QUEUES;
+pub use supervision::SCAN_MAXIMUM;
+pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
+pub use time::EXPIRE_MAXIMUM;

@@ -1,0 +1,70 @@
+//! What the scheduler needs of the machine, and what it answers.
+
+use crate::thread::ThreadIndex;
+use cairn_abi::Error;
+use core::sync::atomic::AtomicI64;
+
+/// The scheduler's privileged portals and the semaphore words.
+pub trait Machine {
+    /// The word of a semaphore, shared with portal code. `semaphore` is below
+    /// [`crate::SEMAPHORES`]. Everything runs on one hart with interrupts off, so relaxed loads and
+    /// stores are enough.
+    fn word(&self, semaphore: u16) -> &AtomicI64;
+    /// The word that tells return portals how many threads wait for an activation of stack queue
+    /// `queue`, which is below [`crate::QUEUES`].
+    fn waiters_word(&self, queue: u16) -> &AtomicI64;
+    /// Makes `thread` ready to begin at `entry` in `domain`.
+    fn set_up_thread(&mut self, thread: ThreadIndex, domain: u8, start: &Start) -> Result<(), Error>;
+    /// `thread` has ended: its block is free.
+    fn retire_thread(&mut self, thread: ThreadIndex);
+    /// The next timer interrupt comes at `ticks` or as soon as possible after it; all ones: none.
+    fn set_timer(&mut self, ticks: u64);
+}
+
+/// Where a new thread begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// Address of its first instruction.
+    pub entry: u64,
+    /// Its stack pointer.
+    pub stack: u64,
+    /// Its first argument.
+    pub argument: u64,
+}
+
+/// How an operation ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The thread that called, or was interrupted, goes on.
+    Reply {
+        /// 0, a positive code of the method, or a negative [`Error`].
+        status: i64,
+        /// The value of a successful call.
+        value: u64,
+    },
+    /// Another thread goes on.
+    Switch {
+        /// That thread.
+        thread: ThreadIndex,
+        /// Its `a0`, unless a trap had stopped it.
+        status: i64,
+        /// Its `a1`, unless a trap had stopped it.
+        value: u64,
+    },
+}
+
+impl Outcome {
+    /// Success without a value.
+    pub const OK: Outcome = Outcome::Reply { status: 0, value: 0 };
+
+    /// Success with a value.
+    pub const fn value(value: u64) -> Outcome {
+        Outcome::Reply { status: 0, value }
+    }
+}
+
+impl From<Error> for Outcome {
+    fn from(error: Error) -> Outcome {
+        Outcome::Reply { status: error.status(), value: 0 }
+    }
+}

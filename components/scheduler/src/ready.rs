@@ -1,0 +1,235 @@
+//! The ready queue: which thread runs.
+
+use crate::bitmap::Bitmap;
+use crate::thread::{IDLE, Thread, ThreadIndex, Threads};
+
+/// The policy of a scheduler. The rest of the core only asks who is first, so another policy is
+/// another implementation of this trait. Every method has a bound that does not depend on what
+/// components do. [`IDLE`] is never inserted.
+///
+/// *Urgency* is a number, smaller for the more urgent thread; a thread has its own, and the one that
+/// counts, which may be that of a more urgent thread that waits for a lock it holds.
+pub trait ReadyQueue {
+    /// An empty queue.
+    const EMPTY: Self;
+    /// Whether [`ReadyQueue::release`] can change a thread's own urgency.
+    const RELEASES: bool;
+
+    /// The thread that should run; [`IDLE`] if none is ready.
+    fn first(&self) -> ThreadIndex;
+    /// `thread` becomes ready, behind its equals.
+    fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex);
+    /// `thread` becomes ready, before its equals.
+    fn insert_front(&mut self, threads: &mut Threads, thread: ThreadIndex);
+    /// `thread` is no longer ready.
+    fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex);
+    /// The first thread, which is not [`IDLE`], is no longer ready.
+    fn remove_first(&mut self, threads: &mut Threads);
+    /// The first thread, which is not [`IDLE`], lets its equals go first.
+    fn rotate(&mut self, threads: &mut Threads, now: u64);
+    /// The first thread has used up its quantum.
+    fn quantum_used(&mut self, threads: &mut Threads, now: u64);
+    /// True if the first thread has to share the processor by quanta.
+    fn shares(&self, threads: &Threads) -> bool;
+
+    /// The urgency that counts.
+    fn urgency(&self, threads: &Threads, thread: ThreadIndex) -> u64;
+    /// The thread's own urgency.
+    fn own_urgency(&self, threads: &Threads, thread: ThreadIndex) -> u64;
+    /// Sets the urgency that counts, of a thread that is in no queue.
+    fn set_urgency(&mut self, threads: &mut Threads, thread: ThreadIndex, urgency: u64);
+    /// Sets the thread's own urgency by its priority, of a thread in any state. The urgency that
+    /// counts stays.
+    fn set_priority(&mut self, threads: &mut Threads, thread: ThreadIndex, priority: u8, now: u64);
+    /// A wait for an event that happened at `time` has ended: the thread's own urgency may change.
+    fn release(&mut self, threads: &mut Threads, thread: ThreadIndex, time: u64);
+    /// Order among waiters: by urgency, and by `sequence` (below 2^56) among equals.
+    fn wait_key(&self, threads: &Threads, thread: ThreadIndex, sequence: u64) -> u64;
+}
+
+/// Level of the idle thread: below all.
+const LEVEL_NONE: u16 = 256;
+
+/// Fixed priorities, round robin inside a priority; all operations take constant time.
+///
+/// The threads of a priority are a ring. The ring of the highest priority is held apart in
+/// `first`, the others in a table with a bitmap of its used entries; so neither a yield nor a wait
+/// or wake-up inside the running priority touches table and bitmap. Levels are 255 less the
+/// priority, because finding the lowest bit set is cheaper than finding the highest.
+pub struct FixedPriority {
+    first: ThreadIndex,
+    first_level: u16,
+    /// The first thread of each level below `first_level`; [`IDLE`]: none.
+    heads: [ThreadIndex; 256],
+    levels: Bitmap<4>,
+}
+
+impl FixedPriority {
+    /// Threads of the first ring become an entry of the table.
+    #[inline(always)]
+    fn put_down_first(&mut self) {
+        if self.first != IDLE {
+            let level = self.first_level as u8;
+            self.heads[level as usize] = self.first;
+            self.levels.set(level.into());
+        }
+    }
+
+    /// The best ring of the table becomes the first.
+    #[inline(always)]
+    fn lift_first(&mut self) {
+        match self.levels.first() {
+            None => {
+                self.first = IDLE;
+                self.first_level = LEVEL_NONE;
+            }
+            Some(level) => {
+                let level = level as u8;
+                self.levels.clear(level.into());
+                self.first = self.heads[level as usize];
+                self.first_level = level.into();
+                self.heads[level as usize] = IDLE;
+            }
+        }
+    }
+}
+
+/// Puts `thread` at the end of the ring that begins at `head`.
+#[inline(always)]
+fn append(threads: &mut Threads, head: ThreadIndex, thread: ThreadIndex) {
+    let tail = threads[head as usize].previous;
+    threads[head as usize].previous = thread;
+    threads[tail as usize].next = thread;
+    let record = &mut threads[thread as usize];
+    record.next = head;
+    record.previous = tail;
+}
+
+/// `thread` is a ring of one.
+#[inline(always)]
+fn alone(thread: ThreadIndex, record: &mut Thread) {
+    record.next = thread;
+    record.previous = thread;
+}
+
+/// Takes `thread` out of its ring.
+#[inline(always)]
+fn unlink(threads: &mut Threads, thread: ThreadIndex) {
+    let Thread { next, previous, .. } = threads[thread as usize];
+    threads[next as usize].previous = previous;
+    threads[previous as usize].next = next;
+}
+
+impl ReadyQueue for FixedPriority {
+    const EMPTY: FixedPriority = FixedPriority {
+        first: IDLE,
+        first_level: LEVEL_NONE,
+        heads: [IDLE; 256],
+        levels: Bitmap::EMPTY,
+    };
+    const RELEASES: bool = false;
+
+    #[inline(always)]
+    fn first(&self) -> ThreadIndex {
+        self.first
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex) {
+        let level = threads[thread as usize].level;
+        if u16::from(level) < self.first_level {
+            self.put_down_first();
+            self.first = thread;
+            self.first_level = level.into();
+            alone(thread, &mut threads[thread as usize]);
+        } else if u16::from(level) == self.first_level {
+            append(threads, self.first, thread);
+        } else if self.heads[level as usize] != IDLE {
+            append(threads, self.heads[level as usize], thread);
+        } else {
+            self.heads[level as usize] = thread;
+            self.levels.set(level.into());
+            alone(thread, &mut threads[thread as usize]);
+        }
+    }
+
+    fn insert_front(&mut self, threads: &mut Threads, thread: ThreadIndex) {
+        // In a ring, the end is the place before the beginning.
+        self.insert(threads, thread);
+        let level = threads[thread as usize].level;
+        if u16::from(level) == self.first_level {
+            self.first = thread;
+        } else {
+            self.heads[level as usize] = thread;
+        }
+    }
+
+    fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) {
+        if thread == self.first {
+            return self.remove_first(threads);
+        }
+        let Thread { next, level, .. } = threads[thread as usize];
+        unlink(threads, thread);
+        if self.heads[level as usize] == thread {
+            if next == thread {
+                self.heads[level as usize] = IDLE;
+                self.levels.clear(level.into());
+            } else {
+                self.heads[level as usize] = next;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn remove_first(&mut self, threads: &mut Threads) {
+        let next = threads[self.first as usize].next;
+        if next == self.first {
+            self.lift_first();
+        } else {
+            unlink(threads, self.first);
+            self.first = next;
+        }
+    }
+
+    #[inline(always)]
+    fn rotate(&mut self, threads: &mut Threads, _now: u64) {
+        self.first = threads[self.first as usize].next;
+    }
+
+    fn quantum_used(&mut self, threads: &mut Threads, now: u64) {
+        self.rotate(threads, now);
+    }
+
+    #[inline(always)]
+    fn shares(&self, threads: &Threads) -> bool {
+        // Nothing links the idle thread, so its own link is its number.
+        threads[self.first as usize].next != self.first
+    }
+
+    #[inline(always)]
+    fn urgency(&self, threads: &Threads, thread: ThreadIndex) -> u64 {
+        threads[thread as usize].level.into()
+    }
+
+    #[inline(always)]
+    fn own_urgency(&self, threads: &Threads, thread: ThreadIndex) -> u64 {
+        threads[thread as usize].own_level.into()
+    }
+
+    #[inline(always)]
+    fn set_urgency(&mut self, threads: &mut Threads, thread: ThreadIndex, urgency: u64) {
+        threads[thread as usize].level = urgency as u8;
+    }
+
+    fn set_priority(&mut self, threads: &mut Threads, thread: ThreadIndex, priority: u8, _: u64) {
+        threads[thread as usize].own_level = 255 - priority;
+    }
+
+    #[inline(always)]
+    fn release(&mut self, _: &mut Threads, _: ThreadIndex, _: u64) {}
+
+    #[inline(always)]
+    fn wait_key(&self, threads: &Threads, thread: ThreadIndex, sequence: u64) -> u64 {
+        u64::from(threads[thread as usize].level) << 56 | sequence
+    }
+}

@@ -1,0 +1,342 @@
+//! The scheduler's state, and the steps that every operation is made of.
+
+use crate::bitmap::Bitmap;
+use crate::heap::{self, ByTimeLimit, ByWaitKey};
+use crate::locks::{LOCKS, Lock};
+use crate::machine::{Machine, Outcome};
+use crate::quota::{Domain, Quota};
+use crate::ready::ReadyQueue;
+use crate::semaphores::{SEMAPHORES, Semaphore};
+use crate::stacks::QUEUES;
+use crate::supervision::Fault;
+use crate::thread::{Handle, IDLE, STOPPED, State, TIMED, Thread, ThreadIndex, Threads};
+use cairn_abi::Error;
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+
+/// What the system description decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Configuration {
+    /// Ticks that a thread runs before an equal one takes its turn.
+    pub quantum: u64,
+    /// The semaphore that is raised for each thread that faults.
+    pub supervisor_semaphore: u16,
+}
+
+/// A scheduler with policy `Q` on machine `M`. In each operation, `thread` is the running thread,
+/// `domain` the domain that called, `now` the time.
+pub struct Scheduler<Q, M> {
+    // The order keeps what the hot paths use within reach of one base register each.
+    pub(crate) threads: Threads,
+    pub(crate) ready: Q,
+    /// When the running thread was switched to.
+    pub(crate) running_since: u64,
+    /// Order of arrival among waiters.
+    sequence: u64,
+    /// The machine's timer is set to this time.
+    pub(crate) armed: u64,
+    /// When the next quantum ends, if `ticking`.
+    pub(crate) next_tick: u64,
+    /// True while the timer marks quanta.
+    pub(crate) ticking: bool,
+    /// Root of the heap of threads with a time limit.
+    pub(crate) timers: ThreadIndex,
+    /// First of the ring of threads whose fault the supervisor has not seen.
+    pub(crate) faults: ThreadIndex,
+    pub(crate) configuration: Configuration,
+    pub(crate) machine: M,
+    pub(crate) semaphores: [Semaphore; SEMAPHORES],
+    pub(crate) queues: [ThreadIndex; QUEUES],
+    pub(crate) locks: [Lock; LOCKS],
+    pub(crate) domains: [Domain; DOMAINS_MAXIMUM],
+    /// The domain in which each thread began.
+    pub(crate) homes: [u8; 256],
+    pub(crate) fault_of: [Fault; 256],
+    pub(crate) free_threads: Bitmap<4>,
+    pub(crate) free_semaphores: Bitmap<16>,
+    pub(crate) free_locks: Bitmap<4>,
+}
+
+impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
+    /// A scheduler without threads but [`IDLE`]. [`Scheduler::start`] comes before any operation.
+    pub const fn new(machine: M) -> Self {
+        let mut threads = [Thread::FREE; 256];
+        threads[IDLE as usize].state = State::Ready;
+        Scheduler {
+            threads,
+            ready: Q::EMPTY,
+            running_since: 0,
+            sequence: 0,
+            armed: u64::MAX,
+            next_tick: 0,
+            ticking: false,
+            timers: IDLE,
+            faults: IDLE,
+            configuration: Configuration { quantum: u64::MAX, supervisor_semaphore: 0 },
+            machine,
+            semaphores: [Semaphore::FREE; SEMAPHORES],
+            queues: [IDLE; QUEUES],
+            locks: [Lock::FREE; LOCKS],
+            domains: [Domain::NONE; DOMAINS_MAXIMUM],
+            homes: [0; 256],
+            fault_of: [Fault::NONE; 256],
+            free_threads: Bitmap::EMPTY,
+            free_semaphores: Bitmap::EMPTY,
+            free_locks: Bitmap::EMPTY,
+        }
+    }
+
+    /// Before anything else, once: everything is free.
+    pub fn start(&mut self, configuration: Configuration) {
+        self.configuration = configuration;
+        for number in 1..256 {
+            self.free_threads.set(number);
+        }
+        for number in 0..SEMAPHORES {
+            self.free_semaphores.set(number);
+            self.set_word(number as u16, i64::MIN);
+        }
+        for number in 1..LOCKS {
+            self.free_locks.set(number);
+        }
+    }
+
+    /// Limits what `domain` may take from now on.
+    pub fn set_quota(&mut self, domain: u8, quota: Quota) {
+        self.domains[domain as usize].quota = quota;
+    }
+
+    /// Switches to the first thread, when the system starts.
+    pub fn run(&mut self, now: u64) -> Outcome {
+        self.running_since = now;
+        let first = self.ready.first();
+        self.switch(IDLE, first, now)
+    }
+
+    /// The machine.
+    pub fn machine(&self) -> &M {
+        &self.machine
+    }
+
+    /// The policy, for operations that only it knows.
+    pub fn policy(&mut self) -> (&mut Q, &mut Threads) {
+        (&mut self.ready, &mut self.threads)
+    }
+
+    /// What a thread waits for.
+    pub fn state(&self, thread: ThreadIndex) -> State {
+        self.threads[thread as usize].state
+    }
+
+    /// The thread that runs.
+    pub fn running(&self) -> ThreadIndex {
+        self.ready.first()
+    }
+
+    /// The name of a thread that exists.
+    pub fn handle(&self, thread: ThreadIndex) -> Result<Handle, Error> {
+        let record = &self.threads[thread as usize];
+        match record.state {
+            State::Free => Err(Error::NotFound),
+            _ => Ok(Handle::new(thread, record.generation)),
+        }
+    }
+
+    /// Ticks that a thread ran until now.
+    pub fn time_used(&self, thread: ThreadIndex, now: u64) -> u64 {
+        let used = self.threads[thread as usize].used;
+        if thread == self.ready.first() {
+            used.wrapping_add(now.wrapping_sub(self.running_since))
+        } else {
+            used
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_word(&mut self, semaphore: u16, value: i64) {
+        self.machine.word(semaphore).store(value, core::sync::atomic::Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    pub(crate) fn word(&self, semaphore: u16) -> i64 {
+        self.machine.word(semaphore).load(core::sync::atomic::Ordering::Relaxed)
+    }
+
+    /// Accounts the time of `from`, which ran, and goes on with `to`, which is first.
+    #[inline(always)]
+    pub(crate) fn switch(&mut self, from: ThreadIndex, to: ThreadIndex, now: u64) -> Outcome {
+        self.account(from, now);
+        if self.ready.shares(&self.threads) && !self.ticking {
+            self.start_ticking(now);
+        }
+        let record = &self.threads[to as usize];
+        Outcome::Switch { thread: to, status: record.status.into(), value: record.value }
+    }
+
+    #[inline(always)]
+    pub(crate) fn account(&mut self, running: ThreadIndex, now: u64) {
+        let record = &mut self.threads[running as usize];
+        record.used = record.used.wrapping_add(now.wrapping_sub(self.running_since));
+        self.running_since = now;
+    }
+
+    /// Ends an operation of `thread`: the first thread goes on, which may be `thread` itself, now or
+    /// later with this result.
+    #[inline(always)]
+    pub(crate) fn finish(
+        &mut self,
+        thread: ThreadIndex,
+        status: i8,
+        value: u64,
+        now: u64,
+    ) -> Outcome {
+        let first = self.ready.first();
+        if first == thread {
+            return self.finish_same(status, value, now);
+        }
+        let record = &mut self.threads[thread as usize];
+        record.status = status;
+        record.value = value;
+        self.switch(thread, first, now)
+    }
+
+    #[inline(always)]
+    fn finish_same(&mut self, status: i8, value: u64, now: u64) -> Outcome {
+        if self.ready.shares(&self.threads) && !self.ticking {
+            self.start_ticking(now);
+        }
+        Outcome::Reply { status: status.into(), value }
+    }
+
+    /// The running thread, not [`IDLE`], begins to wait. The caller puts it into the object's queue.
+    #[inline(always)]
+    pub(crate) fn block(&mut self, thread: ThreadIndex, domain: u8, state: State, object: u16) {
+        debug_assert_eq!(thread, self.ready.first());
+        let record = &mut self.threads[thread as usize];
+        record.state = state;
+        record.object = object;
+        record.wait_domain = domain;
+        self.ready.remove_first(&mut self.threads);
+    }
+
+    /// Ends an operation in which `thread` began to wait: the first thread goes on.
+    #[inline(always)]
+    pub(crate) fn blocked(&mut self, thread: ThreadIndex, now: u64) -> Outcome {
+        let first = self.ready.first();
+        self.switch(thread, first, now)
+    }
+
+    /// The key of a thread that begins to wait behind `root`.
+    #[inline(always)]
+    pub(crate) fn set_wait_key(&mut self, thread: ThreadIndex, root: ThreadIndex) {
+        // Zero is before every later arrival, and there is no earlier one.
+        let sequence = if root == IDLE {
+            0
+        } else {
+            self.sequence += 1;
+            self.sequence
+        };
+        self.threads[thread as usize].wait_key =
+            self.ready.wait_key(&self.threads, thread, sequence);
+    }
+
+    /// `thread`, whose wait has ended and which is in no object's queue any more, can run. The event
+    /// that it waited for happened at `time`.
+    #[inline(always)]
+    pub(crate) fn wake(&mut self, thread: ThreadIndex, status: i8, time: u64) {
+        self.ready.release(&mut self.threads, thread, time);
+        if Q::RELEASES {
+            self.refresh_urgency(thread);
+        }
+        self.let_run(thread, status);
+    }
+
+    /// The same after a wait that is not an event for the policy, but only holds up.
+    #[inline(always)]
+    pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) {
+        let record = &mut self.threads[thread as usize];
+        record.state = State::Ready;
+        record.status = status;
+        record.value = 0;
+        if record.flags != 0 && !self.wake_flagged(thread) {
+            return;
+        }
+        self.ready.insert(&mut self.threads, thread);
+    }
+
+    /// What [`Scheduler::let_run`] does for a thread with a time limit or stopped; true if it may run.
+    #[inline(never)]
+    fn wake_flagged(&mut self, thread: ThreadIndex) -> bool {
+        if self.threads[thread as usize].flags & TIMED != 0 {
+            self.threads[thread as usize].flags &= !TIMED;
+            heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
+        }
+        self.threads[thread as usize].flags & STOPPED == 0
+    }
+
+    /// Ends the wait of `thread`, whatever it waits for, with `status`.
+    pub(crate) fn end_wait(&mut self, thread: ThreadIndex, status: i8, now: u64) {
+        let Thread { state, object, .. } = self.threads[thread as usize];
+        match state {
+            State::Free | State::Ready => return,
+            State::Sleep => {}
+            State::Semaphore => {
+                let semaphore = &mut self.semaphores[object as usize % SEMAPHORES];
+                heap::remove::<ByWaitKey>(&mut self.threads, &mut semaphore.waiters, thread);
+                let word = self.word(object);
+                self.set_word(object, word + 1);
+            }
+            State::Stack => {
+                let root = &mut self.queues[object as usize % QUEUES];
+                heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+                self.count_queue_waiters(object, -1);
+                return self.let_run(thread, status);
+            }
+            State::Lock => {
+                let lock = &mut self.locks[object as usize % LOCKS];
+                let owner = lock.owner;
+                heap::remove::<ByWaitKey>(&mut self.threads, &mut lock.waiters, thread);
+                // The owner may lose what it inherited.
+                self.settle(owner, true);
+                return self.let_run(thread, status);
+            }
+            State::Join => self.threads[object as usize % 256].joiner = IDLE,
+        }
+        self.wake(thread, status, now);
+    }
+
+    /// The heap in which `thread` waits.
+    fn root_of(&mut self, thread: ThreadIndex) -> Option<&mut ThreadIndex> {
+        let Thread { state, object, .. } = self.threads[thread as usize];
+        match state {
+            State::Semaphore => Some(&mut self.semaphores[object as usize % SEMAPHORES].waiters),
+            State::Lock => Some(&mut self.locks[object as usize % LOCKS].waiters),
+            State::Stack => Some(&mut self.queues[object as usize % QUEUES]),
+            State::Free | State::Ready | State::Join | State::Sleep => None,
+        }
+    }
+
+    /// Gives `thread` the urgency that counts, in whatever queue it is.
+    pub(crate) fn set_urgency(&mut self, thread: ThreadIndex, urgency: u64, front: bool) {
+        if self.threads[thread as usize].runnable() {
+            self.ready.remove(&mut self.threads, thread);
+            self.ready.set_urgency(&mut self.threads, thread, urgency);
+            if front {
+                self.ready.insert_front(&mut self.threads, thread);
+            } else {
+                self.ready.insert(&mut self.threads, thread);
+            }
+            return;
+        }
+        // The root is copied out and back because it lies in the same structure as the threads.
+        let Some(mut root) = self.root_of(thread).map(|root| *root) else {
+            return self.ready.set_urgency(&mut self.threads, thread, urgency);
+        };
+        heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
+        self.ready.set_urgency(&mut self.threads, thread, urgency);
+        self.set_wait_key(thread, root);
+        heap::insert::<ByWaitKey>(&mut self.threads, &mut root, thread);
+        if let Some(place) = self.root_of(thread) {
+            *place = root;
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Semaphores. The words, which portal code shares, are in `cairn_abi::semaphore`; here are the
+//! slow paths. The word of a semaphore that does not exist is `i64::MIN`, so that portal code always
+//! comes here with it.
+
+use crate::heap::{self, ByWaitKey};
+use crate::machine::{Machine, Outcome};
+use crate::ready::ReadyQueue;
+use crate::scheduler::Scheduler;
+use crate::thread::{IDLE, State, ThreadIndex};
+use cairn_abi::Error;
+use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
+
+/// Most semaphores.
+pub const SEMAPHORES: usize = SEMAPHORES_MAXIMUM;
+/// Largest initial value: so many V more can never happen.
+pub const INITIAL_MAXIMUM: u64 = i64::MAX as u64 / 2;
+
+/// Whether an object exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Life {
+    Free,
+    Alive,
+    /// Its domain died; its waiters are being sent away.
+    Dying,
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Semaphore {
+    pub(crate) life: Life,
+    /// Root of the heap of waiting threads.
+    pub(crate) waiters: ThreadIndex,
+    /// Who pays for it.
+    pub(crate) domain: u8,
+}
+
+impl Semaphore {
+    pub(crate) const FREE: Semaphore = Semaphore { life: Life::Free, waiters: IDLE, domain: 0 };
+}
+
+impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
+    /// Makes a semaphore; the value is its index.
+    pub fn create_semaphore(&mut self, domain: u8, initial: u64) -> Result<u16, Error> {
+        let number = self.free_semaphores.first().ok_or(Error::Exhausted)? as u16;
+        self.adopt_semaphore(number, domain, initial)?;
+        Ok(number)
+    }
+
+    /// Makes the semaphore of this index: one that the layout fixed.
+    pub fn adopt_semaphore(&mut self, index: u16, domain: u8, initial: u64) -> Result<(), Error> {
+        let semaphore = self.semaphores.get_mut(index as usize).ok_or(Error::BadArgument)?;
+        if initial > INITIAL_MAXIMUM {
+            return Err(Error::BadArgument);
+        }
+        if semaphore.life != Life::Free {
+            return Err(Error::Busy);
+        }
+        let account = &mut self.domains[domain as usize];
+        if account.semaphores >= account.quota.semaphores {
+            return Err(Error::Exhausted);
+        }
+        account.semaphores += 1;
+        *semaphore = Semaphore { life: Life::Alive, waiters: IDLE, domain };
+        self.free_semaphores.clear(index.into());
+        self.set_word(index, initial as i64);
+        Ok(())
+    }
+
+    /// Ends a semaphore of `domain`. Portals that name it must be revoked before. Nobody may wait;
+    /// [`Scheduler::cancel`] sends waiters away.
+    pub fn free_semaphore(&mut self, domain: u8, semaphore: u64) -> Result<(), Error> {
+        let index = self.semaphore(semaphore)?;
+        let record = &self.semaphores[index as usize % SEMAPHORES];
+        if record.domain != domain {
+            return Err(Error::NotAllowed);
+        }
+        if record.waiters != IDLE {
+            return Err(Error::Busy);
+        }
+        self.drop_semaphore(index);
+        Ok(())
+    }
+
+    pub(crate) fn drop_semaphore(&mut self, index: u16) {
+        let record = &mut self.semaphores[index as usize % SEMAPHORES];
+        self.domains[record.domain as usize].semaphores -= 1;
+        *record = Semaphore::FREE;
+        self.free_semaphores.set(index.into());
+        self.set_word(index, i64::MIN);
+    }
+
+    /// P: takes one, or waits for it.
+    #[inline(always)]
+    pub fn p(&mut self, thread: ThreadIndex, domain: u8, semaphore: u64, now: u64) -> Outcome {
+        match self.p_or_wait(thread, domain, semaphore) {
+            Ok(true) => Outcome::OK,
+            Ok(false) => self.blocked(thread, now),
+            Err(error) => error.into(),
+        }
+    }
+
+    /// P that ends with [`Error::TimedOut`] when the time is `deadline`.
+    pub fn timed_p(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        semaphore: u64,
+        deadline: u64,
+        now: u64,
+    ) -> Outcome {
+        if deadline <= now {
+            return match self.try_p(semaphore) {
+                Err(Error::WouldBlock) => Error::TimedOut.into(),
+                Err(error) => error.into(),
+                Ok(()) => Outcome::OK,
+            };
+        }
+        match self.p_or_wait(thread, domain, semaphore) {
+            Ok(true) => Outcome::OK,
+            Ok(false) => {
+                self.limit(thread, deadline);
+                self.blocked(thread, now)
+            }
+            Err(error) => error.into(),
+        }
+    }
+
+    /// P that does not wait.
+    pub fn try_p(&mut self, semaphore: u64) -> Result<(), Error> {
+        let index = self.semaphore(semaphore)?;
+        let word = self.word(index);
+        if word <= 0 {
+            return Err(Error::WouldBlock);
+        }
+        self.set_word(index, word - 1);
+        Ok(())
+    }
+
+    /// V: gives one, to the first waiter if there is one.
+    #[inline(always)]
+    pub fn v(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> Outcome {
+        match self.signal(semaphore, now) {
+            Ok(()) => self.finish(thread, 0, 0, now),
+            Err(error) => error.into(),
+        }
+    }
+
+    /// V by the interrupt dispatcher, which interrupted `thread`.
+    #[inline(always)]
+    pub fn interrupt_v(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> Outcome {
+        self.v(thread, semaphore, now)
+    }
+
+    /// Sends the first waiter away with [`Error::Cancelled`]; the value is 1, or 0 if nobody waited.
+    /// Only the semaphore's domain may do this.
+    pub fn cancel(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        semaphore: u64,
+        now: u64,
+    ) -> Outcome {
+        let index = match self.semaphore(semaphore) {
+            Ok(index) => index,
+            Err(error) => return error.into(),
+        };
+        let record = &self.semaphores[index as usize % SEMAPHORES];
+        if record.domain != domain {
+            return Error::NotAllowed.into();
+        }
+        let waiter = record.waiters;
+        if waiter == IDLE {
+            return Outcome::value(0);
+        }
+        self.end_wait(waiter, Error::Cancelled.status() as i8, now);
+        self.finish(thread, 0, 1, now)
+    }
+
+    /// The index of a semaphore that exists.
+    #[inline(always)]
+    fn semaphore(&self, semaphore: u64) -> Result<u16, Error> {
+        if semaphore >= SEMAPHORES as u64 {
+            return Err(Error::BadArgument);
+        }
+        match self.semaphores[semaphore as usize % SEMAPHORES].life {
+            Life::Alive => Ok(semaphore as u16),
+            Life::Dying => Err(Error::Dead),
+            Life::Free => Err(Error::NotFound),
+        }
+    }
+
+    /// True if `thread` got one, false if it waits now.
+    #[inline(always)]
+    fn p_or_wait(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        semaphore: u64,
+    ) -> Result<bool, Error> {
+        let index = self.semaphore(semaphore)?;
+        let word = self.word(index);
+        if word > 0 {
+            self.set_word(index, word - 1);
+            return Ok(true);
+        }
+        if thread == IDLE {
+            return Err(Error::NotAllowed);
+        }
+        self.set_word(index, word - 1);
+        self.block(thread, domain, State::Semaphore, index);
+        let root = self.semaphores[index as usize % SEMAPHORES].waiters;
+        self.set_wait_key(thread, root);
+        let root = &mut self.semaphores[index as usize % SEMAPHORES].waiters;
+        heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
+        Ok(false)
+    }
+
+    /// V without a decision who runs.
+    #[inline(always)]
+    pub(crate) fn signal(&mut self, semaphore: u64, now: u64) -> Result<(), Error> {
+        let index = self.semaphore(semaphore)?;
+        let word = self.word(index);
+        self.set_word(index, word.wrapping_add(1));
+        let root = &mut self.semaphores[index as usize % SEMAPHORES].waiters;
+        let waiter = *root;
+        if waiter != IDLE {
+            heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
+            self.wake(waiter, 0, now);
+        }
+        Ok(())
+    }
+}

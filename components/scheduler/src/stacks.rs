@@ -1,0 +1,74 @@
+//! Waiting for an activation of a stack queue: portal code comes here when the queue is empty, and
+//! when it gave an activation back while somebody waits.
+
+use crate::heap::{self, ByWaitKey};
+use crate::machine::{Machine, Outcome};
+use crate::ready::ReadyQueue;
+use crate::scheduler::Scheduler;
+use crate::thread::{IDLE, State, ThreadIndex};
+use cairn_abi::Error;
+use cairn_abi::domain::QUEUES_MAXIMUM;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Most stack queues.
+pub const QUEUES: usize = QUEUES_MAXIMUM;
+
+impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
+    /// Waits until an activation of `queue` is free. The thread has not got it yet when it goes on: its
+    /// portal tries again, and may have to wait again.
+    pub fn wait_stack(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        queue: u64,
+        now: u64,
+    ) -> Outcome {
+        if queue >= QUEUES as u64 {
+            return Error::BadArgument.into();
+        }
+        if thread == IDLE {
+            return Error::NotAllowed.into();
+        }
+        self.block(thread, domain, State::Stack, queue as u16);
+        let root = self.queues[queue as usize % QUEUES];
+        self.set_wait_key(thread, root);
+        let root = &mut self.queues[queue as usize % QUEUES];
+        heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
+        self.count_queue_waiters(queue as u16, 1);
+        self.blocked(thread, now)
+    }
+
+    /// An activation of `queue` is free: the first waiter goes on.
+    pub fn stack_freed(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> Outcome {
+        self.end_stack_wait(thread, queue, 0, now)
+    }
+
+    /// The callee of `queue` is dead: sends the first waiter away with [`Error::Dead`]; the value is
+    /// 1, or 0 if nobody waited. For the supervisor.
+    pub fn abandon_queue(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> Outcome {
+        self.end_stack_wait(thread, queue, Error::Dead.status() as i8, now)
+    }
+
+    fn end_stack_wait(
+        &mut self,
+        thread: ThreadIndex,
+        queue: u64,
+        status: i8,
+        now: u64,
+    ) -> Outcome {
+        if queue >= QUEUES as u64 {
+            return Error::BadArgument.into();
+        }
+        let waiter = self.queues[queue as usize % QUEUES];
+        if waiter == IDLE {
+            return Outcome::value(0);
+        }
+        self.end_wait(waiter, status, now);
+        self.finish(thread, 0, 1, now)
+    }
+
+    pub(crate) fn count_queue_waiters(&mut self, queue: u16, change: i64) {
+        let word = self.machine.waiters_word(queue);
+        word.store(word.load(Relaxed).wrapping_add(change), Relaxed);
+    }
+}

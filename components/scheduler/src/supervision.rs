@@ -1,0 +1,229 @@
+//! What the supervisor asks for: faults, stopping, the death of domains.
+
+use crate::locks::LOCKS;
+use crate::machine::{Machine, Outcome};
+use crate::ready::ReadyQueue;
+use crate::scheduler::Scheduler;
+use crate::semaphores::{Life, SEMAPHORES};
+use crate::thread::{FAULT_QUEUED, Handle, IDLE, STOPPED, State, ThreadIndex};
+use cairn_abi::Error;
+
+/// Most table entries that one step of [`Scheduler::reclaim`] looks at.
+pub const SCAN_MAXIMUM: usize = 16;
+
+const FIRST_SEMAPHORE: u64 = 256;
+const FIRST_LOCK: u64 = FIRST_SEMAPHORE + SEMAPHORES as u64;
+const SCAN_END: u64 = FIRST_LOCK + LOCKS as u64;
+
+/// Why a thread was stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fault {
+    /// The trap's cause.
+    pub cause: u64,
+    /// What the trap tells, for example the address.
+    pub value: u64,
+}
+
+impl Fault {
+    /// No fault.
+    pub const NONE: Fault = Fault { cause: 0, value: 0 };
+}
+
+impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
+    /// The running thread faulted: stops it and wakes the supervisor. [`IDLE`] cannot be stopped; its
+    /// fault is queued too.
+    pub fn fault(&mut self, thread: ThreadIndex, cause: u64, value: u64, now: u64) -> Outcome {
+        self.fault_of[thread as usize] = Fault { cause, value };
+        if thread == IDLE {
+            self.threads[IDLE as usize].flags |= FAULT_QUEUED;
+        } else {
+            self.ready.remove_first(&mut self.threads);
+            self.threads[thread as usize].flags |= STOPPED | FAULT_QUEUED;
+            self.queue_fault(thread);
+        }
+        // Without that semaphore nobody learns of faults; there is nobody to tell that.
+        let _ = self.signal(self.configuration.supervisor_semaphore.into(), now);
+        self.finish(thread, 0, 0, now)
+    }
+
+    /// The next thread that faulted and was not reported yet. It stays stopped.
+    pub fn next_fault(&mut self) -> Result<Handle, Error> {
+        let thread = self.faults;
+        if self.threads[thread as usize].flags & FAULT_QUEUED == 0 {
+            return Err(Error::NotFound);
+        }
+        self.forget_fault(thread);
+        self.handle(thread)
+    }
+
+    /// The last fault of a thread.
+    pub fn fault_of(&self, thread: ThreadIndex) -> Fault {
+        self.fault_of[thread as usize]
+    }
+
+    /// Stops a thread until [`Scheduler::resume`]; a wait of it goes on meanwhile.
+    pub fn stop(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> Outcome {
+        let target = match self.existing(target) {
+            Ok(target) => target,
+            Err(error) => return error.into(),
+        };
+        if self.threads[target as usize].runnable() {
+            self.ready.remove(&mut self.threads, target);
+        }
+        self.threads[target as usize].flags |= STOPPED;
+        self.finish(thread, 0, 0, now)
+    }
+
+    /// Lets a stopped thread go on.
+    pub fn resume(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> Outcome {
+        let target = match self.existing(target) {
+            Ok(target) => target,
+            Err(error) => return error.into(),
+        };
+        self.forget_fault(target);
+        let record = &mut self.threads[target as usize];
+        if record.flags & STOPPED != 0 {
+            record.flags &= !STOPPED;
+            if record.state == State::Ready {
+                self.ready.insert(&mut self.threads, target);
+            }
+        }
+        self.finish(thread, 0, 0, now)
+    }
+
+    /// Ends the wait of a thread with [`Error::Cancelled`]; the value is 1, or 0 if it did not wait.
+    pub fn cancel_wait(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> Outcome {
+        let target = match self.existing(target) {
+            Ok(target) => target,
+            Err(error) => return error.into(),
+        };
+        let waits = self.threads[target as usize].state != State::Ready;
+        self.end_wait(target, Error::Cancelled.status() as i8, now);
+        self.finish(thread, 0, waits.into(), now)
+    }
+
+    /// Ends a thread other than the caller, in whatever state it is.
+    pub fn kill(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> Outcome {
+        match self.existing(target) {
+            Ok(target) if target != thread => {
+                self.end(target, now);
+                self.finish(thread, 0, 0, now)
+            }
+            Ok(_) => Error::BadArgument.into(),
+            Err(error) => error.into(),
+        }
+    }
+
+    /// One step of the reclaiming of what the dead domain `dead` has here: the waits that were begun
+    /// in it end with [`Error::Dead`], its semaphores and locks are freed, and whoever waits for them
+    /// gets [`Error::Dead`]. The first `cursor` is 0, the next one is the value; 0: done. A step ends
+    /// one wait or object at most.
+    pub fn reclaim(&mut self, thread: ThreadIndex, dead: u8, cursor: u64, now: u64) -> Outcome {
+        if cursor >= SCAN_END {
+            return Error::BadArgument.into();
+        }
+        let mut cursor = cursor;
+        for _ in 0..SCAN_MAXIMUM {
+            let step = if cursor < FIRST_SEMAPHORE {
+                self.reclaim_wait(cursor as ThreadIndex, dead, now)
+            } else if cursor < FIRST_LOCK {
+                self.reclaim_semaphore((cursor - FIRST_SEMAPHORE) as u16, dead, now)
+            } else {
+                self.reclaim_lock((cursor - FIRST_LOCK) as u8, dead, now)
+            };
+            if step != Step::Again {
+                cursor += 1;
+            }
+            if step != Step::Nothing || cursor == SCAN_END {
+                break;
+            }
+        }
+        self.finish(thread, 0, if cursor == SCAN_END { 0 } else { cursor }, now)
+    }
+
+    fn reclaim_wait(&mut self, thread: ThreadIndex, dead: u8, now: u64) -> Step {
+        let record = &self.threads[thread as usize];
+        if matches!(record.state, State::Free | State::Ready) || record.wait_domain != dead {
+            return Step::Nothing;
+        }
+        self.end_wait(thread, Error::Dead.status() as i8, now);
+        Step::Done
+    }
+
+    fn reclaim_semaphore(&mut self, index: u16, dead: u8, now: u64) -> Step {
+        let record = &mut self.semaphores[index as usize % SEMAPHORES];
+        if record.life == Life::Free || record.domain != dead {
+            return Step::Nothing;
+        }
+        record.life = Life::Dying;
+        let waiter = record.waiters;
+        if waiter != IDLE {
+            self.end_wait(waiter, Error::Dead.status() as i8, now);
+            return Step::Again;
+        }
+        self.drop_semaphore(index);
+        Step::Done
+    }
+
+    fn reclaim_lock(&mut self, index: u8, dead: u8, now: u64) -> Step {
+        let record = &mut self.locks[index as usize];
+        if record.life == Life::Free || record.domain != dead {
+            return Step::Nothing;
+        }
+        record.life = Life::Dying;
+        let owner = record.owner;
+        let waiter = record.waiters;
+        if waiter != IDLE {
+            self.end_wait(waiter, Error::Dead.status() as i8, now);
+            return Step::Again;
+        }
+        if owner != IDLE {
+            self.forget_held(index);
+            self.settle(owner, true);
+        }
+        self.drop_lock(index);
+        Step::Done
+    }
+
+    fn queue_fault(&mut self, thread: ThreadIndex) {
+        let first = self.faults;
+        if first == IDLE {
+            self.faults = thread;
+        }
+        let next = if first == IDLE { thread } else { first };
+        let previous = if first == IDLE { thread } else { self.threads[first as usize].previous };
+        self.threads[thread as usize].next = next;
+        self.threads[thread as usize].previous = previous;
+        self.threads[next as usize].previous = thread;
+        self.threads[previous as usize].next = thread;
+    }
+
+    /// Takes `thread` out of the queue of faults if it is there.
+    pub(crate) fn forget_fault(&mut self, thread: ThreadIndex) {
+        let record = &mut self.threads[thread as usize];
+        if record.flags & FAULT_QUEUED == 0 {
+            return;
+        }
+        record.flags &= !FAULT_QUEUED;
+        if thread == IDLE {
+            return;
+        }
+        let (next, previous) = (record.next, record.previous);
+        self.threads[next as usize].previous = previous;
+        self.threads[previous as usize].next = next;
+        if self.faults == thread {
+            self.faults = if next == thread { IDLE } else { next };
+        }
+    }
+}
+
+/// What a step of [`Scheduler::reclaim`] found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// Nothing of the dead domain: look at the next entry.
+    Nothing,
+    /// It is done with this entry.
+    Done,
+    /// There is more at this entry.
+    Again,
+}

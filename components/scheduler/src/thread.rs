@@ -1,0 +1,146 @@
+//! What the scheduler knows of a thread.
+
+use cairn_abi::thread::THREADS_MAXIMUM;
+
+/// Number of a thread. It covers the whole table, so that no index needs a check.
+pub type ThreadIndex = u8;
+/// The idle thread runs when no other is ready. It never waits and is in no queue, so its number
+/// serves as "none" in every queue.
+pub const IDLE: ThreadIndex = 0;
+
+/// All threads.
+pub type Threads = [Thread; THREADS_MAXIMUM];
+const _: () = assert!(THREADS_MAXIMUM == 1 << ThreadIndex::BITS);
+const _: () = assert!(size_of::<Thread>() == 64);
+
+/// What a thread waits for, if anything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum State {
+    /// There is no such thread.
+    Free,
+    /// It runs or could run.
+    Ready,
+    /// It waits in a P.
+    Semaphore,
+    /// It waits for a lock.
+    Lock,
+    /// It waits for a thread's end.
+    Join,
+    /// It waits for an activation of a stack queue.
+    Stack,
+    /// It waits for a time.
+    Sleep,
+}
+
+/// Flag: the thread is in the queue of time limits.
+pub(crate) const TIMED: u8 = 1;
+/// Flag: the thread may not run, even if ready.
+pub(crate) const STOPPED: u8 = 2;
+/// Flag: the thread is in the queue of faults.
+pub(crate) const FAULT_QUEUED: u8 = 4;
+
+/// Links of a thread in a [`crate::heap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(4))]
+pub struct Links {
+    pub(crate) left: ThreadIndex,
+    pub(crate) right: ThreadIndex,
+    pub(crate) parent: ThreadIndex,
+    pub(crate) rank: u8,
+}
+
+/// One thread: a cache line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Thread {
+    /// Order among the threads that wait for the same object; a ready queue that is a heap uses it too.
+    pub(crate) wait_key: u64,
+    /// When its wait ends at the latest.
+    pub(crate) time_limit: u64,
+    /// Ticks that it ran, up to its last switch.
+    pub(crate) used: u64,
+    /// `used` when its present quantum began.
+    pub(crate) quantum_from: u64,
+    /// Its `a1` when it goes on.
+    pub(crate) value: u64,
+    pub(crate) wait: Links,
+    pub(crate) timer: Links,
+    /// Index of what it waits for.
+    pub(crate) object: u16,
+    pub(crate) state: State,
+    pub(crate) flags: u8,
+    /// Neighbours in the ring of its priority or in the queue of faults.
+    pub(crate) next: ThreadIndex,
+    pub(crate) previous: ThreadIndex,
+    /// 255 less its priority, its own and the one that counts, so that the most urgent is zero.
+    pub(crate) own_level: u8,
+    pub(crate) level: u8,
+    /// Its `a0` when it goes on.
+    pub(crate) status: i8,
+    /// Domain in which it waits.
+    pub(crate) wait_domain: u8,
+    /// First of the locks that it holds.
+    pub(crate) held: u8,
+    /// The thread that waits for its end.
+    pub(crate) joiner: ThreadIndex,
+    /// Raised when it ends.
+    pub(crate) generation: u32,
+}
+
+impl Links {
+    /// Links of a thread that is alone in its heap.
+    pub(crate) const ALONE: Links = Links { left: IDLE, right: IDLE, parent: IDLE, rank: 1 };
+    /// Links of a thread that is in no heap.
+    pub(crate) const NONE: Links = Links { left: IDLE, right: IDLE, parent: IDLE, rank: 0 };
+}
+
+impl Thread {
+    /// A thread that does not exist.
+    pub const FREE: Thread = Thread {
+        wait_key: 0,
+        time_limit: 0,
+        used: 0,
+        quantum_from: 0,
+        value: 0,
+        wait: Links::NONE,
+        timer: Links::NONE,
+        object: 0,
+        state: State::Free,
+        flags: 0,
+        next: IDLE,
+        previous: IDLE,
+        own_level: 255,
+        level: 255,
+        status: 0,
+        wait_domain: 0,
+        held: 0,
+        joiner: IDLE,
+        generation: 0,
+    };
+
+    /// True if the thread is in the ready queue.
+    pub(crate) const fn runnable(&self) -> bool {
+        matches!(self.state, State::Ready) && self.flags & STOPPED == 0
+    }
+}
+
+/// A thread's name that is never used again: number and generation in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handle(pub u64);
+
+impl Handle {
+    pub(crate) const fn new(thread: ThreadIndex, generation: u32) -> Handle {
+        Handle((generation as u64) << 8 | thread as u64)
+    }
+
+    /// The thread's number.
+    pub const fn thread(self) -> ThreadIndex {
+        self.0 as ThreadIndex
+    }
+
+    /// The thread's generation.
+    pub const fn generation(self) -> u64 {
+        self.0 >> 8
+    }
+}

@@ -1,0 +1,187 @@
+//! Threads begin, end, wait for each other's end, change priority.
+
+use crate::machine::{Machine, Outcome, Start};
+use crate::ready::ReadyQueue;
+use crate::scheduler::Scheduler;
+use crate::supervision::Fault;
+use crate::thread::{Handle, IDLE, State, Thread, ThreadIndex};
+use cairn_abi::Error;
+
+impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
+    /// Takes over a thread that the layout has set up, before [`Scheduler::run`]. It need not fit into
+    /// the domain's quota, but counts.
+    pub fn adopt_thread(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        priority: u8,
+    ) -> Result<(), Error> {
+        if !self.free_threads.contains(thread.into()) {
+            return Err(Error::Busy);
+        }
+        self.admit(thread, domain, priority, 0);
+        Ok(())
+    }
+
+    /// Begins a thread in the caller's domain; the value is its [`Handle`].
+    pub fn spawn(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        start: Start,
+        priority: u64,
+        now: u64,
+    ) -> Outcome {
+        match self.try_spawn(domain, start, priority, now) {
+            Ok(handle) => self.finish(thread, 0, handle.0, now),
+            Err(error) => error.into(),
+        }
+    }
+
+    fn try_spawn(
+        &mut self,
+        domain: u8,
+        start: Start,
+        priority: u64,
+        now: u64,
+    ) -> Result<Handle, Error> {
+        let priority = self.allowed_priority(domain, priority)?;
+        let account = &self.domains[domain as usize];
+        if account.threads >= account.quota.threads {
+            return Err(Error::Exhausted);
+        }
+        let new = self.free_threads.first().ok_or(Error::Exhausted)? as ThreadIndex;
+        self.machine.set_up_thread(new, domain, &start)?;
+        self.admit(new, domain, priority, now);
+        Ok(Handle::new(new, self.threads[new as usize].generation))
+    }
+
+    fn admit(&mut self, thread: ThreadIndex, domain: u8, priority: u8, now: u64) {
+        self.free_threads.clear(thread.into());
+        self.homes[thread as usize] = domain;
+        // Saturating: only threads of the layout can exceed the quota.
+        let account = &mut self.domains[domain as usize];
+        account.threads = account.threads.saturating_add(1);
+        let record = &mut self.threads[thread as usize];
+        *record = Thread { generation: record.generation, state: State::Ready, ..Thread::FREE };
+        self.fault_of[thread as usize] = Fault::NONE;
+        self.ready.set_priority(&mut self.threads, thread, priority, now);
+        self.refresh_urgency(thread);
+        self.ready.insert(&mut self.threads, thread);
+    }
+
+    /// The running thread ends. Its locks go to their waiters, whoever waits for its end goes on.
+    pub fn exit(&mut self, thread: ThreadIndex, now: u64) -> Outcome {
+        if thread == IDLE {
+            return Error::NotAllowed.into();
+        }
+        self.account(thread, now);
+        self.end(thread, now);
+        self.blocked(IDLE, now)
+    }
+
+    /// Waits until the thread that `handle` names has ended. One thread can wait for another's end.
+    pub fn join(&mut self, thread: ThreadIndex, domain: u8, handle: Handle, now: u64) -> Outcome {
+        let other = handle.thread();
+        let generation = u64::from(self.threads[other as usize].generation);
+        if handle.generation() > generation {
+            return Error::NotFound.into();
+        }
+        if handle.generation() < generation {
+            return Outcome::OK;
+        }
+        let record = &self.threads[other as usize];
+        if record.state == State::Free {
+            return Error::NotFound.into();
+        }
+        if other == IDLE || thread == IDLE || self.homes[other as usize] != domain {
+            return Error::NotAllowed.into();
+        }
+        if other == thread {
+            return Error::BadArgument.into();
+        }
+        if record.joiner != IDLE {
+            return Error::Busy.into();
+        }
+        self.threads[other as usize].joiner = thread;
+        self.block(thread, domain, State::Join, other.into());
+        self.blocked(thread, now)
+    }
+
+    /// Sets the priority of a thread that began in the caller's domain.
+    pub fn set_priority(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        handle: Handle,
+        priority: u64,
+        now: u64,
+    ) -> Outcome {
+        let checked = self
+            .allowed_priority(domain, priority)
+            .and_then(|priority| Ok((priority, self.own_thread(domain, handle)?)));
+        match checked {
+            Err(error) => error.into(),
+            Ok((priority, other)) => {
+                self.ready.set_priority(&mut self.threads, other, priority, now);
+                self.settle(other, false);
+                self.finish(thread, 0, 0, now)
+            }
+        }
+    }
+
+    /// The number of a thread, not [`IDLE`], that began in `domain`.
+    pub fn own_thread(&self, domain: u8, handle: Handle) -> Result<ThreadIndex, Error> {
+        let thread = self.existing(handle)?;
+        if self.homes[thread as usize] != domain {
+            return Err(Error::NotAllowed);
+        }
+        Ok(thread)
+    }
+
+    /// The number of a thread that exists and is not [`IDLE`].
+    pub(crate) fn existing(&self, handle: Handle) -> Result<ThreadIndex, Error> {
+        let thread = handle.thread();
+        if thread == IDLE {
+            return Err(Error::BadArgument);
+        }
+        if self.handle(thread)? != handle {
+            return Err(Error::NotFound);
+        }
+        Ok(thread)
+    }
+
+    fn allowed_priority(&self, domain: u8, priority: u64) -> Result<u8, Error> {
+        if priority > 255 {
+            return Err(Error::BadArgument);
+        }
+        if priority > self.domains[domain as usize].quota.priority.into() {
+            return Err(Error::NotAllowed);
+        }
+        Ok(priority as u8)
+    }
+
+    /// Ends `thread`, which is not [`IDLE`], in whatever state it is.
+    pub(crate) fn end(&mut self, thread: ThreadIndex, now: u64) {
+        self.end_wait(thread, 0, now);
+        if self.threads[thread as usize].runnable() {
+            self.ready.remove(&mut self.threads, thread);
+        }
+        self.forget_fault(thread);
+        self.release_held(thread);
+        let record = &mut self.threads[thread as usize];
+        let joiner = record.joiner;
+        record.state = State::Free;
+        record.flags = 0;
+        record.joiner = IDLE;
+        record.generation = record.generation.wrapping_add(1);
+        if joiner != IDLE {
+            self.wake(joiner, 0, now);
+        }
+        let home = self.homes[thread as usize];
+        let account = &mut self.domains[home as usize];
+        account.threads = account.threads.saturating_sub(1);
+        self.free_threads.set(thread.into());
+        self.machine.retire_thread(thread);
+    }
+}
