@@ -11,8 +11,11 @@
 #![warn(missing_docs)]
 
 pub mod board;
+mod check;
+pub mod connect;
 mod document;
 mod draft;
+pub mod facts;
 pub mod files;
 mod load;
 pub mod model;
@@ -24,6 +27,8 @@ mod table;
 mod units;
 
 pub use board::Board;
+pub use connect::{Connected, ConnectedImport, connect};
+pub use facts::Facts;
 pub use files::{Disk, Files};
 pub use load::{load, load_board, load_from};
 pub use model::System;

@@ -1,6 +1,7 @@
 //! From files to a checked system.
 
 use crate::board::Board;
+use crate::check;
 use crate::draft::{self, Draft};
 use crate::files::{Disk, Files};
 use crate::model::System;
@@ -36,9 +37,10 @@ pub fn load_from(files: &dyn Files, system: &str) -> Result<System, Report> {
     let Some(board) = board else {
         return Err(failed(report));
     };
-    let Some(system) = resolve::resolve(draft, board, &mut report) else {
+    let Some(mut system) = resolve::resolve(draft, board, &mut report) else {
         return Err(failed(report));
     };
+    check::check(&mut system, &mut report);
     report.into_result(system)
 }
 

@@ -164,6 +164,8 @@ pub struct Stacks {
     pub per_client: u32,
     /// Where the description says so.
     pub place: Place,
+    /// Whether it says so; else `count` is one for each instance that may open an export.
+    pub declared: bool,
 }
 
 /// What to do when an instance ends.

@@ -251,12 +251,14 @@ fn resolve_instance(
             size: *stacks.size,
             per_client: stacks.per_client.map_or(1, |per_client| *per_client),
             place: stacks.place,
+            declared: true,
         },
         None => Stacks {
             count: 0,
             size: STACK_DEFAULT,
             per_client: 1,
             place: place.clone(),
+            declared: false,
         },
     };
     Instance {

@@ -1,0 +1,21 @@
+//! What the descriptions must hold beyond types and names. Each check reports on its own, so that
+//! one run shows all that is wrong.
+
+mod cycles;
+mod devices;
+mod resources;
+mod roles;
+mod trust;
+
+use crate::model::System;
+use crate::report::Report;
+
+/// Fills in the defaults that depend on the whole system, then checks it.
+pub(crate) fn check(system: &mut System, report: &mut Report) {
+    resources::default_stacks(system);
+    roles::check(system, report);
+    resources::check(system, report);
+    devices::check(system, report);
+    trust::check(system, report);
+    cycles::check(system, report);
+}

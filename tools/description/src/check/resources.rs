@@ -1,0 +1,299 @@
+//! Quotas and limits: what the instances ask for must be there.
+
+use crate::model::{Instance, Open, StackMode, System};
+use crate::place::Place;
+use crate::report::{Error, Report};
+use crate::units::show_size;
+use cairn_abi::address::{ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET};
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
+use cairn_abi::startup::SECTIONS_MAXIMUM;
+
+/// Domain 0 is the nucleus' own.
+const INSTANCES_MAXIMUM: usize = DOMAINS_MAXIMUM - 1;
+
+/// Gives instances without `stacks` as many as their possible clients need.
+pub(super) fn default_stacks(system: &mut System) {
+    let count = system.instances.len();
+    for index in 0..count {
+        let instance = &system.instances[index];
+        let runs_to_completion = instance.role.is_some_and(|role| role.runs_to_completion());
+        if instance.stacks.declared || runs_to_completion {
+            continue;
+        }
+        let connected = clients(system, index);
+        let clients = (0..count).filter(|client| {
+            let may_open = |open: &Open| *client != index && open.allows(*client);
+            connected.contains(client) || {
+                // Whoever is connected on a shared stack takes none.
+                let explicit = instance
+                    .exports
+                    .iter()
+                    .filter(|export| export.open_place.is_some());
+                explicit.into_iter().any(|export| may_open(&export.open))
+            }
+        });
+        let needed = clients.count() as u32 * instance.stacks.per_client;
+        system.instances[index].stacks.count = needed;
+    }
+}
+
+/// The instances connected to `server` on new stacks.
+fn clients(system: &System, server: usize) -> Vec<usize> {
+    let calls = |client: &Instance| {
+        client
+            .imports
+            .iter()
+            .any(|connection| *connection.target == server && *connection.stack == StackMode::New)
+    };
+    let clients = system.instances.iter().enumerate();
+    clients
+        .filter(|(_, client)| calls(client))
+        .map(|(index, _)| index)
+        .collect()
+}
+
+pub(super) fn check(system: &System, report: &mut Report) {
+    if let Some(instance) = system.instances.get(INSTANCES_MAXIMUM) {
+        report.push(Error::new(
+            &instance.name.place,
+            "the system has too many instances",
+            format!(
+                "expected at most {INSTANCES_MAXIMUM}, found {}",
+                system.instances.len()
+            ),
+            "remove instances",
+        ));
+    }
+    for index in 0..system.instances.len() {
+        check_stacks(system, index, report);
+        check_quota(&system.instances[index], report);
+    }
+    check_memory(system, report);
+    check_threads(system, report);
+    check_semaphores(system, report);
+    check_sections(system, report);
+}
+
+fn check_stacks(system: &System, index: usize, report: &mut Report) {
+    let instance = &system.instances[index];
+    let stacks = &instance.stacks;
+    if !stacks.declared {
+        return;
+    }
+    if instance.role.is_some_and(|role| role.runs_to_completion()) {
+        report.push(Error::new(
+            &stacks.place,
+            format!("`{}` cannot have stacks for callers", instance.name),
+            "expected no `stacks` here",
+            "remove it: calls to the scheduler and the interrupt dispatcher run to completion \
+             on one stack, whose size is `stack`",
+        ));
+        return;
+    }
+    let clients = clients(system, index);
+    let needed = clients.len() as u64 * u64::from(stacks.per_client);
+    if needed > u64::from(stacks.count) {
+        let mut error = Error::new(
+            &stacks.place,
+            format!("`{}` has fewer stacks than its clients need", instance.name),
+            format!(
+                "expected a `count` of at least {needed} ({} clients with {} each), found {}",
+                clients.len(),
+                stacks.per_client,
+                stacks.count
+            ),
+            format!("write `count = {needed}`, or connect fewer clients"),
+        );
+        for client in clients {
+            let client = &system.instances[client];
+            let calls = client.imports.iter().find(|import| *import.target == index);
+            if let Some(connection) = calls {
+                error = error.note(
+                    &connection.target.place,
+                    format!("`{}` calls it", client.name),
+                );
+            }
+        }
+        report.push(error);
+    }
+}
+
+fn check_quota(instance: &Instance, report: &mut Report) {
+    let stacks = u64::from(instance.stacks.count) * instance.stacks.size;
+    let needed = *instance.heap + *instance.stack + stacks;
+    if needed > *instance.memory {
+        report.push(Error::new(
+            &instance.memory.place,
+            format!(
+                "the memory of `{}` does not hold its heap and stacks",
+                instance.name
+            ),
+            format!(
+                "expected at least {}, found {}",
+                show_size(needed),
+                show_size(*instance.memory)
+            ),
+            format!(
+                "the heap takes {}, the first thread's stack {}, {} stacks for callers {}; the \
+                 program itself comes on top",
+                show_size(*instance.heap),
+                show_size(*instance.stack),
+                instance.stacks.count,
+                show_size(stacks)
+            ),
+        ));
+    }
+    let activations = u64::from(instance.stacks.count) + u64::from(*instance.threads);
+    let end = IMAGE_OFFSET + *instance.heap + activations * ACTIVATION_STRIDE;
+    if end > DEVICES_OFFSET {
+        report.push(Error::new(
+            &instance.name.place,
+            format!(
+                "`{}` does not fit into its region of addresses",
+                instance.name
+            ),
+            format!(
+                "expected heap, stacks and threads in {}, found {}",
+                show_size(DEVICES_OFFSET - IMAGE_OFFSET),
+                show_size(end - IMAGE_OFFSET)
+            ),
+            format!(
+                "each stack and each thread takes {} of addresses: ask for fewer, or for less heap",
+                show_size(ACTIVATION_STRIDE)
+            ),
+        ));
+    }
+    if let Some(section) = instance.sections.get(SECTIONS_MAXIMUM) {
+        report.push(Error::new(
+            &section.access.place,
+            format!("`{}` maps too many sections", instance.name),
+            format!(
+                "expected at most {SECTIONS_MAXIMUM}, found {}",
+                instance.sections.len()
+            ),
+            "put the data into fewer sections",
+        ));
+    }
+}
+
+/// Reports the first of `parts` with which the running sum exceeds `limit`.
+fn check_sum<'a>(
+    parts: impl Iterator<Item = (u64, &'a Place)>,
+    limit: u64,
+    report: &mut Report,
+    error: impl FnOnce(&'a Place, u64) -> Error,
+) {
+    let parts: Vec<_> = parts.collect();
+    let total = parts.iter().map(|(amount, _)| amount).sum();
+    let mut sum = 0;
+    let over = parts.iter().find(|(amount, _)| {
+        sum += amount;
+        sum > limit
+    });
+    if let Some((_, place)) = over {
+        report.push(error(place, total));
+    }
+}
+
+fn check_memory(system: &System, report: &mut Report) {
+    let memory = &system.board.memory;
+    let instances = system
+        .instances
+        .iter()
+        .map(|i| (*i.memory, &i.memory.place));
+    let sections = system.sections.iter().map(|s| (*s.size, &s.size.place));
+    check_sum(
+        instances.chain(sections),
+        memory.usable(),
+        report,
+        |place, total| {
+            Error::new(
+                place,
+                format!("the board `{}` has not enough memory", system.board.name),
+                format!(
+                    "expected quotas and sections of at most {} in all, found {}",
+                    show_size(memory.usable()),
+                    show_size(total)
+                ),
+                "lower the quotas, or choose a larger board",
+            )
+            .note(
+                &memory.size.place,
+                format!("of which the firmware takes {}", show_size(memory.firmware)),
+            )
+        },
+    );
+}
+
+fn check_threads(system: &System, report: &mut Report) {
+    let threads = &system.threads;
+    let parts = system
+        .instances
+        .iter()
+        .map(|i| (u64::from(*i.threads), &i.threads.place));
+    check_sum(parts, u64::from(**threads), report, |place, total| {
+        Error::new(
+            place,
+            "the instances may make more threads than the system has",
+            format!("expected at most {threads} in all, found {total}"),
+            "lower the quotas of threads (the default is 1), or raise `threads` in `[system]`",
+        )
+        .note(&threads.place, "the system's threads")
+    });
+}
+
+fn check_semaphores(system: &System, report: &mut Report) {
+    let interrupts = system
+        .instances
+        .iter()
+        .flat_map(|instance| &instance.devices)
+        .filter(|device| system.board.devices[***device].interrupt.is_some())
+        .count();
+    let limit = (SEMAPHORES_MAXIMUM - interrupts.min(SEMAPHORES_MAXIMUM)) as u64;
+    let parts = system
+        .instances
+        .iter()
+        .map(|i| (u64::from(*i.semaphores), &i.semaphores.place));
+    check_sum(parts, limit, report, |place, total| {
+        Error::new(
+            place,
+            "the instances may make more semaphores than the system has",
+            format!("expected at most {limit} in all, found {total}"),
+            format!(
+                "lower the quotas of semaphores ({SEMAPHORES_MAXIMUM} are possible, one goes to \
+                 each interrupt in use)"
+            ),
+        )
+    });
+}
+
+fn check_sections(system: &System, report: &mut Report) {
+    for (index, section) in system.sections.iter().enumerate() {
+        let uses = || {
+            let all = system
+                .instances
+                .iter()
+                .flat_map(|instance| &instance.sections);
+            all.filter(move |section_use| section_use.section == index)
+        };
+        if uses().next().is_none() {
+            report.push(Error::new(
+                &section.name.place,
+                format!("nobody maps the section `{}`", section.name),
+                "expected a section that an instance maps",
+                format!(
+                    "add it to the `sections` of an instance ({} = \"read\"), or remove it",
+                    section.name
+                ),
+            ));
+        } else if uses().all(|section_use| *section_use.access == crate::model::Access::Read) {
+            report.push(Error::new(
+                &section.name.place,
+                format!("nobody can write the section `{}`", section.name),
+                "expected an instance that maps it \"read-write\"",
+                "map it \"read-write\" where its data comes from",
+            ));
+        }
+    }
+}

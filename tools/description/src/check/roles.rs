@@ -1,0 +1,66 @@
+//! Roles, restarting, and priorities.
+
+use crate::model::{Instance, Restart, Role, System};
+use crate::report::{Error, Report};
+
+pub(super) fn check(system: &System, report: &mut Report) {
+    for instance in &system.instances {
+        check_restart(instance, report);
+        check_priority(system, instance, report);
+    }
+}
+
+fn check_restart(instance: &Instance, report: &mut Report) {
+    // Nothing is left that could restart these two.
+    let always_essential = matches!(instance.role, Some(Role::Scheduler | Role::Supervisor));
+    if always_essential && !*instance.essential {
+        report.push(Error::new(
+            &instance.essential.place,
+            format!("`{}` cannot be less than essential", instance.name),
+            "expected `true` for the scheduler and the supervisor",
+            "remove the key: without them nothing could go on",
+        ));
+    }
+    if *instance.essential && *instance.restart != Restart::Never {
+        let error = Error::new(
+            &instance.restart.place,
+            format!("`{}` is essential and cannot be restarted", instance.name),
+            "expected \"never\"",
+            if always_essential {
+                "remove `restart`: a fault of the scheduler or the supervisor halts the system"
+            } else {
+                "a fault of an essential instance halts the system: remove `restart`, or write \
+                 `essential = false`"
+            },
+        );
+        // A default's place is the instance's own.
+        let explicit = instance.essential.place.range() != instance.name.place.range();
+        report.push(match explicit {
+            true => error.note(&instance.essential.place, "essential"),
+            false => error.note(&instance.name.place, "instances with a role are essential"),
+        });
+    }
+}
+
+fn check_priority(system: &System, instance: &Instance, report: &mut Report) {
+    let Some(idle) = system.roles.idle.map(|idle| &system.instances[idle]) else {
+        return;
+    };
+    // The scheduler and the dispatcher have no thread that could be held up.
+    let runs_to_completion = instance.role.is_some_and(|role| role.runs_to_completion());
+    if instance.number == idle.number || runs_to_completion || *instance.priority > *idle.priority {
+        return;
+    }
+    report.push(
+        Error::new(
+            &instance.priority.place,
+            format!(
+                "`{}` would never run, or share its time with `{}`",
+                instance.name, idle.name
+            ),
+            format!("expected a priority above {}", idle.priority),
+            format!("raise this priority, or lower that of `{}`", idle.name),
+        )
+        .note(&idle.priority.place, "the idle instance's priority"),
+    );
+}

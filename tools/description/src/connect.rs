@@ -1,0 +1,414 @@
+//! Checks a system against what its components' files say: every import connected to an export
+//! of the same interface, in the same version.
+
+use crate::facts::{ComponentFacts, ExportFacts, Facts, ImportFacts, InterfaceFacts};
+use crate::model::{Connection, Export, Instance, System};
+use crate::names::suggestion;
+use crate::report::{Error, Report};
+use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+
+/// A system's connections in the terms of its components' files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connected {
+    /// For each instance of the system, its imports in the order of the component's descriptor.
+    pub imports: Vec<Vec<ConnectedImport>>,
+    /// For each instance, for each of its [`Instance::exports`], the index of the export in the
+    /// component's descriptor.
+    pub exports: Vec<Vec<usize>>,
+}
+
+/// An import of an instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectedImport {
+    /// Its connection, as an index into [`Instance::imports`].
+    pub connection: usize,
+    /// The serving instance, as an index into [`System::instances`].
+    pub target: usize,
+    /// The export, as an index into the exports of the target's component descriptor.
+    pub export: usize,
+    /// The portal of its first method.
+    pub first_portal: usize,
+}
+
+/// Connects every import; reports what does not fit.
+pub fn connect(system: &System, facts: &dyn Facts) -> Result<Connected, Report> {
+    let mut report = Report::new();
+    let components: Vec<Option<&ComponentFacts>> = system
+        .instances
+        .iter()
+        .map(|instance| {
+            let component = facts.component(&instance.folder);
+            if component.is_none() {
+                report.push(not_built(instance));
+            }
+            component
+        })
+        .collect();
+    let connector = Connector { system, components };
+    let exports = (0..system.instances.len()).map(|at| connector.exports(at, &mut report));
+    let exports: Vec<Vec<usize>> = exports.collect();
+    let imports = (0..system.instances.len()).map(|at| connector.imports(at, &mut report));
+    let imports = imports.collect();
+    report.into_result(Connected { imports, exports })
+}
+
+fn not_built(instance: &Instance) -> Error {
+    Error::new(
+        &instance.component.place,
+        format!("component `{}` is not built", instance.component),
+        "expected a component whose file says what it imports and exports",
+        format!("build `{}` first", instance.folder),
+    )
+}
+
+struct Connector<'a> {
+    system: &'a System,
+    components: Vec<Option<&'a ComponentFacts>>,
+}
+
+impl<'a> Connector<'a> {
+    /// Checks what the description says of an instance's exports.
+    fn exports(&self, at: usize, report: &mut Report) -> Vec<usize> {
+        let Some(component) = self.components[at] else {
+            return Vec::new();
+        };
+        let instance = &self.system.instances[at];
+        let mut indexes = Vec::new();
+        for export in &instance.exports {
+            let Some(index) = find_export(component, export) else {
+                // A connection that names it is reported at the connection.
+                if export.declared {
+                    report.push(missing_export(instance, component, export));
+                }
+                continue;
+            };
+            if component.exports[index].is_object
+                && let Some(place) = &export.open_place
+            {
+                report.push(Error::new(
+                    place,
+                    format!(
+                        "`{}` is an object interface of `{}`",
+                        export.name, instance.name
+                    ),
+                    "expected no `open`: a client gets an object from a method, not by name",
+                    "remove `open`",
+                ));
+            }
+            indexes.push(index);
+        }
+        indexes
+    }
+
+    fn imports(&self, at: usize, report: &mut Report) -> Vec<ConnectedImport> {
+        let Some(component) = self.components[at] else {
+            return Vec::new();
+        };
+        let instance = &self.system.instances[at];
+        if component.has_main && *instance.threads == 0 {
+            report.push(Error::new(
+                &instance.threads.place,
+                format!(
+                    "`{}` has a main function, but no thread to run it",
+                    instance.name
+                ),
+                "expected at least 1",
+                "write `threads = 1`, or remove the component's main function",
+            ));
+        }
+        for connection in &instance.imports {
+            if !component
+                .imports
+                .iter()
+                .any(|import| import.name == *connection.import)
+            {
+                report.push(surplus_connection(instance, component, connection));
+            }
+        }
+        let mut portal = PORTAL_FIRST_IMPORT;
+        let mut connected = Vec::new();
+        for import in &component.imports {
+            let first_portal = portal;
+            portal += import.interface.methods.len();
+            let found = instance
+                .imports
+                .iter()
+                .position(|one| *one.import == import.name);
+            let Some(index) = found else {
+                report.push(self.unconnected(instance, import));
+                continue;
+            };
+            let connection = &instance.imports[index];
+            if let Some(export) = self.check_connection(instance, import, connection, report) {
+                let target = *connection.target;
+                connected.push(ConnectedImport {
+                    connection: index,
+                    target,
+                    export,
+                    first_portal,
+                });
+            }
+        }
+        self.check_portals(instance, portal, report);
+        connected
+    }
+
+    fn check_portals(&self, instance: &Instance, imported: usize, report: &mut Report) {
+        // A device's interrupt has two portals: one waits for it, one acknowledges it.
+        let device = |index: usize| self.system.board.devices[index].interrupt.is_some();
+        let interrupts = instance
+            .devices
+            .iter()
+            .filter(|index| device(***index))
+            .count();
+        let portals = imported + 2 * interrupts;
+        if portals > PORTALS_MAXIMUM {
+            report.push(Error::new(
+                &instance.name.place,
+                format!("`{}` has too many portals", instance.name),
+                format!("expected at most {PORTALS_MAXIMUM}, found {portals}"),
+                "import fewer interfaces, or divide the component",
+            ));
+        }
+    }
+
+    /// An import of the component that the description does not connect.
+    fn unconnected(&self, instance: &Instance, import: &ImportFacts) -> Error {
+        let interface = &import.interface;
+        let candidates = self.candidates(interface);
+        let help = match candidates.as_slice() {
+            [] => format!(
+                "add an instance that exports `{}`, and connect it",
+                interface.name
+            ),
+            [one] => format!(
+                "write under `[instance.{}.imports]`: {} = \"{one}\"",
+                instance.name, import.name
+            ),
+            several => format!(
+                "write under `[instance.{}.imports]`: {} = one of \"{}\"",
+                instance.name,
+                import.name,
+                several.join("\", \"")
+            ),
+        };
+        Error::new(
+            &instance.name.place,
+            format!(
+                "import `{}` of `{}` is not connected",
+                import.name, instance.name
+            ),
+            format!(
+                "expected a connection to an export of the interface `{}`",
+                interface.name
+            ),
+            help,
+        )
+    }
+
+    /// The exports of this system that serve an interface.
+    fn candidates(&self, interface: &InterfaceFacts) -> Vec<String> {
+        let mut candidates = Vec::new();
+        for (instance, component) in self.system.instances.iter().zip(&self.components) {
+            let exports = component.iter().flat_map(|component| &component.exports);
+            for export in exports.filter(|e| !e.is_object && e.interface.name == interface.name) {
+                candidates.push(format!("{}.{}", instance.name, export.name));
+            }
+        }
+        candidates
+    }
+
+    /// The index of the export in the target's descriptor if the connection fits.
+    fn check_connection(
+        &self,
+        instance: &Instance,
+        import: &ImportFacts,
+        connection: &Connection,
+        report: &mut Report,
+    ) -> Option<usize> {
+        let component = self.components[*connection.target]?;
+        let target = &self.system.instances[*connection.target];
+        let export = &target.exports[connection.export];
+        let Some(index) = find_export(component, export) else {
+            if !export.declared {
+                report.push(self.no_such_export(connection, target, component, import));
+            }
+            return None;
+        };
+        let served = &component.exports[index];
+        if served.is_object {
+            report.push(Error::new(
+                &connection.target.place,
+                format!(
+                    "`{}` is an object interface of `{}`",
+                    served.name, target.name
+                ),
+                "expected a service, which a client can be connected to",
+                "connect to the service whose method makes the object",
+            ));
+            return None;
+        }
+        if served.interface.name != import.interface.name {
+            report.push(self.wrong_interface(instance, import, connection, served));
+            return None;
+        }
+        if served.interface.version != import.interface.version {
+            report.push(wrong_version(instance, target, import, connection, served));
+            return None;
+        }
+        Some(index)
+    }
+
+    fn no_such_export(
+        &self,
+        connection: &Connection,
+        target: &Instance,
+        component: &ComponentFacts,
+        import: &ImportFacts,
+    ) -> Error {
+        let name = &target.exports[connection.export].name;
+        let services = component.exports.iter().filter(|export| !export.is_object);
+        Error::new(
+            &connection.target.place,
+            format!("`{}` has no export `{name}`", target.name),
+            format!(
+                "expected an export of the interface `{}`",
+                import.interface.name
+            ),
+            suggestion(
+                name,
+                &format!("`{}` exports", target.name),
+                services
+                    .map(|export| export.name.as_str())
+                    .collect::<Vec<_>>(),
+                "connect the import to another instance",
+            ),
+        )
+    }
+
+    fn wrong_interface(
+        &self,
+        instance: &Instance,
+        import: &ImportFacts,
+        connection: &Connection,
+        served: &ExportFacts,
+    ) -> Error {
+        let candidates = self.candidates(&import.interface);
+        let help = if candidates.is_empty() {
+            format!(
+                "add an instance that exports `{}`, and connect it",
+                import.interface.name
+            )
+        } else {
+            format!("connect it to \"{}\"", candidates.join("\" or \""))
+        };
+        Error::new(
+            &connection.target.place,
+            format!(
+                "import `{}` of `{}` needs another interface",
+                import.name, instance.name
+            ),
+            format!(
+                "expected `{}`, found `{}`",
+                import.interface.name, served.interface.name
+            ),
+            help,
+        )
+    }
+}
+
+fn find_export(component: &ComponentFacts, export: &Export) -> Option<usize> {
+    component
+        .exports
+        .iter()
+        .position(|facts| facts.name == *export.name)
+}
+
+fn missing_export(instance: &Instance, component: &ComponentFacts, export: &Export) -> Error {
+    let names = component.exports.iter().map(|export| export.name.as_str());
+    Error::new(
+        &export.name.place,
+        format!("`{}` has no export `{}`", instance.name, export.name),
+        format!(
+            "expected an export of the component `{}`",
+            instance.component
+        ),
+        suggestion(&export.name, "its exports are", names, "remove this table"),
+    )
+}
+
+fn surplus_connection(
+    instance: &Instance,
+    component: &ComponentFacts,
+    connection: &Connection,
+) -> Error {
+    let names = component.imports.iter().map(|import| import.name.as_str());
+    Error::new(
+        &connection.import.place,
+        format!("`{}` has no import `{}`", instance.name, connection.import),
+        format!(
+            "expected an import of the component `{}`",
+            instance.component
+        ),
+        suggestion(
+            &connection.import,
+            "its imports are",
+            names,
+            "remove this connection",
+        ),
+    )
+}
+
+fn wrong_version(
+    instance: &Instance,
+    target: &Instance,
+    import: &ImportFacts,
+    connection: &Connection,
+    served: &ExportFacts,
+) -> Error {
+    Error::new(
+        &connection.target.place,
+        format!(
+            "`{}` and `{}` were built with different versions of the interface `{}`",
+            instance.name, target.name, import.interface.name
+        ),
+        format!(
+            "expected version {:016x}, found {:016x}",
+            import.interface.version, served.interface.version
+        ),
+        format!(
+            "{}; build `{}` and `{}` again",
+            difference(&import.interface, &served.interface),
+            instance.folder,
+            target.folder
+        ),
+    )
+}
+
+/// The first difference between what a client expects and what a server has.
+fn difference(client: &InterfaceFacts, server: &InterfaceFacts) -> String {
+    for (index, wanted) in client.methods.iter().enumerate() {
+        match server.methods.get(index) {
+            None => return format!("the server lacks the method `{}`", wanted.name),
+            Some(found) if found.name != wanted.name => {
+                return format!(
+                    "method {} is `{}` for the client, `{}` for the server",
+                    index + 1,
+                    wanted.name,
+                    found.name
+                );
+            }
+            Some(found) if found.letters != wanted.letters => {
+                return format!(
+                    "the parameters of `{}` are `{}` for the client, `{}` for the server",
+                    wanted.name, wanted.letters, found.letters
+                );
+            }
+            Some(_) => {}
+        }
+    }
+    match server.methods.get(client.methods.len()) {
+        Some(surplus) => format!("the client lacks the method `{}`", surplus.name),
+        None => "a type in the signature of a method has changed".to_owned(),
+    }
+}

@@ -1,0 +1,238 @@
+//! The table of an instance, as written.
+
+use super::connections::{read_export, read_import};
+use super::{
+    InstanceDraft, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, StacksDraft, all, number,
+};
+use crate::model::{Access, Restart};
+use crate::names::NameKind;
+use crate::place::Located;
+use crate::report::{Error, Report};
+use crate::table::{Table, Value};
+use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, PAGE_SIZE};
+use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
+use cairn_abi::startup::ARGUMENT_SIZE;
+use cairn_abi::thread::THREADS_MAXIMUM;
+
+pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<InstanceDraft> {
+    let name = value.key_name(NameKind::Plain, "an instance", "console", report);
+    let mut table = value.table("an instance", report)?;
+    let component = table
+        .require(
+            "component",
+            &format!("component = \"{}\"", value.name),
+            report,
+        )
+        .and_then(|value| read_component(&value, report));
+    let placement = match table.take("placement") {
+        Some(value) => read_placement(&value, report),
+        None => Some(()),
+    };
+    let priority = match table.take("priority") {
+        Some(value) => value
+            .integer(0..=255, report)
+            .map(|priority| Some(priority.map(|n| n as u8))),
+        None => Some(None),
+    };
+    let memory = table
+        .require("memory", "memory = \"256K\"", report)
+        .and_then(|value| value.size(PAGE_SIZE..=MEMORY_MAXIMUM, PAGE_SIZE, report));
+    let heap = size(&mut table, "heap", 0..=MEMORY_MAXIMUM, 0, report);
+    let stack = size(
+        &mut table,
+        "stack",
+        PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM,
+        STACK_DEFAULT,
+        report,
+    );
+    let stacks = match table.take("stacks") {
+        Some(value) => read_stacks(&value, report).map(Some),
+        None => Some(None),
+    };
+    let threads = number(&mut table, "threads", 0..=THREADS_MAXIMUM as u64, 1, report);
+    let semaphores = number(
+        &mut table,
+        "semaphores",
+        0..=SEMAPHORES_MAXIMUM as u64,
+        0,
+        report,
+    );
+    let restart = match table.take("restart") {
+        Some(value) => {
+            let choices = [
+                ("never", Restart::Never),
+                ("always", Restart::Always),
+                ("on-fault", Restart::OnFault),
+            ];
+            value.choice(&choices, report).map(Some)
+        }
+        None => Some(None),
+    };
+    let essential = match table.take("essential") {
+        Some(value) => value.boolean(report).map(Some),
+        None => Some(None),
+    };
+    let argument = match table.take("argument") {
+        Some(value) => read_argument(&value, report),
+        None => Some(String::new()),
+    };
+    let stack_group = match table.take("stack_group") {
+        Some(value) => value.name(NameKind::Plain, "fast", report).map(Some),
+        None => Some(None),
+    };
+    let devices = match table.take("devices") {
+        Some(value) => value.texts("[\"serial@10000000\"]", report),
+        None => Some(Vec::new()),
+    };
+    let sections = match table.take("sections") {
+        Some(value) => value
+            .table("`sections`", report)
+            .and_then(|mut table| all(table.take_all(), report, read_section_use)),
+        None => Some(Vec::new()),
+    };
+    let imports = match table.take("imports") {
+        Some(value) => value
+            .table("`imports`", report)
+            .and_then(|mut table| all(table.take_all(), report, read_import)),
+        None => Some(Vec::new()),
+    };
+    let exports = match table.take("exports") {
+        Some(value) => value
+            .table("`exports`", report)
+            .and_then(|mut table| all(table.take_all(), report, read_export)),
+        None => Some(Vec::new()),
+    };
+    table.finish(report);
+    placement?;
+    Some(InstanceDraft {
+        name: name?,
+        component: component?,
+        priority: priority?,
+        memory: memory?,
+        heap: heap?,
+        stack: stack?,
+        stacks: stacks?,
+        threads: threads?,
+        semaphores: semaphores?,
+        restart: restart?,
+        essential: essential?,
+        argument: argument?,
+        stack_group: stack_group?,
+        devices: devices?,
+        sections: sections?,
+        imports: imports?,
+        exports: exports?,
+    })
+}
+
+fn size(
+    table: &mut Table<'_>,
+    key: &'static str,
+    range: std::ops::RangeInclusive<u64>,
+    default: u64,
+    report: &mut Report,
+) -> Option<Located<u64>> {
+    match table.take(key) {
+        Some(value) => value.size(range, PAGE_SIZE, report),
+        None => Some(Located::new(default, table.place().clone())),
+    }
+}
+
+fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {
+    let text = value.text("console", report)?;
+    // A folder below the root: nothing that climbs out of it or means another thing elsewhere.
+    let part = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && part
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || "._-".contains(character))
+    };
+    if text.split('/').all(part) {
+        return Some(text);
+    }
+    report.push(Error::new(
+        &text.place,
+        "bad value for `component`",
+        "expected the name of a folder in `components/`, or a path below the repository's root",
+        "write for example \"console\" or \"examples/hello-c\"",
+    ));
+    None
+}
+
+fn read_placement(value: &Value<'_>, report: &mut Report) -> Option<()> {
+    if let Some(mut table) = value.as_table("`placement`") {
+        let with = table.require("with", "placement = { with = \"console\" }", report);
+        table.finish(report);
+        with?.text("console", report)?;
+    } else if value.as_text().is_none() {
+        value.expected("a string or a table", "placement = \"domain\"", report);
+        return None;
+    } else {
+        let choices = [("domain", true), ("kernel", false), ("extension", false)];
+        if value.choice(&choices, report)?.value {
+            return Some(());
+        }
+    }
+    report.push(Error::new(
+        &value.place(),
+        "this placement is not possible yet",
+        "expected \"domain\"",
+        "place it in a protection domain of its own: placement = \"domain\"",
+    ));
+    None
+}
+
+fn read_stacks(value: &Value<'_>, report: &mut Report) -> Option<StacksDraft> {
+    let mut table = value.table("`stacks`", report)?;
+    let count = table
+        .require("count", "stacks = { count = 4, size = \"16K\" }", report)
+        .and_then(|value| value.integer(0..=STACKS_MAXIMUM, report));
+    let stack = size(
+        &mut table,
+        "size",
+        PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM,
+        STACK_DEFAULT,
+        report,
+    );
+    let per_client = match table.take("per_client") {
+        Some(value) => value
+            .integer(1..=STACKS_MAXIMUM, report)
+            .map(|per_client| Some(per_client.map(|n| n as u32))),
+        None => Some(None),
+    };
+    table.finish(report);
+    Some(StacksDraft {
+        place: value.place(),
+        count: count?.map(|count| count as u32),
+        size: stack?,
+        per_client: per_client?,
+    })
+}
+
+fn read_argument(value: &Value<'_>, report: &mut Report) -> Option<String> {
+    let text = value.text("text", report)?;
+    if text.len() > ARGUMENT_SIZE {
+        report.push(Error::new(
+            &text.place,
+            "the argument is too long",
+            format!(
+                "expected at most {ARGUMENT_SIZE} bytes, found {}",
+                text.len()
+            ),
+            "shorten it, or hand larger data over in a section",
+        ));
+        return None;
+    }
+    Some(text.value)
+}
+
+fn read_section_use(
+    value: &Value<'_>,
+    report: &mut Report,
+) -> Option<(Located<String>, Located<Access>)> {
+    let access = value.choice(
+        &[("read", Access::Read), ("read-write", Access::ReadWrite)],
+        report,
+    )?;
+    Some((Located::new(value.name.clone(), value.key.clone()), access))
+}
