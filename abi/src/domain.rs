@@ -4,7 +4,7 @@
 //! reaches: the exception and interrupt entries and the domain's own fields, at negative offsets
 //! from the table, because frames hold the table's address.
 
-use crate::address::{DOMAINS, PAGE_SIZE};
+use crate::address::{ACTIVATIONS, DOMAINS, PAGE_SIZE};
 
 /// Bytes in a domain block.
 pub const DOMAIN_BLOCK_SIZE: u64 = 2 * PAGE_SIZE;
@@ -31,6 +31,8 @@ pub const FIELD_NUMBER: i64 = -272;
 pub const FIELD_ALIVE: i64 = -280;
 /// From the table: raised at each restart.
 pub const FIELD_GENERATION: i64 = -288;
+/// From the table: the name of the domain's component, [`crate::descriptor::NAME_SIZE`] bytes.
+pub const FIELD_NAME: i64 = -512;
 
 /// Address of the portal table of domain `number`.
 pub const fn portal_table(number: usize) -> u64 {
@@ -63,7 +65,17 @@ pub const ACTIVATION_SIZE: u64 = 32;
 
 /// A stack queue: the free activations of a callee for one client. Offset of the first free one.
 pub const QUEUE_FIRST: i64 = 0;
-/// Offset of the number of threads that wait for an activation.
-pub const QUEUE_WAITERS: i64 = 8;
 /// Bytes in a stack queue.
-pub const QUEUE_SIZE: u64 = 16;
+pub const QUEUE_SIZE: u64 = 8;
+/// Most stack queues of a system.
+pub const QUEUES_MAXIMUM: usize = 1024;
+
+/// Address of stack queue `index`.
+pub const fn stack_queue(index: usize) -> u64 {
+    ACTIVATIONS + index as u64 * QUEUE_SIZE
+}
+
+/// Address of activation descriptor `index`, behind the stack queues.
+pub const fn activation(index: usize) -> u64 {
+    ACTIVATIONS + QUEUES_MAXIMUM as u64 * QUEUE_SIZE + index as u64 * ACTIVATION_SIZE
+}

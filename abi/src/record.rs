@@ -1,2 +1,273 @@
-//! The layout's record: what the host tool laid out, for the components that take over from it
-//! (supervisor, memory manager, portal manager, scheduler).
+//! The layout's record: what the host tool laid out, for the components that take over from it.
+//!
+//! It is one read-only block: a [`Header`], then tables, each a count of entries at an offset from
+//! the block's start. Components that hold a role find it as the section `record`.
+
+use crate::descriptor::{LETTERS_SIZE, NAME_SIZE};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// First word of a record: "CAIRNREC".
+pub const MAGIC: u64 = u64::from_le_bytes(*b"CAIRNREC");
+
+/// Where a table lies in the record.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Table {
+    /// Bytes from the start of the record.
+    pub offset: u32,
+    /// Entries.
+    pub count: u32,
+}
+
+/// A range of addresses or of numbers.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Range {
+    /// First.
+    pub start: u64,
+    /// One past the last.
+    pub end: u64,
+}
+
+/// The beginning of a record.
+#[derive(Clone, Copy, Debug, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Header {
+    /// [`MAGIC`].
+    pub magic: u64,
+    /// Bytes of the whole record.
+    pub size: u64,
+    /// Ticks of the time base in a second.
+    pub time_base: u64,
+    /// Bits of the machine's ASIDs.
+    pub asid_bits: u64,
+    /// Physical memory that nothing uses.
+    pub free_memory: Range,
+    /// Kernel addresses of portal code that is not used yet.
+    pub free_portal_code: Range,
+    /// Kernel addresses of page-table pages that are not used yet.
+    pub free_page_tables: Range,
+    /// Physical address of the first page of the page-table pool.
+    pub page_tables_physical: u64,
+    /// Thread indexes that are not used yet.
+    pub free_threads: Range,
+    /// Semaphore indexes that are not used yet.
+    pub free_semaphores: Range,
+    /// Stack queue indexes that are not used yet.
+    pub free_queues: Range,
+    /// Activation descriptor indexes that are not used yet.
+    pub free_activations: Range,
+    /// Address of the nucleus' service table.
+    pub services: u64,
+    /// Address of the nucleus' trap return.
+    pub trap_return: u64,
+    /// The portal that an unused index leads to.
+    pub no_portal: u64,
+    /// 1 in a counting build.
+    pub counting: u64,
+    /// [`Instance`]s, by number from 1.
+    pub instances: Table,
+    /// [`Thread`]s.
+    pub threads: Table,
+    /// [`Interrupt`]s.
+    pub interrupts: Table,
+    /// [`Export`]s.
+    pub exports: Table,
+    /// [`Method`]s of the exports.
+    pub methods: Table,
+    /// [`Portal`]s.
+    pub portals: Table,
+    /// [`Activation`]s.
+    pub activations: Table,
+    /// [`Segment`]s of the instances.
+    pub segments: Table,
+    /// [`Symbol`]s, by address.
+    pub symbols: Table,
+    /// Names of symbols, as bytes.
+    pub symbol_names: Table,
+}
+
+/// Restart policy: never.
+pub const RESTART_NEVER: u32 = 0;
+/// Restart policy: always.
+pub const RESTART_ALWAYS: u32 = 1;
+/// Restart policy: after a fault.
+pub const RESTART_ON_FAULT: u32 = 2;
+
+/// An instance and its domain.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Instance {
+    /// Name in the description.
+    pub name: [u8; NAME_SIZE],
+    /// Number of instance and domain.
+    pub number: u32,
+    /// Priority of its first thread.
+    pub priority: u32,
+    /// One of the `RESTART_*` policies.
+    pub restart: u32,
+    /// 1: the system halts when it faults.
+    pub essential: u32,
+    /// Its first thread, or `u32::MAX`.
+    pub first_thread: u32,
+    /// Quota of threads.
+    pub threads: u32,
+    /// Quota of semaphores.
+    pub semaphores: u32,
+    /// Stack group, or `u32::MAX`.
+    pub stack_group: u32,
+    /// Quota of memory, bytes.
+    pub memory: u64,
+    /// Memory in use, bytes, page tables not counted.
+    pub memory_used: u64,
+    /// Its `satp`.
+    pub satp: u64,
+    /// Kernel address of the page-table entry of its region's first page; those of the next pages
+    /// follow.
+    pub entries: u64,
+    /// Bytes of its region that `entries` covers.
+    pub entries_span: u64,
+    /// Page tables in use.
+    pub page_tables: u64,
+    /// Entry of its first thread.
+    pub main: u64,
+    /// Address of its return stub.
+    pub stub: u64,
+    /// Stack top of its first thread.
+    pub stack: u64,
+}
+
+/// A thread that exists from the start.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Thread {
+    /// Its index.
+    pub index: u32,
+    /// The domain in which it begins.
+    pub domain: u32,
+    /// Its priority.
+    pub priority: u32,
+    /// 1: the idle thread.
+    pub idle: u32,
+}
+
+/// A device's interrupt.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Interrupt {
+    /// Source number at the interrupt controller.
+    pub source: u32,
+    /// Index of the semaphore that it signals.
+    pub semaphore: u32,
+    /// Domain of the driver.
+    pub domain: u32,
+    /// Not used.
+    pub reserved: u32,
+}
+
+/// An export of an instance.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Export {
+    /// Its name in the component.
+    pub name: [u8; NAME_SIZE],
+    /// Its interface.
+    pub interface: [u8; NAME_SIZE],
+    /// The interface's version.
+    pub version: u64,
+    /// The instance.
+    pub instance: u32,
+    /// 1: an object interface.
+    pub is_object: u32,
+    /// Its first method in the table of methods.
+    pub first_method: u32,
+    /// Its methods.
+    pub method_count: u32,
+    /// Longest execution in nanoseconds, or zero.
+    pub longest_execution: u64,
+    /// Which instances may open it: a bit for each number; all ones: anyone.
+    pub open: [u64; 4],
+}
+
+/// A method of an export.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Method {
+    /// Its name.
+    pub name: [u8; NAME_SIZE],
+    /// Its parameter letters.
+    pub letters: [u8; LETTERS_SIZE],
+    /// Kind of value (`descriptor::VALUE_*`).
+    pub value: u32,
+    /// Its entry point.
+    pub entry: u64,
+}
+
+/// A portal that the description connected.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Portal {
+    /// Domain in whose table it is.
+    pub client: u32,
+    /// Its index there.
+    pub index: u32,
+    /// Index in the table of exports, or `u32::MAX`.
+    pub export: u32,
+    /// Index of the method in the export.
+    pub method: u32,
+    /// Its code.
+    pub code: u64,
+    /// Its specification, padded with zeros.
+    pub specification: [u8; 16],
+    /// Stack queue that it takes activations from, or `u64::MAX`.
+    pub queue: u64,
+}
+
+/// An activation, from which the stack queues are made again at a restart.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Activation {
+    /// Index of its descriptor.
+    pub index: u32,
+    /// The domain whose stack it is.
+    pub domain: u32,
+    /// Stack queue, or `u32::MAX` if no client owns it yet.
+    pub queue: u32,
+    /// The client of that queue.
+    pub client: u32,
+}
+
+/// Memory of an instance's image, for restarting it.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Segment {
+    /// The instance.
+    pub instance: u32,
+    /// Page-table entry bits of its pages.
+    pub flags: u32,
+    /// First address.
+    pub address: u64,
+    /// Bytes, whole pages.
+    pub size: u64,
+    /// Physical address.
+    pub physical: u64,
+    /// Physical address of the initial content, or zero if the initial content is zeros. Of a
+    /// segment that is not writable, this is `physical`.
+    pub initial: u64,
+}
+
+/// A function of a component.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Symbol {
+    /// First address.
+    pub address: u64,
+    /// Bytes.
+    pub size: u32,
+    /// Offset of its name in the names.
+    pub name: u32,
+    /// Bytes of its name.
+    pub name_length: u32,
+    /// Not used.
+    pub reserved: u32,
+}

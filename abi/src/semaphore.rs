@@ -12,6 +12,7 @@
 //! interrupts off, so on one hart they need no atomic instruction.
 
 use crate::address::SEMAPHORES;
+use crate::domain::QUEUES_MAXIMUM;
 
 /// Bytes of a semaphore word.
 pub const SEMAPHORE_SIZE: u64 = 8;
@@ -22,3 +23,13 @@ pub const SEMAPHORES_MAXIMUM: usize = 1024;
 pub const fn semaphore_word(index: usize) -> u64 {
     SEMAPHORES + index as u64 * SEMAPHORE_SIZE
 }
+
+/// Kernel address of the word that counts the threads waiting for an activation of stack queue
+/// `index`: the scheduler writes it, return portals read it and raise the software interrupt if it
+/// is not zero. These words follow the semaphores'.
+pub const fn waiters_word(index: usize) -> u64 {
+    semaphore_word(SEMAPHORES_MAXIMUM) + index as u64 * SEMAPHORE_SIZE
+}
+
+/// Bytes of the semaphore window: all semaphores' and all queues' words.
+pub const SEMAPHORE_WINDOW_SIZE: u64 = (SEMAPHORES_MAXIMUM + QUEUES_MAXIMUM) as u64 * SEMAPHORE_SIZE;

@@ -1,8 +1,8 @@
 //! The thread block: a page per thread that only privileged code can write.
 //!
 //! ```text
-//! 0x000  invocation stack, growing up: frames, then room for one trap frame
-//! 0xc00  thread fields (FIELD_*)
+//! 0x000   thread fields (FIELD_*)
+//! 0x100   invocation stack, growing up: base frame, frames, room for one trap frame
 //! 0x1000
 //! ```
 //!
@@ -49,20 +49,24 @@ pub const TRAP_SEPC: i64 = -16;
 pub const TRAP_SATP: i64 = -8;
 
 /// The topmost frame's header while the thread does not run; zero: the thread does not exist.
-pub const FIELD_FRAME: i64 = 0xc00;
+pub const FIELD_FRAME: i64 = 0x00;
 /// Domain in which the thread began.
-pub const FIELD_DOMAIN: i64 = 0xc08;
+pub const FIELD_DOMAIN: i64 = 0x08;
 /// Raised whenever the thread number is used again.
-pub const FIELD_GENERATION: i64 = 0xc10;
+pub const FIELD_GENERATION: i64 = 0x10;
 /// `scause` of the fault that stopped the thread.
-pub const FIELD_FAULT_CAUSE: i64 = 0xc18;
+pub const FIELD_FAULT_CAUSE: i64 = 0x18;
 /// `stval` of the fault that stopped the thread.
-pub const FIELD_FAULT_VALUE: i64 = 0xc20;
+pub const FIELD_FAULT_VALUE: i64 = 0x20;
 
 /// Offset of the header of the base frame in a block: below it, nothing.
-pub const BASE_FRAME: i64 = 0;
+pub const BASE_FRAME: i64 = 0x100;
 
 /// Address of the block of thread `index`.
 pub const fn thread_block(index: usize) -> u64 {
     THREADS + index as u64 * THREAD_BLOCK_SIZE
 }
+
+/// `sie` of every component that does not run to completion: software, timer and external
+/// supervisor interrupts (privileged manual, section 4.1.3).
+pub const INTERRUPTS_ON: i64 = 1 << 1 | 1 << 5 | 1 << 9;

@@ -1,1 +1,14 @@
-#![no_std]
+//! From a portal specification to machine code.
+//!
+//! This library does not know who calls it: the host tool makes the portals of the first system
+//! with it, the portal manager makes those that come later, and the tests execute what it made.
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+pub mod generate;
+pub mod literal;
+pub mod specification;
+pub mod stencil;
+
+pub use generate::{Crossing, End, GenerateError, Generated, SemaphoreOperation, ShortCircuit};
+pub use specification::{Letter, Specification, SpecificationError, Stack, State};

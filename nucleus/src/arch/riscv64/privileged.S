@@ -1,0 +1,107 @@
+# The privileged short-circuit portals (abi/src/privileged.rs). The portal table of the component
+# that one is granted to names it directly: t1 is its address, tp the frame, a0... the arguments.
+
+    .section .text.trap, "ax"
+
+.macro leave_short_circuit
+    csrw    sepc, ra
+    csrrw   tp, sscratch, tp
+    sret
+.endm
+
+# Runs another thread: its topmost frame knows how it goes on.
+    .balign 4
+    .globl privileged_switch
+privileged_switch:
+    lla     t2, NUCLEUS_PARAMETERS
+    ld      t2, PARAMETERS_THREADS(t2)
+    bgeu    a0, t2, bad_argument
+    srli    t3, tp, 12
+    slli    t3, t3, 12
+    sd      tp, FIELD_FRAME(t3)
+    li      t2, THREADS_PAGE
+    add     t2, t2, a0
+    slli    t2, t2, 12
+    ld      t2, FIELD_FRAME(t2)
+    beqz    t2, bad_argument
+    mv      tp, t2
+    mv      a0, a1
+    mv      a1, a2
+    ld      t1, FRAME_RETURN(tp)
+    jr      t1
+bad_argument:
+    li      a0, ERROR_BAD_ARGUMENT
+    leave_short_circuit
+
+    .globl privileged_set_timer
+privileged_set_timer:
+    csrw    STIMECMP, a0
+    li      a0, 0
+    leave_short_circuit
+
+    .globl privileged_fence_translation
+privileged_fence_translation:
+    beqz    a0, 1f
+    sfence.vma a0, zero
+    li      a0, 0
+    leave_short_circuit
+1:  sfence.vma zero, zero
+    leave_short_circuit
+
+    .globl privileged_fence_instruction
+privileged_fence_instruction:
+    fence.i
+    li      a0, 0
+    leave_short_circuit
+
+# Waits until an interrupt is pending; interrupts are off here, so it is taken in user mode
+# (privileged manual, section 3.3.3: wfi resumes on a pending interrupt even when disabled globally).
+    .globl privileged_wait
+privileged_wait:
+    wfi
+    li      a0, 0
+    leave_short_circuit
+
+# The services written in Rust run on the hart's own nucleus stack.
+.macro in_rust name, function
+    .globl \name
+\name:
+    sd      ra, FRAME_SCRATCH(tp)
+    sd      sp, FRAME_SCRATCH + 8(tp)
+    lla     sp, nucleus_stack_top
+    call    \function
+    ld      ra, FRAME_SCRATCH(tp)
+    ld      sp, FRAME_SCRATCH + 8(tp)
+    li      a1, 0
+    li      a2, 0
+    li      a3, 0
+    li      a4, 0
+    li      a5, 0
+    li      a6, 0
+    li      a7, 0
+    leave_short_circuit
+.endm
+    in_rust privileged_set_up_thread, set_up_thread
+    in_rust privileged_unwind, unwind
+    in_rust privileged_set_alive, set_alive
+    in_rust privileged_set_timer_by_firmware, set_timer_by_firmware
+    in_rust privileged_reset, reset
+
+# The exception entry of domains without which the system cannot go on.
+    .globl nucleus_fatal
+nucleus_fatal:
+    mv      a0, tp
+    csrr    a1, scause
+    csrr    a2, stval
+    lla     sp, nucleus_stack_top
+    tail    fatal
+
+    .globl nucleus_unreachable
+nucleus_unreachable:
+    lla     sp, nucleus_stack_top
+    tail    privileged_fault
+
+    .section .bss
+    .balign 16
+    .skip   NUCLEUS_STACK_SIZE
+nucleus_stack_top:

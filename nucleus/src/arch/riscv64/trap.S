@@ -1,0 +1,189 @@
+# The trap entry: every way into privileged mode. It dispatches and knows no service.
+#
+# From user mode, sscratch is the header of the topmost frame of the current thread (abi/thread.rs);
+# the space above the header is free. Portal code keeps it so: it swaps tp and sscratch back
+# before `sret`. While privileged code touches user memory, sscratch equals tp, so that a fault
+# there finds the frame as well.
+
+    .section .text.trap, "ax"
+    .balign 4
+    .globl trap_entry
+trap_entry:
+    csrrw   tp, sscratch, tp
+    sd      t1, FRAME_SCRATCH(tp)
+    csrr    t1, scause
+    addi    t1, t1, -8                          # 8: ecall from user mode
+    bnez    t1, trap_other
+
+    # A portal call. t0 is the index, t1 and t2 are free by the calling convention.
+    beqz    t0, trap_return_portal
+    srli    t1, t0, PORTALS_SHIFT
+    bnez    t1, trap_no_portal
+    ld      t1, FRAME_TABLE(tp)
+    slli    t2, t0, 3
+    add     t1, t1, t2
+    ld      t1, 0(t1)                           # every entry is filled: an unused one with `no portal`
+    jr      t1
+
+    # Index 0: whoever comes back goes on with the code that the topmost frame names.
+trap_return_portal:
+    ld      t1, FRAME_RETURN(tp)
+    jr      t1
+
+trap_no_portal:
+    li      a0, ERROR_NO_PORTAL
+    csrw    sepc, ra
+    csrrw   tp, sscratch, tp
+    sret
+
+    # An exception or an interrupt: save everything, then through the domain's own entry.
+trap_other:
+    sd      t2, FRAME_SCRATCH + 8(tp)
+    csrr    t2, sstatus
+    andi    t2, t2, SSTATUS_SPP
+    bnez    t2, trap_privileged
+trap_save:
+    addi    tp, tp, TRAP_FRAME
+    # The scratch words lie inside this frame's state: fetch them before they are overwritten.
+    ld      t1, FRAME_SCRATCH - TRAP_FRAME(tp)
+    ld      t2, FRAME_SCRATCH - TRAP_FRAME + 8(tp)
+    sd      ra, TRAP_STATE_X + 0*8(tp)
+    sd      sp, TRAP_STATE_X + 1*8(tp)
+    sd      gp, TRAP_STATE_X + 2*8(tp)
+    sd      t0, TRAP_STATE_X + 4*8(tp)
+    sd      t1, TRAP_STATE_X + 5*8(tp)
+    sd      t2, TRAP_STATE_X + 6*8(tp)
+    csrr    t2, sscratch
+    sd      t2, TRAP_STATE_X + 3*8(tp)          # the user's tp
+    sd      s0, TRAP_STATE_X + 7*8(tp)
+    sd      s1, TRAP_STATE_X + 8*8(tp)
+    sd      a0, TRAP_STATE_X + 9*8(tp)
+    sd      a1, TRAP_STATE_X + 10*8(tp)
+    sd      a2, TRAP_STATE_X + 11*8(tp)
+    sd      a3, TRAP_STATE_X + 12*8(tp)
+    sd      a4, TRAP_STATE_X + 13*8(tp)
+    sd      a5, TRAP_STATE_X + 14*8(tp)
+    sd      a6, TRAP_STATE_X + 15*8(tp)
+    sd      a7, TRAP_STATE_X + 16*8(tp)
+    sd      s2, TRAP_STATE_X + 17*8(tp)
+    sd      s3, TRAP_STATE_X + 18*8(tp)
+    sd      s4, TRAP_STATE_X + 19*8(tp)
+    sd      s5, TRAP_STATE_X + 20*8(tp)
+    sd      s6, TRAP_STATE_X + 21*8(tp)
+    sd      s7, TRAP_STATE_X + 22*8(tp)
+    sd      s8, TRAP_STATE_X + 23*8(tp)
+    sd      s9, TRAP_STATE_X + 24*8(tp)
+    sd      s10, TRAP_STATE_X + 25*8(tp)
+    sd      s11, TRAP_STATE_X + 26*8(tp)
+    sd      t3, TRAP_STATE_X + 27*8(tp)
+    sd      t4, TRAP_STATE_X + 28*8(tp)
+    sd      t5, TRAP_STATE_X + 29*8(tp)
+    sd      t6, TRAP_STATE_X + 30*8(tp)
+    csrr    t2, sepc
+    sd      t2, TRAP_SEPC(tp)
+    csrr    t2, satp
+    sd      t2, TRAP_SATP(tp)
+    lla     t2, trap_return
+    sd      t2, FRAME_RETURN(tp)
+    ld      t2, FRAME_TABLE - TRAP_FRAME(tp)    # of the domain that was running
+    csrr    t1, scause
+    andi    t3, t1, 15
+    slli    t3, t3, 3
+    add     t2, t2, t3
+    bltz    t1, 1f                              # the sign bit tells an interrupt
+    ld      t1, EXCEPTION_ENTRIES(t2)
+    jr      t1
+1:  ld      t1, INTERRUPT_ENTRIES(t2)
+    jr      t1
+
+    # The stack queue of a call is empty: as if the `ecall` had been an exception, whose value is
+    # the queue. When the thread goes on, it executes the `ecall` again.
+    .globl service_stack_wait
+service_stack_wait:
+    csrw    stval, t2
+    li      t1, 0
+    sd      zero, FRAME_SCRATCH(tp)
+    sd      zero, FRAME_SCRATCH + 8(tp)
+    li      t3, 0
+    li      t4, 0
+    j       trap_save
+
+    # A fault in privileged mode is lawful only where portals copy user memory.
+trap_privileged:
+    csrr    t1, sepc
+    lla     t2, copy_begin
+    bltu    t1, t2, 1f
+    lla     t2, copy_end
+    bgeu    t1, t2, 1f
+    ld      t1, FRAME_SCRATCH(tp)
+    j       copy_fault
+1:  lla     sp, nucleus_stack_top
+    tail    privileged_fault
+
+# ---------------------------------------------------------------------------- trap return
+# What a trap frame names as its return portal; the words before it are as a return portal's.
+
+    .balign 16
+    .skip   8
+    .dword  trap_dead                           # LITERAL_RETURN (-24)
+    .dword  nucleus_unreachable                 # LITERAL_ABORT  (-16)
+    .dword  MARK_RETURN                         # LITERAL_MARK   (-8)
+    .globl trap_return
+trap_return:
+    ld      t0, TRAP_SATP(tp)
+    csrw    satp, t0
+trap_return_fence:
+    nop                                         # the tool puts sfence.vma here on machines without ASIDs
+    ld      t0, TRAP_SEPC(tp)
+    csrw    sepc, t0
+    li      t0, INTERRUPTS_ON
+    csrw    sie, t0
+    ld      t0, TRAP_STATE_X + 3*8(tp)
+    csrw    sscratch, t0
+    ld      ra, TRAP_STATE_X + 0*8(tp)
+    ld      sp, TRAP_STATE_X + 1*8(tp)
+    ld      gp, TRAP_STATE_X + 2*8(tp)
+    ld      t0, TRAP_STATE_X + 4*8(tp)
+    ld      t1, TRAP_STATE_X + 5*8(tp)
+    ld      t2, TRAP_STATE_X + 6*8(tp)
+    ld      s0, TRAP_STATE_X + 7*8(tp)
+    ld      s1, TRAP_STATE_X + 8*8(tp)
+    ld      a0, TRAP_STATE_X + 9*8(tp)
+    ld      a1, TRAP_STATE_X + 10*8(tp)
+    ld      a2, TRAP_STATE_X + 11*8(tp)
+    ld      a3, TRAP_STATE_X + 12*8(tp)
+    ld      a4, TRAP_STATE_X + 13*8(tp)
+    ld      a5, TRAP_STATE_X + 14*8(tp)
+    ld      a6, TRAP_STATE_X + 15*8(tp)
+    ld      a7, TRAP_STATE_X + 16*8(tp)
+    ld      s2, TRAP_STATE_X + 17*8(tp)
+    ld      s3, TRAP_STATE_X + 18*8(tp)
+    ld      s4, TRAP_STATE_X + 19*8(tp)
+    ld      s5, TRAP_STATE_X + 20*8(tp)
+    ld      s6, TRAP_STATE_X + 21*8(tp)
+    ld      s7, TRAP_STATE_X + 22*8(tp)
+    ld      s8, TRAP_STATE_X + 23*8(tp)
+    ld      s9, TRAP_STATE_X + 24*8(tp)
+    ld      s10, TRAP_STATE_X + 25*8(tp)
+    ld      s11, TRAP_STATE_X + 26*8(tp)
+    ld      t3, TRAP_STATE_X + 27*8(tp)
+    ld      t4, TRAP_STATE_X + 28*8(tp)
+    ld      t5, TRAP_STATE_X + 29*8(tp)
+    ld      t6, TRAP_STATE_X + 30*8(tp)
+    addi    tp, tp, -TRAP_FRAME
+    csrrw   tp, sscratch, tp
+    sret
+
+# The interrupted domain is dead: the frame below learns that its callee is.
+    .balign 16
+    .dword  trap_dead                           # LITERAL_ABORT
+    .dword  MARK_DEAD                           # LITERAL_MARK
+trap_dead:
+    li      t0, INTERRUPTS_ON
+    csrw    sie, t0
+    addi    tp, tp, -TRAP_FRAME
+    li      a0, ERROR_DEAD
+    li      a1, 0
+    ld      t1, FRAME_RETURN(tp)
+    ld      t2, LITERAL_ABORT(t1)
+    jr      t2

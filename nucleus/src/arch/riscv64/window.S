@@ -1,0 +1,211 @@
+# Services for the parameters `r` and `w`, called by portal code with `jalr t5`.
+#
+# In: t1 the portal, tp the frame, t4 the slot; to open: t2 pointer, t3 length. Out: t2 the
+# callee's pointer, t3 zero or an error. t0, t6 and ra are free; argument and saved registers are
+# not touched. A slot's record (pointer, length) lies below the frame's header.
+#
+# Straight-line code: a computed jump enters an unrolled sequence so that as many steps remain as
+# there are bytes or pages.
+
+    .section .text.trap, "ax"
+
+.macro record register                          # register = header - 16 * slot
+    slli    \register, t4, 4
+    sub     \register, tp, \register
+.endm
+
+# ra = kernel address of the slot's first page-table entry, t2 = the callee's address of the slot
+.macro slot
+    ld      t0, FRAME_ACTIVATION(tp)
+    ld      ra, ACTIVATION_WINDOW_ENTRY(t0)
+    slli    t2, t4, 5
+    add     ra, ra, t2
+    slli    t2, t4, 3
+    add     ra, ra, t2                          # 5 pages a slot, 8 bytes an entry
+    ld      t2, ACTIVATION_STACK(t0)
+    slli    t0, t4, 14
+    add     t2, t2, t0
+    slli    t0, t4, 12
+    add     t2, t2, t0
+    lui     t0, 1                               # one page of distance, and the size of a page
+    add     t2, t2, t0
+.endm
+
+# Between these two, privileged code may touch user memory: SUM is set, and a fault finds the
+# frame because sscratch equals tp.
+.macro user_memory_on
+    csrr    t0, sscratch
+    sd      t0, FRAME_SCRATCH + 16(tp)
+    csrw    sscratch, tp
+    li      t0, SSTATUS_SUM
+    csrs    sstatus, t0
+.endm
+.macro user_memory_off
+    li      t0, SSTATUS_SUM
+    csrc    sstatus, t0
+    ld      t0, FRAME_SCRATCH + 16(tp)
+    csrw    sscratch, t0
+.endm
+
+# t6 = the callee's address of the copy, t4 = its kernel alias
+.macro copy_place
+    slli    t4, t4, 6
+    ld      t0, FRAME_ACTIVATION(tp)
+    ld      t6, ACTIVATION_STACK(t0)
+    sub     t6, t6, t4
+    addi    t6, t6, -COPY_MAXIMUM
+    ld      t0, ACTIVATION_ALIAS(t0)
+    add     t4, t6, t0
+.endm
+
+.macro open name, required, kept
+    .globl service_\name
+service_\name:
+    li      t0, COPY_MAXIMUM
+    bltu    t0, t3, 1f
+    j       copy_in
+1:  li      t0, WINDOW_MAXIMUM
+    bltu    t0, t3, refuse_too_large
+    or      t0, t2, t3
+    slli    t0, t0, 52
+    bnez    t0, refuse_not_aligned
+    ld      t0, LITERAL_SOURCE(t1)
+    sub     t0, t2, t0                          # offset in the caller's memory
+    ld      t6, LITERAL_SOURCE_SIZE(t1)
+    bgeu    t0, t6, refuse_bad_pointer
+    sub     t6, t6, t0
+    bltu    t6, t3, refuse_bad_pointer
+    srli    t0, t0, 9                           # 8 bytes of entry for 4096 of memory
+    ld      t6, LITERAL_SOURCE_ENTRY(t1)
+    add     t6, t6, t0
+    record  t0
+    sd      t2, -16(t0)
+    sd      t3, -8(t0)
+    slot
+    srli    t3, t3, 12 - 5                      # pages * 32 bytes of code
+    lla     t0, 2f
+    sub     t0, t0, t3
+    jr      t0
+    .rept   4
+    ld      t0, 0(t6)
+    addi    t6, t6, 8
+    andi    t3, t0, \required
+    addi    t3, t3, -\required
+    bnez    t3, refuse_bad_pointer
+    andi    t0, t0, \kept
+    sd      t0, 0(ra)
+    addi    ra, ra, 8
+    .endr
+2:  li      t3, 0
+    jr      t5
+.endm
+    open    open_read, PTE_READABLE, ~PTE_WRITE
+    open    open_write, PTE_WRITABLE, -1
+
+refuse_too_large:
+    li      t3, ERROR_TOO_LARGE
+    jr      t5
+refuse_not_aligned:
+    li      t3, ERROR_NOT_PAGE_ALIGNED
+    jr      t5
+refuse_bad_pointer:
+    li      t3, ERROR_BAD_POINTER
+    jr      t5
+
+copy_in:
+    srli    t0, t2, USER_ADDRESS_BITS           # an address of the kernel domain would be readable here
+    bnez    t0, refuse_bad_pointer
+    record  t0
+    sd      t2, -16(t0)
+    sd      t3, -8(t0)
+    copy_place
+    mv      ra, t6
+    beqz    t3, 1f
+    user_memory_on
+    slli    t3, t3, 3                           # bytes * 8 bytes of code
+    lla     t0, copy_in_end
+    sub     t0, t0, t3
+    jr      t0
+    .globl copy_begin
+copy_begin:
+    .set    step, 63
+    .rept   64
+    lb      t6, step(t2)
+    sb      t6, step(t4)
+    .set    step, step - 1
+    .endr
+copy_in_end:
+    user_memory_off
+1:  mv      t2, ra
+    li      t3, 0
+    jr      t5
+
+    .globl service_close_write
+service_close_write:
+    record  t0
+    ld      t3, -8(t0)
+    beqz    t3, closed
+    ld      t2, -16(t0)
+    li      t0, COPY_MAXIMUM
+    bltu    t0, t3, unmap
+    copy_place
+    user_memory_on
+    slli    t3, t3, 3
+    lla     t0, copy_out_end
+    sub     t0, t0, t3
+    jr      t0
+    .set    step, 63
+    .rept   64
+    lb      t6, step(t4)
+    sb      t6, step(t2)
+    .set    step, step - 1
+    .endr
+copy_out_end:
+    .globl copy_end
+copy_end:
+    user_memory_off
+    jr      t5
+
+# A fault between copy_begin and copy_end, in either direction.
+    .globl copy_fault
+copy_fault:
+    user_memory_off
+    li      t3, ERROR_BAD_POINTER               # to open: refused
+    csrr    t2, sepc
+    lla     t0, copy_in_end
+    bltu    t2, t0, closed
+    mv      a0, t3                              # to close: the caller's reply
+    li      a1, 0
+closed:
+    jr      t5
+
+    .globl service_close
+service_close:
+    record  t0
+    ld      t3, -8(t0)
+    li      t0, COPY_MAXIMUM
+    bgeu    t0, t3, closed
+unmap:
+    slot
+    ld      t6, LITERAL_ASID(t1)
+    srli    t3, t3, 12 - 4                      # pages * 16 bytes of code
+    lla     t4, 1f
+    sub     t4, t4, t3
+    jr      t4
+    .rept   4
+    sd      zero, 0(ra)
+    addi    ra, ra, 8
+    sfence.vma t2, t6
+    add     t2, t2, t0
+    .endr
+1:  jr      t5
+
+    .section .rodata
+    .balign 8
+    .globl service_table
+service_table:
+    .dword  service_open_read
+    .dword  service_open_write
+    .dword  service_close
+    .dword  service_close_write
+    .dword  service_stack_wait

@@ -1,0 +1,139 @@
+//! The privileged portals that are not worth assembly. Each checks its arguments, since what is
+//! granted to one component must not let it do more than the portal says.
+
+use crate::arch;
+use crate::parameters;
+use cairn_abi::error::Error;
+use cairn_abi::{address, domain, thread};
+use cairn_portal::literal;
+
+/// Reads a word of the kernel domain.
+///
+/// # Safety
+/// `address` names a mapped, aligned word of the kernel domain.
+unsafe fn load(address: u64) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { (address as *const u64).read_volatile() }
+}
+
+/// Writes a word of the kernel domain.
+///
+/// # Safety
+/// `address` names a mapped, writable, aligned word of the kernel domain that nothing in the
+/// running thread's frames depends on.
+unsafe fn store(address: u64, word: u64) {
+    // SAFETY: the caller's promise.
+    unsafe { (address as *mut u64).write_volatile(word) }
+}
+
+fn at(base: u64, offset: i64) -> u64 {
+    base.wrapping_add_signed(offset)
+}
+
+/// Prepares a thread that does not run: a base frame, whose return ends the thread, and above it a
+/// trap frame that begins at `entry`.
+#[unsafe(no_mangle)]
+extern "C" fn set_up_thread(
+    index: u64,
+    domain_number: u64,
+    entry: u64,
+    stack: u64,
+    argument: u64,
+    link: u64,
+) -> i64 {
+    let parameters = parameters();
+    if index >= parameters.threads || domain_number >= parameters.domains {
+        return Error::BadArgument.status();
+    }
+    let block = thread::thread_block(index as usize);
+    let table = domain::portal_table(domain_number as usize);
+    let base = at(block, thread::BASE_FRAME);
+    let top = at(base, thread::TRAP_FRAME);
+    // SAFETY: both numbers are in range, so block and table are mapped; the scheduler sets up only
+    // threads that do not run, and the running thread has another block.
+    unsafe {
+        if load(at(table, domain::FIELD_ALIVE)) == 0 {
+            return Error::Dead.status();
+        }
+        for offset in (-thread::TRAP_STATE..0).step_by(8) {
+            store(at(top, offset), 0);
+        }
+        store(at(base, thread::FRAME_RETURN), parameters.exit_portal);
+        store(at(base, thread::FRAME_TABLE), table);
+        store(at(base, thread::FRAME_RA), 0);
+        store(at(base, thread::FRAME_ACTIVATION), 0);
+        store(at(top, thread::FRAME_RETURN), arch::trap_return_address());
+        store(at(top, thread::FRAME_TABLE), table);
+        store(at(top, thread::TRAP_SEPC), entry);
+        store(at(top, thread::TRAP_SATP), load(at(table, domain::FIELD_SATP)));
+        store(at(top, thread::trap_register(1)), link);
+        store(at(top, thread::trap_register(2)), stack);
+        store(at(top, thread::trap_register(10)), argument);
+        let generation = at(block, thread::FIELD_GENERATION);
+        store(generation, load(generation) + 1);
+        store(at(block, thread::FIELD_DOMAIN), domain_number);
+        store(at(block, thread::FIELD_FRAME), top);
+    }
+    0
+}
+
+/// Makes a frame that returns into a dead domain leave through its dead entry.
+#[unsafe(no_mangle)]
+extern "C" fn unwind(index: u64, offset: u64) -> i64 {
+    let parameters = parameters();
+    let in_block = thread::BASE_FRAME as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
+    if index >= parameters.threads || offset % 8 != 0 || !in_block.contains(&offset) {
+        return Error::BadArgument.status();
+    }
+    let header = thread::thread_block(index as usize) + offset;
+    // SAFETY: `header` lies in a thread block. A word that is the address of return code has that
+    // code's literals before it, and only such words pass: the trap return itself, or an address in
+    // the portal code area (its first literals apart) before which stands the mark.
+    unsafe {
+        let back = load(at(header, thread::FRAME_RETURN));
+        let portals = address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
+        let is_code = back == arch::trap_return_address() || (back % 16 == 0 && portals.contains(&back));
+        if !is_code || load(at(back, literal::LITERAL_MARK)) != literal::MARK_RETURN {
+            return Error::BadArgument.status();
+        }
+        store(at(header, thread::FRAME_RETURN), load(at(back, literal::LITERAL_RETURN)));
+    }
+    0
+}
+
+/// Marks a domain dead or alive: no thread can be set up in a dead one.
+#[unsafe(no_mangle)]
+extern "C" fn set_alive(number: u64, alive: u64) -> i64 {
+    if number >= parameters().domains || alive > 1 {
+        return Error::BadArgument.status();
+    }
+    let table = domain::portal_table(number as usize);
+    // SAFETY: the number is in range, so the block is mapped; no frame holds these words.
+    unsafe {
+        if alive == 1 && load(at(table, domain::FIELD_ALIVE)) == 0 {
+            let generation = at(table, domain::FIELD_GENERATION);
+            store(generation, load(generation) + 1);
+        }
+        store(at(table, domain::FIELD_ALIVE), alive);
+    }
+    0
+}
+
+/// Sets the timer on a hart without `stimecmp`.
+#[unsafe(no_mangle)]
+extern "C" fn set_timer_by_firmware(time: u64) -> i64 {
+    sbi_rt::set_timer(time);
+    0
+}
+
+/// Halts (0) or reboots (1) the machine; `status` other than zero is a failure.
+#[unsafe(no_mangle)]
+extern "C" fn reset(kind: u64, status: u64) -> i64 {
+    match kind {
+        0 if status == 0 => sbi_rt::system_reset(sbi_rt::Shutdown, sbi_rt::NoReason),
+        0 => sbi_rt::system_reset(sbi_rt::Shutdown, sbi_rt::SystemFailure),
+        1 => sbi_rt::system_reset(sbi_rt::ColdReboot, sbi_rt::NoReason),
+        _ => return Error::BadArgument.status(),
+    };
+    Error::NotSupported.status()
+}

@@ -1,0 +1,170 @@
+//! Assembles the stencils and turns them into Rust constants: code words and holes.
+//!
+//! A hole is a relocation against an undefined symbol. `to_NAME` is a label of the finished
+//! portal, any other symbol a number that the generator fills in.
+
+use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Command;
+
+#[path = "src/literal.rs"]
+#[allow(dead_code)]
+mod literal;
+
+const SOURCE: &str = "stencils/riscv64.S";
+
+fn main() {
+    println!("cargo:rerun-if-changed={SOURCE}");
+    println!("cargo:rerun-if-changed=src/literal.rs");
+    let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
+    let assembly = Path::new(&out).join("stencils.S");
+    let object_file = Path::new(&out).join("stencils.o");
+    let source = std::fs::read_to_string(SOURCE).expect("the stencils are beside build.rs");
+    std::fs::write(&assembly, constants() + &source).expect("OUT_DIR is writable");
+
+    let assembler = std::env::var("CAIRN_AS").unwrap_or("riscv64-unknown-elf-as".into());
+    println!("cargo:rerun-if-env-changed=CAIRN_AS");
+    let status = Command::new(&assembler)
+        .args(["-march=rv64ia_zicsr_zifencei", "-mabi=lp64", "-o"])
+        .args([&object_file, &assembly])
+        .status();
+    match status {
+        Ok(status) if status.success() => {}
+        Ok(_) => panic!("{assembler} refused {SOURCE}; its messages are above"),
+        Err(error) => panic!(
+            "cannot run {assembler}: {error}; install binutils-riscv64-unknown-elf or name \
+             another assembler in CAIRN_AS"
+        ),
+    }
+    let bytes = std::fs::read(&object_file).expect("the assembler wrote its output");
+    let text = stencils(&bytes);
+    std::fs::write(Path::new(&out).join("stencils.rs"), text).expect("OUT_DIR is writable");
+}
+
+/// The assembler's view of the layouts in `abi` and `literal`.
+fn constants() -> String {
+    use cairn_abi::{Error, address, domain, thread};
+    let mut text = String::new();
+    let mut equate = |name: &str, value: i64| writeln!(text, ".equ {name}, {value}").unwrap();
+    equate("FRAME_RETURN", thread::FRAME_RETURN);
+    equate("FRAME_TABLE", thread::FRAME_TABLE);
+    equate("FRAME_RA", thread::FRAME_RA);
+    equate("FRAME_ACTIVATION", thread::FRAME_ACTIVATION);
+    equate("INVOCATION_LIMIT_BIT", thread::INVOCATION_LIMIT_BIT as i64);
+    // A thread's index is the page number of its block in a window of 64 MiB.
+    equate("THREAD_INDEX_TOP", 26);
+    equate("STACK_GROUP_SHIFT", address::STACK_GROUP_SHIFT as i64);
+    equate("QUEUE_FIRST", domain::QUEUE_FIRST);
+    equate("ACTIVATION_NEXT", domain::ACTIVATION_NEXT);
+    equate("ACTIVATION_STACK", domain::ACTIVATION_STACK);
+    equate("ERROR_INVOCATION_OVERFLOW", Error::InvocationOverflow.status());
+    equate("ERROR_BAD_STACK", Error::BadStack.status());
+    equate("ERROR_NO_PORTAL", Error::NoPortal.status());
+    equate("ERROR_DEAD", Error::Dead.status());
+    equate("INTERRUPTS_ON", cairn_abi::thread::INTERRUPTS_ON);
+    equate("SOFTWARE_INTERRUPT", 1 << 1);
+    equate("LITERAL_ABORT", literal::LITERAL_ABORT);
+    equate("LITERAL_RETURN", literal::LITERAL_RETURN);
+    equate("LITERAL_SATP", literal::LITERAL_SATP);
+    equate("LITERAL_TABLE", literal::LITERAL_TABLE);
+    equate("LITERAL_ENTRY", literal::LITERAL_ENTRY);
+    equate("LITERAL_STUB", literal::LITERAL_STUB);
+    equate("LITERAL_STACK", literal::LITERAL_STACK);
+    equate("LITERAL_CONSTANT", literal::LITERAL_CONSTANT);
+    equate("LITERAL_SERVICES", literal::LITERAL_SERVICES);
+    equate("LITERAL_SOURCE", literal::LITERAL_SOURCE);
+    equate("LITERAL_QUEUE", literal::LITERAL_QUEUE);
+    equate("LITERAL_FRAME", literal::LITERAL_FRAME);
+    equate("SERVICE_STACK_WAIT", literal::SERVICE_STACK_WAIT);
+    text
+}
+
+/// `call_push` becomes `CallPush`.
+fn camel(name: &str) -> String {
+    name.split('_')
+        .map(|word| word[..1].to_uppercase() + &word[1..])
+        .collect()
+}
+
+fn stencils(bytes: &[u8]) -> String {
+    let file = object::File::parse(bytes).expect("the assembler wrote an object file");
+    let section = file.section_by_name(".text").expect(".text");
+    let code = section.data().expect("the section has data");
+
+    let mut starts: Vec<(u64, String)> = file
+        .symbols()
+        .filter_map(|symbol| {
+            let name = symbol.name().ok()?.strip_prefix("stencil_")?;
+            Some((symbol.address(), name.to_string()))
+        })
+        .collect();
+    starts.sort();
+
+    let mut labels = BTreeSet::new();
+    let mut values = BTreeSet::new();
+    let mut holes = Vec::new();
+    for (offset, relocation) in section.relocations() {
+        let RelocationFlags::Elf { r_type } = relocation.flags() else { unreachable!() };
+        // R_RISCV_RELAX only permits; nothing here is relaxed.
+        if r_type == object::elf::R_RISCV_RELAX {
+            continue;
+        }
+        let RelocationTarget::Symbol(index) = relocation.target() else { unreachable!() };
+        let symbol = file.symbol_by_index(index).expect("a relocation names a symbol");
+        let name = symbol.name().expect("symbols have names");
+        assert!(symbol.is_undefined(), "stencils do not refer to each other: {name}");
+        let form = match r_type {
+            object::elf::R_RISCV_LO12_I => "LoadOrAdd",
+            object::elf::R_RISCV_LO12_S => "Store",
+            object::elf::R_RISCV_BRANCH => "Branch",
+            object::elf::R_RISCV_JAL => "Jump",
+            other => panic!("{SOURCE}: relocation type {other} for {name} has no form of hole"),
+        };
+        let value = match name.strip_prefix("to_") {
+            Some(label) => {
+                labels.insert(label.to_string());
+                format!("Fill::Label(Label::{})", camel(label))
+            }
+            None => {
+                values.insert(name.to_string());
+                format!("Fill::Value(Value::{})", camel(name))
+            }
+        };
+        holes.push((offset, form, value, relocation.addend()));
+    }
+
+    let mut text = String::new();
+    for (title, kind, names) in
+        [("A label of the finished portal.", "Label", &labels), ("A number to fill in.", "Value", &values)]
+    {
+        writeln!(text, "/// {title}\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub enum {kind} {{").unwrap();
+        for name in names.iter() {
+            writeln!(text, "    {},", camel(name)).unwrap();
+        }
+        writeln!(text, "}}\nimpl {kind} {{ pub const COUNT: usize = {}; }}", names.len()).unwrap();
+    }
+    for pair in starts.windows(2) {
+        let (start, name) = &pair[0];
+        let end = pair[1].0;
+        writeln!(text, "pub const {}: Stencil = Stencil {{ name: \"{name}\", code: &[", name.to_uppercase()).unwrap();
+        for word in code[*start as usize..end as usize].chunks_exact(4) {
+            write!(text, "{:#010x}, ", u32::from_le_bytes(word.try_into().unwrap())).unwrap();
+        }
+        write!(text, "], holes: &[").unwrap();
+        for (offset, form, value, addend) in &holes {
+            if (*start..end).contains(offset) {
+                let at = (offset - start) / 4;
+                write!(text, "Hole {{ at: {at}, form: Form::{form}, fill: {value}, addend: {addend} }}, ").unwrap();
+            }
+        }
+        writeln!(text, "] }};").unwrap();
+    }
+    writeln!(text, "pub const ALL: &[Stencil] = &[").unwrap();
+    for pair in starts.windows(2) {
+        writeln!(text, "    {},", pair[0].1.to_uppercase()).unwrap();
+    }
+    writeln!(text, "];").unwrap();
+    text
+}

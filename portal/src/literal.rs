@@ -1,0 +1,63 @@
+//! The literals of a portal: 64-bit words that lie directly before its code.
+//!
+//! The trap entry and the return dispatch jump with `jr t1`, so `t1` is the address of the code
+//! and every literal is one load, `ld REGISTER, LITERAL(t1)`. What differs between two portals of
+//! the same specification is in the literals; the code of both is the same.
+
+/// Bytes of literals before the code.
+pub const LITERALS_SIZE: i64 = 128;
+
+/// A mark with the kind of code that follows; see the `MARK_*` constants.
+pub const LITERAL_MARK: i64 = -8;
+/// Return code: where to go on if the callee is dead.
+pub const LITERAL_ABORT: i64 = -16;
+/// Call: address of the return portal's code. Return: address of its *dead* entry.
+pub const LITERAL_RETURN: i64 = -24;
+/// `satp` of the domain that the code enters.
+pub const LITERAL_SATP: i64 = -32;
+/// Portal table of the domain that the code enters.
+pub const LITERAL_TABLE: i64 = -40;
+/// Call: the callee's entry point. Return: address of the word that counts who waits for an
+/// activation of the queue.
+pub const LITERAL_ENTRY: i64 = -48;
+/// Address of the callee's return stub.
+pub const LITERAL_STUB: i64 = -56;
+/// `s`: base of the stack group. `r`: top of the stack.
+pub const LITERAL_STACK: i64 = -64;
+/// The server's constant. Semaphore portals: index of the semaphore.
+pub const LITERAL_CONSTANT: i64 = -72;
+/// Address of the nucleus' service table (see `nucleus/src/arch/riscv64/service.S`).
+pub const LITERAL_SERVICES: i64 = -80;
+/// Windows: first address of the caller's memory that may be passed. Semaphores: kernel address of
+/// the word.
+pub const LITERAL_SOURCE: i64 = -88;
+/// Windows: bytes of that memory.
+pub const LITERAL_SOURCE_SIZE: i64 = -96;
+/// Windows: kernel address of the page-table entry of its first page.
+pub const LITERAL_SOURCE_ENTRY: i64 = -104;
+/// `n`, and `s` with windows: address of the callee's stack queue.
+pub const LITERAL_QUEUE: i64 = -112;
+/// Windows: ASID of the callee, for the translation fence.
+pub const LITERAL_ASID: i64 = -120;
+/// Return: bytes by which the portal moves the frame pointer, and the domain it returns into in
+/// the upper half: for whoever walks an invocation stack. Counting build, call: address of the
+/// call counter.
+pub const LITERAL_FRAME: i64 = -128;
+
+/// Mark of a call portal's code.
+pub const MARK_CALL: u64 = u64::from_le_bytes(*b"portcall");
+/// Mark of a return portal's code.
+pub const MARK_RETURN: u64 = u64::from_le_bytes(*b"portback");
+/// Mark of the *dead* entry of a return portal.
+pub const MARK_DEAD: u64 = u64::from_le_bytes(*b"portdead");
+
+/// Offsets in the nucleus' service table, a word each.
+pub const SERVICE_OPEN_READ: i64 = 0;
+/// Copies in or maps a writable parameter.
+pub const SERVICE_OPEN_WRITE: i64 = 8;
+/// Closes a parameter of either kind without copying back.
+pub const SERVICE_CLOSE: i64 = 16;
+/// Closes a writable parameter, copying back.
+pub const SERVICE_CLOSE_WRITE: i64 = 24;
+/// An empty stack queue: waits in the scheduler, then calls again.
+pub const SERVICE_STACK_WAIT: i64 = 32;

@@ -1,0 +1,231 @@
+//! Portal specifications: the short strings that fix a portal's code (Pebble, USENIX 1999,
+//! section "Portal Specification").
+
+use core::fmt;
+
+/// Most argument words of a portal: the argument registers of the C convention.
+pub const WORDS_MAXIMUM: usize = 8;
+/// Most windows of a portal.
+pub const WINDOWS_MAXIMUM: usize = cairn_abi::address::WINDOW_SLOTS;
+
+/// First letter: the stack on which the callee runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stack {
+    /// `s`: the caller's, which lies in a stack group of both.
+    Shared,
+    /// `n`: a new one, from the callee's stack queue.
+    New,
+    /// `r`: the callee's one stack, interrupts off, to completion.
+    RunToCompletion,
+}
+
+/// Second letter: the state that the portal keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// `m`: minimal; the callee keeps what the C convention preserves.
+    Minimal,
+    /// `p`: partial; the portal keeps that, and clears the rest.
+    Partial,
+    /// `d`: discarded; the caller does not come back. Only from one run-to-completion component
+    /// to another.
+    Discarded,
+}
+
+/// A parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Letter {
+    /// `i`: a word.
+    Word,
+    /// `c`: the server's constant.
+    Constant,
+    /// `r`: bytes the callee reads.
+    Read,
+    /// `w`: bytes the callee reads and writes.
+    Write,
+    /// `=`: the portal's index.
+    Index,
+    /// `a`: the caller's domain.
+    Domain,
+    /// `t`: the calling thread.
+    Thread,
+    /// `h`: the time.
+    Time,
+}
+
+impl Letter {
+    /// Argument registers that the parameter takes.
+    pub const fn words(self) -> usize {
+        match self {
+            Letter::Read | Letter::Write => 2,
+            _ => 1,
+        }
+    }
+}
+
+/// A parsed specification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Specification {
+    /// The stack.
+    pub stack: Stack,
+    /// The state.
+    pub state: State,
+    letters: [Letter; WORDS_MAXIMUM],
+    count: usize,
+}
+
+/// Why a specification is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The string ends before stack and state letters.
+    TooShort,
+    /// Not `s`, `n` or `r`.
+    UnknownStack,
+    /// Not `m`, `p` or `d`.
+    UnknownState,
+    /// Not a parameter letter.
+    UnknownLetter,
+    /// More than eight words.
+    TooManyWords,
+    /// More windows than an activation has slots.
+    TooManyWindows,
+    /// Run-to-completion callees take no memory, `d` goes only with `r`, `m` never does.
+    Impossible,
+}
+
+/// A refused specification: why, and at which byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpecificationError {
+    /// Byte offset in the string.
+    pub at: usize,
+    /// Why.
+    pub reason: Reason,
+}
+
+impl fmt::Display for SpecificationError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self.reason {
+            Reason::TooShort => "expected a stack letter (s, n, r) and a state letter (m, p, d)",
+            Reason::UnknownStack => "expected a stack letter: s (shared), n (new) or r (run to completion)",
+            Reason::UnknownState => "expected a state letter: m (minimal), p (partial) or d (discarded)",
+            Reason::UnknownLetter => "expected a parameter letter: one of i c r w = a t h",
+            Reason::TooManyWords => "more than 8 argument words (r and w take two)",
+            Reason::TooManyWindows => "more than 3 parameters of r and w",
+            Reason::Impossible => "r goes with p or d and takes no r or w; d goes only with r",
+        };
+        write!(formatter, "portal specification, character {}: {text}", self.at + 1)
+    }
+}
+
+impl Specification {
+    /// Reads a specification such as `smcwi`.
+    pub fn parse(text: &str) -> Result<Specification, SpecificationError> {
+        let bytes = text.as_bytes();
+        let error = |at, reason| Err(SpecificationError { at, reason });
+        let [stack, state, letters @ ..] = bytes else {
+            return error(bytes.len(), Reason::TooShort);
+        };
+        let stack = match stack {
+            b's' => Stack::Shared,
+            b'n' => Stack::New,
+            b'r' => Stack::RunToCompletion,
+            _ => return error(0, Reason::UnknownStack),
+        };
+        let state = match state {
+            b'm' => State::Minimal,
+            b'p' => State::Partial,
+            b'd' => State::Discarded,
+            _ => return error(1, Reason::UnknownState),
+        };
+        if (state == State::Discarded || stack == Stack::RunToCompletion)
+            && (stack != Stack::RunToCompletion || state == State::Minimal)
+        {
+            return error(1, Reason::Impossible);
+        }
+        Specification { stack, state, letters: [Letter::Word; WORDS_MAXIMUM], count: 0 }.with_letters(letters)
+    }
+
+    /// The same stack and state with these parameter letters.
+    pub fn with_letters(mut self, letters: &[u8]) -> Result<Specification, SpecificationError> {
+        self.count = 0;
+        let mut words = 0;
+        let mut windows = 0;
+        for (position, byte) in letters.iter().enumerate() {
+            let at = position + 2;
+            let letter = match byte {
+                b'i' => Letter::Word,
+                b'c' => Letter::Constant,
+                b'r' => Letter::Read,
+                b'w' => Letter::Write,
+                b'=' => Letter::Index,
+                b'a' => Letter::Domain,
+                b't' => Letter::Thread,
+                b'h' => Letter::Time,
+                _ => return Err(SpecificationError { at, reason: Reason::UnknownLetter }),
+            };
+            words += letter.words();
+            if words > WORDS_MAXIMUM {
+                return Err(SpecificationError { at, reason: Reason::TooManyWords });
+            }
+            windows += letter.words() - 1;
+            if windows > WINDOWS_MAXIMUM {
+                return Err(SpecificationError { at, reason: Reason::TooManyWindows });
+            }
+            if letter.words() == 2 && self.stack == Stack::RunToCompletion {
+                return Err(SpecificationError { at, reason: Reason::Impossible });
+            }
+            self.letters[self.count] = letter;
+            self.count += 1;
+        }
+        Ok(self)
+    }
+
+    /// The parameters.
+    pub fn letters(&self) -> &[Letter] {
+        &self.letters[..self.count]
+    }
+
+    /// Argument words.
+    pub fn words(&self) -> usize {
+        self.letters().iter().map(|letter| letter.words()).sum()
+    }
+
+    /// Parameters that are windows.
+    pub fn windows(&self) -> usize {
+        self.words() - self.count
+    }
+
+    /// Whether a call takes an activation from the callee's stack queue.
+    pub fn takes_activation(&self) -> bool {
+        self.stack == Stack::New || self.windows() > 0
+    }
+}
+
+impl fmt::Display for Specification {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let stack = match self.stack {
+            Stack::Shared => 's',
+            Stack::New => 'n',
+            Stack::RunToCompletion => 'r',
+        };
+        let state = match self.state {
+            State::Minimal => 'm',
+            State::Partial => 'p',
+            State::Discarded => 'd',
+        };
+        write!(formatter, "{stack}{state}")?;
+        for letter in self.letters() {
+            let text = match letter {
+                Letter::Word => 'i',
+                Letter::Constant => 'c',
+                Letter::Read => 'r',
+                Letter::Write => 'w',
+                Letter::Index => '=',
+                Letter::Domain => 'a',
+                Letter::Thread => 't',
+                Letter::Time => 'h',
+            };
+            write!(formatter, "{text}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,75 @@
+//! Stencils: fragments of machine code with holes, assembled with the build from
+//! `stencils/riscv64.S`.
+
+/// How a hole's number lies in its instruction (RISC-V unprivileged manual, section 2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// I-type immediate, 12 bits.
+    LoadOrAdd,
+    /// S-type immediate, 12 bits.
+    Store,
+    /// B-type offset, 13 bits, relative to the instruction.
+    Branch,
+    /// J-type offset, 21 bits, relative to the instruction.
+    Jump,
+}
+
+/// What fills a hole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fill {
+    /// A number.
+    Value(Value),
+    /// The distance to a label.
+    Label(Label),
+}
+
+/// A place in a stencil that differs from portal to portal.
+#[derive(Clone, Copy, Debug)]
+pub struct Hole {
+    /// Index of the instruction.
+    pub at: usize,
+    /// The form of its immediate.
+    pub form: Form,
+    /// What goes there.
+    pub fill: Fill,
+    /// Added to the number.
+    pub addend: i64,
+}
+
+/// A fragment of code.
+#[derive(Clone, Copy, Debug)]
+pub struct Stencil {
+    /// Its label in the source, without `stencil_`.
+    pub name: &'static str,
+    /// Its instructions, holes zero.
+    pub code: &'static [u32],
+    /// Its holes.
+    pub holes: &'static [Hole],
+}
+
+include!(concat!(env!("OUT_DIR"), "/stencils.rs"));
+
+impl Form {
+    /// `instruction` with `number` in its immediate; `None` if the number does not fit.
+    pub fn fill(self, instruction: u32, number: i64) -> Option<u32> {
+        let bits = match self {
+            Form::LoadOrAdd | Form::Store => 12,
+            Form::Branch => 13,
+            Form::Jump => 21,
+        };
+        if number < -(1 << (bits - 1)) || number >= 1 << (bits - 1) {
+            return None;
+        }
+        let n = number as u32;
+        Some(instruction | match self {
+            Form::LoadOrAdd => n << 20,
+            Form::Store => (n >> 5 & 0x7f) << 25 | (n & 0x1f) << 7,
+            Form::Branch => {
+                (n >> 12 & 1) << 31 | (n >> 5 & 0x3f) << 25 | (n >> 1 & 0xf) << 8 | (n >> 11 & 1) << 7
+            }
+            Form::Jump => {
+                (n >> 20 & 1) << 31 | (n >> 1 & 0x3ff) << 21 | (n >> 11 & 1) << 20 | (n >> 12 & 0xff) << 12
+            }
+        })
+    }
+}
