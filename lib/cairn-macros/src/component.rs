@@ -234,7 +234,7 @@ impl Parse for Import {
         let mut minimal = false;
         for attribute in input.call(Attribute::parse_outer)? {
             if !attribute.path().is_ident("minimal") || attribute.meta.require_path_only().is_err() {
-                return Err(Error::new(attribute.span(), "only `#[minimal]` is known before an import"));
+                return Err(Error::new_spanned(attribute, "only `#[minimal]` is known before an import"));
             }
             minimal = true;
         }

@@ -11,13 +11,13 @@ const FIELDS_MAXIMUM: usize = 4;
 pub fn wire(input: TokenStream) -> Result<TokenStream, Error> {
     let input: DeriveInput = syn::parse2(input)?;
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "a type that crosses portals is not generic: write the types of its fields"));
+        return Err(Error::new_spanned(&input.generics, "a type that crosses portals is not generic: write the types of its fields"));
     }
     match &input.data {
         Data::Struct(data) => wire_struct(&input.ident, data),
         Data::Enum(data) => wire_enum(&input.ident, data),
-        Data::Union(data) => Err(Error::new(
-            data.union_token.span(),
+        Data::Union(data) => Err(Error::new_spanned(
+            data.union_token,
             "a union has no checked decoding: write a struct, or an enum without fields",
         )),
     }
@@ -28,8 +28,8 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
         return Err(Error::new(name.span(), "a struct without fields carries nothing: leave it out, or use `()` as a method's value"));
     }
     if let Some(field) = data.fields.iter().nth(FIELDS_MAXIMUM) {
-        return Err(Error::new(
-            field.span(),
+        return Err(Error::new_spanned(
+            field,
             "a struct that travels in registers has at most 4 fields: pass larger data as `&[u8]`",
         ));
     }
@@ -105,8 +105,8 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
     }
     for variant in &data.variants {
         if !variant.fields.is_empty() {
-            return Err(Error::new(
-                variant.span(),
+            return Err(Error::new_spanned(
+            variant,
                 "only enums without fields travel in a register: use a struct, or several methods",
             ));
         }
@@ -156,7 +156,7 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
 pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
     let input: DeriveInput = syn::parse2(input)?;
     if !input.generics.params.is_empty() {
-        return Err(Error::new(input.generics.span(), "an error that crosses portals is not generic"));
+        return Err(Error::new_spanned(&input.generics, "an error that crosses portals is not generic"));
     }
     let name = &input.ident;
     let Data::Enum(data) = &input.data else {
@@ -175,8 +175,8 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
     let mut previous = quote!(0);
     for variant in data.variants.iter().filter(|variant| variant.ident != *portal_name) {
         if !variant.fields.is_empty() {
-            return Err(Error::new(
-                variant.span(),
+            return Err(Error::new_spanned(
+            variant,
                 "a variant is a code without fields, but for the one `Portal(cairn::Error)`",
             ));
         }
@@ -251,6 +251,6 @@ fn portal_variant<'a>(name: &Ident, data: &'a DataEnum) -> Result<&'a Variant, E
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(variant),
         Fields::Named(fields) if fields.named.len() == 1 => Ok(variant),
-        _ => Err(Error::new(variant.span(), "this variant holds one `cairn::Error`: write `Portal(cairn::Error)`")),
+        _ => Err(Error::new_spanned(variant, "this variant holds one `cairn::Error`: write `Portal(cairn::Error)`")),
     }
 }

@@ -3,7 +3,6 @@
 use crate::method::Method;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use syn::spanned::Spanned;
 use syn::{Error, ItemTrait, TraitItem};
 
 /// Most methods of an interface, as in the descriptor.
@@ -13,7 +12,7 @@ const NAME_MAXIMUM: usize = 31;
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     if !attribute.is_empty() {
-        return Err(Error::new(attribute.span(), "`#[cairn::interface]` takes no arguments"));
+        return Err(Error::new_spanned(attribute, "`#[cairn::interface]` takes no arguments"));
     }
     let item: ItemTrait = syn::parse2(item).map_err(|error| {
         Error::new(error.span(), "`#[cairn::interface]` stands before a trait: `pub trait Name { fn method(&self) -> Result<(), cairn::Error>; }`")
@@ -106,22 +105,22 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
 /// Checks everything about the trait but its methods.
 fn check_form(item: &ItemTrait) -> Result<(), Error> {
     if let Some(unsafety) = item.unsafety {
-        return Err(Error::new(unsafety.span(), "an interface is a safe trait: leave `unsafe` out"));
+        return Err(Error::new_spanned(unsafety, "an interface is a safe trait: leave `unsafe` out"));
     }
     if let Some(auto) = item.auto_token {
-        return Err(Error::new(auto.span(), "an interface is not an auto trait: leave `auto` out"));
+        return Err(Error::new_spanned(auto, "an interface is not an auto trait: leave `auto` out"));
     }
     if let Some(lifetime) = item.generics.lifetimes().next() {
-        return Err(Error::new(lifetime.span(), "an interface has no lifetimes: leave it out"));
+        return Err(Error::new_spanned(lifetime, "an interface has no lifetimes: leave it out"));
     }
     if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
-        return Err(Error::new(
-            item.generics.params.span(),
+        return Err(Error::new_spanned(
+            &item.generics,
             "an interface is not generic: a portal is made for one signature; write one interface for each type",
         ));
     }
     if !item.supertraits.is_empty() {
-        return Err(Error::new(item.supertraits.span(), "an interface has no supertraits: export both interfaces"));
+        return Err(Error::new_spanned(&item.supertraits, "an interface has no supertraits: export both interfaces"));
     }
     check_length(&item.ident)
 }
@@ -133,12 +132,12 @@ fn methods(item: &ItemTrait) -> Result<Vec<Method>, Error> {
         let method = match entry {
             TraitItem::Fn(method) => check_length(&method.sig.ident).and_then(|()| Method::parse(method)),
             TraitItem::Type(entry) => {
-                Err(Error::new(entry.span(), "an interface has no associated types: write the type in the methods"))
+                Err(Error::new_spanned(entry, "an interface has no associated types: write the type in the methods"))
             }
             TraitItem::Const(entry) => {
-                Err(Error::new(entry.span(), "an interface has no constants: put it beside the trait, or return it from a method"))
+                Err(Error::new_spanned(entry, "an interface has no constants: put it beside the trait, or return it from a method"))
             }
-            other => Err(Error::new(other.span(), "an interface consists of methods: write them out")),
+            other => Err(Error::new_spanned(other, "an interface consists of methods: write them out")),
         };
         match (method, &mut errors) {
             (Ok(method), _) => methods.push(method),

@@ -35,7 +35,7 @@ impl Method {
                 Ok((name, parameter)) => {
                     words += parameter.least_words();
                     if words > REGISTERS && words - parameter.least_words() <= REGISTERS {
-                        note(Error::new(argument.span(), TOO_MANY));
+                        note(Error::new_spanned(argument, TOO_MANY));
                     }
                     parameters.push((name, parameter));
                 }
@@ -196,35 +196,35 @@ fn check_form(item: &TraitItemFn) -> Result<(), Error> {
     let signature = &item.sig;
     for attribute in &item.attrs {
         if !attribute.path().is_ident("doc") {
-            return Err(Error::new(attribute.span(), "a method of an interface has only documentation comments as attributes"));
+            return Err(Error::new_spanned(attribute, "a method of an interface has only documentation comments as attributes"));
         }
     }
     if let Some(asyncness) = signature.asyncness {
-        return Err(Error::new(asyncness.span(), "a portal call is not async: the thread itself goes to the server; leave `async` out"));
+        return Err(Error::new_spanned(asyncness, "a portal call is not async: the thread itself goes to the server; leave `async` out"));
     }
     if let Some(constness) = signature.constness {
-        return Err(Error::new(constness.span(), "a portal call is not const: leave `const` out"));
+        return Err(Error::new_spanned(constness, "a portal call is not const: leave `const` out"));
     }
     if let Some(unsafety) = signature.unsafety {
-        return Err(Error::new(unsafety.span(), "a server checks what it is given, so its methods are safe: leave `unsafe` out"));
+        return Err(Error::new_spanned(unsafety, "a server checks what it is given, so its methods are safe: leave `unsafe` out"));
     }
     if let Some(abi) = &signature.abi {
-        return Err(Error::new(abi.span(), "the macro chooses the calling convention: leave `extern` out"));
+        return Err(Error::new_spanned(abi, "the macro chooses the calling convention: leave `extern` out"));
     }
     if let Some(lifetime) = signature.generics.lifetimes().next() {
-        return Err(Error::new(lifetime.span(), "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out"));
+        return Err(Error::new_spanned(lifetime, "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out"));
     }
     if !signature.generics.params.is_empty() || signature.generics.where_clause.is_some() {
-        return Err(Error::new(
-            signature.generics.params.span(),
+        return Err(Error::new_spanned(
+            &signature.generics,
             "a method of an interface is not generic: a portal is made for one signature; write the type, or one method for each type",
         ));
     }
     if let Some(variadic) = &signature.variadic {
-        return Err(Error::new(variadic.span(), "a method has a fixed number of parameters"));
+        return Err(Error::new_spanned(variadic, "a method has a fixed number of parameters"));
     }
     if let Some(default) = &item.default {
-        return Err(Error::new(default.span(), "a method has no default body: every server implements it; end the method with `;`"));
+        return Err(Error::new_spanned(default, "a method has no default body: every server implements it; end the method with `;`"));
     }
     if RESERVED.iter().any(|reserved| signature.ident == reserved) {
         return Err(Error::new(
@@ -240,17 +240,17 @@ fn check_receiver(item: &TraitItemFn) -> Result<(), Error> {
         return Err(Error::new(item.sig.ident.span(), "a method is called on a server: its first parameter is `&self`"));
     };
     if receiver.colon_token.is_some() {
-        return Err(Error::new(receiver.span(), "write the first parameter as `&self`"));
+        return Err(Error::new_spanned(receiver, "write the first parameter as `&self`"));
     }
     let Some((_, lifetime)) = &receiver.reference else {
-        return Err(Error::new(receiver.span(), "a server stays when it was called: write `&self`"));
+        return Err(Error::new_spanned(receiver, "a server stays when it was called: write `&self`"));
     };
     if let Some(lifetime) = lifetime {
-        return Err(Error::new(lifetime.span(), "an interface has no lifetimes: write `&self`"));
+        return Err(Error::new_spanned(lifetime, "an interface has no lifetimes: write `&self`"));
     }
     if receiver.mutability.is_some() {
-        return Err(Error::new(
-            receiver.span(),
+        return Err(Error::new_spanned(
+            receiver,
             "several threads can be in a server at a time: write `&self`, and keep what changes in atomics or behind a lock",
         ));
     }
@@ -262,13 +262,13 @@ fn parameter(argument: &FnArg) -> Result<(Ident, Parameter), Error> {
         return Err(Error::new(argument.span(), "`self` is the first parameter"));
     };
     if let Some(attribute) = argument.attrs.first() {
-        return Err(Error::new(attribute.span(), "a parameter has no attributes"));
+        return Err(Error::new_spanned(attribute, "a parameter has no attributes"));
     }
     let Pat::Ident(pattern) = &*argument.pat else {
-        return Err(Error::new(argument.pat.span(), "a parameter of an interface is a plain name"));
+        return Err(Error::new_spanned(&argument.pat, "a parameter of an interface is a plain name"));
     };
     if pattern.by_ref.is_some() || pattern.mutability.is_some() || pattern.subpat.is_some() {
-        return Err(Error::new(pattern.span(), "a parameter of an interface is a plain name"));
+        return Err(Error::new_spanned(pattern, "a parameter of an interface is a plain name"));
     }
     Ok((pattern.ident.clone(), types::parameter(&argument.ty)?))
 }

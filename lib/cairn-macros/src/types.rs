@@ -2,7 +2,6 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
-use syn::spanned::Spanned;
 use syn::{Error, GenericArgument, PathArguments, ReturnType, Type};
 
 /// How a parameter crosses the portal.
@@ -64,21 +63,21 @@ pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
     match ty {
         Type::Reference(reference) => {
             if let Some(lifetime) = &reference.lifetime {
-                return Err(Error::new(lifetime.span(), LIFETIME));
+                return Err(Error::new_spanned(lifetime, LIFETIME));
             }
             let mutable = reference.mutability.is_some();
             match &*reference.elem {
                 Type::Slice(slice) if is_name(&slice.elem, "u8") && mutable => Ok(Parameter::BytesMut),
                 Type::Slice(slice) if is_name(&slice.elem, "u8") => Ok(Parameter::Bytes),
                 Type::Slice(slice) => {
-                    Err(Error::new(slice.span(), "only bytes cross a portal: write `&[u8]` or `&mut [u8]`"))
+                    Err(Error::new_spanned(slice, "only bytes cross a portal: write `&[u8]` or `&mut [u8]`"))
                 }
                 inner if is_name(inner, "str") && mutable => {
-                    Err(Error::new(ty.span(), "a `&mut str` cannot cross a portal: write `&mut [u8]`"))
+                    Err(Error::new_spanned(ty, "a `&mut str` cannot cross a portal: write `&mut [u8]`"))
                 }
                 inner if is_name(inner, "str") => Ok(Parameter::Text),
-                inner => Err(Error::new(
-                    ty.span(),
+                inner => Err(Error::new_spanned(
+            ty,
                     format!(
                         "a reference to a single value cannot cross a portal: pass `{}` by value (a small struct with \
                          `#[derive(Clone, Copy, cairn::Wire)]`), or bytes as `&[u8]`",
@@ -92,8 +91,8 @@ pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
                 return Ok(Parameter::Context(context, Box::new(ty.clone())));
             }
             if last_name(ty).as_deref() == Some("Object") {
-                return Err(Error::new(
-                    ty.span(),
+                return Err(Error::new_spanned(
+            ty,
                     "an object cannot be passed on: a client opens its own (a method can return `Object<dyn Interface>`)",
                 ));
             }
@@ -112,26 +111,26 @@ pub fn result(output: &ReturnType, method: Span) -> Result<(Type, Type), Error> 
             "a method returns a `Result`, because every call can fail (the server may die): write `-> Result<(), cairn::Error>`",
         ));
     };
-    let wrong = |span| {
-        Error::new(
-            span,
+    let wrong = || {
+        Error::new_spanned(
+            ty,
             format!(
                 "every call can fail (the server may die), so a method returns a `Result`: write `-> Result<{}, cairn::Error>`",
                 text(ty)
             ),
         )
     };
-    let Type::Path(path) = &**ty else { return Err(wrong(ty.span())) };
-    let Some(last) = path.path.segments.last() else { return Err(wrong(ty.span())) };
+    let Type::Path(path) = &**ty else { return Err(wrong()) };
+    let Some(last) = path.path.segments.last() else { return Err(wrong()) };
     if last.ident != "Result" {
-        return Err(wrong(ty.span()));
+        return Err(wrong());
     }
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return Err(Error::new(ty.span(), "write both types: `Result<T, cairn::Error>`"));
+        return Err(Error::new_spanned(ty, "write both types: `Result<T, cairn::Error>`"));
     };
     let types: Vec<&GenericArgument> = arguments.args.iter().collect();
     let [GenericArgument::Type(value), GenericArgument::Type(error)] = types[..] else {
-        return Err(Error::new(ty.span(), "write both types: `Result<T, cairn::Error>`"));
+        return Err(Error::new_spanned(ty, "write both types: `Result<T, cairn::Error>`"));
     };
     check_value(value)?;
     plain(error)?;
@@ -147,11 +146,11 @@ fn check_value(ty: &Type) -> Result<(), Error> {
                 return object(ty, &last.arguments);
             }
             if matches!(last.ident.to_string().as_str(), "String" | "Vec" | "Box") {
-                return Err(Error::new(ty.span(), RETURNS_BYTES));
+                return Err(Error::new_spanned(ty, RETURNS_BYTES));
             }
             plain(ty)
         }
-        Type::Reference(_) | Type::Slice(_) | Type::Array(_) => Err(Error::new(ty.span(), RETURNS_BYTES)),
+        Type::Reference(_) | Type::Slice(_) | Type::Array(_) => Err(Error::new_spanned(ty, RETURNS_BYTES)),
         _ => Err(unsupported(ty)),
     }
 }
@@ -162,7 +161,7 @@ fn object(ty: &Type, arguments: &PathArguments) -> Result<(), Error> {
     {
         return Ok(());
     }
-    Err(Error::new(ty.span(), "write the object's interface as `Object<dyn Interface>`"))
+    Err(Error::new_spanned(ty, "write the object's interface as `Object<dyn Interface>`"))
 }
 
 const RETURNS_BYTES: &str = "a method's value is one word: take a `&mut [u8]` parameter, fill it, and return the number of bytes as `usize`";
@@ -173,7 +172,7 @@ const LIFETIME: &str =
 fn plain(ty: &Type) -> Result<(), Error> {
     let Type::Path(path) = ty else { return Err(unsupported(ty)) };
     if path.qself.is_some() {
-        return Err(Error::new(ty.span(), "write the type itself, not an associated type"));
+        return Err(Error::new_spanned(ty, "write the type itself, not an associated type"));
     }
     let last = path.path.segments.last().expect("a path has a segment");
     let message = match last.ident.to_string().as_str() {
@@ -193,7 +192,7 @@ fn plain(ty: &Type) -> Result<(), Error> {
         }
         _ => return Ok(()),
     };
-    Err(Error::new(ty.span(), message))
+    Err(Error::new_spanned(ty, message))
 }
 
 fn unsupported(ty: &Type) -> Error {
@@ -207,7 +206,7 @@ fn unsupported(ty: &Type) -> Error {
         Type::Never(_) => "a portal returns: write `Result<(), cairn::Error>`",
         _ => "this type cannot cross a portal: use integers, `bool`, `&[u8]`, `&mut [u8]`, `&str`, or a type with `#[derive(cairn::Wire)]`",
     };
-    Error::new(ty.span(), message)
+    Error::new_spanned(ty, message)
 }
 
 fn context(ty: &Type) -> Option<Context> {

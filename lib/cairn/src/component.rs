@@ -9,6 +9,11 @@ use cairn_abi::descriptor::{
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 
 /// An interface; `#[cairn::interface]` implements it for `dyn Trait`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not an interface",
+    label = "not an interface",
+    note = "write `#[cairn::interface]` before the trait"
+)]
 pub trait Interface {
     /// What calls the methods.
     type Proxy: Copy;

@@ -15,9 +15,10 @@ pub(super) fn copy_in(source: usize, target: &mut [u8]) {
     while index < target.len() {
         let address = source + index;
         if alike && address % WORD == 0 && target.len() - index >= WORD {
-            // SAFETY: the window covers these eight bytes, and they are aligned.
-            let word = unsafe { with_exposed_provenance::<u64>(address).read_volatile() };
-            target[index..index + WORD].copy_from_slice(&word.to_ne_bytes());
+            let part: *mut [u8] = &mut target[index..index + WORD];
+            // SAFETY: the window covers these eight bytes; `part` is eight bytes of `target`; both
+            // are aligned, because they are aligned alike.
+            unsafe { part.cast::<u64>().write(with_exposed_provenance::<u64>(address).read_volatile()) };
             index += WORD;
         } else {
             // SAFETY: the window covers this byte.
@@ -34,10 +35,10 @@ pub(super) fn copy_out(target: usize, source: &[u8]) {
     while index < source.len() {
         let address = target + index;
         if alike && address % WORD == 0 && source.len() - index >= WORD {
-            let mut word = [0; WORD];
-            word.copy_from_slice(&source[index..index + WORD]);
-            // SAFETY: the window covers these eight bytes and is writable, and they are aligned.
-            unsafe { with_exposed_provenance_mut::<u64>(address).write_volatile(u64::from_ne_bytes(word)) };
+            let part: *const [u8] = &source[index..index + WORD];
+            // SAFETY: the window covers these eight bytes and is writable; `part` is eight bytes of
+            // `source`; both are aligned, because they are aligned alike.
+            unsafe { with_exposed_provenance_mut::<u64>(address).write_volatile(part.cast::<u64>().read()) };
             index += WORD;
         } else {
             // SAFETY: the window covers this byte and is writable.

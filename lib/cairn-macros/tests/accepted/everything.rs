@@ -1,0 +1,56 @@
+#![forbid(unsafe_code)]
+#![deny(warnings)]
+
+use cairn::window::{ReadWindow, WriteWindow};
+use cairn::{Caller, Error, Object};
+
+pub mod disk {
+    #[derive(Clone, Copy, Debug, cairn::MethodError)]
+    #[repr(u16)]
+    pub enum DiskError {
+        Full = 7,
+        Broken,
+        #[portal]
+        Call { error: cairn::Error } = 100,
+    }
+
+    /// Documentation is kept.
+    #[cairn::interface]
+    pub trait Disk {
+        /// How much of it there is.
+        fn size(&self) -> Result<u64, DiskError>;
+    }
+}
+
+#[cairn::interface]
+trait Private {
+    fn call(&self, registers: u64, control: u64, server: u64) -> Result<u64, Error>;
+    fn text(&self, caller: Caller, words: &str) -> core::result::Result<(), cairn::Error>;
+    fn fill(&self, entries: &mut [u8]) -> Result<Object<dyn disk::Disk>, Error>;
+}
+
+struct Server;
+static SERVER: Server = Server;
+
+impl Private for Server {
+    fn call(&self, registers: u64, control: u64, server: u64) -> Result<u64, Error> {
+        Ok(registers + control + server)
+    }
+    fn text(&self, _caller: Caller, _words: ReadWindow<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+    fn fill(&self, _entries: WriteWindow<'_>) -> Result<Object<dyn disk::Disk>, Error> {
+        Err(Error::NotSupported)
+    }
+}
+
+cairn::component! {
+    name: "everything",
+    imports: { disk: disk::Disk, own: self::Private },
+    exports: { private: crate::Private = SERVER },
+    main: main,
+}
+
+fn main() {
+    let _ = (imports::DISK.size(), imports::OWN.text("words"));
+}

@@ -1,0 +1,8 @@
+pub trait Plain {}
+
+cairn::component! {
+    name: "sample",
+    imports: { one: Plain },
+}
+
+fn main() {}

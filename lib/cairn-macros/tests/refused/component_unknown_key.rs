@@ -1,0 +1,6 @@
+cairn::component! {
+    name: "sample",
+    import: {},
+}
+
+fn main() {}

@@ -1,0 +1,5 @@
+cairn::component! {
+    main: main,
+}
+
+fn main() {}

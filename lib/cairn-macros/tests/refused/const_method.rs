@@ -1,0 +1,10 @@
+#![forbid(unsafe_code)]
+#![allow(unused_imports)]
+use cairn::Error;
+
+#[cairn::interface]
+pub trait Sample {
+    const fn method(&self) -> Result<(), Error>;
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+#![forbid(unsafe_code)]
+#![allow(unused_imports)]
+use cairn::Error;
+
+#[cairn::interface]
+pub trait Sample {
+    fn method(&self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+#[derive(cairn::MethodError)]
+pub enum Failure {
+    Full(u32),
+    Portal(cairn::Error),
+}
+
+fn main() {}

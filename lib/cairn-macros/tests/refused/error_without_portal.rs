@@ -1,0 +1,6 @@
+#[derive(cairn::MethodError)]
+pub enum Failure {
+    Full,
+}
+
+fn main() {}

@@ -1,0 +1,4 @@
+#[cairn::interface]
+pub struct Sample;
+
+fn main() {}

@@ -1,0 +1,7 @@
+#[derive(Clone, Copy, cairn::Wire)]
+pub enum Shape {
+    Circle(u32),
+    Point,
+}
+
+fn main() {}

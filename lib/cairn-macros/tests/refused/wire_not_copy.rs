@@ -1,0 +1,6 @@
+#[derive(cairn::Wire)]
+pub struct Point {
+    x: u32,
+}
+
+fn main() {}
