@@ -32,7 +32,7 @@
 
 mod access;
 mod arithmetic;
-mod compressed;
+pub mod compressed;
 pub mod csr;
 pub mod decode;
 pub mod encode;
