@@ -121,7 +121,7 @@ impl Board {
 
 fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
     let tree = document::parse(source, report)?;
-    let mut top = document::top(source, &tree, "a board description");
+    let mut top = document::top(source, &tree, "the board description");
     let board = top.require("board", "[board]", report);
     let memory = top.require("memory", "[memory]", report);
     let qemu = top.take("qemu");
@@ -260,7 +260,7 @@ fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
         "\"serial@10000000\"",
         report,
     );
-    let mut table = value.table("a device", report)?;
+    let mut table = value.table(format!("the device `{}`", value.name), report)?;
     let registers = table
         .require("registers", "registers = [0x1000_0000, 0x100]", report)
         .and_then(|value| read_registers(&value, report));
@@ -405,7 +405,10 @@ fn check_device(board: &Board, device: &Device, before: &[Device], report: &mut 
                     "the registers of `{}` and `{}` overlap",
                     device.name, other.name
                 ),
-                format!("{:#x} to {:#x}", registers.start, registers.end),
+                format!(
+                    "expected addresses of its own, found {:#x} to {:#x}",
+                    registers.start, registers.end
+                ),
                 "correct the registers of one of them",
             )
             .note(

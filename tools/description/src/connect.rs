@@ -228,7 +228,7 @@ impl<'a> Connector<'a> {
     ) -> Option<usize> {
         let component = self.components[*connection.target]?;
         let target = &self.system.instances[*connection.target];
-        let export = &target.exports[connection.export];
+        let export = &target.exports[*connection.export];
         let Some(index) = find_export(component, export) else {
             if !export.declared {
                 report.push(self.no_such_export(connection, target, component, import));
@@ -238,7 +238,7 @@ impl<'a> Connector<'a> {
         let served = &component.exports[index];
         if served.is_object {
             report.push(Error::new(
-                &connection.target.place,
+                &connection.export.place,
                 format!(
                     "`{}` is an object interface of `{}`",
                     served.name, target.name
@@ -266,10 +266,10 @@ impl<'a> Connector<'a> {
         component: &ComponentFacts,
         import: &ImportFacts,
     ) -> Error {
-        let name = &target.exports[connection.export].name;
+        let name = &target.exports[*connection.export].name;
         let services = component.exports.iter().filter(|export| !export.is_object);
         Error::new(
-            &connection.target.place,
+            &connection.export.place,
             format!("`{}` has no export `{name}`", target.name),
             format!(
                 "expected an export of the interface `{}`",
@@ -303,7 +303,7 @@ impl<'a> Connector<'a> {
             format!("connect it to \"{}\"", candidates.join("\" or \""))
         };
         Error::new(
-            &connection.target.place,
+            &connection.export.place,
             format!(
                 "import `{}` of `{}` needs another interface",
                 import.name, instance.name
@@ -367,7 +367,7 @@ fn wrong_version(
     served: &ExportFacts,
 ) -> Error {
     Error::new(
-        &connection.target.place,
+        &connection.export.place,
         format!(
             "`{}` and `{}` were built with different versions of the interface `{}`",
             instance.name, target.name, import.interface.name

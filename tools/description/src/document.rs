@@ -17,25 +17,46 @@ pub(crate) fn parse<'a>(
         return Some(tree);
     }
     let mut last_line = 0;
+    let mut in_duplicate_table = false;
     for error in errors {
         let place = Place::new(source, error.span().unwrap_or(0..0));
-        // After the first error of a line the parser only guesses.
-        if place.line() == last_line {
+        let message = error.message().lines().next().unwrap_or("not TOML");
+        let duplicate = message.contains("duplicate key");
+        let is_header = line_of(&place).starts_with('[');
+        // After the first error of a line the parser only guesses, and the keys of a table that is
+        // there twice are there twice as well.
+        if place.line() == last_line || in_duplicate_table && duplicate && !is_header {
             continue;
         }
+        in_duplicate_table = duplicate && is_header;
         last_line = place.line();
-        let message = error.message().lines().next().unwrap_or("not TOML");
+        let (message, advice) = match message {
+            // What the parser says of an empty value leads astray.
+            _ if message.contains("must be quoted") && place.range().is_empty() => {
+                ("expected a value", "write a value behind the `=`")
+            }
+            _ => (message, advice(message)),
+        };
         report.push(Error::new(
             &place,
             "the file is not valid TOML",
             message,
-            advice(message),
+            advice,
         ));
     }
     None
 }
 
+fn line_of(place: &Place) -> &str {
+    let text = place.source().text();
+    let start = text[..place.range().start]
+        .rfind('\n')
+        .map_or(0, |newline| newline + 1);
+    text[start..].trim_start()
+}
+
 fn advice(message: &str) -> &'static str {
+    const CLOSE: &str = "close the text with the quote that it began with";
     let advices = [
         (
             "duplicate key",
@@ -51,8 +72,10 @@ fn advice(message: &str) -> &'static str {
         ("unclosed array", "close the array with `]`"),
         ("unclosed inline table", "close the table with `}`"),
         ("missing comma", "put a comma between the values"),
-        ("quote", "close the text with the quote that it began with"),
-        ("recursion", "nest fewer arrays and tables"),
+        ("basic string", CLOSE),
+        ("literal string", CLOSE),
+        ("missing opening quote", "put the text in quotes: \"...\""),
+        ("recurs", "nest fewer arrays and tables"),
     ];
     advices
         .iter()

@@ -82,7 +82,7 @@ pub(crate) struct ExportDraft {
 /// Reads a system description; everything that is wrong is reported, and then there is no draft.
 pub(crate) fn read(source: &Arc<Source>, report: &mut Report) -> Option<Draft> {
     let tree = document::parse(source, report)?;
-    let mut top = document::top(source, &tree, "a system description");
+    let mut top = document::top(source, &tree, "the system description");
     let system = top.require("system", "[system]", report);
     let instances = top.require("instance", "[instance.scheduler]", report);
     let sections = top.take("section");
@@ -189,7 +189,7 @@ fn number(
 
 fn read_section(value: &Value<'_>, report: &mut Report) -> Option<(Located<String>, Located<u64>)> {
     let name = value.key_name(NameKind::Plain, "a section", "log", report);
-    let mut table = value.table("a section", report)?;
+    let mut table = value.table(format!("the section `{}`", value.name), report)?;
     // The last page of a section's address space stays unmapped: a guard before the next section.
     let size = table
         .require("size", "size = \"64K\"", report)
@@ -200,7 +200,7 @@ fn read_section(value: &Value<'_>, report: &mut Report) -> Option<(Located<Strin
 
 fn read_stack_group(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {
     let name = value.key_name(NameKind::Plain, "a stack group", "fast", report);
-    let table = value.table("a stack group, which has none,", report)?;
+    let table = value.table(format!("the stack group `{}`", value.name), report)?;
     table.finish(report);
     name
 }

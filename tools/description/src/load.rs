@@ -153,15 +153,20 @@ fn check_components(files: &dyn Files, draft: &Draft, report: &mut Report) {
         if files.is_folder(&folder) {
             continue;
         }
-        let (parent, name) = folder.rsplit_once('/').unwrap_or((".", &folder));
-        let siblings = files.list(parent);
+        let parent = folder.rsplit_once('/').map_or(".", |(parent, _)| parent);
+        let mut siblings = files.list(parent);
+        if component.contains('/') {
+            siblings
+                .iter_mut()
+                .for_each(|name| *name = format!("{parent}/{name}"));
+        }
         let siblings = siblings.iter().map(String::as_str);
         report.push(Error::new(
             &component.place,
             format!("unknown component `{component}`"),
             format!("expected a component in the folder `{folder}`"),
             suggestion(
-                name,
+                component,
                 &format!("`{parent}` has"),
                 siblings,
                 "make it with `./cairn new component NAME`",

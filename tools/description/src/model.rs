@@ -245,8 +245,9 @@ pub struct Connection {
     pub import: Located<String>,
     /// The serving instance, as an index into [`System::instances`]; the place is the target text.
     pub target: Located<usize>,
-    /// The export, as an index into the target's [`Instance::exports`].
-    pub export: usize,
+    /// The export, as an index into the target's [`Instance::exports`]; the place is its name in the
+    /// target text.
+    pub export: Located<usize>,
     /// The stack on which the callee runs.
     pub stack: Located<StackMode>,
     /// What the portal saves.

@@ -47,6 +47,15 @@ impl Place {
         while !text.is_char_boundary(start) {
             start -= 1;
         }
+        if start == text.len() && text.ends_with('\n') {
+            // The end of the file is shown as the end of its last line.
+            start -= 1;
+            return Place {
+                source: source.clone(),
+                start,
+                end: start,
+            };
+        }
         let mut end = range.end.clamp(start, text.len());
         while !text.is_char_boundary(end) {
             end += 1;

@@ -413,6 +413,7 @@ fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report
         .state
         .unwrap_or(Located::new(StateMode::Partial, place.clone()));
     let exports = &mut instances[target].exports;
+    let export_place = draft.export.place.clone();
     let found = exports
         .iter()
         .position(|export| *export.name == *draft.export);
@@ -438,7 +439,7 @@ fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report
     instances[client].imports.push(Connection {
         import: draft.import,
         target,
-        export,
+        export: Located::new(export, export_place),
         stack,
         state,
     });

@@ -107,6 +107,7 @@ impl<'a> Table<'a> {
             let name_text = name.get_ref();
             let help = match nearest(name_text, self.known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
+                None if self.known.is_empty() => format!("remove it; {} has no keys", self.what),
                 None => format!(
                     "remove it; {} has the keys {}",
                     self.what,
@@ -245,11 +246,14 @@ impl<'a> Value<'a> {
                     }
                 };
                 self.invalid(
-                    format!(
-                        "expected {} to {}",
-                        show(*range.start()),
-                        show(*range.end())
-                    ),
+                    match range.start() == range.end() {
+                        true => format!("expected {}", show(*range.start())),
+                        false => format!(
+                            "expected {} to {}",
+                            show(*range.start()),
+                            show(*range.end())
+                        ),
+                    },
                     "write a number in this range",
                     report,
                 );

@@ -36,7 +36,10 @@ pub fn show_size(bytes: u64) -> String {
             return format!("{}{letter}", bytes / unit);
         }
     }
-    format!("{bytes} bytes")
+    match bytes {
+        1 => "1 byte".to_owned(),
+        _ => format!("{bytes} bytes"),
+    }
 }
 
 /// A duration in the largest unit that divides it.

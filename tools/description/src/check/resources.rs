@@ -145,8 +145,8 @@ fn check_quota(instance: &Instance, report: &mut Report) {
         ));
     }
     let activations = u64::from(instance.stacks.count) + u64::from(*instance.threads);
-    let end = IMAGE_OFFSET + *instance.heap + activations * ACTIVATION_STRIDE;
-    if end > DEVICES_OFFSET {
+    let room = (DEVICES_OFFSET - IMAGE_OFFSET).saturating_sub(*instance.heap) / ACTIVATION_STRIDE;
+    if activations > room {
         report.push(Error::new(
             &instance.name.place,
             format!(
@@ -154,9 +154,7 @@ fn check_quota(instance: &Instance, report: &mut Report) {
                 instance.name
             ),
             format!(
-                "expected heap, stacks and threads in {}, found {}",
-                show_size(DEVICES_OFFSET - IMAGE_OFFSET),
-                show_size(end - IMAGE_OFFSET)
+                "expected at most {room} stacks and threads beside its heap, found {activations}"
             ),
             format!(
                 "each stack and each thread takes {} of addresses: ask for fewer, or for less heap",

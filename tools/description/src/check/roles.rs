@@ -21,7 +21,7 @@ fn check_restart(instance: &Instance, report: &mut Report) {
             "remove the key: without them nothing could go on",
         ));
     }
-    if *instance.essential && *instance.restart != Restart::Never {
+    if (*instance.essential || always_essential) && *instance.restart != Restart::Never {
         let error = Error::new(
             &instance.restart.place,
             format!("`{}` is essential and cannot be restarted", instance.name),
@@ -35,9 +35,10 @@ fn check_restart(instance: &Instance, report: &mut Report) {
         );
         // A default's place is the instance's own.
         let explicit = instance.essential.place.range() != instance.name.place.range();
-        report.push(match explicit {
-            true => error.note(&instance.essential.place, "essential"),
-            false => error.note(&instance.name.place, "instances with a role are essential"),
+        report.push(match (explicit, *instance.essential) {
+            (true, true) => error.note(&instance.essential.place, "essential"),
+            (true, false) => error,
+            (false, _) => error.note(&instance.name.place, "instances with a role are essential"),
         });
     }
 }

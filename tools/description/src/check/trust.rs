@@ -8,7 +8,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
     for (index, instance) in system.instances.iter().enumerate() {
         for connection in &instance.imports {
             let target = &system.instances[*connection.target];
-            let export = &target.exports[connection.export];
+            let export = &target.exports[*connection.export];
             let call = Call {
                 index,
                 client: instance,

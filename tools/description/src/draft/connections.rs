@@ -9,7 +9,8 @@ use crate::table::Value;
 
 pub(super) fn read_import(value: &Value<'_>, report: &mut Report) -> Option<ImportDraft> {
     let import = value.key_name(NameKind::Identifier, "an import", "console", report);
-    let (target, stack, state) = match value.as_table("a connection") {
+    let (target, stack, state) = match value.as_table(format!("the connection of `{}`", value.name))
+    {
         Some(mut table) => {
             let example = "to = \"console.console\"";
             let target = table
@@ -78,7 +79,7 @@ fn read_target(
 
 pub(super) fn read_export(value: &Value<'_>, report: &mut Report) -> Option<ExportDraft> {
     let name = value.key_name(NameKind::Identifier, "an export", "console", report);
-    let mut table = value.table("an export", report)?;
+    let mut table = value.table(format!("the export `{}`", value.name), report)?;
     let open = match table.take("open") {
         Some(value) => value
             .texts("[\"shell\"]", report)

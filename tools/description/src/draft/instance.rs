@@ -16,7 +16,7 @@ use cairn_abi::thread::THREADS_MAXIMUM;
 
 pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<InstanceDraft> {
     let name = value.key_name(NameKind::Plain, "an instance", "console", report);
-    let mut table = value.table("an instance", report)?;
+    let mut table = value.table(format!("the instance `{}`", value.name), report)?;
     let component = table
         .require(
             "component",

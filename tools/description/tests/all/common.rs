@@ -1,0 +1,240 @@
+//! What all tests of descriptions share: files partly from disk, partly made up, and a fixed set
+//! of components.
+
+use cairn_description::facts::{
+    ComponentFacts, ExportFacts, ImportFacts, InterfaceFacts, MethodFacts,
+};
+use cairn_description::{Board, Connected, Files, Report, Source, System, connect, load_from};
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The folder of these tests.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
+}
+
+/// The files in a folder of the tests whose names end in `.toml`, sorted.
+pub fn descriptions(kind: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder().join(kind)).expect("the folder exists");
+    let mut paths: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("readable").path())
+        .collect();
+    paths.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "toml")
+    });
+    paths.sort();
+    paths
+}
+
+/// The tests' folder as a repository, one file replaced, components made up.
+pub struct Tree {
+    pub path: String,
+    pub text: String,
+    pub components: BTreeMap<String, ComponentFacts>,
+}
+
+impl Tree {
+    pub fn new(path: &str, text: &str) -> Tree {
+        Tree {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            components: components(),
+        }
+    }
+}
+
+impl Files for Tree {
+    fn read(&self, path: &str) -> io::Result<String> {
+        if path == self.path {
+            return Ok(self.text.clone());
+        }
+        std::fs::read_to_string(folder().join(path))
+    }
+
+    fn list(&self, name: &str) -> Vec<String> {
+        if name == "components" || name == "examples" {
+            let names = self.components.keys();
+            let prefix = format!("{name}/");
+            return names
+                .filter_map(|key| key.strip_prefix(prefix.as_str()))
+                .map(Into::into)
+                .collect();
+        }
+        let Ok(entries) = std::fs::read_dir(folder().join(name)) else {
+            return Vec::new();
+        };
+        let names = entries.map(|entry| entry.expect("readable").file_name().into_string());
+        let mut names: Vec<String> = names.map(|name| name.expect("UTF-8")).collect();
+        names.sort();
+        names
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        self.components.contains_key(path) || path == "components/unbuilt"
+    }
+}
+
+/// Loads and connects the description `text`, as if it were the file `path`.
+pub fn check(path: &str, text: &str) -> Result<(System, Connected), Report> {
+    let tree = Tree::new(path, text);
+    let system = load_from(&tree, path)?;
+    let connected = connect(&system, &tree.components)?;
+    Ok((system, connected))
+}
+
+/// Checks a file's text as what its name says: `board-*` are boards.
+pub fn check_any(path: &str, text: &str) -> Result<(), Report> {
+    if path
+        .rsplit('/')
+        .next()
+        .is_some_and(|name| name.starts_with("board-"))
+    {
+        Board::parse(&Source::new(path, text)).map(|_| ())
+    } else {
+        check(path, text).map(|_| ())
+    }
+}
+
+fn interface(name: &str) -> InterfaceFacts {
+    // A letter behind `@` stands for another version of the same interface.
+    let (base, version) = name.split_once('@').unwrap_or((name, ""));
+    let methods: &[(&str, &str)] = match (base, version) {
+        ("Scheduler", _) => &[("yield_now", "c"), ("sleep", "ci")],
+        ("Echo", "method") => &[("add", "cii"), ("length", "cr")],
+        ("Echo", "letters") => &[("add", "ciii")],
+        ("Echo", "fewer") => &[],
+        ("Echo", "renamed") => &[("sum", "cii")],
+        ("Echo", _) => &[("add", "cii")],
+        ("Console", _) => &[("write", "cr"), ("read", "cw")],
+        _ => &[("call", "c")],
+    };
+    let mut methods: Vec<MethodFacts> = methods
+        .iter()
+        .map(|(name, letters)| MethodFacts {
+            name: (*name).into(),
+            letters: (*letters).into(),
+        })
+        .collect();
+    if base == "Huge" {
+        let method = |number| MethodFacts {
+            name: format!("m{number}"),
+            letters: "c".into(),
+        };
+        methods = (0..500).map(method).collect();
+    }
+    let version = 0x1000 + version.bytes().map(u64::from).sum::<u64>();
+    InterfaceFacts {
+        name: base.into(),
+        version,
+        methods,
+    }
+}
+
+/// `imports` and `exports` are "name: Interface" words; an export with `*` is an object's.
+fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> ComponentFacts {
+    let split = |text: &str| {
+        let (name, of) = text.split_once(": ").expect("name: Interface");
+        (name.to_owned(), interface(of))
+    };
+    let import = |text: &&str| {
+        let (name, interface) = split(text);
+        ImportFacts { name, interface }
+    };
+    let export = |text: &&str| {
+        let (name, interface) = split(text.trim_start_matches('*'));
+        ExportFacts {
+            name,
+            is_object: text.starts_with('*'),
+            interface,
+        }
+    };
+    ComponentFacts {
+        has_main,
+        imports: imports.iter().map(import).collect(),
+        exports: exports.iter().map(export).collect(),
+    }
+}
+
+/// The components that the tests' descriptions are made of, by folder.
+pub fn components() -> BTreeMap<String, ComponentFacts> {
+    let all = [
+        (
+            "components/scheduler",
+            component(false, &[], &["scheduler: Scheduler"]),
+        ),
+        (
+            "components/interrupts",
+            component(false, &[], &["interrupts: Interrupts"]),
+        ),
+        (
+            "components/supervisor",
+            component(true, &["scheduler: Scheduler"], &[]),
+        ),
+        ("components/idle", component(true, &[], &[])),
+        (
+            "components/memory",
+            component(true, &["scheduler: Scheduler"], &["memory: Memory"]),
+        ),
+        (
+            "components/portals",
+            component(true, &["memory: Memory"], &["portals: Portals"]),
+        ),
+        (
+            "components/names",
+            component(false, &["portals: Portals"], &["names: Names"]),
+        ),
+        (
+            "components/console",
+            component(
+                true,
+                &["scheduler: Scheduler"],
+                &["console: Console", "*line: Line"],
+            ),
+        ),
+        (
+            "components/echo",
+            component(false, &[], &["echo: Echo", "*stream: Stream"]),
+        ),
+        (
+            "components/echo-method",
+            component(false, &[], &["echo: Echo@method"]),
+        ),
+        (
+            "components/echo-letters",
+            component(false, &[], &["echo: Echo@letters"]),
+        ),
+        (
+            "components/echo-fewer",
+            component(false, &[], &["echo: Echo@fewer"]),
+        ),
+        (
+            "components/echo-renamed",
+            component(false, &[], &["echo: Echo@renamed"]),
+        ),
+        (
+            "components/echo-types",
+            component(false, &[], &["echo: Echo@types"]),
+        ),
+        ("components/client", component(true, &["echo: Echo"], &[])),
+        (
+            "components/relay",
+            component(false, &["next: Echo"], &["echo: Echo"]),
+        ),
+        ("components/plain", component(true, &[], &[])),
+        (
+            "components/huge",
+            component(true, &["huge: Huge"], &["huge: Huge"]),
+        ),
+        (
+            "components/lonely",
+            component(true, &["nobody: Nobody"], &[]),
+        ),
+        (
+            "examples/hello-c",
+            component(true, &["console: Console"], &[]),
+        ),
+    ];
+    all.map(|(folder, facts)| (folder.to_owned(), facts)).into()
+}

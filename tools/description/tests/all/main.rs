@@ -1,0 +1,7 @@
+//! Tests of descriptions from end to end.
+#![forbid(unsafe_code)]
+
+mod common;
+mod golden;
+mod model;
+mod mutation;

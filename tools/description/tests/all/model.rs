@@ -1,0 +1,263 @@
+//! What a description becomes: defaults, indexes, and the files it is found in.
+
+use crate::common::{Tree, check};
+use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
+use cairn_description::{Board, Source, load, load_board, load_from};
+use std::path::{Path, PathBuf};
+
+fn good(name: &str) -> (cairn_description::System, cairn_description::Connected) {
+    let path = format!("good/{name}.toml");
+    let text = std::fs::read_to_string(crate::common::folder().join(&path)).expect("readable");
+    check(&path, &text).unwrap_or_else(|report| panic!("{report}"))
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+#[test]
+fn defaults_are_those_of_the_reference() {
+    let (system, _) = good("smallest");
+    assert!(!system.counting);
+    assert_eq!(*system.threads, 64);
+    let scheduler = &system.instances[system.roles.scheduler];
+    assert_eq!(scheduler.number, 1);
+    assert_eq!(scheduler.role, Some(Role::Scheduler));
+    assert_eq!(scheduler.folder, "components/scheduler");
+    assert_eq!(*scheduler.priority, 100);
+    assert_eq!((*scheduler.heap, *scheduler.stack), (0, 16 << 10));
+    assert_eq!((*scheduler.threads, *scheduler.semaphores), (1, 0));
+    assert_eq!(scheduler.stacks.count, 0);
+    assert_eq!(*scheduler.restart, Restart::Never);
+    assert!(*scheduler.essential);
+    assert_eq!(scheduler.argument, "");
+}
+
+#[test]
+fn every_name_is_resolved() {
+    let (system, connected) = good("hello");
+    let index = |name| system.instance(name).expect(name);
+    let console = &system.instances[index("console")];
+    assert_eq!(console.number as usize, index("console") + 1);
+    assert_eq!((*console.memory, *console.heap), (256 << 10, 64 << 10));
+    assert_eq!(*console.priority, 200);
+    assert_eq!(*console.restart, Restart::OnFault);
+    assert!(!*console.essential);
+    assert_eq!(
+        (
+            console.stacks.count,
+            console.stacks.size,
+            console.stacks.per_client
+        ),
+        (2, 16 << 10, 1)
+    );
+    let device = &system.board.devices[*console.devices[0]];
+    assert_eq!(device.name.as_str(), "serial@10000000");
+    assert_eq!((device.base, device.size), (0x1000_0000, 0x100));
+    assert_eq!(
+        device.interrupt.as_ref().map(|interrupt| **interrupt),
+        Some(10)
+    );
+    assert_eq!(device.pages(), 0x1000_0000..0x1000_1000);
+
+    let hello = &system.instances[index("hello")];
+    assert_eq!(hello.folder, "examples/hello-c");
+    assert_eq!(hello.argument, "hello, world\n");
+    let call = &hello.imports[0];
+    assert_eq!(
+        (call.import.as_str(), *call.target),
+        ("console", index("console"))
+    );
+    assert_eq!(
+        (*call.stack, *call.state),
+        (StackMode::New, StateMode::Partial)
+    );
+    let export = &console.exports[*call.export];
+    assert_eq!(export.name.as_str(), "console");
+    // Without `open`, the connected ones.
+    assert_eq!(export.open, Open::Instances(vec![index("hello")]));
+    assert_eq!(*console.imports[0].stack, StackMode::RunToCompletion);
+
+    let import = connected.imports[index("hello")][0];
+    assert_eq!(
+        (import.connection, import.target, import.export),
+        (0, index("console"), 0)
+    );
+    assert_eq!(import.first_portal, cairn_abi::domain::PORTAL_FIRST_IMPORT);
+    assert_eq!(connected.exports[index("console")], [0]);
+}
+
+#[test]
+fn instances_are_numbered_in_the_order_of_the_file() {
+    let (system, _) = good("all-roles");
+    let names: Vec<&str> = system
+        .instances
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    let expected = [
+        "scheduler",
+        "interrupts",
+        "supervisor",
+        "memory",
+        "portals",
+        "names",
+        "idle",
+    ];
+    assert_eq!(names, expected);
+    for role in Role::ALL {
+        let holder = system.roles.get(role).expect("held");
+        assert_eq!(system.instances[holder].role, Some(role));
+    }
+    let idle = &system.instances[system.roles.idle.expect("held")];
+    assert_eq!(*idle.priority, 0);
+    // `names` says `essential = false`, the others hold a role and are essential.
+    let essential: Vec<bool> = system.instances.iter().map(|one| *one.essential).collect();
+    assert_eq!(essential, [true, true, true, true, true, false, true]);
+    assert!(system.counting);
+}
+
+#[test]
+fn exports_know_who_may_open_them_and_for_how_long() {
+    let (system, _) = good("open-list");
+    let echo = &system.instances[system.instance("echo").expect("there")];
+    let index = |name| system.instance(name).expect(name);
+    let expected = Open::Instances(vec![index("client"), index("plain")]);
+    assert_eq!(echo.exports[0].open, expected);
+    assert!(!echo.exports[0].open.allows(index("scheduler")));
+    let longest = echo.exports[0]
+        .longest_execution
+        .as_ref()
+        .map(|longest| **longest);
+    assert_eq!(longest, Some(250_000));
+    // A stack for each instance that may open it.
+    assert_eq!(echo.stacks.count, 2);
+
+    let (system, _) = good("open-all");
+    let echo = &system.instances[system.instance("echo").expect("there")];
+    assert_eq!(echo.exports[0].open, Open::Anyone);
+    assert!(echo.exports[0].open.allows(0));
+}
+
+#[test]
+fn groups_sections_and_modes() {
+    let (system, _) = good("shared");
+    assert_eq!(system.stack_groups.len(), 1);
+    assert_eq!(system.stack_groups[0].name.as_str(), "fast");
+    let (echo, client) = (system.instance("echo"), system.instance("client"));
+    let members: Vec<Option<usize>> = system.stack_groups[0]
+        .members
+        .iter()
+        .map(|member| Some(*member))
+        .collect();
+    assert_eq!(members, [echo, client]);
+    let call = &system.instances[client.expect("there")].imports[0];
+    assert_eq!((call.stack.letter(), call.state.letter()), ('s', 'm'));
+    let server = &system.instances[echo.expect("there")];
+    assert_eq!(server.stack_group, Some(0));
+    // Whoever shares its stack takes none.
+    assert_eq!(server.stacks.count, 0);
+
+    let (system, _) = good("sections");
+    let sizes: Vec<u64> = system
+        .sections
+        .iter()
+        .map(|section| *section.size)
+        .collect();
+    assert_eq!(sizes, [64 << 10, 8 << 10]);
+    let reader = &system.instances[system.instance("reader").expect("there")];
+    assert_eq!(*reader.sections[0].access, Access::Read);
+    assert_eq!(
+        system.sections[reader.sections[0].section].name.as_str(),
+        "log"
+    );
+}
+
+#[test]
+fn values_keep_their_places() {
+    let (system, _) = good("hello");
+    let console = &system.instances[system.instance("console").expect("there")];
+    assert_eq!(console.name.place.text(), "console");
+    assert_eq!(console.memory.place.text(), "\"256K\"");
+    let hello = &system.instances[system.instance("hello").expect("there")];
+    let call = &hello.imports[0];
+    assert_eq!(
+        (call.target.place.text(), call.export.place.text()),
+        ("console", "console")
+    );
+    assert!(call.target.place.range().end < call.export.place.range().start);
+    let place = call.import.place.to_string();
+    let text = call.import.place.source().text();
+    let line = text
+        .lines()
+        .position(|line| line == "console = \"console.console\"");
+    assert_eq!(
+        place,
+        format!("good/hello.toml:{}:1", line.expect("there") + 1)
+    );
+}
+
+#[test]
+fn missing_and_unreadable_files_are_reported() {
+    let tree = Tree::new("systems/none.toml", "");
+    let report = load_from(&tree, "smallst").expect_err("there is none");
+    assert!(
+        report.to_string().contains("systems/smallst.toml:1:1"),
+        "{report}"
+    );
+    let report = load_from(&tree, "good/smallst.toml").expect_err("there is none");
+    assert!(
+        report.to_string().contains("did you mean `smallest`?"),
+        "{report}"
+    );
+    let folder = std::env::temp_dir().join(format!("cairn-description-{}", std::process::id()));
+    std::fs::create_dir_all(folder.join("systems")).expect("writable");
+    std::fs::write(folder.join("systems/latin.toml"), b"[system] # \xe4").expect("writable");
+    let report = load(&folder, "latin").expect_err("not UTF-8");
+    std::fs::remove_dir_all(&folder).expect("writable");
+    assert!(report.to_string().contains("UTF-8"), "{report}");
+}
+
+#[test]
+fn colour_is_only_where_asked_for() {
+    let report = check("bad/x.toml", "x = 1\n").expect_err("no description");
+    assert!(report.render(true).contains("\x1b["));
+    assert!(!report.render(false).contains("\x1b["));
+    assert_eq!(report.to_string(), report.render(false));
+}
+
+#[test]
+fn the_boards_of_the_repository_are_good() {
+    let board = load_board(&repository(), "qemu-virt").unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(board.memory.usable(), 126 << 20);
+    let controller = board.interrupts.as_ref().expect("it has one").device;
+    assert_eq!(board.devices[controller].base, 0xc00_0000);
+    for entry in std::fs::read_dir(repository().join("boards")).expect("readable") {
+        let path = entry.expect("readable").path();
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let board = Board::parse(&Source::new(path.display().to_string(), text));
+        let board = board.unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(
+            path.file_stem().and_then(|stem| stem.to_str()),
+            Some(board.name.as_str())
+        );
+    }
+}
+
+#[test]
+fn the_systems_of_the_repository_are_good() {
+    for entry in std::fs::read_dir(repository().join("systems")).expect("readable") {
+        let name = entry
+            .expect("readable")
+            .file_name()
+            .into_string()
+            .expect("UTF-8");
+        let Some(name) = name.strip_suffix(".toml") else {
+            continue;
+        };
+        load(&repository(), name).unwrap_or_else(|report| panic!("{report}"));
+    }
+}

@@ -1,0 +1,143 @@
+//! Descriptions broken at random: nothing panics, and every error says where.
+
+use crate::common::{check_any, descriptions};
+
+/// A generator of numbers that are the same in every run (xorshift, Marsaglia 2003).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 % limit.max(1) as u64) as usize
+    }
+
+    fn boundary(&mut self, text: &str) -> usize {
+        let mut at = self.below(text.len() + 1);
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    }
+}
+
+const FRAGMENTS: [&str; 28] = [
+    "\"",
+    "'",
+    "[",
+    "]",
+    "{",
+    "}",
+    "=",
+    ".",
+    ",",
+    "\n",
+    "\r",
+    "\t",
+    "\\",
+    "#",
+    "\u{0}",
+    "ü",
+    "🦀",
+    "-1",
+    "99999999999999999999999",
+    "\"99999999999G\"",
+    "0x",
+    "1e400",
+    "true",
+    "\"*\"",
+    "[[",
+    "\"\"",
+    "1979-05-27",
+    "name",
+];
+
+fn mutate(text: &str, random: &mut Random) -> String {
+    let mut text = text.to_owned();
+    for _ in 0..=random.below(3) {
+        let at = random.boundary(&text);
+        match random.below(5) {
+            0 => {
+                let mut end = (at + random.below(40)).min(text.len());
+                while !text.is_char_boundary(end) {
+                    end -= 1;
+                }
+                text.replace_range(at..end, "");
+            }
+            1 => text.insert_str(at, FRAGMENTS[random.below(FRAGMENTS.len())]),
+            2 => {
+                // A line twice, or in another place.
+                let lines: Vec<&str> = text.lines().collect();
+                let line = lines[random.below(lines.len())].to_owned();
+                let mut lines: Vec<&str> = lines;
+                lines.insert(random.below(lines.len()), &line);
+                text = lines.join("\n");
+            }
+            3 => {
+                // A value replaced by another of the same text.
+                let values: Vec<(usize, &str)> = text
+                    .lines()
+                    .filter_map(|line| line.split_once(" = "))
+                    .map(|(_, value)| (value.as_ptr() as usize - text.as_ptr() as usize, value))
+                    .collect();
+                if values.is_empty() {
+                    continue;
+                }
+                let (start, old) = values[random.below(values.len())];
+                let new = match random.below(2) {
+                    0 => values[random.below(values.len())].1,
+                    _ => FRAGMENTS[random.below(FRAGMENTS.len())],
+                };
+                let (range, new) = (start..start + old.len(), new.to_owned());
+                text.replace_range(range, &new);
+            }
+            _ => text.truncate(at),
+        }
+        if text.is_empty() {
+            break;
+        }
+    }
+    text
+}
+
+#[test]
+fn broken_descriptions_never_panic_and_errors_have_places() {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut paths = descriptions("good");
+    paths.extend(descriptions("bad"));
+    let mut refused = 0;
+    for path in &paths {
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .expect("UTF-8");
+        let original = std::fs::read_to_string(path).expect("readable");
+        for _ in 0..40 {
+            let text = mutate(&original, &mut random);
+            let path = format!("bad/{name}");
+            let Err(report) = check_any(&path, &text) else {
+                continue;
+            };
+            refused += 1;
+            assert!(!report.is_empty());
+            let rendered = report.to_string();
+            for error in report.errors() {
+                let place = &error.place;
+                assert!(place.line() >= 1 && place.column() >= 1);
+                assert!(place.line() <= place.source().text().lines().count() + 1);
+                assert!(
+                    !error.label.is_empty() && !error.help.is_empty(),
+                    "{error:?}"
+                );
+                let location = format!("{}:{}:", place.path(), place.line());
+                assert!(
+                    rendered.contains(&location),
+                    "no `{location}` in\n{rendered}\nof\n{text}"
+                );
+            }
+            report.render(true);
+        }
+    }
+    assert!(refused > 1000, "only {refused} descriptions were refused");
+}
