@@ -1,1 +1,10 @@
 //! C headers from interface descriptors.
+//!
+//! A header has for each method a function that calls it, and for servers the prototypes of the
+//! entry points and what goes into the component's descriptor. It needs `cairn.h` (`lib/c`).
+#![forbid(unsafe_code)]
+
+mod header;
+mod method;
+
+pub use header::header;

@@ -1,0 +1,174 @@
+/* What a C component needs: calling portals, its descriptor, error numbers.
+ *
+ * The layouts are those of the Rust crate `cairn-abi`, and change with its version.
+ *
+ * Build with -fPIE -mno-relax, link start.S, and use the linker script of all components. picolibc's
+ * functions that keep state in thread-local storage (errno among them) have none here. */
+#ifndef CAIRN_H
+#define CAIRN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAIRN_ABI_VERSION 1
+
+/* Why a call failed. */
+enum {
+    CAIRN_ERROR_NO_PORTAL = -1,
+    CAIRN_ERROR_INVOCATION_OVERFLOW = -2,
+    CAIRN_ERROR_DEAD = -3,
+    CAIRN_ERROR_BAD_POINTER = -4,
+    CAIRN_ERROR_TOO_LARGE = -5,
+    CAIRN_ERROR_BAD_STACK = -6,
+    CAIRN_ERROR_NOT_PAGE_ALIGNED = -7,
+    CAIRN_ERROR_BAD_ARGUMENT = -8,
+    CAIRN_ERROR_NOT_ALLOWED = -9,
+    CAIRN_ERROR_EXHAUSTED = -10,
+    CAIRN_ERROR_NOT_FOUND = -11,
+    CAIRN_ERROR_TIMED_OUT = -12,
+    CAIRN_ERROR_WOULD_BLOCK = -13,
+    CAIRN_ERROR_BUSY = -14,
+    CAIRN_ERROR_CANCELLED = -15,
+    CAIRN_ERROR_VERSION_MISMATCH = -16,
+    CAIRN_ERROR_NOT_SUPPORTED = -17,
+    CAIRN_ERROR_MALFORMED = -18,
+    CAIRN_ERROR_UNKNOWN = -99,
+};
+
+/* ------------------------------------------------------------------------------- calling a portal */
+
+/* Portals that every domain has. */
+enum {
+    CAIRN_PORTAL_OWN_DOMAIN = 1,
+    CAIRN_PORTAL_OWN_THREAD = 2,
+    CAIRN_PORTAL_TIME = 3,
+    CAIRN_PORTAL_FIRST_IMPORT = 16,
+};
+
+/* What a call returns, in a0 and a1. */
+struct cairn_reply {
+    int64_t status; /* 0, the method's own positive error code, or a CAIRN_ERROR_* */
+    uint64_t value;
+};
+
+/* Calls the portal at `index`. The portal fills in a0, the control word. A buffer of more than 64
+ * bytes must begin and end at page boundaries: the callee sees whole pages. */
+static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint64_t word2, uint64_t word3,
+                                            uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7)
+{
+    register uint64_t t0 __asm__("t0") = index;
+    register int64_t a0 __asm__("a0");
+    register uint64_t a1 __asm__("a1") = word1;
+    register uint64_t a2 __asm__("a2") = word2;
+    register uint64_t a3 __asm__("a3") = word3;
+    register uint64_t a4 __asm__("a4") = word4;
+    register uint64_t a5 __asm__("a5") = word5;
+    register uint64_t a6 __asm__("a6") = word6;
+    register uint64_t a7 __asm__("a7") = word7;
+    /* A portal call is a call by the C convention: it destroys what that does not preserve. */
+    __asm__ volatile("call cairn_portal_call"
+                     : "=r"(a0), "+r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
+                     :
+                     : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
+    return (struct cairn_reply){ a0, a1 };
+}
+
+/* Copies out of a window: another thread may write it meanwhile, so each byte is read once. */
+static inline void cairn_copy_in(void *to, const volatile void *from, size_t count)
+{
+    for (size_t index = 0; index < count; index++)
+        ((unsigned char *)to)[index] = ((const volatile unsigned char *)from)[index];
+}
+
+/* Copies into a window. */
+static inline void cairn_copy_out(volatile void *to, const void *from, size_t count)
+{
+    for (size_t index = 0; index < count; index++)
+        ((volatile unsigned char *)to)[index] = ((const unsigned char *)from)[index];
+}
+
+/* --------------------------------------------------------------------- the component's descriptor */
+
+enum {
+    CAIRN_VALUE_NONE = 0,
+    CAIRN_VALUE_UNSIGNED = 1,
+    CAIRN_VALUE_SIGNED = 2,
+    CAIRN_VALUE_BOOL = 3,
+    CAIRN_VALUE_OBJECT = 4,
+    CAIRN_VALUE_PACKED = 5,
+};
+
+#define CAIRN_NAME_SIZE 32
+#define CAIRN_LETTERS_SIZE 12
+#define CAIRN_METHODS_MAXIMUM 24
+#define CAIRN_IMPORTS_MAXIMUM 16
+#define CAIRN_EXPORTS_MAXIMUM 8
+
+struct cairn_method {
+    char name[CAIRN_NAME_SIZE];
+    char letters[CAIRN_LETTERS_SIZE];
+    uint32_t value; /* CAIRN_VALUE_* */
+};
+
+struct cairn_interface {
+    char name[CAIRN_NAME_SIZE];
+    uint64_t version;
+    uint32_t method_count;
+    struct cairn_method methods[CAIRN_METHODS_MAXIMUM];
+};
+
+struct cairn_import {
+    char name[CAIRN_NAME_SIZE];
+    uint32_t first_portal;
+    struct cairn_interface interface;
+};
+
+/* A server's entry point, whatever its parameters are: the registers are the same for all. */
+typedef void (*cairn_entry)(void);
+
+struct cairn_export {
+    char name[CAIRN_NAME_SIZE];
+    uint32_t is_object; /* 0: a service. 1: an object interface. */
+    struct cairn_interface interface;
+    cairn_entry entries[CAIRN_METHODS_MAXIMUM];
+};
+
+struct cairn_component {
+    uint64_t magic;
+    uint32_t abi_version;
+    uint32_t import_count;
+    uint32_t export_count;
+    char name[CAIRN_NAME_SIZE];
+    void (*main)(void);
+    struct cairn_import imports[CAIRN_IMPORTS_MAXIMUM];
+    struct cairn_export exports[CAIRN_EXPORTS_MAXIMUM];
+};
+
+_Static_assert(sizeof(struct cairn_method) == 48, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_interface) == 1200, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_import) == 1240, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_export) == 1432, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_component) == 31360, "as in cairn-abi");
+
+/* The descriptor, once in a component, at the file's top level:
+ *
+ *   enum { CONSOLE = CAIRN_PORTAL_FIRST_IMPORT, CLOCK = CONSOLE + CONSOLE_METHODS };
+ *   ECHO_SERVER(greeter)
+ *   CAIRN_COMPONENT(
+ *       .name = "greeter",
+ *       .main = greet,
+ *       .import_count = 2,
+ *       .imports = { { "console", CONSOLE, CONSOLE_INTERFACE }, { "clock", CLOCK, CLOCK_INTERFACE } },
+ *       .export_count = 1,
+ *       .exports = { { "echo", 0, ECHO_INTERFACE, ECHO_ENTRIES(greeter) } });
+ *
+ * The linker script finds it by its section's name. */
+#define CAIRN_COMPONENT(...)                                                                           \
+    __attribute__((used, section(".data.rel.ro.CAIRN_COMPONENT"))) struct cairn_component CAIRN_COMPONENT = { \
+        .magic = UINT64_C(0x504d434e52494143), /* "CAIRNCMP" */                                       \
+        .abi_version = CAIRN_ABI_VERSION,                                                             \
+        __VA_ARGS__                                                                                   \
+    }
+
+#endif

@@ -1,0 +1,20 @@
+# The two instructions that C cannot say. What else a component needs, the host tool has laid out:
+# memory is zeroed and relocated, and a thread begins in `main` with a stack.
+
+        .section .text.cairn, "ax"
+
+# Calls the portal whose index is in t0. The ecall behaves as a jump to a procedure that returns to
+# ra: execution does not go on behind it.
+        .globl  cairn_portal_call
+        .type   cairn_portal_call, @function
+cairn_portal_call:
+        ecall
+        .size   cairn_portal_call, . - cairn_portal_call
+
+# Where a server's entry point and a thread's main function return to: portal 0 leaves the frame.
+        .globl  cairn_return_stub
+        .type   cairn_return_stub, @function
+cairn_return_stub:
+        li      t0, 0
+        ecall
+        .size   cairn_return_stub, . - cairn_return_stub

@@ -1,0 +1,80 @@
+//! The header of one interface.
+
+use crate::method::Method;
+use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
+
+/// The C header of `interface`, to be saved as `<name in lower case>.h`.
+pub fn header(interface: &InterfaceDescriptor) -> String {
+    let name = name_text(&interface.name);
+    let lower = snake_case(name);
+    let upper = lower.to_uppercase();
+    let methods: Vec<Method> =
+        interface.methods[..interface.method_count as usize].iter().map(Method::new).collect();
+    let callers: Vec<String> =
+        methods.iter().enumerate().map(|(number, method)| method.caller(&lower, number)).collect();
+    let prototypes: Vec<String> = methods.iter().map(|method| format!("    {}", method.entry())).collect();
+    let entries: Vec<String> =
+        methods.iter().map(|method| format!("(cairn_entry)server##_{}", method.name)).collect();
+    let descriptors: Vec<String> = methods
+        .iter()
+        .map(|method| {
+            format!("        {{ \"{}\", \"{}\", {} }}", method.name, method.letters, method.value_constant())
+        })
+        .collect();
+    format!(
+        "/* The interface {name}. Made from its descriptor; do not edit. */\n\
+         #ifndef CAIRN_INTERFACE_{upper}_H\n\
+         #define CAIRN_INTERFACE_{upper}_H\n\
+         \n\
+         #include \"cairn.h\"\n\
+         \n\
+         /* Portals that an import of it takes. */\n\
+         #define {upper}_METHODS {count}\n\
+         \n\
+         /* What a component's descriptor says of it. */\n\
+         #define {upper}_INTERFACE {{ \\\n    \
+             \"{name}\", UINT64_C(0x{version:016x}), {upper}_METHODS, {{ \\\n{descriptors} \\\n    }} \\\n}}\n\
+         \n\
+         /* Calls. They return zero, a positive error code of the method, or a negative CAIRN_ERROR_*. */\n\
+         \n\
+         {callers}\n\
+         /* A server's entry points, named SERVER_METHOD: their prototypes, and their list for the\n   \
+            component's descriptor. Other threads may write the memory of a parameter at any time. */\n\
+         #define {upper}_SERVER(server) \\\n{prototypes}\n\
+         #define {upper}_ENTRIES(server) {{ {entries} }}\n\
+         \n\
+         #endif\n",
+        count = methods.len(),
+        version = interface.version,
+        descriptors = descriptors.join(", \\\n"),
+        callers = callers.join("\n"),
+        prototypes = prototypes.join(" \\\n"),
+        entries = entries.join(", "),
+    )
+}
+
+/// `BlockDevice` as `block_device`.
+fn snake_case(name: &str) -> String {
+    let mut snake = String::new();
+    let mut previous_lower = false;
+    for letter in name.chars() {
+        if letter.is_uppercase() && previous_lower {
+            snake.push('_');
+        }
+        previous_lower = letter.is_lowercase() || letter.is_ascii_digit();
+        snake.extend(letter.to_lowercase());
+    }
+    snake
+}
+
+#[cfg(test)]
+mod tests {
+    use super::snake_case;
+
+    #[test]
+    fn names_become_snake_case() {
+        for (name, snake) in [("Echo", "echo"), ("BlockDevice", "block_device"), ("Uart16550Port", "uart16550_port")] {
+            assert_eq!(snake_case(name), snake);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! One method: its parameters in C, on both sides.
+
+use cairn_abi::descriptor::{
+    MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED, name_text,
+};
+
+/// Argument registers behind the control word.
+const REGISTERS: usize = 7;
+
+/// A parameter as C has it.
+enum Parameter {
+    Word(String),
+    Bytes { pointer: String, length: String, writable: bool },
+    /// Filled in by the portal: only the server has it.
+    Context(&'static str),
+}
+
+/// A method as C has it.
+pub struct Method<'descriptor> {
+    pub name: &'descriptor str,
+    pub letters: &'descriptor str,
+    value: u32,
+    parameters: Vec<Parameter>,
+}
+
+impl<'descriptor> Method<'descriptor> {
+    /// Reads a descriptor's entry.
+    pub fn new(descriptor: &'descriptor MethodDescriptor) -> Self {
+        let used = descriptor.letters.iter().position(|letter| *letter == 0).unwrap_or(descriptor.letters.len());
+        let letters = std::str::from_utf8(&descriptor.letters[..used]).unwrap_or("");
+        let parameters = letters
+            .chars()
+            .zip(0..)
+            .skip(1)
+            .map(|(letter, number)| match letter {
+                'r' | 'w' => Parameter::Bytes {
+                    pointer: format!("bytes{number}"),
+                    length: format!("length{number}"),
+                    writable: letter == 'w',
+                },
+                'a' => Parameter::Context("caller"),
+                't' => Parameter::Context("thread"),
+                'h' => Parameter::Context("now"),
+                '=' => Parameter::Context("portal"),
+                _ => Parameter::Word(format!("word{number}")),
+            })
+            .collect();
+        Method { name: name_text(&descriptor.name), letters, value: descriptor.value, parameters }
+    }
+
+    /// The `CAIRN_VALUE_*` constant of the value.
+    pub fn value_constant(&self) -> &'static str {
+        match self.value {
+            VALUE_NONE => "CAIRN_VALUE_NONE",
+            VALUE_UNSIGNED => "CAIRN_VALUE_UNSIGNED",
+            VALUE_SIGNED => "CAIRN_VALUE_SIGNED",
+            VALUE_BOOL => "CAIRN_VALUE_BOOL",
+            VALUE_OBJECT => "CAIRN_VALUE_OBJECT",
+            VALUE_PACKED => "CAIRN_VALUE_PACKED",
+            other => panic!("a value of kind {other}: this tool is older than the descriptor"),
+        }
+    }
+
+    /// C type of the value; none: the method returns nothing.
+    fn value_type(&self) -> Option<&'static str> {
+        match self.value {
+            VALUE_NONE => None,
+            VALUE_SIGNED => Some("int64_t"),
+            VALUE_BOOL => Some("bool"),
+            VALUE_OBJECT => Some("uint32_t"),
+            _ => Some("uint64_t"),
+        }
+    }
+
+    /// The function that calls the method, which is number `number` of the interface.
+    pub fn caller(&self, interface: &str, number: usize) -> String {
+        let mut parameters = vec!["uint32_t first_portal".to_string()];
+        let mut arguments = Vec::new();
+        for parameter in &self.parameters {
+            match parameter {
+                Parameter::Word(name) => {
+                    parameters.push(format!("uint64_t {name}"));
+                    arguments.push(name.clone());
+                }
+                Parameter::Bytes { pointer, length, writable } => {
+                    let constant = if *writable { "" } else { "const " };
+                    parameters.push(format!("{constant}void *{pointer}"));
+                    parameters.push(format!("size_t {length}"));
+                    arguments.push(format!("(uint64_t){pointer}"));
+                    arguments.push(length.clone());
+                }
+                Parameter::Context(_) => arguments.push("0".into()),
+            }
+        }
+        arguments.resize(REGISTERS, "0".into());
+        let mut store = String::new();
+        if let Some(value) = self.value_type() {
+            parameters.push(format!("{value} *value"));
+            store = format!("    if (reply.status == 0)\n        *value = ({value})reply.value;\n");
+        }
+        format!(
+            "/* Letters: {letters}. */\n\
+             static inline int64_t {interface}_{name}({parameters})\n\
+             {{\n    struct cairn_reply reply = cairn_call(first_portal + {number}, {arguments});\n\
+             {store}    return reply.status;\n}}\n",
+            letters = self.letters,
+            name = self.name,
+            parameters = parameters.join(", "),
+            arguments = arguments.join(", "),
+        )
+    }
+
+    /// The prototype of a server's entry point, in a macro with the parameter `server`.
+    pub fn entry(&self) -> String {
+        let mut parameters = vec!["uint64_t control".to_string()];
+        for parameter in &self.parameters {
+            match parameter {
+                Parameter::Word(name) => parameters.push(format!("uint64_t {name}")),
+                Parameter::Bytes { pointer, length, writable } => {
+                    let constant = if *writable { "" } else { "const " };
+                    parameters.push(format!("{constant}volatile void *{pointer}"));
+                    parameters.push(format!("size_t {length}"));
+                }
+                Parameter::Context(name) => parameters.push(format!("uint64_t {name}")),
+            }
+        }
+        format!("struct cairn_reply server##_{}({});", self.name, parameters.join(", "))
+    }
+}

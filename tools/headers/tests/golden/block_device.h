@@ -1,0 +1,76 @@
+/* The interface BlockDevice. Made from its descriptor; do not edit. */
+#ifndef CAIRN_INTERFACE_BLOCK_DEVICE_H
+#define CAIRN_INTERFACE_BLOCK_DEVICE_H
+
+#include "cairn.h"
+
+/* Portals that an import of it takes. */
+#define BLOCK_DEVICE_METHODS 5
+
+/* What a component's descriptor says of it. */
+#define BLOCK_DEVICE_INTERFACE { \
+    "BlockDevice", UINT64_C(0x0000000000000001), BLOCK_DEVICE_METHODS, { \
+        { "words", "ciiiiiii", CAIRN_VALUE_SIGNED }, \
+        { "bytes", "crwr", CAIRN_VALUE_BOOL }, \
+        { "context", "c=athi", CAIRN_VALUE_OBJECT }, \
+        { "packed", "c", CAIRN_VALUE_PACKED }, \
+        { "nothing", "cw", CAIRN_VALUE_NONE } \
+    } \
+}
+
+/* Calls. They return zero, a positive error code of the method, or a negative CAIRN_ERROR_*. */
+
+/* Letters: ciiiiiii. */
+static inline int64_t block_device_words(uint32_t first_portal, uint64_t word1, uint64_t word2, uint64_t word3, uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7, int64_t *value)
+{
+    struct cairn_reply reply = cairn_call(first_portal + 0, word1, word2, word3, word4, word5, word6, word7);
+    if (reply.status == 0)
+        *value = (int64_t)reply.value;
+    return reply.status;
+}
+
+/* Letters: crwr. */
+static inline int64_t block_device_bytes(uint32_t first_portal, const void *bytes1, size_t length1, void *bytes2, size_t length2, const void *bytes3, size_t length3, bool *value)
+{
+    struct cairn_reply reply = cairn_call(first_portal + 1, (uint64_t)bytes1, length1, (uint64_t)bytes2, length2, (uint64_t)bytes3, length3, 0);
+    if (reply.status == 0)
+        *value = (bool)reply.value;
+    return reply.status;
+}
+
+/* Letters: c=athi. */
+static inline int64_t block_device_context(uint32_t first_portal, uint64_t word5, uint32_t *value)
+{
+    struct cairn_reply reply = cairn_call(first_portal + 2, 0, 0, 0, 0, word5, 0, 0);
+    if (reply.status == 0)
+        *value = (uint32_t)reply.value;
+    return reply.status;
+}
+
+/* Letters: c. */
+static inline int64_t block_device_packed(uint32_t first_portal, uint64_t *value)
+{
+    struct cairn_reply reply = cairn_call(first_portal + 3, 0, 0, 0, 0, 0, 0, 0);
+    if (reply.status == 0)
+        *value = (uint64_t)reply.value;
+    return reply.status;
+}
+
+/* Letters: cw. */
+static inline int64_t block_device_nothing(uint32_t first_portal, void *bytes1, size_t length1)
+{
+    struct cairn_reply reply = cairn_call(first_portal + 4, (uint64_t)bytes1, length1, 0, 0, 0, 0, 0);
+    return reply.status;
+}
+
+/* A server's entry points, named SERVER_METHOD: their prototypes, and their list for the
+   component's descriptor. Other threads may write the memory of a parameter at any time. */
+#define BLOCK_DEVICE_SERVER(server) \
+    struct cairn_reply server##_words(uint64_t control, uint64_t word1, uint64_t word2, uint64_t word3, uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7); \
+    struct cairn_reply server##_bytes(uint64_t control, const volatile void *bytes1, size_t length1, volatile void *bytes2, size_t length2, const volatile void *bytes3, size_t length3); \
+    struct cairn_reply server##_context(uint64_t control, uint64_t portal, uint64_t caller, uint64_t thread, uint64_t now, uint64_t word5); \
+    struct cairn_reply server##_packed(uint64_t control); \
+    struct cairn_reply server##_nothing(uint64_t control, volatile void *bytes1, size_t length1);
+#define BLOCK_DEVICE_ENTRIES(server) { (cairn_entry)server##_words, (cairn_entry)server##_bytes, (cairn_entry)server##_context, (cairn_entry)server##_packed, (cairn_entry)server##_nothing }
+
+#endif

@@ -1,0 +1,56 @@
+/* A component that uses and serves everything that headers offer. */
+#include "block_device.h"
+#include "echo.h"
+#include <string.h>
+
+enum { ECHO = CAIRN_PORTAL_FIRST_IMPORT, DISK = ECHO + ECHO_METHODS };
+
+ECHO_SERVER(greeter)
+
+static char said[64];
+
+struct cairn_reply greeter_add(uint64_t control, uint64_t word1, uint64_t word2)
+{
+    (void)control;
+    return (struct cairn_reply){ 0, word1 + word2 };
+}
+
+struct cairn_reply greeter_say(uint64_t control, const volatile void *bytes1, size_t length1)
+{
+    (void)control;
+    if (length1 >= sizeof said)
+        return (struct cairn_reply){ CAIRN_ERROR_TOO_LARGE, 0 };
+    cairn_copy_in(said, bytes1, length1);
+    said[length1] = 0;
+    return (struct cairn_reply){ 0, 0 };
+}
+
+struct cairn_reply greeter_fill(uint64_t control, volatile void *bytes1, size_t length1)
+{
+    (void)control;
+    size_t count = strlen(said) < length1 ? strlen(said) : length1;
+    cairn_copy_out(bytes1, said, count);
+    return (struct cairn_reply){ 0, count };
+}
+
+static void greet(void)
+{
+    uint64_t sum = 0;
+    bool flag = false;
+    uint32_t first_portal = 0;
+    char buffer[16];
+    if (echo_add(ECHO, 3, 4, &sum) == 0 && sum == 7)
+        echo_say(ECHO, "hello", 5);
+    if (block_device_bytes(DISK, "a", 1, buffer, sizeof buffer, "b", 1, &flag) != 0 || flag)
+        block_device_nothing(DISK, buffer, sizeof buffer);
+    if (block_device_context(DISK, 1, &first_portal) == 0)
+        block_device_nothing(first_portal, buffer, sizeof buffer);
+}
+
+CAIRN_COMPONENT(
+    .name = "greeter",
+    .main = greet,
+    .import_count = 2,
+    .imports = { { "echo", ECHO, ECHO_INTERFACE }, { "disk", DISK, BLOCK_DEVICE_INTERFACE } },
+    .export_count = 1,
+    .exports = { { "echo", 0, ECHO_INTERFACE, ECHO_ENTRIES(greeter) } });
