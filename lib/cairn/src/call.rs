@@ -8,6 +8,7 @@
 pub mod host;
 #[cfg(target_arch = "riscv64")]
 mod riscv64;
+mod staging;
 
 #[cfg(not(target_arch = "riscv64"))]
 use host as machine;
@@ -18,6 +19,7 @@ use crate::Error;
 use crate::wire::{MethodError, Value, Wire};
 use cairn_abi::descriptor::Reply;
 use core::marker::PhantomData;
+use staging::{Staging, is_plain};
 
 /// Argument registers of a call (`a0` to `a7`).
 pub const REGISTERS: usize = 8;
@@ -27,6 +29,9 @@ pub const REGISTERS: usize = 8;
 pub struct Call<'buffers> {
     words: [u64; REGISTERS],
     used: usize,
+    /// Zero, or the status with which the call fails before it begins.
+    refused: i64,
+    staging: Staging<'buffers>,
     buffers: PhantomData<&'buffers mut [u8]>,
 }
 
@@ -34,7 +39,7 @@ impl<'buffers> Call<'buffers> {
     /// No arguments yet.
     #[inline(always)]
     pub fn new() -> Self {
-        Call { words: [0; REGISTERS], used: 1, buffers: PhantomData }
+        Call { words: [0; REGISTERS], used: 1, refused: 0, staging: Staging::new(), buffers: PhantomData }
     }
 
     /// Letter `i`: a word.
@@ -62,15 +67,29 @@ impl<'buffers> Call<'buffers> {
     /// Letter `r`: bytes that the callee can read.
     #[inline(always)]
     pub fn bytes(&mut self, bytes: &'buffers [u8]) {
-        self.word(bytes.as_ptr().expose_provenance() as u64);
+        let mut address = bytes.as_ptr().expose_provenance();
+        if !is_plain(address, bytes.len()) {
+            address = self.staging.carry(bytes).unwrap_or_else(|error| self.refuse(error));
+        }
+        self.word(address as u64);
         self.word(bytes.len() as u64);
     }
 
     /// Letter `w`: bytes that the callee can read and write.
     #[inline(always)]
     pub fn bytes_mut(&mut self, bytes: &'buffers mut [u8]) {
-        self.word(bytes.as_mut_ptr().expose_provenance() as u64);
-        self.word(bytes.len() as u64);
+        let length = bytes.len();
+        let mut address = bytes.as_mut_ptr().expose_provenance();
+        if !is_plain(address, length) {
+            address = self.staging.carry_back(bytes).unwrap_or_else(|error| self.refuse(error));
+        }
+        self.word(address as u64);
+        self.word(length as u64);
+    }
+
+    fn refuse(&mut self, error: Error) -> usize {
+        self.refused = error.status();
+        0
     }
 
     /// Calls the portal at `index`; all registers are passed.
@@ -125,6 +144,9 @@ impl Portals {
     fn invoke<const WORDS: usize>(self, method: u32, call: Call<'_>) -> Reply {
         if call.used > REGISTERS {
             return Reply { status: Error::BadArgument.status(), value: 0 };
+        }
+        if call.refused != 0 {
+            return Reply { status: call.refused, value: 0 };
         }
         let index = u64::from(self.first + method);
         if self.minimal {

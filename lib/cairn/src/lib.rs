@@ -1,6 +1,7 @@
 //! What every Rust component links: calling portals, serving interfaces, starting up.
 //!
 //! `unsafe` is in the modules named after what the machine or memory demands (`call::riscv64`,
+//! `call::staging`,
 //! `window::memory`, `object::table`), nowhere else.
 #![no_std]
 #![deny(unsafe_code)]
