@@ -1,1 +1,117 @@
-fn main() {}
+//! The command line of `./cairn`.
+#![forbid(unsafe_code)]
+
+use anyhow::Result;
+use cairn_tool::qemu::Options;
+use cairn_tool::{build, lines, paths, run, setup, test};
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Cairn, an operating system made of components.
+#[derive(Parser)]
+#[command(name = "cairn", bin_name = "./cairn")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build what is needed and boot it in QEMU, console on this terminal (Ctrl-A X leaves)
+    Run(RunArguments),
+    /// Run every test: on the host, then whole systems in QEMU
+    Test {
+        /// Only tests with this in their name
+        #[arg(default_value = "")]
+        filter: String,
+    },
+    /// Build the bootable image; print its layout report
+    Build {
+        /// A name in systems/, or the path of a description
+        system: String,
+    },
+    /// Check all that can be said of a description without booting it
+    Check {
+        /// A name in systems/, or the path of a description
+        system: String,
+    },
+}
+
+#[derive(clap::Args)]
+struct RunArguments {
+    /// A name in systems/, or the path of a description
+    #[arg(default_value = "demo")]
+    system: String,
+    /// Wait for a debugger, and print the line that starts it
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "1234")]
+    gdb: Option<u16>,
+    /// End the run after this many seconds, with status 124
+    #[arg(long, value_name = "SECONDS")]
+    timeout: Option<u64>,
+    /// Type the lines of this file, each when the guest shows its prompt
+    #[arg(long, value_name = "FILE")]
+    input: Option<PathBuf>,
+    /// Count instructions instead of time, so that the run repeats exactly
+    #[arg(long)]
+    icount: bool,
+    /// Arguments for QEMU
+    #[arg(last = true, value_name = "QEMU ARGUMENTS")]
+    further: Vec<String>,
+}
+
+fn main() -> ExitCode {
+    match execute(Arguments::parse().command) {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            eprintln!("cairn: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn execute(command: Command) -> Result<u8> {
+    match command {
+        Command::Run(arguments) => start(arguments),
+        Command::Test { filter } => {
+            setup::need(setup::C_COMPILER)?;
+            Ok(u8::from(!test::run(&filter)?))
+        }
+        Command::Build { system } => {
+            let image = build::build(&system)?;
+            print!("{}", image.report);
+            println!(
+                "nucleus: {} lines of at most {}, {} bytes of code of at most {}",
+                lines::lines(&paths::root().join("nucleus"))?,
+                lines::LINES_MAXIMUM,
+                lines::code_size(&image.nucleus)?,
+                lines::CODE_MAXIMUM
+            );
+            println!("image: {}", paths::shown(&image.file));
+            Ok(0)
+        }
+        Command::Check { system } => {
+            build::check(&system)?;
+            println!("{system}: no errors");
+            Ok(0)
+        }
+    }
+}
+
+fn start(arguments: RunArguments) -> Result<u8> {
+    if arguments.gdb.is_some() {
+        setup::need(setup::DEBUGGER)?;
+    }
+    let image = build::build(&arguments.system)?;
+    let options = Options {
+        icount: arguments.icount,
+        gdb: arguments.gdb,
+        further: arguments.further,
+    };
+    let limit = arguments.timeout.map(Duration::from_secs);
+    match arguments.input {
+        Some(script) => run::scripted(&image, &options, limit, &script),
+        None => run::on_terminal(&image, &options, limit),
+    }
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# Decides which Rust builds Cairn, completes it, and prints the decision as shell assignments.
+#
+# rustup: the toolchain and target that rust-toolchain.toml pins.
+# debian: Debian's packaged compiler; it has no library for the bare target, so cargo builds `core`
+#         and `alloc` from Debian's package of their source (an unstable option: RUSTC_BOOTSTRAP).
+#
+# CAIRN_RUST=rustup or CAIRN_RUST=debian forces one; else rustup, and debian where rustup fails.
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+pinned() { sed -n "s/^$1 *= *//p" "$here/../../../rust-toolchain.toml" | tr -d '[]",'; }
+
+# The toolchain by its own path, so that neither the working directory nor PATH changes it later.
+by_rustup() {
+    command -v rustup >/dev/null 2>&1 || {
+        echo "cairn: rustup is not installed" >&2
+        return 1
+    }
+    channel=$(pinned channel) targets=$(pinned targets)
+    if ! rustup target list --toolchain "$channel" --installed 2>/dev/null | grep -qx "$targets"; then
+        echo "cairn: installing Rust $channel for $targets with rustup" >&2
+        set --
+        for component in $(pinned components); do set -- "$@" --component "$component"; done
+        rustup toolchain install "$channel" --profile minimal --no-self-update "$@" >&2 &&
+            rustup target add --toolchain "$channel" "$targets" >&2 || {
+            echo "cairn: rustup cannot install Rust $channel with target $targets" >&2
+            return 1
+        }
+    fi
+    bin=$(dirname "$(rustup which --toolchain "$channel" rustc)")
+    printf 'export CAIRN_RUST=rustup CAIRN_CARGO="%s/cargo" RUSTC="%s/rustc" RUSTDOC="%s/rustdoc"\n' "$bin" "$bin" "$bin"
+}
+
+by_debian() {
+    echo "cairn: using Debian's Rust packages" >&2
+    "$here/packages.sh" /usr/bin/rustc:rustc-web /usr/bin/cargo:cargo-web \
+        /usr/lib/rustlib/src/rust/library/core/src/lib.rs:rust-web-src || return 1
+    # The linker for the bare target; it must be as new as the compiler's own LLVM.
+    llvm=$(/usr/bin/rustc -vV | sed -n 's/^LLVM version: \([0-9]*\).*/\1/p')
+    "$here/packages.sh" "ld.lld-$llvm:lld-$llvm" || return 1
+    printf 'export CAIRN_RUST=debian CAIRN_CARGO=/usr/bin/cargo RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc CAIRN_LINKER=ld.lld-%s\n' "$llvm"
+}
+
+case ${CAIRN_RUST:-auto} in
+    rustup) by_rustup ;;
+    debian) by_debian ;;
+    auto) by_rustup || by_debian ;;
+    *)
+        echo "cairn: CAIRN_RUST is '$CAIRN_RUST', expected 'rustup' or 'debian'; unset it to let set-up choose" >&2
+        exit 2
+        ;;
+esac

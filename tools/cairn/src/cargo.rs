@@ -1,0 +1,140 @@
+//! Cargo, for the host and for the bare machine.
+
+use crate::paths;
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, IsTerminal};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The bare machine.
+pub const TARGET: &str = "riscv64imac-unknown-none-elf";
+
+/// What is linked, which decides how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Linked at its final address by its own linker script.
+    Nucleus,
+    /// Position-independent from address 0; the image builder moves it to its region.
+    Component,
+}
+
+/// The one place that says how code for the machine is compiled and linked.
+fn target_flags(kind: Kind) -> Vec<String> {
+    let mut flags: Vec<String> = Vec::new();
+    if let Ok(linker) = std::env::var("CAIRN_LINKER") {
+        flags.extend([format!("-Clinker={linker}"), "-Clinker-flavor=ld.lld".into()]);
+    }
+    if kind == Kind::Component {
+        let link = [
+            "-pie",
+            "--no-dynamic-linker",
+            "--image-base=0",
+            // Constants that hold addresses stay in read-only data, though they are relocated.
+            "-znotext",
+            // Parts with different rights never share a page, in the file either.
+            "-zseparate-loadable-segments",
+            "-zmax-page-size=4096",
+        ];
+        flags.extend(link.map(|argument| format!("-Clink-arg={argument}")));
+    }
+    flags
+}
+
+/// Cargo, as set-up chose it.
+pub fn cargo(subcommand: &str) -> Command {
+    let mut command = Command::new(std::env::var_os("CAIRN_CARGO").unwrap_or("cargo".into()));
+    command.arg(subcommand).current_dir(paths::root());
+    if !std::io::stderr().is_terminal() {
+        command.arg("--quiet");
+    }
+    command
+}
+
+/// Builds packages for the bare machine. Returns the executable of each, by package name.
+pub fn build_for_target(kind: Kind, packages: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
+    let mut command = cargo("build");
+    command
+        .args(["--release", "--target", TARGET, "--target-dir"])
+        .arg(paths::target().join("machine"))
+        .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind).join("\u{1f}"));
+    if std::env::var("CAIRN_RUST").is_ok_and(|rust| rust == "debian") {
+        // Debian packages no library for this target, so cargo builds it from source.
+        command.arg("-Zbuild-std=core,alloc").env("RUSTC_BOOTSTRAP", "1");
+    }
+    for package in packages {
+        command.args(["--package", package]);
+    }
+    let artifacts = artifacts(&mut command)?;
+    let mut executables = BTreeMap::new();
+    for package in packages {
+        let executable = artifacts
+            .iter()
+            .find(|artifact| artifact.package() == *package && artifact.executable.is_some())
+            .and_then(|artifact| artifact.executable.clone())
+            .with_context(|| {
+                format!("package `{package}` has no executable; expected a src/main.rs in it")
+            })?;
+        executables.insert((*package).to_owned(), executable);
+    }
+    Ok(executables)
+}
+
+/// Builds the nucleus.
+pub fn build_nucleus() -> Result<PathBuf> {
+    let mut executables = build_for_target(Kind::Nucleus, &["cairn-nucleus"])?;
+    Ok(executables.remove("cairn-nucleus").expect("it was built"))
+}
+
+/// Something that cargo built.
+#[derive(Debug, Deserialize)]
+pub struct Artifact {
+    package_id: String,
+    /// The package's manifest.
+    pub manifest_path: PathBuf,
+    /// Its target.
+    pub target: ArtifactTarget,
+    /// The file to run, if it is one.
+    pub executable: Option<PathBuf>,
+}
+
+/// What cargo calls a target: a library, a program or a test.
+#[derive(Debug, Deserialize)]
+pub struct ArtifactTarget {
+    /// Its name.
+    pub name: String,
+    /// "lib", "bin", "test"...
+    pub kind: Vec<String>,
+}
+
+impl Artifact {
+    /// The package's name, from an identifier like `path+file:///x/name#0.1.0` or `...#name@0.1.0`.
+    pub fn package(&self) -> &str {
+        let (path, fragment) = self.package_id.rsplit_once('#').unwrap_or(("", &self.package_id));
+        match fragment.split_once('@') {
+            Some((name, _)) => name,
+            None => path.rsplit('/').next().unwrap_or(path),
+        }
+    }
+}
+
+/// Runs a cargo command that builds, and returns what it built, compiler messages shown.
+pub fn artifacts(command: &mut Command) -> Result<Vec<Artifact>> {
+    let mut child = command
+        .arg("--message-format=json-render-diagnostics")
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start cargo; run ./cairn, which sets it up")?;
+    let mut artifacts = Vec::new();
+    for line in BufReader::new(child.stdout.take().expect("stdout is piped")).lines() {
+        let line = line?;
+        if line.starts_with(r#"{"reason":"compiler-artifact""#) {
+            artifacts.push(serde_json::from_str(&line).context("cannot read cargo's messages")?);
+        }
+    }
+    if !child.wait()?.success() {
+        bail!("the build failed; the messages above say where");
+    }
+    Ok(artifacts)
+}

@@ -1,0 +1,159 @@
+//! Drives a guest's console: waits for what it prints, sends lines. Never sleeps: every wait ends
+//! when the output comes, when the guest ends, or at a time limit.
+
+use anyhow::{Context, Result, anyhow, bail};
+use regex::bytes::Regex;
+use std::io::{Read, Write};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What a test waits for.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    shown: String,
+    regex: Regex,
+}
+
+impl Pattern {
+    /// This text.
+    pub fn text(text: &str) -> Pattern {
+        let regex = Regex::new(&regex::escape(text)).expect("an escaped text is a valid pattern");
+        Pattern { shown: format!("\"{text}\""), regex }
+    }
+
+    /// A regular expression; `^` and `$` match at lines.
+    pub fn expression(expression: &str) -> Result<Pattern> {
+        let regex = Regex::new(&format!("(?m:{expression})"))
+            .with_context(|| format!("`{expression}` is not a regular expression"))?;
+        Ok(Pattern { shown: format!("/{expression}/"), regex })
+    }
+}
+
+/// A guest whose console this program drives. It dies with this value.
+pub struct Guest {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Receiver<Vec<u8>>,
+    transcript: Vec<u8>,
+    matched: usize,
+    forbidden: Vec<(Pattern, usize)>,
+    deadline: Instant,
+}
+
+impl Guest {
+    /// Starts `command`; every wait together may take `limit`.
+    pub fn start(mut command: Command, limit: Duration) -> Result<Guest> {
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("cannot start {:?}", command.get_program()))?;
+        let (sender, output) = channel();
+        // QEMU's own complaints belong to the transcript: they explain an early end.
+        let streams: [Box<dyn Read + Send>; 2] = [
+            Box::new(child.stdout.take().expect("stdout is piped")),
+            Box::new(child.stderr.take().expect("stderr is piped")),
+        ];
+        for mut stream in streams {
+            let sender = sender.clone();
+            thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while let Ok(count @ 1..) = stream.read(&mut buffer) {
+                    if sender.send(buffer[..count].to_vec()).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Ok(Guest {
+            input: child.stdin.take(),
+            child,
+            output,
+            transcript: Vec::new(),
+            matched: 0,
+            forbidden: Vec::new(),
+            deadline: Instant::now() + limit,
+        })
+    }
+
+    /// Waits until the guest has printed `pattern`, behind whatever an earlier wait found.
+    pub fn wait_for(&mut self, pattern: &Pattern) -> Result<()> {
+        loop {
+            if let Some(found) = pattern.regex.find_at(&self.transcript, self.matched) {
+                self.matched = found.end();
+                return Ok(());
+            }
+            if self.receive().with_context(|| format!("waiting for {}", pattern.shown))?.is_none() {
+                bail!("the guest ended while the test waited for {}", pattern.shown);
+            }
+        }
+    }
+
+    /// Sends a line.
+    pub fn send(&mut self, line: &str) -> Result<()> {
+        let input = self.input.as_mut().expect("the input is open until the end");
+        input
+            .write_all(line.as_bytes())
+            .and_then(|()| input.write_all(b"\r"))
+            .and_then(|()| input.flush())
+            .with_context(|| format!("cannot send \"{line}\": the guest has ended"))
+    }
+
+    /// From here to the end the guest must not print `pattern`.
+    pub fn forbid(&mut self, pattern: Pattern) {
+        self.forbidden.push((pattern, self.matched));
+    }
+
+    /// Waits until the guest ends.
+    pub fn wait_for_exit(&mut self) -> Result<ExitStatus> {
+        while self.receive().context("waiting for the guest to end")?.is_some() {}
+        Ok(self.child.wait()?)
+    }
+
+    /// The next output, carriage returns removed; `None` at the end.
+    pub fn receive(&mut self) -> Result<Option<&[u8]>> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let mut bytes = match self.output.recv_timeout(left) {
+            Ok(bytes) => bytes,
+            Err(RecvTimeoutError::Disconnected) => return Ok(None),
+            Err(RecvTimeoutError::Timeout) => return Err(anyhow!(TimeLimit)),
+        };
+        bytes.retain(|byte| *byte != b'\r');
+        let from = self.transcript.len();
+        self.transcript.extend_from_slice(&bytes);
+        for (pattern, since) in &self.forbidden {
+            if pattern.regex.find_at(&self.transcript, *since).is_some() {
+                bail!("the guest printed {}, which this test forbids", pattern.shown);
+            }
+        }
+        Ok(Some(&self.transcript[from..]))
+    }
+
+    /// Everything printed so far.
+    pub fn transcript(&self) -> String {
+        String::from_utf8_lossy(&self.transcript).into_owned()
+    }
+}
+
+impl Drop for Guest {
+    fn drop(&mut self) {
+        // It may have ended by itself; then there is nothing to end.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The time limit passed.
+#[derive(Debug)]
+pub struct TimeLimit;
+
+impl std::fmt::Display for TimeLimit {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        formatter.write_str("the time limit passed")
+    }
+}
+
+impl std::error::Error for TimeLimit {}

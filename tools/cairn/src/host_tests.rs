@@ -1,0 +1,145 @@
+//! Tests that run on the host: the unit and integration tests of every crate that can be built
+//! for it.
+
+use crate::cargo::{Artifact, artifacts, cargo};
+use crate::paths;
+use crate::test::{Job, Outcome};
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[derive(Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    name: String,
+    manifest_path: PathBuf,
+    targets: Vec<Target>,
+}
+
+#[derive(Deserialize)]
+struct Target {
+    kind: Vec<String>,
+}
+
+impl Package {
+    fn has(&self, kind: &str) -> bool {
+        self.targets.iter().any(|target| target.kind.iter().any(|one| one == kind))
+    }
+
+    /// What of the package `cargo test` can build for the host; `None` if nothing.
+    ///
+    /// A program of these folders runs on the bare machine only, and cargo builds a package's
+    /// programs for its integration tests.
+    fn selection(&self) -> Option<Vec<&str>> {
+        let path = paths::shown(&self.manifest_path);
+        let bare = ["components/", "tests/", "bench/", "examples/"];
+        if path.starts_with("nucleus/") {
+            None
+        } else if !bare.iter().any(|folder| path.starts_with(folder)) {
+            Some(vec!["--tests"])
+        } else if !self.has("lib") {
+            None
+        } else if self.has("bin") {
+            Some(vec!["--lib"])
+        } else {
+            Some(vec!["--lib", "--tests"])
+        }
+    }
+}
+
+/// Builds the crates' tests; a job for each test program with a test whose name, or whose
+/// program's name, contains `filter`.
+pub fn jobs(filter: &str) -> Result<Vec<Job>> {
+    let output = cargo("metadata").args(["--no-deps", "--format-version=1"]).output()?;
+    let metadata: Metadata = serde_json::from_slice(&output.stdout).with_context(|| {
+        format!("cannot read the workspace:\n{}", String::from_utf8_lossy(&output.stderr))
+    })?;
+    let mut groups: Vec<(Vec<&str>, Vec<&str>)> = Vec::new();
+    for package in &metadata.packages {
+        let Some(selection) = package.selection() else { continue };
+        match groups.iter_mut().find(|(known, _)| *known == selection) {
+            Some((_, names)) => names.push(&package.name),
+            None => groups.push((selection, vec![&package.name])),
+        }
+    }
+    let mut jobs = Vec::new();
+    for (selection, names) in groups {
+        let mut command = cargo("test");
+        command.arg("--no-run").args(selection);
+        for name in names {
+            command.args(["--package", name]);
+        }
+        for artifact in artifacts(&mut command)? {
+            jobs.extend(job(&artifact, filter)?);
+        }
+    }
+    Ok(jobs)
+}
+
+fn job(artifact: &Artifact, filter: &str) -> Result<Option<Job>> {
+    let Some(program) = artifact.executable.clone() else { return Ok(None) };
+    if artifact.target.kind.iter().any(|kind| kind == "bin") {
+        // Built for an integration test, not one itself.
+        return Ok(None);
+    }
+    let folder = artifact.manifest_path.parent().expect("a manifest is in a folder").to_owned();
+    let name = format!("host {} {}", artifact.package(), artifact.target.name);
+    let filter = if name.contains(filter) { String::new() } else { filter.to_owned() };
+    let list = command(&program, &folder, &filter).args(["--list", "--format=terse"]).output()?;
+    if !String::from_utf8_lossy(&list.stdout).lines().any(|line| line.ends_with(": test")) {
+        return Ok(None);
+    }
+    let run = Box::new(move || {
+        let output = command(&program, &folder, &filter).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let (passed, mut failed) = count(&text);
+        if !output.status.success() && failed == 0 {
+            // It died before it could count.
+            failed = 1;
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        Ok(Outcome { passed, failed, explanation: format!("{text}{errors}") })
+    });
+    Ok(Some(Job { name, run }))
+}
+
+fn command(program: &Path, folder: &Path, filter: &str) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    if !filter.is_empty() {
+        command.arg(filter);
+    }
+    command
+}
+
+/// Passed and failed, from a line as `test result: ok. 12 passed; 0 failed; 0 ignored; ...`.
+fn count(output: &str) -> (usize, usize) {
+    let summary = output.lines().rfind(|line| line.starts_with("test result: ")).unwrap_or("");
+    let words: Vec<&str> = summary.split([' ', ';']).filter(|word| !word.is_empty()).collect();
+    let before = |what: &str| {
+        words
+            .windows(2)
+            .find(|pair| pair[1] == what)
+            .and_then(|pair| pair[0].parse().ok())
+            .unwrap_or(0)
+    };
+    (before("passed"), before("failed"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::count;
+
+    #[test]
+    fn counts_are_read_from_the_summary() {
+        let output = "running 3 tests\ntest a ... ok\n\ntest result: FAILED. 2 passed; 1 failed; \
+                      4 ignored; 0 measured; 0 filtered out; finished in 0.00s\n";
+        assert_eq!(count(output), (2, 1));
+        assert_eq!(count("killed before the end"), (0, 0));
+    }
+}

@@ -1,0 +1,16 @@
+//! What `./cairn` does: builds the nucleus and components for the bare machine, boots systems in
+//! QEMU, drives their consoles in tests.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+pub mod build;
+pub mod cargo;
+pub mod expect;
+pub mod host_tests;
+pub mod lines;
+pub mod paths;
+pub mod qemu;
+pub mod run;
+pub mod setup;
+pub mod system_tests;
+pub mod test;

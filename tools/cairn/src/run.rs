@@ -1,0 +1,88 @@
+//! `./cairn run`: boots a system with its console on this terminal or driven by a script.
+
+use crate::build::BuiltImage;
+use crate::expect::{Guest, TimeLimit};
+use crate::qemu::{self, Console, Options};
+use anyhow::{Context, Result};
+use rustix::process::{Pid, Signal, kill_process};
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitStatus;
+use std::time::Duration;
+use wait_timeout::ChildExt;
+
+/// The exit status when the time limit ended the run, as of timeout(1).
+pub const TIMED_OUT: u8 = 124;
+/// What the shell prints when it waits for a line.
+const PROMPT: &[u8] = b"> ";
+/// Time that nobody waits for.
+const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Boots `image` on this terminal. Returns the exit status, which is the guest's.
+pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration>) -> Result<u8> {
+    if let Some(port) = options.gdb {
+        eprintln!("cairn: the guest waits for a debugger; in another terminal run");
+        eprintln!("{}", qemu::debugger_line(image, port));
+    }
+    let mut child = qemu::command(image, options, Console::Terminal)
+        .spawn()
+        .with_context(|| format!("cannot start {}", qemu::PROGRAM))?;
+    if let Some(status) = child.wait_timeout(limit.unwrap_or(FOREVER))? {
+        return Ok(exit_status(status));
+    }
+    // A request, not a kill: QEMU has to give the terminal back as it was.
+    if let Some(process) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        kill_process(process, Signal::TERM)?;
+    }
+    child.wait()?;
+    eprintln!("cairn: the time limit passed");
+    Ok(TIMED_OUT)
+}
+
+/// Boots `image` and types the lines of the file `script`, each when the guest shows its prompt. At
+/// the first prompt without a line left, the run ends with status 0.
+pub fn scripted(
+    image: &BuiltImage,
+    options: &Options,
+    limit: Option<Duration>,
+    script: &Path,
+) -> Result<u8> {
+    let text = std::fs::read_to_string(script)
+        .with_context(|| format!("cannot read the console script {}", script.display()))?;
+    let command = qemu::command(image, options, Console::Program);
+    let mut guest = Guest::start(command, limit.unwrap_or(FOREVER))?;
+    let mut lines = text.lines();
+    // What stands in the console's line; after sending, the echo comes before the next prompt.
+    let mut line = Vec::new();
+    let mut echoing = false;
+    loop {
+        let output = match guest.receive() {
+            Ok(Some(output)) => output,
+            Ok(None) => return Ok(exit_status(guest.wait_for_exit()?)),
+            Err(error) if error.is::<TimeLimit>() => {
+                eprintln!("cairn: the time limit passed");
+                return Ok(TIMED_OUT);
+            }
+            Err(error) => return Err(error),
+        };
+        let mut terminal = std::io::stdout().lock();
+        terminal.write_all(output)?;
+        terminal.flush()?;
+        line.extend_from_slice(output);
+        if let Some(end) = line.iter().rposition(|byte| *byte == b'\n') {
+            line.drain(..=end);
+            echoing = false;
+        }
+        if !echoing && line.ends_with(PROMPT) {
+            match lines.next() {
+                Some(next) => guest.send(next)?,
+                None => return Ok(0),
+            }
+            echoing = true;
+        }
+    }
+}
+
+fn exit_status(status: ExitStatus) -> u8 {
+    status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}

@@ -1,0 +1,130 @@
+//! Whole-system tests: `tests/NAME/test.toml` says what to boot and what has to happen on its
+//! console.
+
+use crate::build::{self, BuiltImage};
+use crate::expect::{Guest, Pattern};
+use crate::paths;
+use crate::qemu::{self, Console, Options};
+use crate::test::{Job, Outcome};
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// `test.toml`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SystemTest {
+    /// The system to boot: a name in `systems/`, or a file of the test's own folder.
+    pub system: String,
+    /// Boot with QEMU's instruction counter, so that the run repeats exactly.
+    #[serde(default)]
+    pub icount: bool,
+    /// Seconds after which the test has failed.
+    #[serde(default = "default_limit")]
+    pub limit: u64,
+    /// The guest's exit status; without it the test ends after its last step.
+    pub exit: Option<i32>,
+    /// What has to happen, in order.
+    pub steps: Vec<Step>,
+}
+
+const fn default_limit() -> u64 {
+    30
+}
+
+/// A step of a test.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Step {
+    /// Wait for this text.
+    Expect(String),
+    /// Wait for this regular expression.
+    ExpectMatch(String),
+    /// This text must not come from here to the end.
+    ExpectNot(String),
+    /// Type this line.
+    Send(String),
+}
+
+impl SystemTest {
+    /// Reads `file`.
+    pub fn read(file: &Path) -> Result<SystemTest> {
+        let text = std::fs::read_to_string(file)
+            .with_context(|| format!("cannot read {}", paths::shown(file)))?;
+        toml::from_str(&text).with_context(|| paths::shown(file))
+    }
+
+    /// Boots `image` and goes through the steps. The error has the console's transcript.
+    pub fn run(&self, image: &BuiltImage) -> Result<()> {
+        let options = Options { icount: self.icount, ..Options::default() };
+        let command = qemu::command(image, &options, Console::Program);
+        let mut guest = Guest::start(command, Duration::from_secs(self.limit))?;
+        self.drive(&mut guest).with_context(|| {
+            format!("the console's transcript:\n{}\n", guest.transcript().trim_end())
+        })
+    }
+
+    fn drive(&self, guest: &mut Guest) -> Result<()> {
+        for (index, step) in self.steps.iter().enumerate() {
+            let result = match step {
+                Step::Expect(text) => guest.wait_for(&Pattern::text(text)),
+                Step::ExpectMatch(expression) => {
+                    Pattern::expression(expression).and_then(|pattern| guest.wait_for(&pattern))
+                }
+                Step::ExpectNot(text) => {
+                    guest.forbid(Pattern::text(text));
+                    Ok(())
+                }
+                Step::Send(line) => guest.send(line),
+            };
+            result.with_context(|| format!("step {}", index + 1))?;
+        }
+        let Some(expected) = self.exit else { return Ok(()) };
+        let status = guest.wait_for_exit()?;
+        if status.code() != Some(expected) {
+            bail!("expected exit status {expected}, the guest ended with {status}");
+        }
+        Ok(())
+    }
+}
+
+/// A job for each folder of `tests/` whose name contains `filter`.
+pub fn jobs(filter: &str) -> Result<Vec<Job>> {
+    let folder = paths::root().join("tests");
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name.contains(filter) && entry.path().join("test.toml").exists() {
+            names.push(name);
+        }
+    }
+    names.sort();
+    // Builds share cargo's folder; one at a time, while another test's system runs.
+    let building = Arc::new(Mutex::new(()));
+    Ok(names
+        .into_iter()
+        .map(|name| {
+            let file = folder.join(&name).join("test.toml");
+            let building = Arc::clone(&building);
+            let folder = format!("tests/{name}");
+            let run = Box::new(move || {
+                let test = SystemTest::read(&file)?;
+                let system = if test.system.ends_with(".toml") {
+                    format!("{folder}/{}", test.system)
+                } else {
+                    test.system.clone()
+                };
+                let image = {
+                    let _one_at_a_time = building.lock().expect("no build panics");
+                    build::build(&system)?
+                };
+                test.run(&image)?;
+                Ok(Outcome { passed: 1, ..Outcome::default() })
+            });
+            Job { name, run }
+        })
+        .collect())
+}

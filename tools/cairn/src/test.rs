@@ -1,0 +1,99 @@
+//! `./cairn test`: host tests, then whole systems; a line for each, a closing line for all.
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Tests that run at the same time; whole systems keep one host processor busy each.
+const PARALLEL: usize = 2;
+
+/// What came of a job.
+#[derive(Clone, Debug, Default)]
+pub struct Outcome {
+    /// Tests that passed.
+    pub passed: usize,
+    /// Tests that failed.
+    pub failed: usize,
+    /// For people, if something failed.
+    pub explanation: String,
+}
+
+/// Something to run that counts as one test or more.
+pub struct Job {
+    /// Its name on the terminal.
+    pub name: String,
+    /// Runs it. An error counts as one failed test.
+    pub run: Box<dyn Fn() -> Result<Outcome> + Send + Sync>,
+}
+
+/// Runs every test whose name contains `filter`; says whether all passed.
+pub fn run(filter: &str) -> Result<bool> {
+    let start = Instant::now();
+    let mut outcome = run_jobs(&crate::host_tests::jobs(filter)?);
+    let systems = run_jobs(&crate::system_tests::jobs(filter)?);
+    outcome.passed += systems.passed;
+    outcome.failed += systems.failed;
+    if outcome.passed + outcome.failed == 0 {
+        println!("no test has `{filter}` in its name; tests/ and the crates' own tests were searched");
+    }
+    println!("in {}", seconds(start.elapsed()));
+    println!("{} passed, {} failed", outcome.passed, outcome.failed);
+    Ok(outcome.failed == 0 && outcome.passed > 0)
+}
+
+/// Runs jobs, two at a time, and prints a line for each.
+pub fn run_jobs(jobs: &[Job]) -> Outcome {
+    let progress = ProgressBar::new(jobs.len() as u64);
+    progress.set_style(
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}")
+            .expect("the template is valid"),
+    );
+    progress.enable_steady_tick(Duration::from_millis(250));
+    let next = AtomicUsize::new(0);
+    let total = Mutex::new(Outcome::default());
+    thread::scope(|scope| {
+        for _ in 0..PARALLEL.min(jobs.len()) {
+            scope.spawn(|| {
+                while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    progress.set_message(job.name.clone());
+                    let start = Instant::now();
+                    let outcome = (job.run)().unwrap_or_else(|error| Outcome {
+                        failed: 1,
+                        explanation: format!("{error:#}"),
+                        ..Outcome::default()
+                    });
+                    let line = line(&job.name, &outcome, start.elapsed());
+                    let mut total = total.lock().expect("no test panics while it holds this");
+                    total.passed += outcome.passed;
+                    total.failed += outcome.failed;
+                    progress.suspend(|| println!("{line}"));
+                    progress.inc(1);
+                }
+            });
+        }
+    });
+    progress.finish_and_clear();
+    total.into_inner().expect("no test panics while it holds this")
+}
+
+fn line(name: &str, outcome: &Outcome, time: Duration) -> String {
+    let verdict = if outcome.failed == 0 { "ok  " } else { "FAIL" };
+    let count = match outcome.passed + outcome.failed {
+        1 => String::new(),
+        tests => format!("{tests} tests"),
+    };
+    let mut line = format!("{verdict} {name:<48} {count:>10} {:>9}", seconds(time));
+    if outcome.failed > 0 {
+        for explanation in outcome.explanation.lines() {
+            line += &format!("\n     | {explanation}");
+        }
+    }
+    line
+}
+
+fn seconds(time: Duration) -> String {
+    format!("{:.2} s", time.as_secs_f64())
+}
