@@ -194,6 +194,12 @@ fn accessed_and_dirty_bits_are_softwares_business_by_default() {
 #[test]
 fn user_pages_are_the_supervisors_only_when_it_says_so() {
     let mut world = with_caching(Caching::Valid);
+    world.map(world.first, 2, READ | LIVE);
+    world.machine.csr.sstatus |= STATUS_SUM;
+    assert_eq!(world.load(), Ok(2));
+    assert_eq!(world.machine.journal.user_reads, [], "not a user page");
+    world.machine.csr.sstatus &= !STATUS_SUM;
+    world.machine.fence_translations();
     world.map(world.first, 3, READ | WRITE | EXECUTE | USER | LIVE);
     assert!(world.load().is_err_and(|trap| trap.is(Cause::LoadPageFault)));
     assert_eq!(world.machine.journal.user_reads, []);
