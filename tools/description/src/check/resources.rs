@@ -1,6 +1,6 @@
 //! Quotas and limits: what the instances ask for must be there.
 
-use crate::model::{Instance, Open, StackMode, System};
+use crate::model::{Access, Instance, Open, Role, StackMode, System};
 use crate::place::Place;
 use crate::report::{Error, Report};
 use crate::units::show_size;
@@ -17,13 +17,16 @@ pub(super) fn default_stacks(system: &mut System) {
     let count = system.instances.len();
     for index in 0..count {
         let instance = &system.instances[index];
-        let runs_to_completion = instance.role.is_some_and(|role| role.runs_to_completion());
+        let runs_to_completion = instance.role.is_some_and(Role::runs_to_completion);
         if instance.stacks.declared || runs_to_completion {
             continue;
         }
         let connected = clients(system, index);
         let clients = (0..count).filter(|client| {
-            let may_open = |open: &Open| *client != index && open.allows(*client);
+            let waits = !system.instances[*client]
+                .role
+                .is_some_and(Role::runs_to_completion);
+            let may_open = |open: &Open| *client != index && waits && open.allows(*client);
             connected.contains(client) || {
                 // Whoever is connected on a shared stack takes none.
                 let explicit = instance
@@ -81,7 +84,7 @@ fn check_stacks(system: &System, index: usize, report: &mut Report) {
     if !stacks.declared {
         return;
     }
-    if instance.role.is_some_and(|role| role.runs_to_completion()) {
+    if instance.role.is_some_and(Role::runs_to_completion) {
         report.push(Error::new(
             &stacks.place,
             format!("`{}` cannot have stacks for callers", instance.name),
@@ -135,8 +138,8 @@ fn check_quota(instance: &Instance, report: &mut Report) {
                 show_size(*instance.memory)
             ),
             format!(
-                "the heap takes {}, the first thread's stack {}, {} stacks for callers {}; the \
-                 program itself comes on top",
+                "raise `memory`, or lower what it holds: the heap of {}, the first thread's stack of \
+                 {}, {} stacks for callers of {} in all, and the program itself on top",
                 show_size(*instance.heap),
                 show_size(*instance.stack),
                 instance.stacks.count,
@@ -285,7 +288,7 @@ fn check_sections(system: &System, report: &mut Report) {
                     section.name
                 ),
             ));
-        } else if uses().all(|section_use| *section_use.access == crate::model::Access::Read) {
+        } else if uses().all(|section_use| *section_use.access == Access::Read) {
             report.push(Error::new(
                 &section.name.place,
                 format!("nobody can write the section `{}`", section.name),

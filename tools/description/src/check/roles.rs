@@ -6,6 +6,7 @@ use crate::report::{Error, Report};
 pub(super) fn check(system: &System, report: &mut Report) {
     for instance in &system.instances {
         check_restart(instance, report);
+        check_calls(system, instance, report);
         check_priority(system, instance, report);
     }
 }
@@ -43,12 +44,36 @@ fn check_restart(instance: &Instance, report: &mut Report) {
     }
 }
 
+/// What runs to completion has interrupts off and can wait for nobody. The dispatcher may call the
+/// scheduler, which ends in a switch; any other call could come back to a stack in use.
+fn check_calls(system: &System, instance: &Instance, report: &mut Report) {
+    let runs_to_completion = instance.role.is_some_and(Role::runs_to_completion);
+    for connection in instance.imports.iter().filter(|_| runs_to_completion) {
+        let target = &system.instances[*connection.target];
+        if instance.role == Some(Role::Interrupts) && target.role == Some(Role::Scheduler) {
+            continue;
+        }
+        report.push(Error::new(
+            &connection.target.place,
+            format!(
+                "`{}` runs with interrupts off and cannot call `{}`",
+                instance.name, target.name
+            ),
+            match instance.role {
+                Some(Role::Interrupts) => "expected a call of the scheduler",
+                _ => "expected no imports of the scheduler",
+            },
+            "remove the connection; whoever needs to be told can wait on a semaphore",
+        ));
+    }
+}
+
 fn check_priority(system: &System, instance: &Instance, report: &mut Report) {
     let Some(idle) = system.roles.idle.map(|idle| &system.instances[idle]) else {
         return;
     };
     // The scheduler and the dispatcher have no thread that could be held up.
-    let runs_to_completion = instance.role.is_some_and(|role| role.runs_to_completion());
+    let runs_to_completion = instance.role.is_some_and(Role::runs_to_completion);
     if instance.number == idle.number || runs_to_completion || *instance.priority > *idle.priority {
         return;
     }
