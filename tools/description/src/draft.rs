@@ -9,7 +9,9 @@ use crate::names::NameKind;
 use crate::place::{Located, Place, Source};
 use crate::report::Report;
 use crate::table::{Table, Value};
-use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE};
+use cairn_abi::address::{
+    ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, LEAF_SPAN, PAGE_SIZE, REGION_SIZE,
+};
 use cairn_abi::thread::THREADS_MAXIMUM;
 use std::sync::Arc;
 
@@ -18,9 +20,9 @@ const THREADS_DEFAULT: u64 = 64;
 /// Default size of a stack.
 const STACK_DEFAULT: u64 = 16 << 10;
 /// Largest quota of memory: more than an instance's region holds makes no sense.
-const MEMORY_MAXIMUM: u64 = cairn_abi::address::REGION_SIZE;
-/// Most activations of an instance (more would not fit into its region).
-const STACKS_MAXIMUM: u64 = 383;
+const MEMORY_MAXIMUM: u64 = REGION_SIZE;
+/// Most stacks for callers: as many as the region holds beside that of the first thread.
+const STACKS_MAXIMUM: u64 = (DEVICES_OFFSET - IMAGE_OFFSET) / ACTIVATION_STRIDE - 1;
 /// Longest declared execution time: beyond that a callee might as well declare none.
 const EXECUTION_MAXIMUM: u64 = 1_000_000_000_000;
 

@@ -5,7 +5,7 @@ use crate::place::Place;
 use crate::report::{Error, Report};
 use crate::units::show_size;
 use cairn_abi::address::{ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET};
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
 use cairn_abi::startup::SECTIONS_MAXIMUM;
 
@@ -72,6 +72,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
         check_stacks(system, index, report);
         check_quota(&system.instances[index], report);
     }
+    check_queues(system, report);
     check_memory(system, report);
     check_threads(system, report);
     check_semaphores(system, report);
@@ -122,6 +123,21 @@ fn check_stacks(system: &System, index: usize, report: &mut Report) {
     }
 }
 
+/// Each client of each server has a queue of stacks.
+fn check_queues(system: &System, report: &mut Report) {
+    let instances = system.instances.iter().enumerate();
+    let parts =
+        instances.map(|(index, server)| (clients(system, index).len() as u64, &server.name.place));
+    check_sum(parts, QUEUES_MAXIMUM as u64, report, |place, total| {
+        Error::new(
+            place,
+            "the system has too many pairs of clients and servers",
+            format!("expected at most {QUEUES_MAXIMUM}, found {total}"),
+            "connect fewer instances on new stacks",
+        )
+    });
+}
+
 fn check_quota(instance: &Instance, report: &mut Report) {
     let stacks = u64::from(instance.stacks.count) * instance.stacks.size;
     let needed = *instance.heap + *instance.stack + stacks;
@@ -147,7 +163,8 @@ fn check_quota(instance: &Instance, report: &mut Report) {
             ),
         ));
     }
-    let activations = u64::from(instance.stacks.count) + u64::from(*instance.threads);
+    // The first thread's stack is one too.
+    let activations = u64::from(instance.stacks.count) + 1;
     let room = (DEVICES_OFFSET - IMAGE_OFFSET).saturating_sub(*instance.heap) / ACTIVATION_STRIDE;
     if activations > room {
         report.push(Error::new(
@@ -156,11 +173,9 @@ fn check_quota(instance: &Instance, report: &mut Report) {
                 "`{}` does not fit into its region of addresses",
                 instance.name
             ),
+            format!("expected at most {room} stacks beside its heap, found {activations}"),
             format!(
-                "expected at most {room} stacks and threads beside its heap, found {activations}"
-            ),
-            format!(
-                "each stack and each thread takes {} of addresses: ask for fewer, or for less heap",
+                "each stack takes {} of addresses: ask for fewer, or for less heap",
                 show_size(ACTIVATION_STRIDE)
             ),
         ));

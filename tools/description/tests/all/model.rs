@@ -2,10 +2,10 @@
 
 use crate::common::{Tree, check};
 use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
-use cairn_description::{Board, Source, load, load_board, load_from};
+use cairn_description::{Board, Report, Source, System, load, load_board, load_from};
 use std::path::{Path, PathBuf};
 
-fn good(name: &str) -> (cairn_description::System, cairn_description::Connected) {
+fn good(name: &str) -> (System, cairn_description::Connected) {
     let path = format!("good/{name}.toml");
     let text = std::fs::read_to_string(crate::common::folder().join(&path)).expect("readable");
     check(&path, &text).unwrap_or_else(|report| panic!("{report}"))
@@ -260,4 +260,55 @@ fn the_systems_of_the_repository_are_good() {
         };
         load(&repository(), name).unwrap_or_else(|report| panic!("{report}"));
     }
+}
+
+/// A system of `count` echo servers of which the first is the scheduler; `more` adds to each.
+fn many(count: usize, more: impl Fn(usize) -> String) -> Result<System, Report> {
+    let mut text =
+        "[system]\nname = \"many\"\nboard = \"large\"\nscheduler = \"i0\"\nthreads = 256\n"
+            .to_owned();
+    for index in 0..count {
+        text.push_str(&format!(
+            "[instance.i{index}]\ncomponent = \"echo\"\nmemory = \"1M\"\nthreads = 0\n{}",
+            more(index)
+        ));
+    }
+    load_from(&Tree::new("systems/many.toml", &text), "many")
+}
+
+#[test]
+fn there_are_at_most_as_many_instances_as_domains() {
+    let system = many(255, |_| String::new()).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(system.instances[254].number, 255);
+    let report = many(256, |_| String::new()).expect_err("one too many");
+    assert_eq!(report.errors().len(), 1, "{report}");
+    assert_eq!(report.errors()[0].place.text(), "i255");
+    assert!(
+        report
+            .to_string()
+            .contains("expected at most 255, found 256"),
+        "{report}"
+    );
+}
+
+#[test]
+fn there_are_at_most_as_many_pairs_of_clients_as_queues() {
+    // Everyone calls everyone behind, but for the scheduler: n (n - 1) / 2 pairs.
+    let calls = |count: usize| {
+        move |index: usize| {
+            let targets = (index + 1..count).filter(|_| index > 0);
+            targets
+                .map(|target| format!("imports.e{target} = \"i{target}.echo\"\n"))
+                .collect()
+        }
+    };
+    many(46, calls(46)).unwrap_or_else(|report| panic!("{report}"));
+    let report = many(47, calls(47)).expect_err("1035 pairs");
+    assert_eq!(report.errors().len(), 1, "{report}");
+    assert!(
+        report
+            .to_string()
+            .contains("expected at most 1024, found 1035"),
+        "{report}"
+    );
 }
