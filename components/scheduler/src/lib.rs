@@ -32,6 +32,15 @@ pub use ready::{FixedPriority, ReadyQueue};
 pub use scheduler::{Configuration, Scheduler};
 pub use semaphores::{INITIAL_MAXIMUM, SEMAPHORES};
 pub use stacks::QUEUES;
-pub use supervision::SCAN_MAXIMUM;
+pub use supervision::{Fault, SCAN_MAXIMUM};
 pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
 pub use time::EXPIRE_MAXIMUM;
+
+#[cfg(test)]
+mod lock_tests;
+#[cfg(test)]
+mod model_tests;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,7 @@
 //! thread whose own way ahead was looked at.
 
 use crate::heap::{self, ByWaitKey};
-use crate::machine::{Machine, Outcome};
+use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::Life;
@@ -84,22 +84,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Takes a lock, or waits for it. [`Error::Busy`]: the thread would wait for itself.
     /// [`Error::Exhausted`]: it holds, or has ahead of it, too many.
-    pub fn lock(&mut self, thread: ThreadIndex, domain: u8, lock: u64, now: u64) -> Outcome {
+    pub fn lock(&mut self, thread: ThreadIndex, domain: u8, lock: u64, now: u64) -> M::Outcome {
         match self.lock_or_wait(thread, domain, lock) {
-            Ok(true) => Outcome::OK,
+            Ok(true) => self.machine.reply(0, 0),
             Ok(false) => self.blocked(thread, now),
-            Err(error) => error.into(),
+            Err(error) => self.refuse(error),
         }
     }
 
     /// Gives a lock back that `thread` holds: to the first waiter if there is one.
-    pub fn unlock(&mut self, thread: ThreadIndex, lock: u64, now: u64) -> Outcome {
+    pub fn unlock(&mut self, thread: ThreadIndex, lock: u64, now: u64) -> M::Outcome {
         let index = match self.lock_index(lock) {
             Ok(index) => index,
-            Err(error) => return error.into(),
+            Err(error) => return self.refuse(error),
         };
         if thread == IDLE || self.locks[index as usize].owner != thread {
-            return Error::NotAllowed.into();
+            return self.refuse(Error::NotAllowed);
         }
         self.forget_held(index);
         self.hand_over(index, 0);
@@ -137,8 +137,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         match self.locks[lock as usize % LOCKS].life {
             Life::Alive => Ok(lock as LockIndex),
-            Life::Dying => Err(Error::Dead),
-            Life::Free => Err(Error::NotFound),
+            life => Err(life.error()),
         }
     }
 

@@ -6,6 +6,15 @@ use core::sync::atomic::AtomicI64;
 
 /// The scheduler's privileged portals and the semaphore words.
 pub trait Machine {
+    /// How an operation ends. On the target it is the portal's reply, and [`Machine::switch`] does not
+    /// return; a test takes [`Outcome`].
+    type Outcome;
+    /// The thread that called, or was interrupted, goes on. `status` is 0, a positive code of the
+    /// method, or a negative [`Error`]; `value` is that of a successful call.
+    fn reply(&mut self, status: i64, value: u64) -> Self::Outcome;
+    /// Another thread goes on; `status` and `value` are its `a0` and `a1`, unless a trap had stopped
+    /// it.
+    fn switch(&mut self, thread: ThreadIndex, status: i64, value: u64) -> Self::Outcome;
     /// The word of a semaphore, shared with portal code. `semaphore` is below
     /// [`crate::SEMAPHORES`]. Everything runs on one hart with interrupts off, so relaxed loads and
     /// stores are enough.
@@ -32,7 +41,7 @@ pub struct Start {
     pub argument: u64,
 }
 
-/// How an operation ends.
+/// How an operation ends, as data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// The thread that called, or was interrupted, goes on.
@@ -51,20 +60,4 @@ pub enum Outcome {
         /// Its `a1`, unless a trap had stopped it.
         value: u64,
     },
-}
-
-impl Outcome {
-    /// Success without a value.
-    pub const OK: Outcome = Outcome::Reply { status: 0, value: 0 };
-
-    /// Success with a value.
-    pub const fn value(value: u64) -> Outcome {
-        Outcome::Reply { status: 0, value }
-    }
-}
-
-impl From<Error> for Outcome {
-    fn from(error: Error) -> Outcome {
-        Outcome::Reply { status: error.status(), value: 0 }
-    }
 }

@@ -23,12 +23,12 @@ pub trait ReadyQueue {
     fn insert_front(&mut self, threads: &mut Threads, thread: ThreadIndex);
     /// `thread` is no longer ready.
     fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex);
-    /// The first thread, which is not [`IDLE`], is no longer ready.
-    fn remove_first(&mut self, threads: &mut Threads);
-    /// The first thread, which is not [`IDLE`], lets its equals go first.
-    fn rotate(&mut self, threads: &mut Threads, now: u64);
+    /// `first`, which is the first thread and not [`IDLE`], is no longer ready.
+    fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex);
+    /// `first`, which is the first thread and not [`IDLE`], lets its equals go first.
+    fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
     /// The first thread has used up its quantum.
-    fn quantum_used(&mut self, threads: &mut Threads, now: u64);
+    fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
     /// True if the first thread has to share the processor by quanta.
     fn shares(&self, threads: &Threads) -> bool;
 
@@ -56,12 +56,13 @@ const LEVEL_NONE: u16 = 256;
 /// `first`, the others in a table with a bitmap of its used entries; so neither a yield nor a wait
 /// or wake-up inside the running priority touches table and bitmap. Levels are 255 less the
 /// priority, because finding the lowest bit set is cheaper than finding the highest.
+#[repr(C)]
 pub struct FixedPriority {
     first: ThreadIndex,
     first_level: u16,
+    levels: Bitmap<4>,
     /// The first thread of each level below `first_level`; [`IDLE`]: none.
     heads: [ThreadIndex; 256],
-    levels: Bitmap<4>,
 }
 
 impl FixedPriority {
@@ -166,7 +167,7 @@ impl ReadyQueue for FixedPriority {
 
     fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) {
         if thread == self.first {
-            return self.remove_first(threads);
+            return self.remove_first(threads, thread);
         }
         let Thread { next, level, .. } = threads[thread as usize];
         unlink(threads, thread);
@@ -181,23 +182,23 @@ impl ReadyQueue for FixedPriority {
     }
 
     #[inline(always)]
-    fn remove_first(&mut self, threads: &mut Threads) {
-        let next = threads[self.first as usize].next;
-        if next == self.first {
+    fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) {
+        let next = threads[first as usize].next;
+        if next == first {
             self.lift_first();
         } else {
-            unlink(threads, self.first);
+            unlink(threads, first);
             self.first = next;
         }
     }
 
     #[inline(always)]
-    fn rotate(&mut self, threads: &mut Threads, _now: u64) {
-        self.first = threads[self.first as usize].next;
+    fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, _now: u64) {
+        self.first = threads[first as usize].next;
     }
 
-    fn quantum_used(&mut self, threads: &mut Threads, now: u64) {
-        self.rotate(threads, now);
+    fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64) {
+        self.rotate(threads, first, now);
     }
 
     #[inline(always)]

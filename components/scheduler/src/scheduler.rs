@@ -3,7 +3,7 @@
 use crate::bitmap::Bitmap;
 use crate::heap::{self, ByTimeLimit, ByWaitKey};
 use crate::locks::{LOCKS, Lock};
-use crate::machine::{Machine, Outcome};
+use crate::machine::Machine;
 use crate::quota::{Domain, Quota};
 use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
@@ -24,10 +24,10 @@ pub struct Configuration {
 
 /// A scheduler with policy `Q` on machine `M`. In each operation, `thread` is the running thread,
 /// `domain` the domain that called, `now` the time.
+#[repr(C)]
 pub struct Scheduler<Q, M> {
-    // The order keeps what the hot paths use within reach of one base register each.
-    pub(crate) threads: Threads,
-    pub(crate) ready: Q,
+    // The hot paths reach everything up to the first threads' records by 12-bit offsets from one
+    // base, and every thread by one more addition.
     /// When the running thread was switched to.
     pub(crate) running_since: u64,
     /// Order of arrival among waiters.
@@ -42,8 +42,9 @@ pub struct Scheduler<Q, M> {
     pub(crate) timers: ThreadIndex,
     /// First of the ring of threads whose fault the supervisor has not seen.
     pub(crate) faults: ThreadIndex,
-    pub(crate) configuration: Configuration,
     pub(crate) machine: M,
+    pub(crate) ready: Q,
+    pub(crate) threads: Threads,
     pub(crate) semaphores: [Semaphore; SEMAPHORES],
     pub(crate) queues: [ThreadIndex; QUEUES],
     pub(crate) locks: [Lock; LOCKS],
@@ -54,6 +55,7 @@ pub struct Scheduler<Q, M> {
     pub(crate) free_threads: Bitmap<4>,
     pub(crate) free_semaphores: Bitmap<16>,
     pub(crate) free_locks: Bitmap<4>,
+    pub(crate) configuration: Configuration,
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -106,7 +108,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Switches to the first thread, when the system starts.
-    pub fn run(&mut self, now: u64) -> Outcome {
+    pub fn run(&mut self, now: u64) -> M::Outcome {
         self.running_since = now;
         let first = self.ready.first();
         self.switch(IDLE, first, now)
@@ -161,15 +163,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.machine.word(semaphore).load(core::sync::atomic::Ordering::Relaxed)
     }
 
-    /// Accounts the time of `from`, which ran, and goes on with `to`, which is first.
+    /// Ends an operation with an error.
     #[inline(always)]
-    pub(crate) fn switch(&mut self, from: ThreadIndex, to: ThreadIndex, now: u64) -> Outcome {
-        self.account(from, now);
-        if self.ready.shares(&self.threads) && !self.ticking {
-            self.start_ticking(now);
-        }
-        let record = &self.threads[to as usize];
-        Outcome::Switch { thread: to, status: record.status.into(), value: record.value }
+    pub(crate) fn refuse(&mut self, error: Error) -> M::Outcome {
+        self.machine.reply(error.status(), 0)
     }
 
     #[inline(always)]
@@ -177,6 +174,26 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let record = &mut self.threads[running as usize];
         record.used = record.used.wrapping_add(now.wrapping_sub(self.running_since));
         self.running_since = now;
+    }
+
+    /// Accounts the time of `from`, which ran, and goes on with `to`, which is first.
+    #[inline(always)]
+    pub(crate) fn switch(&mut self, from: ThreadIndex, to: ThreadIndex, now: u64) -> M::Outcome {
+        self.account(from, now);
+        if self.ready.shares(&self.threads) && !self.ticking {
+            return self.switch_ticking(to, now);
+        }
+        let record = &self.threads[to as usize];
+        self.machine.switch(to, record.status.into(), record.value)
+    }
+
+    // Rare paths are functions of their own, called last: the common path then saves no registers.
+    #[cold]
+    #[inline(never)]
+    fn switch_ticking(&mut self, to: ThreadIndex, now: u64) -> M::Outcome {
+        self.start_ticking(now);
+        let record = &self.threads[to as usize];
+        self.machine.switch(to, record.status.into(), record.value)
     }
 
     /// Ends an operation of `thread`: the first thread goes on, which may be `thread` itself, now or
@@ -188,10 +205,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         status: i8,
         value: u64,
         now: u64,
-    ) -> Outcome {
+    ) -> M::Outcome {
         let first = self.ready.first();
         if first == thread {
-            return self.finish_same(status, value, now);
+            if self.ready.shares(&self.threads) && !self.ticking {
+                return self.reply_ticking(status, value, now);
+            }
+            return self.machine.reply(status.into(), value);
         }
         let record = &mut self.threads[thread as usize];
         record.status = status;
@@ -199,12 +219,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.switch(thread, first, now)
     }
 
-    #[inline(always)]
-    fn finish_same(&mut self, status: i8, value: u64, now: u64) -> Outcome {
-        if self.ready.shares(&self.threads) && !self.ticking {
-            self.start_ticking(now);
-        }
-        Outcome::Reply { status: status.into(), value }
+    #[cold]
+    #[inline(never)]
+    fn reply_ticking(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
+        self.start_ticking(now);
+        self.machine.reply(status.into(), value)
     }
 
     /// The running thread, not [`IDLE`], begins to wait. The caller puts it into the object's queue.
@@ -215,12 +234,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         record.state = state;
         record.object = object;
         record.wait_domain = domain;
-        self.ready.remove_first(&mut self.threads);
+        self.ready.remove_first(&mut self.threads, thread);
     }
 
     /// Ends an operation in which `thread` began to wait: the first thread goes on.
     #[inline(always)]
-    pub(crate) fn blocked(&mut self, thread: ThreadIndex, now: u64) -> Outcome {
+    pub(crate) fn blocked(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         let first = self.ready.first();
         self.switch(thread, first, now)
     }
@@ -241,30 +260,43 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// `thread`, whose wait has ended and which is in no object's queue any more, can run. The event
     /// that it waited for happened at `time`.
-    #[inline(always)]
     pub(crate) fn wake(&mut self, thread: ThreadIndex, status: i8, time: u64) {
-        self.ready.release(&mut self.threads, thread, time);
-        if Q::RELEASES {
-            self.refresh_urgency(thread);
-        }
+        self.note_release(thread, time);
         self.let_run(thread, status);
     }
 
     /// The same after a wait that is not an event for the policy, but only holds up.
-    #[inline(always)]
     pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) {
+        if self.threads[thread as usize].flags == 0 || self.wake_flagged(thread) {
+            self.make_ready(thread, status);
+        } else {
+            let record = &mut self.threads[thread as usize];
+            record.state = State::Ready;
+            record.status = status;
+            record.value = 0;
+        }
+    }
+
+    /// Tells the policy of an event that a thread in no queue waited for.
+    #[inline(always)]
+    pub(crate) fn note_release(&mut self, thread: ThreadIndex, time: u64) {
+        self.ready.release(&mut self.threads, thread, time);
+        if Q::RELEASES {
+            self.refresh_urgency(thread);
+        }
+    }
+
+    /// [`Scheduler::let_run`] for a thread that has no time limit and is not stopped.
+    #[inline(always)]
+    pub(crate) fn make_ready(&mut self, thread: ThreadIndex, status: i8) {
         let record = &mut self.threads[thread as usize];
         record.state = State::Ready;
         record.status = status;
         record.value = 0;
-        if record.flags != 0 && !self.wake_flagged(thread) {
-            return;
-        }
         self.ready.insert(&mut self.threads, thread);
     }
 
     /// What [`Scheduler::let_run`] does for a thread with a time limit or stopped; true if it may run.
-    #[inline(never)]
     fn wake_flagged(&mut self, thread: ThreadIndex) -> bool {
         if self.threads[thread as usize].flags & TIMED != 0 {
             self.threads[thread as usize].flags &= !TIMED;

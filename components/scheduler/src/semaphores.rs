@@ -3,10 +3,10 @@
 //! comes here with it.
 
 use crate::heap::{self, ByWaitKey};
-use crate::machine::{Machine, Outcome};
+use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::thread::{IDLE, State, ThreadIndex};
+use crate::thread::{IDLE, Links, State, ThreadIndex};
 use cairn_abi::Error;
 use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
 
@@ -17,14 +17,24 @@ pub const INITIAL_MAXIMUM: u64 = i64::MAX as u64 / 2;
 
 /// Whether an object exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub(crate) enum Life {
-    Free,
+    /// Zero, because the hot paths test for it.
     Alive,
+    Free,
     /// Its domain died; its waiters are being sent away.
     Dying,
 }
 
+impl Life {
+    /// Why an object that is not alive cannot be used.
+    pub(crate) fn error(self) -> Error {
+        if self == Life::Dying { Error::Dead } else { Error::NotFound }
+    }
+}
+
 #[derive(Clone, Copy)]
+#[repr(C, align(4))]
 pub(crate) struct Semaphore {
     pub(crate) life: Life,
     /// Root of the heap of waiting threads.
@@ -90,11 +100,37 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// P: takes one, or waits for it.
     #[inline(always)]
-    pub fn p(&mut self, thread: ThreadIndex, domain: u8, semaphore: u64, now: u64) -> Outcome {
+    pub fn p(&mut self, thread: ThreadIndex, domain: u8, semaphore: u64, now: u64) -> M::Outcome {
+        // The common case: the thread waits, and nobody did before. All else is a function of its
+        // own, called last, so that no register is saved here.
+        let Some(index) = self.alive(semaphore) else {
+            return self.p_general(thread, domain, semaphore, now);
+        };
+        let word = self.word(index);
+        let root = &mut self.semaphores[index as usize % SEMAPHORES].waiters;
+        if word > 0 || *root != IDLE || thread == IDLE {
+            return self.p_general(thread, domain, semaphore, now);
+        }
+        *root = thread;
+        self.set_word(index, word - 1);
+        self.block(thread, domain, State::Semaphore, index);
+        self.threads[thread as usize].wait = Links::ALONE;
+        self.set_wait_key(thread, IDLE);
+        self.blocked(thread, now)
+    }
+
+    #[inline(never)]
+    fn p_general(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        semaphore: u64,
+        now: u64,
+    ) -> M::Outcome {
         match self.p_or_wait(thread, domain, semaphore) {
-            Ok(true) => Outcome::OK,
+            Ok(true) => self.machine.reply(0, 0),
             Ok(false) => self.blocked(thread, now),
-            Err(error) => error.into(),
+            Err(error) => self.refuse(error),
         }
     }
 
@@ -106,21 +142,21 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         semaphore: u64,
         deadline: u64,
         now: u64,
-    ) -> Outcome {
+    ) -> M::Outcome {
         if deadline <= now {
             return match self.try_p(semaphore) {
-                Err(Error::WouldBlock) => Error::TimedOut.into(),
-                Err(error) => error.into(),
-                Ok(()) => Outcome::OK,
+                Err(Error::WouldBlock) => self.refuse(Error::TimedOut),
+                Err(error) => self.refuse(error),
+                Ok(()) => self.machine.reply(0, 0),
             };
         }
         match self.p_or_wait(thread, domain, semaphore) {
-            Ok(true) => Outcome::OK,
+            Ok(true) => self.machine.reply(0, 0),
             Ok(false) => {
                 self.limit(thread, deadline);
                 self.blocked(thread, now)
             }
-            Err(error) => error.into(),
+            Err(error) => self.refuse(error),
         }
     }
 
@@ -137,16 +173,36 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// V: gives one, to the first waiter if there is one.
     #[inline(always)]
-    pub fn v(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> Outcome {
+    pub fn v(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> M::Outcome {
+        // The common case: one thread waits, without a time limit.
+        let Some(index) = self.alive(semaphore) else {
+            return self.v_general(thread, semaphore, now);
+        };
+        let root = &mut self.semaphores[index as usize % SEMAPHORES].waiters;
+        let waiter = *root;
+        let record = &self.threads[waiter as usize];
+        if waiter == IDLE || record.wait.left != IDLE || record.flags != 0 {
+            return self.v_general(thread, semaphore, now);
+        }
+        *root = IDLE;
+        let word = self.word(index);
+        self.set_word(index, word.wrapping_add(1));
+        self.note_release(waiter, now);
+        self.make_ready(waiter, 0);
+        self.finish(thread, 0, 0, now)
+    }
+
+    #[inline(never)]
+    fn v_general(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> M::Outcome {
         match self.signal(semaphore, now) {
             Ok(()) => self.finish(thread, 0, 0, now),
-            Err(error) => error.into(),
+            Err(error) => self.refuse(error),
         }
     }
 
     /// V by the interrupt dispatcher, which interrupted `thread`.
     #[inline(always)]
-    pub fn interrupt_v(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> Outcome {
+    pub fn interrupt_v(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> M::Outcome {
         self.v(thread, semaphore, now)
     }
 
@@ -158,18 +214,18 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         domain: u8,
         semaphore: u64,
         now: u64,
-    ) -> Outcome {
+    ) -> M::Outcome {
         let index = match self.semaphore(semaphore) {
             Ok(index) => index,
-            Err(error) => return error.into(),
+            Err(error) => return self.refuse(error),
         };
         let record = &self.semaphores[index as usize % SEMAPHORES];
         if record.domain != domain {
-            return Error::NotAllowed.into();
+            return self.refuse(Error::NotAllowed);
         }
         let waiter = record.waiters;
         if waiter == IDLE {
-            return Outcome::value(0);
+            return self.machine.reply(0, 0);
         }
         self.end_wait(waiter, Error::Cancelled.status() as i8, now);
         self.finish(thread, 0, 1, now)
@@ -177,19 +233,26 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// The index of a semaphore that exists.
     #[inline(always)]
-    fn semaphore(&self, semaphore: u64) -> Result<u16, Error> {
-        if semaphore >= SEMAPHORES as u64 {
-            return Err(Error::BadArgument);
-        }
-        match self.semaphores[semaphore as usize % SEMAPHORES].life {
-            Life::Alive => Ok(semaphore as u16),
-            Life::Dying => Err(Error::Dead),
-            Life::Free => Err(Error::NotFound),
+    fn alive(&self, semaphore: u64) -> Option<u16> {
+        if semaphore < SEMAPHORES as u64
+            && self.semaphores[semaphore as usize % SEMAPHORES].life == Life::Alive
+        {
+            Some(semaphore as u16)
+        } else {
+            None
         }
     }
 
+    /// The index of a semaphore that exists, or why it cannot be used.
+    fn semaphore(&self, semaphore: u64) -> Result<u16, Error> {
+        if let Some(index) = self.alive(semaphore) {
+            return Ok(index);
+        }
+        let record = self.semaphores.get(semaphore as usize).ok_or(Error::BadArgument)?;
+        Err(record.life.error())
+    }
+
     /// True if `thread` got one, false if it waits now.
-    #[inline(always)]
     fn p_or_wait(
         &mut self,
         thread: ThreadIndex,
@@ -198,14 +261,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     ) -> Result<bool, Error> {
         let index = self.semaphore(semaphore)?;
         let word = self.word(index);
-        if word > 0 {
-            self.set_word(index, word - 1);
-            return Ok(true);
-        }
-        if thread == IDLE {
+        if word <= 0 && thread == IDLE {
             return Err(Error::NotAllowed);
         }
         self.set_word(index, word - 1);
+        if word > 0 {
+            return Ok(true);
+        }
         self.block(thread, domain, State::Semaphore, index);
         let root = self.semaphores[index as usize % SEMAPHORES].waiters;
         self.set_wait_key(thread, root);
@@ -215,7 +277,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// V without a decision who runs.
-    #[inline(always)]
     pub(crate) fn signal(&mut self, semaphore: u64, now: u64) -> Result<(), Error> {
         let index = self.semaphore(semaphore)?;
         let word = self.word(index);

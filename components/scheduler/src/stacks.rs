@@ -2,7 +2,7 @@
 //! when it gave an activation back while somebody waits.
 
 use crate::heap::{self, ByWaitKey};
-use crate::machine::{Machine, Outcome};
+use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, State, ThreadIndex};
@@ -22,12 +22,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         domain: u8,
         queue: u64,
         now: u64,
-    ) -> Outcome {
+    ) -> M::Outcome {
         if queue >= QUEUES as u64 {
-            return Error::BadArgument.into();
+            return self.refuse(Error::BadArgument);
         }
         if thread == IDLE {
-            return Error::NotAllowed.into();
+            return self.refuse(Error::NotAllowed);
         }
         self.block(thread, domain, State::Stack, queue as u16);
         let root = self.queues[queue as usize % QUEUES];
@@ -39,13 +39,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// An activation of `queue` is free: the first waiter goes on.
-    pub fn stack_freed(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> Outcome {
+    pub fn stack_freed(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> M::Outcome {
         self.end_stack_wait(thread, queue, 0, now)
     }
 
     /// The callee of `queue` is dead: sends the first waiter away with [`Error::Dead`]; the value is
     /// 1, or 0 if nobody waited. For the supervisor.
-    pub fn abandon_queue(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> Outcome {
+    pub fn abandon_queue(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> M::Outcome {
         self.end_stack_wait(thread, queue, Error::Dead.status() as i8, now)
     }
 
@@ -55,13 +55,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         queue: u64,
         status: i8,
         now: u64,
-    ) -> Outcome {
+    ) -> M::Outcome {
         if queue >= QUEUES as u64 {
-            return Error::BadArgument.into();
+            return self.refuse(Error::BadArgument);
         }
         let waiter = self.queues[queue as usize % QUEUES];
         if waiter == IDLE {
-            return Outcome::value(0);
+            return self.machine.reply(0, 0);
         }
         self.end_wait(waiter, status, now);
         self.finish(thread, 0, 1, now)

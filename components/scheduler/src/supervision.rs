@@ -1,7 +1,7 @@
 //! What the supervisor asks for: faults, stopping, the death of domains.
 
 use crate::locks::LOCKS;
-use crate::machine::{Machine, Outcome};
+use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::{Life, SEMAPHORES};
@@ -32,12 +32,12 @@ impl Fault {
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The running thread faulted: stops it and wakes the supervisor. [`IDLE`] cannot be stopped; its
     /// fault is queued too.
-    pub fn fault(&mut self, thread: ThreadIndex, cause: u64, value: u64, now: u64) -> Outcome {
+    pub fn fault(&mut self, thread: ThreadIndex, cause: u64, value: u64, now: u64) -> M::Outcome {
         self.fault_of[thread as usize] = Fault { cause, value };
         if thread == IDLE {
             self.threads[IDLE as usize].flags |= FAULT_QUEUED;
         } else {
-            self.ready.remove_first(&mut self.threads);
+            self.ready.remove_first(&mut self.threads, thread);
             self.threads[thread as usize].flags |= STOPPED | FAULT_QUEUED;
             self.queue_fault(thread);
         }
@@ -62,10 +62,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Stops a thread until [`Scheduler::resume`]; a wait of it goes on meanwhile.
-    pub fn stop(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> Outcome {
+    pub fn stop(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         let target = match self.existing(target) {
             Ok(target) => target,
-            Err(error) => return error.into(),
+            Err(error) => return self.refuse(error),
         };
         if self.threads[target as usize].runnable() {
             self.ready.remove(&mut self.threads, target);
@@ -75,10 +75,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Lets a stopped thread go on.
-    pub fn resume(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> Outcome {
+    pub fn resume(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         let target = match self.existing(target) {
             Ok(target) => target,
-            Err(error) => return error.into(),
+            Err(error) => return self.refuse(error),
         };
         self.forget_fault(target);
         let record = &mut self.threads[target as usize];
@@ -92,10 +92,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Ends the wait of a thread with [`Error::Cancelled`]; the value is 1, or 0 if it did not wait.
-    pub fn cancel_wait(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> Outcome {
+    pub fn cancel_wait(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         let target = match self.existing(target) {
             Ok(target) => target,
-            Err(error) => return error.into(),
+            Err(error) => return self.refuse(error),
         };
         let waits = self.threads[target as usize].state != State::Ready;
         self.end_wait(target, Error::Cancelled.status() as i8, now);
@@ -103,14 +103,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Ends a thread other than the caller, in whatever state it is.
-    pub fn kill(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> Outcome {
+    pub fn kill(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         match self.existing(target) {
             Ok(target) if target != thread => {
                 self.end(target, now);
                 self.finish(thread, 0, 0, now)
             }
-            Ok(_) => Error::BadArgument.into(),
-            Err(error) => error.into(),
+            Ok(_) => self.refuse(Error::BadArgument),
+            Err(error) => self.refuse(error),
         }
     }
 
@@ -118,9 +118,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// in it end with [`Error::Dead`], its semaphores and locks are freed, and whoever waits for them
     /// gets [`Error::Dead`]. The first `cursor` is 0, the next one is the value; 0: done. A step ends
     /// one wait or object at most.
-    pub fn reclaim(&mut self, thread: ThreadIndex, dead: u8, cursor: u64, now: u64) -> Outcome {
+    pub fn reclaim(&mut self, thread: ThreadIndex, dead: u8, cursor: u64, now: u64) -> M::Outcome {
         if cursor >= SCAN_END {
-            return Error::BadArgument.into();
+            return self.refuse(Error::BadArgument);
         }
         let mut cursor = cursor;
         for _ in 0..SCAN_MAXIMUM {

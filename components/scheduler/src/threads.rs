@@ -1,6 +1,6 @@
 //! Threads begin, end, wait for each other's end, change priority.
 
-use crate::machine::{Machine, Outcome, Start};
+use crate::machine::{Machine, Start};
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::supervision::Fault;
@@ -31,10 +31,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         start: Start,
         priority: u64,
         now: u64,
-    ) -> Outcome {
+    ) -> M::Outcome {
         match self.try_spawn(domain, start, priority, now) {
             Ok(handle) => self.finish(thread, 0, handle.0, now),
-            Err(error) => error.into(),
+            Err(error) => self.refuse(error),
         }
     }
 
@@ -71,9 +71,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// The running thread ends. Its locks go to their waiters, whoever waits for its end goes on.
-    pub fn exit(&mut self, thread: ThreadIndex, now: u64) -> Outcome {
+    pub fn exit(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         if thread == IDLE {
-            return Error::NotAllowed.into();
+            return self.refuse(Error::NotAllowed);
         }
         self.account(thread, now);
         self.end(thread, now);
@@ -81,27 +81,27 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Waits until the thread that `handle` names has ended. One thread can wait for another's end.
-    pub fn join(&mut self, thread: ThreadIndex, domain: u8, handle: Handle, now: u64) -> Outcome {
+    pub fn join(&mut self, thread: ThreadIndex, domain: u8, handle: Handle, now: u64) -> M::Outcome {
         let other = handle.thread();
         let generation = u64::from(self.threads[other as usize].generation);
         if handle.generation() > generation {
-            return Error::NotFound.into();
+            return self.refuse(Error::NotFound);
         }
         if handle.generation() < generation {
-            return Outcome::OK;
+            return self.machine.reply(0, 0);
         }
         let record = &self.threads[other as usize];
         if record.state == State::Free {
-            return Error::NotFound.into();
+            return self.refuse(Error::NotFound);
         }
         if other == IDLE || thread == IDLE || self.homes[other as usize] != domain {
-            return Error::NotAllowed.into();
+            return self.refuse(Error::NotAllowed);
         }
         if other == thread {
-            return Error::BadArgument.into();
+            return self.refuse(Error::BadArgument);
         }
         if record.joiner != IDLE {
-            return Error::Busy.into();
+            return self.refuse(Error::Busy);
         }
         self.threads[other as usize].joiner = thread;
         self.block(thread, domain, State::Join, other.into());
@@ -116,12 +116,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         handle: Handle,
         priority: u64,
         now: u64,
-    ) -> Outcome {
+    ) -> M::Outcome {
         let checked = self
             .allowed_priority(domain, priority)
             .and_then(|priority| Ok((priority, self.own_thread(domain, handle)?)));
         match checked {
-            Err(error) => error.into(),
+            Err(error) => self.refuse(error),
             Ok((priority, other)) => {
                 self.ready.set_priority(&mut self.threads, other, priority, now);
                 self.settle(other, false);

@@ -1,7 +1,7 @@
 //! Yield, sleep, time limits, quanta.
 
 use crate::heap::{self, ByTimeLimit};
-use crate::machine::{Machine, Outcome};
+use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, State, TIMED, ThreadIndex};
@@ -14,11 +14,11 @@ pub const EXPIRE_MAXIMUM: usize = 4;
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Lets the other threads of the same priority run first.
     #[inline(always)]
-    pub fn yield_now(&mut self, thread: ThreadIndex, now: u64) -> Outcome {
+    pub fn yield_now(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         if thread == IDLE {
-            return Outcome::OK;
+            return self.machine.reply(0, 0);
         }
-        self.ready.rotate(&mut self.threads, now);
+        self.ready.rotate(&mut self.threads, thread, now);
         self.finish(thread, 0, 0, now)
     }
 
@@ -29,12 +29,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         domain: u8,
         deadline: u64,
         now: u64,
-    ) -> Outcome {
+    ) -> M::Outcome {
         if thread == IDLE {
-            return Error::NotAllowed.into();
+            return self.refuse(Error::NotAllowed);
         }
         if deadline <= now {
-            return Outcome::OK;
+            return self.machine.reply(0, 0);
         }
         self.block(thread, domain, State::Sleep, 0);
         self.limit(thread, deadline);
@@ -43,7 +43,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// The timer's interrupt, while `thread` ran: ends waits whose time limit has passed, and the
     /// running thread's quantum. Returns to `thread` or switches; sets the timer.
-    pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> Outcome {
+    pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         for _ in 0..EXPIRE_MAXIMUM {
             let first = self.timers;
             let limit = self.threads[first as usize].time_limit;
@@ -62,7 +62,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             if ran >= self.configuration.quantum {
                 record.quantum_from = record.used;
                 if thread == self.ready.first() && thread != IDLE {
-                    self.ready.quantum_used(&mut self.threads, now);
+                    self.ready.quantum_used(&mut self.threads, thread, now);
                 }
             }
             self.ticking = false;
@@ -85,8 +85,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Two threads share the processor from now on: the timer marks quanta.
-    #[cold]
-    #[inline(never)]
     pub(crate) fn start_ticking(&mut self, now: u64) {
         self.ticking = true;
         self.next_tick = now.saturating_add(self.configuration.quantum);

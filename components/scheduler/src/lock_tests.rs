@@ -1,0 +1,202 @@
+//! Locks, priority inheritance, and the death of a domain.
+
+extern crate std;
+use crate::testing::*;
+use crate::*;
+use cairn_abi::Error;
+use core::sync::atomic::Ordering::Relaxed;
+use std::vec::Vec;
+
+/// Makes `thread` run by putting everyone before it to sleep for good.
+fn let_run(s: &mut TestScheduler, thread: ThreadIndex) {
+    while s.running() != thread {
+        let running = s.running();
+        assert_ne!(running, IDLE);
+        s.sleep_until(running, 1, u64::MAX, 0);
+    }
+}
+
+fn wake(s: &mut TestScheduler, thread: ThreadIndex) {
+    let (caller, handle) = (s.running(), s.handle(thread).unwrap());
+    s.cancel_wait(caller, handle, 0);
+}
+
+fn level(s: &TestScheduler, thread: ThreadIndex) -> u8 {
+    255 - s.threads[thread as usize].level
+}
+
+#[test]
+fn an_owner_inherits_and_gives_back() {
+    let mut s = scheduler(&[10, 20, 30]);
+    let lock = u64::from(s.create_lock(1).unwrap());
+    let_run(&mut s, 1);
+    assert_eq!(s.lock(1, 1, lock, 0), OK);
+    wake(&mut s, 2);
+    wake(&mut s, 3);
+    assert_eq!(s.lock(3, 1, lock, 0), switched(1, 0, 1), "the owner runs before thread 2");
+    assert_eq!(level(&s, 1), 30);
+    assert_eq!(s.unlock(1, lock, 0), switched(3, 0, 0));
+    assert_eq!(level(&s, 1), 10);
+    assert_eq!(s.unlock(1, lock, 0), refused(Error::NotAllowed));
+    assert_eq!(s.unlock(3, lock, 0), OK);
+    assert_eq!(s.free_lock(2, lock), Err(Error::NotAllowed));
+    assert_eq!(s.free_lock(1, lock), Ok(()));
+    assert_eq!(s.lock(3, 1, lock, 0), refused(Error::NotFound));
+}
+
+#[test]
+fn inheritance_passes_through_owners_that_wait() {
+    let mut s = scheduler(&[10, 20, 30]);
+    let (one, two) = (s.create_lock(1).unwrap().into(), s.create_lock(1).unwrap().into());
+    let_run(&mut s, 1);
+    s.lock(1, 1, one, 0);
+    wake(&mut s, 2);
+    s.lock(2, 1, two, 0);
+    s.lock(2, 1, one, 0);
+    assert_eq!(level(&s, 1), 20);
+    wake(&mut s, 3);
+    s.lock(3, 1, two, 0);
+    assert_eq!((level(&s, 1), level(&s, 2), s.running()), (30, 30, 1));
+    // A deadlock is refused, at any distance.
+    assert_eq!(s.lock(1, 1, one, 0), refused(Error::Busy));
+    assert_eq!(s.lock(1, 1, two, 0), refused(Error::Busy));
+    // Who waits no longer lends no longer.
+    wake(&mut s, 3);
+    assert_eq!((level(&s, 1), level(&s, 2), s.running()), (20, 20, 3));
+}
+
+#[test]
+fn what_is_held_and_what_is_ahead_is_bounded() {
+    let mut s = scheduler(&Vec::from_iter(1..=CHAIN_MAXIMUM as u8 + 2));
+    let locks: Vec<u64> =
+        (0..CHAIN_MAXIMUM + 2).map(|_| s.create_lock(1).unwrap().into()).collect();
+    let last = s.running();
+    for lock in &locks[..HELD_MAXIMUM] {
+        assert_eq!(s.lock(last, 1, *lock, 0), OK);
+    }
+    assert_eq!(s.lock(last, 1, locks[HELD_MAXIMUM], 0), refused(Error::Exhausted));
+    for lock in &locks[..HELD_MAXIMUM] {
+        assert_eq!(s.unlock(last, *lock, 0), OK);
+    }
+    // Thread n + 1 waits for thread n.
+    let_run(&mut s, 1);
+    s.lock(1, 1, locks[0], 0);
+    for thread in 2..=CHAIN_MAXIMUM as u8 + 1 {
+        wake(&mut s, thread);
+        s.lock(thread, 1, locks[thread as usize - 1], 0);
+        assert!(matches!(s.lock(thread, 1, locks[thread as usize - 2], 0), Outcome::Switch { .. }));
+        assert_eq!(s.running(), 1);
+        assert_eq!(level(&s, 1), thread);
+    }
+    wake(&mut s, last);
+    assert_eq!(s.lock(last, 1, locks[CHAIN_MAXIMUM], 0), refused(Error::Exhausted));
+    assert_eq!(s.state(last), State::Ready);
+}
+
+#[test]
+fn locks_refuse_what_is_wrong() {
+    let mut s = scheduler(&[10]);
+    for bad in [0, 5, LOCKS as u64, u64::MAX] {
+        let error = if bad < LOCKS as u64 { Error::NotFound } else { Error::BadArgument };
+        assert_eq!(s.lock(1, 1, bad, 0), refused(error));
+        assert_eq!(s.unlock(1, bad, 0), refused(error));
+        assert_eq!(s.free_lock(1, bad), Err(error));
+    }
+    let made = core::iter::from_fn(|| s.create_lock(1).ok()).count();
+    assert_eq!(made, QUOTA.locks as usize);
+    assert_eq!(s.create_lock(1), Err(Error::Exhausted));
+    assert_eq!(s.lock(IDLE, 1, 1, 0), refused(Error::NotAllowed));
+    assert_eq!(s.unlock(IDLE, 1, 0), refused(Error::NotAllowed));
+    s.lock(1, 1, 1, 0);
+    assert_eq!(s.free_lock(1, 1), Err(Error::Busy));
+}
+
+#[test]
+fn an_owners_end_hands_its_locks_over() {
+    let mut s = scheduler(&[10, 20, 30]);
+    let (one, two) = (s.create_lock(1).unwrap().into(), s.create_lock(1).unwrap().into());
+    let_run(&mut s, 1);
+    s.lock(1, 1, one, 0);
+    s.lock(1, 1, two, 0);
+    wake(&mut s, 2);
+    s.lock(2, 1, one, 0);
+    wake(&mut s, 3);
+    s.lock(3, 1, two, 0);
+    assert_eq!(s.exit(1, 0), switched(3, OWNER_ENDED.into(), 0));
+    assert_eq!(s.unlock(3, two, 0), OK);
+    let_run(&mut s, 2);
+    assert_eq!(s.unlock(2, one, 0), OK);
+}
+
+/// Reclaims all that `dead` has; `supervisor` must have the highest priority.
+fn reclaim(s: &mut TestScheduler, supervisor: ThreadIndex, dead: u8) -> usize {
+    let (mut cursor, mut steps) = (0, 0);
+    loop {
+        let Outcome::Reply { status: 0, value } = s.reclaim(supervisor, dead, cursor, 0) else {
+            panic!("the supervisor is preempted")
+        };
+        steps += 1;
+        if value == 0 {
+            return steps;
+        }
+        cursor = value;
+    }
+}
+
+#[test]
+fn the_death_of_a_domain_releases_everything() {
+    let mut s = scheduler(&[200, 100, 90, 80, 70, 60, 50, 10]);
+    let lock = u64::from(s.create_lock(1).unwrap());
+    let foreign_lock = u64::from(s.create_lock(2).unwrap());
+    // Supervisor 1 watches; 2 and 3 wait for the dead domain's semaphore, from both domains; 4 waits
+    // in the dead domain for another's semaphore; 5 sleeps there; 6 waits for a lock of the dead
+    // domain that 8 holds, as it does one of another's; 7 waits for a stack.
+    s.p(1, 2, 5, 0);
+    s.p(2, 1, 0, 0);
+    s.p(3, 2, 0, 0);
+    s.timed_p(4, 1, 4, 1000, 0);
+    s.sleep_until(5, 1, 5000, 0);
+    let_run(&mut s, 8);
+    s.lock(8, 2, lock, 0);
+    s.lock(8, 2, foreign_lock, 0);
+    wake(&mut s, 7);
+    s.wait_stack(7, 1, 3, 0);
+    wake(&mut s, 6);
+    s.lock(6, 2, lock, 0);
+    assert_eq!((s.running(), s.threads[8].level), (8, 255 - 60));
+    s.v(8, 5, 0);
+    assert_eq!(s.running(), 1);
+    let steps = reclaim(&mut s, 1, 1);
+    assert!(steps < 256, "{steps}");
+    for thread in [2, 3, 4, 5, 6, 7] {
+        assert_eq!(s.state(thread), State::Ready, "thread {thread}");
+        assert_eq!(i64::from(s.threads[thread as usize].status), Error::Dead.status());
+    }
+    assert_eq!((s.timers, s.threads[8].level), (IDLE, 255 - 10));
+    assert_eq!(s.v(1, 0, 0), refused(Error::NotFound));
+    assert_eq!(s.lock(1, 1, lock, 0), refused(Error::NotFound));
+    assert_eq!(s.machine.word(0).load(Relaxed), i64::MIN);
+    assert_eq!(s.machine.word(4).load(Relaxed), 0);
+    assert_eq!((s.domains[1].semaphores, s.domains[1].locks), (0, 0));
+    // What is not the dead domain's stays.
+    assert_eq!(s.v(1, 4, 0), OK);
+    assert_eq!(s.unlock(1, foreign_lock, 0), refused(Error::NotAllowed));
+    let_run(&mut s, 8);
+    assert_eq!(s.unlock(8, foreign_lock, 0), OK);
+}
+
+#[test]
+fn nobody_begins_to_wait_for_a_dying_object() {
+    let mut s = scheduler(&[200, 100, 90]);
+    s.p(1, 2, 5, 0);
+    s.p(2, 2, 0, 0);
+    s.v(3, 5, 0);
+    // Up to the semaphore's waiter, and not further.
+    let mut cursor = 0;
+    while s.state(2) != State::Ready {
+        let Outcome::Reply { value, .. } = s.reclaim(1, 1, cursor, 0) else { panic!() };
+        cursor = value;
+    }
+    assert_eq!(s.p(1, 2, 0, 0), refused(Error::Dead));
+    assert_eq!(s.v(1, 0, 0), refused(Error::Dead));
+}

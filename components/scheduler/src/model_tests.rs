@@ -1,0 +1,663 @@
+//! The scheduler against a slow and simple model: lists instead of rings and heaps, urgencies by
+//! repeated look-up instead of by propagation.
+
+extern crate std;
+use crate::testing::*;
+use crate::*;
+use cairn_abi::Error;
+use core::sync::atomic::Ordering::Relaxed;
+use proptest::prelude::*;
+use std::{boxed::Box, vec, vec::Vec};
+
+/// Threads 1 to 10 can exist; 1 to 6 at first.
+const LAST: ThreadIndex = 10;
+const LOCK_COUNT: usize = 4;
+/// Time goes in such steps; below are numbers that make every time limit unique.
+const STEP: u64 = 1 << 16;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wait {
+    Semaphore(u16),
+    Lock(u8),
+    Join(ThreadIndex),
+    Stack(u16),
+    Sleep,
+}
+
+#[derive(Clone, Debug)]
+struct ModelThread {
+    own: u8,
+    level: u8,
+    wait: Option<Wait>,
+    /// Order of arrival in the ready list or among waiters.
+    arrival: i64,
+    domain: u8,
+    limit: Option<u64>,
+    stopped: bool,
+    /// The locks that it holds, as taken.
+    held: Vec<u8>,
+    result: (i64, u64),
+    used: u64,
+}
+
+struct Model {
+    threads: Vec<Option<ModelThread>>,
+    generations: Vec<u64>,
+    /// What each semaphore has to give.
+    available: Vec<i64>,
+    owners: Vec<Option<ThreadIndex>>,
+    faults: Vec<ThreadIndex>,
+    arrivals: i64,
+}
+
+impl Model {
+    fn thread(&mut self, thread: ThreadIndex) -> &mut ModelThread {
+        self.threads[thread as usize].as_mut().unwrap()
+    }
+
+    fn get(&self, thread: ThreadIndex) -> Option<&ModelThread> {
+        self.threads[thread as usize].as_ref()
+    }
+
+    fn arrive(&mut self) -> i64 {
+        self.arrivals += 1;
+        self.arrivals
+    }
+
+    fn best(&self, wanted: impl Fn(&ModelThread) -> bool) -> Option<ThreadIndex> {
+        (1..=LAST)
+            .filter(|t| self.get(*t).is_some_and(&wanted))
+            .min_by_key(|t| self.get(*t).map(|thread| (thread.level, thread.arrival)))
+    }
+
+    fn running(&self) -> ThreadIndex {
+        self.best(|thread| thread.wait.is_none() && !thread.stopped).unwrap_or(IDLE)
+    }
+
+    fn waiter(&self, wait: Wait) -> Option<ThreadIndex> {
+        self.best(|thread| thread.wait == Some(wait))
+    }
+
+    fn waiters(&self, wait: Wait) -> i64 {
+        self.threads.iter().flatten().filter(|thread| thread.wait == Some(wait)).count() as i64
+    }
+
+    fn begin_wait(&mut self, thread: ThreadIndex, domain: u8, wait: Wait, limit: Option<u64>) {
+        let arrival = self.arrive();
+        let record = self.thread(thread);
+        (record.wait, record.domain, record.limit) = (Some(wait), domain, limit);
+        record.arrival = arrival;
+    }
+
+    fn end_wait(&mut self, thread: ThreadIndex, status: i64) {
+        if self.thread(thread).wait.is_none() {
+            return;
+        }
+        let arrival = self.arrive();
+        let record = self.thread(thread);
+        (record.wait, record.limit, record.result) = (None, None, (status, 0));
+        record.arrival = arrival;
+        self.settle(true);
+    }
+
+    /// Urgencies until nothing changes.
+    fn settle(&mut self, front: bool) {
+        loop {
+            let mut changed = false;
+            for thread in 1..=LAST {
+                let Some(record) = self.get(thread) else { continue };
+                let mut due = record.own;
+                for waiter in (1..=LAST).filter_map(|t| self.get(t)) {
+                    if let Some(Wait::Lock(lock)) = waiter.wait
+                        && self.owners[lock as usize] == Some(thread)
+                    {
+                        due = due.min(waiter.level);
+                    }
+                }
+                if due != record.level {
+                    changed = true;
+                    let front = front && record.wait.is_none();
+                    let arrival = if front { -self.arrive() } else { self.arrive() };
+                    let record = self.thread(thread);
+                    (record.level, record.arrival) = (due, arrival);
+                }
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    fn hand_over(&mut self, lock: u8, status: i64) {
+        self.owners[lock as usize] = self.waiter(Wait::Lock(lock));
+        if let Some(next) = self.owners[lock as usize] {
+            let arrival = self.arrive();
+            let record = self.thread(next);
+            (record.wait, record.result, record.arrival) = (None, (status, 0), arrival);
+            record.held.push(lock);
+        }
+    }
+
+    fn v(&mut self, semaphore: u16) {
+        match self.waiter(Wait::Semaphore(semaphore)) {
+            Some(waiter) => self.end_wait(waiter, 0),
+            None => self.available[semaphore as usize] += 1,
+        }
+    }
+
+    fn spawn(&mut self, priority: u8) -> Option<ThreadIndex> {
+        let new = (1..=LAST).find(|t| self.get(*t).is_none())?;
+        let level = 255 - priority;
+        let arrival = self.arrive();
+        self.threads[new as usize] = Some(ModelThread {
+            own: level,
+            level,
+            wait: None,
+            arrival,
+            domain: 0,
+            limit: None,
+            stopped: false,
+            held: vec![],
+            result: (0, 0),
+            used: 0,
+        });
+        Some(new)
+    }
+
+    fn end(&mut self, thread: ThreadIndex) {
+        self.end_wait(thread, 0);
+        self.faults.retain(|faulty| *faulty != thread);
+        while let Some(lock) = self.thread(thread).held.pop() {
+            self.hand_over(lock, OWNER_ENDED.into());
+        }
+        self.threads[thread as usize] = None;
+        self.generations[thread as usize] += 1;
+        if let Some(joiner) = self.waiter(Wait::Join(thread)) {
+            self.end_wait(joiner, 0);
+        }
+    }
+
+    /// True if `thread` would wait for itself.
+    fn deadlock(&self, thread: ThreadIndex, lock: u8) -> bool {
+        match self.owners[lock as usize] {
+            None => false,
+            Some(owner) if owner == thread => true,
+            Some(owner) => match self.get(owner).and_then(|record| record.wait) {
+                Some(Wait::Lock(next)) => self.deadlock(thread, next),
+                _ => false,
+            },
+        }
+    }
+
+    fn handle(&self, thread: ThreadIndex) -> Handle {
+        Handle(self.generations[thread as usize] << 8 | u64::from(thread))
+    }
+
+    fn reclaim(&mut self, dead: u8) {
+        for thread in 1..=LAST {
+            if self.get(thread).is_some_and(|t| t.wait.is_some() && t.domain == dead) {
+                self.end_wait(thread, Error::Dead.status());
+            }
+        }
+        for semaphore in SEMAPHORES_USED.into_iter().filter(|s| semaphore_domain(*s) == dead) {
+            while let Some(waiter) = self.waiter(Wait::Semaphore(semaphore)) {
+                self.end_wait(waiter, Error::Dead.status());
+            }
+            self.available[semaphore as usize] = 0;
+        }
+        for lock in (1..=LOCK_COUNT as u8).filter(|lock| lock_domain(*lock) == dead) {
+            while let Some(waiter) = self.waiter(Wait::Lock(lock)) {
+                self.end_wait(waiter, Error::Dead.status());
+            }
+            if let Some(owner) = self.owners[lock as usize].take() {
+                self.thread(owner).held.retain(|held| *held != lock);
+                self.settle(true);
+            }
+        }
+    }
+}
+
+const SEMAPHORES_USED: [u16; 4] = [0, 1, 4, SUPERVISOR_SEMAPHORE];
+
+fn semaphore_domain(semaphore: u16) -> u8 {
+    if semaphore < 4 { 1 } else { 2 }
+}
+
+fn lock_domain(lock: u8) -> u8 {
+    if lock <= 2 { 1 } else { 2 }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Yield,
+    Sleep(u64),
+    Tick,
+    P(u16),
+    TimedP(u16, u64),
+    TryP(u16),
+    V(u16),
+    InterruptV(u16),
+    Cancel(u16),
+    SetPriority(ThreadIndex, u8),
+    Spawn(u8),
+    Exit,
+    Join(ThreadIndex),
+    Lock(u8),
+    Unlock(u8),
+    Stop(ThreadIndex),
+    Resume(ThreadIndex),
+    CancelWait(ThreadIndex),
+    Kill(ThreadIndex),
+    Fault,
+    NextFault,
+    WaitStack(u16),
+    StackFreed(u16),
+    Reclaim(u8),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let semaphore = || prop::sample::select(&SEMAPHORES_USED[..]);
+    let thread = || 1..=LAST;
+    let priority = || (1u8..6).prop_map(|level| level * 30);
+    let lock = || 1..=LOCK_COUNT as u8;
+    prop_oneof![
+        3 => Just(Step::Yield),
+        3 => (0u64..20).prop_map(Step::Sleep),
+        4 => Just(Step::Tick),
+        6 => semaphore().prop_map(Step::P),
+        3 => (semaphore(), 0u64..20).prop_map(|(s, time)| Step::TimedP(s, time)),
+        2 => semaphore().prop_map(Step::TryP),
+        6 => semaphore().prop_map(Step::V),
+        6 => semaphore().prop_map(Step::InterruptV),
+        1 => semaphore().prop_map(Step::Cancel),
+        3 => (thread(), priority()).prop_map(|(t, p)| Step::SetPriority(t, p)),
+        3 => priority().prop_map(Step::Spawn),
+        1 => Just(Step::Exit),
+        2 => thread().prop_map(Step::Join),
+        9 => lock().prop_map(Step::Lock),
+        7 => lock().prop_map(Step::Unlock),
+        1 => thread().prop_map(Step::Stop),
+        3 => thread().prop_map(Step::Resume),
+        3 => thread().prop_map(Step::CancelWait),
+        1 => thread().prop_map(Step::Kill),
+        1 => Just(Step::Fault),
+        2 => Just(Step::NextFault),
+        2 => (0u16..2).prop_map(Step::WaitStack),
+        3 => (0u16..2).prop_map(Step::StackFreed),
+        1 => (1u8..=2).prop_map(Step::Reclaim),
+    ]
+}
+
+/// Scheduler and model side by side.
+struct Pair {
+    s: Box<TestScheduler>,
+    m: Model,
+    now: u64,
+    steps: u64,
+    idle_result: (i64, u64),
+}
+
+impl Pair {
+    fn new() -> Pair {
+        let priorities = [30, 60, 60, 90, 90, 120];
+        let mut s = scheduler(&priorities);
+        s.configuration.quantum = u64::MAX;
+        s.ticking = false;
+        for lock in 1..=LOCK_COUNT as u8 {
+            s.create_lock(lock_domain(lock)).unwrap();
+        }
+        let mut m = Model {
+            threads: vec![None; 256],
+            generations: vec![0; 256],
+            available: vec![0; 16],
+            owners: vec![None; LOCK_COUNT + 1],
+            faults: vec![],
+            arrivals: 0,
+        };
+        for priority in priorities {
+            m.spawn(priority);
+        }
+        Pair { s, m, now: 0, steps: 0, idle_result: (0, 0) }
+    }
+
+    /// `caller` ended an operation with this result, if it does not wait; compares who goes on.
+    fn expect(&mut self, caller: ThreadIndex, status: i64, value: u64, outcome: Outcome) {
+        let running = self.m.running();
+        if running == caller {
+            assert_eq!(outcome, reply(status, value));
+            return;
+        }
+        if caller == IDLE {
+            self.idle_result = (status, value);
+        } else if let Some(record) = &mut self.m.threads[caller as usize]
+            && record.wait.is_none()
+        {
+            record.result = (status, value);
+        }
+        let (status, value) = self.result(running);
+        assert_eq!(outcome, switched(running, status, value));
+    }
+
+    fn result(&self, thread: ThreadIndex) -> (i64, u64) {
+        self.m.get(thread).map_or(self.idle_result, |record| record.result)
+    }
+
+    fn refuse(&mut self, caller: ThreadIndex, error: Error, outcome: Outcome) {
+        self.expect(caller, error.status(), 0, outcome);
+    }
+
+    fn step(&mut self, step: Step) {
+        self.steps += 1;
+        self.now += STEP * (self.steps % 3);
+        let now = self.now;
+        let limit = |time: u64| (now / STEP + time) * STEP + self.steps;
+        let caller = self.m.running();
+        if let Some(record) = &mut self.m.threads[caller as usize] {
+            record.used += STEP * (self.steps % 3);
+        }
+        let domain = 1 + caller % 2;
+        let (s, m) = (&mut self.s, &mut self.m);
+        match step {
+            Step::Yield => {
+                if caller != IDLE {
+                    m.thread(caller).arrival = m.arrive();
+                }
+                let outcome = s.yield_now(caller, now);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Sleep(time) => {
+                let limit = limit(time);
+                let outcome = s.sleep_until(caller, domain, limit, now);
+                if caller == IDLE {
+                    return self.refuse(caller, Error::NotAllowed, outcome);
+                }
+                m.begin_wait(caller, domain, Wait::Sleep, Some(limit));
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Tick => {
+                for _ in 0..EXPIRE_MAXIMUM {
+                    let due = (1..=LAST)
+                        .filter_map(|t| Some((m.get(t)?.limit?, t)))
+                        .min()
+                        .filter(|(limit, _)| *limit <= now);
+                    let Some((_, thread)) = due else { break };
+                    let slept = m.thread(thread).wait == Some(Wait::Sleep);
+                    m.end_wait(thread, if slept { 0 } else { Error::TimedOut.status() });
+                }
+                let outcome = s.tick(caller, now);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::P(semaphore) | Step::TimedP(semaphore, _) => {
+                let limit = match step {
+                    Step::TimedP(_, time) => Some(limit(time)),
+                    _ => None,
+                };
+                let outcome = match limit {
+                    Some(limit) => s.timed_p(caller, domain, semaphore.into(), limit, now),
+                    None => s.p(caller, domain, semaphore.into(), now),
+                };
+                if m.available[semaphore as usize] > 0 {
+                    m.available[semaphore as usize] -= 1;
+                } else if caller == IDLE {
+                    return self.refuse(caller, Error::NotAllowed, outcome);
+                } else {
+                    m.begin_wait(caller, domain, Wait::Semaphore(semaphore), limit);
+                }
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::TryP(semaphore) => {
+                let available = &mut m.available[semaphore as usize];
+                let expected =
+                    if *available > 0 { Ok(*available -= 1) } else { Err(Error::WouldBlock) };
+                assert_eq!(s.try_p(semaphore.into()), expected);
+            }
+            Step::V(semaphore) | Step::InterruptV(semaphore) => {
+                m.v(semaphore);
+                let outcome = match step {
+                    Step::V(_) => s.v(caller, semaphore.into(), now),
+                    _ => s.interrupt_v(caller, semaphore.into(), now),
+                };
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Cancel(semaphore) => {
+                let waiter = m.waiter(Wait::Semaphore(semaphore));
+                if let Some(waiter) = waiter {
+                    m.end_wait(waiter, Error::Cancelled.status());
+                }
+                let owner = semaphore_domain(semaphore);
+                let outcome = s.cancel(caller, owner, semaphore.into(), now);
+                self.expect(caller, 0, waiter.is_some().into(), outcome);
+            }
+            Step::SetPriority(target, priority) => {
+                let outcome = s.set_priority(caller, 1, m.handle(target), priority.into(), now);
+                if m.get(target).is_none() {
+                    return self.refuse(caller, Error::NotFound, outcome);
+                }
+                m.thread(target).own = 255 - priority;
+                m.settle(false);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Spawn(priority) => {
+                let Some(new) = m.spawn(priority) else { return };
+                let start = Start { entry: 1, stack: 2, argument: 3 };
+                let outcome = s.spawn(caller, 1, start, priority.into(), now);
+                let handle = m.handle(new);
+                self.expect(caller, 0, handle.0, outcome);
+            }
+            Step::Exit => {
+                let outcome = s.exit(caller, now);
+                if caller == IDLE {
+                    return self.refuse(caller, Error::NotAllowed, outcome);
+                }
+                m.end(caller);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Join(target) => {
+                if caller == IDLE {
+                    return;
+                }
+                let outcome = s.join(caller, 1, m.handle(target), now);
+                if m.get(target).is_none() {
+                    return self.refuse(caller, Error::NotFound, outcome);
+                }
+                if target == caller {
+                    return self.refuse(caller, Error::BadArgument, outcome);
+                }
+                if m.waiter(Wait::Join(target)).is_some() {
+                    return self.refuse(caller, Error::Busy, outcome);
+                }
+                m.begin_wait(caller, 1, Wait::Join(target), None);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Lock(lock) => {
+                let outcome = s.lock(caller, domain, lock.into(), now);
+                if caller == IDLE {
+                    return self.refuse(caller, Error::NotAllowed, outcome);
+                }
+                if m.deadlock(caller, lock) {
+                    return self.refuse(caller, Error::Busy, outcome);
+                }
+                if m.owners[lock as usize].is_none() {
+                    m.owners[lock as usize] = Some(caller);
+                    m.thread(caller).held.push(lock);
+                } else {
+                    m.begin_wait(caller, domain, Wait::Lock(lock), None);
+                    m.settle(false);
+                }
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Unlock(lock) => {
+                let outcome = s.unlock(caller, lock.into(), now);
+                if m.owners[lock as usize] != Some(caller) {
+                    return self.refuse(caller, Error::NotAllowed, outcome);
+                }
+                m.thread(caller).held.retain(|held| *held != lock);
+                m.hand_over(lock, 0);
+                m.settle(true);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Stop(target) | Step::Resume(target) => {
+                let handle = m.handle(target);
+                let stops = matches!(step, Step::Stop(_));
+                let outcome = if stops {
+                    s.stop(caller, handle, now)
+                } else {
+                    s.resume(caller, handle, now)
+                };
+                if m.get(target).is_none() {
+                    return self.refuse(caller, Error::NotFound, outcome);
+                }
+                if !stops {
+                    m.faults.retain(|faulty| *faulty != target);
+                    if m.thread(target).stopped && m.thread(target).wait.is_none() {
+                        m.thread(target).arrival = m.arrive();
+                    }
+                }
+                m.thread(target).stopped = stops;
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::CancelWait(target) => {
+                let outcome = s.cancel_wait(caller, m.handle(target), now);
+                if m.get(target).is_none() {
+                    return self.refuse(caller, Error::NotFound, outcome);
+                }
+                let waited = m.thread(target).wait.is_some();
+                m.end_wait(target, Error::Cancelled.status());
+                self.expect(caller, 0, waited.into(), outcome);
+            }
+            Step::Kill(target) => {
+                let outcome = s.kill(caller, m.handle(target), now);
+                if m.get(target).is_none() {
+                    return self.refuse(caller, Error::NotFound, outcome);
+                }
+                if target == caller {
+                    return self.refuse(caller, Error::BadArgument, outcome);
+                }
+                m.end(target);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::Fault => {
+                if caller == IDLE {
+                    return;
+                }
+                m.thread(caller).stopped = true;
+                m.faults.push(caller);
+                m.v(SUPERVISOR_SEMAPHORE);
+                let outcome = s.fault(caller, 1, 2, now);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::NextFault => {
+                let expected = match m.faults.is_empty() {
+                    true => Err(Error::NotFound),
+                    false => Ok(m.faults.remove(0)),
+                };
+                assert_eq!(s.next_fault().map(Handle::thread), expected);
+            }
+            Step::WaitStack(queue) => {
+                let outcome = s.wait_stack(caller, domain, queue.into(), now);
+                if caller == IDLE {
+                    return self.refuse(caller, Error::NotAllowed, outcome);
+                }
+                m.begin_wait(caller, domain, Wait::Stack(queue), None);
+                self.expect(caller, 0, 0, outcome);
+            }
+            Step::StackFreed(queue) => {
+                let waiter = m.waiter(Wait::Stack(queue));
+                if let Some(waiter) = waiter {
+                    m.end_wait(waiter, 0);
+                }
+                let outcome = s.stack_freed(caller, queue.into(), now);
+                self.expect(caller, 0, waiter.is_some().into(), outcome);
+            }
+            Step::Reclaim(dead) => self.reclaim(dead),
+        }
+    }
+
+    /// All steps of a reclaiming; afterwards the domain is restarted.
+    fn reclaim(&mut self, dead: u8) {
+        let mut cursor = 0;
+        loop {
+            let caller = self.s.running();
+            cursor = match self.s.reclaim(caller, dead, cursor, self.now) {
+                Outcome::Reply { value, .. } => value,
+                Outcome::Switch { .. } => self.s.threads[caller as usize].value,
+            };
+            if cursor == 0 {
+                break;
+            }
+        }
+        self.m.reclaim(dead);
+        for semaphore in (0..8).chain([SUPERVISOR_SEMAPHORE]) {
+            if semaphore_domain(semaphore) == dead {
+                self.s.adopt_semaphore(semaphore, dead, 0).unwrap();
+            }
+        }
+        for lock in (1..=LOCK_COUNT as u8).filter(|lock| lock_domain(*lock) == dead) {
+            assert_eq!(self.s.create_lock(dead), Ok(lock.into()));
+        }
+        // The steps' own results went to whoever ran.
+        let value = |s: &TestScheduler, t: ThreadIndex| {
+            (i64::from(s.threads[t as usize].status), s.threads[t as usize].value)
+        };
+        self.idle_result = value(&self.s, IDLE);
+        for thread in 1..=LAST {
+            let result = value(&self.s, thread);
+            if let Some(record) = &mut self.m.threads[thread as usize] {
+                record.result = result;
+            }
+        }
+    }
+
+    fn check(&self) {
+        let (s, m) = (&self.s, &self.m);
+        assert_eq!(s.running(), m.running());
+        for thread in 1..=LAST {
+            let Some(record) = m.get(thread) else {
+                assert_eq!(s.state(thread), State::Free);
+                continue;
+            };
+            let (state, object) = match record.wait {
+                None => (State::Ready, None),
+                Some(Wait::Semaphore(index)) => (State::Semaphore, Some(index)),
+                Some(Wait::Lock(index)) => (State::Lock, Some(index.into())),
+                Some(Wait::Join(index)) => (State::Join, Some(index.into())),
+                Some(Wait::Stack(index)) => (State::Stack, Some(index)),
+                Some(Wait::Sleep) => (State::Sleep, None),
+            };
+            let real = &s.threads[thread as usize];
+            assert_eq!(real.state, state, "thread {thread}");
+            assert!(object.is_none_or(|object| object == real.object));
+            assert_eq!(real.level, record.level, "priority of thread {thread}");
+            assert_eq!(s.time_used(thread, self.now), record.used, "time of thread {thread}");
+            assert!(record.limit.is_none_or(|limit| s.machine.timer <= limit));
+            if record.wait.is_none() && thread != m.running() {
+                assert_eq!((real.status.into(), real.value), record.result, "thread {thread}");
+            }
+        }
+        for semaphore in SEMAPHORES_USED {
+            let (available, waiters) =
+                (m.available[semaphore as usize], m.waiters(Wait::Semaphore(semaphore)));
+            assert!(available == 0 || waiters == 0, "a lost wake-up");
+            assert_eq!(s.machine.word(semaphore).load(Relaxed), available - waiters);
+        }
+        for queue in 0..2 {
+            let waiters = m.waiters(Wait::Stack(queue));
+            assert_eq!(s.machine.waiters_word(queue).load(Relaxed), waiters);
+        }
+        for lock in 1..=LOCK_COUNT {
+            assert_eq!(s.locks[lock].owner, m.owners[lock].unwrap_or(IDLE));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #[test]
+    fn agrees_with_the_model(steps in prop::collection::vec(step(), 1..200)) {
+        let mut pair = Pair::new();
+        for step in steps {
+            pair.step(step);
+            pair.check();
+        }
+    }
+}

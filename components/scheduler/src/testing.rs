@@ -1,0 +1,102 @@
+//! A machine for the tests.
+
+extern crate std;
+use crate::*;
+use cairn_abi::Error;
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::{boxed::Box, vec::Vec};
+
+pub struct TestMachine {
+    words: Vec<AtomicI64>,
+    pub timer: u64,
+    pub timer_settings: usize,
+    pub set_up: Vec<(ThreadIndex, u8, Start)>,
+    pub retired: Vec<ThreadIndex>,
+    pub refuse_set_up: bool,
+}
+
+impl TestMachine {
+    pub fn new() -> TestMachine {
+        TestMachine {
+            words: (0..SEMAPHORES + QUEUES).map(|_| AtomicI64::new(77)).collect(),
+            timer: u64::MAX,
+            timer_settings: 0,
+            set_up: Vec::new(),
+            retired: Vec::new(),
+            refuse_set_up: false,
+        }
+    }
+}
+
+impl Machine for TestMachine {
+    type Outcome = Outcome;
+    fn reply(&mut self, status: i64, value: u64) -> Outcome {
+        Outcome::Reply { status, value }
+    }
+    fn switch(&mut self, thread: ThreadIndex, status: i64, value: u64) -> Outcome {
+        Outcome::Switch { thread, status, value }
+    }
+    fn word(&self, semaphore: u16) -> &AtomicI64 {
+        &self.words[semaphore as usize]
+    }
+    fn waiters_word(&self, queue: u16) -> &AtomicI64 {
+        &self.words[SEMAPHORES + queue as usize]
+    }
+    fn set_up_thread(&mut self, thread: ThreadIndex, domain: u8, start: &Start) -> Result<(), Error> {
+        if self.refuse_set_up {
+            return Err(Error::BadPointer);
+        }
+        self.set_up.push((thread, domain, *start));
+        Ok(())
+    }
+    fn retire_thread(&mut self, thread: ThreadIndex) {
+        self.retired.push(thread);
+    }
+    fn set_timer(&mut self, ticks: u64) {
+        self.timer = ticks;
+        self.timer_settings += 1;
+    }
+}
+
+pub type TestScheduler = Scheduler<FixedPriority, TestMachine>;
+
+pub const QUANTUM: u64 = 1000;
+pub const SUPERVISOR_SEMAPHORE: u16 = 9;
+pub const QUOTA: Quota = Quota { threads: 200, semaphores: 100, locks: 100, priority: 200 };
+
+/// A scheduler with quotas for domains 1 and 2, semaphores 0 to 3 of domain 1 and 4 to 7 of
+/// domain 2, and a thread of domain 1 per priority given, from number 1 on.
+pub fn scheduler(priorities: &[u8]) -> Box<TestScheduler> {
+    let mut scheduler = Box::new(TestScheduler::new(TestMachine::new()));
+    scheduler
+        .start(Configuration { quantum: QUANTUM, supervisor_semaphore: SUPERVISOR_SEMAPHORE });
+    for queue in 0..QUEUES {
+        scheduler.machine.waiters_word(queue as u16).store(0, Relaxed);
+    }
+    for domain in [1, 2] {
+        scheduler.set_quota(domain, QUOTA);
+    }
+    for semaphore in 0..8 {
+        scheduler.adopt_semaphore(semaphore, 1 + semaphore as u8 / 4, 0).unwrap();
+    }
+    scheduler.adopt_semaphore(SUPERVISOR_SEMAPHORE, 2, 0).unwrap();
+    for (index, priority) in priorities.iter().enumerate() {
+        scheduler.adopt_thread(index as u8 + 1, 1, *priority).unwrap();
+    }
+    scheduler.run(0);
+    scheduler
+}
+
+pub const OK: Outcome = reply(0, 0);
+
+pub const fn reply(status: i64, value: u64) -> Outcome {
+    Outcome::Reply { status, value }
+}
+
+pub const fn refused(error: Error) -> Outcome {
+    reply(error.status(), 0)
+}
+
+pub const fn switched(thread: ThreadIndex, status: i64, value: u64) -> Outcome {
+    Outcome::Switch { thread, status, value }
+}

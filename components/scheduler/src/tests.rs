@@ -1,0 +1,356 @@
+//! Every operation, its errors and its limits.
+
+extern crate std;
+use crate::testing::*;
+use crate::*;
+use cairn_abi::Error;
+use core::sync::atomic::Ordering::Relaxed;
+use std::vec::Vec;
+
+const START: Start = Start { entry: 0x1000, stack: 0x2000, argument: 7 };
+
+fn word(s: &TestScheduler, semaphore: u16) -> i64 {
+    s.machine.word(semaphore).load(Relaxed)
+}
+
+fn handle(s: &TestScheduler, thread: ThreadIndex) -> Handle {
+    s.handle(thread).unwrap()
+}
+
+#[test]
+fn the_highest_priority_runs_and_equals_take_turns() {
+    let mut s = scheduler(&[50, 100, 100, 100]);
+    assert_eq!(s.running(), 2);
+    assert_eq!(s.yield_now(2, 0), switched(3, 0, 0));
+    assert_eq!(s.yield_now(3, 0), switched(4, 0, 0));
+    assert_eq!(s.yield_now(4, 0), switched(2, 0, 0));
+    assert_eq!(s.sleep_until(2, 1, 10, 0), switched(3, 0, 0));
+    assert_eq!(s.sleep_until(3, 1, 20, 0), switched(4, 0, 0));
+    assert_eq!(s.yield_now(4, 0), OK);
+    assert_eq!(s.sleep_until(4, 1, 30, 0), switched(1, 0, 0));
+    assert_eq!(s.sleep_until(1, 1, 40, 0), switched(IDLE, 0, 0));
+    assert_eq!(s.yield_now(IDLE, 0), OK);
+}
+
+#[test]
+fn sleepers_wake_in_order_and_the_timer_follows() {
+    let mut s = scheduler(&[100, 90]);
+    assert_eq!(s.sleep_until(1, 1, 5, 5), OK, "a time that has passed");
+    s.sleep_until(1, 1, 500, 5);
+    assert_eq!(s.machine().timer, 500);
+    s.sleep_until(2, 1, 300, 5);
+    assert_eq!(s.machine().timer, 300);
+    assert_eq!(s.tick(IDLE, 299), OK);
+    assert_eq!(s.machine().timer, 300);
+    assert_eq!(s.tick(IDLE, 300), switched(2, 0, 0));
+    assert_eq!(s.machine().timer, 500);
+    assert_eq!(s.tick(2, 501), switched(1, 0, 0));
+    assert_eq!(s.machine().timer, u64::MAX);
+}
+
+#[test]
+fn one_tick_ends_a_bounded_number_of_waits() {
+    let count = EXPIRE_MAXIMUM as u8 + 3;
+    let mut s = scheduler(&Vec::from_iter((0..count).map(|_| 100)));
+    for thread in 1..=count {
+        s.sleep_until(thread, 1, 100 + u64::from(thread), 0);
+    }
+    s.tick(IDLE, 1000);
+    let asleep = |s: &TestScheduler| (1..=count).filter(|t| s.state(*t) == State::Sleep).count();
+    assert_eq!(asleep(&s), 3);
+    assert!(s.machine().timer <= 1000, "the timer comes back at once");
+    s.tick(1, 1001);
+    assert_eq!(asleep(&s), 0);
+}
+
+#[test]
+fn a_quantum_ends_only_with_equals() {
+    let mut s = scheduler(&[100, 100]);
+    let first = s.machine().timer;
+    assert_eq!(first, QUANTUM);
+    assert_eq!(s.tick(1, first), switched(2, 0, 0));
+    assert_eq!(s.machine().timer, first + QUANTUM);
+    // A thread that just began its turn keeps it.
+    assert_eq!(s.yield_now(2, first + QUANTUM - 1), switched(1, 0, 0));
+    assert_eq!(s.tick(1, first + QUANTUM), OK);
+    assert_eq!(s.sleep_until(1, 1, 100 * QUANTUM, first + QUANTUM), switched(2, 0, 0));
+    assert_eq!(s.tick(2, first + 2 * QUANTUM), OK);
+    assert_eq!(s.machine().timer, 100 * QUANTUM, "no quantum without an equal");
+    // An equal comes back: quanta are marked again.
+    assert_eq!(s.tick(2, 100 * QUANTUM), OK);
+    assert_eq!(s.machine().timer, 101 * QUANTUM);
+}
+
+#[test]
+fn yielding_before_the_tick_does_not_starve_an_equal() {
+    let mut s = scheduler(&[100, 100]);
+    let mut now = 0;
+    let mut running = 1;
+    for _ in 0..200 {
+        // Thread 1 yields just before each tick.
+        if running == 1 {
+            if let Outcome::Switch { thread, .. } = s.yield_now(1, now + QUANTUM * 9 / 10) {
+                running = thread;
+            }
+        }
+        now += QUANTUM;
+        if let Outcome::Switch { thread, .. } = s.tick(running, now) {
+            running = thread;
+        }
+    }
+    let (one, two) = (s.time_used(1, now), s.time_used(2, now));
+    assert_eq!(one + two, now);
+    assert!(one.abs_diff(two) < now / 5, "{one} and {two}");
+}
+
+#[test]
+fn time_is_accounted_to_whoever_ran() {
+    let mut s = scheduler(&[100, 100]);
+    s.yield_now(1, 30);
+    s.yield_now(2, 70);
+    assert_eq!(s.time_used(2, 1000), 40);
+    assert_eq!(s.time_used(1, 75), 35);
+    s.sleep_until(1, 1, 2000, 80);
+    s.sleep_until(2, 1, 3000, 100);
+    s.tick(IDLE, 2000);
+    assert_eq!(s.time_used(IDLE, 2000), 1900);
+    assert_eq!(s.time_used(1, 2005), 45);
+}
+
+#[test]
+fn semaphores_count_and_wake_by_priority_then_arrival() {
+    let mut s = scheduler(&[10, 20, 20, 30]);
+    assert_eq!(s.v(4, 0, 0), OK);
+    assert_eq!(word(&s, 0), 1);
+    assert_eq!(s.p(4, 1, 0, 0), OK);
+    s.p(4, 1, 0, 0);
+    s.p(2, 1, 0, 0);
+    s.p(3, 1, 0, 0);
+    assert_eq!(s.p(1, 1, 0, 0), switched(IDLE, 0, 0));
+    assert_eq!(word(&s, 0), -4);
+    assert_eq!(s.interrupt_v(IDLE, 0, 0), switched(4, 0, 0));
+    assert_eq!(s.v(4, 0, 0), OK);
+    assert_eq!(s.v(4, 0, 0), OK);
+    assert_eq!(s.v(4, 0, 0), OK);
+    assert_eq!(word(&s, 0), 0);
+    s.sleep_until(4, 1, 10, 0);
+    assert_eq!(s.running(), 2);
+    assert_eq!(s.yield_now(2, 0), switched(3, 0, 0));
+}
+
+#[test]
+fn a_wake_up_of_a_higher_priority_preempts() {
+    let mut s = scheduler(&[10, 20]);
+    s.p(2, 1, 0, 0);
+    assert_eq!(s.v(1, 0, 0), switched(2, 0, 0));
+    // Thread 1 gets its own result when it goes on.
+    assert_eq!(s.p(2, 1, 0, 0), switched(1, 0, 0));
+}
+
+#[test]
+fn timed_p_ends_at_its_limit() {
+    let mut s = scheduler(&[10]);
+    assert_eq!(s.timed_p(1, 1, 0, 5, 5), refused(Error::TimedOut));
+    s.v(1, 0, 0);
+    assert_eq!(s.timed_p(1, 1, 0, 5, 5), OK);
+    assert_eq!(s.timed_p(1, 1, 0, 100, 5), switched(IDLE, 0, 0));
+    assert_eq!(word(&s, 0), -1);
+    assert_eq!(s.tick(IDLE, 100), switched(1, Error::TimedOut.status(), 0));
+    assert_eq!(word(&s, 0), 0);
+    // A V in time takes the limit back.
+    s.timed_p(1, 1, 0, 200, 100);
+    assert_eq!(s.v(IDLE, 0, 150), switched(1, 0, 0));
+    assert_eq!(s.tick(1, 200), OK);
+    assert_eq!(s.machine().timer, u64::MAX);
+}
+
+#[test]
+fn semaphores_refuse_what_is_wrong() {
+    let mut s = scheduler(&[10]);
+    for bad in [SEMAPHORES as u64, 1 << 16, u64::MAX] {
+        assert_eq!(s.p(1, 1, bad, 0), refused(Error::BadArgument));
+        assert_eq!(s.v(1, bad, 0), refused(Error::BadArgument));
+        assert_eq!(s.timed_p(1, 1, bad, 9, 0), refused(Error::BadArgument));
+        assert_eq!(s.cancel(1, 1, bad, 0), refused(Error::BadArgument));
+        assert_eq!(s.try_p(bad), Err(Error::BadArgument));
+        assert_eq!(s.free_semaphore(1, bad), Err(Error::BadArgument));
+    }
+    assert_eq!(s.p(1, 1, 500, 0), refused(Error::NotFound));
+    assert_eq!(s.v(1, 500, 0), refused(Error::NotFound));
+    assert_eq!(s.interrupt_v(1, 500, 0), refused(Error::NotFound));
+    assert_eq!(s.try_p(0), Err(Error::WouldBlock));
+    assert_eq!(s.p(IDLE, 1, 0, 0), refused(Error::NotAllowed));
+    assert_eq!(word(&s, 0), 0);
+    assert_eq!(s.create_semaphore(1, INITIAL_MAXIMUM + 1), Err(Error::BadArgument));
+    assert_eq!(s.adopt_semaphore(0, 1, 0), Err(Error::Busy));
+    assert_eq!(s.adopt_semaphore(SEMAPHORES as u16, 1, 0), Err(Error::BadArgument));
+    assert_eq!(s.create_semaphore(3, 0), Err(Error::Exhausted), "no quota");
+}
+
+#[test]
+fn semaphores_are_made_and_freed_within_the_quota() {
+    let mut s = scheduler(&[10]);
+    let made: Vec<u16> = core::iter::from_fn(|| s.create_semaphore(1, 3).ok()).collect();
+    assert_eq!(made.len() + 4, QUOTA.semaphores as usize);
+    assert_eq!(s.create_semaphore(1, 0), Err(Error::Exhausted));
+    assert_eq!(word(&s, made[0]), 3);
+    assert_eq!(s.free_semaphore(2, made[0].into()), Err(Error::NotAllowed));
+    for semaphore in &made {
+        assert_eq!(s.free_semaphore(1, u64::from(*semaphore)), Ok(()));
+        assert_eq!(word(&s, *semaphore), i64::MIN, "portal code must come to the scheduler");
+    }
+    assert_eq!(s.free_semaphore(1, made[0].into()), Err(Error::NotFound));
+    assert_eq!(s.create_semaphore(1, 0), Ok(made[0]));
+}
+
+#[test]
+fn waiters_are_sent_away_before_a_semaphore_is_freed() {
+    let mut s = scheduler(&[10, 20]);
+    s.p(2, 1, 0, 0);
+    assert_eq!(s.free_semaphore(1, 0), Err(Error::Busy));
+    assert_eq!(s.cancel(1, 2, 0, 0), refused(Error::NotAllowed));
+    assert_eq!(s.cancel(1, 1, 0, 0), switched(2, Error::Cancelled.status(), 0));
+    assert_eq!(s.sleep_until(2, 1, 50, 0), switched(1, 0, 1));
+    assert_eq!(s.cancel(1, 1, 0, 0), reply(0, 0));
+    assert_eq!(s.free_semaphore(1, 0), Ok(()));
+}
+
+#[test]
+fn threads_begin_end_and_are_joined() {
+    let mut s = scheduler(&[50]);
+    let Outcome::Reply { status: 0, value } = s.spawn(1, 1, START, 40, 0) else { panic!() };
+    let second = Handle(value);
+    assert_eq!(s.machine().set_up, [(second.thread(), 1, START)]);
+    assert_eq!(s.join(1, 1, second, 0), switched(second.thread(), 0, 0));
+    assert_eq!(s.exit(second.thread(), 0), switched(1, 0, 0));
+    assert_eq!(s.machine().retired, [second.thread()]);
+    assert_eq!(s.join(1, 1, second, 0), OK, "it has ended already");
+    // The number is used again, the name is not.
+    let Outcome::Switch { thread, .. } = s.spawn(1, 1, START, 60, 0) else { panic!() };
+    assert_eq!(thread, second.thread());
+    assert_ne!(handle(&s, thread), second);
+    assert_eq!(s.exit(thread, 0), switched(1, 0, handle(&s, thread - 1).0 + 1 + (1 << 8)));
+}
+
+#[test]
+fn threads_refuse_what_is_wrong() {
+    let mut s = scheduler(&[50, 40]);
+    assert_eq!(s.spawn(1, 1, START, 256, 0), refused(Error::BadArgument));
+    assert_eq!(s.spawn(1, 1, START, 201, 0), refused(Error::NotAllowed));
+    assert_eq!(s.spawn(1, 3, START, 0, 0), refused(Error::Exhausted), "no quota");
+    assert_eq!(s.adopt_thread(1, 1, 5), Err(Error::Busy));
+    assert_eq!(s.adopt_thread(IDLE, 1, 5), Err(Error::Busy));
+    let second = handle(&s, 2);
+    assert_eq!(s.join(1, 2, second, 0), refused(Error::NotAllowed));
+    assert_eq!(s.join(1, 1, handle(&s, 1), 0), refused(Error::BadArgument));
+    assert_eq!(s.join(1, 1, Handle(3), 0), refused(Error::NotFound));
+    assert_eq!(s.join(1, 1, Handle(u64::MAX), 0), refused(Error::NotFound));
+    assert_eq!(s.join(1, 1, Handle(IDLE.into()), 0), refused(Error::NotAllowed));
+    assert_eq!(s.set_priority(1, 1, Handle(1 << 40 | 2), 9, 0), refused(Error::NotFound));
+    assert_eq!(s.set_priority(1, 2, second, 9, 0), refused(Error::NotAllowed));
+    assert_eq!(s.set_priority(1, 1, Handle(0), 9, 0), refused(Error::BadArgument));
+    assert_eq!(s.exit(IDLE, 0), refused(Error::NotAllowed));
+    s.machine.refuse_set_up = true;
+    assert_eq!(s.spawn(1, 1, START, 9, 0), refused(Error::BadPointer));
+    assert_eq!(s.domains[1].threads, 2);
+    // One thread can wait for another's end.
+    s.machine.refuse_set_up = false;
+    s.join(1, 1, second, 0);
+    let Outcome::Switch { thread: third, .. } = s.spawn(2, 1, START, 45, 0) else { panic!() };
+    assert_eq!(s.join(third, 1, second, 0), refused(Error::Busy));
+}
+
+#[test]
+fn threads_are_limited_by_quota_and_table() {
+    let mut s = scheduler(&[50]);
+    for _ in 1..QUOTA.threads {
+        assert!(matches!(s.spawn(1, 1, START, 10, 0), Outcome::Reply { status: 0, .. }));
+    }
+    assert_eq!(s.spawn(1, 1, START, 10, 0), refused(Error::Exhausted));
+    for _ in 0..255 - QUOTA.threads {
+        assert!(matches!(s.spawn(1, 2, START, 10, 0), Outcome::Reply { status: 0, .. }));
+    }
+    assert_eq!(s.spawn(1, 2, START, 10, 0), refused(Error::Exhausted));
+}
+
+#[test]
+fn priorities_change() {
+    let mut s = scheduler(&[50, 40, 30]);
+    assert_eq!(s.set_priority(1, 1, handle(&s, 3), 60, 0), switched(3, 0, 0));
+    assert_eq!(s.set_priority(3, 1, handle(&s, 3), 20, 0), switched(1, 0, 0));
+    s.p(1, 1, 0, 0);
+    s.p(2, 1, 0, 0);
+    // Among waiters too.
+    assert_eq!(s.set_priority(3, 1, handle(&s, 2), 90, 0), OK);
+    assert_eq!(s.v(3, 0, 0), switched(2, 0, 0));
+}
+
+#[test]
+fn stack_waiters_go_on_by_priority() {
+    let mut s = scheduler(&[50, 40, 30]);
+    assert_eq!(s.wait_stack(1, 1, QUEUES as u64, 0), refused(Error::BadArgument));
+    assert_eq!(s.wait_stack(IDLE, 1, 5, 0), refused(Error::NotAllowed));
+    assert_eq!(s.stack_freed(1, u64::MAX, 0), refused(Error::BadArgument));
+    s.wait_stack(1, 1, 5, 0);
+    s.wait_stack(2, 1, 5, 0);
+    assert_eq!(s.machine.waiters_word(5).load(Relaxed), 2);
+    assert_eq!(s.stack_freed(3, 4, 0), reply(0, 0));
+    assert_eq!(s.stack_freed(3, 5, 0), switched(1, 0, 0));
+    s.sleep_until(1, 1, 99, 0);
+    assert_eq!(s.abandon_queue(3, 5, 0), switched(2, Error::Dead.status(), 0));
+    assert_eq!(s.machine.waiters_word(5).load(Relaxed), 0);
+}
+
+#[test]
+fn a_fault_stops_the_thread_and_wakes_the_supervisor() {
+    let mut s = scheduler(&[200, 50, 40]);
+    assert_eq!(s.next_fault(), Err(Error::NotFound));
+    s.p(1, 2, SUPERVISOR_SEMAPHORE.into(), 0);
+    assert_eq!(s.fault(2, 13, 0xdead, 0), switched(1, 0, 0));
+    let faulty = s.next_fault().unwrap();
+    assert_eq!(faulty, handle(&s, 2));
+    assert_eq!(s.fault_of(2), Fault { cause: 13, value: 0xdead });
+    assert_eq!(s.next_fault(), Err(Error::NotFound));
+    s.p(1, 2, SUPERVISOR_SEMAPHORE.into(), 0);
+    assert_eq!(s.running(), 3);
+    assert_eq!(s.resume(3, faulty, 0), switched(2, 0, 0));
+    // Two faults wait for the supervisor in order; the death of one takes it out.
+    s.fault(2, 1, 1, 0);
+    s.fault(1, 2, 2, 0);
+    assert_eq!(s.kill(3, faulty, 0), OK);
+    assert_eq!(s.next_fault(), Ok(handle(&s, 1)));
+    assert_eq!(s.next_fault(), Err(Error::NotFound));
+    // The idle thread goes on, but its fault is told.
+    assert_eq!(s.sleep_until(3, 1, 1000, 0), switched(IDLE, 0, 0));
+    s.fault(IDLE, 5, 6, 0);
+    assert_eq!(s.next_fault(), Ok(handle(&s, IDLE)));
+    assert_eq!(s.next_fault(), Err(Error::NotFound));
+}
+
+#[test]
+fn the_supervisor_stops_resumes_and_cancels() {
+    let mut s = scheduler(&[50, 40]);
+    let (first, second) = (handle(&s, 1), handle(&s, 2));
+    assert_eq!(s.cancel_wait(1, second, 0), reply(0, 0));
+    s.p(1, 1, 0, 0);
+    assert_eq!(s.stop(2, first, 0), OK);
+    assert_eq!(s.v(2, 0, 0), OK, "it has got it, but may not run");
+    assert_eq!(s.state(1), State::Ready);
+    assert_eq!(s.resume(2, first, 0), switched(1, 0, 0));
+    s.p(1, 1, 0, 0);
+    assert_eq!(s.cancel_wait(2, first, 0), switched(1, Error::Cancelled.status(), 0));
+    assert_eq!(word(&s, 0), 0);
+    assert_eq!(s.stop(1, first, 0), switched(2, 0, 1));
+    assert_eq!(s.kill(2, second, 0), refused(Error::BadArgument));
+    assert_eq!(s.kill(2, first, 0), OK);
+    for outcome in [
+        s.stop(2, first, 0),
+        s.resume(2, first, 0),
+        s.cancel_wait(2, first, 0),
+        s.kill(2, first, 0),
+    ] {
+        assert_eq!(outcome, refused(Error::NotFound));
+    }
+    assert_eq!(s.stop(2, Handle(0), 0), refused(Error::BadArgument));
+    assert_eq!(s.reclaim(2, 1, u64::MAX, 0), refused(Error::BadArgument));
+}
