@@ -37,8 +37,11 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
     let (import_items, imports) = expand_imports(&component.imports);
     let mut export_items = TokenStream::new();
     let mut exports = Vec::new();
-    for (export, is_object) in
-        component.exports.iter().map(|export| (export, false)).chain(component.objects.iter().map(|object| (object, true)))
+    for (export, is_object) in component
+        .exports
+        .iter()
+        .map(|export| (export, false))
+        .chain(component.objects.iter().map(|object| (object, true)))
     {
         let (items, descriptor) = expand_export(export, is_object);
         export_items.extend(items);
@@ -67,11 +70,23 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     let mut aliases = TokenStream::new();
     let mut constants = TokenStream::new();
     let mut entries = Vec::new();
-    for (position, Import { minimal, name, interface }) in imports.iter().enumerate() {
+    for (
+        position,
+        Import {
+            minimal,
+            name,
+            interface,
+        },
+    ) in imports.iter().enumerate()
+    {
         // The interface's path is resolved where the macro stands, not in the module.
         let alias = format_ident!("CairnImport{position}");
         let constant = Ident::new(&name.to_string().to_uppercase(), name.span());
-        let constructor = if *minimal { quote!(at_minimal) } else { quote!(at) };
+        let constructor = if *minimal {
+            quote!(at_minimal)
+        } else {
+            quote!(at)
+        };
         let documentation = format!("The import `{name}`.");
         let text = name.to_string();
         aliases.extend(quote_spanned! {interface.span()=>
@@ -105,12 +120,21 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     if imports.is_empty() {
         return (TokenStream::new(), Vec::new());
     }
-    let used = (0..count).map(|position| quote!(CAIRN_IMPORTS[#position])).collect();
+    let used = (0..count)
+        .map(|position| quote!(CAIRN_IMPORTS[#position]))
+        .collect();
     (items, used)
 }
 
 /// The provider of an export or an object interface, and its descriptor.
-fn expand_export(Export { name, interface, server }: &Export, is_object: bool) -> (TokenStream, TokenStream) {
+fn expand_export(
+    Export {
+        name,
+        interface,
+        server,
+    }: &Export,
+    is_object: bool,
+) -> (TokenStream, TokenStream) {
     let kind = if is_object { "Object" } else { "Export" };
     let provider = format_ident!("Cairn{kind}_{name}");
     let text = name.to_string();
@@ -174,7 +198,8 @@ impl Parse for Component {
                 input.parse::<Token![,]>()?;
             }
         }
-        let name = name.ok_or_else(|| input.error("a component has a name: write `name: \"greeter\",`"))?;
+        let name =
+            name.ok_or_else(|| input.error("a component has a name: write `name: \"greeter\",`"))?;
         let component = Component {
             name,
             imports: imports.unwrap_or_default(),
@@ -190,12 +215,23 @@ impl Parse for Component {
 impl Component {
     fn check(&self) -> Result<(), Error> {
         unique(self.imports.iter().map(|import| &import.name))?;
-        unique(self.exports.iter().chain(&self.objects).map(|export| &export.name))?;
+        unique(
+            self.exports
+                .iter()
+                .chain(&self.objects)
+                .map(|export| &export.name),
+        )?;
         if let Some(import) = self.imports.get(16) {
-            return Err(Error::new(import.name.span(), "a component has at most 16 imports"));
+            return Err(Error::new(
+                import.name.span(),
+                "a component has at most 16 imports",
+            ));
         }
         if let Some(export) = self.exports.iter().chain(&self.objects).nth(8) {
-            return Err(Error::new(export.name.span(), "a component has at most 8 exports and object interfaces"));
+            return Err(Error::new(
+                export.name.span(),
+                "a component has at most 8 exports and object interfaces",
+            ));
         }
         Ok(())
     }
@@ -205,7 +241,10 @@ fn parse_name(input: ParseStream) -> Result<LitStr, Error> {
     let name: LitStr = input.parse()?;
     let text = name.value();
     if text.is_empty() || text.len() > 31 {
-        return Err(Error::new(name.span(), "a component's name has 1 to 31 bytes"));
+        return Err(Error::new(
+            name.span(),
+            "a component's name has 1 to 31 bytes",
+        ));
     }
     Ok(name)
 }
@@ -213,7 +252,9 @@ fn parse_name(input: ParseStream) -> Result<LitStr, Error> {
 fn list<T: Parse>(input: ParseStream) -> Result<Vec<T>, Error> {
     let content;
     braced!(content in input);
-    Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?.into_iter().collect())
+    Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?
+        .into_iter()
+        .collect())
 }
 
 fn unique<'a>(names: impl Iterator<Item = &'a Ident>) -> Result<(), Error> {
@@ -223,7 +264,10 @@ fn unique<'a>(names: impl Iterator<Item = &'a Ident>) -> Result<(), Error> {
             return Err(Error::new(name.span(), "a name has at most 31 bytes"));
         }
         if !seen.insert(name.to_string().to_uppercase()) {
-            return Err(Error::new(name.span(), format!("the name `{name}` is there twice")));
+            return Err(Error::new(
+                name.span(),
+                format!("the name `{name}` is there twice"),
+            ));
         }
     }
     Ok(())
@@ -233,14 +277,22 @@ impl Parse for Import {
     fn parse(input: ParseStream) -> Result<Self, Error> {
         let mut minimal = false;
         for attribute in input.call(Attribute::parse_outer)? {
-            if !attribute.path().is_ident("minimal") || attribute.meta.require_path_only().is_err() {
-                return Err(Error::new_spanned(attribute, "only `#[minimal]` is known before an import"));
+            if !attribute.path().is_ident("minimal") || attribute.meta.require_path_only().is_err()
+            {
+                return Err(Error::new_spanned(
+                    attribute,
+                    "only `#[minimal]` is known before an import",
+                ));
             }
             minimal = true;
         }
         let name = input.parse()?;
         input.parse::<Token![:]>()?;
-        Ok(Import { minimal, name, interface: input.parse()? })
+        Ok(Import {
+            minimal,
+            name,
+            interface: input.parse()?,
+        })
     }
 }
 
@@ -253,6 +305,10 @@ impl Parse for Export {
             return Err(input.error("expected `= SERVER`, the static that serves the interface"));
         }
         input.parse::<Token![=]>()?;
-        Ok(Export { name, interface, server: input.parse()? })
+        Ok(Export {
+            name,
+            interface,
+            server: input.parse()?,
+        })
     }
 }

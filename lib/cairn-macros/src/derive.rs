@@ -11,7 +11,10 @@ const FIELDS_MAXIMUM: usize = 4;
 pub fn wire(input: TokenStream) -> Result<TokenStream, Error> {
     let input: DeriveInput = syn::parse2(input)?;
     if !input.generics.params.is_empty() {
-        return Err(Error::new_spanned(&input.generics, "a type that crosses portals is not generic: write the types of its fields"));
+        return Err(Error::new_spanned(
+            &input.generics,
+            "a type that crosses portals is not generic: write the types of its fields",
+        ));
     }
     match &input.data {
         Data::Struct(data) => wire_struct(&input.ident, data),
@@ -25,7 +28,10 @@ pub fn wire(input: TokenStream) -> Result<TokenStream, Error> {
 
 fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
     if data.fields.is_empty() {
-        return Err(Error::new(name.span(), "a struct without fields carries nothing: leave it out, or use `()` as a method's value"));
+        return Err(Error::new(
+            name.span(),
+            "a struct without fields carries nothing: leave it out, or use `()` as a method's value",
+        ));
     }
     if let Some(field) = data.fields.iter().nth(FIELDS_MAXIMUM) {
         return Err(Error::new_spanned(
@@ -46,8 +52,10 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
             }
         })
         .collect();
-    let traits: Vec<TokenStream> =
-        types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as ::cairn::wire::Wire>)).collect();
+    let traits: Vec<TokenStream> = types
+        .iter()
+        .map(|ty| quote_spanned!(ty.span()=> <#ty as ::cairn::wire::Wire>))
+        .collect();
     let shape = Literal::byte_string(format!("struct {}", types.len()).as_bytes());
     Ok(quote! {
         impl ::cairn::wire::Wire for #name {
@@ -65,8 +73,8 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
             };
 
             #[inline(always)]
-            fn store(self, call: &mut ::cairn::expansion::Call<'_>) {
-                #(call.value(self.#members);)*
+            fn store(self, arguments: &mut ::cairn::expansion::Arguments) {
+                #(arguments.value(self.#members);)*
             }
             #[inline(always)]
             fn load(registers: &mut ::cairn::expansion::Registers) -> ::core::result::Result<Self, ::cairn::Error> {
@@ -101,19 +109,24 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
 
 fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
     if data.variants.is_empty() {
-        return Err(Error::new(name.span(), "an enum without variants has no values"));
+        return Err(Error::new(
+            name.span(),
+            "an enum without variants has no values",
+        ));
     }
     for variant in &data.variants {
         if !variant.fields.is_empty() {
             return Err(Error::new_spanned(
-            variant,
+                variant,
                 "only enums without fields travel in a register: use a struct, or several methods",
             ));
         }
     }
     let variants: Vec<&Ident> = data.variants.iter().map(|variant| &variant.ident).collect();
-    let names: Vec<Literal> =
-        variants.iter().map(|variant| Literal::byte_string(variant.to_string().as_bytes())).collect();
+    let names: Vec<Literal> = variants
+        .iter()
+        .map(|variant| Literal::byte_string(variant.to_string().as_bytes()))
+        .collect();
     Ok(quote! {
         impl ::cairn::wire::Wire for #name {
             const WORDS: usize = 1;
@@ -129,8 +142,8 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
             };
 
             #[inline(always)]
-            fn store(self, call: &mut ::cairn::expansion::Call<'_>) {
-                call.word(self as u64);
+            fn store(self, arguments: &mut ::cairn::expansion::Arguments) {
+                arguments.word(self as u64);
             }
             #[inline(always)]
             fn load(registers: &mut ::cairn::expansion::Registers) -> ::core::result::Result<Self, ::cairn::Error> {
@@ -156,7 +169,10 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
 pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
     let input: DeriveInput = syn::parse2(input)?;
     if !input.generics.params.is_empty() {
-        return Err(Error::new_spanned(&input.generics, "an error that crosses portals is not generic"));
+        return Err(Error::new_spanned(
+            &input.generics,
+            "an error that crosses portals is not generic",
+        ));
     }
     let name = &input.ident;
     let Data::Enum(data) = &input.data else {
@@ -173,10 +189,14 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
     let mut constants = Vec::new();
     let mut variants = Vec::new();
     let mut previous = quote!(0);
-    for variant in data.variants.iter().filter(|variant| variant.ident != *portal_name) {
+    for variant in data
+        .variants
+        .iter()
+        .filter(|variant| variant.ident != *portal_name)
+    {
         if !variant.fields.is_empty() {
             return Err(Error::new_spanned(
-            variant,
+                variant,
                 "a variant is a code without fields, but for the one `Portal(cairn::Error)`",
             ));
         }
@@ -192,8 +212,10 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
         constants.push(constant);
         variants.push(&variant.ident);
     }
-    let names: Vec<Literal> =
-        variants.iter().map(|variant| Literal::byte_string(variant.to_string().as_bytes())).collect();
+    let names: Vec<Literal> = variants
+        .iter()
+        .map(|variant| Literal::byte_string(variant.to_string().as_bytes()))
+        .collect();
     Ok(quote! {
         const _: () = {
             #codes
@@ -236,11 +258,19 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
 
 /// The variant that holds a `cairn::Error`.
 fn portal_variant<'a>(name: &Ident, data: &'a DataEnum) -> Result<&'a Variant, Error> {
-    let marked = |variant: &&Variant| variant.attrs.iter().any(|attribute| attribute.path().is_ident("portal"));
+    let marked = |variant: &&Variant| {
+        variant
+            .attrs
+            .iter()
+            .any(|attribute| attribute.path().is_ident("portal"))
+    };
     let mut candidates = data.variants.iter().filter(marked);
     let found = match candidates.next() {
         Some(variant) => Some(variant),
-        None => data.variants.iter().find(|variant| variant.ident == "Portal"),
+        None => data
+            .variants
+            .iter()
+            .find(|variant| variant.ident == "Portal"),
     };
     if let Some(second) = candidates.next() {
         return Err(Error::new(second.span(), "only one variant is `#[portal]`"));
@@ -251,6 +281,9 @@ fn portal_variant<'a>(name: &Ident, data: &'a DataEnum) -> Result<&'a Variant, E
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(variant),
         Fields::Named(fields) if fields.named.len() == 1 => Ok(variant),
-        _ => Err(Error::new_spanned(variant, "this variant holds one `cairn::Error`: write `Portal(cairn::Error)`")),
+        _ => Err(Error::new_spanned(
+            variant,
+            "this variant holds one `cairn::Error`: write `Portal(cairn::Error)`",
+        )),
     }
 }

@@ -12,19 +12,31 @@ const NAME_MAXIMUM: usize = 31;
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     if !attribute.is_empty() {
-        return Err(Error::new_spanned(attribute, "`#[cairn::interface]` takes no arguments"));
+        return Err(Error::new_spanned(
+            attribute,
+            "`#[cairn::interface]` takes no arguments",
+        ));
     }
     let item: ItemTrait = syn::parse2(item).map_err(|error| {
         Error::new(error.span(), "`#[cairn::interface]` stands before a trait: `pub trait Name { fn method(&self) -> Result<(), cairn::Error>; }`")
     })?;
     check_form(&item)?;
     let methods = methods(&item)?;
-    let ItemTrait { attrs, vis, ident: name, .. } = &item;
+    let ItemTrait {
+        attrs,
+        vis,
+        ident: name,
+        ..
+    } = &item;
     let text = name.to_string();
     let proxy = format_ident!("{name}Proxy");
-    let proxy_documentation = format!("Calls the methods of [`{name}`] through a block of portals.");
+    let proxy_documentation =
+        format!("Calls the methods of [`{name}`] through a block of portals.");
     let in_trait = methods.iter().map(Method::in_trait);
-    let in_proxy = methods.iter().zip(0..).map(|(method, number)| method.in_proxy(number));
+    let in_proxy = methods
+        .iter()
+        .zip(0..)
+        .map(|(method, number)| method.in_proxy(number));
     let skeletons = methods.iter().map(|method| method.skeleton(name));
     let entries = methods.iter().zip(0usize..).map(|(method, number)| {
         let name = &method.name;
@@ -34,6 +46,8 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
     let signatures = methods.iter().map(Method::signature);
     Ok(quote! {
         #(#attrs)*
+        // A call has room for seven parameters, and the control word.
+        #[allow(clippy::too_many_arguments)]
         #vis trait #name {
             #(#in_trait)*
         }
@@ -44,7 +58,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
             portals: ::cairn::expansion::Portals,
         }
 
-        #[allow(dead_code)]
+        #[allow(dead_code, clippy::too_many_arguments)]
         impl #proxy {
             /// The interface's name, version and methods.
             pub const DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = ::cairn::expansion::interface(
@@ -105,13 +119,22 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
 /// Checks everything about the trait but its methods.
 fn check_form(item: &ItemTrait) -> Result<(), Error> {
     if let Some(unsafety) = item.unsafety {
-        return Err(Error::new_spanned(unsafety, "an interface is a safe trait: leave `unsafe` out"));
+        return Err(Error::new_spanned(
+            unsafety,
+            "an interface is a safe trait: leave `unsafe` out",
+        ));
     }
     if let Some(auto) = item.auto_token {
-        return Err(Error::new_spanned(auto, "an interface is not an auto trait: leave `auto` out"));
+        return Err(Error::new_spanned(
+            auto,
+            "an interface is not an auto trait: leave `auto` out",
+        ));
     }
     if let Some(lifetime) = item.generics.lifetimes().next() {
-        return Err(Error::new_spanned(lifetime, "an interface has no lifetimes: leave it out"));
+        return Err(Error::new_spanned(
+            lifetime,
+            "an interface has no lifetimes: leave it out",
+        ));
     }
     if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
         return Err(Error::new_spanned(
@@ -120,7 +143,10 @@ fn check_form(item: &ItemTrait) -> Result<(), Error> {
         ));
     }
     if !item.supertraits.is_empty() {
-        return Err(Error::new_spanned(&item.supertraits, "an interface has no supertraits: export both interfaces"));
+        return Err(Error::new_spanned(
+            &item.supertraits,
+            "an interface has no supertraits: export both interfaces",
+        ));
     }
     check_length(&item.ident)
 }
@@ -130,14 +156,21 @@ fn methods(item: &ItemTrait) -> Result<Vec<Method>, Error> {
     let mut errors: Option<Error> = None;
     for entry in &item.items {
         let method = match entry {
-            TraitItem::Fn(method) => check_length(&method.sig.ident).and_then(|()| Method::parse(method)),
-            TraitItem::Type(entry) => {
-                Err(Error::new_spanned(entry, "an interface has no associated types: write the type in the methods"))
+            TraitItem::Fn(method) => {
+                check_length(&method.sig.ident).and_then(|()| Method::parse(method))
             }
-            TraitItem::Const(entry) => {
-                Err(Error::new_spanned(entry, "an interface has no constants: put it beside the trait, or return it from a method"))
-            }
-            other => Err(Error::new_spanned(other, "an interface consists of methods: write them out")),
+            TraitItem::Type(entry) => Err(Error::new_spanned(
+                entry,
+                "an interface has no associated types: write the type in the methods",
+            )),
+            TraitItem::Const(entry) => Err(Error::new_spanned(
+                entry,
+                "an interface has no constants: put it beside the trait, or return it from a method",
+            )),
+            other => Err(Error::new_spanned(
+                other,
+                "an interface consists of methods: write them out",
+            )),
         };
         match (method, &mut errors) {
             (Ok(method), _) => methods.push(method),
@@ -150,17 +183,26 @@ fn methods(item: &ItemTrait) -> Result<Vec<Method>, Error> {
     }
     if methods.len() > METHODS_MAXIMUM {
         let extra = &methods[METHODS_MAXIMUM].name;
-        return Err(Error::new(extra.span(), "an interface has at most 24 methods: split it"));
+        return Err(Error::new(
+            extra.span(),
+            "an interface has at most 24 methods: split it",
+        ));
     }
     if methods.is_empty() {
-        return Err(Error::new(item.ident.span(), "an interface has at least one method"));
+        return Err(Error::new(
+            item.ident.span(),
+            "an interface has at least one method",
+        ));
     }
     Ok(methods)
 }
 
 fn check_length(name: &syn::Ident) -> Result<(), Error> {
     if name.to_string().len() > NAME_MAXIMUM {
-        return Err(Error::new(name.span(), "the name of an interface or a method has at most 31 bytes"));
+        return Err(Error::new(
+            name.span(),
+            "the name of an interface or a method has at most 31 bytes",
+        ));
     }
     Ok(())
 }

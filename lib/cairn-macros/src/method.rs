@@ -54,17 +54,34 @@ impl Method {
             return Err(errors);
         }
         let documentation = item.attrs.clone();
-        Ok(Method { documentation, name: signature.ident.clone(), parameters, value, error })
+        Ok(Method {
+            documentation,
+            name: signature.ident.clone(),
+            parameters,
+            value,
+            error,
+        })
     }
 
     /// The method in the trait that a server implements.
     pub fn in_trait(&self) -> TokenStream {
-        let Method { documentation, name, value, error, .. } = self;
-        let parameters = self.parameters.iter().map(|(name, parameter)| match parameter {
-            Parameter::Value(ty) | Parameter::Context(_, ty) => quote!(#name: #ty),
-            Parameter::Bytes | Parameter::Text => quote!(#name: ::cairn::window::ReadWindow<'_>),
-            Parameter::BytesMut => quote!(#name: ::cairn::window::WriteWindow<'_>),
-        });
+        let Method {
+            documentation,
+            name,
+            value,
+            error,
+            ..
+        } = self;
+        let parameters = self
+            .parameters
+            .iter()
+            .map(|(name, parameter)| match parameter {
+                Parameter::Value(ty) | Parameter::Context(_, ty) => quote!(#name: #ty),
+                Parameter::Bytes | Parameter::Text => {
+                    quote!(#name: ::cairn::window::ReadWindow<'_>)
+                }
+                Parameter::BytesMut => quote!(#name: ::cairn::window::WriteWindow<'_>),
+            });
         quote! {
             #(#documentation)*
             fn #name(&self, #(#parameters),*) -> ::core::result::Result<#value, #error>;
@@ -73,30 +90,52 @@ impl Method {
 
     /// The method of the proxy, which calls portal `number` of the block.
     pub fn in_proxy(&self, number: u32) -> TokenStream {
-        let Method { documentation, name, value, error, .. } = self;
+        let Method {
+            documentation,
+            name,
+            value,
+            error,
+            ..
+        } = self;
         let call = Ident::new("call", Span::mixed_site());
-        let parameters = self.parameters.iter().filter_map(|(name, parameter)| match parameter {
-            Parameter::Value(ty) => Some(quote!(#name: #ty)),
-            Parameter::Bytes => Some(quote!(#name: &[u8])),
-            Parameter::Text => Some(quote!(#name: &str)),
-            Parameter::BytesMut => Some(quote!(#name: &mut [u8])),
-            Parameter::Context(..) => None,
+        let staging = Ident::new("staging", Span::mixed_site());
+        let parameters = self
+            .parameters
+            .iter()
+            .filter_map(|(name, parameter)| match parameter {
+                Parameter::Value(ty) => Some(quote!(#name: #ty)),
+                Parameter::Bytes => Some(quote!(#name: &[u8])),
+                Parameter::Text => Some(quote!(#name: &str)),
+                Parameter::BytesMut => Some(quote!(#name: &mut [u8])),
+                Parameter::Context(..) => None,
+            });
+        let arguments = self
+            .parameters
+            .iter()
+            .map(|(name, parameter)| match parameter {
+                Parameter::Value(_) => quote!(#call.value(#name);),
+                Parameter::Bytes => quote!(#call.bytes(&mut #staging, #name);),
+                Parameter::Text => quote!(#call.bytes(&mut #staging, #name.as_bytes());),
+                Parameter::BytesMut => quote!(#call.bytes_mut(&mut #staging, #name);),
+                Parameter::Context(..) => quote!(#call.skip();),
+            });
+        let has_buffers = self.parameters.iter().any(|(_, parameter)| {
+            matches!(
+                parameter,
+                Parameter::Bytes | Parameter::Text | Parameter::BytesMut
+            )
         });
-        let arguments = self.parameters.iter().map(|(name, parameter)| match parameter {
-            Parameter::Value(_) => quote!(#call.value(#name);),
-            Parameter::Bytes => quote!(#call.bytes(#name);),
-            Parameter::Text => quote!(#call.bytes(#name.as_bytes());),
-            Parameter::BytesMut => quote!(#call.bytes_mut(#name);),
-            Parameter::Context(..) => quote!(#call.skip();),
-        });
+        let new_staging =
+            has_buffers.then(|| quote!(let mut #staging = ::cairn::expansion::Staging::new();));
         let parts = self.parts();
         quote! {
             #(#documentation)*
             #[inline(always)]
             pub fn #name(&self, #(#parameters),*) -> ::core::result::Result<#value, #error> {
                 const WORDS: usize = ::cairn::expansion::words(&[#parts]);
+                #new_staging
                 #[allow(unused_mut)]
-                let mut #call = ::cairn::expansion::Call::new();
+                let mut #call = ::cairn::expansion::Arguments::new();
                 #(#arguments)*
                 self.portals.call::<WORDS, #value, #error>(#number, #call)
             }
@@ -105,11 +144,15 @@ impl Method {
 
     /// The server's entry point, generic over the provider.
     pub fn skeleton(&self, interface: &Ident) -> TokenStream {
-        let Method { name, value, error, .. } = self;
+        let Method {
+            name, value, error, ..
+        } = self;
         let registers = Ident::new("registers", Span::mixed_site());
         let control = Ident::new("control", Span::mixed_site());
         let server = Ident::new("server", Span::mixed_site());
-        let words: Vec<Ident> = (0..REGISTERS).map(|number| format_ident!("a{number}")).collect();
+        let words: Vec<Ident> = (0..REGISTERS)
+            .map(|number| format_ident!("a{number}"))
+            .collect();
         let decoders = self.parameters.iter().map(|(name, parameter)| match parameter {
             Parameter::Value(ty) => quote!(let #name = #registers.value::<#ty>()?;),
             Parameter::Bytes | Parameter::Text => {
@@ -154,15 +197,20 @@ impl Method {
 
     /// The method's contribution to the version.
     pub fn signature(&self) -> TokenStream {
-        let Method { name, value, error, .. } = self;
+        let Method {
+            name, value, error, ..
+        } = self;
         let text = name.to_string();
-        let shapes = self.parameters.iter().map(|(_, parameter)| match parameter {
-            Parameter::Value(ty) => quote!(<#ty as ::cairn::wire::Wire>::SHAPE),
-            Parameter::Bytes => shape("&[u8]"),
-            Parameter::Text => shape("&str"),
-            Parameter::BytesMut => shape("&mut [u8]"),
-            Parameter::Context(context, _) => shape(&char::from(context.letter()).to_string()),
-        });
+        let shapes = self
+            .parameters
+            .iter()
+            .map(|(_, parameter)| match parameter {
+                Parameter::Value(ty) => quote!(<#ty as ::cairn::wire::Wire>::SHAPE),
+                Parameter::Bytes => shape("&[u8]"),
+                Parameter::Text => shape("&str"),
+                Parameter::BytesMut => shape("&mut [u8]"),
+                Parameter::Context(context, _) => shape(&char::from(context.letter()).to_string()),
+            });
         let value = quote_spanned!(value.span()=> <#value as ::cairn::wire::Value>::SHAPE);
         let error = quote_spanned!(error.span()=> <#error as ::cairn::wire::MethodError>::SHAPE);
         quote!((#text, &[#(#shapes,)* #value, #error]))
@@ -170,15 +218,20 @@ impl Method {
 
     /// The letters with their words, for the functions of `cairn::expansion`.
     fn parts(&self) -> TokenStream {
-        let parts = self.parameters.iter().map(|(_, parameter)| match parameter {
-            Parameter::Value(ty) => quote_spanned!(ty.span()=> (b'i', <#ty as ::cairn::wire::Wire>::WORDS)),
-            Parameter::Bytes | Parameter::Text => quote!((b'r', 2)),
-            Parameter::BytesMut => quote!((b'w', 2)),
-            Parameter::Context(context, _) => {
-                let letter = context.letter();
-                quote!((#letter, 1))
-            }
-        });
+        let parts = self
+            .parameters
+            .iter()
+            .map(|(_, parameter)| match parameter {
+                Parameter::Value(ty) => {
+                    quote_spanned!(ty.span()=> (b'i', <#ty as ::cairn::wire::Wire>::WORDS))
+                }
+                Parameter::Bytes | Parameter::Text => quote!((b'r', 2)),
+                Parameter::BytesMut => quote!((b'w', 2)),
+                Parameter::Context(context, _) => {
+                    let letter = context.letter();
+                    quote!((#letter, 1))
+                }
+            });
         quote!(#(#parts),*)
     }
 }
@@ -196,23 +249,41 @@ fn check_form(item: &TraitItemFn) -> Result<(), Error> {
     let signature = &item.sig;
     for attribute in &item.attrs {
         if !attribute.path().is_ident("doc") {
-            return Err(Error::new_spanned(attribute, "a method of an interface has only documentation comments as attributes"));
+            return Err(Error::new_spanned(
+                attribute,
+                "a method of an interface has only documentation comments as attributes",
+            ));
         }
     }
     if let Some(asyncness) = signature.asyncness {
-        return Err(Error::new_spanned(asyncness, "a portal call is not async: the thread itself goes to the server; leave `async` out"));
+        return Err(Error::new_spanned(
+            asyncness,
+            "a portal call is not async: the thread itself goes to the server; leave `async` out",
+        ));
     }
     if let Some(constness) = signature.constness {
-        return Err(Error::new_spanned(constness, "a portal call is not const: leave `const` out"));
+        return Err(Error::new_spanned(
+            constness,
+            "a portal call is not const: leave `const` out",
+        ));
     }
     if let Some(unsafety) = signature.unsafety {
-        return Err(Error::new_spanned(unsafety, "a server checks what it is given, so its methods are safe: leave `unsafe` out"));
+        return Err(Error::new_spanned(
+            unsafety,
+            "a server checks what it is given, so its methods are safe: leave `unsafe` out",
+        ));
     }
     if let Some(abi) = &signature.abi {
-        return Err(Error::new_spanned(abi, "the macro chooses the calling convention: leave `extern` out"));
+        return Err(Error::new_spanned(
+            abi,
+            "the macro chooses the calling convention: leave `extern` out",
+        ));
     }
     if let Some(lifetime) = signature.generics.lifetimes().next() {
-        return Err(Error::new_spanned(lifetime, "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out"));
+        return Err(Error::new_spanned(
+            lifetime,
+            "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out",
+        ));
     }
     if !signature.generics.params.is_empty() || signature.generics.where_clause.is_some() {
         return Err(Error::new_spanned(
@@ -221,10 +292,16 @@ fn check_form(item: &TraitItemFn) -> Result<(), Error> {
         ));
     }
     if let Some(variadic) = &signature.variadic {
-        return Err(Error::new_spanned(variadic, "a method has a fixed number of parameters"));
+        return Err(Error::new_spanned(
+            variadic,
+            "a method has a fixed number of parameters",
+        ));
     }
     if let Some(default) = &item.default {
-        return Err(Error::new_spanned(default, "a method has no default body: every server implements it; end the method with `;`"));
+        return Err(Error::new_spanned(
+            default,
+            "a method has no default body: every server implements it; end the method with `;`",
+        ));
     }
     if RESERVED.iter().any(|reserved| signature.ident == reserved) {
         return Err(Error::new(
@@ -237,16 +314,28 @@ fn check_form(item: &TraitItemFn) -> Result<(), Error> {
 
 fn check_receiver(item: &TraitItemFn) -> Result<(), Error> {
     let Some(FnArg::Receiver(receiver)) = item.sig.inputs.first() else {
-        return Err(Error::new(item.sig.ident.span(), "a method is called on a server: its first parameter is `&self`"));
+        return Err(Error::new(
+            item.sig.ident.span(),
+            "a method is called on a server: its first parameter is `&self`",
+        ));
     };
     if receiver.colon_token.is_some() {
-        return Err(Error::new_spanned(receiver, "write the first parameter as `&self`"));
+        return Err(Error::new_spanned(
+            receiver,
+            "write the first parameter as `&self`",
+        ));
     }
     let Some((_, lifetime)) = &receiver.reference else {
-        return Err(Error::new_spanned(receiver, "a server stays when it was called: write `&self`"));
+        return Err(Error::new_spanned(
+            receiver,
+            "a server stays when it was called: write `&self`",
+        ));
     };
     if let Some(lifetime) = lifetime {
-        return Err(Error::new_spanned(lifetime, "an interface has no lifetimes: write `&self`"));
+        return Err(Error::new_spanned(
+            lifetime,
+            "an interface has no lifetimes: write `&self`",
+        ));
     }
     if receiver.mutability.is_some() {
         return Err(Error::new_spanned(
@@ -262,13 +351,22 @@ fn parameter(argument: &FnArg) -> Result<(Ident, Parameter), Error> {
         return Err(Error::new(argument.span(), "`self` is the first parameter"));
     };
     if let Some(attribute) = argument.attrs.first() {
-        return Err(Error::new_spanned(attribute, "a parameter has no attributes"));
+        return Err(Error::new_spanned(
+            attribute,
+            "a parameter has no attributes",
+        ));
     }
     let Pat::Ident(pattern) = &*argument.pat else {
-        return Err(Error::new_spanned(&argument.pat, "a parameter of an interface is a plain name"));
+        return Err(Error::new_spanned(
+            &argument.pat,
+            "a parameter of an interface is a plain name",
+        ));
     };
     if pattern.by_ref.is_some() || pattern.mutability.is_some() || pattern.subpat.is_some() {
-        return Err(Error::new_spanned(pattern, "a parameter of an interface is a plain name"));
+        return Err(Error::new_spanned(
+            pattern,
+            "a parameter of an interface is a plain name",
+        ));
     }
     Ok((pattern.ident.clone(), types::parameter(&argument.ty)?))
 }

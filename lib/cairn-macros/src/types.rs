@@ -67,17 +67,21 @@ pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
             }
             let mutable = reference.mutability.is_some();
             match &*reference.elem {
-                Type::Slice(slice) if is_name(&slice.elem, "u8") && mutable => Ok(Parameter::BytesMut),
+                Type::Slice(slice) if is_name(&slice.elem, "u8") && mutable => {
+                    Ok(Parameter::BytesMut)
+                }
                 Type::Slice(slice) if is_name(&slice.elem, "u8") => Ok(Parameter::Bytes),
-                Type::Slice(slice) => {
-                    Err(Error::new_spanned(slice, "only bytes cross a portal: write `&[u8]` or `&mut [u8]`"))
-                }
-                inner if is_name(inner, "str") && mutable => {
-                    Err(Error::new_spanned(ty, "a `&mut str` cannot cross a portal: write `&mut [u8]`"))
-                }
+                Type::Slice(slice) => Err(Error::new_spanned(
+                    slice,
+                    "only bytes cross a portal: write `&[u8]` or `&mut [u8]`",
+                )),
+                inner if is_name(inner, "str") && mutable => Err(Error::new_spanned(
+                    ty,
+                    "a `&mut str` cannot cross a portal: write `&mut [u8]`",
+                )),
                 inner if is_name(inner, "str") => Ok(Parameter::Text),
                 inner => Err(Error::new_spanned(
-            ty,
+                    ty,
                     format!(
                         "a reference to a single value cannot cross a portal: pass `{}` by value (a small struct with \
                          `#[derive(Clone, Copy, cairn::Wire)]`), or bytes as `&[u8]`",
@@ -92,7 +96,7 @@ pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
             }
             if last_name(ty).as_deref() == Some("Object") {
                 return Err(Error::new_spanned(
-            ty,
+                    ty,
                     "an object cannot be passed on: a client opens its own (a method can return `Object<dyn Interface>`)",
                 ));
             }
@@ -120,17 +124,27 @@ pub fn result(output: &ReturnType, method: Span) -> Result<(Type, Type), Error> 
             ),
         )
     };
-    let Type::Path(path) = &**ty else { return Err(wrong()) };
-    let Some(last) = path.path.segments.last() else { return Err(wrong()) };
+    let Type::Path(path) = &**ty else {
+        return Err(wrong());
+    };
+    let Some(last) = path.path.segments.last() else {
+        return Err(wrong());
+    };
     if last.ident != "Result" {
         return Err(wrong());
     }
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return Err(Error::new_spanned(ty, "write both types: `Result<T, cairn::Error>`"));
+        return Err(Error::new_spanned(
+            ty,
+            "write both types: `Result<T, cairn::Error>`",
+        ));
     };
     let types: Vec<&GenericArgument> = arguments.args.iter().collect();
     let [GenericArgument::Type(value), GenericArgument::Type(error)] = types[..] else {
-        return Err(Error::new_spanned(ty, "write both types: `Result<T, cairn::Error>`"));
+        return Err(Error::new_spanned(
+            ty,
+            "write both types: `Result<T, cairn::Error>`",
+        ));
     };
     check_value(value)?;
     plain(error)?;
@@ -150,38 +164,56 @@ fn check_value(ty: &Type) -> Result<(), Error> {
             }
             plain(ty)
         }
-        Type::Reference(_) | Type::Slice(_) | Type::Array(_) => Err(Error::new_spanned(ty, RETURNS_BYTES)),
+        Type::Reference(_) | Type::Slice(_) | Type::Array(_) => {
+            Err(Error::new_spanned(ty, RETURNS_BYTES))
+        }
         _ => Err(unsupported(ty)),
     }
 }
 
 fn object(ty: &Type, arguments: &PathArguments) -> Result<(), Error> {
     if let PathArguments::AngleBracketed(arguments) = arguments
-        && let [GenericArgument::Type(Type::TraitObject(_))] = arguments.args.iter().collect::<Vec<_>>()[..]
+        && let [GenericArgument::Type(Type::TraitObject(_))] =
+            arguments.args.iter().collect::<Vec<_>>()[..]
     {
         return Ok(());
     }
-    Err(Error::new_spanned(ty, "write the object's interface as `Object<dyn Interface>`"))
+    Err(Error::new_spanned(
+        ty,
+        "write the object's interface as `Object<dyn Interface>`",
+    ))
 }
 
 const RETURNS_BYTES: &str = "a method's value is one word: take a `&mut [u8]` parameter, fill it, and return the number of bytes as `usize`";
-const LIFETIME: &str =
-    "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out";
+const LIFETIME: &str = "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out";
 
 /// Accepts a path that may be a type with `Wire`, and refuses what is known not to be.
 fn plain(ty: &Type) -> Result<(), Error> {
-    let Type::Path(path) = ty else { return Err(unsupported(ty)) };
+    let Type::Path(path) = ty else {
+        return Err(unsupported(ty));
+    };
     if path.qself.is_some() {
-        return Err(Error::new_spanned(ty, "write the type itself, not an associated type"));
+        return Err(Error::new_spanned(
+            ty,
+            "write the type itself, not an associated type",
+        ));
     }
     let last = path.path.segments.last().expect("a path has a segment");
     let message = match last.ident.to_string().as_str() {
         "String" => "a `String` cannot cross a portal: write `&str`",
         "Vec" | "Box" => "an owned buffer cannot cross a portal: write `&[u8]` or `&mut [u8]`",
-        "Rc" | "Arc" | "Cell" | "RefCell" => "shared state cannot cross a portal: pass its bytes as `&[u8]`",
-        "Option" => "an `Option` cannot cross a portal: use an error for its absence, or an enum with `#[derive(cairn::Wire)]`",
-        "f32" => "a portal carries no floating-point registers: pass the bits as `u32` (`f32::to_bits`)",
-        "f64" => "a portal carries no floating-point registers: pass the bits as `u64` (`f64::to_bits`)",
+        "Rc" | "Arc" | "Cell" | "RefCell" => {
+            "shared state cannot cross a portal: pass its bytes as `&[u8]`"
+        }
+        "Option" => {
+            "an `Option` cannot cross a portal: use an error for its absence, or an enum with `#[derive(cairn::Wire)]`"
+        }
+        "f32" => {
+            "a portal carries no floating-point registers: pass the bits as `u32` (`f32::to_bits`)"
+        }
+        "f64" => {
+            "a portal carries no floating-point registers: pass the bits as `u64` (`f64::to_bits`)"
+        }
         "u128" | "i128" => "a register has 64 bits: pass two `u64`",
         "char" => "a `char` is not every 32-bit number: pass a `u32`, or text as `&str`",
         "str" => "write `&str`",
@@ -197,14 +229,26 @@ fn plain(ty: &Type) -> Result<(), Error> {
 
 fn unsupported(ty: &Type) -> Error {
     let message = match ty {
-        Type::Tuple(_) => "a tuple cannot cross a portal: write a small struct with `#[derive(Clone, Copy, cairn::Wire)]`",
+        Type::Tuple(_) => {
+            "a tuple cannot cross a portal: write a small struct with `#[derive(Clone, Copy, cairn::Wire)]`"
+        }
         Type::Array(_) | Type::Slice(_) => "pass bytes as `&[u8]` or `&mut [u8]`",
-        Type::Ptr(_) => "a raw pointer means nothing in another domain: pass the bytes as `&[u8]` or `&mut [u8]`",
-        Type::BareFn(_) => "a function cannot cross a portal: export an interface of your own and let the other side import it",
-        Type::ImplTrait(_) => "`impl Trait` has no fixed layout: write a type with `#[derive(cairn::Wire)]`, `&[u8]` or `&str`",
-        Type::TraitObject(_) => "an object comes back as `Object<dyn Interface>`, and only as a method's value",
+        Type::Ptr(_) => {
+            "a raw pointer means nothing in another domain: pass the bytes as `&[u8]` or `&mut [u8]`"
+        }
+        Type::BareFn(_) => {
+            "a function cannot cross a portal: export an interface of your own and let the other side import it"
+        }
+        Type::ImplTrait(_) => {
+            "`impl Trait` has no fixed layout: write a type with `#[derive(cairn::Wire)]`, `&[u8]` or `&str`"
+        }
+        Type::TraitObject(_) => {
+            "an object comes back as `Object<dyn Interface>`, and only as a method's value"
+        }
         Type::Never(_) => "a portal returns: write `Result<(), cairn::Error>`",
-        _ => "this type cannot cross a portal: use integers, `bool`, `&[u8]`, `&mut [u8]`, `&str`, or a type with `#[derive(cairn::Wire)]`",
+        _ => {
+            "this type cannot cross a portal: use integers, `bool`, `&[u8]`, `&mut [u8]`, `&str`, or a type with `#[derive(cairn::Wire)]`"
+        }
     };
     Error::new_spanned(ty, message)
 }
@@ -230,5 +274,9 @@ fn is_name(ty: &Type, name: &str) -> bool {
 
 /// A type as a person writes it.
 fn text(ty: &Type) -> String {
-    quote!(#ty).to_string().replace(' ', "").replace("&mut", "&mut ").replace("dyn", "dyn ")
+    quote!(#ty)
+        .to_string()
+        .replace(' ', "")
+        .replace("&mut", "&mut ")
+        .replace("dyn", "dyn ")
 }

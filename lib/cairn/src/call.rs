@@ -18,28 +18,34 @@ use riscv64 as machine;
 use crate::Error;
 use crate::wire::{MethodError, Value, Wire};
 use cairn_abi::descriptor::Reply;
-use core::marker::PhantomData;
-use staging::{Staging, is_plain};
+use staging::is_plain;
+
+pub use staging::Staging;
 
 /// Argument registers of a call (`a0` to `a7`).
 pub const REGISTERS: usize = 8;
 
-/// The arguments of one call, filled in from `a1` on: `a0` is the control word, which the portal
-/// fills in. It borrows every buffer until the call is over.
-pub struct Call<'buffers> {
+/// The argument registers of one call, filled in from `a1` on: `a0` is the control word, which the
+/// portal fills in.
+///
+/// It is apart from [`Staging`] so that the compiler can keep it in registers.
+pub struct Arguments {
     words: [u64; REGISTERS],
     used: usize,
     /// Zero, or the status with which the call fails before it begins.
     refused: i64,
-    staging: Staging<'buffers>,
-    buffers: PhantomData<&'buffers mut [u8]>,
 }
 
-impl<'buffers> Call<'buffers> {
+impl Arguments {
     /// No arguments yet.
     #[inline(always)]
+    #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Call { words: [0; REGISTERS], used: 1, refused: 0, staging: Staging::new(), buffers: PhantomData }
+        Arguments {
+            words: [0; REGISTERS],
+            used: 1,
+            refused: 0,
+        }
     }
 
     /// Letter `i`: a word.
@@ -64,37 +70,84 @@ impl<'buffers> Call<'buffers> {
         value.store(self);
     }
 
-    /// Letter `r`: bytes that the callee can read.
+    /// Letter `r`: bytes that the callee can read. `staging` must be there until the call is over.
     #[inline(always)]
-    pub fn bytes(&mut self, bytes: &'buffers [u8]) {
+    pub fn bytes<'buffers>(&mut self, staging: &mut Staging<'buffers>, bytes: &'buffers [u8]) {
         let mut address = bytes.as_ptr().expose_provenance();
         if !is_plain(address, bytes.len()) {
-            address = self.staging.carry(bytes).unwrap_or_else(|error| self.refuse(error));
+            address = self.staged(staging.carry(bytes));
         }
         self.word(address as u64);
         self.word(bytes.len() as u64);
     }
 
-    /// Letter `w`: bytes that the callee can read and write.
+    /// Letter `w`: bytes that the callee can read and write. `staging` as above.
     #[inline(always)]
-    pub fn bytes_mut(&mut self, bytes: &'buffers mut [u8]) {
+    pub fn bytes_mut<'buffers>(
+        &mut self,
+        staging: &mut Staging<'buffers>,
+        bytes: &'buffers mut [u8],
+    ) {
         let length = bytes.len();
         let mut address = bytes.as_mut_ptr().expose_provenance();
         if !is_plain(address, length) {
-            address = self.staging.carry_back(bytes).unwrap_or_else(|error| self.refuse(error));
+            address = self.staged(staging.carry_back(bytes));
         }
         self.word(address as u64);
         self.word(length as u64);
     }
 
-    fn refuse(&mut self, error: Error) -> usize {
-        self.refused = error.status();
-        0
+    #[inline(always)]
+    fn staged(&mut self, address: Result<usize, Error>) -> usize {
+        address.unwrap_or_else(|error| {
+            self.refused = error.status();
+            0
+        })
+    }
+}
+
+/// A call that is put together at run time. What is put into it must follow the letters of the
+/// method. It borrows every buffer until the call is over.
+pub struct Call<'buffers> {
+    arguments: Arguments,
+    staging: Staging<'buffers>,
+}
+
+impl<'buffers> Call<'buffers> {
+    /// No arguments yet.
+    pub fn new() -> Self {
+        Call {
+            arguments: Arguments::new(),
+            staging: Staging::new(),
+        }
+    }
+
+    /// Letter `i`: a word.
+    pub fn word(&mut self, word: u64) {
+        self.arguments.word(word);
+    }
+
+    /// Letters `=`, `a`, `t`, `h`: the register that the portal fills in.
+    pub fn skip(&mut self) {
+        self.arguments.skip();
+    }
+
+    /// Letter `r`: bytes that the callee can read.
+    pub fn bytes(&mut self, bytes: &'buffers [u8]) {
+        self.arguments.bytes(&mut self.staging, bytes);
+    }
+
+    /// Letter `w`: bytes that the callee can read and write.
+    pub fn bytes_mut(&mut self, bytes: &'buffers mut [u8]) {
+        self.arguments.bytes_mut(&mut self.staging, bytes);
     }
 
     /// Calls the portal at `index`; all registers are passed.
     pub fn invoke(self, index: u32) -> Reply {
-        Portals::at(index).invoke::<REGISTERS>(0, self)
+        let Call { arguments, staging } = self;
+        let reply = Portals::at(index).invoke::<REGISTERS>(0, arguments);
+        drop(staging);
+        reply
     }
 }
 
@@ -115,13 +168,19 @@ pub struct Portals {
 impl Portals {
     /// The block that begins at index `first`.
     pub const fn at(first: u32) -> Self {
-        Portals { first, minimal: false }
+        Portals {
+            first,
+            minimal: false,
+        }
     }
 
     /// The block that begins at index `first`, whose portals may have the state letter `m`: a call
     /// that fails may have destroyed every register (but `sp`), so the stub saves them.
     pub const fn at_minimal(first: u32) -> Self {
-        Portals { first, minimal: true }
+        Portals {
+            first,
+            minimal: true,
+        }
     }
 
     /// Index of the first portal.
@@ -132,8 +191,12 @@ impl Portals {
     /// Calls the portal of method `method`, passing the first `WORDS` argument registers, and
     /// decodes the reply. For expansions, which know that the arguments fit the method.
     #[inline(always)]
-    pub fn call<const WORDS: usize, T: Value, E: MethodError>(self, method: u32, call: Call<'_>) -> Result<T, E> {
-        let reply = self.invoke::<WORDS>(method, call);
+    pub fn call<const WORDS: usize, T: Value, E: MethodError>(
+        self,
+        method: u32,
+        arguments: Arguments,
+    ) -> Result<T, E> {
+        let reply = self.invoke::<WORDS>(method, arguments);
         if reply.status != 0 {
             return Err(E::from_status(reply.status));
         }
@@ -141,18 +204,24 @@ impl Portals {
     }
 
     #[inline(always)]
-    fn invoke<const WORDS: usize>(self, method: u32, call: Call<'_>) -> Reply {
-        if call.used > REGISTERS {
-            return Reply { status: Error::BadArgument.status(), value: 0 };
+    fn invoke<const WORDS: usize>(self, method: u32, arguments: Arguments) -> Reply {
+        if arguments.used > REGISTERS {
+            return Reply {
+                status: Error::BadArgument.status(),
+                value: 0,
+            };
         }
-        if call.refused != 0 {
-            return Reply { status: call.refused, value: 0 };
+        if arguments.refused != 0 {
+            return Reply {
+                status: arguments.refused,
+                value: 0,
+            };
         }
         let index = u64::from(self.first + method);
         if self.minimal {
-            machine::invoke_minimal::<WORDS>(index, &call.words)
+            machine::invoke_minimal::<WORDS>(index, &arguments.words)
         } else {
-            machine::invoke::<WORDS>(index, &call.words)
+            machine::invoke::<WORDS>(index, &arguments.words)
         }
     }
 }
@@ -183,4 +252,12 @@ impl Registers {
     pub fn value<T: Wire>(&mut self) -> Result<T, Error> {
         T::load(self)
     }
+}
+
+/// Calls a portal whose registers are all words, from `a0` on: the short circuits, which have no
+/// control word.
+#[cfg(target_arch = "riscv64")]
+#[inline(always)]
+pub(crate) fn raw(index: usize, words: [u64; REGISTERS]) -> Reply {
+    machine::raw(index as u64, &words)
 }

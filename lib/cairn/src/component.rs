@@ -3,8 +3,9 @@
 use crate::Error;
 use crate::wire::{HASH_START, hash, hash_word};
 use cairn_abi::descriptor::{
-    ComponentDescriptor, EXPORTS_MAXIMUM, EntryPoint, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor,
-    InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MainFunction, MethodDescriptor, name,
+    ComponentDescriptor, EXPORTS_MAXIMUM, EntryPoint, ExportDescriptor, IMPORTS_MAXIMUM,
+    ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MainFunction,
+    MethodDescriptor, name,
 };
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 
@@ -67,7 +68,10 @@ pub struct PortalIndex(
 /// The letters of a method: `parts` are letters with the registers that their words take.
 /// Stops the build when they are more than the argument registers.
 pub const fn letters(parts: &[(u8, usize)]) -> [u8; LETTERS_SIZE] {
-    assert!(words(parts) <= crate::call::REGISTERS, "a method has at most 7 words of parameters (a slice is 2 words)");
+    assert!(
+        words(parts) <= crate::call::REGISTERS,
+        "a method has at most 7 words of parameters (a slice is 2 words)"
+    );
     let mut letters = [0; LETTERS_SIZE];
     letters[0] = b'c';
     let mut used = 1;
@@ -97,8 +101,16 @@ pub const fn words(parts: &[(u8, usize)]) -> usize {
 }
 
 /// One method of a descriptor.
-pub const fn method(method_name: &str, letters: [u8; LETTERS_SIZE], value: u32) -> MethodDescriptor {
-    MethodDescriptor { name: name(method_name), letters, value }
+pub const fn method(
+    method_name: &str,
+    letters: [u8; LETTERS_SIZE],
+    value: u32,
+) -> MethodDescriptor {
+    MethodDescriptor {
+        name: name(method_name),
+        letters,
+        value,
+    }
 }
 
 /// The version of an interface: a hash over each method's name and the shapes of its parameters,
@@ -121,9 +133,20 @@ pub const fn version(signatures: &[(&str, &[u64])]) -> u64 {
 }
 
 /// An interface's descriptor.
-pub const fn interface(interface_name: &str, version: u64, methods: &[MethodDescriptor]) -> InterfaceDescriptor {
-    assert!(methods.len() <= METHODS_MAXIMUM, "an interface has at most 24 methods");
-    let mut descriptor = InterfaceDescriptor { name: name(interface_name), version, ..InterfaceDescriptor::EMPTY };
+pub const fn interface(
+    interface_name: &str,
+    version: u64,
+    methods: &[MethodDescriptor],
+) -> InterfaceDescriptor {
+    assert!(
+        methods.len() <= METHODS_MAXIMUM,
+        "an interface has at most 24 methods"
+    );
+    let mut descriptor = InterfaceDescriptor {
+        name: name(interface_name),
+        version,
+        ..InterfaceDescriptor::EMPTY
+    };
     descriptor.method_count = methods.len() as u32;
     let mut index = 0;
     while index < methods.len() {
@@ -149,8 +172,16 @@ pub const fn first_portal(imports: &[InterfaceDescriptor], position: usize) -> u
 }
 
 /// One import of a component.
-pub const fn import(import_name: &str, first_portal: u32, interface: InterfaceDescriptor) -> ImportDescriptor {
-    ImportDescriptor { name: name(import_name), first_portal, interface }
+pub const fn import(
+    import_name: &str,
+    first_portal: u32,
+    interface: InterfaceDescriptor,
+) -> ImportDescriptor {
+    ImportDescriptor {
+        name: name(import_name),
+        first_portal,
+        interface,
+    }
 }
 
 /// One export, or one object interface, of a component.
@@ -160,7 +191,12 @@ pub const fn export(
     interface: InterfaceDescriptor,
     entries: [Option<EntryPoint>; METHODS_MAXIMUM],
 ) -> ExportDescriptor {
-    ExportDescriptor { name: name(export_name), is_object: is_object as u32, interface, entries }
+    ExportDescriptor {
+        name: name(export_name),
+        is_object: is_object as u32,
+        interface,
+        entries,
+    }
 }
 
 /// A component's descriptor.
@@ -170,8 +206,14 @@ pub const fn component(
     imports: &[ImportDescriptor],
     exports: &[ExportDescriptor],
 ) -> ComponentDescriptor {
-    assert!(imports.len() <= IMPORTS_MAXIMUM, "a component has at most 16 imports");
-    assert!(exports.len() <= EXPORTS_MAXIMUM, "a component has at most 8 exports and object interfaces");
+    assert!(
+        imports.len() <= IMPORTS_MAXIMUM,
+        "a component has at most 16 imports"
+    );
+    assert!(
+        exports.len() <= EXPORTS_MAXIMUM,
+        "a component has at most 8 exports and object interfaces"
+    );
     let mut descriptor = ComponentDescriptor {
         magic: MAGIC,
         abi_version: cairn_abi::VERSION,

@@ -1,11 +1,14 @@
 //! What the expansions of the macros call. Not for people: a component's source that names this
 //! module can make a window of any address of its own domain.
 
-pub use crate::call::{Call, Portals, Registers};
-pub use crate::component::{component, export, first_portal, import, interface, letters, method, version, words};
+pub use crate::call::{Arguments, Portals, Registers, Staging};
+pub use crate::component::{
+    component, export, first_portal, import, interface, letters, method, version, words,
+};
 pub use crate::wire::{HASH_START, PACKED, enum_bits, hash, hash_word, low_bits};
 pub use cairn_abi::descriptor::{
-    ComponentDescriptor, EntryPoint, ImportDescriptor, ExportDescriptor, InterfaceDescriptor, METHODS_MAXIMUM, Reply,
+    ComponentDescriptor, EntryPoint, ExportDescriptor, ImportDescriptor, InterfaceDescriptor,
+    METHODS_MAXIMUM, Reply,
 };
 
 use crate::Error;
@@ -17,8 +20,14 @@ use crate::wire::{MethodError, Value};
 #[inline(always)]
 pub fn reply<T: Value, E: MethodError>(result: Result<T, E>) -> Reply {
     match result {
-        Ok(value) => Reply { status: 0, value: value.into_word() },
-        Err(error) => Reply { status: error.into_status(), value: 0 },
+        Ok(value) => Reply {
+            status: 0,
+            value: value.into_word(),
+        },
+        Err(error) => Reply {
+            status: error.into_status(),
+            value: 0,
+        },
     }
 }
 
@@ -62,7 +71,10 @@ pub fn portal_index(registers: &mut Registers) -> PortalIndex {
 
 /// Stops the build when a method's value does not fit into one word.
 pub const fn check_value(bits: u32) {
-    assert!(bits <= 64, "a method's value is one word: at most 64 bits; return more through a `&mut [u8]` parameter");
+    assert!(
+        bits <= 64,
+        "a method's value is one word: at most 64 bits; return more through a `&mut [u8]` parameter"
+    );
 }
 
 /// The status of an error without fields: an expansion numbers them from 1.

@@ -28,7 +28,11 @@ impl<'call> ReadWindow<'call> {
     /// these two words, and the memory is there until the call returns.
     #[inline(always)]
     pub(crate) fn open(address: u64, length: u64) -> Self {
-        ReadWindow { address: address as usize, length: length as usize, call: PhantomData }
+        ReadWindow {
+            address: address as usize,
+            length: length as usize,
+            call: PhantomData,
+        }
     }
 
     /// Bytes in the window.
@@ -66,7 +70,10 @@ impl<'call> ReadWindow<'call> {
     }
 
     /// Hands the window over in pieces of at most `N` bytes, in order.
-    pub fn pieces<const N: usize>(&self, mut piece: impl FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
+    pub fn pieces<const N: usize>(
+        &self,
+        mut piece: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let mut buffer = [0; N];
         let mut offset = 0;
         while offset < self.length {
@@ -85,7 +92,9 @@ impl<'call> WriteWindow<'call> {
     /// As [`ReadWindow::open`], for the letter `w`.
     #[inline(always)]
     pub(crate) fn open(address: u64, length: u64) -> Self {
-        WriteWindow { read: ReadWindow::open(address, length) }
+        WriteWindow {
+            read: ReadWindow::open(address, length),
+        }
     }
 
     /// Bytes in the window.

@@ -5,7 +5,7 @@
 //! type is [`Error::Malformed`].
 
 use crate::Error;
-use crate::call::{Call, Registers};
+use crate::call::{Arguments, Registers};
 use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED};
 
 /// A type that travels in registers. Implement it with `#[derive(cairn::Wire)]`.
@@ -25,7 +25,7 @@ pub trait Wire: Copy {
     const SHAPE: u64;
 
     /// Appends its words to the arguments of a call.
-    fn store(self, call: &mut Call<'_>);
+    fn store(self, arguments: &mut Arguments);
     /// Takes its words from the argument registers, checked.
     fn load(registers: &mut Registers) -> Result<Self, Error>;
     /// Its bits in one word, the first field lowest, the bits above [`Wire::BITS`] zero.
@@ -90,7 +90,11 @@ pub const fn hash_word(start: u64, word: u64) -> u64 {
 /// The lowest `bits` bits of `word`.
 #[inline(always)]
 pub const fn low_bits(word: u64, bits: u32) -> u64 {
-    if bits >= u64::BITS { word } else { word & ((1 << bits) - 1) }
+    if bits >= u64::BITS {
+        word
+    } else {
+        word & ((1 << bits) - 1)
+    }
 }
 
 macro_rules! integers {
@@ -102,8 +106,8 @@ macro_rules! integers {
             const SHAPE: u64 = hash(HASH_START, stringify!($integer).as_bytes());
 
             #[inline(always)]
-            fn store(self, call: &mut Call<'_>) {
-                call.word(self as u64);
+            fn store(self, arguments: &mut Arguments) {
+                arguments.word(self as u64);
             }
             #[inline(always)]
             fn load(registers: &mut Registers) -> Result<Self, Error> {
@@ -133,8 +137,8 @@ impl Wire for bool {
     const SHAPE: u64 = hash(HASH_START, b"bool");
 
     #[inline(always)]
-    fn store(self, call: &mut Call<'_>) {
-        call.word(self as u64);
+    fn store(self, arguments: &mut Arguments) {
+        arguments.word(self as u64);
     }
     #[inline(always)]
     fn load(registers: &mut Registers) -> Result<Self, Error> {
@@ -167,13 +171,25 @@ impl<T: Wire> Value for T {
     #[inline(always)]
     fn into_word(self) -> u64 {
         // A signed value comes back sign-extended, as the C convention has it; a packed one does not.
-        if T::KIND == VALUE_SIGNED { sign_extend(self.pack(), T::BITS) } else { self.pack() }
+        if T::KIND == VALUE_SIGNED {
+            sign_extend(self.pack(), T::BITS)
+        } else {
+            self.pack()
+        }
     }
     #[inline(always)]
     fn from_word(word: u64) -> Result<Self, Error> {
         let expected = low_bits(word, T::BITS);
-        let extended = if T::KIND == VALUE_SIGNED { sign_extend(expected, T::BITS) } else { expected };
-        if extended == word { T::unpack(word) } else { Err(Error::Malformed) }
+        let extended = if T::KIND == VALUE_SIGNED {
+            sign_extend(expected, T::BITS)
+        } else {
+            expected
+        };
+        if extended == word {
+            T::unpack(word)
+        } else {
+            Err(Error::Malformed)
+        }
     }
 }
 

@@ -15,7 +15,9 @@ struct Counted {
 impl Counted {
     fn new() -> Self {
         MADE.fetch_add(1, Ordering::SeqCst);
-        Counted { alive: AtomicUsize::new(1) }
+        Counted {
+            alive: AtomicUsize::new(1),
+        }
     }
 }
 
@@ -38,7 +40,11 @@ fn an_object_ends_when_the_last_call_leaves() {
             assert_eq!(table.remove(control), Err(Error::NotFound));
         })
         .unwrap();
-    let full = [table.insert(Counted::new()), table.insert(Counted::new()), table.insert(Counted::new())];
+    let full = [
+        table.insert(Counted::new()),
+        table.insert(Counted::new()),
+        table.insert(Counted::new()),
+    ];
     assert_eq!(full[2], Err(Error::Exhausted));
     assert!(full[..2].iter().all(|other| *other != Ok(control)));
 
@@ -52,7 +58,9 @@ fn an_object_ends_when_the_last_call_leaves() {
             scope.spawn(|| {
                 for _ in 0..20_000 {
                     if let Ok(control) = table.insert(Counted::new()) {
-                        let _ = table.with(control, |object| assert_eq!(object.alive.load(Ordering::SeqCst), 1));
+                        let _ = table.with(control, |object| {
+                            assert_eq!(object.alive.load(Ordering::SeqCst), 1)
+                        });
                         // Somebody else may have closed it below.
                         let _ = table.remove(control);
                     }

@@ -1,7 +1,8 @@
 //! One method: its parameters in C, on both sides.
 
 use cairn_abi::descriptor::{
-    MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED, name_text,
+    MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED,
+    VALUE_UNSIGNED, name_text,
 };
 
 /// Argument registers behind the control word.
@@ -10,7 +11,11 @@ const REGISTERS: usize = 7;
 /// A parameter as C has it.
 enum Parameter {
     Word(String),
-    Bytes { pointer: String, length: String, writable: bool },
+    Bytes {
+        pointer: String,
+        length: String,
+        writable: bool,
+    },
     /// Filled in by the portal: only the server has it.
     Context(&'static str),
 }
@@ -26,7 +31,11 @@ pub struct Method<'descriptor> {
 impl<'descriptor> Method<'descriptor> {
     /// Reads a descriptor's entry.
     pub fn new(descriptor: &'descriptor MethodDescriptor) -> Self {
-        let used = descriptor.letters.iter().position(|letter| *letter == 0).unwrap_or(descriptor.letters.len());
+        let used = descriptor
+            .letters
+            .iter()
+            .position(|letter| *letter == 0)
+            .unwrap_or(descriptor.letters.len());
         let letters = std::str::from_utf8(&descriptor.letters[..used]).unwrap_or("");
         let parameters = letters
             .chars()
@@ -45,7 +54,12 @@ impl<'descriptor> Method<'descriptor> {
                 _ => Parameter::Word(format!("word{number}")),
             })
             .collect();
-        Method { name: name_text(&descriptor.name), letters, value: descriptor.value, parameters }
+        Method {
+            name: name_text(&descriptor.name),
+            letters,
+            value: descriptor.value,
+            parameters,
+        }
     }
 
     /// The `CAIRN_VALUE_*` constant of the value.
@@ -82,7 +96,11 @@ impl<'descriptor> Method<'descriptor> {
                     parameters.push(format!("uint64_t {name}"));
                     arguments.push(name.clone());
                 }
-                Parameter::Bytes { pointer, length, writable } => {
+                Parameter::Bytes {
+                    pointer,
+                    length,
+                    writable,
+                } => {
                     let constant = if *writable { "" } else { "const " };
                     parameters.push(format!("{constant}void *{pointer}"));
                     parameters.push(format!("size_t {length}"));
@@ -116,7 +134,11 @@ impl<'descriptor> Method<'descriptor> {
         for parameter in &self.parameters {
             match parameter {
                 Parameter::Word(name) => parameters.push(format!("uint64_t {name}")),
-                Parameter::Bytes { pointer, length, writable } => {
+                Parameter::Bytes {
+                    pointer,
+                    length,
+                    writable,
+                } => {
                     let constant = if *writable { "" } else { "const " };
                     parameters.push(format!("{constant}volatile void *{pointer}"));
                     parameters.push(format!("size_t {length}"));
@@ -124,6 +146,10 @@ impl<'descriptor> Method<'descriptor> {
                 Parameter::Context(name) => parameters.push(format!("uint64_t {name}")),
             }
         }
-        format!("struct cairn_reply server##_{}({});", self.name, parameters.join(", "))
+        format!(
+            "struct cairn_reply server##_{}({});",
+            self.name,
+            parameters.join(", ")
+        )
     }
 }

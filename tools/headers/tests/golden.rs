@@ -1,8 +1,8 @@
 //! The header of the example interface, and C components that use headers.
 
 use cairn_abi::descriptor::{
-    ComponentDescriptor, ExportDescriptor, ImportDescriptor, InterfaceDescriptor, MAGIC, MethodDescriptor,
-    VALUE_BOOL, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, name,
+    ComponentDescriptor, ExportDescriptor, ImportDescriptor, InterfaceDescriptor, MAGIC,
+    MethodDescriptor, VALUE_BOOL, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, name,
 };
 use cairn_headers::header;
 use cairn_interfaces::EchoProxy;
@@ -17,7 +17,12 @@ fn folder() -> &'static Path {
 
 /// An interface with every letter and every kind of value.
 fn everything() -> InterfaceDescriptor {
-    let mut interface = InterfaceDescriptor { name: name("BlockDevice"), version: 1, method_count: 5, ..InterfaceDescriptor::EMPTY };
+    let mut interface = InterfaceDescriptor {
+        name: name("BlockDevice"),
+        version: 1,
+        method_count: 5,
+        ..InterfaceDescriptor::EMPTY
+    };
     let methods = [
         ("words", "ciiiiiii", VALUE_SIGNED),
         ("bytes", "crwr", VALUE_BOOL),
@@ -26,7 +31,11 @@ fn everything() -> InterfaceDescriptor {
         ("nothing", "cw", 0),
     ];
     for (entry, (method, letters, value)) in interface.methods.iter_mut().zip(methods) {
-        *entry = MethodDescriptor { name: name(method), letters: [0; 12], value };
+        *entry = MethodDescriptor {
+            name: name(method),
+            letters: [0; 12],
+            value,
+        };
         entry.letters[..letters.len()].copy_from_slice(letters.as_bytes());
     }
     interface
@@ -34,14 +43,22 @@ fn everything() -> InterfaceDescriptor {
 
 #[test]
 fn headers_are_as_they_were() {
-    for (file, interface) in [("echo.h", EchoProxy::DESCRIPTOR), ("block_device.h", everything())] {
+    for (file, interface) in [
+        ("echo.h", EchoProxy::DESCRIPTOR),
+        ("block_device.h", everything()),
+    ] {
         let path = folder().join("tests/golden").join(file);
         let made = header(&interface);
         if std::env::var_os("GOLDEN_OVERWRITE").is_some() {
             fs::write(&path, &made).unwrap();
         }
         let golden = fs::read_to_string(&path).unwrap();
-        assert_eq!(made, golden, "{}: run with GOLDEN_OVERWRITE=1 if the change is meant", path.display());
+        assert_eq!(
+            made,
+            golden,
+            "{}: run with GOLDEN_OVERWRITE=1 if the change is meant",
+            path.display()
+        );
     }
 }
 
@@ -80,7 +97,11 @@ fn a_component_in_c_has_the_same_descriptor() {
     let object = compile("greeter.c", "greeter.o");
     let raw = object.with_extension("bin");
     let status = Command::new("riscv64-unknown-elf-objcopy")
-        .args(["-O", "binary", "--only-section=.data.rel.ro.CAIRN_COMPONENT"])
+        .args([
+            "-O",
+            "binary",
+            "--only-section=.data.rel.ro.CAIRN_COMPONENT",
+        ])
         .args([&object, &raw])
         .status()
         .unwrap();
@@ -88,32 +109,73 @@ fn a_component_in_c_has_the_same_descriptor() {
     let bytes = fs::read(&raw).unwrap();
     assert_eq!(bytes.len(), size_of::<ComponentDescriptor>());
     assert_eq!(word(&bytes, offset_of!(ComponentDescriptor, magic)), MAGIC);
-    assert_eq!(half(&bytes, offset_of!(ComponentDescriptor, abi_version)), cairn_abi::VERSION);
-    assert_eq!(half(&bytes, offset_of!(ComponentDescriptor, import_count)), 2);
-    assert_eq!(half(&bytes, offset_of!(ComponentDescriptor, export_count)), 1);
-    assert_eq!(text(&bytes, offset_of!(ComponentDescriptor, name)), "greeter");
+    assert_eq!(
+        half(&bytes, offset_of!(ComponentDescriptor, abi_version)),
+        cairn_abi::VERSION
+    );
+    assert_eq!(
+        half(&bytes, offset_of!(ComponentDescriptor, import_count)),
+        2
+    );
+    assert_eq!(
+        half(&bytes, offset_of!(ComponentDescriptor, export_count)),
+        1
+    );
+    assert_eq!(
+        text(&bytes, offset_of!(ComponentDescriptor, name)),
+        "greeter"
+    );
 
     let second = offset_of!(ComponentDescriptor, imports) + size_of::<ImportDescriptor>();
-    assert_eq!(text(&bytes, second + offset_of!(ImportDescriptor, name)), "disk");
-    assert_eq!(half(&bytes, second + offset_of!(ImportDescriptor, first_portal)), 16 + EchoProxy::METHODS);
+    assert_eq!(
+        text(&bytes, second + offset_of!(ImportDescriptor, name)),
+        "disk"
+    );
+    assert_eq!(
+        half(&bytes, second + offset_of!(ImportDescriptor, first_portal)),
+        16 + EchoProxy::METHODS
+    );
 
     let export = offset_of!(ComponentDescriptor, exports);
-    assert_eq!(text(&bytes, export + offset_of!(ExportDescriptor, name)), "echo");
-    assert_eq!(half(&bytes, export + offset_of!(ExportDescriptor, is_object)), 0);
+    assert_eq!(
+        text(&bytes, export + offset_of!(ExportDescriptor, name)),
+        "echo"
+    );
+    assert_eq!(
+        half(&bytes, export + offset_of!(ExportDescriptor, is_object)),
+        0
+    );
     for interface in [
         offset_of!(ComponentDescriptor, imports) + offset_of!(ImportDescriptor, interface),
         export + offset_of!(ExportDescriptor, interface),
     ] {
         let descriptor = EchoProxy::DESCRIPTOR;
-        assert_eq!(text(&bytes, interface + offset_of!(InterfaceDescriptor, name)), "Echo");
-        assert_eq!(word(&bytes, interface + offset_of!(InterfaceDescriptor, version)), descriptor.version);
-        assert_eq!(half(&bytes, interface + offset_of!(InterfaceDescriptor, method_count)), descriptor.method_count);
+        assert_eq!(
+            text(&bytes, interface + offset_of!(InterfaceDescriptor, name)),
+            "Echo"
+        );
+        assert_eq!(
+            word(&bytes, interface + offset_of!(InterfaceDescriptor, version)),
+            descriptor.version
+        );
+        assert_eq!(
+            half(
+                &bytes,
+                interface + offset_of!(InterfaceDescriptor, method_count)
+            ),
+            descriptor.method_count
+        );
         for (number, method) in descriptor.methods.iter().enumerate() {
-            let at = interface + offset_of!(InterfaceDescriptor, methods) + number * size_of::<MethodDescriptor>();
+            let at = interface
+                + offset_of!(InterfaceDescriptor, methods)
+                + number * size_of::<MethodDescriptor>();
             let letters = at + offset_of!(MethodDescriptor, letters);
             assert_eq!(bytes[at..at + 32], method.name);
             assert_eq!(bytes[letters..letters + 12], method.letters);
-            assert_eq!(half(&bytes, at + offset_of!(MethodDescriptor, value)), method.value);
+            assert_eq!(
+                half(&bytes, at + offset_of!(MethodDescriptor, value)),
+                method.value
+            );
         }
     }
 }
@@ -123,13 +185,21 @@ fn error_numbers_in_c_are_those_of_the_abi() {
     let header = fs::read_to_string(folder().join("../../lib/c/cairn.h")).unwrap();
     let mut seen = 0;
     for line in header.lines() {
-        let Some(definition) = line.trim().strip_prefix("CAIRN_ERROR_") else { continue };
+        let Some(definition) = line.trim().strip_prefix("CAIRN_ERROR_") else {
+            continue;
+        };
         let (name, status) = definition.trim_end_matches(',').split_once(" = ").unwrap();
         let error = cairn_abi::Error::from_status(status.parse().unwrap());
-        assert_eq!(format!("{error:?}").to_uppercase(), name.replace('_', ""), "{line}");
+        assert_eq!(
+            format!("{error:?}").to_uppercase(),
+            name.replace('_', ""),
+            "{line}"
+        );
         seen += 1;
     }
     // Every error: those from -1 on without a gap, and `Unknown`.
-    let known = (1i64..).take_while(|status| cairn_abi::Error::from_status(-*status) != cairn_abi::Error::Unknown).count();
+    let known = (1i64..)
+        .take_while(|status| cairn_abi::Error::from_status(-*status) != cairn_abi::Error::Unknown)
+        .count();
     assert_eq!(seen, known + 1);
 }

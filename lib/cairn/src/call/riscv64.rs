@@ -111,3 +111,26 @@ macro_rules! invoke {
 
 invoke!(invoke, portal_call);
 invoke!(invoke_minimal, portal_call_minimal);
+
+/// A call that passes `a0` as well.
+#[inline(always)]
+pub(super) fn raw(index: u64, words: &[u64; REGISTERS]) -> Reply {
+    let status: i64;
+    let value: u64;
+    // SAFETY: as above; the portals called this way take no memory.
+    unsafe {
+        asm!(
+            "call {stub}",
+            stub = sym portal_call,
+            in("t0") index,
+            inlateout("a0") words[0] => status,
+            inlateout("a1") words[1] => value,
+            in("a2") words[2],
+            in("a3") words[3],
+            in("a4") words[4],
+            in("a5") words[5],
+            clobber_abi("C"),
+        );
+    }
+    Reply { status, value }
+}

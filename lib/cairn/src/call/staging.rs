@@ -26,7 +26,10 @@ struct Pool {
 // SAFETY: a page is used only by the call that set its bit, until that call clears it.
 unsafe impl Sync for Pool {}
 
-static POOL: Pool = Pool { pages: UnsafeCell::new([0; PAGES * PAGE]), taken: AtomicU32::new(0) };
+static POOL: Pool = Pool {
+    pages: UnsafeCell::new([0; PAGES * PAGE]),
+    taken: AtomicU32::new(0),
+};
 
 /// Can a portal take a buffer at this address as it is?
 #[inline(always)]
@@ -35,7 +38,7 @@ pub(super) fn is_plain(address: usize, length: usize) -> bool {
 }
 
 /// The staged buffers of one call.
-pub(super) struct Staging<'buffers> {
+pub struct Staging<'buffers> {
     taken: u32,
     used: usize,
     /// Of writable buffers: the first page, and where the bytes go after the call.
@@ -43,9 +46,15 @@ pub(super) struct Staging<'buffers> {
 }
 
 impl<'buffers> Staging<'buffers> {
+    /// None yet.
     #[inline(always)]
-    pub(super) const fn new() -> Self {
-        Staging { taken: 0, used: 0, writable: [None, None, None] }
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Staging {
+            taken: 0,
+            used: 0,
+            writable: [None, None, None],
+        }
     }
 
     /// Copies `bytes` into pages and returns their address; [`Error::TooLarge`] if no window is as
@@ -90,7 +99,9 @@ impl<'buffers> Staging<'buffers> {
             if let Some((page, bytes)) = slot.take() {
                 // SAFETY: these pages belong to this call alone; its windows were closed before the
                 // portal returned.
-                bytes.copy_from_slice(unsafe { core::slice::from_raw_parts(page_pointer(page), bytes.len()) });
+                bytes.copy_from_slice(unsafe {
+                    core::slice::from_raw_parts(page_pointer(page), bytes.len())
+                });
             }
         }
         POOL.taken.fetch_and(!self.taken, Ordering::Release);
@@ -112,9 +123,16 @@ fn take_pages(count: usize) -> Result<(usize, u32), Error> {
     let run = (1u32 << count) - 1;
     let mut taken = POOL.taken.load(Ordering::Relaxed);
     loop {
-        let page = (0..=PAGES - count).find(|page| taken & run << page == 0).ok_or(Error::Exhausted)?;
+        let page = (0..=PAGES - count)
+            .find(|page| taken & run << page == 0)
+            .ok_or(Error::Exhausted)?;
         let mask = run << page;
-        match POOL.taken.compare_exchange_weak(taken, taken | mask, Ordering::Acquire, Ordering::Relaxed) {
+        match POOL.taken.compare_exchange_weak(
+            taken,
+            taken | mask,
+            Ordering::Acquire,
+            Ordering::Relaxed,
+        ) {
             Ok(_) => return Ok((page, mask)),
             Err(found) => taken = found,
         }

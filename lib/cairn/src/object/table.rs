@@ -40,7 +40,12 @@ impl<T, const N: usize> ObjectTable<T, N> {
     /// An empty table.
     pub const fn new() -> Self {
         ObjectTable {
-            slots: [const { Slot { word: AtomicU64::new(FIRST), value: UnsafeCell::new(MaybeUninit::uninit()) } }; N],
+            slots: [const {
+                Slot {
+                    word: AtomicU64::new(FIRST),
+                    value: UnsafeCell::new(MaybeUninit::uninit()),
+                }
+            }; N],
         }
     }
 
@@ -53,7 +58,11 @@ impl<T, const N: usize> ObjectTable<T, N> {
                 continue;
             }
             let taken = word | TAKEN;
-            if slot.word.compare_exchange(word, taken, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            if slot
+                .word
+                .compare_exchange(word, taken, Ordering::Acquire, Ordering::Relaxed)
+                .is_err()
+            {
                 continue;
             }
             // SAFETY: the slot was free and this thread alone took it, so nobody else touches the
@@ -69,7 +78,9 @@ impl<T, const N: usize> ObjectTable<T, N> {
     pub fn with<R>(&self, control: u64, body: impl FnOnce(&T) -> R) -> Result<R, Error> {
         let slot = self.slot(control)?;
         slot.update(|word| {
-            (word & LIVE != 0 && word >> GENERATION_SHIFT == control >> GENERATION_SHIFT && word & INSIDE != INSIDE)
+            (word & LIVE != 0
+                && word >> GENERATION_SHIFT == control >> GENERATION_SHIFT
+                && word & INSIDE != INSIDE)
                 .then_some(word + 1)
         })?;
         // Leaves even if the body unwinds, on the host.
@@ -103,7 +114,9 @@ impl<T, const N: usize> ObjectTable<T, N> {
     }
 
     fn slot(&self, control: u64) -> Result<&Slot<T>, Error> {
-        self.slots.get((control & (FIRST - 1)) as usize).ok_or(Error::NotFound)
+        self.slots
+            .get((control & (FIRST - 1)) as usize)
+            .ok_or(Error::NotFound)
     }
 }
 
@@ -131,7 +144,10 @@ impl<T> Slot<T> {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let wanted = next(word).ok_or(Error::NotFound)?;
-            match self.word.compare_exchange_weak(word, wanted, Ordering::AcqRel, Ordering::Relaxed) {
+            match self
+                .word
+                .compare_exchange_weak(word, wanted, Ordering::AcqRel, Ordering::Relaxed)
+            {
                 Ok(_) => return Ok(wanted),
                 Err(found) => word = found,
             }
@@ -142,7 +158,8 @@ impl<T> Slot<T> {
     fn end(&self, word: u64) {
         // SAFETY: nobody is inside, and nobody enters a slot that is not live.
         unsafe { (*self.value.get()).assume_init_drop() };
-        self.word.store((word & !(FIRST - 1)).wrapping_add(FIRST), Ordering::Release);
+        self.word
+            .store((word & !(FIRST - 1)).wrapping_add(FIRST), Ordering::Release);
     }
 }
 
