@@ -1,8 +1,11 @@
 //! From a system's name to what QEMU boots.
 
+use crate::cargo::{self, Kind};
 use crate::paths;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
+use cairn_image::{Component, Nucleus};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A system, ready to boot.
@@ -37,8 +40,54 @@ pub fn description(system: &str) -> Result<System> {
 /// Builds the bootable image of `system`.
 pub fn build(system: &str) -> Result<BuiltImage> {
     let system = description(system)?;
-    let _ = machine(&system)?;
-    bail!("cannot build `{}`: the image builder is not connected yet", *system.name)
+    let machine = machine(&system)?;
+    let nucleus_file = cargo::build_nucleus()?;
+
+    let mut packages = BTreeMap::new();
+    for instance in &system.instances {
+        packages.insert(instance.folder.clone(), package(&instance.folder)?);
+    }
+    let names: Vec<&str> = packages.values().map(String::as_str).collect();
+    let executables = cargo::build_for_target(Kind::Component, &names)?;
+    let mut components = BTreeMap::new();
+    for (folder, package) in &packages {
+        let file = &executables[package];
+        let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+        let component = Component::read(&bytes).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
+        components.insert(folder.clone(), component);
+    }
+
+    let facts: BTreeMap<String, _> =
+        components.iter().map(|(folder, component)| (folder.clone(), component.facts())).collect();
+    let connected = cairn_description::connect(&system, &facts).map_err(|report| anyhow!("{report}"))?;
+    let nucleus = Nucleus::read(&std::fs::read(&nucleus_file)?).map_err(|error| anyhow!(error))?;
+    let used = system.instances.iter().map(|instance| &components[&instance.folder]).collect();
+    let image = cairn_image::layout(&system, &connected, used, &nucleus)
+        .map_err(|error| anyhow!("{}: {error}", system.name.place.path()))?;
+
+    let folder = paths::target().join("images");
+    std::fs::create_dir_all(&folder)?;
+    let file = folder.join(format!("{}.bin", *system.name));
+    std::fs::write(&file, &image.bytes)?;
+    let report = serde_json::to_string_pretty(&image.report)?;
+    std::fs::write(file.with_extension("json"), report)?;
+
+    let mut symbols = vec![Symbols { file: nucleus_file.clone(), offset: 0 }];
+    for (instance, placed) in system.instances.iter().zip(&image.report.instances) {
+        let file = executables[&packages[&instance.folder]].clone();
+        symbols.push(Symbols { file, offset: placed.region });
+    }
+    Ok(BuiltImage { file, nucleus: nucleus_file, machine, symbols, report: image.report.to_string() })
+}
+
+/// The name of the package in a folder.
+fn package(folder: &str) -> Result<String> {
+    let manifest = paths::root().join(folder).join("Cargo.toml");
+    let text = std::fs::read_to_string(&manifest)
+        .with_context(|| format!("cannot read {}; a component is a package", paths::shown(&manifest)))?;
+    let table: toml::Table = text.parse().with_context(|| paths::shown(&manifest))?;
+    let name = table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
+    Ok(name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?.to_owned())
 }
 
 /// Everything that can be said of `system` without booting it.

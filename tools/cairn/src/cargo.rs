@@ -27,16 +27,17 @@ fn target_flags(kind: Kind) -> Vec<String> {
         flags.extend([format!("-Clinker={linker}"), "-Clinker-flavor=ld.lld".into()]);
     }
     if kind == Kind::Component {
+        let script = format!("-T{}", paths::root().join("lib/cairn/component.ld").display());
         let link = [
             "-pie",
             "--no-dynamic-linker",
-            "--image-base=0",
             // Constants that hold addresses stay in read-only data, though they are relocated.
             "-znotext",
-            // Parts with different rights never share a page, in the file either.
-            "-zseparate-loadable-segments",
+            "-znorelro",
             "-zmax-page-size=4096",
+            &script,
         ];
+        flags.push("-Crelocation-model=pic".into());
         flags.extend(link.map(|argument| format!("-Clink-arg={argument}")));
     }
     flags
