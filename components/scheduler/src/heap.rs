@@ -62,6 +62,12 @@ pub fn insert<O: Order>(threads: &mut Threads, root: &mut ThreadIndex, thread: T
     *root = if *root == IDLE { thread } else { merge::<O>(threads, *root, thread) };
 }
 
+/// True if the heap that begins at `root` has more than one thread.
+#[inline(always)]
+pub fn has_several<O: Order>(threads: &Threads, root: ThreadIndex) -> bool {
+    O::links(&threads[root as usize]).left != IDLE
+}
+
 /// Takes `thread`, which is in the heap that begins at `root`, out of it.
 #[inline(always)]
 pub fn remove<O: Order>(threads: &mut Threads, root: &mut ThreadIndex, thread: ThreadIndex) {

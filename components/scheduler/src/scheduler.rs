@@ -119,9 +119,30 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         &self.machine
     }
 
-    /// The policy, for operations that only it knows.
-    pub fn policy(&mut self) -> (&mut Q, &mut Threads) {
-        (&mut self.ready, &mut self.threads)
+    /// The machine, to take over from the layout before anything else.
+    pub fn machine_mut(&mut self) -> &mut M {
+        &mut self.machine
+    }
+
+    /// The semaphore that is raised for each thread that faults.
+    pub fn set_supervisor_semaphore(&mut self, semaphore: u16) {
+        self.configuration.supervisor_semaphore = semaphore;
+    }
+
+    /// A thread for people: state in bits 0 to 7, priority in 8 to 15, home domain in 16 to 31.
+    pub fn describe(&self, thread: ThreadIndex) -> Result<u64, Error> {
+        let record = &self.threads[thread as usize];
+        match record.state {
+            State::Free => Err(Error::NotFound),
+            state => Ok(state as u64
+                | u64::from(255 - record.own_level) << 8
+                | u64::from(self.homes[thread as usize]) << 16),
+        }
+    }
+
+    /// The policy, to configure it before threads are adopted.
+    pub fn policy(&mut self) -> &mut Q {
+        &mut self.ready
     }
 
     /// What a thread waits for.

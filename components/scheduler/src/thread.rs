@@ -119,6 +119,12 @@ impl Thread {
         generation: 0,
     };
 
+    /// Sets the key of [`crate::heap::ByWaitKey`], while the thread is in no such heap: for a ready
+    /// queue that is one.
+    pub fn set_wait_key(&mut self, key: u64) {
+        self.wait_key = key;
+    }
+
     /// True if the thread is in the ready queue.
     pub(crate) const fn runnable(&self) -> bool {
         matches!(self.state, State::Ready) && self.flags & STOPPED == 0

@@ -4,7 +4,7 @@ use crate::machine::{Machine, Start};
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::supervision::Fault;
-use crate::thread::{Handle, IDLE, State, Thread, ThreadIndex};
+use crate::thread::{Handle, IDLE, State, Thread, ThreadIndex, Threads};
 use cairn_abi::Error;
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -117,13 +117,28 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         priority: u64,
         now: u64,
     ) -> M::Outcome {
-        let checked = self
-            .allowed_priority(domain, priority)
-            .and_then(|priority| Ok((priority, self.own_thread(domain, handle)?)));
-        match checked {
+        match self.allowed_priority(domain, priority) {
             Err(error) => self.refuse(error),
-            Ok((priority, other)) => {
-                self.ready.set_priority(&mut self.threads, other, priority, now);
+            Ok(priority) => self.adjust(thread, domain, handle, now, |ready, threads, other| {
+                ready.set_priority(threads, other, priority, now);
+            }),
+        }
+    }
+
+    /// Changes the own urgency of a thread that began in the caller's domain, in a way that only the
+    /// policy knows.
+    pub fn adjust(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        handle: Handle,
+        now: u64,
+        change: impl FnOnce(&mut Q, &mut Threads, ThreadIndex),
+    ) -> M::Outcome {
+        match self.own_thread(domain, handle) {
+            Err(error) => self.refuse(error),
+            Ok(other) => {
+                change(&mut self.ready, &mut self.threads, other);
                 self.settle(other, false);
                 self.finish(thread, 0, 0, now)
             }
