@@ -2,8 +2,8 @@
  *
  * The layouts are those of the Rust crate `cairn-abi`, and change with its version.
  *
- * Build with -fPIE -mno-relax, link start.S, and use the linker script of all components. picolibc's
- * functions that keep state in thread-local storage (errno among them) have none here. */
+ * README.md says how to build. picolibc's functions that keep state in thread-local storage (errno
+ * among them) have none here. */
 #ifndef CAIRN_H
 #define CAIRN_H
 

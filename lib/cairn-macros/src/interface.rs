@@ -106,8 +106,8 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
             const NAME: &'static str = #text;
             const DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
 
-            fn proxy(first_portal: u32) -> #proxy {
-                #proxy::at(first_portal)
+            fn proxy(portals: ::cairn::expansion::Portals) -> #proxy {
+                #proxy { portals }
             }
         }
 

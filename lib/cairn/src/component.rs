@@ -1,6 +1,7 @@
 //! What a component serves and calls, as `#[cairn::interface]` and `cairn::component!` say it.
 
 use crate::Error;
+use crate::call::Portals;
 use crate::wire::{HASH_START, hash, hash_word};
 use cairn_abi::descriptor::{
     ComponentDescriptor, EXPORTS_MAXIMUM, EntryPoint, ExportDescriptor, IMPORTS_MAXIMUM,
@@ -23,8 +24,8 @@ pub trait Interface {
     /// Name, version and methods, as the host tool reads them.
     const DESCRIPTOR: InterfaceDescriptor;
 
-    /// The proxy for the block of portals that begins at index `first_portal`.
-    fn proxy(first_portal: u32) -> Self::Proxy;
+    /// The proxy for a block of portals.
+    fn proxy(portals: Portals) -> Self::Proxy;
 }
 
 /// Where a skeleton finds the server that a control word names.

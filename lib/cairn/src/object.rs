@@ -5,6 +5,7 @@ mod table;
 pub use table::ObjectTable;
 
 use crate::Error;
+use crate::call::Portals;
 use crate::component::Interface;
 use crate::wire::{HASH_START, Value, hash};
 use cairn_abi::descriptor::VALUE_OBJECT;
@@ -37,7 +38,13 @@ impl<I: ?Sized + Interface> Object<I> {
     /// What calls its methods.
     #[inline(always)]
     pub fn proxy(&self) -> I::Proxy {
-        I::proxy(self.first_portal)
+        I::proxy(Portals::at(self.first_portal))
+    }
+
+    /// The same, for portals with the state letter `m`, whose failed calls destroy every register.
+    #[inline(always)]
+    pub fn proxy_minimal(&self) -> I::Proxy {
+        I::proxy(Portals::at_minimal(self.first_portal))
     }
 }
 

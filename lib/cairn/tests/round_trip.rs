@@ -270,6 +270,7 @@ fn values_arrive_and_come_back() {
     assert_eq!(proxy.many(1, 2, 3, 4, 5, -6, -7), Ok(1));
     assert_eq!(proxy.open().unwrap().first_portal(), 100);
     assert_eq!(proxy.open().unwrap().proxy(), CounterProxy::at(100));
+    assert_eq!(proxy.open().unwrap().proxy_minimal(), CounterProxy::at_minimal(100));
 }
 
 #[test]

@@ -19,6 +19,8 @@ pub mod disk {
     pub trait Disk {
         /// How much of it there is.
         fn size(&self) -> Result<u64, DiskError>;
+        /// An object can return objects of its own interface.
+        fn part(&self, name: &str) -> Result<cairn::Object<dyn Disk>, cairn::Error>;
     }
 }
 
