@@ -200,21 +200,47 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Accounts the time of `from`, which ran, and goes on with `to`, which is first.
     #[inline(always)]
     pub(crate) fn switch(&mut self, from: ThreadIndex, to: ThreadIndex, now: u64) -> M::Outcome {
+        let Thread { status, value, .. } = self.threads[to as usize];
+        self.switch_with(from, to, status, value, now)
+    }
+
+    /// [`Scheduler::switch`] with a result for `to`.
+    #[inline(always)]
+    pub(crate) fn switch_with(
+        &mut self,
+        from: ThreadIndex,
+        to: ThreadIndex,
+        status: i8,
+        value: u64,
+        now: u64,
+    ) -> M::Outcome {
         self.account(from, now);
         if self.ready.shares(&self.threads) && !self.ticking {
-            return self.switch_ticking(to, now);
+            return self.switch_ticking(to, status, value, now);
         }
-        let record = &self.threads[to as usize];
-        self.machine.switch(to, record.status.into(), record.value)
+        self.machine.switch(to, status.into(), value)
     }
 
     // Rare paths are functions of their own, called last: the common path then saves no registers.
     #[cold]
     #[inline(never)]
-    fn switch_ticking(&mut self, to: ThreadIndex, now: u64) -> M::Outcome {
+    fn switch_ticking(
+        &mut self,
+        to: ThreadIndex,
+        status: i8,
+        value: u64,
+        now: u64,
+    ) -> M::Outcome {
         self.start_ticking(now);
-        let record = &self.threads[to as usize];
-        self.machine.switch(to, record.status.into(), record.value)
+        self.machine.switch(to, status.into(), value)
+    }
+
+    /// What `thread` gets when it goes on.
+    #[inline(always)]
+    pub(crate) fn set_result(&mut self, thread: ThreadIndex, status: i8, value: u64) {
+        let record = &mut self.threads[thread as usize];
+        record.status = status;
+        record.value = value;
     }
 
     /// Ends an operation of `thread`: the first thread goes on, which may be `thread` itself, now or
@@ -229,15 +255,19 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     ) -> M::Outcome {
         let first = self.ready.first();
         if first == thread {
-            if self.ready.shares(&self.threads) && !self.ticking {
-                return self.reply_ticking(status, value, now);
-            }
-            return self.machine.reply(status.into(), value);
+            return self.go_on(status, value, now);
         }
-        let record = &mut self.threads[thread as usize];
-        record.status = status;
-        record.value = value;
+        self.set_result(thread, status, value);
         self.switch(thread, first, now)
+    }
+
+    /// Ends an operation: the thread that called is first.
+    #[inline(always)]
+    pub(crate) fn go_on(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
+        if self.ready.shares(&self.threads) && !self.ticking {
+            return self.reply_ticking(status, value, now);
+        }
+        self.machine.reply(status.into(), value)
     }
 
     #[cold]
@@ -286,18 +316,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.let_run(thread, status);
     }
 
-    /// The same after a wait that is not an event for the policy, but only holds up.
-    pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) {
-        if self.threads[thread as usize].flags == 0 || self.wake_flagged(thread) {
-            self.make_ready(thread, status);
-        } else {
-            let record = &mut self.threads[thread as usize];
-            record.state = State::Ready;
-            record.status = status;
-            record.value = 0;
-        }
-    }
-
     /// Tells the policy of an event that a thread in no queue waited for.
     #[inline(always)]
     pub(crate) fn note_release(&mut self, thread: ThreadIndex, time: u64) {
@@ -307,14 +325,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// [`Scheduler::let_run`] for a thread that has no time limit and is not stopped.
-    #[inline(always)]
-    pub(crate) fn make_ready(&mut self, thread: ThreadIndex, status: i8) {
-        let record = &mut self.threads[thread as usize];
-        record.state = State::Ready;
-        record.status = status;
-        record.value = 0;
-        self.ready.insert(&mut self.threads, thread);
+    /// [`Scheduler::wake`] after a wait that is no event for the policy, but only holds up.
+    pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) {
+        self.threads[thread as usize].state = State::Ready;
+        self.set_result(thread, status, 0);
+        if self.threads[thread as usize].flags == 0 || self.wake_flagged(thread) {
+            self.ready.insert(&mut self.threads, thread);
+        }
     }
 
     /// What [`Scheduler::let_run`] does for a thread with a time limit or stopped; true if it may run.

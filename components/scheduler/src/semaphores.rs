@@ -188,8 +188,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let word = self.word(index);
         self.set_word(index, word.wrapping_add(1));
         self.note_release(waiter, now);
-        self.make_ready(waiter, 0);
-        self.finish(thread, 0, 0, now)
+        self.threads[waiter as usize].state = State::Ready;
+        self.ready.insert(&mut self.threads, waiter);
+        if self.ready.first() == waiter {
+            // Its result goes straight to it.
+            self.set_result(thread, 0, 0);
+            return self.switch_with(thread, waiter, 0, 0, now);
+        }
+        self.set_result(waiter, 0, 0);
+        self.go_on(0, 0, now)
     }
 
     #[inline(never)]

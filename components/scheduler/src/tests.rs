@@ -88,10 +88,10 @@ fn yielding_before_the_tick_does_not_starve_an_equal() {
     let mut running = 1;
     for _ in 0..200 {
         // Thread 1 yields just before each tick.
-        if running == 1 {
-            if let Outcome::Switch { thread, .. } = s.yield_now(1, now + QUANTUM * 9 / 10) {
-                running = thread;
-            }
+        if running == 1
+            && let Outcome::Switch { thread, .. } = s.yield_now(1, now + QUANTUM * 9 / 10)
+        {
+            running = thread;
         }
         now += QUANTUM;
         if let Outcome::Switch { thread, .. } = s.tick(running, now) {
