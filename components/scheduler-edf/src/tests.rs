@@ -75,6 +75,12 @@ fn the_earliest_deadline_runs() {
 }
 
 #[test]
+fn a_time_that_has_passed_begins_the_next_job_too() {
+    let mut s = scheduler(&[100, 150]);
+    assert_eq!(s.sleep_until(1, 1, 100, 100), Outcome::Switch { thread: 2, status: 0, value: 0 });
+}
+
+#[test]
 fn a_priority_is_a_period() {
     let mut s = scheduler(&[2000, 2000]);
     let second = s.handle(2).unwrap();
@@ -147,6 +153,7 @@ struct Task {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
     /// Jobs that fit (their shares of the processor add up to at most 1) meet all deadlines.
     #[test]
     fn what_fits_is_in_time(weights in prop::collection::vec((20u64..200, 1u64..100), 1..12)) {

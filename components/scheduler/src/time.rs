@@ -34,7 +34,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::NotAllowed);
         }
         if deadline <= now {
-            return self.machine.reply(0, 0);
+            if Q::RELEASES {
+                // No wait, but the event was there: whoever is late begins its next job.
+                self.ready.remove_first(&mut self.threads, thread);
+                self.note_release(thread, deadline);
+                self.ready.insert(&mut self.threads, thread);
+            }
+            return self.finish(thread, 0, 0, now);
         }
         self.block(thread, domain, State::Sleep, 0);
         self.limit(thread, deadline);
