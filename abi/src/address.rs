@@ -80,3 +80,23 @@ pub const COUNTERS: u64 = KERNEL + 0x2000_0000;
 pub const fn region(number: u32) -> u64 {
     (number as u64) << REGION_SHIFT
 }
+
+/// What the components that hold a role map beside their region, each at a fixed address. The
+/// layout's record, read-only.
+pub const ROLE_RECORD: u64 = 0x3c_0000_0000;
+/// Semaphore words, writable in the scheduler.
+pub const ROLE_SEMAPHORES: u64 = 0x3c_4000_0000;
+/// Thread blocks, read-only in supervisor and portal manager.
+pub const ROLE_THREADS: u64 = 0x3c_8000_0000;
+/// Portal code: writable in the portal manager, read-only in the supervisor.
+pub const ROLE_PORTAL_CODE: u64 = 0x3c_c000_0000;
+/// Domain blocks, writable in the portal manager.
+pub const ROLE_DOMAINS: u64 = 0x3d_0000_0000;
+/// Stack queues and activation descriptors, writable in the portal manager.
+pub const ROLE_ACTIVATIONS: u64 = 0x3d_4000_0000;
+/// Page tables, writable in the memory manager.
+pub const ROLE_PAGE_TABLES: u64 = 0x3d_8000_0000;
+/// Call counters, read-only in the portal manager.
+pub const ROLE_COUNTERS: u64 = 0x3d_c000_0000;
+/// Physical memory, writable in the memory manager: physical address `p` is at this plus `p`.
+pub const ROLE_MEMORY: u64 = 0x20_0000_0000;

@@ -41,6 +41,8 @@ pub struct Header {
     pub time_base: u64,
     /// Bits of the machine's ASIDs.
     pub asid_bits: u64,
+    /// Context of the hart's supervisor mode at the interrupt controller.
+    pub interrupt_context: u64,
     /// Physical memory that nothing uses.
     pub free_memory: Range,
     /// Kernel addresses of portal code that is not used yet.

@@ -58,8 +58,13 @@ pub struct Startup {
     pub devices: [Mapping; DEVICES_MAXIMUM],
     /// Shared sections.
     pub sections: [Mapping; SECTIONS_MAXIMUM],
+    /// 1: calls to this instance run to completion, with interrupts off.
+    pub run_to_completion: u64,
     /// Bytes used in `argument`.
     pub argument_length: u64,
     /// The description's `argument` string.
     pub argument: [u8; ARGUMENT_SIZE],
 }
+
+/// `t0` at the breakpoint of a panic: the message is in `a0` to `a7`, then `s2` to `s9`.
+pub const PANIC_MARK: u64 = u64::from_le_bytes(*b"PANICKED");

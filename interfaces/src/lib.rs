@@ -1,7 +1,11 @@
-//! Every interface of the system, one file each.
+//! Every interface in the system, one file each.
 #![no_std]
 #![forbid(unsafe_code)]
 
 mod echo;
+mod interrupts;
+mod scheduler;
 
-pub use echo::{Echo, EchoProxy};
+pub use echo::*;
+pub use interrupts::*;
+pub use scheduler::*;

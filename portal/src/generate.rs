@@ -177,7 +177,7 @@ pub fn frame_size(specification: &Specification) -> i64 {
 fn state_offset(specification: &Specification) -> i64 {
     let records = -16 * specification.windows() as i64;
     match (specification.stack, specification.state) {
-        (_, State::Discarded) | (Stack::Shared, State::Minimal) => records,
+        (_, State::Discarded) => records,
         (_, State::Minimal) => records - 16,
         (_, State::Partial) => records - 128,
     }
@@ -283,6 +283,7 @@ fn call_half(
         code.emit(&stencil::COUNT)?;
     }
     match specification.stack {
+        // The abort entry gives the stack pointer back.
         Stack::Shared => code.emit(&stencil::STACK_SHARED)?,
         Stack::New => code.emit(&stencil::STACK_NEW)?,
         Stack::RunToCompletion => code.emit(&stencil::STACK_RUN_TO_COMPLETION)?,
@@ -411,6 +412,10 @@ fn return_half(
     enter(code, crossing, &stencil::RETURN_ENTER)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
     code.emit(&stencil::ABORT_REPLY)?;
+    if specification.stack == Stack::Shared {
+        // A callee on the caller's stack that died did not put the stack pointer back.
+        code.emit(&stencil::RESTORE_STACK)?;
+    }
     code.emit(&stencil::JUMP_TO_FINISH)?;
 
     // The dead entry is named like a return portal, by an address before which lie its own mark

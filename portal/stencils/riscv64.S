@@ -43,6 +43,7 @@ stencil_stack_shared:
     xor     t2, t2, sp
     srli    t2, t2, STACK_GROUP_SHIFT
     bnez    t2, to_bad_stack
+    sd      sp, %lo(state)(tp)
 
 # `n`: takes the first activation of the callee's stack queue.
 stencil_stack_new:

@@ -1,6 +1,7 @@
 //! A set of small numbers in two levels: finding the smallest takes constant time.
 
 /// A set of numbers below `64 * WORDS`; at most 64 words.
+#[derive(Clone, Copy)]
 pub struct Bitmap<const WORDS: usize> {
     /// Bit `n`: word `n` is not zero.
     summary: u64,

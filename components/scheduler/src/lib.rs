@@ -11,6 +11,8 @@
 #![forbid(unsafe_code)]
 
 mod bitmap;
+#[cfg(target_arch = "riscv64")]
+pub mod glue;
 pub mod heap;
 mod locks;
 mod machine;

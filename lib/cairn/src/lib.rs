@@ -10,7 +10,22 @@ pub mod call;
 pub mod component;
 #[doc(hidden)]
 pub mod expansion;
+#[cfg(target_arch = "riscv64")]
+pub mod environment;
+pub mod exclusive;
 pub mod object;
+#[cfg(target_arch = "riscv64")]
+mod panic;
+#[cfg(target_arch = "riscv64")]
+pub mod privileged;
+#[cfg(target_arch = "riscv64")]
+pub mod registers;
+#[cfg(target_arch = "riscv64")]
+pub mod section;
+#[cfg(target_arch = "riscv64")]
+pub mod start;
+#[cfg(target_arch = "riscv64")]
+pub mod time;
 pub mod window;
 pub mod wire;
 

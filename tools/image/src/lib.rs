@@ -1,1 +1,18 @@
+//! Lays out a system and writes its bootable image.
+//!
+//! [`Component::read`] reads a component's file, [`layout::layout`] places a described system and
+//! its components.
+#![forbid(unsafe_code)]
 
+mod component;
+pub mod layout;
+mod memory;
+mod nucleus;
+mod portals;
+mod record;
+mod report;
+
+pub use component::Component;
+pub use layout::{Image, layout};
+pub use nucleus::Nucleus;
+pub use report::{InstanceReport, Report};

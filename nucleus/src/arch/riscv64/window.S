@@ -14,6 +14,14 @@
     sub     \register, tp, \register
 .endm
 
+# t3 = pages of t3 bytes
+.macro pages scratch
+    lui     \scratch, 1
+    addi    \scratch, \scratch, -1
+    add     t3, t3, \scratch
+    srli    t3, t3, 12
+.endm
+
 # ra = kernel address of the slot's first page-table entry, t2 = the callee's address of the slot
 .macro slot
     ld      t0, FRAME_ACTIVATION(tp)
@@ -66,15 +74,14 @@ service_\name:
     j       copy_in
 1:  li      t0, WINDOW_MAXIMUM
     bltu    t0, t3, refuse_too_large
-    or      t0, t2, t3
-    slli    t0, t0, 52
+    slli    t0, t2, 52                          # begins at a page; whole pages are passed
     bnez    t0, refuse_not_aligned
     ld      t0, LITERAL_SOURCE(t1)
     sub     t0, t2, t0                          # offset in the caller's memory
     ld      t6, LITERAL_SOURCE_SIZE(t1)
     bgeu    t0, t6, refuse_bad_pointer
     sub     t6, t6, t0
-    bltu    t6, t3, refuse_bad_pointer
+    bltu    t6, t3, refuse_bad_pointer          # the memory ends at a page, so the round-up fits too
     srli    t0, t0, 9                           # 8 bytes of entry for 4096 of memory
     ld      t6, LITERAL_SOURCE_ENTRY(t1)
     add     t6, t6, t0
@@ -82,7 +89,8 @@ service_\name:
     sd      t2, -16(t0)
     sd      t3, -8(t0)
     slot
-    srli    t3, t3, 12 - 5                      # pages * 32 bytes of code
+    pages   t0
+    slli    t3, t3, 5                           # 32 bytes of code for each
     lla     t0, 2f
     sub     t0, t0, t3
     jr      t0
@@ -188,7 +196,8 @@ service_close:
 unmap:
     slot
     ld      t6, LITERAL_ASID(t1)
-    srli    t3, t3, 12 - 4                      # pages * 16 bytes of code
+    pages   t4
+    slli    t3, t3, 4                           # 16 bytes of code for each
     lla     t4, 1f
     sub     t4, t4, t3
     jr      t4
@@ -200,7 +209,7 @@ unmap:
     .endr
 1:  jr      t5
 
-    .section .rodata
+    .section .rodata.services, "a"
     .balign 8
     .globl service_table
 service_table:

@@ -1,0 +1,136 @@
+//! The interrupt dispatcher: claims an interrupt, masks its source, completes it, and passes the
+//! device's semaphore to the scheduler. The driver's acknowledgement unmasks the source, so neither
+//! a storm nor a driver that does not get to run holds up another device.
+//!
+//! The controller is the RISC-V PLIC (PLIC specification 1.0.0, memory map in section 3).
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::exclusive::RunToCompletion;
+use cairn::registers::Registers;
+use cairn::{CallerThread, Error, environment};
+use cairn_abi::record::{Header, Interrupt as Source};
+use cairn_interfaces as interfaces;
+use zerocopy::FromBytes;
+
+/// Sources that this dispatcher knows, from 1.
+const SOURCES: usize = 128;
+/// No driver wants the source.
+const NOBODY: u16 = u16::MAX;
+
+const PRIORITY: usize = 0;
+const ENABLE: usize = 0x2000;
+const ENABLE_STRIDE: usize = 0x80;
+const CONTEXT: usize = 0x20_0000;
+const CONTEXT_STRIDE: usize = 0x1000;
+const CLAIM: usize = 4;
+
+struct Dispatcher {
+    controller: Option<Registers>,
+    enable: usize,
+    claim: usize,
+    /// The semaphore of each source.
+    semaphores: [u16; SOURCES],
+}
+
+static STATE: RunToCompletion<Dispatcher> = RunToCompletion::new(Dispatcher {
+    controller: None,
+    enable: 0,
+    claim: 0,
+    semaphores: [NOBODY; SOURCES],
+});
+
+struct Server;
+static SERVER: Server = Server;
+
+/// The control word of an interrupt object is its source.
+struct Interrupts;
+static INTERRUPTS: Interrupts = Interrupts;
+struct Interrupt(u64);
+
+impl Interrupts {
+    #[inline(always)]
+    fn with<R>(&self, control: u64, body: impl FnOnce(&Interrupt) -> R) -> Result<R, Error> {
+        Ok(body(&Interrupt(control)))
+    }
+}
+
+cairn::component! {
+    name: "interrupts",
+    imports: { signals: interfaces::InterruptSignals },
+    exports: { events: interfaces::InterruptEvents = SERVER },
+    objects: { interrupt: interfaces::Interrupt = INTERRUPTS },
+}
+
+impl Dispatcher {
+    /// Before the first interrupt. All sources are masked: a driver opens its own by its first
+    /// acknowledgement.
+    fn begin(&mut self) -> Option<()> {
+        let record = environment::section("record")?.constant();
+        let (header, _) = Header::ref_from_prefix(record).ok()?;
+        let rest = record.get(header.interrupts.offset as usize..)?;
+        let (sources, _) = <[Source]>::ref_from_prefix_with_elems(rest, header.interrupts.count as usize).ok()?;
+        let controller = environment::device(0)?;
+        let context = header.interrupt_context as usize;
+        self.enable = ENABLE + ENABLE_STRIDE * context;
+        self.claim = CONTEXT + CONTEXT_STRIDE * context + CLAIM;
+        self.controller = Some(controller);
+        controller.write_u32(CONTEXT + CONTEXT_STRIDE * context, 0);
+        for source in sources {
+            if let Some(semaphore) = self.semaphores.get_mut(source.source as usize) {
+                *semaphore = source.semaphore as u16;
+                controller.write_u32(PRIORITY + 4 * source.source as usize, 1);
+            }
+        }
+        Some(())
+    }
+
+    #[inline(always)]
+    fn set_enabled(&self, source: usize, enabled: bool) {
+        let Some(controller) = self.controller else { return };
+        let register = self.enable + source / 32 * 4;
+        let bit = 1 << (source % 32);
+        let word = controller.read_u32(register);
+        controller.write_u32(register, if enabled { word | bit } else { word & !bit });
+    }
+
+    /// Claims and masks; the semaphore of the source.
+    #[inline(always)]
+    fn take(&mut self) -> Option<u16> {
+        let controller = self.controller?;
+        let source = controller.read_u32(self.claim);
+        if source == 0 {
+            return None;
+        }
+        self.set_enabled(source as usize % SOURCES, false);
+        controller.write_u32(self.claim, source);
+        let semaphore = *self.semaphores.get(source as usize)?;
+        (semaphore != NOBODY).then_some(semaphore)
+    }
+}
+
+impl interfaces::InterruptEvents for Server {
+    #[inline(always)]
+    fn external(&self, _thread: CallerThread, _cause: u64, _value: u64) -> Result<(), Error> {
+        match STATE.with(|state| state.take()) {
+            // This call does not come back.
+            Some(semaphore) => imports::SIGNALS.signal(semaphore.into()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl interfaces::Interrupt for Interrupt {
+    #[inline(always)]
+    fn acknowledge(&self) -> Result<(), Error> {
+        STATE.claim();
+        STATE.with(|state| {
+            if state.controller.is_none() {
+                state.begin().ok_or(Error::NotSupported)?;
+            }
+            state.set_enabled(self.0 as usize % SOURCES, true);
+            Ok(())
+        })
+    }
+}

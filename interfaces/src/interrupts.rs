@@ -1,0 +1,17 @@
+//! The interrupt dispatcher.
+
+use cairn::{CallerThread, Error};
+
+/// Where the nucleus enters the dispatcher.
+#[cairn::interface]
+pub trait InterruptEvents {
+    /// A device interrupts.
+    fn external(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+}
+
+/// A device's interrupt, for its driver: an object.
+#[cairn::interface]
+pub trait Interrupt {
+    /// The device has been served: its source may interrupt again.
+    fn acknowledge(&self) -> Result<(), Error>;
+}

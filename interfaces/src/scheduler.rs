@@ -1,0 +1,116 @@
+//! What a scheduler serves. Every method runs in the scheduler with interrupts off, to completion.
+
+use cairn::{Caller, CallerThread, Error};
+
+/// Threads of the caller's domain.
+#[cairn::interface]
+pub trait Threads {
+    /// Lets another ready thread of the same priority run.
+    fn yield_now(&self, thread: CallerThread) -> Result<(), Error>;
+    /// Sleeps until an absolute time in ticks.
+    fn sleep_until(&self, thread: CallerThread, caller: Caller, time: u64) -> Result<(), Error>;
+    /// Starts a thread in the caller's domain: `entry` is called with `argument` on `stack` (its
+    /// top), and the thread ends when it returns. The value names the thread: its index in bits 0 to
+    /// 7, its generation above.
+    fn spawn(&self, thread: CallerThread, caller: Caller, entry: u64, stack: u64, argument: u64, priority: u8) -> Result<u64, Error>;
+    /// Ends the calling thread.
+    fn exit(&self, thread: CallerThread) -> Result<(), Error>;
+    /// Waits until the thread that `spawn` named has ended.
+    fn join(&self, thread: CallerThread, caller: Caller, other: u64) -> Result<(), Error>;
+    /// Changes the priority of a thread of the caller's domain, at most to that of the domain's first
+    /// thread.
+    fn set_priority(&self, thread: CallerThread, caller: Caller, other: u64, priority: u8) -> Result<(), Error>;
+    /// Ticks that the calling thread has run.
+    fn time_used(&self, thread: CallerThread) -> Result<u64, Error>;
+}
+
+/// A semaphore: an object. Its first two methods are hybrid portals, which enter the scheduler only
+/// to block or to wake.
+#[cairn::interface]
+pub trait Semaphore {
+    /// Takes one; waits for it if there is none.
+    fn p(&self, thread: CallerThread, caller: Caller) -> Result<(), Error>;
+    /// Gives one.
+    fn v(&self, thread: CallerThread) -> Result<(), Error>;
+    /// Takes one, or fails with `WouldBlock`.
+    fn try_p(&self, thread: CallerThread) -> Result<(), Error>;
+    /// Takes one, or fails with `TimedOut` when the time in ticks comes first.
+    fn p_until(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error>;
+}
+
+/// A lock with priority inheritance: an object. Whoever holds it runs at least with the priority of
+/// those who wait for it.
+#[cairn::interface]
+pub trait Lock {
+    /// Takes it, or waits for it.
+    fn lock(&self, thread: CallerThread, caller: Caller) -> Result<(), Error>;
+    /// Gives it back.
+    fn unlock(&self, thread: CallerThread) -> Result<(), Error>;
+}
+
+/// Where the nucleus enters the scheduler. The host tool finds these methods by their names.
+#[cairn::interface]
+pub trait SchedulerEvents {
+    /// The machine has started; thread `thread` is whichever comes first.
+    fn boot(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    /// The thread returned from its first function.
+    fn exit(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    /// The timer's time has come.
+    fn timer(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    /// A stack was released for which threads may wait.
+    fn software(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    /// The thread faulted: `cause` is `scause`, `value` is `stval`.
+    fn fault(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    /// The thread called a server that has no free stack for it; `value` is the stack queue's
+    /// address. When it goes on, it calls again.
+    fn stack_wait(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+}
+
+/// How the interrupt dispatcher passes an interrupt on; the call does not return to it.
+#[cairn::interface]
+pub trait InterruptSignals {
+    /// V on the semaphore of a device, then the best thread runs.
+    fn signal(&self, thread: CallerThread, semaphore: u64) -> Result<(), Error>;
+}
+
+/// What the supervisor needs of the scheduler. A thread is named by its index and generation, as
+/// [`Threads::spawn`] answers.
+#[cairn::interface]
+pub trait SchedulerControl {
+    /// The next thread that faulted and was not reported yet; `NotFound` if there is none. It
+    /// stays stopped.
+    fn next_fault(&self) -> Result<u64, Error>;
+    /// `scause` of a thread's last fault.
+    fn fault_cause(&self, other: u64) -> Result<u64, Error>;
+    /// `stval` of a thread's last fault.
+    fn fault_value(&self, other: u64) -> Result<u64, Error>;
+    /// Stops a thread.
+    fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
+    /// Lets a stopped thread go on.
+    fn resume(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
+    /// Ends a thread.
+    fn kill(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
+    /// One step of giving back what a dead domain has here: 0 first, then what it answers, until 0.
+    fn reclaim(&self, thread: CallerThread, domain: u64, cursor: u64) -> Result<u64, Error>;
+    /// Sends the first thread that waits for an activation of a stack queue away with `Dead`; 1, or
+    /// 0 if nobody waited.
+    fn abandon_queue(&self, thread: CallerThread, queue: u64) -> Result<u64, Error>;
+    /// Starts a thread in any domain.
+    fn start(&self, thread: CallerThread, domain: u64, entry: u64, stack: u64, link: u64, priority: u8) -> Result<u64, Error>;
+    /// The name (index and generation) of the thread that has this index now; `NotFound` if none.
+    fn thread_name(&self, index: u64) -> Result<u64, Error>;
+    /// State of a thread, packed: state in bits 0 to 7, priority in 8 to 15, home domain in 16 to 31.
+    fn thread_state(&self, index: u64) -> Result<u64, Error>;
+    /// Ticks that a thread has run.
+    fn thread_time(&self, index: u64) -> Result<u64, Error>;
+    /// Index of the semaphore that is raised for each fault.
+    fn fault_semaphore(&self) -> Result<u64, Error>;
+    /// Allocates a semaphore for a domain; the value is its index.
+    fn allocate_semaphore(&self, domain: u64, initial: u64) -> Result<u64, Error>;
+    /// Frees a semaphore of a domain.
+    fn free_semaphore(&self, domain: u64, semaphore: u64) -> Result<(), Error>;
+    /// Allocates a lock for a domain; the value is its index.
+    fn allocate_lock(&self, domain: u64) -> Result<u64, Error>;
+    /// Frees a lock of a domain.
+    fn free_lock(&self, domain: u64, lock: u64) -> Result<(), Error>;
+}

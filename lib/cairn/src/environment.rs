@@ -1,0 +1,50 @@
+//! What an instance is told of itself: the startup page, devices, sections.
+#![allow(unsafe_code)]
+
+use crate::registers::Registers;
+use crate::section::Section;
+use cairn_abi::address::{REGION_SIZE, STARTUP_OFFSET};
+use cairn_abi::descriptor::name_text;
+use cairn_abi::startup::{Mapping, Startup};
+
+/// The startup page of this instance.
+pub fn startup() -> &'static Startup {
+    // Any address of the component's own image tells its region.
+    let here = startup as *const () as u64;
+    let page = (here & !(REGION_SIZE - 1)) + STARTUP_OFFSET;
+    // SAFETY: the host tool maps this page, read-only and filled in, before the first instruction
+    // of the component, and nobody changes it.
+    unsafe { &*(page as *const Startup) }
+}
+
+/// Name of this instance in the system description.
+pub fn name() -> &'static str {
+    name_text(&startup().name)
+}
+
+/// The description's argument of this instance.
+pub fn argument() -> &'static str {
+    let startup = startup();
+    let length = (startup.argument_length as usize).min(startup.argument.len());
+    core::str::from_utf8(&startup.argument[..length]).unwrap_or("")
+}
+
+fn find(mappings: &'static [Mapping], count: u32, name: &str) -> Option<&'static Mapping> {
+    mappings.iter().take(count as usize).find(|mapping| name_text(&mapping.name) == name)
+}
+
+/// The registers of the device at `position` of the description's list.
+pub fn device(position: usize) -> Option<Registers> {
+    let startup = startup();
+    let mapping = startup.devices.get(..startup.device_count as usize)?.get(position)?;
+    // SAFETY: the host tool maps these device registers into this instance and no other.
+    Some(unsafe { Registers::new(mapping.address as usize, mapping.size as usize, mapping.interrupt_portal as u32) })
+}
+
+/// The shared section called `name`.
+pub fn section(name: &str) -> Option<Section> {
+    let startup = startup();
+    let mapping = find(&startup.sections, startup.section_count, name)?;
+    // SAFETY: the host tool maps this memory into this instance with these rights for good.
+    Some(unsafe { Section::new(mapping.address as usize, mapping.size as usize, mapping.writable != 0) })
+}

@@ -1,0 +1,70 @@
+//! A static that one thread at a time uses, and that never waits.
+#![allow(unsafe_code)]
+
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+/// Interior mutability for components that run to completion, where a second user cannot be there;
+/// elsewhere a second user is told so.
+pub struct Exclusive<T> {
+    taken: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `with` admits one user at a time.
+unsafe impl<T: Send> Sync for Exclusive<T> {}
+
+impl<T> Exclusive<T> {
+    /// Wraps a value.
+    pub const fn new(value: T) -> Exclusive<T> {
+        Exclusive { taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// Runs `body` with the value. Panics if it is in use.
+    #[inline(always)]
+    pub fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        // One hart: a load and a store cannot be torn apart by anything but an interrupt, after
+        // which the other thread would find the mark set.
+        assert!(!self.taken.load(Ordering::Acquire), "in use");
+        self.taken.store(true, Ordering::Release);
+        // SAFETY: the mark admits one user.
+        let result = body(unsafe { &mut *self.value.get() });
+        self.taken.store(false, Ordering::Release);
+        result
+    }
+}
+
+/// State of a component that runs to completion: the scheduler, the interrupt dispatcher. Each of
+/// its activations begins on the same empty stack with interrupts off, and may end by switching to
+/// another thread, so a borrow that was in force then is gone with its stack.
+pub struct RunToCompletion<T> {
+    claimed: AtomicBool,
+    value: UnsafeCell<T>,
+}
+
+// SAFETY: `with` demands `claim`, which proves that no two activations exist at a time.
+unsafe impl<T: Send> Sync for RunToCompletion<T> {}
+
+impl<T> RunToCompletion<T> {
+    /// Wraps a value.
+    pub const fn new(value: T) -> RunToCompletion<T> {
+        RunToCompletion { claimed: AtomicBool::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// Checks that this instance runs to completion; before the first `with`, once. Panics if it
+    /// does not.
+    #[cfg(target_arch = "riscv64")]
+    pub fn claim(&self) {
+        assert!(crate::environment::startup().run_to_completion == 1, "this instance does not run to completion");
+        self.claimed.store(true, Ordering::Relaxed);
+    }
+
+    /// Runs `body` with the value. `body` must not call `with`; every entry point does so once.
+    #[inline(always)]
+    pub fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        assert!(self.claimed.load(Ordering::Relaxed), "not claimed");
+        // SAFETY: only one activation of this component exists at a time (`claim`), and it borrows
+        // once: `body` cannot reach another borrow but through this method, which is refused.
+        body(unsafe { &mut *self.value.get() })
+    }
+}

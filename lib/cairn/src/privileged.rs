@@ -1,0 +1,68 @@
+//! The privileged short-circuit portals, for the components that they are granted to; elsewhere
+//! they answer [`Error::NoPortal`].
+
+use crate::Error;
+use crate::call::raw;
+use cairn_abi::descriptor::Reply;
+use cairn_abi::privileged::*;
+
+fn done(reply: Reply) -> Result<(), Error> {
+    match reply.status {
+        0 => Ok(()),
+        status => Err(Error::from_status(status)),
+    }
+}
+
+/// Scheduler: runs another thread, which finds `status` and `value` if it had called. Returns only
+/// if the index is bad.
+#[inline(always)]
+pub fn switch(thread: u64, status: i64, value: u64) -> Error {
+    let reply = raw(PORTAL_SWITCH, [thread, status as u64, value, 0, 0, 0, 0, 0]);
+    Error::from_status(reply.status)
+}
+
+/// Scheduler: sets up a thread.
+pub fn set_up_thread(thread: u64, domain: u64, entry: u64, stack: u64, argument: u64, link: u64) -> Result<(), Error> {
+    done(raw(PORTAL_SET_UP_THREAD, [thread, domain, entry, stack, argument, link, 0, 0]))
+}
+
+/// Scheduler: the time of the next timer interrupt in ticks; `u64::MAX`: none.
+#[inline(always)]
+pub fn set_timer(time: u64) -> Result<(), Error> {
+    done(raw(PORTAL_SET_TIMER, [time, 0, 0, 0, 0, 0, 0, 0]))
+}
+
+/// Supervisor: the frame at `offset` of a thread's block returns into a dead domain.
+pub fn unwind(thread: u64, offset: u64) -> Result<(), Error> {
+    done(raw(PORTAL_UNWIND, [thread, offset, 0, 0, 0, 0, 0, 0]))
+}
+
+/// Supervisor: a domain is dead or alive.
+pub fn set_alive(domain: u64, alive: bool) -> Result<(), Error> {
+    done(raw(PORTAL_SET_ALIVE, [domain, u64::from(alive), 0, 0, 0, 0, 0, 0]))
+}
+
+/// Memory manager: forgets translations of an address, or all for 0.
+pub fn fence_translation(address: u64) -> Result<(), Error> {
+    done(raw(PORTAL_FENCE_TRANSLATION, [address, 0, 0, 0, 0, 0, 0, 0]))
+}
+
+/// Portal manager: instructions written before are fetched after.
+pub fn fence_instruction() -> Result<(), Error> {
+    done(raw(PORTAL_FENCE_INSTRUCTION, [0; 8]))
+}
+
+/// Idle: waits for an interrupt.
+pub fn wait() -> Result<(), Error> {
+    done(raw(PORTAL_WAIT, [0; 8]))
+}
+
+/// Supervisor: halts the machine with an exit status.
+pub fn halt(status: u64) -> Error {
+    Error::from_status(raw(PORTAL_RESET, [0, status, 0, 0, 0, 0, 0, 0]).status)
+}
+
+/// Supervisor: reboots the machine.
+pub fn reboot() -> Error {
+    Error::from_status(raw(PORTAL_RESET, [1, 0, 0, 0, 0, 0, 0, 0]).status)
+}

@@ -1,0 +1,101 @@
+//! Memory that an instance has beside its image: shared sections, and what its role maps.
+#![allow(unsafe_code)]
+
+use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+/// A section. Others may write it at any time, so it is read and written word by word and is never
+/// a slice of plain memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    address: usize,
+    size: usize,
+    writable: bool,
+}
+
+impl Section {
+    /// Names a section.
+    ///
+    /// # Safety
+    /// Memory is mapped at `address .. address + size` for good, writable if `writable` says so;
+    /// it is used by nothing else in this instance.
+    pub(crate) unsafe fn new(address: usize, size: usize, writable: bool) -> Section {
+        Section { address, size, writable }
+    }
+
+    /// First address.
+    pub fn address(&self) -> usize {
+        self.address
+    }
+
+    /// Bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Whether this instance may write it.
+    pub fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    #[inline(always)]
+    fn check(&self, offset: usize, bytes: usize) {
+        assert!(offset % bytes == 0 && offset < self.size && bytes <= self.size - offset, "outside the section");
+    }
+
+    /// The word at a byte offset; panics outside the section.
+    #[inline(always)]
+    pub fn load(&self, offset: usize) -> u64 {
+        self.check(offset, 8);
+        // SAFETY: mapped and aligned, checked above.
+        unsafe { (*((self.address + offset) as *const AtomicU64)).load(Ordering::Relaxed) }
+    }
+
+    /// Writes the word at a byte offset; panics outside the section or if it is read-only.
+    #[inline(always)]
+    pub fn store(&self, offset: usize, word: u64) {
+        self.check(offset, 8);
+        assert!(self.writable, "the section is read-only");
+        // SAFETY: mapped, writable and aligned, checked above.
+        unsafe { (*((self.address + offset) as *const AtomicU64)).store(word, Ordering::Relaxed) }
+    }
+
+    /// The byte at an offset; panics outside the section.
+    #[inline(always)]
+    pub fn byte(&self, offset: usize) -> u8 {
+        self.check(offset, 1);
+        // SAFETY: mapped, checked above; volatile because others may write it.
+        unsafe { ((self.address + offset) as *const u8).read_volatile() }
+    }
+
+    /// Writes the byte at an offset; panics outside the section or if it is read-only.
+    #[inline(always)]
+    pub fn set_byte(&self, offset: usize, byte: u8) {
+        self.check(offset, 1);
+        assert!(self.writable, "the section is read-only");
+        // SAFETY: mapped and writable, checked above.
+        unsafe { ((self.address + offset) as *mut u8).write_volatile(byte) }
+    }
+
+    /// Zeroes a range, whole words; panics outside the section or if it is read-only.
+    pub fn zero(&self, offset: usize, bytes: usize) {
+        for at in (offset..offset + bytes).step_by(8) {
+            self.store(at, 0);
+        }
+    }
+
+    /// Signed words that portal code writes as well; panics if the section is read-only or smaller.
+    pub fn words(&self, count: usize) -> &'static [AtomicI64] {
+        assert!(self.writable && count <= self.size / 8, "outside the section");
+        // SAFETY: mapped for good, writable, aligned to a page; atomics may be shared.
+        unsafe { core::slice::from_raw_parts(self.address as *const AtomicI64, count) }
+    }
+
+    /// Read-only bytes that nobody writes: only for sections which are read-only in every domain,
+    /// as the layout's record. Panics if this instance may write it.
+    pub fn constant(&self) -> &'static [u8] {
+        assert!(!self.writable, "the section may change");
+        // SAFETY: mapped for good and readable. Sections that are read-only here but writable
+        // elsewhere must not be read this way; the role sections that the host tool maps are.
+        unsafe { core::slice::from_raw_parts(self.address as *const u8, self.size) }
+    }
+}

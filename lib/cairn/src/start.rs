@@ -1,0 +1,23 @@
+//! Where a component's functions return to.
+#![allow(unsafe_code)]
+
+core::arch::global_asm!(
+    // Every entry point and every thread's first function is entered with this as its return
+    // address: index 0 leaves the topmost frame. The host tool finds it by its name.
+    ".pushsection .text.cairn_return_stub, \"ax\"",
+    ".globl cairn_return_stub",
+    ".balign 4",
+    "cairn_return_stub:",
+    "li t0, 0",
+    "ecall",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    fn cairn_return_stub();
+}
+
+/// Address of the return stub: what a new thread's first function returns to.
+pub fn return_stub() -> u64 {
+    cairn_return_stub as *const () as u64
+}

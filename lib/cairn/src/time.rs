@@ -1,0 +1,46 @@
+//! Time and identity, by short-circuit portals that every domain has.
+
+#![allow(unsafe_code)]
+
+use crate::call::raw;
+use crate::environment::startup;
+use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME};
+
+/// The time in ticks of the board's time base, by the short-circuit portal.
+pub fn now() -> u64 {
+    raw(PORTAL_TIME, [0; 8]).value
+}
+
+/// The time in ticks of the board's time base, from the hart's counter (unprivileged manual,
+/// section 10.1).
+#[inline(always)]
+pub fn counter() -> u64 {
+    let ticks;
+    // SAFETY: reads a counter that the nucleus opens to user mode.
+    unsafe { core::arch::asm!("rdtime {0}", out(reg) ticks, options(nomem, nostack, preserves_flags)) };
+    ticks
+}
+
+/// Instructions that the hart has executed (unprivileged manual, section 10.1).
+#[inline(always)]
+pub fn instructions() -> u64 {
+    let count;
+    // SAFETY: as above. Not `nomem`: what is measured stays where it is.
+    unsafe { core::arch::asm!("rdinstret {0}", out(reg) count, options(nostack, preserves_flags)) };
+    count
+}
+
+/// Ticks in a number of microseconds.
+pub fn ticks(microseconds: u64) -> u64 {
+    microseconds.saturating_mul(startup().time_base) / 1_000_000
+}
+
+/// Index of the calling thread.
+pub fn own_thread() -> u64 {
+    raw(PORTAL_OWN_THREAD, [0; 8]).value
+}
+
+/// Number of the domain that the call is made in.
+pub fn own_domain() -> u64 {
+    raw(PORTAL_OWN_DOMAIN, [0; 8]).value
+}

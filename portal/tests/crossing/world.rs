@@ -1,0 +1,532 @@
+//! A small system in the emulator: the nucleus, four domains, a thread, and the portals that a test
+//! asks for. The test itself plays the user-mode programs: it sets registers and lets the hart
+//! execute one instruction at a time.
+
+use crate::nucleus::{Nucleus, nucleus};
+use cairn_abi::address::*;
+use cairn_abi::parameters::Parameters;
+use cairn_abi::{domain, privileged, semaphore, thread};
+use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
+use cairn_emulator::register::*;
+use cairn_emulator::{AddressSpace, Machine, Options, Privilege, Tables, encode};
+use cairn_portal::{
+    Crossing, End, GenerateError, Generated, ShortCircuit, Specification, generate,
+};
+use std::mem::offset_of;
+
+/// Runs to completion; events go there.
+pub const SCHEDULER: usize = 1;
+/// Where the first thread begins.
+pub const CLIENT: usize = 2;
+/// Who is called.
+pub const SERVER: usize = 3;
+/// Who is called by the server.
+pub const BACKEND: usize = 4;
+const DOMAINS_END: usize = 5;
+/// The thread that runs first.
+pub const THREAD: usize = 1;
+/// Thread blocks.
+pub const THREAD_COUNT: usize = 4;
+
+/// Offsets in every domain's region.
+pub const STUB: u64 = IMAGE_OFFSET;
+/// A bare `ecall`.
+pub const CALL: u64 = IMAGE_OFFSET + 0x8;
+/// `lbu a0, 0(a1)`.
+pub const LOAD: u64 = IMAGE_OFFSET + 0xc;
+/// `sb a0, 0(a1)`.
+pub const STORE: u64 = IMAGE_OFFSET + 0x10;
+/// Where calls return to.
+pub const RESUME: u64 = IMAGE_OFFSET + 0x20;
+/// Entry point of a server.
+pub const ENTRY: u64 = IMAGE_OFFSET + 0x40;
+/// Entry points of the scheduler for events: one for each [`Event`], 16 bytes apart.
+pub const EVENT_ENTRIES: u64 = IMAGE_OFFSET + 0x80;
+/// Pages that can be read and written.
+pub const DATA: u64 = 0x2_0000;
+/// How many.
+pub const DATA_PAGES: u64 = 16;
+/// A page that can only be read; the next is not mapped.
+pub const READ_ONLY: u64 = 0x3_1000;
+/// A page that can only be executed; the next is not mapped.
+pub const EXECUTE_ONLY: u64 = 0x3_3000;
+/// Never mapped, nor its neighbours.
+pub const NOTHING: u64 = 0x3_6000;
+/// Top of the first thread's stack.
+pub const STACK: u64 = 0x3_c000;
+const ACTIVATIONS_OFFSET: u64 = 0x4_0000;
+/// The part of a region that portals pass on: one leaf page table.
+pub const SOURCE_SIZE: u64 = LEAF_SPAN;
+/// Top of a stack in stack group 0, which client and server map.
+pub const GROUP_STACK: u64 = STACK_GROUPS + 0x8000;
+
+const NUCLEUS_PHYSICAL: u64 = 0x8000_0000;
+/// Physical addresses of the kernel's objects.
+pub const PORTALS_PHYSICAL: u64 = 0x8100_0000;
+const PORTAL_PAGES: u64 = 64;
+const THREADS_PHYSICAL: u64 = 0x8200_0000;
+const DOMAINS_PHYSICAL: u64 = 0x8300_0000;
+const ACTIVATIONS_PHYSICAL: u64 = 0x8400_0000;
+const SEMAPHORES_PHYSICAL: u64 = 0x8500_0000;
+const TABLES_PHYSICAL: u64 = 0x8700_0000;
+const TABLES_PAGES: u64 = 64;
+const USER_PHYSICAL: u64 = 0x9000_0000;
+const GROUP_PHYSICAL: u64 = 0xa000_0000;
+
+/// What the scheduler is told by an event portal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    Exit,
+    Timer,
+    Software,
+    External,
+    Fault,
+    StackWait,
+}
+
+/// A call portal with what belongs to it.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    pub specification: Specification,
+    pub caller: usize,
+    pub callee: usize,
+    pub index: u64,
+    pub crossing: Crossing,
+    pub code: Generated,
+    /// The free activations, the first to be taken first.
+    pub activations: Vec<Activation>,
+}
+
+/// An activation of a callee.
+#[derive(Clone, Copy, Debug)]
+pub struct Activation {
+    /// Kernel address of its descriptor.
+    pub descriptor: u64,
+    /// Its stack's top.
+    pub stack: u64,
+    /// Physical address of the page-table entry of its first window page.
+    pub entries: u64,
+}
+
+/// Everything.
+#[derive(Clone)]
+pub struct World {
+    pub machine: Machine,
+    pub random: fastrand::Rng,
+    pub nucleus: &'static Nucleus,
+    pub asids: bool,
+    tables: Tables,
+    spaces: Vec<AddressSpace>,
+    portals_used: u64,
+    queues: usize,
+    activations: usize,
+    activations_of: [u64; DOMAINS_END],
+    semaphores: usize,
+    next_index: [u64; DOMAINS_END],
+}
+
+/// First address of a domain's region, plus `offset`.
+pub fn at(domain: usize, offset: u64) -> u64 {
+    region(domain as u32) + offset
+}
+
+/// Physical address of a user or kernel address that a world maps (page tables included).
+pub fn physical(address: u64) -> u64 {
+    let windows = [
+        (PAGE_TABLES, TABLES_PHYSICAL),
+        (ACTIVATIONS, ACTIVATIONS_PHYSICAL),
+        (SEMAPHORES, SEMAPHORES_PHYSICAL),
+        (DOMAINS, DOMAINS_PHYSICAL),
+        (THREADS, THREADS_PHYSICAL),
+        (PORTAL_CODE, PORTALS_PHYSICAL),
+        (NUCLEUS, NUCLEUS_PHYSICAL),
+        (STACK_GROUPS, GROUP_PHYSICAL),
+    ];
+    let aliases = STACK_ALIASES..SEMAPHORES;
+    assert!(!aliases.contains(&address), "an alias: use the address that it stands for");
+    if let Some((start, physical)) = windows
+        .into_iter()
+        .filter(|(start, _)| *start <= address)
+        .max_by_key(|(start, _)| *start)
+    {
+        return address - start + physical;
+    }
+    let offset = address % REGION_SIZE;
+    assert!(offset < SOURCE_SIZE, "{address:#x} is nowhere in a test's region");
+    USER_PHYSICAL + address / REGION_SIZE * SOURCE_SIZE + offset
+}
+
+const KERNEL_DATA: u64 = READ | WRITE | GLOBAL | ACCESSED | DIRTY;
+const USER_DATA: u64 = READ | WRITE | USER | ACCESSED | DIRTY;
+
+impl World {
+    /// Machine with ASIDs, and the TLB that keeps what no fence names.
+    pub fn new(seed: u64) -> World {
+        World::with(Options { record_path: true, ..Options::default() }, true, seed)
+    }
+
+    /// A world on a machine with these options; `asids`: portals rely on its ASIDs.
+    pub fn with(options: Options, asids: bool, seed: u64) -> World {
+        let mut machine = Machine::with(options);
+        let mut tables = Tables::new(&mut machine.memory, TABLES_PHYSICAL, TABLES_PAGES);
+        let kernel = AddressSpace::new(&mut tables, 0);
+        let mut world = World {
+            machine,
+            random: fastrand::Rng::with_seed(seed),
+            nucleus: nucleus(),
+            asids,
+            tables,
+            spaces: vec![kernel],
+            portals_used: 0,
+            queues: 0,
+            activations: 0,
+            activations_of: [0; DOMAINS_END],
+            semaphores: 0,
+            next_index: [domain::PORTAL_FIRST_IMPORT as u64; DOMAINS_END],
+        };
+        world.map_kernel();
+        for number in 1..DOMAINS_END {
+            world.add_domain(number);
+        }
+        world.fill_tables();
+        world.begin();
+        world
+    }
+
+    fn map_new(&mut self, space: usize, address: u64, physical: u64, pages: u64, flags: u64) {
+        self.machine.memory.add(physical, pages * PAGE_SIZE);
+        self.spaces[space].map(
+            &mut self.machine.memory,
+            &mut self.tables,
+            address,
+            physical,
+            pages,
+            flags,
+        );
+    }
+
+    fn map_kernel(&mut self) {
+        let rights = [READ | EXECUTE, READ, READ | WRITE];
+        for ((address, bytes), rights) in self.nucleus.parts.iter().zip(rights) {
+            let flags = rights | GLOBAL | ACCESSED | DIRTY;
+            self.map_new(0, *address, physical(*address), bytes.len() as u64 / PAGE_SIZE, flags);
+            self.machine.memory.write(physical(*address), bytes).unwrap();
+        }
+        let flags = READ | EXECUTE | GLOBAL | ACCESSED;
+        self.map_new(0, PORTAL_CODE, PORTALS_PHYSICAL, PORTAL_PAGES, flags);
+        let activations = (domain::activation(64) - ACTIVATIONS).div_ceil(PAGE_SIZE);
+        for (address, pages) in [
+            (THREADS, THREAD_COUNT as u64),
+            (DOMAINS, DOMAINS_END as u64 * 2),
+            (ACTIVATIONS, activations),
+            (SEMAPHORES, semaphore::SEMAPHORE_WINDOW_SIZE.div_ceil(PAGE_SIZE)),
+            (PAGE_TABLES, TABLES_PAGES),
+        ] {
+            self.map_new(0, address, physical(address), pages, KERNEL_DATA);
+        }
+    }
+
+    fn add_domain(&mut self, number: usize) {
+        let asid = if self.asids { number as u16 } else { 0 };
+        let space = AddressSpace::new(&mut self.tables, asid);
+        // All of the kernel domain lies below one entry of the root.
+        let entry = (KERNEL >> 30 & 511) * 8;
+        let kernel = self.machine.memory.read_u64(self.spaces[0].root + entry).unwrap();
+        self.machine.memory.write_u64(space.root + entry, kernel).unwrap();
+        self.spaces.push(space);
+
+        let execute = EXECUTE | USER | ACCESSED;
+        let map = |world: &mut World, offset, pages, flags| {
+            world.map_new(number, at(number, offset), physical(at(number, offset)), pages, flags);
+        };
+        map(self, IMAGE_OFFSET, 1, execute | READ);
+        map(self, DATA, DATA_PAGES, USER_DATA);
+        map(self, READ_ONLY, 1, READ | USER | ACCESSED);
+        map(self, EXECUTE_ONLY, 1, execute);
+        map(self, STACK - 2 * PAGE_SIZE, 2, USER_DATA);
+        if number == CLIENT || number == SERVER {
+            let pages = (GROUP_STACK - STACK_GROUPS) / PAGE_SIZE;
+            self.map_new(number, STACK_GROUPS, GROUP_PHYSICAL, pages, USER_DATA);
+        }
+        let mut program = vec![encode::NOP; 0x100];
+        program[..5].copy_from_slice(&[
+            encode::addi(T0, ZERO, 0),
+            encode::ECALL,
+            encode::ECALL,
+            encode::lbu(A0, A1, 0),
+            encode::sb(A0, A1, 0),
+        ]);
+        self.write_bytes(at(number, STUB), &encode::bytes(&program));
+
+        let table = domain::portal_table(number);
+        self.set_word(table.wrapping_add_signed(domain::FIELD_SATP), space.satp());
+        self.set_word(table.wrapping_add_signed(domain::FIELD_NUMBER), number as u64);
+        self.set_word(table.wrapping_add_signed(domain::FIELD_ALIVE), 1);
+    }
+
+    fn fill_tables(&mut self) {
+        let empty = Crossing::default();
+        let none = self.generate(|words, address| {
+            generate::short_circuit(ShortCircuit::NoPortal, &empty, words, address)
+        });
+        for number in 1..DOMAINS_END {
+            for index in 0..domain::PORTALS_MAXIMUM as u64 {
+                self.install(number, index, none.call);
+            }
+            for (index, kind) in [
+                (domain::PORTAL_OWN_DOMAIN, ShortCircuit::OwnDomain),
+                (domain::PORTAL_OWN_THREAD, ShortCircuit::OwnThread),
+                (domain::PORTAL_TIME, ShortCircuit::Time),
+            ] {
+                let crossing = Crossing { caller: self.end(number), ..Crossing::default() };
+                let code = self.generate(|words, address| {
+                    generate::short_circuit(kind, &crossing, words, address)
+                });
+                self.install(number, index as u64, code.call);
+            }
+        }
+        for (portal, name) in [
+            (privileged::PORTAL_SWITCH, "privileged_switch"),
+            (privileged::PORTAL_SET_UP_THREAD, "privileged_set_up_thread"),
+            (privileged::PORTAL_SET_TIMER, "privileged_set_timer"),
+            (privileged::PORTAL_UNWIND, "privileged_unwind"),
+            (privileged::PORTAL_SET_ALIVE, "privileged_set_alive"),
+            (privileged::PORTAL_FENCE_TRANSLATION, "privileged_fence_translation"),
+            (privileged::PORTAL_FENCE_INSTRUCTION, "privileged_fence_instruction"),
+            (privileged::PORTAL_WAIT, "privileged_wait"),
+        ] {
+            // In a real system they are shared out among several components.
+            self.install(SCHEDULER, portal as u64, self.nucleus.symbol(name));
+        }
+        let fault = self.event_portal(Event::Fault);
+        let wait = self.event_portal(Event::StackWait);
+        let interrupts = [(1, Event::Software), (5, Event::Timer), (9, Event::External)]
+            .map(|(cause, event)| (cause, self.event_portal(event)));
+        for number in 1..DOMAINS_END {
+            let table = domain::portal_table(number);
+            for cause in 0..16 {
+                let fatal = self.nucleus.symbol("nucleus_fatal");
+                let code = if number == SCHEDULER { fatal } else { fault };
+                self.set_word(table.wrapping_add_signed(domain::exception_entry(cause)), code);
+            }
+            self.set_word(table.wrapping_add_signed(domain::exception_entry(8)), wait);
+            for (cause, code) in interrupts {
+                self.set_word(table.wrapping_add_signed(domain::interrupt_entry(cause)), code);
+            }
+        }
+    }
+
+    /// The thread runs in the client, nothing on its invocation stack but the base frame.
+    fn begin(&mut self) {
+        let exit = self.event_portal(Event::Exit);
+        let parameters = self.nucleus.symbol("NUCLEUS_PARAMETERS");
+        for (offset, value) in [
+            (offset_of!(Parameters, threads), THREAD_COUNT as u64),
+            (offset_of!(Parameters, domains), DOMAINS_END as u64),
+            (offset_of!(Parameters, exit_portal), exit),
+            (offset_of!(Parameters, portal_code_end), PORTAL_CODE + PORTAL_PAGES * PAGE_SIZE),
+        ] {
+            self.set_word(parameters + offset as u64, value);
+        }
+        if !self.asids {
+            let fence = encode::bytes(&[encode::sfence_vma(ZERO, ZERO)]);
+            self.write_bytes(self.nucleus.symbol("trap_return_fence"), &fence);
+        }
+        let base = base_frame();
+        self.set_word(base.wrapping_add_signed(thread::FRAME_RETURN), exit);
+        self.set_word(base.wrapping_add_signed(thread::FRAME_TABLE), domain::portal_table(CLIENT));
+        let csr = &mut self.machine.csr;
+        csr.satp = self.spaces[CLIENT].satp();
+        csr.stvec = self.nucleus.symbol("trap_entry");
+        csr.scounteren = 7;
+        csr.sie = thread::INTERRUPTS_ON as u64;
+        csr.sscratch = base;
+        self.machine.privilege = Privilege::User;
+        self.machine.program_counter = at(CLIENT, RESUME);
+    }
+
+    /// Generates code behind what was generated before.
+    pub fn generate(
+        &mut self,
+        generate: impl FnOnce(&mut [u32], u64) -> Result<Generated, GenerateError>,
+    ) -> Generated {
+        let mut words = vec![0; 1024];
+        let address = PORTAL_CODE + self.portals_used;
+        let code = generate(&mut words, address).expect("the portal can be generated");
+        self.machine
+            .memory
+            .write(physical(address), &encode::bytes(&words[..code.size / 4]))
+            .expect("the world has portal code pages enough");
+        self.portals_used += code.size as u64;
+        code
+    }
+
+    /// Puts a portal into a domain's table.
+    pub fn install(&mut self, domain: usize, index: u64, code: u64) {
+        self.set_word(domain::portal_table(domain) + index * 8, code);
+    }
+
+    /// One end of a crossing.
+    pub fn end(&self, number: usize) -> End {
+        End {
+            domain: number as u64,
+            satp: self.spaces[number].satp(),
+            table: domain::portal_table(number),
+        }
+    }
+
+    /// Where an event finds the scheduler.
+    pub fn event_entry(event: Event) -> u64 {
+        at(SCHEDULER, EVENT_ENTRIES + event as u64 * 16)
+    }
+
+    fn event_portal(&mut self, event: Event) -> u64 {
+        let crossing = Crossing {
+            callee: self.end(SCHEDULER),
+            entry: World::event_entry(event),
+            stub: at(SCHEDULER, STUB),
+            stack: at(SCHEDULER, STACK),
+            services: self.nucleus.symbol("service_table"),
+            asids: self.asids,
+            ..Crossing::default()
+        };
+        let acknowledge = event == Event::Software;
+        self.generate(|words, address| generate::event(&crossing, acknowledge, words, address)).call
+    }
+
+    /// Everything that a crossing depends on, with a queue of `activations` if it needs one.
+    pub fn crossing(
+        &mut self,
+        specification: &Specification,
+        caller: usize,
+        callee: usize,
+        activations: usize,
+    ) -> (Crossing, Vec<Activation>) {
+        let index = self.next_index[caller];
+        self.next_index[caller] += 1;
+        let source = region(caller as u32);
+        let source_entry = self.spaces[caller].entry(&self.machine.memory, source).unwrap();
+        let mut crossing = Crossing {
+            caller: self.end(caller),
+            callee: self.end(callee),
+            entry: at(callee, ENTRY),
+            stub: at(callee, STUB),
+            constant: self.random.u64(..),
+            index,
+            stack: if callee == SCHEDULER { at(SCHEDULER, STACK) } else { STACK_GROUPS },
+            source,
+            source_size: SOURCE_SIZE,
+            source_entry: source_entry - TABLES_PHYSICAL + PAGE_TABLES,
+            services: self.nucleus.symbol("service_table"),
+            asids: self.asids,
+            ..Crossing::default()
+        };
+        let mut taken = Vec::new();
+        if specification.takes_activation() {
+            crossing.queue = domain::stack_queue(self.queues);
+            crossing.waiters = semaphore::waiters_word(self.queues);
+            self.queues += 1;
+            taken = (0..activations).map(|_| self.add_activation(callee)).collect();
+            self.fill_queue(crossing.queue, &taken);
+        }
+        (crossing, taken)
+    }
+
+    /// Makes `activations` the free ones of a queue, in this order.
+    pub fn fill_queue(&mut self, queue: u64, activations: &[Activation]) {
+        let mut next = 0;
+        for activation in activations.iter().rev() {
+            let link = activation.descriptor.wrapping_add_signed(domain::ACTIVATION_NEXT);
+            self.set_word(link, next);
+            next = activation.descriptor;
+        }
+        self.set_word(queue, next);
+    }
+
+    fn add_activation(&mut self, callee: usize) -> Activation {
+        let base = at(callee, ACTIVATIONS_OFFSET + self.activations_of[callee] * ACTIVATION_STRIDE);
+        assert!(base + ACTIVATION_STRIDE <= at(callee, SOURCE_SIZE), "no room for activations");
+        self.activations_of[callee] += 1;
+        let number = self.activations as u64;
+        self.activations += 1;
+        let stack = base + ACTIVATION_STACK_TOP;
+        let top_page = stack - PAGE_SIZE;
+        self.map_new(callee, top_page - PAGE_SIZE, physical(top_page - PAGE_SIZE), 2, USER_DATA);
+        let alias = STACK_ALIASES + number * PAGE_SIZE;
+        self.map_new(0, alias, physical(top_page), 1, KERNEL_DATA);
+        let windows = base + ACTIVATION_WINDOWS;
+        let entries = self.spaces[callee].entry(&self.machine.memory, windows).unwrap();
+        let descriptor = domain::activation(number as usize);
+        let field = |offset: i64| descriptor.wrapping_add_signed(offset);
+        self.set_word(field(domain::ACTIVATION_STACK), stack);
+        self.set_word(field(domain::ACTIVATION_ALIAS), alias.wrapping_sub(top_page));
+        self.set_word(
+            field(domain::ACTIVATION_WINDOW_ENTRY),
+            entries - TABLES_PHYSICAL + PAGE_TABLES,
+        );
+        Activation { descriptor, stack, entries }
+    }
+
+    /// Generates and installs a call portal.
+    pub fn connect(&mut self, specification: &str, caller: usize, callee: usize) -> Connection {
+        self.connect_with(specification, caller, callee, 2)
+    }
+
+    /// The same with so many activations.
+    pub fn connect_with(
+        &mut self,
+        specification: &str,
+        caller: usize,
+        callee: usize,
+        activations: usize,
+    ) -> Connection {
+        let specification = Specification::parse(specification).unwrap();
+        let (crossing, activations) = self.crossing(&specification, caller, callee, activations);
+        let code = self
+            .generate(|words, address| generate::pair(&specification, &crossing, words, address));
+        self.install(caller, crossing.index, code.call);
+        let index = crossing.index;
+        Connection { specification, caller, callee, index, crossing, code, activations }
+    }
+
+    /// Index of a new semaphore with this value.
+    pub fn add_semaphore(&mut self, value: i64) -> usize {
+        self.semaphores += 1;
+        let index = self.semaphores;
+        self.set_word(semaphore::semaphore_word(index), value as u64);
+        index
+    }
+
+    /// The domain whose page table is in use.
+    pub fn running(&self) -> usize {
+        let satp = self.machine.csr.satp;
+        (1..DOMAINS_END)
+            .find(|number| self.spaces[*number].satp() == satp)
+            .unwrap_or_else(|| panic!("satp {satp:#x} is no domain's"))
+    }
+
+    /// The word at a kernel or user address, by its physical place.
+    pub fn word(&self, address: u64) -> u64 {
+        self.machine.memory.read_u64(physical(address)).unwrap()
+    }
+
+    /// Sets it.
+    pub fn set_word(&mut self, address: u64, value: u64) {
+        self.machine.memory.write_u64(physical(address), value).unwrap();
+    }
+
+    /// Bytes at an address, by its physical place.
+    pub fn bytes(&self, address: u64, size: u64) -> Vec<u8> {
+        self.machine.memory.read(physical(address), size as usize).unwrap()
+    }
+
+    /// Writes them.
+    pub fn write_bytes(&mut self, address: u64, bytes: &[u8]) {
+        self.machine.memory.write(physical(address), bytes).unwrap();
+    }
+}
+
+/// The base frame's header of [`THREAD`].
+pub fn base_frame() -> u64 {
+    thread::thread_block(THREAD).wrapping_add_signed(thread::BASE_FRAME)
+}

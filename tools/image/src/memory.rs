@@ -1,0 +1,194 @@
+//! The machine's memory as the image will fill it, and page tables in it.
+
+use cairn_abi::address::{KERNEL, LEAF_SPAN, PAGE_SIZE, PAGE_TABLES};
+
+/// Page-table entry bits (privileged manual, section 4.3.1).
+pub const VALID: u64 = 1;
+pub const READ: u64 = 1 << 1;
+pub const WRITE: u64 = 1 << 2;
+pub const EXECUTE: u64 = 1 << 3;
+pub const USER: u64 = 1 << 4;
+pub const GLOBAL: u64 = 1 << 5;
+/// Accessed and dirty are set from the start: nothing here pages by them, and hardware that does
+/// not set them would fault.
+pub const ACCESSED_DIRTY: u64 = 3 << 6;
+
+/// Memory from the load address on.
+pub struct Memory {
+    base: u64,
+    bytes: Vec<u8>,
+    limit: u64,
+}
+
+impl Memory {
+    /// Memory that begins at `base` and may grow to `limit`.
+    pub fn new(base: u64, limit: u64) -> Memory {
+        Memory { base, bytes: Vec::new(), limit }
+    }
+
+    /// The next `count` pages, zero; their physical address.
+    pub fn pages(&mut self, count: u64) -> Result<u64, String> {
+        let address = self.base + self.bytes.len() as u64;
+        let end = address + count * PAGE_SIZE;
+        if end > self.limit {
+            return Err(format!(
+                "the system needs more memory than the board has (end {:#x}, needed {end:#x}): make quotas smaller",
+                self.limit
+            ));
+        }
+        self.bytes.resize((end - self.base) as usize, 0);
+        Ok(address)
+    }
+
+    /// Content at a physical address.
+    pub fn at(&mut self, address: u64, size: usize) -> &mut [u8] {
+        let from = (address - self.base) as usize;
+        &mut self.bytes[from..from + size]
+    }
+
+    /// Writes a word.
+    pub fn store(&mut self, address: u64, word: u64) {
+        self.at(address, 8).copy_from_slice(&word.to_le_bytes());
+    }
+
+    /// Reads a word.
+    pub fn load(&mut self, address: u64) -> u64 {
+        u64::from_le_bytes((&*self.at(address, 8)).try_into().expect("eight bytes"))
+    }
+
+    /// First physical address behind everything.
+    pub fn end(&self) -> u64 {
+        self.base + self.bytes.len() as u64
+    }
+
+    /// The image.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// The pool of page tables: consecutive pages, so that a page table's kernel address is known.
+pub struct PageTables {
+    /// Physical address of the pool.
+    pub physical: u64,
+    /// Pages of the pool.
+    pub count: u64,
+    /// Pages taken.
+    pub used: u64,
+}
+
+/// A page table's root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root(pub u64);
+
+impl PageTables {
+    /// A pool of `count` pages.
+    pub fn new(memory: &mut Memory, count: u64) -> Result<PageTables, String> {
+        Ok(PageTables { physical: memory.pages(count)?, count, used: 0 })
+    }
+
+    /// Takes consecutive pages; the physical address of the first.
+    pub fn take(&mut self, count: u64) -> Result<u64, String> {
+        if self.used + count > self.count {
+            return Err("out of page tables".into());
+        }
+        let address = self.physical + self.used * PAGE_SIZE;
+        self.used += count;
+        Ok(address)
+    }
+
+    /// Kernel address of a physical address in the pool.
+    pub fn kernel_address(&self, physical: u64) -> u64 {
+        PAGE_TABLES + (physical - self.physical)
+    }
+
+    /// Follows or makes the entry for `address` at `level` 2 (root) or 1.
+    fn next(&mut self, memory: &mut Memory, table: u64, address: u64, level: u32) -> Result<u64, String> {
+        let slot = table + (address >> (12 + 9 * level) & 511) * 8;
+        let entry = memory.load(slot);
+        if entry & VALID != 0 {
+            return Ok((entry >> 10) << 12);
+        }
+        let page = self.take(1)?;
+        memory.store(slot, (page >> 12) << 10 | VALID);
+        Ok(page)
+    }
+
+    /// Gives `address`'s region `count` consecutive leaf tables, so that its page-table entries are
+    /// one array. Returns the physical address of the first entry.
+    pub fn leaves(&mut self, memory: &mut Memory, root: Root, address: u64, count: u64) -> Result<u64, String> {
+        let first = self.take(count)?;
+        for index in 0..count {
+            let address = address + index * LEAF_SPAN;
+            let directory = self.next(memory, root.0, address, 2)?;
+            let slot = directory + (address >> 21 & 511) * 8;
+            assert_eq!(memory.load(slot), 0, "leaf tables are made once");
+            memory.store(slot, ((first + index * PAGE_SIZE) >> 12) << 10 | VALID);
+        }
+        Ok(first)
+    }
+
+    /// Maps one page.
+    pub fn map(
+        &mut self,
+        memory: &mut Memory,
+        root: Root,
+        address: u64,
+        physical: u64,
+        flags: u64,
+    ) -> Result<(), String> {
+        assert!(flags & (WRITE | EXECUTE) != WRITE | EXECUTE, "no page is writable and executable");
+        assert_eq!(address >= KERNEL, flags & USER == 0, "user pages below, kernel pages above");
+        let directory = self.next(memory, root.0, address, 2)?;
+        let leaf = self.next(memory, directory, address, 1)?;
+        let slot = leaf + (address >> 12 & 511) * 8;
+        assert_eq!(memory.load(slot), 0, "page {address:#x} is mapped once");
+        memory.store(slot, (physical >> 12) << 10 | flags | VALID | ACCESSED_DIRTY);
+        Ok(())
+    }
+
+    /// Maps consecutive pages.
+    pub fn map_range(
+        &mut self,
+        memory: &mut Memory,
+        root: Root,
+        address: u64,
+        physical: u64,
+        size: u64,
+        flags: u64,
+    ) -> Result<(), String> {
+        for offset in (0..size).step_by(PAGE_SIZE as usize) {
+            self.map(memory, root, address + offset, physical + offset, flags)?;
+        }
+        Ok(())
+    }
+
+    /// Maps a large range with 2 MiB pages where both addresses allow.
+    pub fn map_large(
+        &mut self,
+        memory: &mut Memory,
+        root: Root,
+        address: u64,
+        physical: u64,
+        size: u64,
+        flags: u64,
+    ) -> Result<(), String> {
+        let mut offset = 0;
+        while offset < size {
+            let (virtual_address, physical_address) = (address + offset, physical + offset);
+            let large = virtual_address % LEAF_SPAN == 0
+                && physical_address % LEAF_SPAN == 0
+                && size - offset >= LEAF_SPAN;
+            if large {
+                let directory = self.next(memory, root.0, virtual_address, 2)?;
+                let slot = directory + (virtual_address >> 21 & 511) * 8;
+                memory.store(slot, (physical_address >> 12) << 10 | flags | VALID | ACCESSED_DIRTY);
+                offset += LEAF_SPAN;
+            } else {
+                self.map(memory, root, virtual_address, physical_address, flags)?;
+                offset += PAGE_SIZE;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! The nucleus' file: where its parts lie and what its symbols are.
+
+use object::{Object, ObjectSection, ObjectSymbol};
+use std::collections::HashMap;
+
+/// The nucleus, as linked.
+pub struct Nucleus {
+    /// Content from the nucleus' first address on.
+    pub bytes: Vec<u8>,
+    /// First address and bytes of text, constants, data; whole pages.
+    pub parts: [(u64, u64); 3],
+    /// Bytes of machine code.
+    pub code_size: u64,
+    symbols: HashMap<String, u64>,
+}
+
+impl Nucleus {
+    /// Reads the linked nucleus.
+    pub fn read(file: &[u8]) -> Result<Nucleus, String> {
+        let elf = object::File::parse(file).map_err(|error| format!("nucleus: {error}"))?;
+        let mut bytes = Vec::new();
+        let mut parts = [(0, 0); 3];
+        let mut code_size = 0;
+        for (index, name) in [".text", ".rodata", ".data"].into_iter().enumerate() {
+            let section = elf.section_by_name(name).ok_or_else(|| format!("nucleus: no section {name}"))?;
+            let base = cairn_abi::address::NUCLEUS;
+            let from = (section.address() - base) as usize;
+            bytes.resize(from, 0);
+            bytes.extend(section.data().map_err(|error| error.to_string())?);
+            bytes.resize(from + section.size().next_multiple_of(4096) as usize, 0);
+            parts[index] = (section.address(), section.size().next_multiple_of(4096));
+            if index == 0 {
+                code_size = section.size();
+            }
+        }
+        let symbols = elf
+            .symbols()
+            .filter_map(|symbol| Some((symbol.name().ok()?.to_string(), symbol.address())))
+            .collect();
+        Ok(Nucleus { bytes, parts, code_size, symbols })
+    }
+
+    /// Address of a symbol.
+    pub fn symbol(&self, name: &str) -> Result<u64, String> {
+        self.symbols.get(name).copied().ok_or_else(|| format!("nucleus: no symbol `{name}`"))
+    }
+}

@@ -1,0 +1,52 @@
+//! Portal code in the image: generates and places it.
+
+use crate::memory::Memory;
+use cairn_abi::address::{PAGE_SIZE, PORTAL_CODE};
+use cairn_portal::{GenerateError, Generated};
+
+/// The area of portal code.
+pub struct PortalCode {
+    physical: u64,
+    size: u64,
+    used: u64,
+}
+
+impl PortalCode {
+    /// An area of `pages` pages.
+    pub fn new(memory: &mut Memory, pages: u64) -> Result<PortalCode, String> {
+        Ok(PortalCode { physical: memory.pages(pages)?, size: pages * PAGE_SIZE, used: 0 })
+    }
+
+    /// Physical address and bytes.
+    pub fn extent(&self) -> (u64, u64) {
+        (self.physical, self.size)
+    }
+
+    /// First kernel address that is not used.
+    pub fn next(&self) -> u64 {
+        PORTAL_CODE + self.used
+    }
+
+    /// One past the last kernel address.
+    pub fn end(&self) -> u64 {
+        PORTAL_CODE + self.size
+    }
+
+    /// Generates one portal at the next free address.
+    pub fn add(
+        &mut self,
+        memory: &mut Memory,
+        generate: impl FnOnce(&mut [u32], u64) -> Result<Generated, GenerateError>,
+    ) -> Result<Generated, String> {
+        let mut words = vec![0u32; 1024];
+        let made = generate(&mut words, PORTAL_CODE + self.used)
+            .map_err(|error| format!("portal code: {error:?}"))?;
+        if self.used + made.size as u64 > self.size {
+            return Err("out of portal code".into());
+        }
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take(made.size).collect();
+        memory.at(self.physical + self.used, made.size).copy_from_slice(&bytes);
+        self.used += made.size as u64;
+        Ok(made)
+    }
+}

@@ -1,0 +1,335 @@
+//! Collects and writes the layout's record (`abi/src/record.rs`), and maps to the components that
+//! hold a role what their role needs.
+
+use crate::layout::Layout;
+use crate::memory::{READ, USER, WRITE};
+use cairn_abi::address::*;
+use cairn_abi::descriptor::{LETTERS_SIZE, NAME_SIZE, name};
+use cairn_abi::record::*;
+use cairn_abi::{domain, semaphore, startup};
+use cairn_description::model::{Open, Restart, Role};
+use cairn_portal::Generated;
+use std::collections::HashMap;
+use zerocopy::{Immutable, IntoBytes};
+
+/// What the layout notes while it goes.
+#[derive(Default)]
+pub(crate) struct RecordParts {
+    segments: Vec<Segment>,
+    activations: Vec<Activation>,
+    threads: Vec<Thread>,
+    interrupts: Vec<Interrupt>,
+    portals: Vec<(Portal, (usize, usize))>,
+    sections: HashMap<usize, u64>,
+    interrupt_portals: HashMap<(usize, usize), u64>,
+    first_threads: HashMap<usize, u64>,
+    pub next_thread: u64,
+}
+
+impl RecordParts {
+    pub fn segment(&mut self, instance: u32, flags: u64, address: u64, size: u64, physical: u64, initial: u64) {
+        self.segments.push(Segment { instance, flags: flags as u32, address, size, physical, initial });
+    }
+
+    pub fn activation(&mut self, index: u64, domain: u32) {
+        self.activations.push(Activation { index: index as u32, domain, queue: u32::MAX, client: 0 });
+    }
+
+    pub fn assign_activation(&mut self, descriptor: u64, queue: u64, client: u32) {
+        let index = (descriptor - domain::activation(0)) / domain::ACTIVATION_SIZE;
+        let activation = &mut self.activations[index as usize];
+        activation.queue = queue as u32;
+        activation.client = client;
+    }
+
+    pub fn thread(&mut self, index: u64, instance: usize, domain: u32, priority: u8, idle: bool) {
+        self.first_threads.insert(instance, index);
+        let thread = Thread { index: index as u32, domain, priority: priority.into(), idle: idle.into() };
+        self.threads.push(thread);
+    }
+
+    pub fn interrupt(&mut self, source: u32, semaphore: u64, domain: u64, device: (usize, usize), portal: usize) {
+        self.interrupt_portals.insert(device, portal as u64);
+        let (semaphore, domain) = (semaphore as u32, domain as u32);
+        self.interrupts.push(Interrupt { source, semaphore, domain, reserved: 0 });
+    }
+
+    pub fn interrupt_portal(&self, instance: usize, position: usize) -> u64 {
+        self.interrupt_portals.get(&(instance, position)).copied().unwrap_or(0)
+    }
+
+    pub fn portal(
+        &mut self,
+        (client, index): (usize, usize),
+        (server, export, method): (usize, usize, usize),
+        made: &Generated,
+        specification: &str,
+        queue: u64,
+    ) {
+        let mut text = [0; 16];
+        text[..specification.len()].copy_from_slice(specification.as_bytes());
+        let queue = match queue {
+            0 => u64::MAX,
+            address => (address - ACTIVATIONS) / domain::QUEUE_SIZE,
+        };
+        let portal = Portal {
+            client: client as u32,
+            index: index as u32,
+            export: 0,
+            method: method as u32,
+            code: made.call,
+            specification: text,
+            queue,
+        };
+        self.portals.push((portal, (server, export)));
+    }
+
+    pub fn section(&self, section: usize) -> Option<u64> {
+        self.sections.get(&section).copied()
+    }
+
+    pub fn set_section(&mut self, section: usize, physical: u64) {
+        self.sections.insert(section, physical);
+    }
+}
+
+/// A record that grows.
+struct Writer {
+    bytes: Vec<u8>,
+}
+
+impl Writer {
+    fn table<T: IntoBytes + Immutable>(&mut self, entries: &[T]) -> Table {
+        self.bytes.resize(self.bytes.len().next_multiple_of(8), 0);
+        let offset = self.bytes.len() as u32;
+        for entry in entries {
+            self.bytes.extend_from_slice(entry.as_bytes());
+        }
+        Table { offset, count: entries.len() as u32 }
+    }
+}
+
+/// Writes the record into the image and maps it and the rest of what roles need; adds what it
+/// mapped to the instances' sections.
+pub(crate) fn write(layout: &mut Layout, sections: &mut [Vec<startup::Mapping>]) -> Result<(), String> {
+    let mut writer = Writer { bytes: vec![0; size_of::<Header>()] };
+    let mut header = Header::default();
+
+    let (exports, methods, first_exports) = exports(layout);
+    header.instances = writer.table(&instances(layout));
+    header.threads = writer.table(&layout.record.threads);
+    header.interrupts = writer.table(&layout.record.interrupts);
+    header.exports = writer.table(&exports);
+    header.methods = writer.table(&methods);
+    let portals: Vec<Portal> = layout
+        .record
+        .portals
+        .iter()
+        .map(|(portal, (server, export))| Portal {
+            client: layout.placed[portal.client as usize].number as u32,
+            export: first_exports[*server] + *export as u32,
+            ..*portal
+        })
+        .collect();
+    header.portals = writer.table(&portals);
+    header.activations = writer.table(&layout.record.activations);
+    header.segments = writer.table(&layout.record.segments);
+    let (symbols, names) = symbols(layout);
+    header.symbols = writer.table(&symbols);
+    header.symbol_names = writer.table(&names);
+
+    let size = writer.bytes.len() as u64;
+    let physical = layout.memory.pages(size.div_ceil(PAGE_SIZE))?;
+    let free = layout.memory.end()..layout.system.board.memory.base + *layout.system.board.memory.size;
+    map_roles(layout, sections, physical, size, free.clone())?;
+
+    header.magic = MAGIC;
+    header.size = size;
+    header.time_base = layout.system.board.time_base;
+    header.asid_bits = if layout.asids() { layout.system.board.asid_bits.into() } else { 0 };
+    header.interrupt_context =
+        layout.system.board.interrupts.as_ref().map_or(0, |controller| controller.context.into());
+    header.free_memory = Range { start: free.start, end: free.end };
+    header.free_portal_code = Range { start: layout.code.next(), end: layout.code.end() };
+    let page_table = |index: u64| PAGE_TABLES + index * PAGE_SIZE;
+    header.free_page_tables =
+        Range { start: page_table(layout.tables.used), end: page_table(layout.tables.count) };
+    header.page_tables_physical = layout.tables.physical;
+    header.free_threads = Range { start: layout.record.next_thread, end: u64::from(*layout.system.threads) };
+    header.free_semaphores =
+        Range { start: layout.next_semaphore, end: semaphore::SEMAPHORES_MAXIMUM as u64 };
+    header.free_queues = Range { start: layout.next_queue, end: domain::QUEUES_MAXIMUM as u64 };
+    header.free_activations = Range { start: layout.next_activation, end: layout.next_activation };
+    header.services = layout.nucleus.symbol("service_table")?;
+    header.trap_return = layout.nucleus.symbol("trap_return")?;
+    header.no_portal = layout.no_portal;
+    header.counting = layout.system.counting.into();
+    writer.bytes[..size_of::<Header>()].copy_from_slice(header.as_bytes());
+    layout.memory.at(physical, writer.bytes.len()).copy_from_slice(&writer.bytes);
+    Ok(())
+}
+
+fn instances(layout: &Layout) -> Vec<Instance> {
+    let mut instances = Vec::new();
+    for (index, instance) in layout.system.instances.iter().enumerate() {
+        let placed = &layout.placed[index];
+        let component = layout.components[index];
+        instances.push(Instance {
+            name: name(&instance.name),
+            number: instance.number,
+            priority: (*instance.priority).into(),
+            restart: match *instance.restart {
+                Restart::Never => RESTART_NEVER,
+                Restart::Always => RESTART_ALWAYS,
+                Restart::OnFault => RESTART_ON_FAULT,
+            },
+            essential: (*instance.essential).into(),
+            first_thread: layout.record.first_threads.get(&index).map_or(u32::MAX, |thread| *thread as u32),
+            threads: *instance.threads,
+            semaphores: *instance.semaphores,
+            stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
+            memory: *instance.memory,
+            memory_used: placed.memory_used,
+            satp: placed.satp,
+            entries: placed.entries,
+            entries_span: placed.entries_span,
+            page_tables: placed.page_tables,
+            main: component.main.map_or(0, |main| placed.region + main),
+            stub: placed.region + component.stub,
+            stack: placed.stack,
+        });
+    }
+    instances
+}
+
+/// Exports with their methods, and the first export of each instance.
+fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
+    let (mut exports, mut methods, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
+    for (index, instance) in layout.system.instances.iter().enumerate() {
+        let component = layout.components[index];
+        let region = layout.placed[index].region;
+        firsts.push(exports.len() as u32);
+        for (position, export) in component.exports.iter().enumerate() {
+            let described = layout.connected.exports[index].iter().position(|at| *at == position);
+            let described = described.map(|at| &instance.exports[at]);
+            let mut open = [0u64; 4];
+            match described.map(|described| &described.open) {
+                Some(Open::Anyone) => open = [u64::MAX; 4],
+                Some(Open::Instances(allowed)) => {
+                    for allowed in allowed {
+                        let number = layout.placed[*allowed].number as usize;
+                        open[number / 64] |= 1 << (number % 64);
+                    }
+                }
+                None => {}
+            }
+            exports.push(Export {
+                name: name(&export.name),
+                interface: name(&export.interface.name),
+                version: export.interface.version,
+                instance: instance.number,
+                is_object: export.is_object.into(),
+                first_method: methods.len() as u32,
+                method_count: export.interface.methods.len() as u32,
+                longest_execution: described
+                    .and_then(|described| described.longest_execution.as_ref())
+                    .map_or(0, |longest| **longest),
+                open,
+            });
+            for method in &export.interface.methods {
+                let mut letters = [0; LETTERS_SIZE];
+                letters[..method.letters.len()].copy_from_slice(method.letters.as_bytes());
+                methods.push(Method {
+                    name: name(&method.name),
+                    letters,
+                    value: method.value,
+                    entry: region + method.entry,
+                });
+            }
+        }
+    }
+    (exports, methods, firsts)
+}
+
+/// Longest name of a function that is kept for messages.
+const SYMBOL_NAME_MAXIMUM: usize = 48;
+
+fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
+    let (mut symbols, mut names) = (Vec::new(), Vec::new());
+    for (index, component) in layout.components.iter().enumerate() {
+        for symbol in &component.symbols {
+            let mut text = symbol.name.as_str();
+            while text.len() > SYMBOL_NAME_MAXIMUM {
+                // The end of a path tells more than its beginning.
+                text = text.split_once("::").map_or(&text[..SYMBOL_NAME_MAXIMUM], |(_, rest)| rest);
+            }
+            symbols.push(Symbol {
+                address: layout.placed[index].region + symbol.offset,
+                size: symbol.size as u32,
+                name: names.len() as u32,
+                name_length: text.len() as u32,
+                reserved: 0,
+            });
+            names.extend_from_slice(text.as_bytes());
+        }
+    }
+    symbols.sort_by_key(|symbol| symbol.address);
+    (symbols, names)
+}
+
+/// Maps what each role needs beside its region.
+fn map_roles(
+    layout: &mut Layout,
+    sections: &mut [Vec<startup::Mapping>],
+    record: u64,
+    record_size: u64,
+    free: std::ops::Range<u64>,
+) -> Result<(), String> {
+    let page_round = |size: u64| size.next_multiple_of(PAGE_SIZE);
+    let (code, code_size) = layout.code.extent();
+    let threads = (layout.threads_physical, u64::from(*layout.system.threads) * PAGE_SIZE);
+    let domains = (layout.domains_physical, (layout.placed.len() as u64 + 1) * domain::DOMAIN_BLOCK_SIZE);
+    let activation_bytes = domain::activation(layout.next_activation as usize + 64) - ACTIVATIONS;
+    let mut wanted: Vec<(Role, &str, u64, u64, u64, bool)> = Vec::new();
+    for role in Role::ALL {
+        if role != Role::Idle {
+            wanted.push((role, "record", ROLE_RECORD, record, record_size, false));
+        }
+    }
+    let semaphores = (layout.semaphores_physical, semaphore::SEMAPHORE_WINDOW_SIZE);
+    wanted.push((Role::Scheduler, "semaphores", ROLE_SEMAPHORES, semaphores.0, semaphores.1, true));
+    wanted.push((Role::Supervisor, "threads", ROLE_THREADS, threads.0, threads.1, false));
+    wanted.push((Role::Supervisor, "portal-code", ROLE_PORTAL_CODE, code, code_size, false));
+    wanted.push((Role::Portals, "threads", ROLE_THREADS, threads.0, threads.1, false));
+    wanted.push((Role::Portals, "portal-code", ROLE_PORTAL_CODE, code, code_size, true));
+    wanted.push((Role::Portals, "domains", ROLE_DOMAINS, domains.0, domains.1, true));
+    let activations = layout.activations_physical;
+    wanted.push((Role::Portals, "activations", ROLE_ACTIVATIONS, activations, activation_bytes, true));
+    if layout.system.counting {
+        let size = layout.counters * 8;
+        wanted.push((Role::Portals, "counters", ROLE_COUNTERS, layout.counters_physical, size, false));
+    }
+    let pool = (layout.tables.physical, layout.tables.count * PAGE_SIZE);
+    wanted.push((Role::Memory, "page-tables", ROLE_PAGE_TABLES, pool.0, pool.1, true));
+    // The memory manager reaches all memory behind the page tables: what it hands out, and what an
+    // instance began with. What the nucleus trusts lies before them.
+    let start = pool.0 + pool.1;
+    wanted.push((Role::Memory, "memory", ROLE_MEMORY + start, start, free.end - start, true));
+
+    for (role, section, address, physical, size, writable) in wanted {
+        let Some(index) = layout.system.roles.get(role) else { continue };
+        let root = layout.placed[index].root;
+        let rights = USER | READ | if writable { WRITE } else { 0 };
+        layout.tables.map_large(&mut layout.memory, root, address, physical, page_round(size), rights)?;
+        sections[index].push(startup::Mapping {
+            name: name(section),
+            address,
+            size,
+            interrupt_portal: 0,
+            writable: writable.into(),
+        });
+    }
+    Ok(())
+}
+
+const _: () = assert!(NAME_SIZE == 32);
