@@ -1,0 +1,79 @@
+//! Draws a system as SVG: a box for each protection domain with its component, a line from each
+//! import to the export it is connected to.
+//!
+//! Boxes stand in columns, clients left of their servers. A box has a row for each export on its left side
+//! and for each import on its right side, so what a line means stands at its ends and never lies in
+//! another line's way. Lines to the same export run together wherever they pass a column.
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod boxes;
+mod columns;
+mod lines;
+mod order;
+mod svg;
+
+/// A system to draw.
+#[derive(Clone, Debug, Default)]
+pub struct Graph {
+    /// What it is called.
+    pub title: String,
+    /// The instances.
+    pub nodes: Vec<Node>,
+}
+
+/// An instance.
+#[derive(Clone, Debug, Default)]
+pub struct Node {
+    /// Its name.
+    pub name: String,
+    /// Its component.
+    pub component: String,
+    /// Number of its protection domain.
+    pub domain: u32,
+    /// What the nucleus knows it for.
+    pub role: Option<String>,
+    /// Priority of its first thread; colours its head.
+    pub priority: u8,
+    /// What it serves.
+    pub exports: Vec<Export>,
+    /// What it calls.
+    pub imports: Vec<Import>,
+    /// Names of its devices.
+    pub devices: Vec<String>,
+}
+
+/// Something that an instance serves.
+#[derive(Clone, Debug, Default)]
+pub struct Export {
+    /// Its name.
+    pub name: String,
+    /// Its interface.
+    pub interface: String,
+}
+
+/// Something that an instance calls.
+#[derive(Clone, Debug, Default)]
+pub struct Import {
+    /// Its name.
+    pub name: String,
+    /// Its interface.
+    pub interface: String,
+    /// Stack and state letters of its portals.
+    pub specification: String,
+    /// The serving instance, as an index.
+    pub node: usize,
+    /// Its export, as an index.
+    pub export: usize,
+}
+
+/// The drawing, as an SVG document.
+///
+/// # Panics
+/// If an import names a node or an export that does not exist.
+pub fn draw(graph: &Graph) -> String {
+    let columns = columns::assign(graph);
+    let boxes = boxes::Boxes::new(graph);
+    let plan = order::arrange(graph, &columns, &boxes);
+    svg::write(graph, &boxes, &plan)
+}
