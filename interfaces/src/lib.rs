@@ -2,10 +2,22 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod clock;
+mod console;
 mod echo;
 mod interrupts;
+mod memory;
+mod names;
+mod portals;
 mod scheduler;
+mod supervisor;
 
+pub use clock::*;
+pub use console::*;
 pub use echo::*;
 pub use interrupts::*;
+pub use memory::*;
+pub use names::*;
+pub use portals::*;
 pub use scheduler::*;
+pub use supervisor::*;

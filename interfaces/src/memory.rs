@@ -1,0 +1,37 @@
+//! The memory manager.
+
+use cairn::{Caller, Error};
+
+/// What every component may ask for, within its quota.
+#[cairn::interface]
+pub trait Memory {
+    /// Maps `pages` zeroed pages into the caller's region; the value is their address.
+    fn allocate(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
+    /// Takes pages back that `allocate` gave.
+    fn free(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error>;
+    /// Makes a section of `pages` pages that this domain and, after `share`, others map at the same
+    /// address; the value is the address.
+    fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
+    /// Maps a section of the caller's into another domain, writable or not.
+    fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool) -> Result<(), Error>;
+    /// Unmaps a section of the caller's everywhere and gives its memory back.
+    fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error>;
+}
+
+/// What the supervisor asks for.
+#[cairn::interface]
+pub trait MemoryControl {
+    /// A thread of `domain` had a page fault at `address` (`cause` is `scause`): whether a pager has
+    /// mended it. Without a pager, `NotFound`.
+    fn page_fault(&self, domain: u64, address: u64, cause: u64) -> Result<(), Error>;
+    /// The domain dies: its page table loses its user half, so that whoever enters it faults.
+    fn kill(&self, domain: u64) -> Result<(), Error>;
+    /// Gives back what the dead domain allocated, closes the windows into it and those that it had
+    /// opened, and makes its memory as it was at the start: data again as in the image, the rest
+    /// zero. Then its page table is whole again.
+    fn renew(&self, domain: u64) -> Result<(), Error>;
+    /// Free pages, and all pages in the upper 32 bits.
+    fn usage(&self) -> Result<u64, Error>;
+    /// Pages that a domain has, and its quota in the upper 32 bits.
+    fn usage_of(&self, domain: u64) -> Result<u64, Error>;
+}
