@@ -3,10 +3,10 @@
 use crate::cargo::{self, Kind};
 use crate::paths;
 use anyhow::{Context, Result, anyhow, bail};
-use cairn_description::System;
+use cairn_description::{Connected, System};
 use cairn_image::{Component, Nucleus};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A system, ready to boot.
 #[derive(Clone, Debug)]
@@ -32,52 +32,79 @@ pub struct Symbols {
     pub offset: u64,
 }
 
-/// Reads and checks a description: a name in `systems/`, or a file below the root.
-pub fn description(system: &str) -> Result<System> {
-    cairn_description::load(&paths::root(), system).map_err(|report| anyhow!("{report}"))
+/// A system with its components built and connected.
+pub struct Parts {
+    /// The description.
+    pub system: System,
+    /// Its connections in terms of the components' files.
+    pub connected: Connected,
+    components: BTreeMap<String, (PathBuf, Component)>,
 }
 
-/// Builds the bootable image of `system`.
+impl Parts {
+    /// Reads and checks the description of `system` (a name in `systems/`, or a file below the
+    /// root), builds its components and connects them.
+    pub fn new(system: &str) -> Result<Parts> {
+        let system = cairn_description::load(&paths::root(), system).map_err(|report| anyhow!("{report}"))?;
+        let mut packages = BTreeMap::new();
+        for instance in &system.instances {
+            packages.insert(instance.folder.clone(), package(&instance.folder)?);
+        }
+        let names: Vec<&str> = packages.values().map(String::as_str).collect();
+        let executables = cargo::build_for_target(Kind::Component, &names)?;
+        let mut components = BTreeMap::new();
+        let mut facts = BTreeMap::new();
+        for (folder, package) in packages {
+            let file = executables[&package].clone();
+            let component =
+                Component::read(&read(&file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
+            facts.insert(folder.clone(), component.facts());
+            components.insert(folder, (file, component));
+        }
+        let connected = cairn_description::connect(&system, &facts).map_err(|report| anyhow!("{report}"))?;
+        Ok(Parts { system, connected, components })
+    }
+
+    /// The component of each instance.
+    pub fn components(&self) -> Vec<&Component> {
+        self.system.instances.iter().map(|instance| &self.components[&instance.folder].1).collect()
+    }
+}
+
+/// Builds the bootable image of `system`; its layout report lies beside it as JSON.
 pub fn build(system: &str) -> Result<BuiltImage> {
-    let system = description(system)?;
-    let machine = machine(&system)?;
+    let parts = Parts::new(system)?;
+    let system = &parts.system;
+    let machine = machine(system)?;
     let nucleus_file = cargo::build_nucleus()?;
-
-    let mut packages = BTreeMap::new();
-    for instance in &system.instances {
-        packages.insert(instance.folder.clone(), package(&instance.folder)?);
-    }
-    let names: Vec<&str> = packages.values().map(String::as_str).collect();
-    let executables = cargo::build_for_target(Kind::Component, &names)?;
-    let mut components = BTreeMap::new();
-    for (folder, package) in &packages {
-        let file = &executables[package];
-        let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let component = Component::read(&bytes).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
-        components.insert(folder.clone(), component);
-    }
-
-    let facts: BTreeMap<String, _> =
-        components.iter().map(|(folder, component)| (folder.clone(), component.facts())).collect();
-    let connected = cairn_description::connect(&system, &facts).map_err(|report| anyhow!("{report}"))?;
-    let nucleus = Nucleus::read(&std::fs::read(&nucleus_file)?).map_err(|error| anyhow!(error))?;
-    let used = system.instances.iter().map(|instance| &components[&instance.folder]).collect();
-    let image = cairn_image::layout(&system, &connected, used, &nucleus)
+    let nucleus = Nucleus::read(&read(&nucleus_file)?).map_err(|error| anyhow!(error))?;
+    let image = cairn_image::layout(system, &parts.connected, parts.components(), &nucleus)
         .map_err(|error| anyhow!("{}: {error}", system.name.place.path()))?;
 
     let folder = paths::target().join("images");
     std::fs::create_dir_all(&folder)?;
     let file = folder.join(format!("{}.bin", *system.name));
-    std::fs::write(&file, &image.bytes)?;
-    let report = serde_json::to_string_pretty(&image.report)?;
-    std::fs::write(file.with_extension("json"), report)?;
+    replace(&file, &image.bytes)?;
+    replace(&file.with_extension("json"), serde_json::to_string_pretty(&image.report)?.as_bytes())?;
 
     let mut symbols = vec![Symbols { file: nucleus_file.clone(), offset: 0 }];
     for (instance, placed) in system.instances.iter().zip(&image.report.instances) {
-        let file = executables[&packages[&instance.folder]].clone();
+        let file = parts.components[&instance.folder].0.clone();
         symbols.push(Symbols { file, offset: placed.region });
     }
     Ok(BuiltImage { file, nucleus: nucleus_file, machine, symbols, report: image.report.to_string() })
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+/// Replaces a file in one step: another test's QEMU may be reading the old one.
+fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
+    let new = file.with_extension(format!("new-{}", std::process::id()));
+    std::fs::write(&new, bytes)
+        .and_then(|()| std::fs::rename(&new, file))
+        .with_context(|| format!("cannot write {}", file.display()))
 }
 
 /// The name of the package in a folder.

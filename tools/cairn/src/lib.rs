@@ -6,8 +6,10 @@
 pub mod build;
 pub mod cargo;
 pub mod expect;
+pub mod graph;
 pub mod host_tests;
 pub mod lines;
+pub mod new;
 pub mod paths;
 pub mod qemu;
 pub mod run;

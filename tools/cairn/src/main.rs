@@ -1,9 +1,10 @@
 //! The command line of `./cairn`.
 #![forbid(unsafe_code)]
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use cairn_tool::build::Parts;
 use cairn_tool::qemu::Options;
-use cairn_tool::{build, lines, paths, run, setup, test};
+use cairn_tool::{build, graph, lines, new, paths, run, setup, test};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,6 +37,28 @@ enum Command {
     Check {
         /// A name in systems/, or the path of a description
         system: String,
+    },
+    /// Draw components, domains and portals
+    Graph {
+        /// A name in systems/, or the path of a description
+        system: String,
+        /// The picture, SVG
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
+    /// Make something new
+    New {
+        #[command(subcommand)]
+        what: New,
+    },
+}
+
+#[derive(Subcommand)]
+enum New {
+    /// A component that builds, runs and is tested, as a part of the system demo
+    Component {
+        /// Its name: small letters, digits, `-`
+        name: String,
     },
 }
 
@@ -94,6 +117,16 @@ fn execute(command: Command) -> Result<u8> {
         Command::Check { system } => {
             build::check(&system)?;
             println!("{system}: no errors");
+            Ok(0)
+        }
+        Command::Graph { system, output } => {
+            let picture = graph::draw(&Parts::new(&system)?);
+            std::fs::write(&output, picture).with_context(|| format!("cannot write {}", output.display()))?;
+            println!("{}", output.display());
+            Ok(0)
+        }
+        Command::New { what: New::Component { name } } => {
+            print!("{}", new::component(&paths::root(), &name)?);
             Ok(0)
         }
     }

@@ -1,5 +1,6 @@
 //! `./cairn test`: host tests, then whole systems; a line for each, a closing line for all.
 
+use crate::paths;
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
@@ -9,6 +10,11 @@ use std::time::{Duration, Instant};
 
 /// Tests that run at the same time; whole systems keep one host processor busy each.
 const PARALLEL: usize = 2;
+
+/// Lines of a failed test's output on the terminal.
+const LINES_SHOWN: usize = 80;
+/// Characters of such a line.
+const COLUMNS_SHOWN: usize = 200;
 
 /// What came of a job.
 #[derive(Clone, Debug, Default)]
@@ -87,11 +93,26 @@ fn line(name: &str, outcome: &Outcome, time: Duration) -> String {
     };
     let mut line = format!("{verdict} {name:<48} {count:>10} {:>9}", seconds(time));
     if outcome.failed > 0 {
-        for explanation in outcome.explanation.lines() {
-            line += &format!("\n     | {explanation}");
-        }
+        line += &explanation(name, &outcome.explanation);
     }
     line
+}
+
+/// The end of a failed test's output, and where the whole is.
+fn explanation(name: &str, output: &str) -> String {
+    let lines: Vec<&str> = output.lines().collect();
+    let skipped = lines.len().saturating_sub(LINES_SHOWN);
+    let mut text = String::new();
+    for line in &lines[skipped..] {
+        let shown: String = line.chars().take(COLUMNS_SHOWN).collect();
+        text += &format!("\n     | {shown}");
+    }
+    let folder = paths::target().join("test-output");
+    let file = folder.join(format!("{}.txt", name.replace([' ', '/'], "-")));
+    if std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&file, output)).is_ok() {
+        text += &format!("\n     = all of it: {}", paths::shown(&file));
+    }
+    text
 }
 
 fn seconds(time: Duration) -> String {

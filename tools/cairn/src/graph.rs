@@ -1,0 +1,45 @@
+//! `./cairn graph`: a system as a picture.
+
+use crate::build::Parts;
+use cairn_description::model::StackMode;
+use cairn_graph::{Export, Graph, Import, Node};
+
+/// The drawing of a built system, as SVG.
+pub fn draw(parts: &Parts) -> String {
+    let system = &parts.system;
+    let components = parts.components();
+    let mut nodes = Vec::new();
+    for (index, instance) in system.instances.iter().enumerate() {
+        let exports = components[index].exports.iter();
+        let exports =
+            exports.map(|export| Export { name: export.name.clone(), interface: export.interface.name.clone() });
+        let mut imports = Vec::new();
+        for (import, connected) in components[index].imports.iter().zip(&parts.connected.imports[index]) {
+            let connection = &instance.imports[connected.connection];
+            let role = system.instances[connected.target].role;
+            let stack = match role {
+                Some(role) if role.runs_to_completion() => StackMode::RunToCompletion,
+                _ => *connection.stack,
+            };
+            imports.push(Import {
+                name: import.name.clone(),
+                interface: import.interface.name.clone(),
+                specification: format!("{}{}", stack.letter(), connection.state.letter()),
+                node: connected.target,
+                export: connected.export,
+            });
+        }
+        let device = |device: usize| system.board.devices[device].name.to_string();
+        nodes.push(Node {
+            name: instance.name.to_string(),
+            component: components[index].name.clone(),
+            domain: instance.number,
+            role: instance.role.map(|role| role.key().to_owned()),
+            priority: *instance.priority,
+            exports: exports.collect(),
+            imports,
+            devices: instance.devices.iter().map(|index| device(**index)).collect(),
+        });
+    }
+    cairn_graph::draw(&Graph { title: system.name.to_string(), nodes })
+}

@@ -1,0 +1,190 @@
+//! `./cairn new component NAME`: a component that builds, runs and is tested.
+
+use anyhow::{Context, Result, bail};
+use std::path::{Path, PathBuf};
+use toml_edit::{Array, DocumentMut, Item, Table, value};
+
+/// Words that cannot be a module's or a trait's name in Rust, whatever follows `[a-z]` rules.
+const RUST_WORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
+    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
+    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
+    "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// The system that a new component becomes a part of.
+const SYSTEM: &str = "systems/demo.toml";
+const INTERFACES: &str = "interfaces/src/lib.rs";
+
+struct Names<'a> {
+    name: &'a str,
+    /// Of its interface's file, and of its export.
+    module: String,
+    /// Of its interface.
+    interface: String,
+}
+
+/// Makes the component `name` in the repository at `root`; returns what to tell the user.
+pub fn component(root: &Path, name: &str) -> Result<String> {
+    let names = Names::new(name)?;
+    let Names { module, interface, .. } = &names;
+    let files = [
+        (format!("components/{name}/Cargo.toml"), include_str!("../templates/component/Cargo.toml.in")),
+        (format!("components/{name}/src/main.rs"), include_str!("../templates/component/main.rs.in")),
+        (format!("components/{name}/README.md"), include_str!("../templates/component/README.md.in")),
+        (format!("interfaces/src/{module}.rs"), include_str!("../templates/component/interface.rs.in")),
+        (format!("tests/{name}/test.toml"), include_str!("../templates/component/test.toml.in")),
+    ];
+    for path in [format!("components/{name}"), format!("interfaces/src/{module}.rs"), format!("tests/{name}")] {
+        if root.join(&path).exists() {
+            bail!("{path} exists already; choose another name, or remove it");
+        }
+    }
+    // Everything is made before anything is written, so that an error leaves nothing behind.
+    let mut written: Vec<(PathBuf, String)> =
+        files.into_iter().map(|(path, template)| (root.join(path), names.fill(template))).collect();
+    written.push((root.join(SYSTEM), with_instance(&read(root, SYSTEM)?, &names)?));
+    written.push((root.join(INTERFACES), with_module(&read(root, INTERFACES)?, module)));
+    for (path, text) in written {
+        let folder = path.parent().expect("a file is in a folder");
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(format!(
+        "made   components/{name}/            the component\n\
+         made   interfaces/src/{module}.rs    its interface, {interface}\n\
+         made   tests/{name}/test.toml        its test\n\
+         added  [instance.{name}] to {SYSTEM}\n\
+         \n\
+         next   ./cairn run                  boots it; in the shell: call {name} double 21\n\
+         \x20      ./cairn test {name}        runs its test\n"
+    ))
+}
+
+impl<'a> Names<'a> {
+    fn new(name: &'a str) -> Result<Names<'a>> {
+        let maximum = cairn_description::NAME_MAXIMUM;
+        let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
+        let allowed = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "-_".contains(one);
+        if !begins || !name.chars().all(allowed) || name.len() > maximum {
+            bail!(
+                "`{name}` cannot be a component's name; expected a small letter, then small letters, digits, `-` \
+                 or `_`, at most {maximum} characters"
+            );
+        }
+        let module = name.replace('-', "_");
+        if RUST_WORDS.contains(&module.as_str()) || module == "lib" {
+            bail!("`{name}` cannot be a component's name, since Rust uses the word; choose another");
+        }
+        let interface = module
+            .split('_')
+            .filter_map(|word| word.split_at_checked(1))
+            .map(|(first, rest)| first.to_ascii_uppercase() + rest)
+            .collect();
+        Ok(Names { name, module, interface })
+    }
+
+    fn fill(&self, template: &str) -> String {
+        template.replace("@name@", self.name).replace("@module@", &self.module).replace("@Trait@", &self.interface)
+    }
+}
+
+fn read(root: &Path, path: &str) -> Result<String> {
+    std::fs::read_to_string(root.join(path))
+        .with_context(|| format!("cannot read {path}, to which the component has to be added"))
+}
+
+/// The description with an instance of the component, everything else as it was.
+fn with_instance(text: &str, names: &Names) -> Result<String> {
+    let mut document: DocumentMut = text.parse().with_context(|| SYSTEM.to_owned())?;
+    let instances = document
+        .get_mut("instance")
+        .and_then(Item::as_table_mut)
+        .with_context(|| format!("{SYSTEM} has no tables [instance.NAME]"))?;
+    if instances.contains_key(names.name) {
+        bail!("{SYSTEM} has an instance `{}` already; choose another name, or remove it", names.name);
+    }
+    let mut export = Table::new();
+    export["open"] = value(Array::from_iter(["shell"]));
+    let mut exports = Table::new();
+    exports.set_implicit(true);
+    exports.insert(&names.module, Item::Table(export));
+    let mut instance = Table::new();
+    instance["component"] = value(names.name);
+    instance["memory"] = value("128K");
+    instance["threads"] = value(0);
+    instance["restart"] = value("on-fault");
+    instance.insert("exports", Item::Table(exports));
+    instance.decor_mut().set_prefix("\n");
+    instances.insert(names.name, Item::Table(instance));
+    Ok(document.to_string())
+}
+
+/// The list of interfaces with one more, in alphabetical order.
+fn with_module(text: &str, module: &str) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    for (before, after) in [("mod ", ";"), ("pub use ", "::*;")] {
+        let line = format!("{before}{module}{after}");
+        let at = lines
+            .iter()
+            .position(|one| one.starts_with(before) && *one > line)
+            .or_else(|| lines.iter().rposition(|one| one.starts_with(before)).map(|last| last + 1))
+            .unwrap_or(lines.len());
+        lines.insert(at, line);
+    }
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked() {
+        for bad in ["", "Echo", "1st", "a b", "../x", "a/b", "match", "lib", "ä", &"a".repeat(32)] {
+            assert!(Names::new(bad).is_err(), "{bad}");
+        }
+        let names = Names::new("big-echo2").unwrap();
+        assert_eq!((names.module.as_str(), names.interface.as_str()), ("big_echo2", "BigEcho2"));
+    }
+
+    #[test]
+    fn a_module_is_added_in_order() {
+        let text = "//! Doc.\nmod a;\nmod c;\n\npub use a::*;\npub use c::*;\n";
+        let between = "//! Doc.\nmod a;\nmod b;\nmod c;\n\npub use a::*;\npub use b::*;\npub use c::*;\n";
+        assert_eq!(with_module(text, "b"), between);
+        let last = "//! Doc.\nmod a;\nmod c;\nmod d;\n\npub use a::*;\npub use c::*;\npub use d::*;\n";
+        assert_eq!(with_module(text, "d"), last);
+    }
+
+    #[test]
+    fn an_instance_is_added_and_the_rest_stays() {
+        let text = "[system] # here\nname   = 'demo'\n\n[instance.shell]\ncomponent = \"shell\"  # shell\n";
+        let added = with_instance(text, &Names::new("new-one").unwrap()).unwrap();
+        let expected = "\n[instance.new-one]\ncomponent = \"new-one\"\nmemory = \"128K\"\nthreads = 0\n\
+                        restart = \"on-fault\"\n\n[instance.new-one.exports.new_one]\nopen = [\"shell\"]\n";
+        assert_eq!(added, format!("{text}{expected}"));
+        let error = with_instance(text, &Names::new("shell").unwrap()).unwrap_err();
+        assert!(format!("{error}").contains("already"));
+    }
+
+    #[test]
+    fn nothing_is_overwritten_and_an_error_leaves_nothing() {
+        let root = std::env::temp_dir().join(format!("cairn-new-{}", std::process::id()));
+        for folder in ["systems", "interfaces/src"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        std::fs::write(root.join(INTERFACES), "mod echo;\n\npub use echo::*;\n").unwrap();
+        assert!(component(&root, "adder").is_err(), "there is no description");
+        assert!(!root.join("components").exists());
+        std::fs::write(root.join(SYSTEM), "[instance.shell]\ncomponent = 'shell'\n").unwrap();
+        component(&root, "adder").unwrap();
+        for file in ["components/adder/src/main.rs", "interfaces/src/adder.rs", "tests/adder/test.toml"] {
+            let text = std::fs::read_to_string(root.join(file)).unwrap();
+            assert!(!text.contains('@'), "{text}");
+        }
+        crate::system_tests::SystemTest::read(&root.join("tests/adder/test.toml")).unwrap();
+        assert!(component(&root, "adder").is_err(), "it exists");
+        std::fs::remove_dir_all(root).unwrap();
+    }
+}
