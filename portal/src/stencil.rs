@@ -41,7 +41,7 @@ pub struct Hole {
 pub struct Stencil {
     /// Its label in the source, without `stencil_`.
     pub name: &'static str,
-    /// Its instructions, holes zero.
+    /// Its instructions; what the holes hold does not matter.
     pub code: &'static [u32],
     /// Its holes.
     pub holes: &'static [Hole],
@@ -60,8 +60,13 @@ impl Form {
         if number < -(1 << (bits - 1)) || number >= 1 << (bits - 1) {
             return None;
         }
-        let n = number as u32;
-        Some(instruction | match self {
+        // What is there is overwritten: the assembler leaves the addend in the immediate.
+        Some(instruction & !self.immediate(u32::MAX) | self.immediate(number as u32))
+    }
+
+    /// Where the bits of `n` lie in the instruction.
+    fn immediate(self, n: u32) -> u32 {
+        match self {
             Form::LoadOrAdd => n << 20,
             Form::Store => (n >> 5 & 0x7f) << 25 | (n & 0x1f) << 7,
             Form::Branch => {
@@ -70,6 +75,6 @@ impl Form {
             Form::Jump => {
                 (n >> 20 & 1) << 31 | (n >> 1 & 0x3ff) << 21 | (n >> 11 & 1) << 20 | (n >> 12 & 0xff) << 12
             }
-        })
+        }
     }
 }

@@ -1,0 +1,403 @@
+//! Calls and returns, for every kind of portal: what the callee finds, what the caller gets back,
+//! and that nothing else was read or written.
+
+use crate::run::*;
+use crate::world::*;
+use cairn_abi::address::*;
+use cairn_abi::domain::{ACTIVATION_NEXT, QUEUE_SIZE};
+use cairn_abi::thread::FRAME_SCRATCH;
+use cairn_emulator::register::*;
+use cairn_portal::generate::frame_size;
+use cairn_portal::{Letter, Stack, State};
+
+/// A parameter of `r` or `w` in a call.
+#[derive(Clone, Debug)]
+pub struct Buffer {
+    pub writable: bool,
+    pub slot: u64,
+    pub register: u8,
+    pub pointer: u64,
+    pub content: Vec<u8>,
+}
+
+impl Buffer {
+    pub fn length(&self) -> u64 {
+        self.content.len() as u64
+    }
+
+    pub fn mapped(&self) -> bool {
+        self.length() > COPY_MAXIMUM
+    }
+
+    /// Where the callee finds it.
+    pub fn place(&self, activation: &Activation) -> u64 {
+        if self.mapped() {
+            activation.stack + PAGE_SIZE + self.slot * WINDOW_SLOT_STRIDE
+        } else {
+            activation.stack - COPY_MAXIMUM * (self.slot + 1)
+        }
+    }
+
+    /// The page-table entries of its window, as (kernel address, bytes).
+    fn entries(&self, activation: &Activation) -> (u64, u64) {
+        let first = window_entries(activation, self.slot).start;
+        (first, self.length() / PAGE_SIZE * 8)
+    }
+}
+
+/// Kernel addresses of the page-table entries of a slot.
+pub fn window_entries(activation: &Activation, slot: u64) -> std::ops::Range<u64> {
+    let pool = activation.entries - physical(PAGE_TABLES) + PAGE_TABLES;
+    let first = pool + slot * (WINDOW_SLOT_STRIDE / PAGE_SIZE) * 8;
+    first..first + WINDOW_MAXIMUM / PAGE_SIZE * 8
+}
+
+impl World {
+    /// No window of any slot is open.
+    pub fn assert_windows_closed(&self, activation: &Activation) {
+        for slot in 0..WINDOW_SLOTS as u64 {
+            for entry in window_entries(activation, slot).step_by(8) {
+                assert_eq!(self.word(entry), 0, "entry of slot {slot} after the call");
+            }
+        }
+    }
+
+    /// A random buffer of the caller for `slot`: copied or mapped.
+    fn buffer(&mut self, caller: usize, slot: u64, register: u8, writable: bool) -> Buffer {
+        let random = &mut self.random;
+        // Five pages for each slot, so that buffers do not overlap.
+        let area = at(caller, DATA) + slot * 5 * PAGE_SIZE;
+        let (pointer, length) = match random.u8(..6) {
+            0 => (area + random.u64(..=1) * PAGE_SIZE, random.u64(1..=4) * PAGE_SIZE),
+            // Across a page boundary.
+            1 => (area + PAGE_SIZE - random.u64(..COPY_MAXIMUM), COPY_MAXIMUM),
+            2 => (area + random.u64(..PAGE_SIZE), [0, 1, 63, 64][random.usize(..4)]),
+            _ => (area + random.u64(..PAGE_SIZE), random.u64(..=COPY_MAXIMUM)),
+        };
+        let content: Vec<u8> = (0..length).map(|_| random.u8(..)).collect();
+        if length > 0 {
+            self.write_bytes(pointer, &content);
+        }
+        Buffer { writable, slot, register, pointer, content }
+    }
+
+    /// Random arguments for a connection, and the buffers among them.
+    pub fn arguments(&mut self, connection: &Connection) -> ([u64; 8], Vec<Buffer>) {
+        let mut arguments = std::array::from_fn(|_| self.random.u64(..));
+        let mut buffers: Vec<Buffer> = Vec::new();
+        let mut position = 0;
+        for letter in connection.specification.letters() {
+            if letter.words() == 2 {
+                let slot = buffers.len() as u64;
+                let register = A0 + position as u8;
+                let buffer =
+                    self.buffer(connection.caller, slot, register, *letter == Letter::Write);
+                arguments[position] = buffer.pointer;
+                arguments[position + 1] = buffer.length();
+                buffers.push(buffer);
+            }
+            position += letter.words();
+        }
+        (arguments, buffers)
+    }
+
+    /// Calls with random arguments and checks all that the callee finds. Returns the buffers and
+    /// the registers of the caller.
+    pub fn checked_call(&mut self, connection: &Connection) -> (Vec<Buffer>, [u64; 32]) {
+        let (arguments, buffers) = self.arguments(connection);
+        let stack = self.usual_stack(connection);
+        let head = connection.crossing.queue;
+        let next = connection.activations.get(1).map_or(0, |activation| activation.descriptor);
+        let time = self.machine.csr.time;
+        let crossed = self.call(connection.index, stack, arguments);
+        self.assert_at(connection.callee, ENTRY);
+        self.check_arguments(connection, &crossed, &buffers, time);
+        self.check_registers(connection, &crossed, &buffers);
+
+        let frame = crossed.frame_before + frame_size(&connection.specification) as u64;
+        assert_eq!(self.machine.csr.sscratch, frame, "the frame's size is the one that is named");
+        let mut allowed = Vec::new();
+        let mut readable = Vec::new();
+        if connection.specification.takes_activation() {
+            allowed.push((head, QUEUE_SIZE));
+            assert_eq!(self.word(head), next, "the next activation is at the queue's head");
+        }
+        for buffer in &buffers {
+            let activation = &connection.activations[0];
+            if buffer.mapped() {
+                allowed.push(buffer.entries(activation));
+            } else {
+                allowed.push((buffer.place(activation), buffer.length()));
+                readable.push((buffer.pointer, buffer.length()));
+            }
+        }
+        crossed.assert_writes((crossed.frame_before, frame), &allowed);
+        assert_eq!(crossed.journal.user_reads_outside(&readable), []);
+        (buffers, crossed.before)
+    }
+
+    fn check_arguments(
+        &mut self,
+        connection: &Connection,
+        crossed: &Crossed,
+        buffers: &[Buffer],
+        time: u64,
+    ) {
+        let mut register = A0;
+        for letter in connection.specification.letters() {
+            let found = self.machine.get(register);
+            let passed = crossed.before[usize::from(register)];
+            match letter {
+                Letter::Word => assert_eq!(found, passed),
+                Letter::Constant => assert_eq!(found, connection.crossing.constant),
+                Letter::Index => assert_eq!(found, connection.index),
+                Letter::Domain => assert_eq!(found, connection.caller as u64),
+                Letter::Thread => assert_eq!(found, THREAD as u64),
+                Letter::Time => assert!((time..=self.machine.csr.time).contains(&found)),
+                Letter::Read | Letter::Write => {
+                    let buffer = buffers.iter().find(|buffer| buffer.register == register).unwrap();
+                    let activation = &connection.activations[0];
+                    assert_eq!(found, buffer.place(activation), "where the callee finds {letter:?}");
+                    assert_eq!(self.machine.get(register + 1), buffer.length());
+                    self.check_content(buffer, activation);
+                }
+            }
+            register += letter.words() as u8;
+        }
+    }
+
+    /// What the callee can do with a buffer, at its first and last bytes and behind them.
+    fn check_content(&mut self, buffer: &Buffer, activation: &Activation) {
+        let place = buffer.place(activation);
+        let length = buffer.length();
+        if !buffer.mapped() {
+            assert_eq!(self.bytes(place, length), buffer.content, "the copy");
+            return;
+        }
+        for offset in [0, 1, PAGE_SIZE - 1, length - PAGE_SIZE, length - 1] {
+            let expected = u64::from(buffer.content[offset as usize]);
+            assert_eq!(self.load(place + offset), Ok(expected), "offset {offset} of a window");
+            let stored = self.store(place + offset, buffer.content[offset as usize]);
+            assert_eq!(stored.is_ok(), buffer.writable, "storing to {buffer:?}");
+        }
+        assert!(self.load(place + length).is_err(), "behind the window");
+        assert!(self.load(place - 1).is_err(), "before the window");
+    }
+
+    fn check_registers(&self, connection: &Connection, crossed: &Crossed, buffers: &[Buffer]) {
+        let specification = &connection.specification;
+        let copies = COPY_MAXIMUM * buffers.len() as u64;
+        let stack = match specification.stack {
+            Stack::Shared => crossed.before[usize::from(SP)],
+            Stack::New => connection.activations[0].stack - copies,
+            Stack::RunToCompletion => connection.crossing.stack,
+        };
+        assert_eq!(self.machine.get(SP), stack, "the callee's stack");
+        assert_eq!(self.machine.get(RA), connection.crossing.stub);
+        let unused = &ARGUMENTS[specification.words()..];
+        let scrubbed = specification.state == State::Partial && connection.callee != SCHEDULER;
+        for register in SAVED.iter().chain(unused) {
+            let before = crossed.before[usize::from(*register)];
+            let expected = if scrubbed { 0 } else { before };
+            assert_eq!(self.machine.get(*register), expected, "{} at the callee", name(*register));
+        }
+        if scrubbed {
+            for register in TEMPORARY {
+                assert_eq!(self.machine.get(register), 0, "{} at the callee", name(register));
+            }
+        }
+    }
+
+    /// The callee writes what it may, destroys its registers and returns; checks all that the
+    /// caller finds.
+    pub fn checked_return(
+        &mut self,
+        connection: &Connection,
+        mut buffers: Vec<Buffer>,
+        before: &[u64; 32],
+    ) {
+        let mut allowed = Vec::new();
+        for buffer in buffers.iter_mut().filter(|buffer| buffer.writable) {
+            self.change(buffer, &connection.activations[0]);
+            if !buffer.mapped() {
+                allowed.push((buffer.pointer, buffer.length()));
+            }
+        }
+        let (status, value) = (self.random.u64(..), self.random.u64(..));
+        let crossed = self.reply(status, value);
+        self.assert_at(connection.caller, RESUME);
+        assert_eq!((self.machine.get(A0), self.machine.get(A1)), (status, value), "the reply");
+        self.check_caller(connection, before, &crossed.before);
+
+        for buffer in buffers.iter().filter(|buffer| buffer.length() > 0) {
+            let content = self.bytes(buffer.pointer, buffer.length());
+            assert_eq!(content, buffer.content, "the caller's buffer in slot {}", buffer.slot);
+        }
+        for buffer in buffers.iter().filter(|buffer| buffer.mapped()) {
+            allowed.push(buffer.entries(&connection.activations[0]));
+        }
+        if connection.specification.takes_activation() {
+            let first = connection.activations[0].descriptor;
+            allowed.push((connection.crossing.queue, QUEUE_SIZE));
+            allowed.push((first.wrapping_add_signed(ACTIVATION_NEXT), 8));
+        }
+        // Only the scratch words above the callee's frame.
+        let top = crossed.frame_before + FRAME_SCRATCH as u64 - 32;
+        crossed.assert_writes((top, top), &allowed);
+        assert_eq!(crossed.journal.user_reads, [], "returning reads no user memory");
+    }
+
+    /// What the caller finds after a call, whatever its outcome. `callee`: the registers with
+    /// which the callee left.
+    pub fn check_caller(
+        &mut self,
+        connection: &Connection,
+        before: &[u64; 32],
+        callee: &[u64; 32],
+    ) {
+        let specification = &connection.specification;
+        let kept = |register: u8| match specification.state {
+            State::Partial => before[usize::from(register)],
+            _ => callee[usize::from(register)],
+        };
+        for register in SAVED {
+            assert_eq!(self.machine.get(register), kept(register), "{} after {specification}", name(register));
+        }
+        assert_eq!(self.machine.get(RA), before[usize::from(RA)]);
+        // A shared stack is trust: the callee must keep the pointer.
+        let stack = if specification.stack == Stack::Shared { callee } else { before };
+        assert_eq!(self.machine.get(SP), stack[usize::from(SP)], "sp after {specification}");
+        if specification.state == State::Partial {
+            for register in TEMPORARY.iter().chain(&ARGUMENTS[2..]) {
+                assert_eq!(self.machine.get(*register), 0, "{} after {specification}", name(*register));
+            }
+        }
+        if let Some(first) = connection.activations.first() {
+            let queue = self.word(connection.crossing.queue);
+            assert_eq!(queue, first.descriptor, "the activation is back in its queue");
+        }
+        for activation in &connection.activations.clone() {
+            self.assert_windows_closed(activation);
+        }
+    }
+
+    /// The callee changes a buffer: `content` follows.
+    fn change(&mut self, buffer: &mut Buffer, activation: &Activation) {
+        let place = buffer.place(activation);
+        if buffer.mapped() {
+            for offset in [0, PAGE_SIZE, buffer.content.len() as u64 - 1] {
+                let offset = offset % buffer.length();
+                let byte = self.random.u8(..);
+                self.store(place + offset, byte).expect("a writable window");
+                buffer.content[offset as usize] = byte;
+            }
+        } else {
+            for byte in &mut buffer.content {
+                *byte = self.random.u8(..);
+            }
+            // All of the slot, more than the caller gave.
+            let mut copy = buffer.content.clone();
+            copy.resize(COPY_MAXIMUM as usize, 0xee);
+            self.write_bytes(place, &copy);
+        }
+    }
+
+    /// A call and its return, everything checked.
+    pub fn round_trip(&mut self, connection: &Connection) {
+        let (buffers, before) = self.checked_call(connection);
+        self.checked_return(connection, buffers, &before);
+        assert_eq!(self.machine.csr.sscratch, base_frame());
+    }
+}
+
+fn round_trips(specification: &str, seed: u64, times: usize) {
+    let mut world = World::new(seed);
+    let connection = world.connect(specification, CLIENT, SERVER);
+    for _ in 0..times {
+        world.round_trip(&connection);
+    }
+}
+
+#[test]
+fn every_specification_of_up_to_two_parameters() {
+    for stack in ["s", "n"] {
+        for state in ["m", "p"] {
+            let head = format!("{stack}{state}");
+            round_trips(&head, 1, 1);
+            for first in "icrw=ath".chars() {
+                round_trips(&format!("{head}{first}"), 2, 6);
+                for second in "icrw=ath".chars() {
+                    round_trips(&format!("{head}{first}{second}"), 3, 4);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_specification_of_three_parameters() {
+    for head in ["sm", "sp", "nm", "np"] {
+        for first in "icrw=ath".chars() {
+            for second in "icrw=ath".chars() {
+                for third in "icrw=ath".chars() {
+                    round_trips(&format!("{head}{first}{second}{third}"), 4, 2);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_specifications_of_up_to_eight_words() {
+    let mut random = fastrand::Rng::with_seed(5);
+    let mut made = 0;
+    while made < 400 {
+        let head = ["sm", "sp", "nm", "np"][random.usize(..4)];
+        let letters: String =
+            (0..random.usize(3..=8)).map(|_| b"icrw=ath"[random.usize(..8)] as char).collect();
+        let text = format!("{head}{letters}");
+        if cairn_portal::Specification::parse(&text).is_ok() {
+            round_trips(&text, random.u64(..), 3);
+            made += 1;
+        }
+    }
+}
+
+#[test]
+fn every_length_of_a_copy() {
+    for specification in ["npr", "npw", "smrw"] {
+        let mut world = World::new(6);
+        let connection = world.connect(specification, CLIENT, SERVER);
+        for _ in 0..300 {
+            world.round_trip(&connection);
+        }
+    }
+}
+
+#[test]
+fn run_to_completion_calls() {
+    for letters in ["", "c", "ciii", "=athic", "iiiiiiii"] {
+        let mut world = World::new(7);
+        let connection = world.connect(&format!("rp{letters}"), CLIENT, SCHEDULER);
+        for _ in 0..3 {
+            world.round_trip(&connection);
+        }
+    }
+}
+
+#[test]
+fn nested_calls_of_different_kinds() {
+    let kinds = ["smi", "spi", "nmr", "npw", "smrw", "nprwr"];
+    for first in kinds {
+        for second in ["nmi", "npi", "npr", "npwww", "nmrw"] {
+            let mut world = World::new(8);
+            let outer = world.connect(first, CLIENT, SERVER);
+            let inner = world.connect(second, SERVER, BACKEND);
+            let (buffers, before) = world.checked_call(&outer);
+            let (inner_buffers, inner_before) = world.checked_call(&inner);
+            world.checked_return(&inner, inner_buffers, &inner_before);
+            world.checked_return(&outer, buffers, &before);
+            assert_eq!(world.machine.csr.sscratch, base_frame());
+        }
+    }
+}

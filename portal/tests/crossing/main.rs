@@ -1,0 +1,7 @@
+//! Executes generated portals in the emulator, together with the nucleus as it is linked for the
+//! machine: the trap entry, the window services and the privileged portals.
+
+mod calls;
+mod nucleus;
+mod run;
+mod world;

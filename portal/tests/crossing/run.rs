@@ -1,0 +1,237 @@
+//! Runs one crossing, from an instruction in user mode to the next one in user mode, and holds what
+//! must be true of every crossing.
+
+use crate::world::*;
+use cairn_abi::address::*;
+use cairn_abi::thread::*;
+use cairn_emulator::csr::{SSTATUS, STATUS_FS, STATUS_MXR, STATUS_SIE, STATUS_SUM};
+use cairn_emulator::register::*;
+use cairn_emulator::{Journal, Privilege, Step, Trap};
+use std::collections::HashSet;
+
+/// The longest crossing: three windows of 64 bytes take about 600 instructions.
+const LIMIT: u64 = 5000;
+
+/// Registers that a callee keeps by the C convention, without `sp`.
+pub const SAVED: [u8; 14] = [S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, GP, TP];
+/// Registers that nobody keeps, without arguments.
+pub const TEMPORARY: [u8; 7] = [T0, T1, T2, T3, T4, T5, T6];
+/// `a0` to `a7`.
+pub const ARGUMENTS: [u8; 8] = [A0, A1, A2, A3, A4, A5, A6, A7];
+
+/// What happened.
+pub struct Crossed {
+    /// Instructions from the first, included, to the next in user mode, not included.
+    pub instructions: u64,
+    /// Registers at the first.
+    pub before: [u64; 32],
+    /// `sscratch` at the first.
+    pub frame_before: u64,
+    /// What was written and read.
+    pub journal: Journal,
+}
+
+impl World {
+    /// Puts random numbers into all registers but the stack pointer.
+    pub fn scramble(&mut self) {
+        for register in (1..32).filter(|register| *register != SP) {
+            let number = self.random.u64(..);
+            self.machine.set(register, number);
+        }
+    }
+
+    /// Sets up a call from the running domain: random registers, these arguments.
+    pub fn prepare_call(&mut self, index: u64, stack: u64, arguments: [u64; 8]) {
+        let domain = self.running();
+        self.scramble();
+        self.machine.set(SP, stack);
+        self.machine.set(RA, at(domain, RESUME));
+        self.machine.set(T0, index);
+        for (register, argument) in ARGUMENTS.into_iter().zip(arguments) {
+            self.machine.set(register, argument);
+        }
+        self.machine.program_counter = at(domain, CALL);
+    }
+
+    /// The running domain calls.
+    pub fn call(&mut self, index: u64, stack: u64, arguments: [u64; 8]) -> Crossed {
+        self.prepare_call(index, stack, arguments);
+        self.cross()
+    }
+
+    /// Calls with random arguments, which is no use for windows.
+    pub fn call_any(&mut self, connection: &Connection) -> Crossed {
+        let arguments = std::array::from_fn(|_| self.random.u64(..));
+        let stack = self.usual_stack(connection);
+        self.call(connection.index, stack, arguments)
+    }
+
+    /// A caller's stack pointer that the connection accepts.
+    pub fn usual_stack(&self, connection: &Connection) -> u64 {
+        match connection.specification.stack {
+            cairn_portal::Stack::Shared => GROUP_STACK - 0x100,
+            _ => at(connection.caller, STACK - 0x100),
+        }
+    }
+
+    /// The running domain returns with this reply, every other register destroyed.
+    pub fn reply(&mut self, status: u64, value: u64) -> Crossed {
+        self.scramble();
+        let stack = self.random.u64(..);
+        for (register, number) in [(SP, stack), (T0, 0), (A0, status), (A1, value)] {
+            self.machine.set(register, number);
+        }
+        self.machine.program_counter = at(self.running(), CALL);
+        self.cross()
+    }
+
+    /// One user instruction, and the way through the kernel domain if it traps.
+    pub fn cross(&mut self) -> Crossed {
+        assert_eq!(self.machine.privilege, Privilege::User, "a crossing begins in user mode");
+        self.machine.journal.clear();
+        let before = self.machine.registers();
+        let frame_before = self.machine.csr.sscratch;
+        let executed = self.machine.executed();
+        self.machine.step();
+        self.run_kernel();
+        Crossed {
+            instructions: self.machine.executed() - executed,
+            before,
+            frame_before,
+            journal: std::mem::take(&mut self.machine.journal),
+        }
+    }
+
+    fn run_kernel(&mut self) {
+        for _ in 0..LIMIT {
+            if self.machine.privilege == Privilege::User {
+                return self.check_after();
+            }
+            assert_eq!(self.machine.csr.sstatus & STATUS_SIE, 0, "interrupts are off");
+            let step = self.machine.step();
+            let expected = matches!(step, Step::Completed | Step::Trapped(_));
+            assert!(expected, "{step:?}, {}", self.trace());
+        }
+        panic!("no way back to user mode, {}", self.trace());
+    }
+
+    /// What holds whenever privileged code has left.
+    fn check_after(&self) {
+        let csr = &self.machine.csr;
+        let forbidden = STATUS_SUM | STATUS_MXR | STATUS_FS;
+        let status = csr.read(SSTATUS, Privilege::Supervisor).unwrap();
+        assert_eq!(status & forbidden, 0, "user memory is closed, floating point off");
+        let domain = self.running();
+        let interrupts = if domain == SCHEDULER { 0 } else { INTERRUPTS_ON as u64 };
+        assert_eq!(csr.sie, interrupts, "sie in domain {domain}");
+        let frame = csr.sscratch;
+        let inside = THREADS..THREADS + THREAD_COUNT as u64 * PAGE_SIZE;
+        assert!(inside.contains(&frame) && frame % 8 == 0, "sscratch is {frame:#x}");
+        // What runs above a frame is the domain that the frame names.
+        let table = self.word(frame.wrapping_add_signed(FRAME_TABLE));
+        assert_eq!(table, self.end(domain).table, "the frame names the running domain");
+        self.check_no_loop();
+    }
+
+    /// No instruction of a portal was executed twice, and none of the nucleus' within one visit
+    /// from portal code. (The services in Rust, which no call goes through, are not held to it.)
+    fn check_no_loop(&self) {
+        let portals = PORTAL_CODE..THREADS;
+        let rust = self.machine.journal.path.iter().any(|(_, address)| {
+            ["unwind", "set_up_thread", "set_alive"]
+                .iter()
+                .any(|name| *address == self.nucleus.symbol(name))
+        });
+        if rust {
+            return;
+        }
+        let mut seen = HashSet::new();
+        let mut visit = HashSet::new();
+        for (privilege, address) in &self.machine.journal.path {
+            if *privilege == Privilege::User {
+                continue;
+            }
+            let first = if portals.contains(address) {
+                visit.clear();
+                seen.insert(*address)
+            } else {
+                visit.insert(*address)
+            };
+            assert!(first, "{address:#x} was executed twice, {}", self.trace());
+        }
+    }
+
+    fn trace(&self) -> String {
+        let path = &self.machine.journal.path;
+        let end = &path[path.len().saturating_sub(20)..];
+        let traps = &self.machine.journal.traps;
+        format!("pc {:#x}, traps {traps:x?}, last instructions {end:x?}", self.machine.program_counter)
+    }
+
+    /// Whether the hart has arrived where `domain` begins to execute at `offset` of its region.
+    pub fn assert_at(&self, domain: usize, offset: u64) {
+        assert_eq!(
+            (self.running(), self.machine.program_counter),
+            (domain, at(domain, offset)),
+            "the running domain and its program counter"
+        );
+    }
+
+    /// Whether the scheduler has just been entered for `event`.
+    pub fn assert_event(&self, event: Event, thread: usize, cause: u64, value: u64) {
+        let entry = World::event_entry(event);
+        assert_eq!((self.running(), self.machine.program_counter), (SCHEDULER, entry), "{event:?}");
+        let expected = [(A0, 0), (A1, thread as u64), (A2, cause), (A3, value)];
+        for (register, number) in expected {
+            assert_eq!(self.machine.get(register), number, "{} at {event:?}", name(register));
+        }
+        assert_eq!(self.machine.get(SP), at(SCHEDULER, STACK));
+        assert_eq!(self.machine.get(RA), at(SCHEDULER, STUB));
+    }
+
+    /// What user mode loads from `address`: the byte, or the trap, which is then taken back.
+    pub fn load(&mut self, address: u64) -> Result<u64, Trap> {
+        self.access(LOAD, address, 0).map(|world| world)
+    }
+
+    /// User mode stores a byte.
+    pub fn store(&mut self, address: u64, byte: u8) -> Result<(), Trap> {
+        self.access(STORE, address, byte).map(|_| ())
+    }
+
+    fn access(&mut self, snippet: u64, address: u64, byte: u8) -> Result<u64, Trap> {
+        let machine = &self.machine;
+        let (registers, counter) = (machine.registers(), machine.program_counter);
+        let control = machine.csr.clone();
+        self.machine.program_counter = at(self.running(), snippet);
+        self.machine.set(A0, u64::from(byte));
+        self.machine.set(A1, address);
+        // Nothing but the access may happen.
+        self.machine.csr.sie = 0;
+        let step = self.machine.step();
+        let loaded = self.machine.get(A0);
+        for (register, value) in (0..).zip(registers) {
+            self.machine.set(register, value);
+        }
+        self.machine.program_counter = counter;
+        self.machine.csr = control;
+        self.machine.privilege = Privilege::User;
+        match step {
+            Step::Trapped(trap) => Err(trap),
+            _ => Ok(loaded),
+        }
+    }
+}
+
+impl Crossed {
+    /// No write but in these ranges of kernel or user addresses, nor in the thread's scratch words
+    /// above the frames `from` to `to`.
+    pub fn assert_writes(&self, frames: (u64, u64), allowed: &[(u64, u64)]) {
+        let (from, to) = frames;
+        let stack = from + FRAME_HEADER as u64..to + FRAME_SCRATCH as u64 + 24;
+        let mut ranges = vec![(physical(stack.start), stack.end - stack.start)];
+        ranges.extend(allowed.iter().map(|(address, size)| (physical(*address), *size)));
+        let outside = self.journal.writes_outside(&ranges);
+        assert!(outside.is_empty(), "written outside {allowed:x?}: {outside:x?}");
+    }
+}
