@@ -41,7 +41,12 @@ impl Buffer {
     /// The page-table entries of its window, as (kernel address, bytes).
     fn entries(&self, activation: &Activation) -> (u64, u64) {
         let first = window_entries(activation, self.slot).start;
-        (first, self.length() / PAGE_SIZE * 8)
+        (first, self.window_size() / PAGE_SIZE * 8)
+    }
+
+    /// Bytes of its window: whole pages.
+    fn window_size(&self) -> u64 {
+        self.length().next_multiple_of(PAGE_SIZE)
     }
 }
 
@@ -67,8 +72,10 @@ impl World {
         let random = &mut self.random;
         // Five pages for each slot, so that buffers do not overlap.
         let area = at(caller, DATA) + slot * 5 * PAGE_SIZE;
-        let (pointer, length) = match random.u8(..6) {
+        let (pointer, length) = match random.u8(..8) {
             0 => (area + random.u64(..=1) * PAGE_SIZE, random.u64(1..=4) * PAGE_SIZE),
+            6 => (area, random.u64(COPY_MAXIMUM + 1..=WINDOW_MAXIMUM)),
+            7 => (area, random.u64(..4) * PAGE_SIZE + [65, 4095, 4096][random.usize(..3)]),
             // Across a page boundary.
             1 => (area + PAGE_SIZE - random.u64(..COPY_MAXIMUM), COPY_MAXIMUM),
             2 => (area + random.u64(..PAGE_SIZE), [0, 1, 63, 64][random.usize(..4)]),
@@ -174,13 +181,13 @@ impl World {
             assert_eq!(self.bytes(place, length), buffer.content, "the copy");
             return;
         }
-        for offset in [0, 1, PAGE_SIZE - 1, length - PAGE_SIZE, length - 1] {
+        for offset in [0, 1, (PAGE_SIZE - 1).min(length - 1), length / 2, length - 1] {
             let expected = u64::from(buffer.content[offset as usize]);
             assert_eq!(self.load(place + offset), Ok(expected), "offset {offset} of a window");
             let stored = self.store(place + offset, buffer.content[offset as usize]);
             assert_eq!(stored.is_ok(), buffer.writable, "storing to {buffer:?}");
         }
-        assert!(self.load(place + length).is_err(), "behind the window");
+        assert!(self.load(place + buffer.window_size()).is_err(), "behind the window");
         assert!(self.load(place - 1).is_err(), "before the window");
     }
 

@@ -2,6 +2,7 @@
 //! machine: the trap entry, the window services and the privileged portals.
 
 mod calls;
+mod hostile;
 mod nucleus;
 mod run;
 mod world;

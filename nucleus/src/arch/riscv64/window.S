@@ -178,6 +178,8 @@ copy_end:
     .globl copy_fault
 copy_fault:
     user_memory_off
+    li      t0, SSTATUS_SPP                     # set by this trap; the portal's sret leaves to user mode
+    csrc    sstatus, t0
     li      t3, ERROR_BAD_POINTER               # to open: refused
     csrr    t2, sepc
     lla     t0, copy_in_end
