@@ -103,6 +103,12 @@ pub trait SchedulerControl {
     fn thread_state(&self, index: u64) -> Result<u64, Error>;
     /// Ticks that a thread has run.
     fn thread_time(&self, index: u64) -> Result<u64, Error>;
+    /// Ends a thread's wait, whatever it waits for, with `Cancelled`; 1, or 0 if it did not wait.
+    fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error>;
+    /// Waits until a thread faults or `alarm` is called; `TimedOut` at an absolute time in ticks.
+    fn wait_fault(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error>;
+    /// Ends a `wait_fault`, as a fault does.
+    fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
     /// Index of the semaphore that is raised for each fault.
     fn fault_semaphore(&self) -> Result<u64, Error>;
     /// Allocates a semaphore for a domain; the value is its index.

@@ -262,7 +262,31 @@ impl interfaces::SchedulerControl for Server {
 
     fn reclaim(&self, thread: CallerThread, domain: u64, cursor: u64) -> Result<u64, Error> {
         let domain = u8::try_from(domain).map_err(|_| Error::BadArgument)?;
-        operation(|state, now| state.core.reclaim(index(thread), domain, cursor, now))
+        operation(|state, now| {
+            let outcome = state.core.reclaim(index(thread), domain, cursor, now);
+            // A driver's portals name its devices' semaphores for good, so these exist again at once,
+            // before anybody else can be given their indexes.
+            for interrupt in glue::interrupts().iter().filter(|interrupt| interrupt.domain == domain.into()) {
+                let _ = state.core.adopt_semaphore(interrupt.semaphore as u16, domain, 0);
+            }
+            outcome
+        })
+    }
+
+    fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error> {
+        operation(|state, now| state.core.cancel_wait(index(thread), Handle(other), now))
+    }
+
+    fn wait_fault(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error> {
+        operation(|state, now| {
+            let semaphore = state.fault_semaphore.into();
+            state.core.timed_p(index(thread), domain(caller), semaphore, deadline, now)
+        })
+        .map(drop)
+    }
+
+    fn alarm(&self, thread: CallerThread) -> Result<(), Error> {
+        operation(|state, now| state.core.v(index(thread), state.fault_semaphore.into(), now)).map(drop)
     }
 
     fn abandon_queue(&self, thread: CallerThread, queue: u64) -> Result<u64, Error> {
