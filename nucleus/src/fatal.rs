@@ -1,19 +1,21 @@
 //! The end: a component without which the system cannot go on has faulted, or the nucleus itself.
-//! Says so on the firmware's console and halts.
+//! Says so on the firmware's console and halts. Text and hexadecimal numbers are printed by hand,
+//! since formatting would be half of the nucleus.
 
 use cairn_abi::descriptor::NAME_SIZE;
 use cairn_abi::{domain, thread};
-use core::fmt::{self, Write};
 
-struct Firmware;
+fn print(text: &[u8]) {
+    for byte in text {
+        #[allow(deprecated)] // The debug console extension is younger than the firmware of QEMU 7.2.
+        sbi_rt::legacy::console_putchar(*byte as usize);
+    }
+}
 
-impl Write for Firmware {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            #[allow(deprecated)] // The debug console extension is younger than the firmware of QEMU 7.2.
-            sbi_rt::legacy::console_putchar(byte as usize);
-        }
-        Ok(())
+fn print_hexadecimal(number: u64) {
+    print(b"0x");
+    for digit in (0..16).rev() {
+        print(&[b"0123456789abcdef"[(number >> (digit * 4) & 15) as usize]]);
     }
 }
 
@@ -23,21 +25,29 @@ fn halt() -> ! {
 }
 
 /// Privileged manual, table 4.2.
-fn cause_text(cause: u64) -> &'static str {
+fn cause_text(cause: u64) -> &'static [u8] {
     match cause {
-        0 => "misaligned instruction address",
-        1 => "instruction access fault",
-        2 => "illegal instruction",
-        3 => "breakpoint",
-        4 | 6 => "misaligned address",
-        5 => "load access fault",
-        7 => "store access fault",
-        8 => "waiting for a stack of its own",
-        12 => "instruction page fault",
-        13 => "load page fault",
-        15 => "store page fault",
-        _ => "unexpected trap",
+        0 => b"misaligned instruction address",
+        1 => b"instruction access fault",
+        2 => b"illegal instruction",
+        3 => b"breakpoint",
+        4 | 6 => b"misaligned address",
+        5 => b"load access fault",
+        7 => b"store access fault",
+        8 => b"waiting for a stack of its own",
+        12 => b"instruction page fault",
+        13 => b"load page fault",
+        15 => b"store page fault",
+        _ => b"unexpected trap",
     }
+}
+
+fn print_place(cause: u64, pc: u64, value: u64) {
+    print(cause_text(cause));
+    print(b", pc ");
+    print_hexadecimal(pc);
+    print(b", value ");
+    print_hexadecimal(value);
 }
 
 /// An essential component faulted; `frame` is the header of the trap frame.
@@ -45,20 +55,17 @@ fn cause_text(cause: u64) -> &'static str {
 extern "C" fn fatal(frame: u64, cause: u64, value: u64) -> ! {
     // SAFETY: the trap entry wrote this frame; the frame below names the table of the domain that
     // was running, whose block is mapped and carries the name.
-    let (pc, number, name) = unsafe {
+    let (pc, name) = unsafe {
         let word = |offset: i64| (frame.wrapping_add_signed(offset) as *const u64).read_volatile();
         let table = word(thread::FRAME_TABLE - thread::TRAP_FRAME);
-        let name_at = table.wrapping_add_signed(domain::FIELD_NAME) as *const [u8; NAME_SIZE];
-        let number = (table.wrapping_add_signed(domain::FIELD_NUMBER) as *const u64).read();
-        (word(thread::TRAP_SEPC), number, name_at.read())
+        let name = table.wrapping_add_signed(domain::FIELD_NAME) as *const [u8; NAME_SIZE];
+        (word(thread::TRAP_SEPC), name.read())
     };
-    let _ = writeln!(
-        Firmware,
-        "\ncairn: essential component `{}` (domain {number}) faulted: {}, pc {pc:#x}, value {value:#x}\n\
-         cairn: the system cannot go on without it and halts",
-        cairn_abi::descriptor::name_text(&name),
-        cause_text(cause),
-    );
+    print(b"\ncairn: essential component `");
+    print(name.split(|byte| *byte == 0).next().unwrap_or(&name));
+    print(b"` faulted: ");
+    print_place(cause, pc, value);
+    print(b"\ncairn: the system cannot go on without it and halts\n");
     halt()
 }
 
@@ -71,12 +78,14 @@ extern "C" fn privileged_fault() -> ! {
         core::arch::asm!("csrr {0}, scause", "csrr {1}, sepc", "csrr {2}, stval",
             out(reg) cause, out(reg) pc, out(reg) value);
     }
-    let _ = writeln!(Firmware, "\ncairn: fault in privileged mode: {}, pc {pc:#x}, value {value:#x}", cause_text(cause));
+    print(b"\ncairn: fault in privileged mode: ");
+    print_place(cause, pc, value);
+    print(b"\n");
     halt()
 }
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
-    let _ = Firmware.write_str("\ncairn: panic in the nucleus\n");
+    print(b"\ncairn: panic in the nucleus\n");
     halt()
 }

@@ -1,5 +1,6 @@
 //! Places a system: memory, page tables, portal tables, threads.
 
+use crate::check;
 use crate::component::{Component, Interface, Rights};
 use crate::memory::*;
 use crate::nucleus::Nucleus;
@@ -166,7 +167,8 @@ pub fn layout(
     }
     layout.refresh_kernel_half()?;
     layout.write_parameters(nucleus_physical, boot, exit, threads, domains)?;
-    let report = layout.report(nucleus_physical);
+    let shared = layout.check()?;
+    let report = layout.report(nucleus_physical, shared);
     Ok(Image { bytes: layout.memory.into_bytes(), report })
 }
 
@@ -857,7 +859,19 @@ impl Layout<'_> {
         Ok(())
     }
 
-    fn report(&mut self, nucleus_physical: u64) -> Report {
+    /// Reads the finished page tables and refuses what must not be.
+    fn check(&mut self) -> Result<Vec<check::Sharing>, String> {
+        let domains: Vec<check::Domain> = (0..self.placed.len())
+            .map(|index| check::Domain {
+                name: self.system.instances[index].name.to_string(),
+                root: self.placed[index].root.0,
+                has_role: self.system.instances[index].role.is_some(),
+            })
+            .collect();
+        check::check(&mut self.memory, &domains)
+    }
+
+    fn report(&mut self, nucleus_physical: u64, shared: Vec<check::Sharing>) -> Report {
         let instances = self
             .placed
             .iter()
@@ -874,6 +888,7 @@ impl Layout<'_> {
             portal_code: self.code.next() - PORTAL_CODE,
             page_tables: self.tables.used * PAGE_SIZE,
             instances,
+            shared,
         }
     }
 }

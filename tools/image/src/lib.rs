@@ -4,6 +4,7 @@
 //! its components.
 #![forbid(unsafe_code)]
 
+pub mod check;
 mod component;
 pub mod layout;
 mod memory;

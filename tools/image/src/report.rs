@@ -1,5 +1,6 @@
 //! The layout report: what `./cairn build` prints, and what other tools read as JSON.
 
+use crate::check::Sharing;
 use crate::component::Rights;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -68,6 +69,8 @@ pub struct Report {
     pub page_tables: u64,
     /// The instances.
     pub instances: Vec<InstanceReport>,
+    /// Pages that several domains map.
+    pub shared: Vec<Sharing>,
 }
 
 fn kibibytes(bytes: u64) -> String {
@@ -94,6 +97,9 @@ impl fmt::Display for Report {
                 kibibytes(instance.stacks),
                 kibibytes(instance.page_tables)
             )?;
+        }
+        for shared in &self.shared {
+            writeln!(formatter, "shared {shared}")?;
         }
         writeln!(
             formatter,

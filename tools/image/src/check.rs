@@ -1,0 +1,296 @@
+//! Checks the finished image by reading its page tables as the hardware will: nothing here uses
+//! what the layout believes it did.
+//!
+//! - no page is writable and executable, in any domain and between domains;
+//! - no page is writable in two domains unless the description shares it: a section, a stack group;
+//! - what a role maps beside (`abi::address::ROLE_*`) is mapped in that role's domain alone;
+//! - no user page lies in the kernel domain's half, no kernel page in the user half;
+//! - the kernel domain's half is the same in every domain.
+
+use crate::memory::{EXECUTE, Memory, READ, USER, VALID, WRITE};
+use cairn_abi::address::*;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A domain to check.
+pub struct Domain {
+    /// Its name.
+    pub name: String,
+    /// Physical address of its root page table.
+    pub root: u64,
+    /// Whether it may map what belongs to a role.
+    pub has_role: bool,
+}
+
+/// Why pages may be in several domains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Reason {
+    /// A section of the description.
+    Section,
+    /// The stacks of a stack group.
+    StackGroup,
+    /// A role: the scheduler's semaphore words, the memory manager's view, and so on.
+    Role,
+}
+
+/// Pages that several domains map.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sharing {
+    /// First address in the first of the domains.
+    pub address: u64,
+    /// Pages.
+    pub pages: u64,
+    /// Why.
+    pub reason: Reason,
+    /// The domains, each with `r` or `rw`.
+    pub domains: Vec<(String, String)>,
+}
+
+impl fmt::Display for Sharing {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = match self.reason {
+            Reason::Section => "section",
+            Reason::StackGroup => "stack group",
+            Reason::Role => "role",
+        };
+        write!(formatter, "{:#x} {} pages, {reason}:", self.address, self.pages)?;
+        for (domain, rights) in &self.domains {
+            write!(formatter, " {domain} ({rights})")?;
+        }
+        Ok(())
+    }
+}
+
+/// One page in one domain.
+#[derive(Clone, Copy)]
+struct Use {
+    domain: usize,
+    address: u64,
+    flags: u64,
+}
+
+fn reason(address: u64) -> Option<Reason> {
+    if (ROLE_MEMORY..STACK_GROUPS).contains(&address) || address >= ROLE_RECORD {
+        Some(Reason::Role)
+    } else if (STACK_GROUPS..SECTIONS).contains(&address) {
+        Some(Reason::StackGroup)
+    } else if (SECTIONS..ROLE_RECORD).contains(&address) {
+        Some(Reason::Section)
+    } else {
+        None
+    }
+}
+
+/// Calls `found` for every page that a root maps: virtual address, physical address, flags.
+fn walk(memory: &mut Memory, table: u64, level: u32, base: u64, found: &mut impl FnMut(u64, u64, u64)) {
+    for index in 0..512u64 {
+        let entry = memory.load(table + index * 8);
+        if entry & VALID == 0 {
+            continue;
+        }
+        let mut address = base | index << (12 + 9 * level);
+        if level == 2 && index >= 256 {
+            address |= KERNEL;
+        }
+        let physical = (entry >> 10) << 12;
+        if entry & (READ | WRITE | EXECUTE) == 0 {
+            walk(memory, physical, level - 1, address, found);
+            continue;
+        }
+        for page in 0..1u64 << (9 * level) {
+            found(address + page * PAGE_SIZE, physical + page * PAGE_SIZE, entry & 0xff);
+        }
+    }
+}
+
+/// Checks the domains; what they share, by reason.
+pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, String> {
+    let mut users: BTreeMap<u64, Vec<Use>> = BTreeMap::new();
+    let mut kernel: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut first_half = None;
+    for (number, domain) in domains.iter().enumerate() {
+        let half = memory.at(domain.root + 2048, 2048).to_vec();
+        if *first_half.get_or_insert_with(|| half.clone()) != half {
+            return Err(format!("domain `{}` has a kernel half of its own", domain.name));
+        }
+        let mut error = None;
+        walk(memory, domain.root, 2, 0, &mut |address, physical, flags| {
+            if flags & WRITE != 0 && flags & EXECUTE != 0 {
+                error = Some(format!("`{}` can write and execute {address:#x}", domain.name));
+            }
+            if (address >= KERNEL) == (flags & USER != 0) {
+                error = Some(format!("`{}` has {address:#x} on the wrong side of the user bit", domain.name));
+            }
+            if address >= KERNEL {
+                *kernel.entry(physical).or_default() |= flags;
+            } else {
+                users.entry(physical).or_default().push(Use { domain: number, address, flags });
+            }
+        });
+        if let Some(error) = error {
+            return Err(error);
+        }
+    }
+    for (physical, flags) in &kernel {
+        if flags & WRITE != 0 && flags & EXECUTE != 0 {
+            return Err(format!("the kernel domain can write and execute {physical:#x}"));
+        }
+    }
+
+    let mut sharings: Vec<Sharing> = Vec::new();
+    for (physical, uses) in &users {
+        check_page(*physical, uses, kernel.get(physical).copied(), domains)?;
+        if uses.len() < 2 {
+            continue;
+        }
+        let reason = uses.iter().filter_map(|used| reason(used.address)).max().unwrap_or(Reason::Role);
+        let described: Vec<(String, String)> = uses
+            .iter()
+            .map(|used| {
+                let rights = if used.flags & WRITE != 0 { "rw" } else { "r" };
+                (domains[used.domain].name.clone(), rights.to_string())
+            })
+            .collect();
+        let address = uses[0].address;
+        match sharings.last_mut() {
+            Some(last)
+                if last.domains == described
+                    && last.reason == reason
+                    && last.address + last.pages * PAGE_SIZE == address =>
+            {
+                last.pages += 1;
+            }
+            _ => sharings.push(Sharing { address, pages: 1, reason, domains: described }),
+        }
+    }
+    Ok(sharings)
+}
+
+fn check_page(physical: u64, uses: &[Use], kernel: Option<u64>, domains: &[Domain]) -> Result<(), String> {
+    let name = |used: &Use| &domains[used.domain].name;
+    let plain: Vec<&Use> = uses.iter().filter(|used| reason(used.address) != Some(Reason::Role)).collect();
+    for used in uses {
+        if reason(used.address) == Some(Reason::Role) && !domains[used.domain].has_role {
+            return Err(format!("`{}` has no role but maps {:#x}", name(used), used.address));
+        }
+        // The nucleus' memory is in user mode's reach only where a role demands it.
+        if let Some(flags) = kernel {
+            let own_stack = reason(used.address).is_none() && flags & EXECUTE == 0;
+            let role = reason(used.address) == Some(Reason::Role);
+            if !own_stack && !role {
+                return Err(format!("`{}` maps {physical:#x} of the kernel domain at {:#x}", name(used), used.address));
+            }
+        }
+    }
+    for (index, first) in plain.iter().enumerate() {
+        for second in &plain[index + 1..] {
+            let shared = reason(first.address);
+            if shared.is_none() || shared != reason(second.address) || first.address != second.address {
+                return Err(format!(
+                    "{physical:#x} is in `{}` at {:#x} and in `{}` at {:#x}, and the description does not say so",
+                    name(first), first.address, name(second), second.address
+                ));
+            }
+            if (first.flags | second.flags) & EXECUTE != 0 && (first.flags | second.flags) & WRITE != 0 {
+                return Err(format!("{physical:#x} is executable in one domain and writable in another"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{PageTables, Root};
+
+    const CODE: u64 = 0x8020_0000;
+
+    struct Two {
+        memory: Memory,
+        tables: PageTables,
+        roots: [Root; 2],
+        page: u64,
+    }
+
+    fn two() -> Two {
+        let mut memory = Memory::new(CODE, CODE + 0x100_0000);
+        let mut tables = PageTables::new(&mut memory, 64).unwrap();
+        let roots = [Root(tables.take(1).unwrap()), Root(tables.take(1).unwrap())];
+        let page = memory.pages(1).unwrap();
+        Two { memory, tables, roots, page }
+    }
+
+    impl Two {
+        fn map(&mut self, domain: usize, address: u64, flags: u64) -> &mut Two {
+            self.tables.map(&mut self.memory, self.roots[domain], address, self.page, flags).unwrap();
+            self
+        }
+
+        fn check(&mut self) -> Result<Vec<Sharing>, String> {
+            let domain = |index: usize| Domain {
+                name: ["one", "two"][index].into(),
+                root: self.roots[index].0,
+                has_role: index == 1,
+            };
+            let domains = [domain(0), domain(1)];
+            check(&mut self.memory, &domains)
+        }
+    }
+
+    #[test]
+    fn pages_of_ones_own_are_fine() {
+        assert!(two().map(0, region(1), USER | READ | WRITE).check().unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_page_in_two_regions_is_refused() {
+        let error = two().map(0, region(1), USER | READ | WRITE).map(1, region(2), USER | READ).check();
+        assert!(error.unwrap_err().contains("does not say so"));
+    }
+
+    #[test]
+    fn a_section_is_shared_and_reported() {
+        let shared = two().map(0, SECTIONS, USER | READ | WRITE).map(1, SECTIONS, USER | READ).check().unwrap();
+        assert_eq!(shared.len(), 1);
+        assert_eq!(shared[0].reason, Reason::Section);
+        assert_eq!(shared[0].to_string(), "0x3800000000 1 pages, section: one (rw) two (r)");
+    }
+
+    #[test]
+    fn a_section_is_not_code() {
+        let error = two().map(0, SECTIONS, USER | READ | WRITE).map(1, SECTIONS, USER | READ | EXECUTE).check();
+        assert!(error.unwrap_err().contains("executable in one domain and writable in another"));
+    }
+
+    #[test]
+    fn a_roles_window_needs_the_role() {
+        let error = two().map(0, ROLE_RECORD, USER | READ).check();
+        assert!(error.unwrap_err().contains("has no role"));
+        assert!(two().map(1, ROLE_RECORD, USER | READ).check().is_ok());
+    }
+
+    #[test]
+    fn kernel_halves_are_the_same() {
+        let error = two().map(0, NUCLEUS, READ | EXECUTE).check();
+        assert!(error.unwrap_err().contains("kernel half of its own"));
+    }
+
+    #[test]
+    fn writable_and_executable_is_refused() {
+        let mut two = two();
+        two.map(0, region(1), USER | READ | EXECUTE);
+        // As a broken layout would: the builder itself refuses.
+        let root = two.roots[0].0;
+        let mut entry = root;
+        for level in [2, 1] {
+            let slot = entry + (region(1) >> (12 + 9 * level) & 511) * 8;
+            entry = (two.memory.load(slot) >> 10) << 12;
+        }
+        let slot = entry + (region(1) >> 12 & 511) * 8;
+        let word = two.memory.load(slot);
+        two.memory.store(slot, word | WRITE);
+        assert!(two.check().unwrap_err().contains("write and execute"));
+    }
+}
