@@ -422,7 +422,7 @@ fn return_half(
     // and its own abort entry: itself.
     code.at = code.at.next_multiple_of(4);
     let dead_literals = code.at;
-    code.at += 4;
+    code.at += 8;
     let dead = code.at;
     find_base(code, start)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
@@ -443,6 +443,7 @@ fn return_half(
     }
     code.literal(dead, LITERAL_MARK, MARK_DEAD);
     code.literal(dead, LITERAL_ABORT, dead_address);
+    code.literal(dead, LITERAL_RETURN, code.address + start as u64 * 4);
     code.literal(start, LITERAL_MARK, MARK_RETURN);
     code.literal(start, LITERAL_ABORT, abort);
     code.literal(start, LITERAL_RETURN, dead_address);

@@ -11,7 +11,8 @@ pub const LITERALS_SIZE: i64 = 128;
 pub const LITERAL_MARK: i64 = -8;
 /// Return code: where to go on if the callee is dead.
 pub const LITERAL_ABORT: i64 = -16;
-/// Call: address of the return portal's code. Return: address of its *dead* entry.
+/// Call: address of the return portal's code. Return: address of its *dead* entry. Dead entry: address
+/// of its return portal, for whoever walks an invocation stack.
 pub const LITERAL_RETURN: i64 = -24;
 /// `satp` of the domain that the code enters.
 pub const LITERAL_SATP: i64 = -32;
