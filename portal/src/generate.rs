@@ -108,13 +108,23 @@ impl<'a> Code<'a> {
         self.labels[label as usize] = Some(self.at);
     }
 
+    /// Zeros up to the next multiple of 16 bytes.
+    fn align(&mut self) -> Result<(), GenerateError> {
+        self.zeros(self.at.next_multiple_of(4) - self.at)
+    }
+
+    fn zeros(&mut self, count: usize) -> Result<(), GenerateError> {
+        let end = self.at + count;
+        self.words.get_mut(self.at..end).ok_or(GenerateError::NoSpace)?.fill(0);
+        self.at = end;
+        Ok(())
+    }
+
     /// Leaves room for literals and returns where the code begins.
     fn literals(&mut self) -> Result<usize, GenerateError> {
-        self.at = self.at.next_multiple_of(4);
-        let code = self.at + LITERALS_SIZE as usize / 4;
-        self.words.get_mut(self.at..code).ok_or(GenerateError::NoSpace)?.fill(0);
-        self.at = code;
-        Ok(code)
+        self.align()?;
+        self.zeros(LITERALS_SIZE as usize / 4)?;
+        Ok(self.at)
     }
 
     fn literal(&mut self, code: usize, literal: i64, word: u64) {
@@ -157,13 +167,10 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
-    fn finish(mut self, call: usize, back: usize) -> Generated {
-        while self.at % 4 != 0 && self.at < self.words.len() {
-            self.words[self.at] = 0;
-            self.at += 1;
-        }
+    fn finish(mut self, call: usize, back: usize) -> Result<Generated, GenerateError> {
+        self.align()?;
         let address = |word: usize| if word == 0 { 0 } else { self.address + word as u64 * 4 };
-        Generated { call: address(call), back: address(back), size: self.at * 4 }
+        Ok(Generated { call: address(call), back: address(back), size: self.at * 4 })
     }
 }
 
@@ -420,9 +427,8 @@ fn return_half(
 
     // The dead entry is named like a return portal, by an address before which lie its own mark
     // and its own abort entry: itself.
-    code.at = code.at.next_multiple_of(4);
-    let dead_literals = code.at;
-    code.at += 8;
+    code.align()?;
+    code.zeros(8)?;
     let dead = code.at;
     find_base(code, start)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
@@ -438,9 +444,6 @@ fn return_half(
     code.resolve()?;
 
     let dead_address = code.address + dead as u64 * 4;
-    for at in dead_literals..dead {
-        code.words[at] = 0;
-    }
     code.literal(dead, LITERAL_MARK, MARK_DEAD);
     code.literal(dead, LITERAL_ABORT, dead_address);
     code.literal(dead, LITERAL_RETURN, code.address + start as u64 * 4);
@@ -504,13 +507,13 @@ fn portal_pair(
     let mut code = Code::new(words, address);
     if specification.state == State::Discarded {
         let start = discard_half(&mut code, specification, crossing)?;
-        return Ok(code.finish(start, 0));
+        return code.finish(start, 0);
     }
     let call = call_half(&mut code, specification, crossing, fast_path)?;
     let back = return_half(&mut code, specification, crossing)?;
     let back_address = code.address + back as u64 * 4;
     code.literal(call, LITERAL_RETURN, back_address);
-    Ok(code.finish(call, back))
+    code.finish(call, back)
 }
 
 fn run_to_completion_literals(code: &mut Code, start: usize, crossing: &Crossing) {
@@ -563,7 +566,7 @@ pub fn event(
     code.emit(&stencil::ENTER_ENTRY)?;
     code.emit(&stencil::LEAVE_MINIMAL)?;
     run_to_completion_literals(&mut code, start, crossing);
-    Ok(code.finish(start, 0))
+    code.finish(start, 0)
 }
 
 /// A portal that does its work itself.
@@ -599,5 +602,5 @@ pub fn short_circuit(
         code.emit(&stencil::SHORT_CIRCUIT_LEAVE)?;
     }
     code.literal(start, LITERAL_MARK, MARK_CALL);
-    Ok(code.finish(start, 0))
+    code.finish(start, 0)
 }

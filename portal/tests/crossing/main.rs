@@ -2,7 +2,12 @@
 //! machine: the trap entry, the window services and the privileged portals.
 
 mod calls;
+mod counts;
+mod death;
+mod fences;
 mod hostile;
 mod nucleus;
 mod run;
+mod semaphores;
+mod traps;
 mod world;

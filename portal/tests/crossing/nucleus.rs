@@ -25,16 +25,18 @@ impl Nucleus {
 
 /// The nucleus, built at first use, or the file that `CAIRN_NUCLEUS` names.
 pub fn nucleus() -> &'static Nucleus {
-    static NUCLEUS: OnceLock<Nucleus> = OnceLock::new();
-    NUCLEUS.get_or_init(|| {
-        let file = std::env::var_os("CAIRN_NUCLEUS").map_or_else(build, PathBuf::from);
+    // The error is kept as well: one build, whatever the number of tests.
+    static NUCLEUS: OnceLock<Result<Nucleus, String>> = OnceLock::new();
+    let nucleus = NUCLEUS.get_or_init(|| {
+        let file = std::env::var_os("CAIRN_NUCLEUS").map_or_else(build, |file| Ok(file.into()))?;
         let bytes = std::fs::read(&file)
-            .unwrap_or_else(|error| panic!("cannot read the nucleus {}: {error}", file.display()));
-        read(&bytes)
-    })
+            .map_err(|error| format!("cannot read the nucleus {}: {error}", file.display()))?;
+        Ok(read(&bytes))
+    });
+    nucleus.as_ref().unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn build() -> PathBuf {
+fn build() -> Result<PathBuf, String> {
     let cargo = std::env::var_os("CAIRN_CARGO").or_else(|| std::env::var_os("CARGO"));
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("nucleus");
     let mut command = Command::new(cargo.unwrap_or("cargo".into()));
@@ -51,9 +53,12 @@ fn build() -> PathBuf {
     if std::env::var("CAIRN_RUST").is_ok_and(|rust| rust == "debian") {
         command.arg("-Zbuild-std=core,alloc").env("RUSTC_BOOTSTRAP", "1");
     }
-    let status = command.status().expect("cargo runs, since it runs this test");
-    assert!(status.success(), "the nucleus does not build for {TARGET}: the messages are above");
-    folder.join(TARGET).join("release/cairn-nucleus")
+    let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !output.status.success() {
+        let messages = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("the nucleus does not build for {TARGET}:\n{messages}"));
+    }
+    Ok(folder.join(TARGET).join("release/cairn-nucleus"))
 }
 
 fn read(file: &[u8]) -> Nucleus {

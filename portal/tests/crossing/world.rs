@@ -505,6 +505,15 @@ impl World {
             .unwrap_or_else(|| panic!("satp {satp:#x} is no domain's"))
     }
 
+    /// For a hart without ASIDs whose portals rely on them: tells the domains apart by what such a
+    /// hart keeps of `satp`.
+    pub fn forget_asids(&mut self) {
+        for space in &mut self.spaces {
+            space.asid = 0;
+        }
+        self.machine.csr.satp = self.spaces[CLIENT].satp();
+    }
+
     /// The word at a kernel or user address, by its physical place.
     pub fn word(&self, address: u64) -> u64 {
         self.machine.memory.read_u64(physical(address)).unwrap()

@@ -14,29 +14,26 @@
     sub     \register, tp, \register
 .endm
 
-# t3 = pages of t3 bytes
-.macro pages scratch
-    lui     \scratch, 1
-    addi    \scratch, \scratch, -1
-    add     t3, t3, \scratch
+# t3 = pages of t3 bytes (one at least), less one
+.macro pages_before_last
+    addi    t3, t3, -1
     srli    t3, t3, 12
 .endm
 
-# ra = kernel address of the slot's first page-table entry, t2 = the callee's address of the slot
+# ra = kernel address of the slot's first page-table entry, t2 = the callee's address of the slot,
+# t0 = the size of a page
 .macro slot
     ld      t0, FRAME_ACTIVATION(tp)
     ld      ra, ACTIVATION_WINDOW_ENTRY(t0)
-    slli    t2, t4, 5
-    add     ra, ra, t2
-    slli    t2, t4, 3
-    add     ra, ra, t2                          # 5 pages a slot, 8 bytes an entry
     ld      t2, ACTIVATION_STACK(t0)
-    slli    t0, t4, 14
-    add     t2, t2, t0
+    slli    t0, t4, 2
+    add     t4, t4, t0                          # 5 pages a slot
+    slli    t0, t4, 3
+    add     ra, ra, t0                          # 8 bytes an entry
     slli    t0, t4, 12
     add     t2, t2, t0
-    lui     t0, 1                               # one page of distance, and the size of a page
-    add     t2, t2, t0
+    lui     t0, 1
+    add     t2, t2, t0                          # one page lies between the stack and the slots
 .endm
 
 # Between these two, privileged code may touch user memory: SUM is set, and a fault finds the
@@ -89,9 +86,9 @@ service_\name:
     sd      t2, -16(t0)
     sd      t3, -8(t0)
     slot
-    pages   t0
+    pages_before_last
     slli    t3, t3, 5                           # 32 bytes of code for each
-    lla     t0, 2f
+    lla     t0, 2f - 32
     sub     t0, t0, t3
     jr      t0
     .rept   4
@@ -198,9 +195,9 @@ service_close:
 unmap:
     slot
     ld      t6, LITERAL_ASID(t1)
-    pages   t4
+    pages_before_last
     slli    t3, t3, 4                           # 16 bytes of code for each
-    lla     t4, 1f
+    lla     t4, 1f - 16
     sub     t4, t4, t3
     jr      t4
     .rept   4

@@ -1,0 +1,238 @@
+//! Frames of dead domains become error returns, whatever they hold.
+
+use crate::calls::Buffer;
+use crate::run::*;
+use crate::world::*;
+use cairn_abi::Error;
+use cairn_abi::privileged::*;
+use cairn_abi::thread::*;
+use cairn_emulator::Interrupt;
+use cairn_emulator::register::*;
+use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
+
+/// What a frame can hold: nothing, registers, an activation, copies, windows.
+const KINDS: [&str; 8] = ["smi", "spi", "nmi", "npi", "npr", "nmwr", "spwrw", "npwww"];
+
+impl World {
+    /// Does what the service `unwind` does: the frame leaves through its dead entry.
+    fn mark_dead(&mut self, frame: u64) {
+        let back = self.word(frame.wrapping_add_signed(FRAME_RETURN));
+        let literal = |offset: i64| self.word(back.wrapping_add_signed(offset));
+        assert_eq!(literal(LITERAL_MARK), MARK_RETURN);
+        let dead = literal(LITERAL_RETURN);
+        assert_eq!(self.word(dead.wrapping_add_signed(LITERAL_MARK)), MARK_DEAD);
+        self.set_word(frame.wrapping_add_signed(FRAME_RETURN), dead);
+    }
+
+    /// The first activation of the connection is free again, its windows are closed.
+    fn assert_released(&self, connection: &Connection) {
+        if let Some(first) = connection.activations.first() {
+            assert_eq!(self.word(connection.crossing.queue), first.descriptor);
+            self.assert_windows_closed(first);
+        }
+    }
+
+    /// Every error return leaves the buffers as they were: nothing is copied back.
+    fn assert_dead(
+        &mut self,
+        connection: &Connection,
+        before: &[u64; 32],
+        buffers: &[Buffer],
+        callee: &[u64; 32],
+    ) {
+        self.assert_at(connection.caller, RESUME);
+        let reply = (self.machine.get(A0) as i64, self.machine.get(A1));
+        assert_eq!(reply, (Error::Dead.status(), 0));
+        // An aborted call on a shared stack puts the pointer back as well.
+        let mut callee = *callee;
+        callee[usize::from(SP)] = before[usize::from(SP)];
+        self.check_caller(connection, before, &callee);
+        for buffer in buffers.iter().filter(|buffer| !buffer.mapped() && buffer.length() > 0) {
+            assert_eq!(self.bytes(buffer.pointer, buffer.length()), buffer.content);
+        }
+    }
+}
+
+#[test]
+fn the_middle_of_three_is_dead() {
+    for first in KINDS {
+        for second in KINDS {
+            if second.starts_with('s') {
+                // Server and backend have no stack group in common.
+                continue;
+            }
+            for seed in 0..6 {
+                let mut world = World::new(seed);
+                let outer = world.connect(first, CLIENT, SERVER);
+                let inner = world.connect(second, SERVER, BACKEND);
+                let (buffers, before) = world.checked_call(&outer);
+                world.checked_call(&inner);
+                let frame = world.machine.csr.sscratch;
+                world.mark_dead(frame);
+                let back = world.reply(0, 5);
+                world.assert_released(&inner);
+                world.assert_released(&outer);
+                world.assert_dead(&outer, &before, &buffers, &back.before);
+                assert_eq!(world.machine.csr.sscratch, base_frame());
+                world.round_trip(&outer);
+            }
+        }
+    }
+}
+
+#[test]
+fn two_in_the_middle_are_dead() {
+    for kind in ["nmi", "npi", "npr", "nmwr", "npwww"] {
+        for seed in 0..6 {
+            let mut world = World::new(seed);
+            let first = world.connect(kind, CLIENT, SERVER);
+            let second = world.connect(kind, SERVER, BACKEND);
+            let third = world.connect(kind, BACKEND, SERVER);
+            let (buffers, before) = world.checked_call(&first);
+            world.checked_call(&second);
+            world.mark_dead(world.machine.csr.sscratch);
+            world.checked_call(&third);
+            world.mark_dead(world.machine.csr.sscratch);
+            let back = world.reply(0, 5);
+            for connection in [&first, &second, &third] {
+                world.assert_released(connection);
+            }
+            world.assert_dead(&first, &before, &buffers, &back.before);
+        }
+    }
+}
+
+#[test]
+fn the_thread_of_a_dead_domain_ends() {
+    for kind in KINDS {
+        for seed in 0..6 {
+            let mut world = World::new(seed);
+            let connection = world.connect(kind, CLIENT, SERVER);
+            world.checked_call(&connection);
+            world.mark_dead(world.machine.csr.sscratch);
+            world.reply(0, 5);
+            assert_eq!(world.running(), SCHEDULER);
+            assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
+            assert_eq!(world.machine.get(A1), THREAD as u64);
+            world.assert_released(&connection);
+            assert_eq!(world.machine.csr.sscratch, base_frame());
+        }
+    }
+}
+
+#[test]
+fn a_callee_that_faults_becomes_an_error_of_the_caller() {
+    for kind in KINDS {
+        for seed in 0..6 {
+            let mut world = World::new(seed);
+            let connection = world.connect(kind, CLIENT, SERVER);
+            let (buffers, before) = world.checked_call(&connection);
+            world.scramble();
+            world.machine.set(A1, at(SERVER, NOTHING));
+            world.machine.program_counter = at(SERVER, LOAD);
+            let callee = world.cross().before;
+            world.assert_event(Event::Fault, THREAD, 13, at(SERVER, NOTHING));
+            world.mark_dead(world.machine.csr.sscratch);
+            let scheduler = world.reply(0, 0).before;
+            // What a minimal portal does not restore is the scheduler's, not the dead callee's.
+            assert_ne!(callee[usize::from(S0)], world.machine.get(S0));
+            world.assert_released(&connection);
+            world.assert_dead(&connection, &before, &buffers, &scheduler);
+        }
+    }
+}
+
+#[test]
+fn an_interrupted_domain_that_is_dead_ends_the_thread() {
+    let mut world = World::new(40);
+    world.machine.csr.stimecmp = 0;
+    world.cross();
+    assert_eq!(world.machine.program_counter, World::event_entry(Event::Timer));
+    world.machine.csr.stimecmp = u64::MAX;
+    world.mark_dead(world.machine.csr.sscratch);
+    world.reply(0, 0);
+    assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
+}
+
+#[test]
+fn a_call_into_the_scheduler_whose_caller_is_dead() {
+    for seed in 0..6 {
+        let mut world = World::new(seed);
+        let outer = world.connect("npwr", CLIENT, SERVER);
+        let inner = world.connect("rpci", SERVER, SCHEDULER);
+        let (buffers, before) = world.checked_call(&outer);
+        world.checked_call(&inner);
+        assert_eq!(world.machine.csr.sie, 0);
+        world.mark_dead(world.machine.csr.sscratch);
+        let back = world.reply(0, 1);
+        world.assert_released(&outer);
+        world.assert_dead(&outer, &before, &buffers, &back.before);
+        assert_eq!(world.machine.csr.sie, INTERRUPTS_ON as u64);
+    }
+}
+
+/// The service itself: from another thread, as the supervisor uses it.
+#[test]
+fn unwinding_by_the_service() {
+    let mut world = World::new(41);
+    let outer = world.connect("npr", CLIENT, SERVER);
+    let inner = world.connect("npw", SERVER, BACKEND);
+    let (buffers, before) = world.checked_call(&outer);
+    world.checked_call(&inner);
+    let frame = world.machine.csr.sscratch;
+    // Into the scheduler, which in this world holds all privileged portals.
+    world.machine.csr.stimecmp = 0;
+    world.cross();
+    world.machine.csr.stimecmp = u64::MAX;
+    assert_eq!(world.running(), SCHEDULER);
+
+    let unwind = |world: &mut World, thread: u64, offset: u64| {
+        let crossed =
+            world.call(PORTAL_UNWIND as u64, at(SCHEDULER, STACK), [thread, offset, 0, 0, 0, 0, 0, 0]);
+        world.assert_at(SCHEDULER, RESUME);
+        for register in SAVED.iter().chain(&[SP, RA]) {
+            assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);
+        }
+        world.machine.get(A0) as i64
+    };
+    let bad = Error::BadArgument.status();
+    let thread = THREAD as u64;
+    for (index, offset) in [
+        (THREAD_COUNT as u64, frame % 4096),
+        (u64::MAX, frame % 4096),
+        (thread, frame % 4096 + 1),
+        (thread, 4096),
+        (thread, u64::MAX - 7),
+        (thread, frame % 4096 + 8),
+        (thread, BASE_FRAME as u64 - 8),
+        (thread, BASE_FRAME as u64),
+    ] {
+        assert_eq!(unwind(&mut world, index, offset), bad, "thread {index}, offset {offset:#x}");
+    }
+    assert_eq!(unwind(&mut world, thread, frame % 4096), 0);
+    assert_eq!(unwind(&mut world, thread, frame % 4096), bad, "it is marked already");
+    // The same thread goes on where it was interrupted.
+    world.reply(0, 0);
+    assert_eq!(world.running(), BACKEND);
+    let back = world.reply(0, 5);
+    world.assert_dead(&outer, &before, &buffers, &back.before);
+}
+
+/// Whoever waits for the activation of an unwound frame is told.
+#[test]
+fn a_dead_frame_wakes_who_waits_for_its_activation() {
+    let mut world = World::new(42);
+    let outer = world.connect("npi", CLIENT, SERVER);
+    let inner = world.connect("npi", SERVER, BACKEND);
+    world.checked_call(&outer);
+    world.checked_call(&inner);
+    world.mark_dead(world.machine.csr.sscratch);
+    world.set_word(inner.crossing.waiters, 1);
+    world.reply(0, 5);
+    assert_eq!(world.machine.csr.pending(), Interrupt::Software.bit());
+    world.assert_at(CLIENT, RESUME);
+    let interrupted = world.cross();
+    assert_eq!(interrupted.journal.traps.len(), 1);
+    world.assert_event(Event::Software, THREAD, Interrupt::Software.code(), 0);
+    assert_eq!(world.machine.csr.pending(), 0, "acknowledged");
+}

@@ -1,0 +1,202 @@
+//! Translation fences: windows that are closed, and domains without ASIDs. The emulator's hart keeps
+//! every translation that no fence names; the tests run once more with the fences taken out, to show
+//! that they can fail.
+
+use crate::world::*;
+use cairn_abi::address::*;
+use cairn_emulator::register::*;
+use cairn_emulator::{Options, encode};
+use cairn_portal::literal::{LITERAL_RETURN, LITERAL_MARK, MARK_RETURN};
+
+/// Replaces every `sfence.vma` in the nucleus' text by nothing.
+fn without_fences(world: &mut World) {
+    let (address, text) = world.nucleus.parts[0].clone();
+    let mut removed = 0;
+    for offset in (0..text.len() - 3).step_by(2) {
+        let word = u32::from_le_bytes(text[offset..offset + 4].try_into().unwrap());
+        if word >> 25 == 9 && word & 0x7fff == 0x73 {
+            world.write_bytes(address + offset as u64, &encode::bytes(&[encode::NOP]));
+            removed += 1;
+        }
+    }
+    assert!(removed >= 4, "the nucleus fences each page of a window");
+}
+
+/// How many pages of a window the callee still reaches after the call has ended in this way.
+fn reachable_afterwards(world: &mut World, kind: &str, pages: u64, end: impl Fn(&mut World)) -> u64 {
+    let mut reached = 0;
+    let connection = world.connect(kind, CLIENT, SERVER);
+    let again = world.connect("npi", CLIENT, SERVER);
+    let stack = world.usual_stack(&connection);
+    let arguments = [at(CLIENT, DATA), pages * PAGE_SIZE, 0, 0, 0, 0, 0, 0];
+    world.call(connection.index, stack, arguments);
+    world.assert_at(SERVER, ENTRY);
+    let window = world.machine.get(A0);
+    for page in 0..pages {
+        world.load(window + page * PAGE_SIZE).expect("the window is open");
+    }
+    end(world);
+    assert_eq!(world.machine.csr.sscratch, base_frame());
+    assert_eq!(world.running(), CLIENT);
+    world.call_any(&again);
+    world.assert_at(SERVER, ENTRY);
+    for page in 0..pages {
+        reached += u64::from(world.load(window + page * PAGE_SIZE).is_ok());
+    }
+    reached
+}
+
+/// The callee faults and is unwound.
+fn fault(world: &mut World) {
+    world.machine.set(A1, at(SERVER, NOTHING));
+    world.machine.program_counter = at(SERVER, LOAD);
+    world.cross();
+    let frame = world.machine.csr.sscratch;
+    let trap_return = world.word(frame);
+    assert_eq!(world.word(trap_return.wrapping_add_signed(LITERAL_MARK)), MARK_RETURN);
+    let dead = world.word(trap_return.wrapping_add_signed(LITERAL_RETURN));
+    world.set_word(frame, dead);
+    world.reply(0, 0);
+}
+
+#[test]
+fn a_closed_window_cannot_be_reached() {
+    for kind in ["npr", "npw", "nmr", "smw", "spr"] {
+        for pages in 1..=4 {
+            let by_return = |world: &mut World| drop(world.reply(0, 0));
+            let mut world = World::new(60);
+            assert_eq!(reachable_afterwards(&mut world, kind, pages, by_return), 0);
+            let mut world = World::new(60);
+            assert_eq!(reachable_afterwards(&mut world, kind, pages, fault), 0);
+
+            let mut world = World::new(60);
+            without_fences(&mut world);
+            assert_eq!(reachable_afterwards(&mut world, kind, pages, by_return), pages);
+            let mut world = World::new(60);
+            without_fences(&mut world);
+            assert_eq!(reachable_afterwards(&mut world, kind, pages, fault), pages);
+        }
+    }
+}
+
+/// Windows of a frame whose caller is dead, closed on the way to the frame below.
+#[test]
+fn a_window_closed_by_the_dead_entry_cannot_be_reached() {
+    for fences in [true, false] {
+        let mut world = World::new(61);
+        if !fences {
+            without_fences(&mut world);
+        }
+        let outer = world.connect("npi", CLIENT, SERVER);
+        let inner = world.connect("npw", SERVER, BACKEND);
+        let again = world.connect("npi", CLIENT, BACKEND);
+        world.call_any(&outer);
+        let stack = world.usual_stack(&inner);
+        world.call(inner.index, stack, [at(SERVER, DATA), 2 * PAGE_SIZE, 0, 0, 0, 0, 0, 0]);
+        world.assert_at(BACKEND, ENTRY);
+        let window = world.machine.get(A0);
+        world.store(window + PAGE_SIZE, 1).expect("the window is open");
+        let frame = world.machine.csr.sscratch;
+        let dead = world.word(world.word(frame).wrapping_add_signed(LITERAL_RETURN));
+        world.set_word(frame, dead);
+        world.reply(0, 0);
+        world.assert_at(CLIENT, RESUME);
+        world.call_any(&again);
+        world.assert_at(BACKEND, ENTRY);
+        assert_eq!(world.load(window + PAGE_SIZE).is_err(), fences);
+    }
+}
+
+/// The refusal of a later parameter closes the windows of earlier ones. The callee never ran, but
+/// its domain may have another thread on another hart later; the entries are what counts.
+#[test]
+fn a_window_opened_before_a_refusal_is_closed() {
+    let mut world = World::new(62);
+    let connection = world.connect("npwr", CLIENT, SERVER);
+    let stack = world.usual_stack(&connection);
+    let arguments = [at(CLIENT, DATA), 4 * PAGE_SIZE, at(CLIENT, NOTHING), PAGE_SIZE, 0, 0, 0, 0];
+    let crossed = world.call(connection.index, stack, arguments);
+    world.assert_at(CLIENT, RESUME);
+    let entries = crate::calls::window_entries(&connection.activations[0], 0);
+    let written: Vec<u64> = crossed
+        .journal
+        .writes
+        .iter()
+        .filter(|write| (physical(entries.start)..physical(entries.end)).contains(&write.address))
+        .map(|write| write.new)
+        .collect();
+    assert_eq!(written.len(), 8, "four entries, set and cleared");
+    assert!(written[..4].iter().all(|entry| *entry != 0));
+    assert_eq!(written[4..], [0; 4]);
+}
+
+/// A hart without ASIDs: `fences` tells whether the portals know.
+fn one_asid(fences: bool) -> World {
+    let options = Options { asid_bits: 0, record_path: true, ..Options::default() };
+    World::with(options, !fences, 63)
+}
+
+/// What the server reaches of the client's memory, and the client of the server's after the return.
+fn leaks(world: &mut World, kind: &str) -> [bool; 2] {
+    let connection = world.connect(kind, CLIENT, SERVER);
+    let (client, server) = (at(CLIENT, DATA), at(SERVER, DATA));
+    world.load(client).expect("the client's own memory");
+    let (arguments, _) = world.arguments(&connection);
+    let stack = world.usual_stack(&connection);
+    world.call(connection.index, stack, arguments);
+    assert_eq!(world.machine.program_counter, at(SERVER, ENTRY));
+    let forth = world.load(client).is_ok();
+    world.load(server).expect("the server's own memory");
+    world.scramble();
+    world.machine.set(T0, 0);
+    world.machine.program_counter = at(SERVER, CALL);
+    world.cross();
+    assert_eq!(world.machine.program_counter, at(CLIENT, RESUME));
+    [forth, world.load(server).is_ok()]
+}
+
+#[test]
+fn without_asids_entering_a_domain_fences() {
+    for kind in ["smi", "spi", "nmi", "npi", "npr", "npww"] {
+        assert_eq!(leaks(&mut one_asid(true), kind), [false; 2], "{kind}");
+    }
+    let mut world = World::new(63);
+    assert_eq!(leaks(&mut world, "npi"), [false; 2], "with ASIDs, no fence is needed");
+}
+
+#[test]
+fn without_asids_the_fences_are_what_holds_it() {
+    // Portals made for ASIDs on a hart without: `satp` loses its ASID, so the world is asked by root.
+    let mut world = one_asid(false);
+    world.forget_asids();
+    assert_eq!(leaks(&mut world, "npi"), [true; 2]);
+}
+
+#[test]
+fn without_asids_events_and_trap_returns_fence() {
+    let mut world = one_asid(true);
+    let (client, scheduler) = (at(CLIENT, DATA), at(SCHEDULER, DATA));
+    world.load(client).unwrap();
+    world.machine.csr.stimecmp = 0;
+    world.cross();
+    assert_eq!(world.running(), SCHEDULER);
+    assert!(world.load(client).is_err(), "the event portal fences");
+    world.load(scheduler).unwrap();
+    world.machine.csr.stimecmp = u64::MAX;
+    world.reply(0, 0);
+    assert_eq!(world.running(), CLIENT);
+    assert!(world.load(scheduler).is_err(), "the trap return fences");
+}
+
+#[test]
+fn every_call_works_without_asids() {
+    let mut random = fastrand::Rng::with_seed(64);
+    for kind in ["sm", "spi", "nmr", "npw", "npriw", "spwcrw"] {
+        let options = Options { asid_bits: 0, record_path: true, ..Options::default() };
+        let mut world = World::with(options, false, random.u64(..));
+        let connection = world.connect(kind, CLIENT, SERVER);
+        for _ in 0..20 {
+            world.round_trip(&connection);
+        }
+    }
+}

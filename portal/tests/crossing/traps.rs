@@ -1,0 +1,231 @@
+//! Interrupts, faults, and the scheduler's way of running threads.
+
+use crate::run::*;
+use crate::world::*;
+use cairn_abi::Error;
+use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME, portal_table};
+use cairn_abi::privileged::*;
+use cairn_abi::thread::*;
+use cairn_emulator::register::*;
+use cairn_emulator::{Interrupt, Step};
+
+impl World {
+    /// Random registers in user mode, the stack pointer too.
+    fn scramble_all(&mut self) {
+        self.scramble();
+        let stack = self.random.u64(..);
+        self.machine.set(SP, stack);
+    }
+}
+
+#[test]
+fn an_interrupt_resumes_with_all_registers() {
+    for (interrupt, event) in [
+        (Interrupt::Timer, Event::Timer),
+        (Interrupt::Software, Event::Software),
+        (Interrupt::External, Event::External),
+    ] {
+        for nested in [false, true] {
+            let mut world = World::new(50);
+            let connection = world.connect("npwr", CLIENT, SERVER);
+            if nested {
+                world.checked_call(&connection);
+            }
+            let domain = world.running();
+            world.scramble_all();
+            world.machine.program_counter = at(domain, RESUME + 8);
+            match interrupt {
+                Interrupt::Timer => world.machine.csr.stimecmp = 0,
+                Interrupt::Software => world.machine.csr.software_pending = true,
+                Interrupt::External => world.machine.csr.external_pending = true,
+            }
+            let crossed = world.cross();
+            world.assert_event(event, THREAD, interrupt.code(), 0);
+            let frame = world.machine.csr.sscratch;
+            assert_eq!(frame, crossed.frame_before + TRAP_FRAME as u64);
+            crossed.assert_writes((crossed.frame_before, frame), &[]);
+            // The scheduler is not interrupted, whatever is pending.
+            let Step::Completed = world.machine.step() else { panic!("interrupted") };
+            world.machine.csr.stimecmp = u64::MAX;
+            world.machine.csr.external_pending = false;
+            assert_eq!(world.machine.csr.pending(), 0, "the software interrupt is acknowledged");
+
+            let back = world.reply(0, 0);
+            world.assert_at(domain, RESUME + 8);
+            assert_eq!(world.machine.registers(), crossed.before);
+            assert_eq!(world.machine.csr.sscratch, crossed.frame_before);
+            back.assert_writes((frame, frame), &[]);
+        }
+    }
+}
+
+#[test]
+fn a_fault_enters_the_scheduler_with_its_cause() {
+    let cases = [
+        (LOAD, at(CLIENT, NOTHING), 13, at(CLIENT, NOTHING)),
+        (STORE, at(CLIENT, READ_ONLY), 15, at(CLIENT, READ_ONLY)),
+        (LOAD, THREADS_ADDRESS, 13, THREADS_ADDRESS),
+        (NOTHING, 0, 12, at(CLIENT, NOTHING)),
+    ];
+    for (offset, pointer, cause, value) in cases {
+        let mut world = World::new(51);
+        world.scramble_all();
+        world.machine.set(A1, pointer);
+        world.machine.program_counter = at(CLIENT, offset);
+        let crossed = world.cross();
+        world.assert_event(Event::Fault, THREAD, cause, value);
+        let frame = world.machine.csr.sscratch;
+        let sepc = world.word(frame.wrapping_add_signed(TRAP_SEPC));
+        assert_eq!(sepc, at(CLIENT, offset));
+        for register in 1..32u8 {
+            let saved = world.word(frame.wrapping_add_signed(trap_register(register.into())));
+            assert_eq!(saved, crossed.before[usize::from(register)], "{}", name(register));
+        }
+        // The trap frame of the invocation stack's top names the interrupted domain below it.
+        let below = frame.wrapping_add_signed(FRAME_TABLE - TRAP_FRAME);
+        assert_eq!(world.word(below), portal_table(CLIENT));
+    }
+}
+
+const THREADS_ADDRESS: u64 = cairn_abi::address::THREADS;
+
+/// At the deepest frame that a call may have there is still room for a trap frame.
+#[test]
+fn a_trap_at_full_invocation_stack() {
+    for kind in ["smi", "npi", "nprwr"] {
+        let mut world = World::new(52);
+        let forth = world.connect_with(kind, CLIENT, SERVER, 14);
+        let back = world.connect_with(kind, SERVER, CLIENT, 14);
+        let mut depth = 0;
+        while world.machine.get(A0) as i64 != Error::InvocationOverflow.status() {
+            let connection = if depth % 2 == 0 { &forth } else { &back };
+            let (mut arguments, _) = world.arguments(connection);
+            (arguments[1], arguments[3], arguments[5]) = (0, 0, 0);
+            let stack = world.usual_stack(connection);
+            if connection.specification.takes_activation() {
+                world.fill_queue(connection.crossing.queue, &connection.activations);
+            }
+            world.call(connection.index, stack, arguments);
+            depth += 1;
+        }
+        let domain = world.running();
+        world.scramble_all();
+        world.machine.csr.stimecmp = 0;
+        let crossed = world.cross();
+        let frame = world.machine.csr.sscratch;
+        let end = thread_block(THREAD) + THREAD_BLOCK_SIZE;
+        assert!(frame + FRAME_SCRATCH as u64 + 24 <= end, "the frame lies in the thread's block");
+        world.machine.csr.stimecmp = u64::MAX;
+        world.reply(0, 0);
+        assert_eq!((world.running(), world.machine.registers()), (domain, crossed.before));
+    }
+}
+
+#[test]
+fn the_scheduler_runs_another_thread() {
+    let mut world = World::new(53);
+    let outer = world.connect("npiw", CLIENT, SERVER);
+    let inner = world.connect("rpci", SERVER, SCHEDULER);
+    let (buffers, before) = world.checked_call(&outer);
+    let (none, inner_before) = world.checked_call(&inner);
+    let stack = at(SCHEDULER, STACK - 64);
+
+    // Thread 2 begins in the backend.
+    let entry = at(BACKEND, ENTRY);
+    let arguments = [2, BACKEND as u64, entry, at(BACKEND, STACK), 77, at(BACKEND, STUB), 0, 0];
+    world.call(PORTAL_SET_UP_THREAD as u64, stack, arguments);
+    world.assert_at(SCHEDULER, RESUME);
+    assert_eq!(world.machine.get(A0), 0);
+    let blocked = world.machine.csr.sscratch;
+    world.call(PORTAL_SWITCH as u64, stack, [2, 1, 1, 0, 0, 0, 0, 0]);
+    world.assert_at(BACKEND, ENTRY);
+    for register in 1..32u8 {
+        let expected = match register {
+            RA => at(BACKEND, STUB),
+            SP => at(BACKEND, STACK),
+            A0 => 77,
+            _ => 0,
+        };
+        assert_eq!(world.machine.get(register), expected, "{} of a new thread", name(register));
+    }
+    assert_eq!(world.word(thread_block(THREAD)), blocked, "where the blocked thread goes on");
+
+    // It asks who it is, and is interrupted; the first thread goes on with a status and a value.
+    world.call(PORTAL_OWN_THREAD as u64, at(BACKEND, STACK), [0; 8]);
+    assert_eq!(world.machine.get(A1), 2);
+    world.scramble_all();
+    world.machine.csr.stimecmp = 0;
+    let interrupted = world.cross();
+    world.assert_event(Event::Timer, 2, Interrupt::Timer.code(), 0);
+    world.machine.csr.stimecmp = u64::MAX;
+    let switch = world.call(PORTAL_SWITCH as u64, stack, [THREAD as u64, 5, 6, 0, 0, 0, 0, 0]);
+    world.assert_at(SERVER, RESUME);
+    assert_eq!((world.machine.get(A0), world.machine.get(A1)), (5, 6));
+    world.check_caller(&inner, &inner_before, &switch.before);
+    assert!(none.is_empty());
+    world.checked_return(&outer, buffers, &before);
+
+    // And the other way round: a thread that a trap stopped keeps all its registers.
+    world.machine.csr.stimecmp = 0;
+    world.cross();
+    world.machine.csr.stimecmp = u64::MAX;
+    world.call(PORTAL_SWITCH as u64, stack, [2, 5, 6, 0, 0, 0, 0, 0]);
+    assert_eq!(world.running(), BACKEND);
+    assert_eq!(world.machine.registers(), interrupted.before);
+}
+
+#[test]
+fn privileged_portals_check_their_arguments() {
+    let bad = Error::BadArgument.status();
+    let dead = Error::Dead.status();
+    let threads = THREAD_COUNT as u64;
+    let cases: [(usize, [u64; 2], i64); 9] = [
+        (PORTAL_SWITCH, [threads, 0], bad),
+        (PORTAL_SWITCH, [u64::MAX, 0], bad),
+        (PORTAL_SWITCH, [3, 0], bad),
+        (PORTAL_SET_UP_THREAD, [threads, 1], bad),
+        (PORTAL_SET_UP_THREAD, [2, 5], bad),
+        (PORTAL_SET_UP_THREAD, [2, 1 << 51], bad),
+        (PORTAL_SET_UP_THREAD, [2, 0], dead),
+        (PORTAL_SET_ALIVE, [5, 0], bad),
+        (PORTAL_SET_ALIVE, [2, 2], bad),
+    ];
+    for (portal, [first, second], expected) in cases {
+        let mut world = World::new(54);
+        let connection = world.connect("rp", CLIENT, SCHEDULER);
+        world.call_any(&connection);
+        let arguments = [first, second, 0, 0, 0, 0, 0, 0];
+        let crossed = world.call(portal as u64, at(SCHEDULER, STACK - 64), arguments);
+        world.assert_at(SCHEDULER, RESUME);
+        assert_eq!(world.machine.get(A0) as i64, expected, "portal {portal}: {first:#x} {second:#x}");
+        for register in SAVED.iter().chain(&[SP, RA]) {
+            assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);
+        }
+        world.reply(0, 0);
+        world.assert_at(CLIENT, RESUME);
+    }
+}
+
+#[test]
+fn short_circuits() {
+    let time = 123_456;
+    for (portal, expected) in
+        [(PORTAL_OWN_DOMAIN, SERVER as u64), (PORTAL_OWN_THREAD, THREAD as u64), (PORTAL_TIME, time)]
+    {
+        let mut world = World::new(55);
+        let connection = world.connect("npi", CLIENT, SERVER);
+        world.checked_call(&connection);
+        world.machine.csr.time = time;
+        let crossed = world.call(portal as u64, at(SERVER, STACK), [9; 8]);
+        world.assert_at(SERVER, RESUME);
+        assert_eq!(world.machine.get(A0), 0);
+        let value = world.machine.get(A1);
+        assert!((expected..expected + 20).contains(&value), "portal {portal}: {value}");
+        assert!(portal == PORTAL_TIME || value == expected);
+        for register in (1..32).filter(|register| ![A0, A1, T1, T2].contains(register)) {
+            assert_eq!(world.machine.get(register), crossed.before[usize::from(register)]);
+        }
+        let places = crossed.journal.writes.len();
+        assert_eq!(places, 1, "only the trap entry's scratch word");
+    }
+}

@@ -1,0 +1,120 @@
+//! The stencils' disassembly, as reviewed: a change of a privileged instruction is seen in the diff of
+//! `golden/stencils.txt`. `BLESS=1 cargo test -p cairn-portal --test golden` writes it anew.
+
+use cairn_portal::stencil::{ALL, Fill, Form, Hole, Stencil};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The disassembler of the binutils that assemble the stencils.
+fn disassembler() -> String {
+    let assembler = std::env::var("CAIRN_AS").unwrap_or("riscv64-unknown-elf-as".into());
+    let prefix = assembler.strip_suffix("as").expect("CAIRN_AS names an assembler, PREFIX-as");
+    format!("{prefix}objdump")
+}
+
+/// One line for each word: mnemonic and operands, without pseudo-instructions.
+fn disassemble(words: &[u32]) -> Vec<String> {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stencils.bin");
+    let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    std::fs::write(&file, bytes).expect("cargo's folder for tests is writable");
+    let objdump = disassembler();
+    let output = Command::new(&objdump)
+        .args(["-D", "-z", "-b", "binary", "-m", "riscv:rv64", "-M", "no-aliases"])
+        .arg(&file)
+        .output()
+        .unwrap_or_else(|error| panic!("cannot run {objdump}: {error}; install binutils-riscv64-unknown-elf"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("objdump writes text");
+    // "   4:<tab>00823423          <tab>sd<tab>s0,8(tp) # comment"
+    let lines: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split_once(":\t")?.1.split_once('\t'))
+        .map(|(_, instruction)| {
+            let instruction = instruction.split('#').next().unwrap().trim();
+            instruction.replacen('\t', " ", 1)
+        })
+        .collect();
+    assert_eq!(lines.len(), words.len(), "a line for each instruction");
+    lines
+}
+
+/// The word with nothing in its hole: what the assembler leaves there depends on its version.
+fn without_number(word: u32, hole: Option<&Hole>) -> u32 {
+    hole.map_or(word, |hole| hole.form.fill(word, 0).expect("zero fits"))
+}
+
+fn hole_text(line: &str, hole: &Hole) -> String {
+    let addend = if hole.addend == 0 { String::new() } else { format!("{:+}", hole.addend) };
+    match hole.fill {
+        // The disassembler's target is where the instruction happened to lie.
+        Fill::Label(label) => {
+            let operands = line.rsplit_once([',', ' ']).expect("a branch has operands").0;
+            let separator = if operands.contains(' ') { ',' } else { ' ' };
+            format!("{operands}{separator}<{label:?}{addend}>")
+        }
+        Fill::Value(value) => {
+            let number = if hole.form == Form::Store || line.ends_with(')') { "0(" } else { "0" };
+            let at = line.rfind(number).expect("the hole shows as zero");
+            format!("{}<{value:?}{addend}>{}", &line[..at], &line[at + 1..])
+        }
+    }
+}
+
+/// A jump within a stencil, with the distance in place of the address.
+fn relative(line: &str, address: i64) -> String {
+    let jumps = line.starts_with('b') || line.starts_with("jal ");
+    match line.rsplit_once(",0x") {
+        Some((operands, target)) if jumps => {
+            let target = i64::from_str_radix(target, 16).expect("objdump shows an address");
+            format!("{operands},.{:+}", target - address)
+        }
+        _ => line.to_owned(),
+    }
+}
+
+fn render(stencils: &[Stencil]) -> String {
+    let hole_at = |stencil: &Stencil, at: usize| stencil.holes.iter().find(|hole| hole.at == at).copied();
+    let words: Vec<u32> = stencils
+        .iter()
+        .flat_map(|stencil| {
+            let word = |(at, word): (usize, &u32)| without_number(*word, hole_at(stencil, at).as_ref());
+            stencil.code.iter().enumerate().map(word).collect::<Vec<_>>()
+        })
+        .collect();
+    let mut lines = (0..).step_by(4).zip(disassemble(&words));
+    let mut text = String::new();
+    for stencil in stencils {
+        text += &format!("{}:\n", stencil.name);
+        for at in 0..stencil.code.len() {
+            let (address, line) = lines.next().expect("a line for each word");
+            let line = match hole_at(stencil, at) {
+                Some(hole) => hole_text(&line, &hole),
+                None => relative(&line, address),
+            };
+            text += &format!("    {line}\n");
+        }
+    }
+    text
+}
+
+#[test]
+fn the_stencils_are_those_that_were_reviewed() {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/stencils.txt");
+    let text = render(ALL);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(&file, &text).expect("the golden file is writable");
+    }
+    let golden = std::fs::read_to_string(&file).unwrap_or_default();
+    let difference = text.lines().zip(golden.lines()).position(|(now, then)| now != then);
+    if text != golden {
+        let line = difference.unwrap_or(text.lines().count().min(golden.lines().count()));
+        let show = |text: &str| text.lines().nth(line).unwrap_or("(the end)").trim().to_owned();
+        panic!(
+            "{}:{}: expected `{}`, the stencils have `{}`; if that is right, run the test once with BLESS=1",
+            file.display(),
+            line + 1,
+            show(&golden),
+            show(&text),
+        );
+    }
+}
