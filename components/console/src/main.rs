@@ -1,0 +1,183 @@
+//! The console: callers on one side, the interrupt thread on the other, rings between them.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+mod port;
+mod waiting;
+
+use cairn::window::{ReadWindow, WriteWindow};
+use cairn::{Error, environment};
+use cairn_console::discipline::{self, Line};
+use cairn_console::ring::Ring;
+use cairn_interfaces::{Console, InterruptProxy, Portals, SemaphoreProxy};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use port::{Port, TRANSMIT_FIFO};
+use waiting::{Event, Turn};
+
+/// Bytes of one write that are never mixed with another's.
+const TOGETHER: usize = 256;
+/// Bytes received in answer to one interrupt; more wait for the next one, so that input without end
+/// does not keep writers from their turn.
+const RECEIVED_AT_ONCE: usize = 64;
+/// Longest line that `read_line` collects.
+const LINE: usize = 256;
+/// The acknowledgement follows the four portals of the device's semaphore.
+const ACKNOWLEDGE: u32 = 4;
+
+struct Terminal {
+    /// Written by the holder of `turn`, read by the interrupt thread.
+    output: Ring<1024>,
+    /// Written by the interrupt thread.
+    input: Ring<1024>,
+    turn: Turn,
+    /// The one writer waits for room.
+    wants_room: AtomicBool,
+    room: Event,
+    /// Readers that wait.
+    readers: AtomicU32,
+    arrived: Event,
+}
+
+static TERMINAL: Terminal = Terminal {
+    output: Ring::new(),
+    input: Ring::new(),
+    turn: Turn::new(),
+    wants_room: AtomicBool::new(false),
+    room: Event::new(),
+    readers: AtomicU32::new(0),
+    arrived: Event::new(),
+};
+
+cairn::component! {
+    name: "console",
+    imports: { portals: Portals },
+    exports: { console: Console = TERMINAL },
+    main: main,
+}
+
+/// The interrupt thread.
+fn main() {
+    let registers = environment::device(0).expect("the description gives the console no device");
+    let interrupt = registers.interrupt_portal().expect("the console's device has no interrupt");
+    TERMINAL.arrived.make().expect("semaphore");
+    TERMINAL.room.make().expect("semaphore");
+    TERMINAL.turn.make().expect("lock");
+    let port = Port::begin(registers);
+    let (signal, source) = (SemaphoreProxy::at(interrupt), InterruptProxy::at(interrupt + ACKNOWLEDGE));
+    // Callers that came before now left output.
+    port.set_transmit_interrupt(true);
+    loop {
+        // The first acknowledgement opens the source.
+        source.acknowledge().expect("acknowledge");
+        signal.p().expect("wait for the interrupt");
+        TERMINAL.receive(&port);
+        TERMINAL.transmit(&port);
+    }
+}
+
+impl Terminal {
+    /// From the port to readers.
+    fn receive(&self, port: &Port) {
+        for _ in 0..RECEIVED_AT_ONCE {
+            let Some(byte) = port.receive() else { break };
+            // Nobody reads: it is lost.
+            let _ = self.input.push(byte);
+        }
+        if !self.input.is_empty() {
+            // A reader counts itself before it looks, so it either sees the bytes or is counted here.
+            for _ in 0..self.readers.swap(0, Ordering::AcqRel) {
+                let _ = self.arrived.signal();
+            }
+        }
+    }
+
+    /// From writers to the port.
+    fn transmit(&self, port: &Port) {
+        if port.is_transmitter_empty() {
+            for _ in 0..TRANSMIT_FIFO {
+                let Some(byte) = self.output.pop() else { break };
+                port.transmit(byte);
+            }
+        }
+        if self.output.is_empty() {
+            port.set_transmit_interrupt(false);
+            // A writer may have come between the look and the register.
+            if !self.output.is_empty() {
+                port.set_transmit_interrupt(true);
+            }
+        }
+        if self.output.has_room() && self.wants_room.swap(false, Ordering::AcqRel) {
+            let _ = self.room.signal();
+        }
+    }
+
+    /// Adds a byte to the output, in this thread's turn; waits for room.
+    fn put(&self, port: &Port, byte: u8) -> Result<(), Error> {
+        while !self.output.push(byte) {
+            self.wants_room.store(true, Ordering::Release);
+            port.set_transmit_interrupt(true);
+            self.room.wait()?;
+        }
+        Ok(())
+    }
+
+    fn show(&self, bytes: &[u8]) -> Result<(), Error> {
+        let port = environment::device(0).map(Port::at).ok_or(Error::NotSupported)?;
+        self.turn.take(|| {
+            let result = bytes.iter().flat_map(|byte| discipline::output(*byte)).try_for_each(|byte| self.put(&port, byte));
+            port.set_transmit_interrupt(true);
+            result
+        })
+    }
+
+    /// Takes input into `buffer`, at least a byte.
+    fn wait_for(&self, buffer: &mut [u8]) -> Result<usize, Error> {
+        loop {
+            self.readers.fetch_add(1, Ordering::AcqRel);
+            let count = self.input.pop_into(buffer);
+            if count > 0 {
+                // What was counted may be signalled now: the next reader finds nothing and waits again.
+                return Ok(count);
+            }
+            self.arrived.wait()?;
+        }
+    }
+}
+
+impl Console for Terminal {
+    fn write(&self, text: ReadWindow) -> Result<(), Error> {
+        text.pieces::<TOGETHER>(|piece| self.show(piece))
+    }
+
+    fn read(&self, buffer: WriteWindow) -> Result<usize, Error> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let mut bytes = [0; 64];
+        let room = bytes.len().min(buffer.len());
+        let count = self.wait_for(&mut bytes[..room])?;
+        Ok(buffer.write(0, &bytes[..count]))
+    }
+
+    fn try_read(&self, buffer: WriteWindow) -> Result<usize, Error> {
+        let mut bytes = [0; 64];
+        let room = bytes.len().min(buffer.len());
+        let count = self.input.pop_into(&mut bytes[..room]);
+        Ok(buffer.write(0, &bytes[..count]))
+    }
+
+    fn read_line(&self, buffer: WriteWindow) -> Result<usize, Error> {
+        let mut line = Line::<LINE>::new();
+        loop {
+            let mut byte = [0];
+            self.wait_for(&mut byte)?;
+            let mut shown = Ok(());
+            let ended = line.take(byte[0], |bytes| shown = shown.and(self.show(bytes)));
+            shown?;
+            if ended {
+                return Ok(buffer.write(0, line.bytes()));
+            }
+        }
+    }
+}

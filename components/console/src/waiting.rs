@@ -1,0 +1,77 @@
+//! Waiting, by semaphores and a lock that the portal manager made.
+
+use crate::imports;
+use cairn::Error;
+use cairn_interfaces::{LockProxy, SemaphoreProxy};
+use core::sync::atomic::{AtomicU32, Ordering};
+
+/// No portal has this index: it leads back to the caller.
+const NOT_MADE: u32 = 0;
+
+/// Something that has happened once or more since somebody last waited for it.
+pub struct Event(AtomicU32);
+
+impl Event {
+    /// Before [`Event::make`].
+    pub const fn new() -> Event {
+        Event(AtomicU32::new(NOT_MADE))
+    }
+
+    /// Asks for the semaphore.
+    pub fn make(&self) -> Result<(), Error> {
+        self.0.store(imports::PORTALS.semaphore(0)?.first_portal(), Ordering::Release);
+        Ok(())
+    }
+
+    fn semaphore(&self) -> Result<SemaphoreProxy, Error> {
+        made(&self.0).map(SemaphoreProxy::at)
+    }
+
+    /// Waits until it happens.
+    pub fn wait(&self) -> Result<(), Error> {
+        self.semaphore()?.p()
+    }
+
+    /// It happens.
+    pub fn signal(&self) -> Result<(), Error> {
+        self.semaphore()?.v()
+    }
+}
+
+/// One thread at a time.
+pub struct Turn(AtomicU32);
+
+impl Turn {
+    /// Before [`Turn::make`].
+    pub const fn new() -> Turn {
+        Turn(AtomicU32::new(NOT_MADE))
+    }
+
+    /// Asks for the lock.
+    pub fn make(&self) -> Result<(), Error> {
+        self.0.store(imports::PORTALS.lock()?.first_portal(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Runs `body` when it is this thread's turn.
+    pub fn take<R>(&self, body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+        let lock = made(&self.0).map(LockProxy::at)?;
+        match lock.lock() {
+            // A positive status: taken, but its last owner ended in the middle. What it had written
+            // into the ring is whole, byte by byte.
+            Ok(()) | Err(Error::Unknown) => {}
+            Err(error) => return Err(error),
+        }
+        let result = body();
+        lock.unlock()?;
+        result
+    }
+}
+
+/// The portal's index; `Busy` while the console is starting.
+fn made(portal: &AtomicU32) -> Result<u32, Error> {
+    match portal.load(Ordering::Acquire) {
+        NOT_MADE => Err(Error::Busy),
+        portal => Ok(portal),
+    }
+}
