@@ -13,6 +13,8 @@ pub mod expansion;
 #[cfg(target_arch = "riscv64")]
 pub mod environment;
 pub mod exclusive;
+#[cfg(target_arch = "riscv64")]
+pub mod measure;
 pub mod object;
 #[cfg(target_arch = "riscv64")]
 mod panic;

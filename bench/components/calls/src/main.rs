@@ -1,0 +1,118 @@
+//! Measures portal calls: a short circuit, chains of one to eight domains, windows.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+use cairn::abi::domain::PORTAL_FIRST_IMPORT;
+use cairn::exclusive::Exclusive;
+use cairn::window::WriteWindow;
+use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, Report, SAMPLES, SHORT_CIRCUIT, method};
+
+const WARM_UP: usize = 100;
+
+/// The chain of one domain calls this component itself.
+struct Own;
+static OWN: Own = Own;
+static PAGES: Exclusive<Page> = Exclusive::new(Page::ZERO);
+
+cairn::component! {
+    name: "calls",
+    imports: {
+        new2: Link, new3: Link, new4: Link, new5: Link, new6: Link, new7: Link, new8: Link,
+        #[minimal] shared1: Link,
+        #[minimal] shared2: Link, #[minimal] shared3: Link, #[minimal] shared4: Link,
+        #[minimal] shared5: Link, #[minimal] shared6: Link, #[minimal] shared7: Link,
+        #[minimal] shared8: Link,
+    },
+    exports: { link: Link = OWN },
+    main: main,
+}
+
+impl Link for Own {
+    fn pass(&self, _next: u64, _second: u64, _third: u64) -> Result<u64, Error> {
+        Ok(0)
+    }
+    fn leave(&self, _buffer: WriteWindow, _word: u64) -> Result<(), Error> {
+        Err(Error::NotSupported)
+    }
+    fn touch(&self, _buffer: WriteWindow, _word: u64) -> Result<(), Error> {
+        Err(Error::NotSupported)
+    }
+    fn own_instructions(&self, _method: u64) -> Result<u64, Error> {
+        let [Some(entry), ..] = LinkProxy::entries::<CairnExport_link>() else { return Err(Error::NotFound) };
+        Ok(Meter::new().entry(entry, &[0; 8]))
+    }
+}
+
+/// Index, in a link's portal table, of the next link's first method: links import it over a new
+/// stack first, over a shared one second.
+const NEXT_NEW: u32 = PORTAL_FIRST_IMPORT as u32;
+const NEXT_SHARED: u32 = NEXT_NEW + LinkProxy::METHODS;
+
+fn main() {
+    let mut report = Report::new();
+    let meter = Meter::new();
+    report.samples(format_args!("portal.short_circuit"), 1, |samples| {
+        for round in 0..WARM_UP + SAMPLES {
+            let cost = meter.portal(SHORT_CIRCUIT, &[0; 8]);
+            if round >= WARM_UP {
+                samples.add(cost);
+            }
+        }
+    });
+    use imports::*;
+    let shared = [SHARED1, SHARED2, SHARED3, SHARED4, SHARED5, SHARED6, SHARED7, SHARED8];
+    chains(&mut report, &meter, "portal.smciii", 1, &shared, NEXT_SHARED);
+    let new = [NEW2, NEW3, NEW4, NEW5, NEW6, NEW7, NEW8];
+    chains(&mut report, &meter, "portal.npciii", 2, &new, NEXT_NEW);
+    windows(&mut report, &meter);
+    report.end();
+}
+
+/// Chains of `domains` and more domains. A sample is all legs of a chain, there and back, without
+/// what the domains themselves execute.
+fn chains(report: &mut Report, meter: &Meter, name: &str, domains: usize, chain: &[LinkProxy], next: u32) {
+    for (link, domains) in chain.iter().zip(domains..) {
+        let own = own_instructions(chain, link, domains);
+        let words = [0, next.into(), 2, 3, 0, 0, 0, 0];
+        let legs = 2 * (domains as u64 - 1).max(1);
+        report.samples(format_args!("{name}.{domains}"), legs, |samples| {
+            for round in 0..WARM_UP + SAMPLES {
+                let cost = meter.portal(link.first_portal() + method::PASS, &words) - own;
+                if round >= WARM_UP {
+                    samples.add(cost);
+                }
+            }
+        });
+    }
+}
+
+/// What the domains of the chain that begins with `link` execute themselves.
+fn own_instructions(chain: &[LinkProxy], link: &LinkProxy, domains: usize) -> u64 {
+    let ask = |link: &LinkProxy| link.own_instructions(method::PASS.into()).expect("a link answers");
+    // The chain of `n` domains goes through those of fewer, down to that of two, which is the end's.
+    let first = chain.iter().position(|other| other == link).unwrap_or(0);
+    chain[..=first].iter().rev().take(domains.saturating_sub(1).max(1)).map(ask).sum()
+}
+
+/// Calls with a window of one page, beside the same call without.
+fn windows(report: &mut Report, meter: &Meter) {
+    let link = imports::NEW2;
+    let own = |method: u32| link.own_instructions(method.into()).expect("a link answers");
+    let without = meter.portal(link.first_portal() + method::PASS, &[0; 8]) - own(method::PASS);
+    for (name, method) in [("extra", method::LEAVE), ("written", method::TOUCH)] {
+        let own = own(method);
+        report.samples(format_args!("portal.window.{name}"), 2, |samples| {
+            PAGES.with(|page| {
+                let words = [0, page.address(), PAGE, 7, 0, 0, 0, 0];
+                for round in 0..WARM_UP + SAMPLES {
+                    let cost = meter.portal(link.first_portal() + method, &words) - own - without;
+                    if round >= WARM_UP {
+                        samples.add(cost);
+                    }
+                }
+            });
+        });
+    }
+}

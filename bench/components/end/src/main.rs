@@ -1,0 +1,36 @@
+//! The last domain in a chain of calls: returns at once.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+use cairn::exclusive::Exclusive;
+use cairn::window::WriteWindow;
+use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page};
+
+struct Last;
+static LAST: Last = Last;
+static PAGES: Exclusive<Page> = Exclusive::new(Page::ZERO);
+
+cairn::component! {
+    name: "end",
+    exports: { link: Link = LAST },
+}
+
+impl Link for Last {
+    fn pass(&self, _next: u64, _second: u64, _third: u64) -> Result<u64, Error> {
+        Ok(0)
+    }
+    fn leave(&self, _buffer: WriteWindow, _word: u64) -> Result<(), Error> {
+        Ok(())
+    }
+    fn touch(&self, buffer: WriteWindow, word: u64) -> Result<(), Error> {
+        buffer.write(0, &[word as u8]);
+        Ok(())
+    }
+    fn own_instructions(&self, method: u64) -> Result<u64, Error> {
+        let entries = LinkProxy::entries::<CairnExport_link>();
+        let entry = entries.get(method as usize).copied().flatten().ok_or(Error::NotFound)?;
+        Ok(PAGES.with(|page| Meter::new().entry(entry, &[0, page.address(), PAGE, 0, 0, 0, 0, 0])))
+    }
+}

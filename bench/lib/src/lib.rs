@@ -1,0 +1,19 @@
+//! What the benchmark components share: the interface between them, distributions, the report.
+#![no_std]
+#![forbid(unsafe_code)]
+
+#[cfg(target_arch = "riscv64")]
+mod call;
+mod distribution;
+mod link;
+mod page;
+#[cfg(target_arch = "riscv64")]
+mod report;
+
+#[cfg(target_arch = "riscv64")]
+pub use call::*;
+pub use distribution::*;
+pub use link::*;
+pub use page::*;
+#[cfg(target_arch = "riscv64")]
+pub use report::*;
