@@ -28,7 +28,6 @@ const CLAIM: usize = 4;
 
 struct Dispatcher {
     controller: Option<Registers>,
-    enable: usize,
     claim: usize,
     /// The semaphore of each source.
     semaphores: [u16; SOURCES],
@@ -36,7 +35,6 @@ struct Dispatcher {
 
 static STATE: RunToCompletion<Dispatcher> = RunToCompletion::new(Dispatcher {
     controller: None,
-    enable: 0,
     claim: 0,
     semaphores: [NOBODY; SOURCES],
 });
@@ -73,26 +71,28 @@ impl Dispatcher {
         let (sources, _) = <[Source]>::ref_from_prefix_with_elems(rest, header.interrupts.count as usize).ok()?;
         let controller = environment::device(0)?;
         let context = header.interrupt_context as usize;
-        self.enable = ENABLE + ENABLE_STRIDE * context;
         self.claim = CONTEXT + CONTEXT_STRIDE * context + CLAIM;
         self.controller = Some(controller);
         controller.write_u32(CONTEXT + CONTEXT_STRIDE * context, 0);
         for source in sources {
             if let Some(semaphore) = self.semaphores.get_mut(source.source as usize) {
                 *semaphore = source.semaphore as u16;
-                controller.write_u32(PRIORITY + 4 * source.source as usize, 1);
+                self.set_masked(source.source as usize, true);
+                let enable = ENABLE + ENABLE_STRIDE * context + source.source as usize / 32 * 4;
+                controller.write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));
             }
         }
         Some(())
     }
 
+    /// A source is masked by priority 0, never by its enable bit: the controller ignores the completion
+    /// of a source that is not enabled (PLIC specification, section 9), and QEMU 7.2 does not deliver
+    /// what is pending when the bit is set again.
     #[inline(always)]
-    fn set_enabled(&self, source: usize, enabled: bool) {
-        let Some(controller) = self.controller else { return };
-        let register = self.enable + source / 32 * 4;
-        let bit = 1 << (source % 32);
-        let word = controller.read_u32(register);
-        controller.write_u32(register, if enabled { word | bit } else { word & !bit });
+    fn set_masked(&self, source: usize, masked: bool) {
+        if let Some(controller) = self.controller {
+            controller.write_u32(PRIORITY + 4 * source, u32::from(!masked));
+        }
     }
 
     /// Claims and masks; the semaphore of the source.
@@ -103,7 +103,7 @@ impl Dispatcher {
         if source == 0 {
             return None;
         }
-        self.set_enabled(source as usize % SOURCES, false);
+        self.set_masked(source as usize % SOURCES, true);
         controller.write_u32(self.claim, source);
         let semaphore = *self.semaphores.get(source as usize)?;
         (semaphore != NOBODY).then_some(semaphore)
@@ -129,7 +129,7 @@ impl interfaces::Interrupt for Interrupt {
             if state.controller.is_none() {
                 state.begin().ok_or(Error::NotSupported)?;
             }
-            state.set_enabled(self.0 as usize % SOURCES, true);
+            state.set_masked(self.0 as usize % SOURCES, false);
             Ok(())
         })
     }
