@@ -15,7 +15,7 @@ const KINDS: [&str; 8] = ["smi", "spi", "nmi", "npi", "npr", "nmwr", "spwrw", "n
 
 impl World {
     /// Does what the service `unwind` does: the frame leaves through its dead entry.
-    fn mark_dead(&mut self, frame: u64) {
+    pub fn mark_dead(&mut self, frame: u64) {
         let back = self.word(frame.wrapping_add_signed(FRAME_RETURN));
         let literal = |offset: i64| self.word(back.wrapping_add_signed(offset));
         assert_eq!(literal(LITERAL_MARK), MARK_RETURN);
@@ -33,7 +33,7 @@ impl World {
     }
 
     /// Every error return leaves the buffers as they were: nothing is copied back.
-    fn assert_dead(
+    pub fn assert_dead(
         &mut self,
         connection: &Connection,
         before: &[u64; 32],

@@ -6,6 +6,7 @@ mod counts;
 mod death;
 mod fences;
 mod hostile;
+mod mutation;
 mod nucleus;
 mod run;
 mod semaphores;
