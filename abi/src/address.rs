@@ -92,7 +92,8 @@ pub const ROLE_THREADS: u64 = 0x3c_8000_0000;
 pub const ROLE_PORTAL_CODE: u64 = 0x3c_c000_0000;
 /// Domain blocks, writable in the portal manager.
 pub const ROLE_DOMAINS: u64 = 0x3d_0000_0000;
-/// Stack queues and activation descriptors, writable in the portal manager.
+/// Stack queues and activation descriptors, writable in the portal manager; the queues alone,
+/// read-only, in the scheduler.
 pub const ROLE_ACTIVATIONS: u64 = 0x3d_4000_0000;
 /// Page tables, writable in the memory manager.
 pub const ROLE_PAGE_TABLES: u64 = 0x3d_8000_0000;

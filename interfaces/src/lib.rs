@@ -11,6 +11,8 @@ mod names;
 mod portals;
 mod scheduler;
 mod supervisor;
+#[cfg(target_arch = "riscv64")]
+mod threads;
 
 pub use clock::*;
 pub use console::*;
@@ -21,3 +23,5 @@ pub use names::*;
 pub use portals::*;
 pub use scheduler::*;
 pub use supervisor::*;
+#[cfg(target_arch = "riscv64")]
+pub use threads::*;

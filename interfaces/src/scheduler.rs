@@ -1,5 +1,6 @@
 //! What a scheduler serves. Every method runs in the scheduler with interrupts off, to completion.
 
+use cairn::thread::Start;
 use cairn::{Caller, CallerThread, Error};
 
 /// Threads of the caller's domain.
@@ -9,10 +10,10 @@ pub trait Threads {
     fn yield_now(&self, thread: CallerThread) -> Result<(), Error>;
     /// Sleeps until an absolute time in ticks.
     fn sleep_until(&self, thread: CallerThread, caller: Caller, time: u64) -> Result<(), Error>;
-    /// Starts a thread in the caller's domain: `entry` is called with `argument` on `stack` (its
-    /// top), and the thread ends when it returns. The value names the thread: its index in bits 0 to
-    /// 7, its generation above.
-    fn spawn(&self, thread: CallerThread, caller: Caller, entry: u64, stack: u64, argument: u64, priority: u8) -> Result<u64, Error>;
+    /// Starts a thread in the caller's domain; [`crate::spawn`] makes the start of a function. The
+    /// thread ends when its first function returns. The value names the thread: its index in bits 0
+    /// to 7, its generation above.
+    fn spawn(&self, thread: CallerThread, caller: Caller, start: Start, priority: u8) -> Result<u64, Error>;
     /// Ends the calling thread.
     fn exit(&self, thread: CallerThread) -> Result<(), Error>;
     /// Waits until the thread that `spawn` named has ended.
@@ -22,6 +23,8 @@ pub trait Threads {
     fn set_priority(&self, thread: CallerThread, caller: Caller, other: u64, priority: u8) -> Result<(), Error>;
     /// Ticks that the calling thread has run.
     fn time_used(&self, thread: CallerThread) -> Result<u64, Error>;
+    /// The name of the calling thread, as `spawn` answers.
+    fn own_name(&self, thread: CallerThread) -> Result<u64, Error>;
 }
 
 /// A semaphore: an object. Its first two methods are hybrid portals, which enter the scheduler only
@@ -42,28 +45,46 @@ pub trait Semaphore {
 /// those who wait for it.
 #[cairn::interface]
 pub trait Lock {
-    /// Takes it, or waits for it.
-    fn lock(&self, thread: CallerThread, caller: Caller) -> Result<(), Error>;
+    /// Takes it, or waits for it. `Busy`: the thread would wait for itself.
+    fn lock(&self, thread: CallerThread, caller: Caller) -> Result<(), LockError>;
     /// Gives it back.
     fn unlock(&self, thread: CallerThread) -> Result<(), Error>;
 }
 
-/// Where the nucleus enters the scheduler. The host tool finds these methods by their names.
+/// How `lock` can end beside success.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::MethodError)]
+pub enum LockError {
+    /// The lock is taken, but its last owner ended while it held it: what it protects may be half
+    /// done.
+    OwnerEnded,
+    /// The call failed.
+    Portal(Error),
+}
+
+/// Where the nucleus enters the scheduler. `domain` is where the thread was. The host tool finds these methods by their names.
 #[cairn::interface]
 pub trait SchedulerEvents {
     /// The machine has started; thread `thread` is whichever comes first.
-    fn boot(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    fn boot(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
     /// The thread returned from its first function.
-    fn exit(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    fn exit(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
     /// The timer's time has come.
-    fn timer(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    fn timer(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
     /// A stack was released for which threads may wait.
-    fn software(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    fn software(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
     /// The thread faulted: `cause` is `scause`, `value` is `stval`.
-    fn fault(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    fn fault(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
     /// The thread called a server that has no free stack for it; `value` is the stack queue's
     /// address. When it goes on, it calls again.
-    fn stack_wait(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    fn stack_wait(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
+}
+
+/// Further methods for threads of a scheduler that knows deadlines (`scheduler-edf`).
+#[cairn::interface]
+pub trait Deadlines {
+    /// Gives a thread of the caller's domain a period in ticks, not shorter than that of the domain's
+    /// highest priority. Its present job begins now.
+    fn set_period(&self, thread: CallerThread, caller: Caller, other: u64, period: u64) -> Result<(), Error>;
 }
 
 /// How the interrupt dispatcher passes an interrupt on; the call does not return to it.

@@ -546,7 +546,8 @@ fn discard_half(
 }
 
 /// Generates the portal of an exception or interrupt: after the trap entry saved the registers, it
-/// enters a run-to-completion component with the thread's index, the cause and its value.
+/// enters a run-to-completion component with the thread's index, the cause and its value, and the
+/// domain that ran, which is `crossing.caller`.
 /// `acknowledge` clears the software interrupt.
 pub fn event(
     crossing: &Crossing,
@@ -562,6 +563,8 @@ pub fn event(
     }
     code.emit(&stencil::THREAD_1)?;
     code.emit(&stencil::EVENT_ARGUMENTS)?;
+    code.value(Value::Domain, crossing.caller.domain as i64);
+    code.emit(&stencil::DOMAIN_4)?;
     enter(&mut code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
     code.emit(&stencil::LEAVE_MINIMAL)?;

@@ -65,12 +65,16 @@ impl EarliestDeadline {
 }
 
 impl ReadyQueue for EarliestDeadline {
-    const EMPTY: EarliestDeadline = EarliestDeadline {
+    const ZERO: EarliestDeadline = EarliestDeadline {
         first: cairn_scheduler::IDLE,
-        unit: 1,
+        unit: 0,
         deadlines: [Deadline { period: 0, own: 0, counts: 0 }; 256],
     };
     const RELEASES: bool = true;
+
+    fn start(&mut self) {
+        self.unit = 1;
+    }
 
     #[inline(always)]
     fn first(&self) -> ThreadIndex {

@@ -28,6 +28,9 @@ impl Machine for TestMachine {
     fn waiters_word(&self, queue: u16) -> &AtomicI64 {
         &self.words[SEMAPHORES + queue as usize]
     }
+    fn has_activation(&self, _: u16) -> bool {
+        false
+    }
     fn set_up_thread(&mut self, _: ThreadIndex, _: u8, _: &Start) -> Result<(), Error> {
         Ok(())
     }

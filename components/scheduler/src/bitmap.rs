@@ -44,9 +44,47 @@ impl<const WORDS: usize> Bitmap<WORDS> {
         if self.summary == 0 {
             return None;
         }
-        let word = self.summary.trailing_zeros() as usize % WORDS;
-        Some(word * 64 + self.words[word].trailing_zeros() as usize % 64)
+        let word = lowest_of(self.summary, WORDS) % WORDS;
+        Some(word * 64 + lowest(self.words[word]))
     }
+}
+
+// The target has no instruction that counts zeros (that is the extension Zbb).
+
+/// A de Bruijn sequence: each window of six bits is another number.
+const SEQUENCE: u64 = 0x03f7_9d71_b4cb_0a89;
+/// The place of each number in it.
+const PLACES: [u8; 64] = {
+    let mut places = [0; 64];
+    let mut place = 0;
+    while place < 64 {
+        places[(SEQUENCE << place >> 58) as usize] = place as u8;
+        place += 1;
+    }
+    places
+};
+/// The lowest bit of each number below 16, two bits each.
+const NIBBLES: u32 = {
+    let mut nibbles = 0;
+    let mut number = 1u32;
+    while number < 16 {
+        nibbles |= number.trailing_zeros() << (2 * number);
+        number += 1;
+    }
+    nibbles
+};
+
+/// The lowest bit that is set in `word`, which is not zero.
+#[inline(always)]
+const fn lowest(word: u64) -> usize {
+    let isolated = word & word.wrapping_neg();
+    PLACES[(isolated.wrapping_mul(SEQUENCE) >> 58) as usize] as usize
+}
+
+/// [`lowest`] for a word in which only the lowest `bits` can be set.
+#[inline(always)]
+const fn lowest_of(word: u64, bits: usize) -> usize {
+    if bits <= 4 { (NIBBLES >> (word as u32 % 16 * 2)) as usize % 4 } else { lowest(word) }
 }
 
 #[cfg(test)]
@@ -67,5 +105,16 @@ mod tests {
             assert!(!set.contains(number));
         }
         assert_eq!(set.first(), None);
+    }
+
+    #[test]
+    fn finds_every_lowest_bit() {
+        for bit in 0..64 {
+            assert_eq!(lowest(u64::MAX << bit), bit);
+            assert_eq!(lowest(1 << bit), bit);
+        }
+        for number in 1..16 {
+            assert_eq!(lowest_of(number, 4), lowest(number));
+        }
     }
 }

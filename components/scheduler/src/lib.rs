@@ -12,7 +12,7 @@
 
 mod bitmap;
 #[cfg(target_arch = "riscv64")]
-pub mod glue;
+pub mod component;
 pub mod heap;
 mod locks;
 mod machine;

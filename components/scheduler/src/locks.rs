@@ -45,6 +45,8 @@ pub(crate) struct Lock {
 impl Lock {
     pub(crate) const FREE: Lock =
         Lock { life: Life::Free, waiters: IDLE, domain: 0, owner: IDLE, next_held: NO_LOCK };
+    /// Before the scheduler's start.
+    pub(crate) const ZERO: Lock = Lock { life: Life::Alive, ..Lock::FREE };
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {

@@ -22,6 +22,8 @@ pub trait Machine {
     /// The word that tells return portals how many threads wait for an activation of stack queue
     /// `queue`, which is below [`crate::QUEUES`].
     fn waiters_word(&self, queue: u16) -> &AtomicI64;
+    /// Whether stack queue `queue`, which is below [`crate::QUEUES`], has a free activation.
+    fn has_activation(&self, queue: u16) -> bool;
     /// Makes `thread` ready to begin at `entry` in `domain`.
     fn set_up_thread(&mut self, thread: ThreadIndex, domain: u8, start: &Start) -> Result<(), Error>;
     /// `thread` has ended: its block is free.

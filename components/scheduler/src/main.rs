@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 #[cfg(target_arch = "riscv64")]
-mod component;
+cairn_scheduler::scheduler_component!("scheduler", cairn_scheduler::FixedPriority, drop);
 
 /// There is nothing to run on the host; the core's tests are in the library.
 #[cfg(not(target_arch = "riscv64"))]

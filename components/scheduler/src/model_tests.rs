@@ -139,7 +139,7 @@ impl Pair {
                 m.v(semaphore);
                 let outcome = match step {
                     Step::V(_) => s.v(caller, semaphore.into(), now),
-                    _ => s.interrupt_v(caller, semaphore.into(), now),
+                    _ => s.v(caller, semaphore.into(), now),
                 };
                 self.expect(caller, 0, 0, outcome);
             }
@@ -290,8 +290,10 @@ impl Pair {
                 if let Some(waiter) = waiter {
                     m.end_wait(waiter, 0);
                 }
-                let outcome = s.stack_freed(caller, queue.into(), now);
-                self.expect(caller, 0, waiter.is_some().into(), outcome);
+                s.machine.free_activations.insert(queue);
+                let outcome = s.stacks_freed(caller, now);
+                s.machine.free_activations.clear();
+                self.expect(caller, 0, 0, outcome);
             }
             Step::Reclaim(dead) => self.reclaim(dead),
         }

@@ -10,11 +10,13 @@ use crate::thread::{IDLE, Thread, ThreadIndex, Threads};
 /// *Urgency* is a number, smaller for the more urgent thread; a thread has its own, and the one that
 /// counts, which may be that of a more urgent thread that waits for a lock it holds.
 pub trait ReadyQueue {
-    /// An empty queue.
-    const EMPTY: Self;
+    /// A queue before [`ReadyQueue::start`], all zeros.
+    const ZERO: Self;
     /// Whether [`ReadyQueue::release`] can change a thread's own urgency.
     const RELEASES: bool;
 
+    /// Before anything else: the queue is empty.
+    fn start(&mut self);
     /// The thread that should run; [`IDLE`] if none is ready.
     fn first(&self) -> ThreadIndex;
     /// `thread` becomes ready, behind its equals.
@@ -122,13 +124,17 @@ fn unlink(threads: &mut Threads, thread: ThreadIndex) {
 }
 
 impl ReadyQueue for FixedPriority {
-    const EMPTY: FixedPriority = FixedPriority {
+    const ZERO: FixedPriority = FixedPriority {
         first: IDLE,
-        first_level: LEVEL_NONE,
+        first_level: 0,
         heads: [IDLE; 256],
         levels: Bitmap::EMPTY,
     };
     const RELEASES: bool = false;
+
+    fn start(&mut self) {
+        self.first_level = LEVEL_NONE;
+    }
 
     #[inline(always)]
     fn first(&self) -> ThreadIndex {

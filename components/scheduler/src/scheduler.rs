@@ -47,6 +47,10 @@ pub struct Scheduler<Q, M> {
     pub(crate) threads: Threads,
     pub(crate) semaphores: [Semaphore; SEMAPHORES],
     pub(crate) queues: [ThreadIndex; QUEUES],
+    /// Stack queues that threads wait for.
+    pub(crate) waited: Bitmap<16>,
+    /// Those of them that are still to be looked at, since some activation became free.
+    pub(crate) unseen: Bitmap<16>,
     pub(crate) locks: [Lock; LOCKS],
     pub(crate) domains: [Domain; DOMAINS_MAXIMUM],
     /// The domain in which each thread began.
@@ -59,25 +63,26 @@ pub struct Scheduler<Q, M> {
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
-    /// A scheduler without threads but [`IDLE`]. [`Scheduler::start`] comes before any operation.
+    /// A scheduler before [`Scheduler::start`], which comes before any operation. It is all zeros, so
+    /// that a component's image does not carry it.
     pub const fn new(machine: M) -> Self {
-        let mut threads = [Thread::FREE; 256];
-        threads[IDLE as usize].state = State::Ready;
         Scheduler {
-            threads,
-            ready: Q::EMPTY,
+            threads: [Thread::ZERO; 256],
+            ready: Q::ZERO,
             running_since: 0,
             sequence: 0,
-            armed: u64::MAX,
+            armed: 0,
             next_tick: 0,
             ticking: false,
             timers: IDLE,
             faults: IDLE,
-            configuration: Configuration { quantum: u64::MAX, supervisor_semaphore: 0 },
+            configuration: Configuration { quantum: 0, supervisor_semaphore: 0 },
             machine,
-            semaphores: [Semaphore::FREE; SEMAPHORES],
+            semaphores: [Semaphore::ZERO; SEMAPHORES],
             queues: [IDLE; QUEUES],
-            locks: [Lock::FREE; LOCKS],
+            waited: Bitmap::EMPTY,
+            unseen: Bitmap::EMPTY,
+            locks: [Lock::ZERO; LOCKS],
             domains: [Domain::NONE; DOMAINS_MAXIMUM],
             homes: [0; 256],
             fault_of: [Fault::NONE; 256],
@@ -87,16 +92,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Before anything else, once: everything is free.
+    /// Before anything else, once: there is no thread but [`IDLE`], everything is free.
     pub fn start(&mut self, configuration: Configuration) {
         self.configuration = configuration;
+        self.armed = u64::MAX;
+        self.ready.start();
+        self.threads = [Thread::FREE; 256];
+        self.threads[IDLE as usize].state = State::Ready;
         for number in 1..256 {
             self.free_threads.set(number);
         }
+        self.semaphores = [Semaphore::FREE; SEMAPHORES];
         for number in 0..SEMAPHORES {
             self.free_semaphores.set(number);
             self.set_word(number as u16, i64::MIN);
         }
+        self.locks = [Lock::FREE; LOCKS];
         for number in 1..LOCKS {
             self.free_locks.set(number);
         }
@@ -127,6 +138,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The semaphore that is raised for each thread that faults.
     pub fn set_supervisor_semaphore(&mut self, semaphore: u16) {
         self.configuration.supervisor_semaphore = semaphore;
+    }
+
+    /// That semaphore.
+    pub fn supervisor_semaphore(&self) -> u16 {
+        self.configuration.supervisor_semaphore
     }
 
     /// A thread for people: state in bits 0 to 7, priority in 8 to 15, home domain in 16 to 31.
@@ -358,6 +374,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             State::Stack => {
                 let root = &mut self.queues[object as usize % QUEUES];
                 heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+                if *root == IDLE {
+                    self.waited.clear(object.into());
+                }
                 self.count_queue_waiters(object, -1);
                 return self.let_run(thread, status);
             }

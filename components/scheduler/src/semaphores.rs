@@ -41,21 +41,30 @@ pub(crate) struct Semaphore {
     pub(crate) waiters: ThreadIndex,
     /// Who pays for it.
     pub(crate) domain: u8,
+    /// The layout's portals name it for good, so it outlives its domain.
+    pub(crate) fixed: bool,
 }
 
 impl Semaphore {
-    pub(crate) const FREE: Semaphore = Semaphore { life: Life::Free, waiters: IDLE, domain: 0 };
+    pub(crate) const FREE: Semaphore = Semaphore { life: Life::Free, waiters: IDLE, domain: 0, fixed: false };
+    /// Before the scheduler's start.
+    pub(crate) const ZERO: Semaphore = Semaphore { life: Life::Alive, ..Semaphore::FREE };
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Makes a semaphore; the value is its index.
     pub fn create_semaphore(&mut self, domain: u8, initial: u64) -> Result<u16, Error> {
+        let account = &self.domains[domain as usize];
+        if account.semaphores >= account.quota.semaphores {
+            return Err(Error::Exhausted);
+        }
         let number = self.free_semaphores.first().ok_or(Error::Exhausted)? as u16;
         self.adopt_semaphore(number, domain, initial)?;
         Ok(number)
     }
 
-    /// Makes the semaphore of this index: one that the layout fixed.
+    /// Makes the semaphore of this index: one that the layout fixed. It need not fit into the domain's
+    /// quota, but counts.
     pub fn adopt_semaphore(&mut self, index: u16, domain: u8, initial: u64) -> Result<(), Error> {
         let semaphore = self.semaphores.get_mut(index as usize).ok_or(Error::BadArgument)?;
         if initial > INITIAL_MAXIMUM {
@@ -64,15 +73,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if semaphore.life != Life::Free {
             return Err(Error::Busy);
         }
-        let account = &mut self.domains[domain as usize];
-        if account.semaphores >= account.quota.semaphores {
-            return Err(Error::Exhausted);
-        }
-        account.semaphores += 1;
-        *semaphore = Semaphore { life: Life::Alive, waiters: IDLE, domain };
+        self.domains[domain as usize].semaphores += 1;
+        *semaphore = Semaphore { life: Life::Alive, domain, ..Semaphore::FREE };
         self.free_semaphores.clear(index.into());
         self.set_word(index, initial as i64);
         Ok(())
+    }
+
+    /// A semaphore that exists is never freed: its domain's death only makes it as it was at first.
+    pub fn fix_semaphore(&mut self, index: u16) {
+        self.semaphores[index as usize % SEMAPHORES].fixed = true;
     }
 
     /// Ends a semaphore of `domain`. Portals that name it must be revoked before. Nobody may wait;
@@ -80,7 +90,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn free_semaphore(&mut self, domain: u8, semaphore: u64) -> Result<(), Error> {
         let index = self.semaphore(semaphore)?;
         let record = &self.semaphores[index as usize % SEMAPHORES];
-        if record.domain != domain {
+        if record.domain != domain || record.fixed {
             return Err(Error::NotAllowed);
         }
         if record.waiters != IDLE {
@@ -205,12 +215,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Ok(()) => self.finish(thread, 0, 0, now),
             Err(error) => self.refuse(error),
         }
-    }
-
-    /// V by the interrupt dispatcher, which interrupted `thread`.
-    #[inline(always)]
-    pub fn interrupt_v(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> M::Outcome {
-        self.v(thread, semaphore, now)
     }
 
     /// Sends the first waiter away with [`Error::Cancelled`]; the value is 1, or 0 if nobody waited.

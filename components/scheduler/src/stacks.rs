@@ -5,6 +5,7 @@ use crate::heap::{self, ByWaitKey};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
+use crate::supervision::SCAN_MAXIMUM;
 use crate::thread::{IDLE, State, ThreadIndex};
 use cairn_abi::Error;
 use cairn_abi::domain::QUEUES_MAXIMUM;
@@ -34,28 +35,42 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.set_wait_key(thread, root);
         let root = &mut self.queues[queue as usize % QUEUES];
         heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
+        self.waited.set(queue as usize);
         self.count_queue_waiters(queue as u16, 1);
         self.blocked(thread, now)
     }
 
-    /// An activation of `queue` is free: the first waiter goes on.
-    pub fn stack_freed(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> M::Outcome {
-        self.end_stack_wait(thread, queue, 0, now)
+    /// An activation became free, for which queue is not said: the first waiter of each queue that has
+    /// one goes on.
+    pub fn stacks_freed(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
+        self.look_for_stacks(now);
+        self.finish(thread, 0, 0, now)
+    }
+
+    /// Begins to look at all queues that threads wait for.
+    pub(crate) fn look_for_stacks(&mut self, now: u64) {
+        self.unseen = self.waited;
+        self.look_on(now);
+        if self.unseen.first().is_some() {
+            self.arm_before(now);
+        }
+    }
+
+    /// Looks at the next queues: a step of bounded length. The timer comes back for the next step.
+    pub(crate) fn look_on(&mut self, now: u64) {
+        for _ in 0..SCAN_MAXIMUM {
+            let Some(queue) = self.unseen.first() else { return };
+            self.unseen.clear(queue);
+            let waiter = self.queues[queue % QUEUES];
+            if waiter != IDLE && self.machine.has_activation(queue as u16) {
+                self.end_wait(waiter, 0, now);
+            }
+        }
     }
 
     /// The callee of `queue` is dead: sends the first waiter away with [`Error::Dead`]; the value is
     /// 1, or 0 if nobody waited. For the supervisor.
     pub fn abandon_queue(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> M::Outcome {
-        self.end_stack_wait(thread, queue, Error::Dead.status() as i8, now)
-    }
-
-    fn end_stack_wait(
-        &mut self,
-        thread: ThreadIndex,
-        queue: u64,
-        status: i8,
-        now: u64,
-    ) -> M::Outcome {
         if queue >= QUEUES as u64 {
             return self.refuse(Error::BadArgument);
         }
@@ -63,7 +78,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if waiter == IDLE {
             return self.machine.reply(0, 0);
         }
-        self.end_wait(waiter, status, now);
+        self.end_wait(waiter, Error::Dead.status() as i8, now);
         self.finish(thread, 0, 1, now)
     }
 

@@ -107,6 +107,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         match self.existing(target) {
             Ok(target) if target != thread => {
                 self.end(target, now);
+                // It may have been on its way to an activation that another thread waits for.
+                self.look_for_stacks(now);
                 self.finish(thread, 0, 0, now)
             }
             Ok(_) => self.refuse(Error::BadArgument),
@@ -160,6 +162,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if waiter != IDLE {
             self.end_wait(waiter, Error::Dead.status() as i8, now);
             return Step::Again;
+        }
+        if record.fixed {
+            record.life = Life::Alive;
+            self.set_word(index, 0);
+            return Step::Done;
         }
         self.drop_semaphore(index);
         Step::Done

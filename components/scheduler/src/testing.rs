@@ -4,7 +4,7 @@ extern crate std;
 use crate::*;
 use cairn_abi::Error;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::{boxed::Box, vec::Vec};
+use std::{boxed::Box, collections::BTreeSet, vec::Vec};
 
 pub struct TestMachine {
     words: Vec<AtomicI64>,
@@ -13,6 +13,7 @@ pub struct TestMachine {
     pub set_up: Vec<(ThreadIndex, u8, Start)>,
     pub retired: Vec<ThreadIndex>,
     pub refuse_set_up: bool,
+    pub free_activations: BTreeSet<u16>,
 }
 
 impl TestMachine {
@@ -24,6 +25,7 @@ impl TestMachine {
             set_up: Vec::new(),
             retired: Vec::new(),
             refuse_set_up: false,
+            free_activations: BTreeSet::new(),
         }
     }
 }
@@ -41,6 +43,9 @@ impl Machine for TestMachine {
     }
     fn waiters_word(&self, queue: u16) -> &AtomicI64 {
         &self.words[SEMAPHORES + queue as usize]
+    }
+    fn has_activation(&self, queue: u16) -> bool {
+        self.free_activations.contains(&queue)
     }
     fn set_up_thread(&mut self, thread: ThreadIndex, domain: u8, start: &Start) -> Result<(), Error> {
         if self.refuse_set_up {

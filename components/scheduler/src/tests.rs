@@ -128,7 +128,7 @@ fn semaphores_count_and_wake_by_priority_then_arrival() {
     s.p(3, 1, 0, 0);
     assert_eq!(s.p(1, 1, 0, 0), switched(IDLE, 0, 0));
     assert_eq!(word(&s, 0), -4);
-    assert_eq!(s.interrupt_v(IDLE, 0, 0), switched(4, 0, 0));
+    assert_eq!(s.v(IDLE, 0, 0), switched(4, 0, 0));
     assert_eq!(s.v(4, 0, 0), OK);
     assert_eq!(s.v(4, 0, 0), OK);
     assert_eq!(s.v(4, 0, 0), OK);
@@ -177,7 +177,7 @@ fn semaphores_refuse_what_is_wrong() {
     }
     assert_eq!(s.p(1, 1, 500, 0), refused(Error::NotFound));
     assert_eq!(s.v(1, 500, 0), refused(Error::NotFound));
-    assert_eq!(s.interrupt_v(1, 500, 0), refused(Error::NotFound));
+    assert_eq!(s.v(1, 500, 0), refused(Error::NotFound));
     assert_eq!(s.try_p(0), Err(Error::WouldBlock));
     assert_eq!(s.p(IDLE, 1, 0, 0), refused(Error::NotAllowed));
     assert_eq!(word(&s, 0), 0);
@@ -201,6 +201,28 @@ fn semaphores_are_made_and_freed_within_the_quota() {
     }
     assert_eq!(s.free_semaphore(1, made[0].into()), Err(Error::NotFound));
     assert_eq!(s.create_semaphore(1, 0), Ok(made[0]));
+}
+
+#[test]
+fn a_semaphore_of_the_layout_outlives_its_domain() {
+    let mut s = scheduler(&[10, 20]);
+    s.fix_semaphore(0);
+    assert_eq!(s.free_semaphore(1, 0), Err(Error::NotAllowed));
+    s.v(2, 1, 0);
+    s.p(2, 2, 0, 0);
+    s.kill(1, handle(&s, 2), 0);
+    s.v(1, 0, 0);
+    let mut cursor = 0;
+    loop {
+        let Outcome::Reply { status: 0, value } = s.reclaim(1, 1, cursor, 0) else { panic!() };
+        cursor = value;
+        if cursor == 0 {
+            break;
+        }
+    }
+    assert_eq!((word(&s, 0), word(&s, 1)), (0, i64::MIN));
+    assert_eq!(s.v(1, 0, 0), OK);
+    assert_eq!(s.adopt_semaphore(0, 1, 0), Err(Error::Busy));
 }
 
 #[test]
@@ -290,15 +312,50 @@ fn stack_waiters_go_on_by_priority() {
     let mut s = scheduler(&[50, 40, 30]);
     assert_eq!(s.wait_stack(1, 1, QUEUES as u64, 0), refused(Error::BadArgument));
     assert_eq!(s.wait_stack(IDLE, 1, 5, 0), refused(Error::NotAllowed));
-    assert_eq!(s.stack_freed(1, u64::MAX, 0), refused(Error::BadArgument));
+    assert_eq!(s.abandon_queue(1, u64::MAX, 0), refused(Error::BadArgument));
     s.wait_stack(1, 1, 5, 0);
     s.wait_stack(2, 1, 5, 0);
     assert_eq!(s.machine.waiters_word(5).load(Relaxed), 2);
-    assert_eq!(s.stack_freed(3, 4, 0), reply(0, 0));
-    assert_eq!(s.stack_freed(3, 5, 0), switched(1, 0, 0));
+    assert_eq!(s.stacks_freed(3, 0), OK, "none is free");
+    s.machine.free_activations.insert(4);
+    assert_eq!(s.stacks_freed(3, 0), OK, "nobody waits for it");
+    s.machine.free_activations.insert(5);
+    assert_eq!(s.stacks_freed(3, 0), switched(1, 0, 0));
     s.sleep_until(1, 1, 99, 0);
     assert_eq!(s.abandon_queue(3, 5, 0), switched(2, Error::Dead.status(), 0));
     assert_eq!(s.machine.waiters_word(5).load(Relaxed), 0);
+}
+
+#[test]
+fn an_activation_is_not_lost_with_the_thread_that_was_woken_for_it() {
+    let mut s = scheduler(&[50, 40, 60]);
+    s.sleep_until(3, 1, 1000, 0);
+    s.wait_stack(1, 1, 5, 0);
+    s.wait_stack(2, 1, 5, 0);
+    s.tick(IDLE, 1000);
+    s.machine.free_activations.insert(5);
+    assert_eq!(s.stacks_freed(3, 1000), OK, "thread 1 is ready, but not first");
+    assert_eq!(s.state(2), State::Stack);
+    let first = handle(&s, 1);
+    assert_eq!(s.kill(3, first, 1000), OK);
+    assert_eq!(s.state(2), State::Ready);
+}
+
+#[test]
+fn a_look_for_stacks_has_steps_of_bounded_length() {
+    let count = SCAN_MAXIMUM as u8 + 4;
+    let mut s = scheduler(&Vec::from_iter((0..count).map(|_| 100)));
+    for thread in 1..=count {
+        s.wait_stack(thread, 1, thread.into(), 0);
+        s.machine.free_activations.insert(thread.into());
+    }
+    let waiting = |s: &TestScheduler| (1..=count).filter(|t| s.state(*t) == State::Stack).count();
+    assert!(matches!(s.stacks_freed(IDLE, 10), Outcome::Switch { .. }));
+    assert_eq!(waiting(&s), 4);
+    assert_eq!(s.machine().timer, 10, "the timer comes back at once");
+    s.tick(s.running(), 11);
+    assert_eq!(waiting(&s), 0);
+    assert!(s.machine().timer > 11);
 }
 
 #[test]

@@ -119,6 +119,9 @@ impl Thread {
         generation: 0,
     };
 
+    /// Before the scheduler's start.
+    pub(crate) const ZERO: Thread = Thread { own_level: 0, level: 0, ..Thread::FREE };
+
     /// Sets the key of [`crate::heap::ByWaitKey`], while the thread is in no such heap: for a ready
     /// queue that is one.
     pub fn set_wait_key(&mut self, key: u64) {

@@ -60,6 +60,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             let status = if slept { 0 } else { Error::TimedOut.status() as i8 };
             self.end_wait(first, status, limit);
         }
+        self.look_on(now);
         // Whoever ran, ran until now, even if another thread is first since a moment.
         self.account(thread, now);
         if self.ticking && now >= self.next_tick {
@@ -77,7 +78,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.next_tick = now.saturating_add(self.configuration.quantum);
             }
         }
-        self.arm();
+        self.arm(now);
         self.finish(thread, 0, 0, now)
     }
 
@@ -97,7 +98,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.arm_before(self.next_tick);
     }
 
-    fn arm_before(&mut self, time: u64) {
+    pub(crate) fn arm_before(&mut self, time: u64) {
         if time < self.armed {
             self.armed = time;
             self.machine.set_timer(time);
@@ -106,13 +107,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Sets the timer to whatever comes first. A limit that is taken back meanwhile costs a needless
     /// interrupt, not a needless setting of the timer for each wait.
-    fn arm(&mut self) {
+    fn arm(&mut self, now: u64) {
         let mut time = u64::MAX;
         if self.timers != IDLE {
             time = self.threads[self.timers as usize].time_limit;
         }
         if self.ticking {
             time = time.min(self.next_tick);
+        }
+        if self.unseen.first().is_some() {
+            time = now;
         }
         self.armed = time;
         self.machine.set_timer(time);

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 use core::cell::UnsafeCell;
+use core::convert::Infallible;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Interior mutability for components that run to completion, where a second user cannot be there;
@@ -35,8 +36,11 @@ impl<T> Exclusive<T> {
 }
 
 /// State of a component that runs to completion: the scheduler, the interrupt dispatcher. Each of
-/// its activations begins on the same empty stack with interrupts off, and may end by switching to
-/// another thread, so a borrow that was in force then is gone with its stack.
+/// its activations begins on the same empty stack with interrupts off, and may end out of the middle
+/// of a borrow, by [`crate::privileged::switch`] or [`crate::privileged::reply`]: nothing that could
+/// use that borrow runs again.
+// The check's mark lies before the value, so that one address reaches both.
+#[repr(C)]
 pub struct RunToCompletion<T> {
     claimed: AtomicBool,
     value: UnsafeCell<T>,
@@ -44,6 +48,13 @@ pub struct RunToCompletion<T> {
 
 // SAFETY: `with` demands `claim`, which proves that no two activations exist at a time.
 unsafe impl<T: Send> Sync for RunToCompletion<T> {}
+
+/// What [`RunToCompletion::run`] runs.
+pub trait Operation<T> {
+    /// Runs it, and ends out of its middle. Mark the implementation `#[inline(always)]`. It must not
+    /// borrow the value a second time.
+    fn run(self, value: &mut T) -> Infallible;
+}
 
 impl<T> RunToCompletion<T> {
     /// Wraps a value.
@@ -64,7 +75,16 @@ impl<T> RunToCompletion<T> {
     pub fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
         assert!(self.claimed.load(Ordering::Relaxed), "not claimed");
         // SAFETY: only one activation of this component exists at a time (`claim`), and it borrows
-        // once: `body` cannot reach another borrow but through this method, which is refused.
+        // once: `body` must not call this.
         body(unsafe { &mut *self.value.get() })
+    }
+
+    /// [`RunToCompletion::with`] for hot paths that do not come back. The compiler takes these for
+    /// cold and does not inline a closure; an [`Operation`] it has to.
+    #[inline(always)]
+    pub fn run<O: Operation<T>>(&self, operation: O) -> ! {
+        assert!(self.claimed.load(Ordering::Relaxed), "not claimed");
+        // SAFETY: as above.
+        match operation.run(unsafe { &mut *self.value.get() }) {}
     }
 }

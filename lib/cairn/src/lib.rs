@@ -26,6 +26,7 @@ pub mod registers;
 pub mod section;
 #[cfg(target_arch = "riscv64")]
 pub mod start;
+pub mod thread;
 #[cfg(target_arch = "riscv64")]
 pub mod time;
 pub mod window;

@@ -1,10 +1,13 @@
 //! The privileged short-circuit portals, for the components that they are granted to; elsewhere
 //! they answer [`Error::NoPortal`].
+#![allow(unsafe_code)]
 
 use crate::Error;
 use crate::call::raw;
 use cairn_abi::descriptor::Reply;
+use cairn_abi::domain::PORTAL_RETURN;
 use cairn_abi::privileged::*;
+use core::arch::asm;
 
 fn done(reply: Reply) -> Result<(), Error> {
     match reply.status {
@@ -13,12 +16,41 @@ fn done(reply: Reply) -> Result<(), Error> {
     }
 }
 
-/// Scheduler: runs another thread, which finds `status` and `value` if it had called. Returns only
-/// if the index is bad.
+/// Scheduler: runs another thread, which finds `status` and `value` if it had called. What the caller
+/// of this had on its stack is abandoned. A bad index is a fault of this component.
 #[inline(always)]
-pub fn switch(thread: u64, status: i64, value: u64) -> Error {
-    let reply = raw(PORTAL_SWITCH, [thread, status as u64, value, 0, 0, 0, 0, 0]);
-    Error::from_status(reply.status)
+pub fn switch(thread: u64, status: i64, value: u64) -> ! {
+    // SAFETY: the portal does not come back, unless the index is bad: then to the `ebreak`, behind
+    // which nothing runs. No destructor is owed: what is abandoned is forgotten.
+    unsafe {
+        asm!(
+            "jal ra, 2f",
+            "ebreak",
+            "2: ecall",
+            in("t0") PORTAL_SWITCH,
+            in("a0") thread,
+            in("a1") status,
+            in("a2") value,
+            options(noreturn)
+        )
+    }
+}
+
+/// Of a component that runs to completion: leaves the present call or event with this reply, from
+/// however deep. What the caller of this had on its stack is abandoned.
+#[inline(always)]
+pub fn reply(status: i64, value: u64) -> ! {
+    // SAFETY: what the return stub does, without the way back to it; the return portal does not come
+    // back, and brings the client's own stack. No destructor is owed: what is abandoned is forgotten.
+    unsafe {
+        asm!(
+            "ecall",
+            in("t0") PORTAL_RETURN,
+            in("a0") status,
+            in("a1") value,
+            options(noreturn)
+        )
+    }
 }
 
 /// Scheduler: sets up a thread.

@@ -3,6 +3,18 @@
 
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+/// A word that others change and this instance only reads.
+#[repr(transparent)]
+pub struct ConstantWord(AtomicU64);
+
+impl ConstantWord {
+    /// What it is now.
+    #[inline(always)]
+    pub fn load(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// A section. Others may write it at any time, so it is read and written word by word and is never
 /// a slice of plain memory.
 #[derive(Clone, Copy, Debug)]
@@ -88,6 +100,14 @@ impl Section {
         assert!(self.writable && count <= self.size / 8, "outside the section");
         // SAFETY: mapped for good, writable, aligned to a page; atomics may be shared.
         unsafe { core::slice::from_raw_parts(self.address as *const AtomicI64, count) }
+    }
+
+    /// Words that others may change; panics if the section is smaller.
+    pub fn constant_words(&self, count: usize) -> &'static [ConstantWord] {
+        assert!(count <= self.size / 8, "outside the section");
+        // SAFETY: mapped for good, readable, aligned to a page; atomics may be shared, and these are
+        // only loaded.
+        unsafe { core::slice::from_raw_parts(self.address as *const ConstantWord, count) }
     }
 
     /// Read-only bytes that nobody writes: only for sections which are read-only in every domain,

@@ -637,56 +637,67 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// Exceptions and interrupts. Returns the portals of boot and of a thread's end.
+    /// Exceptions and interrupts: each domain has portals of its own, which say where the thread was.
+    /// Returns the portals of boot and of a thread's end, which come from no domain.
     fn connect_events(&mut self) -> Result<(u64, u64), String> {
-        let scheduler = self.system.roles.scheduler;
-        let interface = self.served(scheduler, "SchedulerEvents")?;
-        let event = |layout: &mut Self, server: usize, interface: &Interface, name: &str, acknowledge| {
-            let method = interface
-                .methods
-                .iter()
-                .find(|method| method.name == name)
-                .ok_or_else(|| format!("interface `{}` has no method `{name}`", interface.name))?;
-            let specification = Specification::parse("rd").expect("a specification");
-            let crossing = layout.crossing(server, server, method.entry, &specification, 0)?;
-            layout
-                .code
-                .add(&mut layout.memory, |words, address| generate::event(&crossing, acknowledge, words, address))
-                .map(|made: Generated| made.call)
-        };
-        let boot = event(self, scheduler, &interface, "boot", false)?;
-        let exit = event(self, scheduler, &interface, "exit", false)?;
-        let timer = event(self, scheduler, &interface, "timer", false)?;
-        let software = event(self, scheduler, &interface, "software", true)?;
-        let fault = event(self, scheduler, &interface, "fault", false)?;
-        let stack_wait = event(self, scheduler, &interface, "stack_wait", false)?;
-        let external = match self.system.roles.interrupts {
-            Some(dispatcher) => {
-                let interface = self.served(dispatcher, "InterruptEvents")?;
-                Some(event(self, dispatcher, &interface, "external", false)?)
-            }
+        let roles = self.system.roles;
+        let scheduler = (roles.scheduler, self.served(roles.scheduler, "SchedulerEvents")?);
+        let dispatcher = match roles.interrupts {
+            Some(dispatcher) => Some((dispatcher, self.served(dispatcher, "InterruptEvents")?)),
             None => None,
         };
-        let roles = self.system.roles;
+        let boot = self.event_crossing(&scheduler, "boot")?;
+        let exit = self.event_crossing(&scheduler, "exit")?;
+        let (boot, exit) = (self.event(&boot, None, false)?, self.event(&exit, None, false)?);
+        let timer = self.event_crossing(&scheduler, "timer")?;
+        let software = self.event_crossing(&scheduler, "software")?;
+        let fault = self.event_crossing(&scheduler, "fault")?;
+        let stack_wait = self.event_crossing(&scheduler, "stack_wait")?;
+        let external = match &dispatcher {
+            Some(dispatcher) => Some(self.event_crossing(dispatcher, "external")?),
+            None => None,
+        };
         for index in 0..self.placed.len() {
-            let table = self.placed[index].table_physical;
-            let mut entry = |offset: i64, code: u64| self.memory.store(table.wrapping_add_signed(offset), code);
+            let mut entries = Vec::new();
             if index != roles.scheduler && Some(index) != roles.interrupts {
                 let essential = *self.system.instances[index].essential;
                 if !essential && roles.supervisor.is_some() {
-                    for cause in 0..16 {
-                        entry(exception_entry(cause), fault);
-                    }
+                    let fault = self.event(&fault, Some(index), false)?;
+                    entries.extend((0..16).map(|cause| (exception_entry(cause), fault)));
                 }
-                entry(exception_entry(8), stack_wait);
+                entries.push((exception_entry(8), self.event(&stack_wait, Some(index), false)?));
             }
-            entry(interrupt_entry(1), software);
-            entry(interrupt_entry(5), timer);
-            if let Some(external) = external {
-                entry(interrupt_entry(9), external);
+            entries.push((interrupt_entry(1), self.event(&software, Some(index), true)?));
+            entries.push((interrupt_entry(5), self.event(&timer, Some(index), false)?));
+            if let Some(external) = &external {
+                entries.push((interrupt_entry(9), self.event(external, Some(index), false)?));
+            }
+            let table = self.placed[index].table_physical;
+            for (offset, code) in entries {
+                self.memory.store(table.wrapping_add_signed(offset), code);
             }
         }
         Ok((boot, exit))
+    }
+
+    /// The crossing into a server's method for an event, but for where it comes from.
+    fn event_crossing(&mut self, (server, interface): &(usize, Interface), name: &str) -> Result<Crossing, String> {
+        let method = interface
+            .methods
+            .iter()
+            .find(|method| method.name == name)
+            .ok_or_else(|| format!("interface `{}` has no method `{name}`", interface.name))?;
+        let specification = Specification::parse("rd").expect("a specification");
+        self.crossing(*server, *server, method.entry, &specification, 0)
+    }
+
+    /// The portal of an event in a domain.
+    fn event(&mut self, crossing: &Crossing, domain: Option<usize>, acknowledge: bool) -> Result<u64, String> {
+        let caller = domain.map_or(End::default(), |index| self.end(index));
+        let crossing = Crossing { caller, ..*crossing };
+        self.code
+            .add(&mut self.memory, |words, address| generate::event(&crossing, acknowledge, words, address))
+            .map(|made: Generated| made.call)
     }
 
     /// The first thread of an instance that has one. Thread numbers follow the instances.

@@ -298,6 +298,8 @@ fn map_roles(
     }
     let semaphores = (layout.semaphores_physical, semaphore::SEMAPHORE_WINDOW_SIZE);
     wanted.push((Role::Scheduler, "semaphores", ROLE_SEMAPHORES, semaphores.0, semaphores.1, true));
+    let queues = (domain::QUEUES_MAXIMUM as u64 * domain::QUEUE_SIZE, layout.activations_physical);
+    wanted.push((Role::Scheduler, "queues", ROLE_ACTIVATIONS, queues.1, queues.0, false));
     wanted.push((Role::Supervisor, "threads", ROLE_THREADS, threads.0, threads.1, false));
     wanted.push((Role::Supervisor, "portal-code", ROLE_PORTAL_CODE, code, code_size, false));
     wanted.push((Role::Portals, "threads", ROLE_THREADS, threads.0, threads.1, false));

@@ -1,0 +1,110 @@
+//! What the supervisor and the portal manager call.
+
+use super::{Component, Server, index, named};
+use crate::{Start, ThreadIndex};
+use cairn::time::counter;
+use cairn::{Caller, CallerThread, Error};
+use cairn_interfaces as interfaces;
+
+fn domain(number: u64) -> Result<u8, Error> {
+    u8::try_from(number).map_err(|_| Error::BadArgument)
+}
+
+fn thread(number: u64) -> Result<ThreadIndex, Error> {
+    ThreadIndex::try_from(number).map_err(|_| Error::NotFound)
+}
+
+impl<C: Component> interfaces::SchedulerControl for Server<C> {
+    fn next_fault(&self) -> Result<u64, Error> {
+        Self::with(|core| core.next_fault()).map(|handle| handle.0)
+    }
+
+    fn fault_cause(&self, other: u64) -> Result<u64, Error> {
+        Ok(Self::with(|core| core.fault_of(named(other).thread())).cause)
+    }
+
+    fn fault_value(&self, other: u64) -> Result<u64, Error> {
+        Ok(Self::with(|core| core.fault_of(named(other).thread())).value)
+    }
+
+    fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error> {
+        Self::operation(|core, now| core.stop(index(thread), named(other), now))
+    }
+
+    fn resume(&self, thread: CallerThread, other: u64) -> Result<(), Error> {
+        Self::operation(|core, now| core.resume(index(thread), named(other), now))
+    }
+
+    fn kill(&self, thread: CallerThread, other: u64) -> Result<(), Error> {
+        Self::operation(|core, now| core.kill(index(thread), named(other), now))
+    }
+
+    fn reclaim(&self, thread: CallerThread, dead: u64, cursor: u64) -> Result<u64, Error> {
+        let dead = domain(dead)?;
+        Self::operation(|core, now| core.reclaim(index(thread), dead, cursor, now))
+    }
+
+    fn abandon_queue(&self, thread: CallerThread, queue: u64) -> Result<u64, Error> {
+        Self::operation(|core, now| core.abandon_queue(index(thread), queue, now))
+    }
+
+    fn start(&self, thread: CallerThread, home: u64, entry: u64, stack: u64, _link: u64, priority: u8) -> Result<u64, Error> {
+        let home = domain(home)?;
+        let start = Start { entry, stack, argument: 0 };
+        Self::operation(|core, now| core.spawn(index(thread), home, start, priority.into(), now))
+    }
+
+    fn thread_name(&self, other: u64) -> Result<u64, Error> {
+        let other = thread(other)?;
+        Self::with(|core| core.handle(other)).map(|handle| handle.0)
+    }
+
+    fn thread_state(&self, other: u64) -> Result<u64, Error> {
+        let other = thread(other)?;
+        Self::with(|core| core.describe(other))
+    }
+
+    fn thread_time(&self, other: u64) -> Result<u64, Error> {
+        let other = thread(other)?;
+        Ok(Self::with(|core| core.time_used(other, counter())))
+    }
+
+    fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error> {
+        Self::operation(|core, now| core.cancel_wait(index(thread), named(other), now))
+    }
+
+    fn wait_fault(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error> {
+        Self::operation(|core, now| {
+            let faults = core.supervisor_semaphore().into();
+            core.timed_p(index(thread), super::domain(caller), faults, deadline, now)
+        })
+    }
+
+    fn alarm(&self, thread: CallerThread) -> Result<(), Error> {
+        Self::operation(|core, now| core.v(index(thread), core.supervisor_semaphore().into(), now))
+    }
+
+    fn fault_semaphore(&self) -> Result<u64, Error> {
+        Ok(Self::with(|core| core.supervisor_semaphore().into()))
+    }
+
+    fn allocate_semaphore(&self, owner: u64, initial: u64) -> Result<u64, Error> {
+        let owner = domain(owner)?;
+        Self::with(|core| core.create_semaphore(owner, initial)).map(u64::from)
+    }
+
+    fn free_semaphore(&self, owner: u64, semaphore: u64) -> Result<(), Error> {
+        let owner = domain(owner)?;
+        Self::with(|core| core.free_semaphore(owner, semaphore))
+    }
+
+    fn allocate_lock(&self, owner: u64) -> Result<u64, Error> {
+        let owner = domain(owner)?;
+        Self::with(|core| core.create_lock(owner)).map(u64::from)
+    }
+
+    fn free_lock(&self, owner: u64, lock: u64) -> Result<(), Error> {
+        let owner = domain(owner)?;
+        Self::with(|core| core.free_lock(owner, lock))
+    }
+}

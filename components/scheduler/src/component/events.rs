@@ -1,0 +1,38 @@
+//! Where the nucleus enters. What an event leaves as a reply goes nowhere: the thread goes on from
+//! the trap frame that the event began with.
+
+use super::{Component, Server, domain, index, layout};
+use cairn::{Caller, CallerThread, Error};
+use cairn_abi::domain::{QUEUE_SIZE, stack_queue};
+use cairn_interfaces as interfaces;
+
+impl<C: Component> interfaces::SchedulerEvents for Server<C> {
+    fn boot(&self, _thread: CallerThread, _cause: u64, _value: u64, _domain: Caller) -> Result<(), Error> {
+        C::state().claim();
+        Self::operation(|core, now| {
+            layout::take_over::<C>(core);
+            core.run(now)
+        })
+    }
+
+    fn exit(&self, thread: CallerThread, _cause: u64, _value: u64, _domain: Caller) -> Result<(), Error> {
+        Self::operation(|core, now| core.exit(index(thread), now))
+    }
+
+    fn timer(&self, thread: CallerThread, _cause: u64, _value: u64, _domain: Caller) -> Result<(), Error> {
+        Self::operation(|core, now| core.tick(index(thread), now))
+    }
+
+    fn software(&self, thread: CallerThread, _cause: u64, _value: u64, _domain: Caller) -> Result<(), Error> {
+        Self::operation(|core, now| core.stacks_freed(index(thread), now))
+    }
+
+    fn fault(&self, thread: CallerThread, cause: u64, value: u64, _domain: Caller) -> Result<(), Error> {
+        Self::operation(|core, now| core.fault(index(thread), cause, value, now))
+    }
+
+    fn stack_wait(&self, thread: CallerThread, _cause: u64, value: u64, caller: Caller) -> Result<(), Error> {
+        let queue = value.wrapping_sub(stack_queue(0)) / QUEUE_SIZE;
+        Self::operation(|core, now| core.wait_stack(index(thread), domain(caller), queue, now))
+    }
+}

@@ -1,0 +1,59 @@
+//! What the host tool laid out: instances, first threads, the devices' semaphores.
+
+use super::{Component, Core};
+use crate::{Configuration, Quota};
+use cairn::environment;
+use cairn::time::ticks;
+use cairn_abi::record::{Header, Instance, Interrupt, Table, Thread};
+use zerocopy::{FromBytes, Immutable, KnownLayout};
+
+/// A thread runs this long before an equal one takes its turn.
+const QUANTUM_MICROSECONDS: u64 = 10_000;
+
+/// A table of the layout's record; none of it if the record is not what it should be.
+fn table<T: FromBytes + Immutable + KnownLayout>(choose: impl Fn(&Header) -> Table) -> &'static [T] {
+    let read = || {
+        let bytes = environment::section("record")?.constant();
+        let (header, _) = Header::ref_from_prefix(bytes).ok()?;
+        let table = choose(header);
+        let rest = bytes.get(table.offset as usize..)?;
+        let (entries, _) = <[T]>::ref_from_prefix_with_elems(rest, table.count as usize).ok()?;
+        Some(entries)
+    };
+    read().unwrap_or(&[])
+}
+
+/// The instances.
+pub fn instances() -> &'static [Instance] {
+    table(|header| header.instances)
+}
+
+/// Takes over from the layout: quotas, first threads, the devices' semaphores. Panics if they do not
+/// fit: the host tool counts them.
+pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
+    core.machine_mut().begin();
+    core.start(Configuration { quantum: ticks(QUANTUM_MICROSECONDS), supervisor_semaphore: 0 });
+    C::prepare(core.policy());
+    let number = |number: u32| u8::try_from(number).expect("a domain's number is below 256");
+    for instance in instances() {
+        let threads = u8::try_from(instance.threads).unwrap_or(u8::MAX);
+        let semaphores = u16::try_from(instance.semaphores).unwrap_or(u16::MAX);
+        let quota = Quota { threads, semaphores, locks: threads, priority: instance.priority as u8 };
+        core.set_quota(number(instance.number), quota);
+    }
+    let interrupts: &[Interrupt] = table(|header| header.interrupts);
+    for interrupt in interrupts {
+        core.adopt_semaphore(interrupt.semaphore as u16, number(interrupt.domain), 0)
+            .expect("a device's semaphore is free");
+        core.fix_semaphore(interrupt.semaphore as u16);
+    }
+    // Domain 0 is nobody's: it owns what is the scheduler's own.
+    core.set_quota(0, Quota { semaphores: 1, ..Quota::NONE });
+    let faults = core.create_semaphore(0, 0).expect("a semaphore for faults is free");
+    core.set_supervisor_semaphore(faults);
+    let threads: &[Thread] = table(|header| header.threads);
+    for thread in threads.iter().filter(|thread| thread.idle == 0) {
+        core.adopt_thread(thread.index as u8, number(thread.domain), thread.priority as u8)
+            .expect("a first thread's number is free");
+    }
+}

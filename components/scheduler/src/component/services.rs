@@ -1,0 +1,110 @@
+//! What clients call: threads, semaphores, locks; and the interrupt dispatcher's signal.
+
+use super::{Component, Core, Lock, Semaphore, Server, domain, index, named};
+use crate::{ReadyQueue, Start, ThreadIndex};
+use cairn::exclusive::Operation;
+use cairn::time::counter;
+use cairn::{Caller, CallerThread, Error};
+use cairn_interfaces as interfaces;
+use cairn_interfaces::LockError;
+use core::convert::Infallible;
+
+struct Yield(ThreadIndex, u64);
+struct P(ThreadIndex, u8, u64, u64);
+struct V(ThreadIndex, u64, u64);
+
+impl<Q: ReadyQueue> Operation<Core<Q>> for Yield {
+    #[inline(always)]
+    fn run(self, core: &mut Core<Q>) -> Infallible {
+        core.yield_now(self.0, self.1)
+    }
+}
+
+impl<Q: ReadyQueue> Operation<Core<Q>> for P {
+    #[inline(always)]
+    fn run(self, core: &mut Core<Q>) -> Infallible {
+        core.p(self.0, self.1, self.2, self.3)
+    }
+}
+
+impl<Q: ReadyQueue> Operation<Core<Q>> for V {
+    #[inline(always)]
+    fn run(self, core: &mut Core<Q>) -> Infallible {
+        core.v(self.0, self.1, self.2)
+    }
+}
+
+impl<C: Component> interfaces::Threads for Server<C> {
+    #[inline(always)]
+    fn yield_now(&self, thread: CallerThread) -> Result<(), Error> {
+        C::state().run(Yield(index(thread), counter()))
+    }
+
+    fn sleep_until(&self, thread: CallerThread, caller: Caller, time: u64) -> Result<(), Error> {
+        Self::operation(|core, now| core.sleep_until(index(thread), domain(caller), time, now))
+    }
+
+    fn spawn(&self, thread: CallerThread, caller: Caller, start: cairn::thread::Start, priority: u8) -> Result<u64, Error> {
+        let start = Start { entry: start.entry(), stack: start.stack(), argument: start.argument() };
+        Self::operation(|core, now| core.spawn(index(thread), domain(caller), start, priority.into(), now))
+    }
+
+    fn exit(&self, thread: CallerThread) -> Result<(), Error> {
+        Self::operation(|core, now| core.exit(index(thread), now))
+    }
+
+    fn join(&self, thread: CallerThread, caller: Caller, other: u64) -> Result<(), Error> {
+        Self::operation(|core, now| core.join(index(thread), domain(caller), named(other), now))
+    }
+
+    fn set_priority(&self, thread: CallerThread, caller: Caller, other: u64, priority: u8) -> Result<(), Error> {
+        Self::operation(|core, now| {
+            core.set_priority(index(thread), domain(caller), named(other), priority.into(), now)
+        })
+    }
+
+    fn time_used(&self, thread: CallerThread) -> Result<u64, Error> {
+        Ok(Self::with(|core| core.time_used(index(thread), counter())))
+    }
+
+    fn own_name(&self, thread: CallerThread) -> Result<u64, Error> {
+        Self::with(|core| core.handle(index(thread))).map(|handle| handle.0)
+    }
+}
+
+impl<C: Component> interfaces::Semaphore for Semaphore<C> {
+    #[inline(always)]
+    fn p(&self, thread: CallerThread, caller: Caller) -> Result<(), Error> {
+        C::state().run(P(index(thread), domain(caller), self.0, counter()))
+    }
+
+    #[inline(always)]
+    fn v(&self, thread: CallerThread) -> Result<(), Error> {
+        C::state().run(V(index(thread), self.0, counter()))
+    }
+
+    fn try_p(&self, _thread: CallerThread) -> Result<(), Error> {
+        Server::<C>::with(|core| core.try_p(self.0))
+    }
+
+    fn p_until(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error> {
+        Server::<C>::operation(|core, now| core.timed_p(index(thread), domain(caller), self.0, deadline, now))
+    }
+}
+
+impl<C: Component> interfaces::Lock for Lock<C> {
+    fn lock(&self, thread: CallerThread, caller: Caller) -> Result<(), LockError> {
+        Server::<C>::operation(|core, now| core.lock(index(thread), domain(caller), self.0, now))
+    }
+
+    fn unlock(&self, thread: CallerThread) -> Result<(), Error> {
+        Server::<C>::operation(|core, now| core.unlock(index(thread), self.0, now))
+    }
+}
+
+impl<C: Component> interfaces::InterruptSignals for Server<C> {
+    #[inline(always)]
+    fn signal(&self, thread: CallerThread, semaphore: u64) -> Result<(), Error> {
+        C::state().run(V(index(thread), semaphore, counter()))
+    }
+}

@@ -1,0 +1,63 @@
+//! Stacks for threads that a component starts in its own domain, and how such a thread begins.
+//! `cairn_interfaces::spawn` puts it together.
+
+#[cfg(target_arch = "riscv64")]
+mod stack;
+
+use crate::Error;
+use crate::call::{Arguments, Registers};
+use crate::wire::{HASH_START, PACKED, Wire, hash};
+
+#[cfg(target_arch = "riscv64")]
+pub use stack::{Claim, Stack};
+
+/// Where a thread begins: a function, its stack and its argument. A component cannot make one of
+/// numbers, but for `Stack::claim`; a scheduler gets them from its clients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    entry: u64,
+    stack: u64,
+    argument: u64,
+}
+
+impl Start {
+    /// Address of its first instruction.
+    pub fn entry(self) -> u64 {
+        self.entry
+    }
+
+    /// Its stack pointer.
+    pub fn stack(self) -> u64 {
+        self.stack
+    }
+
+    /// Its first argument register.
+    pub fn argument(self) -> u64 {
+        self.argument
+    }
+}
+
+impl Wire for Start {
+    const WORDS: usize = 3;
+    // More than a method's value has: a start is only a parameter.
+    const BITS: u32 = 3 * u64::BITS;
+    const KIND: u32 = PACKED;
+    const SHAPE: u64 = hash(HASH_START, b"cairn::thread::Start");
+
+    #[inline(always)]
+    fn store(self, arguments: &mut Arguments) {
+        arguments.word(self.entry);
+        arguments.word(self.stack);
+        arguments.word(self.argument);
+    }
+    #[inline(always)]
+    fn load(registers: &mut Registers) -> Result<Self, Error> {
+        Ok(Start { entry: registers.word(), stack: registers.word(), argument: registers.word() })
+    }
+    fn pack(self) -> u64 {
+        0
+    }
+    fn unpack(_word: u64) -> Result<Self, Error> {
+        Err(Error::Malformed)
+    }
+}

@@ -1,0 +1,142 @@
+//! A stack that one thread at a time uses.
+//!
+//! Two words hold that: `ticket`, which [`Stack::claim`] writes and the thread that begins takes, so
+//! that a [`Start`] used twice begins one thread, and the other ends before it touches the stack; and
+//! `state`, which counts the stack's users, so that the end of one user cannot free the stack of the
+//! next.
+#![allow(unsafe_code)]
+
+use super::Start;
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicU64, Ordering};
+
+/// What the thread's first instructions know by offsets.
+#[repr(C)]
+struct Control {
+    /// Twice the number of earlier users; one more while there is a user.
+    state: AtomicU64,
+    /// 1: a thread may begin.
+    ticket: AtomicU64,
+    /// What the thread calls; written while nobody else can look.
+    function: UnsafeCell<Option<fn(u64)>>,
+    argument: UnsafeCell<u64>,
+}
+
+/// The stack of a thread: `static STACK: Stack<8192> = Stack::new();`. No page without access lies
+/// below it, as it does below a first thread's.
+#[repr(C, align(16))]
+pub struct Stack<const BYTES: usize> {
+    control: Control,
+    bytes: UnsafeCell<[u8; BYTES]>,
+}
+
+// SAFETY: the memory belongs to the thread whose claim `state` tells; function and argument are
+// written by the one claimer before the ticket is, and read by the one who takes the ticket.
+unsafe impl<const BYTES: usize> Sync for Stack<BYTES> {}
+
+impl<const BYTES: usize> Stack<BYTES> {
+    /// A stack that nobody uses.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        assert!(BYTES >= 512 && BYTES % 16 == 0, "a stack has at least 512 bytes, a multiple of 16");
+        Stack {
+            control: Control {
+                state: AtomicU64::new(0),
+                ticket: AtomicU64::new(0),
+                function: UnsafeCell::new(None),
+                argument: UnsafeCell::new(0),
+            },
+            bytes: UnsafeCell::new([0; BYTES]),
+        }
+    }
+
+    /// Takes the stack for a thread that calls `function` with `argument`; `None` while another does.
+    pub fn claim(&'static self, function: fn(u64), argument: u64) -> Option<Claim> {
+        let control = &self.control;
+        let state = control.state.load(Ordering::Relaxed);
+        if state & 1 != 0
+            || control.state.compare_exchange(state, state + 1, Ordering::Acquire, Ordering::Relaxed).is_err()
+        {
+            return None;
+        }
+        // SAFETY: the exchange made this the only user, and no thread has a ticket.
+        unsafe {
+            *control.function.get() = Some(function);
+            *control.argument.get() = argument;
+        }
+        control.ticket.store(1, Ordering::Release);
+        // The C convention keeps stack pointers at multiples of 16.
+        let top = (self.bytes.get().expose_provenance() + BYTES) & !15;
+        Some(Claim { control, state: state + 1, top: top as u64 })
+    }
+}
+
+/// A stack that is taken for a thread. It names that one use, so a copy does no harm.
+#[derive(Clone, Copy)]
+pub struct Claim {
+    control: &'static Control,
+    state: u64,
+    top: u64,
+}
+
+impl Claim {
+    /// Where its thread begins.
+    pub fn start(&self) -> Start {
+        Start {
+            entry: begin as *const () as u64,
+            stack: self.top,
+            argument: (self.control as *const Control).expose_provenance() as u64,
+        }
+    }
+
+    /// The scheduler refused the thread: the stack is free.
+    pub fn refused(self) {
+        // Without the ticket no thread begins.
+        if self.control.ticket.swap(0, Ordering::AcqRel) == 1 {
+            self.ended();
+        }
+    }
+
+    /// The scheduler says that the thread has ended: the stack is free, unless it was already, and
+    /// then perhaps taken again.
+    pub fn ended(self) {
+        let next = self.state + 1;
+        let _ = self.control.state.compare_exchange(self.state, next, Ordering::Release, Ordering::Relaxed);
+    }
+}
+
+/// A thread's first and last instructions. It takes the ticket before it touches the stack, and frees
+/// the stack when it has left it.
+#[unsafe(naked)]
+extern "C" fn begin(control: &'static Control) {
+    core::arch::naked_asm!(
+        "addi t0, a0, 8",               // the ticket
+        ".option push",
+        ".option arch, +a",             // the target has it, this assembler does not know
+        "amoswap.d.aq t0, zero, (t0)",
+        ".option pop",
+        "beqz t0, 1f",
+        "mv s0, a0",
+        "call {run}",
+        "fence rw, w",
+        "sd a0, 0(s0)",                 // the state
+        "1:",
+        "li t0, 0",                     // the return portal: the thread ends
+        "ecall",
+        run = sym run,
+    )
+}
+
+const _: () = assert!(core::mem::offset_of!(Control, state) == 0);
+const _: () = assert!(core::mem::offset_of!(Control, ticket) == 8);
+
+/// The thread, on its stack; returns the state in which the stack is free.
+extern "C" fn run(control: &'static Control) -> u64 {
+    // SAFETY: written by the claim whose ticket this thread took, and by no other before `state`
+    // changes.
+    let (function, argument) = unsafe { (*control.function.get(), *control.argument.get()) };
+    if let Some(function) = function {
+        function(argument);
+    }
+    control.state.load(Ordering::Relaxed) + 1
+}
