@@ -64,11 +64,12 @@ fn bad_pointers() -> Vec<u64> {
     pointers
 }
 
-/// A client whose queue has one free activation, and what it has open.
+/// These letters with every stack and state.
 fn kinds(letters: &str) -> Vec<String> {
     ["sm", "sp", "nm", "np"].iter().map(|head| format!("{head}{letters}")).collect()
 }
 
+/// Calls with this pointer and length from register `position` on, and wants this error.
 fn refuses(letters: &str, position: usize, pointer: u64, length: u64, error: Error) {
     for specification in kinds(letters) {
         let mut world = World::new(20);
@@ -90,7 +91,6 @@ fn bad_pointers_of_copies() {
     for pointer in bad_pointers() {
         for length in [1, 8, COPY_MAXIMUM] {
             for (letters, position) in [("r", 0), ("w", 0), ("crw", 3), ("wri", 2)] {
-                // One byte short of the region's end is a page that is not mapped as well.
                 refuses(letters, position, pointer, length, Error::BadPointer);
             }
         }

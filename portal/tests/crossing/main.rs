@@ -8,6 +8,7 @@ mod fences;
 mod hostile;
 mod mutation;
 mod nucleus;
+mod places;
 mod run;
 mod semaphores;
 mod traps;

@@ -191,7 +191,7 @@ impl World {
 
     /// What user mode loads from `address`: the byte, or the trap, which is then taken back.
     pub fn load(&mut self, address: u64) -> Result<u64, Trap> {
-        self.access(LOAD, address, 0).map(|world| world)
+        self.access(LOAD, address, 0)
     }
 
     /// User mode stores a byte.
