@@ -2,21 +2,35 @@
 
 use cairn::Error;
 
-/// Names of exports. The portal manager asks it; a shell lists it.
+/// Names of exports: what a shell lists, and what the portal manager asks.
 #[cairn::interface]
 pub trait Names {
-    /// Finds an export by its name `instance.export` for a client domain, applying the access policy;
-    /// the value is its number. `NotFound`, `NotAllowed`.
+    /// Finds an export by its name `instance.export`, or a name added at run time, for a client
+    /// domain, and applies the access policy. The value is its number: an index into the record's
+    /// exports, or [`RUN_TIME_NAMES`] and above. `NotFound`, `NotAllowed`.
     fn look_up(&self, client: u64, name: &str) -> Result<u64, Error>;
-    /// Adds a name at run time, for a server domain; the value is its number. `Busy`: the name is
-    /// taken.
-    fn add(&self, server: u64, name: &str, policy: &str) -> Result<u64, Error>;
-    /// Takes a name back that the server domain added.
-    fn remove(&self, server: u64, name: &str) -> Result<(), Error>;
-    /// Takes all names of a server domain back; the value is how many.
-    fn remove_all(&self, server: u64) -> Result<u64, Error>;
     /// The next name at or behind position `number` as text (name, interface, policy, separated by
     /// spaces), `NotFound` behind the last; the value is the length, and the position of the one
     /// after it in the upper 32 bits.
     fn list(&self, number: u64, text: &mut [u8]) -> Result<u64, Error>;
+    /// Describes method `number` of the export `name` as text: its name, its parameter letters and the
+    /// kind of its value (a `descriptor::VALUE_*`, decimal), separated by spaces. `NotFound`: no such
+    /// name, or behind its last method. The value is the length of the text.
+    fn describe_method(&self, name: &str, number: u64, text: &mut [u8]) -> Result<u64, Error>;
+}
+
+/// Numbers from here on name what was added at run time.
+pub const RUN_TIME_NAMES: u64 = 1 << 32;
+
+/// What only the portal manager may ask for.
+#[cairn::interface]
+pub trait NameControl {
+    /// Adds a name at run time, for a server domain, which must begin with the server's instance
+    /// name and a dot; `policy` is `*` or instance names separated by spaces. The value is its
+    /// number, which is never used again. `Busy`: the name is taken.
+    fn add(&self, server: u64, name: &str, policy: &str) -> Result<u64, Error>;
+    /// Takes a name back that the server domain added; the value is its number.
+    fn remove(&self, server: u64, name: &str) -> Result<u64, Error>;
+    /// Takes all names of a server domain back; the value is how many.
+    fn remove_all(&self, server: u64) -> Result<u64, Error>;
 }

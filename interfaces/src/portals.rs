@@ -1,7 +1,9 @@
 //! The portal manager: the only component that changes portal tables after the start.
 
-use cairn::{Caller, CallerThread, Error, Object};
 use crate::{Lock, Semaphore};
+use cairn::component::Interface;
+use cairn::sync::Mutex;
+use cairn::{Caller, CallerThread, Error, Object};
 
 /// What every component may ask for.
 #[cairn::interface]
@@ -10,38 +12,74 @@ pub trait Portals {
     /// any). The value is the index of the first of a consecutive block of portals, one per method.
     fn open(&self, caller: Caller, name: &str, version: u64) -> Result<u64, Error>;
     /// Closes a block of portals that `open` or a server made: its entries are cleared at once, its
-    /// code is kept until no invocation stack names it.
+    /// code is kept until no invocation stack names it. A semaphore or lock ends for all when the
+    /// domain that made it closes it; `Busy` while threads wait for it.
     fn close(&self, caller: Caller, first: u64) -> Result<(), Error>;
-    /// For a server: takes back what a client (by domain, 0: all) opened of one of its exports.
+    /// For a server: takes back what a client (by domain, 0: all) opened of one of its exports or
+    /// registrations, by its name without the instance; the value is how many blocks.
     fn revoke(&self, caller: Caller, export: &str, client: u64) -> Result<u64, Error>;
-    /// For a server, while the client's thread is inside it: makes an object of its object
-    /// interface called `interface`, with `control` embedded. The value is the first index in the
-    /// client's table.
+    /// For a server, while the calling thread is in it on behalf of `client`: makes an object of its
+    /// object interface called `interface`, with `control` embedded. The value is the first index in
+    /// the client's table.
     fn make_object(&self, caller: Caller, thread: CallerThread, client: u64, interface: &str, control: u64) -> Result<u64, Error>;
+    /// For a server: takes all portals of its object `control` back; the value is how many blocks.
+    fn end_object(&self, caller: Caller, interface: &str, control: u64) -> Result<u64, Error>;
     /// Makes a semaphore with a first value.
     fn semaphore(&self, caller: Caller, initial: u64) -> Result<Object<dyn Semaphore>, Error>;
     /// Makes a lock.
     fn lock(&self, caller: Caller) -> Result<Object<dyn Lock>, Error>;
-    /// For a server, at run time: registers an entry point under a name, with a specification for
-    /// each method after the first two letters, and who may open it (`*` or instance names,
-    /// separated by spaces). `layout` is 32 bytes a method: 12 of letters, 4 unused, 8 the entry.
+    /// Lets others open a semaphore or lock that the caller made, under the name `instance.name`;
+    /// `policy` as in `register`.
+    fn publish(&self, caller: Caller, first: u64, name: &str, policy: &str) -> Result<(), Error>;
+    /// For a server, at run time: registers entry points under the name `instance.name`, and who may
+    /// open it (`*` or instance names, separated by spaces). `methods` is the version of the
+    /// interface, 8 bytes, then 24 bytes a method: 12 of letters, 4 unused, 8 of entry point.
     fn register(&self, caller: Caller, name: &str, policy: &str, methods: &[u8]) -> Result<(), Error>;
-    /// Takes a registration back; portals that are open keep working until they are revoked.
+    /// Takes a registration or publication back; portals that are open keep working until they are
+    /// revoked.
     fn unregister(&self, caller: Caller, name: &str) -> Result<(), Error>;
+}
+
+impl PortalsProxy {
+    /// Opens the export or registration `name`, of the interface `dyn I` as this program knows it.
+    pub fn open_object<I: ?Sized + Interface>(&self, name: &str) -> Result<Object<I>, Error> {
+        let first = self.open(name, I::DESCRIPTOR.version)?;
+        u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
+    }
+
+    /// The same; the value calls its methods.
+    pub fn open_proxy<I: ?Sized + Interface>(&self, name: &str) -> Result<I::Proxy, Error> {
+        Ok(self.open_object::<I>(name)?.proxy())
+    }
+
+    /// For a server, in a method that `client` called: makes the client's portals of an object of its
+    /// own, which its object table knows as `control`.
+    pub fn grant<I: ?Sized + Interface>(&self, client: Caller, control: u64) -> Result<Object<I>, Error> {
+        let first = self.make_object(client.0.into(), I::NAME, control)?;
+        u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
+    }
+
+    /// Makes a lock and attaches it to a mutex.
+    pub fn attach_lock<T>(&self, mutex: &Mutex<T>) -> Result<(), Error> {
+        mutex.attach(self.lock()?.first_portal())
+    }
 }
 
 /// What the supervisor and the shell ask for.
 #[cairn::interface]
 pub trait PortalControl {
-    /// A domain died: clears the objects and registrations that it served, and forgets what it had
-    /// opened. One step; 0 first, then what it answers, until 0.
+    /// A domain died: clears what it had opened, and the objects, registrations, semaphores and locks
+    /// that it served. One step; 0 first, then what it answers, until 0.
     fn domain_died(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
-    /// A domain is about to start again: its portal table is as the layout made it, its stack
-    /// queues hold the activations that no invocation stack names.
+    /// A domain is about to start again: `Busy` if its portal table is not as the layout made it.
     fn domain_starts(&self, domain: u64) -> Result<(), Error>;
     /// Describes the next portal of a domain from `index` on as text, `NotFound` behind the last; the
-    /// value is the length of the text, and the index in the upper 32 bits.
+    /// value is the length of the text, and the index of that portal in the upper 32 bits.
     fn describe(&self, domain: u64, index: u64, text: &mut [u8]) -> Result<u64, Error>;
-    /// Bytes of portal code in use, and free in the upper 32 bits.
+    /// Bytes of portal code in use, and free in the upper 32 bits. Code that was closed counts as
+    /// used until no invocation stack names it.
     fn usage(&self) -> Result<u64, Error>;
+    /// Instructions that it takes to generate and install one portal of a specification (such as
+    /// `smcii`) in the caller's table. It calls the caller's own return stub, and is gone afterwards.
+    fn measure(&self, caller: Caller, specification: &str) -> Result<u64, Error>;
 }

@@ -2,7 +2,7 @@
 //!
 //! `unsafe` is in the modules named after what the machine or memory demands (`call::riscv64`,
 //! `call::staging`,
-//! `window::memory`, `object::table`), nowhere else.
+//! `window::memory`, `object::table`, `sync`), nowhere else.
 #![no_std]
 #![deny(unsafe_code)]
 
@@ -21,12 +21,15 @@ mod panic;
 #[cfg(target_arch = "riscv64")]
 pub mod privileged;
 #[cfg(target_arch = "riscv64")]
+pub mod record;
+#[cfg(target_arch = "riscv64")]
 pub mod registers;
 #[cfg(target_arch = "riscv64")]
 pub mod section;
+pub mod thread;
 #[cfg(target_arch = "riscv64")]
 pub mod start;
-pub mod thread;
+pub mod sync;
 #[cfg(target_arch = "riscv64")]
 pub mod time;
 pub mod window;

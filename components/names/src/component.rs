@@ -1,0 +1,166 @@
+//! The record's exports and the additions, behind the interfaces.
+
+use cairn::record::Record;
+use cairn::window::{ReadWindow, WriteWindow};
+use cairn::Error;
+use cairn_abi::descriptor::name_text;
+use cairn_abi::record::{Export, Instance, Method};
+use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
+use cairn_names::{Additions, NAME_MAXIMUM, Policy, admits, belongs_to, parse_policy};
+use core::fmt::Write;
+
+struct Server;
+static SERVER: Server = Server;
+static ADDITIONS: Additions = Additions::new(RUN_TIME_NAMES);
+
+cairn::component! {
+    name: "names",
+    exports: {
+        names: interfaces::Names = SERVER,
+        control: interfaces::NameControl = SERVER,
+    },
+}
+
+fn instances() -> &'static [Instance] {
+    Record::find().map_or(&[], |record| record.table(record.header.instances))
+}
+
+fn exports() -> &'static [Export] {
+    Record::find().map_or(&[], |record| record.table(record.header.exports))
+}
+
+fn instance_name(number: u64) -> Option<&'static str> {
+    instances().iter().find(|instance| u64::from(instance.number) == number).map(|instance| name_text(&instance.name))
+}
+
+/// The description's export called `name`. Objects have no names.
+fn described(name: &str) -> Option<(usize, &'static Export)> {
+    let (instance, export) = name.split_once('.')?;
+    let number = instances().iter().find(|candidate| name_text(&candidate.name) == instance)?.number;
+    exports().iter().enumerate().find(|(_, candidate)| {
+        candidate.instance == number && candidate.is_object == 0 && name_text(&candidate.name) == export
+    })
+}
+
+/// A line of text in a fixed buffer; what does not fit is left out.
+struct Line {
+    bytes: [u8; 256],
+    used: usize,
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        let room = self.bytes.len() - self.used;
+        let count = text.len().min(room);
+        self.bytes[self.used..self.used + count].copy_from_slice(&text.as_bytes()[..count]);
+        self.used += count;
+        Ok(())
+    }
+}
+
+fn line(name: (&str, &str), interface: &str, policy: &Policy) -> Line {
+    let mut line = Line { bytes: [0; 256], used: 0 };
+    // Writing to a line cannot fail.
+    let _ = write!(line, "{}{} {interface} ", name.0, name.1);
+    if *policy == [u64::MAX; 4] {
+        let _ = line.write_str("*");
+        return line;
+    }
+    let mut separator = "";
+    for instance in instances().iter().filter(|instance| admits(policy, instance.number.into())) {
+        let _ = write!(line, "{separator}{}", name_text(&instance.name));
+        separator = ",";
+    }
+    if separator.is_empty() {
+        let _ = line.write_str("-");
+    }
+    line
+}
+
+fn answer(line: &Line, next: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+    let length = text.write(0, &line.bytes[..line.used]) as u64;
+    Ok(length | next << 32)
+}
+
+impl interfaces::Names for Server {
+    fn look_up(&self, client: u64, name: ReadWindow<'_>) -> Result<u64, Error> {
+        let mut buffer = [0; NAME_MAXIMUM];
+        let name = name.text(&mut buffer)?;
+        let (number, policy) = match described(name) {
+            Some((index, export)) => (index as u64, export.open),
+            None => {
+                let addition = ADDITIONS.find(name).ok_or(Error::NotFound)?;
+                (addition.number, addition.policy)
+            }
+        };
+        if admits(&policy, client) { Ok(number) } else { Err(Error::NotAllowed) }
+    }
+
+    fn list(&self, number: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+        let exports = exports();
+        let from = usize::try_from(number).unwrap_or(usize::MAX);
+        let described = exports.iter().enumerate().skip(from).find(|(_, export)| export.is_object == 0);
+        if let Some((index, export)) = described {
+            let mut full = Line { bytes: [0; 256], used: 0 };
+            let _ = write!(full, "{}.", instance_name(export.instance.into()).unwrap_or("?"));
+            let instance = core::str::from_utf8(&full.bytes[..full.used]).unwrap_or("?");
+            let line = line((instance, name_text(&export.name)), name_text(&export.interface), &export.open);
+            return answer(&line, index as u64 + 1, text);
+        }
+        let from = from.saturating_sub(exports.len());
+        let (place, addition) = ADDITIONS.iter().find(|(place, _)| *place >= from).ok_or(Error::NotFound)?;
+        let mut buffer = [0; 64];
+        let line = line((addition.name(&mut buffer), ""), "(run-time)", &addition.policy);
+        answer(&line, (exports.len() + place) as u64 + 1, text)
+    }
+
+    fn describe_method(&self, name: ReadWindow<'_>, number: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+        let mut buffer = [0; NAME_MAXIMUM];
+        let (_, export) = described(name.text(&mut buffer)?).ok_or(Error::NotFound)?;
+        let record = Record::find().ok_or(Error::NotFound)?;
+        let methods: &[Method] = record.table(record.header.methods);
+        if number >= u64::from(export.method_count) {
+            return Err(Error::NotFound);
+        }
+        let method = methods.get(export.first_method as usize + number as usize).ok_or(Error::NotFound)?;
+        answer(&method_line(method), 0, text)
+    }
+}
+
+fn method_line(method: &Method) -> Line {
+    let mut line = Line { bytes: [0; 256], used: 0 };
+    let length = method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
+    let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
+    // Writing to a line cannot fail.
+    let _ = write!(line, "{} {letters} {}", name_text(&method.name), method.value);
+    line
+}
+
+impl interfaces::NameControl for Server {
+    fn add(&self, server: u64, name: ReadWindow<'_>, policy: ReadWindow<'_>) -> Result<u64, Error> {
+        let mut buffer = [0; NAME_MAXIMUM];
+        let name = name.text(&mut buffer)?;
+        let mut policy_buffer = [0; 256];
+        let policy = policy.text(&mut policy_buffer)?;
+        let owner = instance_name(server).ok_or(Error::BadArgument)?;
+        if !belongs_to(name, owner) {
+            return Err(Error::NotAllowed);
+        }
+        if described(name).is_some() {
+            return Err(Error::Busy);
+        }
+        let policy = parse_policy(policy, |name| {
+            instances().iter().find(|instance| name_text(&instance.name) == name).map(|instance| instance.number)
+        })?;
+        ADDITIONS.add(server, name, policy)
+    }
+
+    fn remove(&self, server: u64, name: ReadWindow<'_>) -> Result<u64, Error> {
+        let mut buffer = [0; NAME_MAXIMUM];
+        ADDITIONS.remove(server, name.text(&mut buffer)?)
+    }
+
+    fn remove_all(&self, server: u64) -> Result<u64, Error> {
+        ADDITIONS.remove_all(server)
+    }
+}

@@ -1,0 +1,266 @@
+//! The names that were added at run time: a bounded table, one writer, readers that never wait.
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+use cairn_abi::Error;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+
+/// Most bytes of a name `instance.export`.
+pub const NAME_MAXIMUM: usize = 63;
+/// Most names that are added at run time.
+pub const ADDITIONS_MAXIMUM: usize = 128;
+/// Most names of one server, so that one cannot take them all.
+pub const ADDITIONS_OF_SERVER: usize = 16;
+
+const WORDS: usize = NAME_MAXIMUM.div_ceil(8);
+
+/// Which domains may open a name: a bit for each number.
+pub type Policy = [u64; 4];
+
+/// Whether a policy admits a domain.
+pub fn admits(policy: &Policy, domain: u64) -> bool {
+    policy.get((domain / 64) as usize).is_some_and(|word| word >> (domain % 64) & 1 == 1)
+}
+
+/// Reads a policy: `*`, or names separated by spaces, which `find` turns into numbers.
+pub fn parse_policy(text: &str, find: impl Fn(&str) -> Option<u32>) -> Result<Policy, Error> {
+    if text.trim() == "*" {
+        return Ok([u64::MAX; 4]);
+    }
+    let mut policy = [0; 4];
+    for name in text.split_ascii_whitespace() {
+        let number = find(name).ok_or(Error::NotFound)? as usize;
+        *policy.get_mut(number / 64).ok_or(Error::BadArgument)? |= 1 << (number % 64);
+    }
+    Ok(policy)
+}
+
+/// Whether `name` may stand for something of the instance called `instance`.
+pub fn belongs_to(name: &str, instance: &str) -> bool {
+    name.strip_prefix(instance)
+        .and_then(|rest| rest.strip_prefix('.'))
+        .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_graphic()))
+}
+
+/// A name that was added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Addition {
+    /// Its number, never used again; zero: none.
+    pub number: u64,
+    /// The server's domain.
+    pub server: u64,
+    /// Who may open it.
+    pub policy: Policy,
+    name: [u64; WORDS],
+}
+
+impl Addition {
+    /// The name, as bytes in `buffer`.
+    pub fn name<'buffer>(&self, buffer: &'buffer mut [u8; WORDS * 8]) -> &'buffer str {
+        for (bytes, word) in buffer.chunks_exact_mut(8).zip(self.name) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        let length = buffer.iter().position(|byte| *byte == 0).unwrap_or(buffer.len());
+        core::str::from_utf8(&buffer[..length]).unwrap_or("?")
+    }
+}
+
+fn pack(name: &str) -> Result<[u64; WORDS], Error> {
+    if name.is_empty() || name.len() > NAME_MAXIMUM || name.contains('\0') {
+        return Err(Error::BadArgument);
+    }
+    let mut words = [0; WORDS];
+    for (word, bytes) in words.iter_mut().zip(name.as_bytes().chunks(8)) {
+        let mut padded = [0; 8];
+        padded[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_le_bytes(padded);
+    }
+    Ok(words)
+}
+
+/// An entry. The version is odd while it is written; who reads it twice with the same even version
+/// has read it whole.
+struct Slot {
+    version: AtomicU64,
+    words: [AtomicU64; 6 + WORDS],
+}
+
+impl Slot {
+    fn read(&self) -> Addition {
+        loop {
+            let before = self.version.load(Ordering::Acquire);
+            let word = |index: usize| self.words[index].load(Ordering::Relaxed);
+            let addition = Addition {
+                number: word(0),
+                server: word(1),
+                policy: [word(2), word(3), word(4), word(5)],
+                name: core::array::from_fn(|index| word(6 + index)),
+            };
+            fence(Ordering::Acquire);
+            if before % 2 == 0 && self.version.load(Ordering::Relaxed) == before {
+                return addition;
+            }
+            // A writer of a lower priority was preempted inside: nothing is known of this entry.
+            if before % 2 == 1 {
+                return Addition { number: 0, server: 0, policy: [0; 4], name: [0; WORDS] };
+            }
+        }
+    }
+
+    fn write(&self, addition: &Addition) {
+        let version = self.version.load(Ordering::Relaxed);
+        self.version.store(version + 1, Ordering::Relaxed);
+        fence(Ordering::Release);
+        let words = [addition.number, addition.server].into_iter().chain(addition.policy).chain(addition.name);
+        for (word, value) in self.words.iter().zip(words) {
+            word.store(value, Ordering::Relaxed);
+        }
+        self.version.store(version + 2, Ordering::Release);
+    }
+}
+
+/// The names added at run time.
+pub struct Additions {
+    slots: [Slot; ADDITIONS_MAXIMUM],
+    writing: AtomicBool,
+    next_number: AtomicU64,
+}
+
+impl Additions {
+    /// An empty table whose numbers begin at `first_number`, which is not zero.
+    pub const fn new(first_number: u64) -> Additions {
+        Additions {
+            slots: [const { Slot { version: AtomicU64::new(0), words: [const { AtomicU64::new(0) }; 6 + WORDS] } };
+                ADDITIONS_MAXIMUM],
+            writing: AtomicBool::new(false),
+            next_number: AtomicU64::new(first_number),
+        }
+    }
+
+    /// All names, in order of their places.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, Addition)> {
+        self.slots.iter().map(Slot::read).enumerate().filter(|(_, addition)| addition.number != 0)
+    }
+
+    /// The addition called `name`.
+    pub fn find(&self, name: &str) -> Option<Addition> {
+        let name = pack(name).ok()?;
+        self.iter().map(|(_, addition)| addition).find(|addition| addition.name == name)
+    }
+
+    /// The one writer, the portal manager, makes its calls one after the other; a second one is told
+    /// so.
+    fn write<R>(&self, body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+        if self.writing.swap(true, Ordering::Acquire) {
+            return Err(Error::Busy);
+        }
+        let result = body();
+        self.writing.store(false, Ordering::Release);
+        result
+    }
+
+    /// Adds a name; the value is its number.
+    pub fn add(&self, server: u64, name: &str, policy: Policy) -> Result<u64, Error> {
+        let packed = pack(name)?;
+        self.write(|| {
+            if self.find(name).is_some() {
+                return Err(Error::Busy);
+            }
+            if self.iter().filter(|(_, addition)| addition.server == server).count() >= ADDITIONS_OF_SERVER {
+                return Err(Error::Exhausted);
+            }
+            let slot = self.slots.iter().find(|slot| slot.read().number == 0).ok_or(Error::Exhausted)?;
+            let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+            slot.write(&Addition { number, server, policy, name: packed });
+            Ok(number)
+        })
+    }
+
+    /// Takes a name of `server` back; the value is its number.
+    pub fn remove(&self, server: u64, name: &str) -> Result<u64, Error> {
+        self.write(|| {
+            let found = self.find(name).filter(|addition| addition.server == server).ok_or(Error::NotFound)?;
+            self.clear(|addition| addition.number == found.number);
+            Ok(found.number)
+        })
+    }
+
+    /// Takes all names of `server` back; the value is how many.
+    pub fn remove_all(&self, server: u64) -> Result<u64, Error> {
+        self.write(|| Ok(self.clear(|addition| addition.server == server)))
+    }
+
+    fn clear(&self, which: impl Fn(&Addition) -> bool) -> u64 {
+        let mut count = 0;
+        for slot in &self.slots {
+            let addition = slot.read();
+            if addition.number != 0 && which(&addition) {
+                slot.write(&Addition { number: 0, server: 0, policy: [0; 4], name: [0; WORDS] });
+                count += 1;
+            }
+        }
+        count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_until_they_are_removed() {
+        let additions = Additions::new(100);
+        let first = additions.add(3, "pipe.in", [u64::MAX; 4]).unwrap();
+        let second = additions.add(3, "pipe.out", [1 << 5, 0, 0, 0]).unwrap();
+        assert_eq!((first, second), (100, 101));
+        assert_eq!(additions.add(4, "pipe.in", [0; 4]), Err(Error::Busy));
+        let found = additions.find("pipe.out").unwrap();
+        assert_eq!((found.number, found.server), (101, 3));
+        assert!(admits(&found.policy, 5) && !admits(&found.policy, 6) && !admits(&found.policy, 1 << 40));
+        let mut buffer = [0; 64];
+        assert_eq!(found.name(&mut buffer), "pipe.out");
+        assert_eq!(additions.remove(4, "pipe.out"), Err(Error::NotFound));
+        assert_eq!(additions.remove(3, "pipe.out"), Ok(101));
+        assert_eq!(additions.find("pipe.out"), None);
+        // A number is not used again.
+        assert_eq!(additions.add(3, "pipe.out", [0; 4]), Ok(102));
+        assert_eq!(additions.remove_all(3), Ok(2));
+        assert_eq!(additions.iter().count(), 0);
+    }
+
+    #[test]
+    fn a_server_has_a_quota_and_the_table_an_end() {
+        let additions = Additions::new(1);
+        for server in 0..8 {
+            for name in 0..ADDITIONS_OF_SERVER {
+                additions.add(server, &format!("s{server}.n{name}"), [0; 4]).unwrap();
+            }
+            assert_eq!(additions.add(server, "one.more", [0; 4]), Err(Error::Exhausted));
+        }
+        assert_eq!(additions.add(9, "nine.a", [0; 4]), Err(Error::Exhausted));
+        assert_eq!(additions.remove_all(2), Ok(16));
+        assert!(additions.add(9, "nine.a", [0; 4]).is_ok());
+    }
+
+    #[test]
+    fn bad_names_and_policies_are_refused() {
+        let additions = Additions::new(1);
+        for name in ["", "a\0b", &"x".repeat(64)] {
+            assert_eq!(additions.add(1, name, [0; 4]), Err(Error::BadArgument));
+        }
+        assert!(additions.add(1, &"x".repeat(63), [0; 4]).is_ok());
+        assert!(belongs_to("pipe.in", "pipe"));
+        for name in ["pipe", "pipe.", "pipes.in", "other.in", "pipe.i n", ".in"] {
+            assert!(!belongs_to(name, "pipe"), "{name}");
+        }
+        let find = |name: &str| match name {
+            "one" => Some(1),
+            "far" => Some(70),
+            _ => None,
+        };
+        assert_eq!(parse_policy("*", find), Ok([u64::MAX; 4]));
+        assert_eq!(parse_policy(" one  far ", find), Ok([2, 1 << 6, 0, 0]));
+        assert_eq!(parse_policy("", find), Ok([0; 4]));
+        assert_eq!(parse_policy("one two", find), Err(Error::NotFound));
+    }
+}

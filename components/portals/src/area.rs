@@ -1,0 +1,167 @@
+//! Where portal code lies: a bitmap of granules of 64 bytes.
+
+/// Bytes of a granule.
+pub const GRANULE: u64 = 64;
+/// Most granules: 1 MiB of portal code.
+pub const GRANULES: usize = 16384;
+const WORDS: usize = GRANULES / 64;
+
+/// A set of granules.
+pub struct Granules([u64; WORDS]);
+
+impl Granules {
+    /// None.
+    pub const NONE: Granules = Granules([0; WORDS]);
+
+    /// Adds one; what is outside the area is left out.
+    pub fn set(&mut self, granule: u64) {
+        if let Some(word) = self.0.get_mut((granule / 64) as usize) {
+            *word |= 1 << (granule % 64);
+        }
+    }
+
+    /// Whether one of `count` granules from `start` on is among them.
+    pub fn any(&self, start: u16, count: u16) -> bool {
+        (start..start + count).any(|granule| self.has(granule))
+    }
+
+    fn has(&self, granule: u16) -> bool {
+        self.0[usize::from(granule) / 64] >> (granule % 64) & 1 == 1
+    }
+
+    fn change(&mut self, start: u16, count: u16, taken: bool) {
+        for granule in start..start + count {
+            let bit = 1 << (granule % 64);
+            let word = &mut self.0[usize::from(granule) / 64];
+            *word = if taken { *word | bit } else { *word & !bit };
+        }
+    }
+}
+
+/// The area: which granules are taken.
+pub struct Area {
+    taken: Granules,
+    first: u16,
+    end: u16,
+    /// Where the last search ended: the next one begins there.
+    next: u16,
+    free: u16,
+}
+
+impl Area {
+    /// An area of nothing.
+    pub const EMPTY: Area = Area { taken: Granules::NONE, first: 0, end: 0, next: 0, free: 0 };
+
+    /// Takes over granules `first .. end`, which are free; those below are taken for good.
+    pub fn begin(&mut self, first: u16, end: u16) {
+        let end = end.min(GRANULES as u16);
+        *self = Area { taken: Granules::NONE, first, end, next: first, free: end.saturating_sub(first) };
+    }
+
+    /// Free granules.
+    pub fn free(&self) -> u16 {
+        self.free
+    }
+
+    /// All granules, those that are taken for good included.
+    pub fn size(&self) -> u16 {
+        self.end
+    }
+
+    /// A hole of at least `count` granules, and how long it is (at most `count`): the first one behind
+    /// the last that was taken, or else from the start. Nothing is taken yet.
+    pub fn find(&self, count: u16) -> Option<u16> {
+        self.search(self.next, self.end, count).or_else(|| self.search(self.first, self.end, count))
+    }
+
+    fn search(&self, from: u16, end: u16, count: u16) -> Option<u16> {
+        let (mut start, mut at) = (from, from);
+        while at < end {
+            if at.is_multiple_of(64) && self.taken.0[usize::from(at) / 64] == u64::MAX {
+                at += 64;
+                start = at;
+                continue;
+            }
+            if at.is_multiple_of(64) && self.taken.0[usize::from(at) / 64] == 0 && end - at >= 64 {
+                at += 64;
+            } else {
+                let taken = self.taken.has(at);
+                at += 1;
+                if taken {
+                    start = at;
+                }
+            }
+            if at.saturating_sub(start) >= count {
+                return Some(start);
+            }
+        }
+        None
+    }
+
+    /// Takes granules that [`Area::find`] found.
+    pub fn take(&mut self, start: u16, count: u16) {
+        self.taken.change(start, count, true);
+        self.free -= count;
+        self.next = start + count;
+    }
+
+    /// Gives granules back.
+    pub fn release(&mut self, start: u16, count: u16) {
+        self.taken.change(start, count, false);
+        self.free += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holes_are_found_behind_the_last_and_then_from_the_start() {
+        let mut area = Area::EMPTY;
+        area.begin(100, 300);
+        assert_eq!(area.find(50), Some(100));
+        area.take(100, 50);
+        assert_eq!(area.find(150), Some(150));
+        area.take(150, 140);
+        assert_eq!((area.find(10), area.find(11)), (Some(290), None));
+        area.release(120, 20);
+        assert_eq!(area.find(11), Some(120));
+        assert_eq!(area.find(21), None);
+        assert_eq!(area.free(), 30);
+        area.release(100, 20);
+        assert_eq!(area.find(40), Some(100));
+    }
+
+    #[test]
+    fn whatever_is_found_is_free_and_nothing_is_lost() {
+        let mut area = Area::EMPTY;
+        area.begin(7, 1000);
+        let mut model = [false; 1000];
+        let mut held: Vec<(u16, u16)> = Vec::new();
+        let mut random = 1u64;
+        for _ in 0..20_000 {
+            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let number = random >> 33;
+            let count = (number % 90) as u16 + 1;
+            if number & 1024 == 0 {
+                let longest = model[7..].split(|taken| *taken).map(<[bool]>::len).max().unwrap();
+                match area.find(count) {
+                    Some(start) => {
+                        let range = usize::from(start)..usize::from(start + count);
+                        assert!(start >= 7 && model[range.clone()].iter().all(|taken| !taken));
+                        model[range].fill(true);
+                        area.take(start, count);
+                        held.push((start, count));
+                    }
+                    None => assert!(longest < usize::from(count)),
+                }
+            } else if !held.is_empty() {
+                let (start, count) = held.swap_remove(number as usize % held.len());
+                model[usize::from(start)..usize::from(start + count)].fill(false);
+                area.release(start, count);
+            }
+            assert_eq!(usize::from(area.free()), model[7..].iter().filter(|taken| !**taken).count());
+        }
+    }
+}

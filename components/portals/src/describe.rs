@@ -1,0 +1,129 @@
+//! Portals as text, for people; counters of a counting build.
+
+use crate::manager::Manager;
+use crate::memory::Memory;
+use cairn::{Error, environment};
+use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
+use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
+use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+use cairn_portal::literal::{LITERAL_FRAME, LITERALS_SIZE};
+use cairn_portals::blocks::Kind;
+use core::fmt::Write;
+
+/// End of the call counters' memory.
+pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
+
+/// A line of text; what does not fit is left out.
+pub struct Line {
+    bytes: [u8; 128],
+    used: usize,
+}
+
+impl Line {
+    const EMPTY: Line = Line { bytes: [0; 128], used: 0 };
+
+    /// Its bytes.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.used]
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        let count = text.len().min(self.bytes.len() - self.used);
+        self.bytes[self.used..self.used + count].copy_from_slice(&text.as_bytes()[..count]);
+        self.used += count;
+        Ok(())
+    }
+}
+
+/// Address of the counter of the portal with this code, in a counting build.
+fn counter(memory: &Memory, code: u64) -> Option<u64> {
+    let offset = code.checked_sub(PORTAL_CODE).filter(|offset| *offset >= LITERALS_SIZE as u64)?;
+    let counter = memory.code(offset.wrapping_add_signed(LITERAL_FRAME));
+    (memory.header.counting != 0 && (COUNTERS..COUNTERS_END).contains(&counter)).then_some(counter)
+}
+
+/// The first counter that the layout did not give away.
+pub fn counters_used(memory: &Memory) -> u64 {
+    let last = memory.portals.iter().filter_map(|portal| counter(memory, portal.code)).max();
+    // Devices' and events' portals, which the record does not list, have counters too, and come later.
+    let listed = last.map_or(COUNTERS, |last| last + 8);
+    let section = environment::section("counters").map_or(0, |section| section.size() as u64);
+    listed.max(COUNTERS + section)
+}
+
+impl Manager {
+    /// The next portal of a domain from `index` on.
+    pub fn describe(&self, domain: u8, index: u64) -> Result<(usize, Line), Error> {
+        let memory = self.memory()?;
+        memory.instance(domain)?;
+        let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_FIRST_IMPORT);
+        let index = (from..PORTALS_MAXIMUM)
+            .find(|index| memory.entry(domain, *index) != memory.header.no_portal)
+            .ok_or(Error::NotFound)?;
+        let mut line = Line::EMPTY;
+        // Writing to a line cannot fail.
+        let _ = self.describe_entry(&memory, &mut line, domain, index);
+        if let Some(counter) = counter(&memory, memory.entry(domain, index))
+            && let Some(section) = environment::section("counters")
+            && ((counter - COUNTERS) as usize) < section.size()
+        {
+            let _ = write!(line, " {}", section.load((counter - COUNTERS) as usize));
+        }
+        Ok((index, line))
+    }
+
+    fn describe_entry(&self, memory: &Memory, line: &mut Line, domain: u8, index: usize) -> core::fmt::Result {
+        let instance = |number: u32| memory.instance(number as u8).map_or("?", |instance| name_text(&instance.name));
+        let listed = memory
+            .portals
+            .iter()
+            .find(|portal| portal.client == u32::from(domain) && portal.index as usize == index);
+        if let Some(portal) = listed {
+            let Some(export) = memory.exports.get(portal.export as usize) else { return Ok(()) };
+            let method = memory.methods_of(export).get(portal.method as usize);
+            let length = portal.specification.iter().position(|byte| *byte == 0).unwrap_or(16);
+            let specification = core::str::from_utf8(&portal.specification[..length]).unwrap_or("?");
+            let method = method.map_or("?", |method| name_text(&method.name));
+            return write!(line, "{specification} {}.{} {method}", instance(export.instance), name_text(&export.name));
+        }
+        let Some(place) = self.blocks.find(0, |block| block.holds(domain, index)) else {
+            return line.write_str("device");
+        };
+        let block = self.blocks.get(place);
+        let method = index - usize::from(block.first);
+        let stack = if block.server == self.scheduler { "rp" } else { "np" };
+        let described = |line: &mut Line, export: u32| {
+            let Some(export) = memory.exports.get(export as usize) else { return line.write_str("?") };
+            let Some(method) = memory.methods_of(export).get(method) else { return line.write_str("?") };
+            write!(line, "{stack}{} {}.{} {}", letters(&method.letters), instance(export.instance), name_text(&export.name), name_text(&method.name))
+        };
+        match block.kind {
+            Kind::Export(export) => described(line, export),
+            Kind::Object(export, control) => {
+                described(line, export)?;
+                write!(line, " object {control:#x}")
+            }
+            Kind::Semaphore(number) => {
+                described(line, self.semaphore_export)?;
+                write!(line, " semaphore {number}")
+            }
+            Kind::Lock(number) => {
+                described(line, self.lock_export)?;
+                write!(line, " lock {number}")
+            }
+            Kind::Registration(number) => match self.registrations.find(|registration| registration.number == number) {
+                Some(registration) => {
+                    write!(line, "np{} {} {method}", letters(&registration.methods[method].0), registration.name())
+                }
+                None => write!(line, "{} (name taken back) {method}", instance(block.server.into())),
+            },
+        }
+    }
+}
+
+fn letters(letters: &[u8; LETTERS_SIZE]) -> &str {
+    let length = letters.iter().position(|letter| *letter == 0).unwrap_or(LETTERS_SIZE);
+    core::str::from_utf8(&letters[..length]).unwrap_or("?")
+}

@@ -1,0 +1,36 @@
+//! The portal manager's tables: portal code, free entries of portal tables, blocks of portals.
+#![cfg_attr(not(test), no_std)]
+#![forbid(unsafe_code)]
+
+pub mod area;
+pub mod blocks;
+pub mod entries;
+pub mod frames;
+
+/// Most bytes of the code of one portal with its return portal (held by a test).
+pub const PORTAL_MAXIMUM: usize = 2048;
+
+#[cfg(test)]
+mod tests {
+    use super::PORTAL_MAXIMUM;
+    use cairn_portal::{Crossing, SemaphoreOperation, Specification, generate};
+
+    #[test]
+    fn every_portal_has_room() {
+        let mut longest = 0;
+        let crossing = Crossing { counter: 8, asids: false, ..Crossing::default() };
+        let mut words = [0; 2048];
+        for stack_and_state in ["np", "sp", "nm", "sm"] {
+            for letters in ["crrr", "cwww", "cwwwi", "ctahc=rw", "cccccccc", "crwtah", ""] {
+                let text = format!("{stack_and_state}{letters}");
+                let Ok(specification) = Specification::parse(&text) else { continue };
+                let made = generate::pair(&specification, &crossing, &mut words, 0x1000).unwrap();
+                longest = longest.max(made.size);
+            }
+        }
+        let specification = Specification::parse("rpctaiiiii").unwrap();
+        let made = generate::semaphore(SemaphoreOperation::P, &specification, &crossing, &mut words, 0x1000).unwrap();
+        longest = longest.max(made.size);
+        assert!(longest > 1000 && longest <= PORTAL_MAXIMUM, "{longest}");
+    }
+}

@@ -1,0 +1,138 @@
+//! Serves exports, objects and a registration.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::window::ReadWindow;
+use cairn::object::ObjectTable;
+use cairn::{Caller, Error, Object};
+use cairn_abi::descriptor::Reply;
+use cairn_interfaces::{Portals, SemaphoreProxy};
+use cairn_test_portals_contract::{Counter, Late, Service, Slow};
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+struct Server;
+static SERVER: Server = Server;
+struct Count {
+    next: AtomicU64,
+    control: AtomicU64,
+}
+static COUNTERS: ObjectTable<Count, 4> = ObjectTable::new();
+static INSIDE: AtomicU64 = AtomicU64::new(0);
+static GATE: AtomicU32 = AtomicU32::new(0);
+static PROGRESS: AtomicU64 = AtomicU64::new(0);
+
+cairn::component! {
+    name: "portal-test-server",
+    imports: { portals: Portals },
+    exports: { service: Service = SERVER, slow: Slow = SERVER, secret: Service = SERVER },
+    objects: { counter: Counter = COUNTERS },
+}
+
+extern "C" fn multiply(_: u64, left: u64, right: u64, _: u64, _: u64, _: u64, _: u64, _: u64) -> Reply {
+    Reply { status: 0, value: left.wrapping_mul(right) }
+}
+
+impl Service for Server {
+    fn add(&self, left: u64, right: u64) -> Result<u64, Error> {
+        left.checked_add(right).ok_or(Error::BadArgument)
+    }
+
+    fn sum(&self, bytes: ReadWindow<'_>) -> Result<u64, Error> {
+        let mut sum = 0;
+        bytes.pieces::<64>(|piece| {
+            sum += piece.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+            Ok(())
+        })?;
+        Ok(sum)
+    }
+
+    fn counter(&self, caller: Caller, first: u64) -> Result<Object<dyn Counter>, Error> {
+        let control = COUNTERS.insert(Count { next: AtomicU64::new(first), control: AtomicU64::new(0) })?;
+        COUNTERS.with(control, |count| count.control.store(control, Ordering::Relaxed))?;
+        imports::PORTALS.grant(caller, control).inspect_err(|_| {
+            // Nobody knows it.
+            let _ = COUNTERS.remove(control);
+        })
+    }
+
+    fn counter_for(&self, victim: u64) -> Result<u64, Error> {
+        imports::PORTALS.make_object(victim, "Counter", 0)
+    }
+
+    fn end_counter(&self, control: u64) -> Result<u64, Error> {
+        imports::PORTALS.end_object("Counter", control)
+    }
+
+    fn revoke_slow(&self, client: u64) -> Result<u64, Error> {
+        imports::PORTALS.revoke("slow", client)
+    }
+
+    fn inside(&self) -> Result<u64, Error> {
+        Ok(INSIDE.load(Ordering::Relaxed))
+    }
+
+    fn release(&self) -> Result<(), Error> {
+        SemaphoreProxy::at(GATE.load(Ordering::Relaxed)).v()
+    }
+
+    fn register(&self, attempt: u64) -> Result<(), Error> {
+        let version = <dyn Late as cairn::component::Interface>::DESCRIPTOR.version;
+        let entry = multiply as *const () as u64;
+        let (name, letters, entry): (&str, &[u8; 12], u64) = match attempt {
+            0 => ("server.late", b"cii\0\0\0\0\0\0\0\0\0", entry),
+            1 => ("tester.late", b"cii\0\0\0\0\0\0\0\0\0", entry),
+            2 => ("server.bad", b"cix\0\0\0\0\0\0\0\0\0", entry),
+            3 => ("server.bad", b"ii\0\0\0\0\0\0\0\0\0\0", entry),
+            4 => ("server.bad", b"crrrr\0\0\0\0\0\0\0", entry),
+            5 => ("server.bad", b"c\0i\0\0\0\0\0\0\0\0\0", entry),
+            6 => ("server.bad", b"cii\0\0\0\0\0\0\0\0\0", 0x1000),
+            _ => ("server.service", b"cii\0\0\0\0\0\0\0\0\0", entry),
+        };
+        let mut methods = [0; 32];
+        methods[..8].copy_from_slice(&version.to_le_bytes());
+        methods[8..20].copy_from_slice(letters);
+        methods[24..].copy_from_slice(&entry.to_le_bytes());
+        imports::PORTALS.register(name, "tester partner", &methods)
+    }
+
+    fn unregister(&self) -> Result<(), Error> {
+        imports::PORTALS.revoke("late", 0)?;
+        imports::PORTALS.unregister("server.late")
+    }
+
+    fn report(&self, progress: u64) -> Result<(), Error> {
+        PROGRESS.store(progress, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn progress(&self) -> Result<u64, Error> {
+        Ok(PROGRESS.load(Ordering::Relaxed))
+    }
+}
+
+impl Slow for Server {
+    fn hold(&self) -> Result<u64, Error> {
+        if GATE.load(Ordering::Relaxed) == 0 {
+            GATE.store(imports::PORTALS.semaphore(0)?.first_portal(), Ordering::Relaxed);
+        }
+        INSIDE.fetch_add(1, Ordering::Relaxed);
+        let result = SemaphoreProxy::at(GATE.load(Ordering::Relaxed)).p();
+        INSIDE.fetch_sub(1, Ordering::Relaxed);
+        result.map(|()| 42)
+    }
+}
+
+impl Counter for Count {
+    fn next(&self) -> Result<u64, Error> {
+        Ok(self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    fn control(&self) -> Result<u64, Error> {
+        Ok(self.control.load(Ordering::Relaxed))
+    }
+
+    fn close(&self) -> Result<(), Error> {
+        COUNTERS.remove(self.control.load(Ordering::Relaxed))
+    }
+}
