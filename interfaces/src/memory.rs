@@ -26,9 +26,11 @@ pub trait MemoryControl {
     fn page_fault(&self, domain: u64, address: u64, cause: u64) -> Result<(), Error>;
     /// The domain dies: its page table loses its user half, so that whoever enters it faults.
     fn kill(&self, domain: u64) -> Result<(), Error>;
-    /// Gives back what the dead domain allocated, closes the windows into it and those that it had
-    /// opened, and makes its memory as it was at the start: data again as in the image, the rest
-    /// zero. Then its page table is whole again.
+    /// Gives back what a dead domain allocated. No invocation stack may name the domain any more.
+    /// `alone`: no thread but the caller is in the memory manager, so page tables go back as well.
+    fn release(&self, domain: u64, alone: bool) -> Result<(), Error>;
+    /// Makes the memory of a dead domain, after `release`, as it was at the start: data again as in the
+    /// image, the rest zero. Then its page table is whole again.
     fn renew(&self, domain: u64) -> Result<(), Error>;
     /// Free pages, and all pages in the upper 32 bits.
     fn usage(&self) -> Result<u64, Error>;

@@ -1,0 +1,116 @@
+//! Entry points: from the portals' registers to the manager.
+
+use cairn::{Caller, Error, environment, privileged};
+use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
+use cairn_interfaces as interfaces;
+use cairn_memory::manager::{Manager, State};
+use cairn_memory::tables::Tables;
+use core::sync::atomic::{AtomicBool, Ordering};
+
+static STATE: State = State::NEW;
+static READY: AtomicBool = AtomicBool::new(false);
+
+struct Server;
+static SERVER: Server = Server;
+
+cairn::component! {
+    name: "memory",
+    exports: {
+        memory: interfaces::Memory = SERVER,
+        control: interfaces::MemoryControl = SERVER,
+    },
+    main: main,
+}
+
+fn fence() {
+    // The portal is granted to this component and takes any address.
+    let _ = privileged::fence_translation(0);
+}
+
+/// The manager on what the layout left; `NotSupported` if this instance does not hold its role.
+fn manager() -> Option<Manager<'static>> {
+    let record = cairn::record::Record::find()?;
+    let tables = environment::section("page-tables")?;
+    let memory = environment::section("memory")?;
+    let header = record.header;
+    let first_free = header.free_page_tables.start - cairn_abi::address::PAGE_TABLES;
+    Some(Manager {
+        state: &STATE,
+        header,
+        instances: record.table(header.instances),
+        segments: record.table(header.segments),
+        tables: Tables {
+            words: tables.words(tables.size() / 8),
+            physical: header.page_tables_physical,
+            free: &STATE.tables,
+            first_free: (first_free / PAGE_SIZE) as usize,
+        },
+        memory: memory.words(memory.size() / 8),
+        memory_physical: memory.address() as u64 - ROLE_MEMORY,
+        fence,
+    })
+}
+
+/// Its thread has a higher priority than those who call, so this comes first.
+fn main() {
+    if let Some(manager) = manager() {
+        manager.begin();
+        READY.store(true, Ordering::Release);
+    }
+}
+
+fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> {
+    if !READY.load(Ordering::Acquire) {
+        return Err(Error::NotSupported);
+    }
+    body(&manager().ok_or(Error::NotSupported)?)
+}
+
+impl interfaces::Memory for Server {
+    fn allocate(&self, caller: Caller, pages: u64) -> Result<u64, Error> {
+        with(|manager| manager.allocate(caller.0.into(), pages))
+    }
+
+    fn free(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error> {
+        with(|manager| manager.free(caller.0.into(), address, pages))
+    }
+
+    fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error> {
+        with(|manager| manager.make_section(caller.0.into(), pages))
+    }
+
+    fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool) -> Result<(), Error> {
+        with(|manager| manager.share(caller.0.into(), section, domain, writable))
+    }
+
+    fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error> {
+        with(|manager| manager.drop_section(caller.0.into(), section))
+    }
+}
+
+impl interfaces::MemoryControl for Server {
+    fn page_fault(&self, _domain: u64, _address: u64, _cause: u64) -> Result<(), Error> {
+        // There are no pagers yet: everything is mapped from the start or by `allocate`.
+        Err(Error::NotFound)
+    }
+
+    fn kill(&self, domain: u64) -> Result<(), Error> {
+        with(|manager| manager.kill(domain))
+    }
+
+    fn release(&self, domain: u64, alone: bool) -> Result<(), Error> {
+        with(|manager| manager.release(domain, alone))
+    }
+
+    fn renew(&self, domain: u64) -> Result<(), Error> {
+        with(|manager| manager.renew(domain))
+    }
+
+    fn usage(&self) -> Result<u64, Error> {
+        with(|manager| Ok(manager.usage()))
+    }
+
+    fn usage_of(&self, domain: u64) -> Result<u64, Error> {
+        with(|manager| manager.usage_of(domain))
+    }
+}

@@ -1,0 +1,11 @@
+//! The memory manager's logic, free of the machine, so that it is tested on the host.
+//!
+//! Nothing here takes a lock. The supervisor calls in with the highest priority of all, and must not
+//! wait for a thread that it preempted; and a thread that dies with its domain holds nothing.
+#![cfg_attr(target_arch = "riscv64", no_std)]
+#![forbid(unsafe_code)]
+
+pub mod frames;
+pub mod manager;
+pub mod sections;
+pub mod tables;

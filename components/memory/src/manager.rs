@@ -1,0 +1,374 @@
+//! Memory of the domains: what they allocate, and what becomes of it when they die.
+
+use crate::frames::Frames;
+use crate::sections::Sections;
+use crate::tables::{self, READ, Root, TablePool, Tables, USER, WRITE};
+use cairn_abi::Error;
+use cairn_abi::address::{
+    ACTIVATION_STACK_TOP, ACTIVATION_STRIDE, ACTIVATION_WINDOWS, DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE,
+    STARTUP_OFFSET, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
+};
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::record::{Header, Instance, Segment};
+use cairn_abi::startup::Startup;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
+
+/// Words of the bitmap of free pages: 256 MiB at most, more is not used.
+pub const FRAME_WORDS: usize = 1024;
+/// Most page tables that one domain makes at run time, so that none takes them all.
+pub const TABLES_OF_DOMAIN: u32 = 16;
+
+/// What one domain has.
+pub struct Account {
+    /// Pages that it has, and may have.
+    used: AtomicU32,
+    limit: AtomicU32,
+    /// Page tables made at run time.
+    tables: AtomicU32,
+    /// First address behind its activations, as an offset in its region.
+    base: AtomicU32,
+}
+
+impl Account {
+    const NONE: Account = Account {
+        used: AtomicU32::new(0),
+        limit: AtomicU32::new(0),
+        tables: AtomicU32::new(0),
+        base: AtomicU32::new(0),
+    };
+
+    fn charge(&self, pages: u32) -> Result<(), Error> {
+        let before = self.used.fetch_add(pages, Relaxed);
+        if before.saturating_add(pages) > self.limit.load(Relaxed) {
+            self.used.fetch_sub(pages, Relaxed);
+            return Err(Error::Exhausted);
+        }
+        Ok(())
+    }
+
+    fn refund(&self, pages: u32) {
+        self.used.fetch_sub(pages, Relaxed);
+    }
+}
+
+/// What lasts between calls.
+pub struct State {
+    /// Free pages.
+    pub frames: Frames<FRAME_WORDS>,
+    /// Free pages for page tables.
+    pub tables: TablePool,
+    accounts: [Account; DOMAINS_MAXIMUM],
+    /// Sections made at run time.
+    pub sections: Sections,
+}
+
+impl State {
+    /// Before [`Manager::begin`].
+    pub const NEW: State = State {
+        frames: Frames::new(),
+        tables: Frames::new(),
+        accounts: [Account::NONE; DOMAINS_MAXIMUM],
+        sections: Sections::NEW,
+    };
+}
+
+/// The memory manager at work: its state, and what the layout left.
+pub struct Manager<'a> {
+    /// State.
+    pub state: &'a State,
+    /// The record's header.
+    pub header: &'a Header,
+    /// The record's instances, by number from 1.
+    pub instances: &'a [Instance],
+    /// The record's segments.
+    pub segments: &'a [Segment],
+    /// Page tables.
+    pub tables: Tables<'a>,
+    /// Physical memory as words, and the physical address of the first.
+    pub memory: &'a [AtomicI64],
+    /// That address.
+    pub memory_physical: u64,
+    /// Forgets the translations of all addresses.
+    pub fence: fn(),
+}
+
+impl<'a> Manager<'a> {
+    /// Takes over from the layout, once.
+    pub fn begin(&self) {
+        let free = self.header.free_memory;
+        self.state.frames.fill(((free.end - free.start) / PAGE_SIZE) as usize);
+        let tables = self.header.free_page_tables;
+        self.state.tables.fill(((tables.end - tables.start) / PAGE_SIZE) as usize);
+        for instance in self.instances {
+            let Ok(account) = self.account(instance.number.into()) else { continue };
+            account.used.store((instance.memory_used / PAGE_SIZE) as u32, Relaxed);
+            account.limit.store((instance.memory / PAGE_SIZE) as u32, Relaxed);
+            let start = region(instance.number);
+            let end = self.segments_of(instance).map(|segment| segment.address + segment.size - start);
+            let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
+            account.base.store(end.next_multiple_of(ACTIVATION_STRIDE) as u32, Relaxed);
+        }
+    }
+
+    fn segments_of(&self, instance: &Instance) -> impl Iterator<Item = &'a Segment> + use<'a> {
+        let number = instance.number;
+        self.segments.iter().filter(move |segment| segment.instance == number)
+    }
+
+    /// The instance of a domain.
+    fn instance(&self, domain: u64) -> Result<&'a Instance, Error> {
+        let index = domain.checked_sub(1).ok_or(Error::NotFound)?;
+        self.instances.get(index as usize).ok_or(Error::NotFound)
+    }
+
+    fn account(&self, domain: u64) -> Result<&'a Account, Error> {
+        self.state.accounts.get(domain as usize).ok_or(Error::NotFound)
+    }
+
+    /// The page table of a domain.
+    pub(crate) fn root(&self, domain: u64) -> Result<Root, Error> {
+        self.tables.root(self.instance(domain)?.satp).ok_or(Error::NotFound)
+    }
+
+    /// The entry of a page of a domain, with the tables that lead there.
+    pub(crate) fn grow(&self, domain: u64, address: u64) -> Result<&'a AtomicI64, Error> {
+        let made = &self.account(domain)?.tables;
+        self.tables.grow(self.root(domain)?, address, made, TABLES_OF_DOMAIN)
+    }
+
+    /// A free page, zeroed; its physical address.
+    fn take_frame(&self) -> Result<u64, Error> {
+        let number = self.state.frames.take().ok_or(Error::Exhausted)?;
+        let physical = self.header.free_memory.start + number as u64 * PAGE_SIZE;
+        for word in self.words(physical, PAGE_SIZE) {
+            word.store(0, Relaxed);
+        }
+        Ok(physical)
+    }
+
+    /// Gives a page back that [`Manager::take_frame`] gave and that nothing maps.
+    pub(crate) fn give_frame(&self, physical: u64) {
+        if let Some(offset) = physical.checked_sub(self.header.free_memory.start) {
+            self.state.frames.give((offset / PAGE_SIZE) as usize);
+        }
+    }
+
+    fn words(&self, physical: u64, size: u64) -> &'a [AtomicI64] {
+        let from = physical.wrapping_sub(self.memory_physical) / 8;
+        let range = from as usize..(from.wrapping_add(size / 8)) as usize;
+        self.memory.get(range).unwrap_or(&[])
+    }
+
+    /// Charges pages to a domain's quota.
+    pub(crate) fn charge(&self, domain: u64, pages: u64) -> Result<(), Error> {
+        let pages = u32::try_from(pages).ok().filter(|pages| *pages > 0).ok_or(Error::BadArgument)?;
+        if u64::from(pages) * PAGE_SIZE > REGION_SIZE {
+            return Err(Error::Exhausted);
+        }
+        self.account(domain)?.charge(pages)
+    }
+
+    /// Gives pages of a domain's quota back.
+    pub(crate) fn refund(&self, domain: u64, pages: u64) {
+        if let Ok(account) = self.account(domain) {
+            account.refund(pages as u32);
+        }
+    }
+
+    /// Maps zeroed pages into a domain's region; their address.
+    pub fn allocate(&self, domain: u64, pages: u64) -> Result<u64, Error> {
+        self.charge(domain, pages)?;
+        let address = self.reserve(domain, pages).inspect_err(|_| self.refund(domain, pages))?;
+        if let Err(error) = self.map_fresh(domain, address, pages) {
+            self.refund(domain, pages);
+            return Err(error);
+        }
+        (self.fence)();
+        Ok(address)
+    }
+
+    /// The first range of empty entries that is long enough, claimed.
+    fn reserve(&self, domain: u64, pages: u64) -> Result<u64, Error> {
+        let region = region(domain as u32);
+        let end = region + DEVICES_OFFSET;
+        let mut start = region + u64::from(self.account(domain)?.base.load(Relaxed));
+        'search: while start + pages * PAGE_SIZE <= end {
+            for page in 0..pages {
+                let address = start + page * PAGE_SIZE;
+                match self.grow(domain, address) {
+                    Ok(entry) if tables::reserve(entry) => continue,
+                    Ok(_) => {
+                        self.clear(domain, start, page);
+                        start = address + PAGE_SIZE;
+                        continue 'search;
+                    }
+                    Err(error) => {
+                        self.clear(domain, start, page);
+                        return Err(error);
+                    }
+                }
+            }
+            return Ok(start);
+        }
+        Err(Error::Exhausted)
+    }
+
+    /// Maps new pages into claimed entries; on failure the entries are empty again.
+    fn map_fresh(&self, domain: u64, address: u64, pages: u64) -> Result<(), Error> {
+        let root = self.root(domain)?;
+        for page in 0..pages {
+            let entry = self.tables.find(root, address + page * PAGE_SIZE);
+            let mapped = entry.ok_or(Error::Dead).and_then(|entry| self.map_frame(entry));
+            if let Err(error) = mapped {
+                self.clear(domain, address, pages);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// Maps a new page into a claimed entry.
+    pub(crate) fn map_frame(&self, entry: &AtomicI64) -> Result<(), Error> {
+        let physical = self.take_frame()?;
+        if !tables::map(entry, physical, USER | READ | WRITE) {
+            self.give_frame(physical);
+            return Err(Error::Busy);
+        }
+        Ok(())
+    }
+
+    /// Empties entries and gives their pages back.
+    fn clear(&self, domain: u64, address: u64, pages: u64) {
+        let Ok(root) = self.root(domain) else { return };
+        for page in 0..pages {
+            let entry = self.tables.find(root, address + page * PAGE_SIZE);
+            if let Some(physical) = entry.and_then(tables::unmap) {
+                // A hostile domain may have guessed the address and touched it.
+                (self.fence)();
+                self.give_frame(physical);
+            }
+        }
+    }
+
+    /// Takes pages back that [`Manager::allocate`] gave. `Busy`: one of them is in a window of a call.
+    pub fn free(&self, domain: u64, address: u64, pages: u64) -> Result<(), Error> {
+        let root = self.root(domain)?;
+        let start = region(domain as u32);
+        let base = start + u64::from(self.account(domain)?.base.load(Relaxed));
+        let limit = start + DEVICES_OFFSET;
+        let inside = address % PAGE_SIZE == 0
+            && (base..limit).contains(&address)
+            && pages > 0
+            && pages <= (limit - address) / PAGE_SIZE;
+        if !inside {
+            return Err(Error::BadArgument);
+        }
+        let entry = |page: u64| self.tables.find(root, address + page * PAGE_SIZE);
+        for page in 0..pages {
+            if !entry(page).is_some_and(tables::withdraw) {
+                (0..page).filter_map(entry).for_each(tables::restore);
+                return Err(Error::NotFound);
+            }
+        }
+        (self.fence)();
+        // Withdrawn pages cannot come into a window any more; those that are there already remain.
+        let windowed = |physical: u64| (0..pages).filter_map(entry).any(|entry| tables::page(entry) == physical);
+        if self.any_window(windowed) {
+            (0..pages).filter_map(entry).for_each(tables::restore);
+            return Err(Error::Busy);
+        }
+        for entry in (0..pages).filter_map(entry) {
+            let physical = tables::page(entry);
+            entry.store(0, Relaxed);
+            self.give_frame(physical);
+        }
+        self.refund(domain, pages);
+        Ok(())
+    }
+
+    /// Whether a window slot of any activation maps a page of which `which` holds.
+    fn any_window(&self, which: impl Fn(u64) -> bool) -> bool {
+        self.instances.iter().any(|instance| {
+            let Some(root) = self.tables.root(instance.satp) else { return false };
+            // The stacks' segments tell where the activations are.
+            let tops = self.segments_of(instance).map(|segment| segment.address + segment.size);
+            let mut activations =
+                tops.filter(|top| top % ACTIVATION_STRIDE == ACTIVATION_STACK_TOP).map(|top| top - ACTIVATION_STACK_TOP);
+            activations.any(|activation| {
+                (0..WINDOW_SLOTS as u64 * (WINDOW_MAXIMUM / PAGE_SIZE)).any(|page| {
+                    let slot = page / (WINDOW_MAXIMUM / PAGE_SIZE);
+                    let in_slot = page % (WINDOW_MAXIMUM / PAGE_SIZE) * PAGE_SIZE;
+                    let address = activation + ACTIVATION_WINDOWS + slot * WINDOW_SLOT_STRIDE + in_slot;
+                    self.tables.find(root, address).and_then(tables::mapped).is_some_and(&which)
+                })
+            })
+        })
+    }
+
+    /// The domain dies: whoever enters it faults.
+    pub fn kill(&self, domain: u64) -> Result<(), Error> {
+        self.tables.set_reachable(self.root(domain)?, false);
+        (self.fence)();
+        Ok(())
+    }
+
+    /// Gives back what a dead domain, which no invocation stack names any more, had beside what the
+    /// layout gave it. `alone`: no other thread is in the memory manager, so page tables go back too.
+    pub fn release(&self, domain: u64, alone: bool) -> Result<(), Error> {
+        let root = self.root(domain)?;
+        let account = self.account(domain)?;
+        let start = region(domain as u32);
+        let base = start + u64::from(account.base.load(Relaxed));
+        for address in (base..start + DEVICES_OFFSET).step_by(PAGE_SIZE as usize) {
+            let Some(entry) = self.tables.find(root, address) else { continue };
+            if let Some(physical) = tables::unmap(entry) {
+                self.give_frame(physical);
+                account.refund(1);
+            }
+        }
+        self.leave_all_sections(domain);
+        if alone {
+            account.tables.fetch_sub(self.tables.trim(root), Relaxed);
+        }
+        (self.fence)();
+        Ok(())
+    }
+
+    /// Makes the memory of a dead domain as it was at the start, and its page table whole.
+    pub fn renew(&self, domain: u64) -> Result<(), Error> {
+        let instance = self.instance(domain)?;
+        for segment in self.segments_of(instance).filter(|segment| segment.initial != segment.physical) {
+            let target = self.words(segment.physical, segment.size);
+            let source = self.words(segment.initial, segment.size);
+            for (index, word) in target.iter().enumerate() {
+                // Content that begins as zero has no copy.
+                let initial = if segment.initial == 0 { 0 } else { source.get(index).map_or(0, |word| word.load(Relaxed)) };
+                word.store(initial, Relaxed);
+            }
+        }
+        let root = self.root(domain)?;
+        let startup = self.tables.find(root, region(domain as u32) + STARTUP_OFFSET).and_then(tables::mapped);
+        let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);
+        if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
+            generation.fetch_add(1, Relaxed);
+        }
+        self.tables.set_reachable(root, true);
+        (self.fence)();
+        Ok(())
+    }
+
+    /// Free pages, those for page tables among them, and all pages in the upper 32 bits.
+    pub fn usage(&self) -> u64 {
+        let (frames, tables) = (&self.state.frames, &self.state.tables);
+        let free = (frames.available() + tables.available()) as u64;
+        free | ((frames.count() + tables.count()) as u64) << 32
+    }
+
+    /// Pages that a domain has, and its quota in the upper 32 bits.
+    pub fn usage_of(&self, domain: u64) -> Result<u64, Error> {
+        self.instance(domain)?;
+        let account = self.account(domain)?;
+        Ok(u64::from(account.used.load(Relaxed)) | u64::from(account.limit.load(Relaxed)) << 32)
+    }
+}

@@ -1,0 +1,230 @@
+//! Page tables (Sv39, privileged manual section 4.4): three levels of 512 entries.
+//!
+//! All tables lie in one pool of pages, seen here as words. Entries change by compare-and-exchange
+//! only, so two threads that serve different callers may work on the same table.
+
+use crate::frames::Frames;
+use cairn_abi::Error;
+use core::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
+
+/// Entry bit: it is valid.
+pub const VALID: u64 = 1;
+/// Entry bit: loads.
+pub const READ: u64 = 1 << 1;
+/// Entry bit: stores.
+pub const WRITE: u64 = 1 << 2;
+/// Entry bit: instructions.
+pub const EXECUTE: u64 = 1 << 3;
+/// Entry bit: user mode.
+pub const USER: u64 = 1 << 4;
+/// Entry bits: accessed and dirty, set from the start because nothing here pages by them.
+pub const ACCESSED_DIRTY: u64 = 3 << 6;
+/// An entry that is not valid, but somebody's: a page that is being mapped.
+const RESERVED: u64 = 1 << 8;
+
+const ENTRIES: usize = 512;
+const PAGE_SHIFT: u32 = 12;
+
+/// Page-table pages that can be taken.
+pub type TablePool = Frames<64>;
+
+/// The pool of page tables.
+#[derive(Clone, Copy)]
+pub struct Tables<'a> {
+    /// The pool's words.
+    pub words: &'a [AtomicI64],
+    /// Physical address of its first page.
+    pub physical: u64,
+    /// Pages of it that are free for new tables.
+    pub free: &'a TablePool,
+    /// Number of the first of those in the pool.
+    pub first_free: usize,
+}
+
+/// A table of a domain: its number in the pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root(pub usize);
+
+impl<'a> Tables<'a> {
+    /// The root that a `satp` names.
+    pub fn root(&self, satp: u64) -> Option<Root> {
+        self.number((satp & ((1 << 44) - 1)) << PAGE_SHIFT).map(Root)
+    }
+
+    fn number(&self, physical: u64) -> Option<usize> {
+        let number = (physical.checked_sub(self.physical)? >> PAGE_SHIFT) as usize;
+        (number < self.words.len() / ENTRIES).then_some(number)
+    }
+
+    fn entry(&self, table: usize, index: u64) -> Option<&'a AtomicI64> {
+        self.words.get(table * ENTRIES + index as usize % ENTRIES)
+    }
+
+    fn pointer(&self, table: usize) -> u64 {
+        (self.physical + ((table as u64) << PAGE_SHIFT)) >> PAGE_SHIFT << 10 | VALID
+    }
+
+    /// The tables below `root` lose or regain their valid bits: every address of user mode faults, or
+    /// none does that did not before.
+    pub fn set_reachable(&self, root: Root, reachable: bool) {
+        for index in 0..ENTRIES as u64 / 2 {
+            let Some(entry) = self.entry(root.0, index) else { return };
+            let word = entry.load(Relaxed);
+            if word != 0 {
+                let bit = VALID as i64;
+                // Only `grow` changes such an entry meanwhile, and only one that is zero.
+                entry.store(if reachable { word | bit } else { word & !bit }, Relaxed);
+            }
+        }
+    }
+
+    /// The table that an entry of a table names. An entry that is not valid but not zero belongs to a
+    /// dead domain.
+    fn follow(&self, entry: u64) -> Result<Option<usize>, Error> {
+        if entry == 0 {
+            return Ok(None);
+        }
+        if entry & VALID == 0 {
+            return Err(Error::Dead);
+        }
+        self.number(entry >> 10 << PAGE_SHIFT).map(Some).ok_or(Error::BadArgument)
+    }
+
+    /// The entry of the page at `address`, as far as there are tables; of a dead domain too.
+    pub fn find(&self, root: Root, address: u64) -> Option<&'a AtomicI64> {
+        let mut table = root.0;
+        for level in [2, 1] {
+            let word = self.entry(table, address >> (PAGE_SHIFT + 9 * level))?.load(Relaxed) as u64;
+            table = self.follow(if word == 0 { 0 } else { word | VALID }).ok()??;
+        }
+        self.entry(table, address >> PAGE_SHIFT)
+    }
+
+    /// The entry of the page at `address`; makes the tables that lead there. `made` counts the tables
+    /// that the domain made, at most `limit`.
+    pub fn grow(&self, root: Root, address: u64, made: &AtomicU32, limit: u32) -> Result<&'a AtomicI64, Error> {
+        let mut table = root.0;
+        for level in [2, 1] {
+            let entry = self.entry(table, address >> (PAGE_SHIFT + 9 * level)).ok_or(Error::BadArgument)?;
+            table = match self.follow(entry.load(Relaxed) as u64)? {
+                Some(next) => next,
+                None => self.make(entry, made, limit)?,
+            };
+        }
+        self.entry(table, address >> PAGE_SHIFT).ok_or(Error::BadArgument)
+    }
+
+    /// Makes a table and enters it, unless another thread is faster.
+    fn make(&self, entry: &AtomicI64, made: &AtomicU32, limit: u32) -> Result<usize, Error> {
+        let give_up = |error| {
+            made.fetch_sub(1, Relaxed);
+            error
+        };
+        if made.fetch_add(1, Relaxed) >= limit {
+            return Err(give_up(Error::Exhausted));
+        }
+        let new = self.take().ok_or_else(|| give_up(Error::Exhausted))?;
+        match entry.compare_exchange(0, self.pointer(new) as i64, Relaxed, Relaxed) {
+            Ok(_) => Ok(new),
+            Err(other) => {
+                self.give(new);
+                made.fetch_sub(1, Relaxed);
+                self.follow(other as u64)?.ok_or(Error::Busy)
+            }
+        }
+    }
+
+    fn take(&self) -> Option<usize> {
+        let number = self.first_free + self.free.take()?;
+        for index in 0..ENTRIES as u64 {
+            self.entry(number, index)?.store(0, Relaxed);
+        }
+        Some(number)
+    }
+
+    fn give(&self, number: usize) {
+        if let Some(number) = number.checked_sub(self.first_free) {
+            self.free.give(number);
+        }
+    }
+
+    /// Gives back the tables below `root` that were made at run time and map nothing; how many. No
+    /// other thread may be at work on any table: it might still hold an entry of one of them.
+    pub fn trim(&self, root: Root) -> u32 {
+        let mut trimmed = 0;
+        for index in 0..ENTRIES as u64 / 2 {
+            let Some(directory) = self.below(root.0, index) else { continue };
+            for index in 0..ENTRIES as u64 {
+                let Some(leaf) = self.below(directory, index) else { continue };
+                trimmed += self.drop_empty(directory, index, leaf);
+            }
+            trimmed += self.drop_empty(root.0, index, directory);
+        }
+        trimmed
+    }
+
+    /// The table that an entry names, of a dead domain too.
+    fn below(&self, table: usize, index: u64) -> Option<usize> {
+        let word = self.entry(table, index)?.load(Relaxed) as u64;
+        let leads_on = word != 0 && word & (READ | WRITE | EXECUTE) == 0;
+        if leads_on { self.number(word >> 10 << PAGE_SHIFT) } else { None }
+    }
+
+    fn drop_empty(&self, table: usize, index: u64, below: usize) -> u32 {
+        let empty = (0..ENTRIES as u64).all(|index| self.entry(below, index).is_some_and(|entry| entry.load(Relaxed) == 0));
+        let Some(entry) = self.entry(table, index).filter(|_| empty && below >= self.first_free) else { return 0 };
+        entry.store(0, Relaxed);
+        self.give(below);
+        1
+    }
+}
+
+/// Claims an entry that is empty.
+pub fn reserve(entry: &AtomicI64) -> bool {
+    entry.compare_exchange(0, RESERVED as i64, Relaxed, Relaxed).is_ok()
+}
+
+fn leaf(physical: u64, rights: u64) -> i64 {
+    ((physical >> PAGE_SHIFT << 10) | rights | VALID | ACCESSED_DIRTY) as i64
+}
+
+/// Maps a page in an entry that was claimed; false if it is not claimed any more.
+pub fn map(entry: &AtomicI64, physical: u64, rights: u64) -> bool {
+    entry.compare_exchange(RESERVED as i64, leaf(physical, rights), Relaxed, Relaxed).is_ok()
+}
+
+/// Maps a page whatever is there.
+pub fn map_over(entry: &AtomicI64, physical: u64, rights: u64) {
+    entry.store(leaf(physical, rights), Relaxed);
+}
+
+/// Empties an entry; the page that was mapped, if any.
+pub fn unmap(entry: &AtomicI64) -> Option<u64> {
+    let word = entry.swap(0, Relaxed) as u64;
+    (word & VALID != 0).then_some(word >> 10 << PAGE_SHIFT)
+}
+
+/// Makes the page of an entry unreachable, but keeps its address in it; false if nothing is mapped, or
+/// another thread was first.
+pub fn withdraw(entry: &AtomicI64) -> bool {
+    let word = entry.load(Relaxed);
+    let withdrawn = word & !(VALID as i64) | RESERVED as i64;
+    word as u64 & VALID != 0 && entry.compare_exchange(word, withdrawn, Relaxed, Relaxed).is_ok()
+}
+
+/// Undoes [`withdraw`].
+pub fn restore(entry: &AtomicI64) {
+    let word = entry.load(Relaxed);
+    entry.store(word & !(RESERVED as i64) | VALID as i64, Relaxed);
+}
+
+/// The page whose address is in an entry, mapped or withdrawn.
+pub fn page(entry: &AtomicI64) -> u64 {
+    entry.load(Relaxed) as u64 >> 10 << PAGE_SHIFT
+}
+
+/// The page that an entry maps.
+pub fn mapped(entry: &AtomicI64) -> Option<u64> {
+    let word = entry.load(Relaxed) as u64;
+    (word & VALID != 0).then_some(word >> 10 << PAGE_SHIFT)
+}

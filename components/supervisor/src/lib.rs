@@ -1,0 +1,8 @@
+//! The supervisor's logic, free of the machine, so that it is tested on the host.
+#![cfg_attr(target_arch = "riscv64", no_std)]
+#![forbid(unsafe_code)]
+
+pub mod backoff;
+pub mod log;
+pub mod report;
+pub mod stack;

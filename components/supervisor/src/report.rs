@@ -1,0 +1,101 @@
+//! What happened, in words.
+
+use cairn_abi::record::Symbol;
+use cairn_abi::startup::PANIC_MARK;
+
+/// Cause of an exception (privileged manual, table 4.2), as a predicate of the component.
+pub const fn cause_text(cause: u64) -> &'static str {
+    match cause {
+        0 => "jumped to a misaligned address",
+        1 => "fetched an instruction where there is no memory",
+        2 => "executed an illegal or privileged instruction",
+        3 => "stopped at a breakpoint",
+        4 => "loaded from a misaligned address",
+        5 => "loaded where there is no memory",
+        6 => "stored to a misaligned address",
+        7 => "stored where there is no memory",
+        12 => "jumped to an address that it may not execute",
+        13 => "read an address that it may not read",
+        15 => "wrote to an address that it may not write",
+        _ => "caused an unexpected trap",
+    }
+}
+
+/// Breakpoint: a panic, if the mark says so.
+pub const BREAKPOINT: u64 = 3;
+
+/// Registers that hold a panic's message: `a0` to `a7`, `s2` to `s9`.
+pub const PANIC_REGISTERS: core::ops::Range<i64> = 10..26;
+/// Register that holds the mark: `t0`.
+pub const PANIC_MARK_REGISTER: i64 = 5;
+
+/// A panic's message, from the registers of its trap frame.
+pub fn panic_message(register: impl Fn(i64) -> u64, text: &mut [u8; 128]) -> Option<&str> {
+    if register(PANIC_MARK_REGISTER) != PANIC_MARK {
+        return None;
+    }
+    for (bytes, number) in text.chunks_exact_mut(8).zip(PANIC_REGISTERS) {
+        bytes.copy_from_slice(&register(number).to_le_bytes());
+    }
+    let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    let valid = match core::str::from_utf8(&text[..length]) {
+        Ok(_) => length,
+        // The message was cut inside a character, or is no text from here on.
+        Err(error) => error.valid_up_to(),
+    };
+    // A component must not send control sequences to the terminal by panicking.
+    for byte in &mut text[..valid] {
+        if byte.is_ascii_control() {
+            *byte = b' ';
+        }
+    }
+    core::str::from_utf8(&text[..valid]).ok()
+}
+
+/// The function that `address` is in, and the offset in it. `symbols` are sorted by address.
+pub fn nearest_symbol(symbols: &[Symbol], address: u64) -> Option<(&Symbol, u64)> {
+    let behind = symbols.partition_point(|symbol| symbol.address <= address);
+    let symbol = symbols.get(behind.checked_sub(1)?)?;
+    let offset = address - symbol.address;
+    (offset < u64::from(symbol.size)).then_some((symbol, offset))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbol(address: u64, size: u32) -> Symbol {
+        Symbol { address, size, name: 0, name_length: 0, reserved: 0 }
+    }
+
+    #[test]
+    fn finds_the_function_around_an_address() {
+        let symbols = [symbol(0x100, 0x10), symbol(0x200, 0x20)];
+        let found = |address| nearest_symbol(&symbols, address).map(|(symbol, offset)| (symbol.address, offset));
+        assert_eq!(found(0xff), None);
+        assert_eq!(found(0x100), Some((0x100, 0)));
+        assert_eq!(found(0x10f), Some((0x100, 15)));
+        assert_eq!(found(0x110), None);
+        assert_eq!(found(0x21f), Some((0x200, 0x1f)));
+        assert_eq!(found(0x220), None);
+    }
+
+    #[test]
+    fn a_panic_message_is_text_without_control_characters() {
+        let message = |bytes: &[u8], mark: u64| {
+            let mut all = [0u8; 128];
+            all[..bytes.len()].copy_from_slice(bytes);
+            let register = move |number: i64| match number {
+                PANIC_MARK_REGISTER => mark,
+                _ => u64::from_le_bytes(all[(number as usize - 10) * 8..][..8].try_into().unwrap()),
+            };
+            panic_message(register, &mut [0; 128]).map(str::to_owned)
+        };
+        assert_eq!(message(b"a.rs:1: no", PANIC_MARK).as_deref(), Some("a.rs:1: no"));
+        assert_eq!(message(b"a.rs:1: no", 0), None);
+        assert_eq!(message(b"\x1b[2J!", PANIC_MARK).as_deref(), Some(" [2J!"));
+        let mut cut = [b'x'; 128];
+        cut[127] = 0xc3;
+        assert_eq!(message(&cut, PANIC_MARK).map(|text| text.len()), Some(127));
+    }
+}

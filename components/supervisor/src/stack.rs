@@ -1,0 +1,123 @@
+//! Walks an invocation stack from its topmost frame down (`docs/architecture.md`, "Frames").
+
+use cairn_abi::address::{DOMAINS, NUCLEUS, PAGE_SIZE, PORTAL_CODE};
+use cairn_abi::domain::DOMAIN_BLOCK_SIZE;
+use cairn_abi::thread::{
+    BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE, THREAD_BLOCK_SIZE, TRAP_FRAME,
+    thread_block,
+};
+use cairn_portal::literal::{LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
+
+/// Words of the kernel domain that the supervisor may read.
+pub trait Words {
+    /// The word at a kernel address, if it is one of those.
+    fn load(&self, address: u64) -> Option<u64>;
+}
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Of a call: made in `into` to `callee`.
+    Call {
+        /// The domain that was called.
+        callee: u64,
+    },
+    /// Of a trap in `into`.
+    Trap,
+    /// The bottom: the thread began in `into`.
+    Base,
+}
+
+/// One frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Frame {
+    /// Kernel address of its header.
+    pub header: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// The domain in which the thread goes on when it leaves the frame.
+    pub into: u64,
+    /// It was unwound: the thread leaves it by its dead entry.
+    pub dead: bool,
+}
+
+impl Frame {
+    /// Offset of the header in the thread's block.
+    pub fn offset(&self) -> u64 {
+        self.header % THREAD_BLOCK_SIZE
+    }
+
+    /// Whether the frame holds the thread in `domain` or brings it back there.
+    pub fn names(&self, domain: u64) -> bool {
+        self.into == domain || self.kind == Kind::Call { callee: domain }
+    }
+}
+
+/// The frames of a thread that does not run, from the top.
+pub struct Walk<'a, W> {
+    words: &'a W,
+    trap_return: u64,
+    block: u64,
+    next: Option<u64>,
+}
+
+impl<'a, W: Words> Walk<'a, W> {
+    /// The frames of thread `index`. `trap_return` is from the layout's record.
+    pub fn new(words: &'a W, trap_return: u64, index: u64) -> Self {
+        let block = thread_block(index as usize);
+        let next = words.load(block.wrapping_add_signed(FIELD_FRAME)).filter(|header| *header != 0);
+        Walk { words, trap_return, block, next }
+    }
+
+    fn word(&self, base: u64, offset: i64) -> Option<u64> {
+        self.words.load(base.wrapping_add_signed(offset))
+    }
+
+    fn read(&self, header: u64) -> Option<(Frame, Option<u64>)> {
+        let base = self.block.wrapping_add_signed(BASE_FRAME);
+        if !(base..=self.block + PAGE_SIZE - FRAME_HEADER as u64).contains(&header) {
+            return None;
+        }
+        if header == base {
+            let into = self.word(self.block, FIELD_DOMAIN)?;
+            return Some((Frame { header, kind: Kind::Base, into, dead: false }, None));
+        }
+        let back = self.word(header, FRAME_RETURN)?;
+        if (NUCLEUS..PORTAL_CODE).contains(&back) {
+            // The trap return, or its dead entry.
+            let below = header.wrapping_add_signed(-TRAP_FRAME);
+            let into = domain_of(self.word(below, FRAME_TABLE)?)?;
+            return Some((Frame { header, kind: Kind::Trap, into, dead: back != self.trap_return }, Some(below)));
+        }
+        let dead = match self.word(back, LITERAL_MARK)? {
+            MARK_RETURN => false,
+            MARK_DEAD => true,
+            _ => return None,
+        };
+        let portal = if dead { self.word(back, LITERAL_RETURN)? } else { back };
+        let shape = self.word(portal, LITERAL_FRAME)?;
+        let (size, into, callee) = (shape as u32 as u64, shape >> 32 & 0xffff, shape >> 48);
+        let below = header.checked_sub(size).filter(|below| *below < header)?;
+        Some((Frame { header, kind: Kind::Call { callee }, into, dead }, Some(below)))
+    }
+}
+
+impl<W: Words> Iterator for Walk<'_, W> {
+    type Item = Frame;
+
+    fn next(&mut self) -> Option<Frame> {
+        let header = self.next.take()?;
+        let (frame, below) = self.read(header)?;
+        self.next = below;
+        Some(frame)
+    }
+}
+
+/// The number of the domain whose portal table this is.
+pub fn domain_of(table: u64) -> Option<u64> {
+    Some(table.checked_sub(DOMAINS + PAGE_SIZE)? / DOMAIN_BLOCK_SIZE)
+}
+
+#[cfg(test)]
+#[path = "stack_tests.rs"]
+mod tests;

@@ -1,0 +1,100 @@
+//! Invocation stacks as portal code leaves them.
+
+use super::*;
+use cairn_abi::address::THREADS;
+use cairn_abi::domain::portal_table;
+use std::collections::HashMap;
+
+const TRAP_RETURN: u64 = NUCLEUS + 0x400;
+const TRAP_DEAD: u64 = NUCLEUS + 0x500;
+
+#[derive(Default)]
+struct World(HashMap<u64, u64>);
+
+impl Words for World {
+    fn load(&self, address: u64) -> Option<u64> {
+        let known = (THREADS..THREADS + 0x1000).contains(&address) || address >= PORTAL_CODE && address < THREADS;
+        known.then(|| self.0.get(&address).copied().unwrap_or(0))
+    }
+}
+
+impl World {
+    fn set(&mut self, base: u64, offset: i64, word: u64) {
+        self.0.insert(base.wrapping_add_signed(offset), word);
+    }
+
+    /// A return portal and its dead entry.
+    fn portal(&mut self, at: u64, size: u64, into: u64, callee: u64) -> (u64, u64) {
+        let (back, dead) = (PORTAL_CODE + at, PORTAL_CODE + at + 0x200);
+        self.set(back, LITERAL_MARK, MARK_RETURN);
+        self.set(back, LITERAL_FRAME, size | into << 32 | callee << 48);
+        self.set(dead, LITERAL_MARK, MARK_DEAD);
+        self.set(dead, LITERAL_RETURN, back);
+        (back, dead)
+    }
+}
+
+/// A thread that began in 1 called 2, which called 3, where it was interrupted.
+fn three() -> (World, [u64; 4], [(u64, u64); 2]) {
+    let mut world = World::default();
+    let first = world.portal(0x1000, 0x40, 1, 2);
+    let second = world.portal(0x2000, 0xb0, 2, 3);
+    let base = THREADS.wrapping_add_signed(BASE_FRAME);
+    let headers = [base, base + 0x40, base + 0xf0, base + 0xf0 + TRAP_FRAME as u64];
+    world.set(THREADS, FIELD_FRAME, headers[3]);
+    world.set(THREADS, FIELD_DOMAIN, 1);
+    world.set(headers[1], FRAME_RETURN, first.0);
+    world.set(headers[2], FRAME_RETURN, second.0);
+    world.set(headers[2], FRAME_TABLE, portal_table(3));
+    world.set(headers[3], FRAME_RETURN, TRAP_RETURN);
+    (world, headers, [first, second])
+}
+
+fn walk(world: &World) -> Vec<(u64, Kind, u64, bool)> {
+    let frames = Walk::new(world, TRAP_RETURN, 0);
+    frames.map(|frame| (frame.header, frame.kind, frame.into, frame.dead)).collect()
+}
+
+#[test]
+fn finds_every_frame_from_the_top() {
+    let (world, headers, _) = three();
+    let expected = [
+        (headers[3], Kind::Trap, 3, false),
+        (headers[2], Kind::Call { callee: 3 }, 2, false),
+        (headers[1], Kind::Call { callee: 2 }, 1, false),
+        (headers[0], Kind::Base, 1, false),
+    ];
+    assert_eq!(walk(&world), expected);
+}
+
+#[test]
+fn passes_frames_that_were_unwound() {
+    let (mut world, headers, [_, second]) = three();
+    world.set(headers[2], FRAME_RETURN, second.1);
+    world.set(headers[3], FRAME_RETURN, TRAP_DEAD);
+    let expected = [
+        (headers[3], Kind::Trap, 3, true),
+        (headers[2], Kind::Call { callee: 3 }, 2, true),
+        (headers[1], Kind::Call { callee: 2 }, 1, false),
+        (headers[0], Kind::Base, 1, false),
+    ];
+    assert_eq!(walk(&world), expected);
+}
+
+#[test]
+fn ends_where_no_frame_is() {
+    let (mut world, headers, _) = three();
+    world.set(headers[1], FRAME_RETURN, PORTAL_CODE + 0x3000);
+    assert_eq!(walk(&world).len(), 2);
+    world.set(THREADS, FIELD_FRAME, 0);
+    assert_eq!(walk(&world).len(), 0);
+    world.set(THREADS, FIELD_FRAME, THREADS + 0x8000);
+    assert_eq!(walk(&world).len(), 0);
+}
+
+#[test]
+fn names_who_calls_and_who_is_called() {
+    let (world, ..) = three();
+    let named = |domain| Walk::new(&world, TRAP_RETURN, 0).filter(|frame| frame.names(domain)).count();
+    assert_eq!([named(1), named(2), named(3), named(4)], [2, 2, 2, 0]);
+}

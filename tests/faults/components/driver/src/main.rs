@@ -1,0 +1,190 @@
+//! Drives the test of faults: has its neighbours do what they may not, and says what it saw.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+use cairn::time::{now, ticks};
+use cairn_interfaces as interfaces;
+use cairn_test_trouble::DEEDS;
+use core::fmt::{self, Write};
+use core::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+cairn::component! {
+    name: "driver",
+    imports: {
+        threads: interfaces::Threads,
+        console: interfaces::Console,
+        supervisor: interfaces::Supervisor,
+        usage: interfaces::MemoryControl,
+        memory: interfaces::Memory,
+        trouble: cairn_test_trouble::Trouble,
+        middle: cairn_test_relay::Relay,
+        last: cairn_test_relay::Relay,
+    },
+    main: main,
+}
+
+struct Line {
+    bytes: [u8; 64],
+    used: usize,
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            self.bytes[self.used] = byte;
+            self.used += 1;
+            if self.used == self.bytes.len() {
+                self.flush();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Line {
+    fn flush(&mut self) {
+        imports::CONSOLE.write(&self.bytes[..self.used]).expect("console");
+        self.used = 0;
+    }
+}
+
+macro_rules! say {
+    ($($argument:tt)*) => {{
+        let mut line = Line { bytes: [0; 64], used: 0 };
+        let _ = writeln!(line, $($argument)*);
+        line.flush();
+    }};
+}
+
+fn pause(microseconds: u64) {
+    imports::THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
+}
+
+/// Waits until the victim answers again; what it answers first tells that it was started anew.
+fn answers_again() -> u64 {
+    loop {
+        match imports::TROUBLE.count() {
+            Ok(count) => return count,
+            Err(Error::Dead) => pause(1000),
+            Err(error) => panic!("{}", error.text()),
+        }
+    }
+}
+
+fn free_pages() -> u64 {
+    imports::USAGE.usage().expect("usage") & 0xffff_ffff
+}
+
+fn main() {
+    deeds();
+    kills();
+    middle();
+    memory();
+    say!("driver: done");
+    imports::SUPERVISOR.halt(0).expect("halt");
+}
+
+fn deeds() {
+    assert_eq!(imports::TROUBLE.count(), Ok(1));
+    let before = free_pages();
+    // Somebody else's memory: a variable of this instance.
+    let own = AtomicU64::new(7);
+    for (deed, name) in DEEDS.iter().enumerate() {
+        let result = imports::TROUBLE.commit(deed as u64, own.as_ptr() as u64);
+        let count = answers_again();
+        say!("driver: to {name} ended with {:?}; then it answers {count}", result.map_err(Error::text));
+        assert_eq!((result, count, own.load(Relaxed)), (Err(Error::Dead), 1, 7));
+    }
+    assert_eq!(free_pages(), before);
+}
+
+fn kills() {
+    assert_eq!(imports::SUPERVISOR.kill("trouble"), Ok(()));
+    assert_eq!(imports::TROUBLE.count(), Err(Error::Dead));
+    assert_eq!(imports::TROUBLE.count(), Err(Error::Dead));
+    say!("driver: the killed one does not answer");
+    assert_eq!(imports::SUPERVISOR.restart("trouble"), Ok(()));
+    assert_eq!(answers_again(), 1);
+    assert_eq!(imports::SUPERVISOR.restart("trouble"), Ok(()));
+    assert_eq!(answers_again(), 1);
+    say!("driver: the restarted one answers");
+    assert_eq!(imports::SUPERVISOR.crash("trouble"), Ok(()));
+    assert_eq!(imports::TROUBLE.count(), Err(Error::Dead));
+    assert_eq!(answers_again(), 1);
+    say!("driver: the crashed one answers again");
+    assert_eq!(imports::SUPERVISOR.kill("scheduler"), Err(Error::NotAllowed));
+    assert_eq!(imports::SUPERVISOR.kill("nobody"), Err(Error::NotFound));
+}
+
+const WAITING: i64 = 1000;
+static RESULT: AtomicI64 = AtomicI64::new(WAITING);
+static STACK: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
+
+/// The first of three.
+extern "C" fn first(microseconds: u64) {
+    let result = imports::MIDDLE.hold(microseconds);
+    RESULT.store(result.map_or_else(Error::status, |count| count as i64), Relaxed);
+}
+
+fn begin_first(microseconds: u64) -> u64 {
+    RESULT.store(WAITING, Relaxed);
+    let top = STACK.as_ptr() as u64 + size_of_val(&STACK) as u64;
+    imports::THREADS.spawn(first as *const () as u64, top, microseconds, 50).expect("spawn")
+}
+
+fn middle() {
+    let before = free_pages();
+    let thread = begin_first(1000);
+    imports::THREADS.join(thread).expect("join");
+    assert_eq!(RESULT.load(Relaxed), 1);
+
+    // The middle one dies while the thread is in the last one, which is not disturbed.
+    let thread = begin_first(50_000);
+    pause(10_000);
+    assert_eq!(imports::SUPERVISOR.kill("middle"), Ok(()));
+    assert_eq!(RESULT.load(Relaxed), WAITING);
+    imports::THREADS.join(thread).expect("join");
+    assert_eq!(RESULT.load(Relaxed), Error::Dead.status());
+    assert_eq!(imports::LAST.hold(0), Ok(3));
+    say!("driver: the middle one of three died, the last one finished");
+
+    // The last one dies while the thread waits in it.
+    assert_eq!(imports::SUPERVISOR.restart("middle"), Ok(()));
+    pause(5000);
+    let thread = begin_first(10_000_000);
+    pause(10_000);
+    assert_eq!(imports::SUPERVISOR.kill("last"), Ok(()));
+    imports::THREADS.join(thread).expect("join");
+    assert_eq!(RESULT.load(Relaxed), Error::Dead.status());
+    assert_eq!(imports::SUPERVISOR.restart("last"), Ok(()));
+    pause(5000);
+    let thread = begin_first(0);
+    imports::THREADS.join(thread).expect("join");
+    assert_eq!(RESULT.load(Relaxed), 1);
+    say!("driver: the last one of three died and serves again");
+    pause(5000);
+    assert_eq!(free_pages(), before);
+}
+
+fn memory() {
+    let before = free_pages();
+    let own = imports::USAGE.usage_of(cairn::time::own_domain()).expect("usage");
+    let mut given = [0; 8];
+    for address in &mut given {
+        *address = imports::MEMORY.allocate(3).expect("allocate");
+    }
+    assert_eq!(imports::MEMORY.allocate(1 << 20), Err(Error::Exhausted));
+    for address in given {
+        imports::MEMORY.free(address, 3).expect("free");
+        assert_eq!(imports::MEMORY.free(address, 3), Err(Error::NotFound));
+    }
+    assert_eq!(imports::MEMORY.free(0, 1), Err(Error::BadArgument));
+    let section = imports::MEMORY.make_section(4).expect("section");
+    imports::MEMORY.drop_section(section).expect("drop");
+    assert_eq!(imports::USAGE.usage_of(cairn::time::own_domain()), Ok(own));
+    // Page tables are kept for the next time.
+    assert!(free_pages() + 3 >= before);
+    say!("driver: memory comes and goes");
+}
