@@ -46,11 +46,11 @@ impl Clock for Server {
             return Err(Error::BadArgument);
         }
         let control = TIMERS.open(caller, ticks_of(period))?;
-        let made = imports::PORTALS.make_object(caller.0.into(), "timer", control);
+        let made = imports::PORTALS.grant::<dyn Timer>(caller, control);
         if made.is_err() {
             TIMERS.end(control)?;
         }
-        Ok(Object::from_first_portal(made? as u32))
+        made
     }
 }
 

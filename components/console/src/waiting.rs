@@ -2,7 +2,7 @@
 
 use crate::imports;
 use cairn::Error;
-use cairn_interfaces::{LockProxy, SemaphoreProxy};
+use cairn_interfaces::{LockError, LockProxy, SemaphoreProxy};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// No portal has this index: it leads back to the caller.
@@ -57,10 +57,9 @@ impl Turn {
     pub fn take<R>(&self, body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         let lock = made(&self.0).map(LockProxy::at)?;
         match lock.lock() {
-            // A positive status: taken, but its last owner ended in the middle. What it had written
-            // into the ring is whole, byte by byte.
-            Ok(()) | Err(Error::Unknown) => {}
-            Err(error) => return Err(error),
+            // The ring is whole even if its last owner ended in the middle of a text.
+            Ok(()) | Err(LockError::OwnerEnded) => {}
+            Err(LockError::Portal(error)) => return Err(error),
         }
         let result = body();
         lock.unlock()?;

@@ -1,0 +1,116 @@
+//! The commands: their names, what they take, what they do.
+
+use crate::screen::Screen;
+use crate::{call, control, listing};
+use cairn_shell::complete::Completer;
+use cairn_shell::words::{Word, split};
+use core::fmt::{Result, Write};
+
+/// A command.
+struct Command {
+    name: &'static str,
+    /// As the help shows it.
+    arguments: &'static str,
+    help: &'static str,
+    /// Fewest and most words behind the name.
+    count: (usize, usize),
+    /// What its first word can be.
+    names: Names,
+    run: fn(&[Word], &mut Screen) -> Result,
+}
+
+/// Words that a command takes.
+#[derive(Clone, Copy, PartialEq)]
+enum Names {
+    None,
+    Instances,
+    Exports,
+}
+
+const ANY: usize = usize::MAX;
+
+static COMMANDS: [Command; 16] = [
+    Command { name: "help", arguments: "", help: "this list", count: (0, 0), names: Names::None, run: help },
+    Command { name: "ps", arguments: "", help: "components: domain, state, memory, threads", count: (0, 0), names: Names::None, run: listing::instances },
+    Command { name: "threads", arguments: "", help: "threads: home, priority, what they wait for, time used", count: (0, 0), names: Names::None, run: listing::threads },
+    Command { name: "portals", arguments: "[NAME]", help: "portals of all components, or of one: index, specification, to whom", count: (0, 1), names: Names::Instances, run: listing::portals },
+    Command { name: "names", arguments: "", help: "what can be opened: name, interface, by whom", count: (0, 0), names: Names::None, run: listing::names },
+    Command { name: "mem", arguments: "", help: "memory and portal code, used and free", count: (0, 0), names: Names::None, run: listing::memory },
+    Command { name: "uptime", arguments: "", help: "time since the start", count: (0, 0), names: Names::None, run: listing::uptime },
+    Command { name: "call", arguments: "NAME METHOD ARGS...", help: "calls a method; `call NAME` lists them", count: (1, ANY), names: Names::Exports, run: call::run },
+    Command { name: "crash", arguments: "NAME", help: "makes a component fault", count: (1, 1), names: Names::Instances, run: control::crash },
+    Command { name: "kill", arguments: "NAME", help: "ends a component", count: (1, 1), names: Names::Instances, run: control::kill },
+    Command { name: "restart", arguments: "NAME", help: "starts a component anew", count: (1, 1), names: Names::Instances, run: control::restart },
+    Command { name: "bench", arguments: "[NAME]", help: "how to measure", count: (0, 1), names: Names::None, run: bench },
+    Command { name: "echo", arguments: "WORDS...", help: "says the words again", count: (0, ANY), names: Names::None, run: echo },
+    Command { name: "clear", arguments: "", help: "clears the screen", count: (0, 0), names: Names::None, run: clear },
+    Command { name: "reboot", arguments: "", help: "starts the machine anew", count: (0, 0), names: Names::None, run: control::reboot },
+    Command { name: "halt", arguments: "[STATUS]", help: "stops the machine; the status is that of ./cairn run", count: (0, 1), names: Names::None, run: control::halt },
+];
+
+/// The first line.
+pub fn greet(screen: &mut Screen) -> Result {
+    writeln!(screen, "Cairn. Type `help` for what can be done here, `halt` to leave.")
+}
+
+/// Does what a line says.
+pub fn run(line: &str, screen: &mut Screen) -> Result {
+    let words = match split(line) {
+        Ok(words) => words,
+        Err(mistake) => return writeln!(screen, "error: {}", mistake.text()),
+    };
+    let Some((name, words)) = words.split_first() else { return Ok(()) };
+    let Some(command) = COMMANDS.iter().find(|command| command.name == name.as_str()) else {
+        return writeln!(screen, "error: no command `{name}`; `help` lists them all");
+    };
+    if words.len() < command.count.0 || words.len() > command.count.1 {
+        let space = if command.arguments.is_empty() { "" } else { " " };
+        return writeln!(screen, "error: expected `{}{space}{}`", command.name, command.arguments);
+    }
+    (command.run)(words, screen)
+}
+
+fn help(_words: &[Word], screen: &mut Screen) -> Result {
+    for command in &COMMANDS {
+        let width = 24 - command.name.len();
+        writeln!(screen, "  {} {:width$} {}", command.name, command.arguments, command.help)?;
+    }
+    writeln!(screen, "keys: arrows, home, end, tab completes, ctrl-a e k u w c l as usual")
+}
+
+fn echo(words: &[Word], screen: &mut Screen) -> Result {
+    for (position, word) in words.iter().enumerate() {
+        write!(screen, "{}{word}", if position > 0 { " " } else { "" })?;
+    }
+    writeln!(screen)
+}
+
+fn clear(_words: &[Word], screen: &mut Screen) -> Result {
+    write!(screen, "\x1b[2J\x1b[H")
+}
+
+fn bench(words: &[Word], screen: &mut Screen) -> Result {
+    let name = words.first().map_or("", |name| name.as_str());
+    let space = if name.is_empty() { "" } else { " " };
+    writeln!(screen, "Measuring takes systems of its own, with nothing beside what is measured:")?;
+    writeln!(screen, "leave with `halt`, then `./cairn bench{space}{name}`.")
+}
+
+/// Completes commands and names.
+pub struct Commands;
+
+impl Completer for Commands {
+    fn candidates(&self, words: &str, take: &mut dyn FnMut(&str)) {
+        let mut before = words.split_whitespace();
+        let Some(first) = before.next() else {
+            return COMMANDS.iter().for_each(|command| take(command.name));
+        };
+        let names = COMMANDS.iter().find(|command| command.name == first).map_or(Names::None, |command| command.names);
+        match (names, before.next(), before.next()) {
+            (Names::Instances, None, None) => listing::each_instance(|_, name| take(name)),
+            (Names::Exports, None, None) => listing::each_name(|name| take(name)),
+            (Names::Exports, Some(export), None) => call::each_method(export, |method| take(method.name)),
+            _ => {}
+        }
+    }
+}

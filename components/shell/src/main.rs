@@ -1,0 +1,63 @@
+//! The shell: reads lines from the console and does what they say.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+mod call;
+mod commands;
+mod control;
+mod listing;
+mod screen;
+
+use cairn::Error;
+use cairn_interfaces as interfaces;
+use cairn_shell::editor::{Answer, Editor};
+use commands::Commands;
+use screen::Screen;
+
+cairn::component! {
+    name: "shell",
+    imports: {
+        console: interfaces::Console,
+        clock: interfaces::Clock,
+        supervisor: interfaces::Supervisor,
+        names: interfaces::Names,
+        portals: interfaces::Portals,
+        portal_control: interfaces::PortalControl,
+        memory: interfaces::MemoryControl,
+    },
+    main: main,
+}
+
+fn main() {
+    let mut screen = Screen::new();
+    let mut editor = Editor::default();
+    // Writing to the screen cannot fail.
+    let _ = commands::greet(&mut screen);
+    let _ = editor.show(&mut screen);
+    screen.flush();
+    loop {
+        let mut bytes = [0; 64];
+        match imports::CONSOLE.read(&mut bytes) {
+            Ok(count) => {
+                for byte in &bytes[..count] {
+                    if let Ok(Answer::Line(line)) = editor.take(*byte, &Commands, &mut screen) {
+                        let _ = commands::run(&line, &mut screen);
+                        let _ = editor.show(&mut screen);
+                    }
+                }
+                screen.flush();
+            }
+            Err(error) => wait_for_console(error, &editor, &mut screen),
+        }
+    }
+}
+
+/// The console died, or is starting: shows the line again when it is there.
+fn wait_for_console(error: Error, editor: &Editor, screen: &mut Screen) {
+    const PAUSE: u64 = 100_000_000;
+    assert!(matches!(error, Error::Dead | Error::Busy | Error::Cancelled), "cannot read from the console: {}", error.text());
+    let _ = imports::CLOCK.sleep(PAUSE);
+    let _ = editor.show(screen);
+    screen.flush();
+}

@@ -1,0 +1,214 @@
+//! Methods that are known by their letters only: what to pass, and how to show what comes back.
+
+use crate::words::{Mistake, Word, number};
+use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED};
+use cairn_abi::Error;
+use core::fmt::{self, Write};
+use heapless::Vec;
+
+/// Argument registers, the control word apart.
+const ARGUMENTS: usize = 7;
+
+/// What a method takes and answers, as `Names::describe_method` tells it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Method<'text> {
+    /// Its name.
+    pub name: &'text str,
+    /// Its parameter letters; the first stands for the control word.
+    pub letters: &'text str,
+    /// Kind of its value.
+    pub value: u32,
+}
+
+/// One argument to pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A number.
+    Number(u64),
+    /// The text of the word at this position.
+    Text(usize),
+    /// A buffer, to be shown afterwards.
+    Buffer,
+    /// Filled in by the portal.
+    Skip,
+}
+
+/// Why the words are not the method's arguments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// So many words are expected.
+    Count(usize),
+    /// The word at this position is no number.
+    Number(usize, Mistake),
+    /// A letter that only the method's own proxy knows.
+    Letter(char),
+}
+
+impl<'text> Method<'text> {
+    /// Reads a description.
+    pub fn parse(text: &'text str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let (name, letters) = (words.next()?, words.next()?);
+        let value = words.next()?.parse().ok()?;
+        words.next().is_none().then_some(Method { name, letters, value })
+    }
+
+    fn parameters(&self) -> impl Iterator<Item = char> + 'text {
+        self.letters.chars().skip(1)
+    }
+
+    /// What to pass, from the words behind the method's name.
+    pub fn arguments(&self, words: &[Word]) -> Result<Vec<Argument, ARGUMENTS>, Refusal> {
+        let expected = self.parameters().filter(|letter| matches!(letter, 'i' | 'r')).count();
+        if words.len() != expected {
+            return Err(Refusal::Count(expected));
+        }
+        let mut arguments = Vec::new();
+        let mut next = words.iter().enumerate();
+        for letter in self.parameters() {
+            let argument = match letter {
+                'i' | 'r' => {
+                    let (position, word) = next.next().ok_or(Refusal::Count(expected))?;
+                    match letter {
+                        'r' => Argument::Text(position),
+                        _ => Argument::Number(number(word).map_err(|mistake| Refusal::Number(position, mistake))?),
+                    }
+                }
+                'w' => Argument::Buffer,
+                '=' | 'a' | 't' | 'h' => Argument::Skip,
+                other => return Err(Refusal::Letter(other)),
+            };
+            arguments.push(argument).map_err(|_| Refusal::Letter(letter))?;
+        }
+        Ok(arguments)
+    }
+}
+
+impl fmt::Display for Method<'_> {
+    /// As one types it.
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str(self.name)?;
+        for letter in self.parameters() {
+            match letter {
+                'i' => out.write_str(" NUMBER")?,
+                'r' => out.write_str(" \"TEXT\"")?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A value of a kind, as people read it.
+pub struct Value(pub u32, pub u64);
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let word = self.1;
+        match self.0 {
+            VALUE_NONE => out.write_str("ok"),
+            VALUE_BOOL => write!(out, "{}", word != 0),
+            VALUE_SIGNED => write!(out, "{}", word as i64),
+            VALUE_OBJECT => write!(out, "an object, at portal {word}"),
+            VALUE_UNSIGNED if word < 10 => write!(out, "{word}"),
+            VALUE_UNSIGNED => write!(out, "{word} ({word:#x})"),
+            VALUE_PACKED => write!(out, "{word:#x}"),
+            _ => write!(out, "{word:#x} (of unknown kind)"),
+        }
+    }
+}
+
+/// Why a call failed, from its status.
+pub struct Failure(pub i64);
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self.0 {
+            code @ 1.. => write!(out, "the method's own error {code}"),
+            status => match Error::from_status(status) {
+                Error::Unknown => write!(out, "unknown status {status}"),
+                error => out.write_str(error.text()),
+            },
+        }
+    }
+}
+
+/// A buffer as text in quotes; what does not print is escaped.
+pub struct Quoted<'bytes>(pub &'bytes [u8]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_char('"')?;
+        for chunk in self.0.utf8_chunks() {
+            for character in chunk.valid().chars() {
+                match character {
+                    '"' | '\\' => write!(out, "\\{character}")?,
+                    '\n' => out.write_str("\\n")?,
+                    '\t' => out.write_str("\\t")?,
+                    other if other.is_control() => write!(out, "\\x{:02x}", u32::from(other))?,
+                    other => out.write_char(other)?,
+                }
+            }
+            for byte in chunk.invalid() {
+                write!(out, "\\x{byte:02x}")?;
+            }
+        }
+        out.write_char('"')
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::split;
+    use std::format;
+
+    fn method(text: &str) -> Method<'_> {
+        Method::parse(text).unwrap()
+    }
+
+    fn arguments(text: &str, line: &str) -> Result<std::vec::Vec<Argument>, Refusal> {
+        method(text).arguments(&split(line).unwrap()).map(|arguments| arguments.iter().copied().collect())
+    }
+
+    #[test]
+    fn descriptions() {
+        assert_eq!(method("add cii 1"), Method { name: "add", letters: "cii", value: 1 });
+        for text in ["", "add", "add cii", "add cii x", "add cii 1 2"] {
+            assert_eq!(Method::parse(text), None, "{text}");
+        }
+        assert_eq!(format!("{}", method("open cari 1")), "open \"TEXT\" NUMBER");
+        assert_eq!(format!("{}", method("fill cw 1")), "fill");
+    }
+
+    #[test]
+    fn words_become_arguments() {
+        use Argument::*;
+        assert_eq!(arguments("add cii 1", "2 0x3").unwrap(), [Number(2), Number(3)]);
+        assert_eq!(arguments("open carit 1", "name -1").unwrap(), [Skip, Text(0), Number(u64::MAX), Skip]);
+        assert_eq!(arguments("fill cw 1", "").unwrap(), [Buffer]);
+        assert_eq!(arguments("list ciw 1", "0").unwrap(), [Number(0), Buffer]);
+    }
+
+    #[test]
+    fn words_that_are_no_arguments() {
+        assert_eq!(arguments("add cii 1", "2"), Err(Refusal::Count(2)));
+        assert_eq!(arguments("add cii 1", "2 3 4"), Err(Refusal::Count(2)));
+        assert_eq!(arguments("add cii 1", "2 x"), Err(Refusal::Number(1, Mistake::Number)));
+        assert_eq!(arguments("map cq 1", ""), Err(Refusal::Letter('q')));
+        assert_eq!(arguments("many ctttttttt 1", ""), Err(Refusal::Letter('t')));
+    }
+
+    #[test]
+    fn values_and_errors_for_people() {
+        assert_eq!(format!("{}", Value(VALUE_NONE, 7)), "ok");
+        assert_eq!(format!("{}", Value(VALUE_UNSIGNED, 5)), "5");
+        assert_eq!(format!("{}", Value(VALUE_UNSIGNED, 42)), "42 (0x2a)");
+        assert_eq!(format!("{}", Value(VALUE_SIGNED, u64::MAX)), "-1");
+        assert_eq!(format!("{}", Value(VALUE_BOOL, 1)), "true");
+        assert_eq!(format!("{}", Failure(-3)), "the callee died");
+        assert_eq!(format!("{}", Failure(2)), "the method's own error 2");
+        assert_eq!(format!("{}", Failure(-1234)), "unknown status -1234");
+        assert_eq!(format!("{}", Quoted(b"a\"\\\n\x01\xff\xc3\xa9")), "\"a\\\"\\\\\\n\\x01\\xff\u{e9}\"");
+    }
+}

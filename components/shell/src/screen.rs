@@ -1,0 +1,41 @@
+//! Writing to the console.
+
+use crate::imports;
+use core::fmt::{Result, Write};
+
+/// Collects text, and hands it to the console when a line ends or nothing more fits. The console
+/// never mixes so much with what others write.
+pub struct Screen {
+    bytes: [u8; 256],
+    used: usize,
+}
+
+impl Screen {
+    /// An empty one.
+    pub fn new() -> Screen {
+        Screen { bytes: [0; 256], used: 0 }
+    }
+
+    /// Hands over what there is.
+    pub fn flush(&mut self) {
+        // A console that died is started anew; what it did not show is lost.
+        let _ = imports::CONSOLE.write(&self.bytes[..self.used]);
+        self.used = 0;
+    }
+}
+
+impl Write for Screen {
+    fn write_str(&mut self, text: &str) -> Result {
+        for byte in text.bytes() {
+            if self.used == self.bytes.len() {
+                self.flush();
+            }
+            self.bytes[self.used] = byte;
+            self.used += 1;
+            if byte == b'\n' {
+                self.flush();
+            }
+        }
+        Ok(())
+    }
+}
