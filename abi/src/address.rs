@@ -76,6 +76,9 @@ pub const ACTIVATIONS: u64 = KERNEL + 0x1c00_0000;
 /// Call counters of a counting build.
 pub const COUNTERS: u64 = KERNEL + 0x2000_0000;
 
+/// The emulator's test finisher, if the board has one.
+pub const FINISHER: u64 = KERNEL + 0x2400_0000;
+
 /// First address of the region of instance `number`.
 pub const fn region(number: u32) -> u64 {
     (number as u64) << REGION_SHIFT

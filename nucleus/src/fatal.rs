@@ -19,9 +19,11 @@ fn print_hexadecimal(number: u64) {
     }
 }
 
+/// Exit status of a run that ends here.
+const FATAL_STATUS: u64 = 3;
+
 fn halt() -> ! {
-    sbi_rt::system_reset(sbi_rt::Shutdown, sbi_rt::SystemFailure);
-    loop {}
+    crate::service::halt(FATAL_STATUS)
 }
 
 /// Privileged manual, table 4.2.

@@ -31,6 +31,7 @@ static mut NUCLEUS_PARAMETERS: Parameters = Parameters {
     domains: 0,
     portal_code_end: 0,
     supervisor_timer: 0,
+    finisher: 0,
 };
 
 /// The system around the nucleus.

@@ -91,6 +91,8 @@ pub struct Device {
     pub size: u64,
     /// Its interrupt source.
     pub interrupt: Option<Located<u32>>,
+    /// It is the emulator's test finisher, to which the nucleus writes the exit status.
+    pub finisher: bool,
 }
 
 impl Device {
@@ -268,6 +270,10 @@ fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
         Some(value) => Some(value.integer(1..=1023, report)?.map(|source| source as u32)),
         None => None,
     };
+    let finisher = match table.take("finisher") {
+        Some(value) => value.boolean(report)?.value,
+        None => false,
+    };
     table.finish(report);
     let (name, (place, base, size)) = (name?, registers?);
     let unit = name.split_once('@').map(|(_, unit)| unit);
@@ -291,6 +297,7 @@ fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
         base,
         size,
         interrupt,
+        finisher,
     })
 }
 

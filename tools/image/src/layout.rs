@@ -195,6 +195,9 @@ impl Layout<'_> {
         if self.system.counting {
             self.map_kernel_range(COUNTERS, self.counters_physical, 4 * PAGE_SIZE, READ | WRITE)?;
         }
+        if let Some(finisher) = self.finisher() {
+            self.map_kernel_range(FINISHER, finisher, PAGE_SIZE, READ | WRITE)?;
+        }
         let size = self.tables.count * PAGE_SIZE;
         let physical = self.tables.physical;
         self.map_kernel_range(PAGE_TABLES, physical, size, READ | WRITE)
@@ -302,6 +305,11 @@ impl Layout<'_> {
             report,
         });
         Ok(())
+    }
+
+    /// Physical address of the emulator's test finisher.
+    fn finisher(&self) -> Option<u64> {
+        self.system.board.devices.iter().find(|device| device.finisher).map(|device| device.base)
     }
 
     /// Whether the machine has an ASID for every domain.
@@ -846,6 +854,7 @@ impl Layout<'_> {
             domains,
             portal_code_end: self.code.end(),
             supervisor_timer: u64::from(self.system.board.sstc),
+            finisher: self.finisher().map_or(0, |_| FINISHER),
         };
         let at = nucleus_physical + (self.nucleus.symbol("NUCLEUS_PARAMETERS")? - NUCLEUS);
         let words = [
@@ -858,6 +867,7 @@ impl Layout<'_> {
             parameters.domains,
             parameters.portal_code_end,
             parameters.supervisor_timer,
+            parameters.finisher,
         ];
         for (index, word) in words.into_iter().enumerate() {
             self.memory.store(at + index as u64 * 8, word);
