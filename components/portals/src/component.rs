@@ -5,7 +5,7 @@ use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, CallerThread, Error, Object, environment, time};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::{address, domain};
-use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
+use cairn_interfaces::{self as interfaces, LockError, RUN_TIME_NAMES};
 use cairn_portal::Specification;
 use cairn_portals::blocks::Kind;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -60,7 +60,11 @@ fn start() -> Result<(), Error> {
 fn locked<R>(body: impl FnOnce(&mut Manager) -> Result<R, Error>) -> Result<R, Error> {
     start()?;
     let lock = interfaces::LockProxy::at(LOCK.load(Ordering::Acquire));
-    lock.lock()?;
+    lock.lock().map_err(|error| match error {
+        // Nobody ends a thread that is in here; if one did, the tables would be half changed.
+        LockError::OwnerEnded => panic!("a thread ended inside the portal manager"),
+        LockError::Portal(error) => error,
+    })?;
     let result = MANAGER.with(body);
     lock.unlock()?;
     result

@@ -3,6 +3,7 @@
 
 use crate::Error;
 use crate::call::{Arguments, Portals};
+use crate::wire::MethodError;
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -21,6 +22,29 @@ pub struct Mutex<T> {
 
 // SAFETY: `taken` admits one user at a time, whatever the portals answer.
 unsafe impl<T: Send> Sync for Mutex<T> {}
+
+/// What `lock` of that interface answers beside zero.
+#[derive(PartialEq, Eq)]
+struct Status(i64);
+
+/// The lock is taken, but its last owner ended while it held it.
+const OWNER_ENDED: Status = Status(1);
+
+impl From<Error> for Status {
+    fn from(error: Error) -> Status {
+        Status(error.status())
+    }
+}
+
+impl MethodError for Status {
+    const SHAPE: u64 = 0;
+    fn into_status(self) -> i64 {
+        self.0
+    }
+    fn from_status(status: i64) -> Status {
+        Status(status)
+    }
+}
 
 /// Methods of the interface `Lock`, in its order.
 const LOCK: u32 = 0;
@@ -45,6 +69,8 @@ impl<T> Mutex<T> {
     }
 
     /// Takes the value, or waits for it. [`Error::NotSupported`]: no lock is attached.
+    /// [`Error::Dead`]: the last holder ended while it had the value, which may be half changed and is
+    /// lost for good. [`Error::Busy`]: this thread holds it already.
     pub fn lock(&self) -> Result<MutexGuard<'_, T>, Error> {
         let first = self.portals.load(Ordering::Acquire);
         if first == 0 {
@@ -54,11 +80,18 @@ impl<T> Mutex<T> {
         let mut arguments = Arguments::new();
         arguments.skip();
         arguments.skip();
-        portals.call::<3, (), Error>(LOCK, arguments)?;
+        match portals.call::<3, (), Status>(LOCK, arguments) {
+            Ok(()) => {}
+            Err(OWNER_ENDED) => {
+                unlock(portals);
+                return Err(Error::Dead);
+            }
+            Err(Status(status)) => return Err(Error::from_status(status)),
+        }
         if self.taken.swap(true, Ordering::Acquire) {
-            // These portals lock nothing, or a holder never gave it back.
+            // A holder never gave it back, or these are not a lock's portals.
             unlock(portals);
-            return Err(Error::Busy);
+            return Err(Error::Dead);
         }
         Ok(MutexGuard { mutex: self, portals })
     }

@@ -38,7 +38,7 @@ fn run(report: impl Fn(u64) -> Result<(), Error>) -> Result<(), Error> {
         back.v()?;
     }
     go.p()?;
-    lock.lock()?;
+    lock.lock().map_err(|_| Error::Unknown)?;
     report(progress::LOCKED)?;
     lock.unlock()?;
     go.p()?;

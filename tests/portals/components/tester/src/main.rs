@@ -106,7 +106,7 @@ fn refusals() -> Result<(), Failed> {
     expect!(portals.open("nobody.service", 0), Err(Error::NotFound));
     expect!(portals.open("", 0), Err(Error::NotFound));
     expect!(portals.open("server.secret", 0), Err(Error::NotAllowed));
-    expect!(portals.open("portals.control", 0), Err(Error::NotAllowed));
+    expect!(portals.open("names.control", 0), Err(Error::NotAllowed));
     expect!(portals.open("server.service", 1), Err(Error::VersionMismatch));
     // An object has no name.
     expect!(portals.open("server.counter", 0), Err(Error::NotFound));
