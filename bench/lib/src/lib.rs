@@ -6,6 +6,7 @@
 mod call;
 mod distribution;
 mod link;
+mod load;
 mod page;
 #[cfg(target_arch = "riscv64")]
 mod report;
@@ -14,6 +15,7 @@ mod report;
 pub use call::*;
 pub use distribution::*;
 pub use link::*;
+pub use load::*;
 pub use page::*;
 #[cfg(target_arch = "riscv64")]
 pub use report::*;

@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use cairn_tool::build::Parts;
 use cairn_tool::qemu::Options;
-use cairn_tool::{build, graph, lines, new, paths, run, setup, test};
+use cairn_tool::{bench, build, graph, lines, new, paths, run, setup, test};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +27,21 @@ enum Command {
         /// Only tests with this in their name
         #[arg(default_value = "")]
         filter: String,
+    },
+    /// Measure: boot the benchmark systems, print a table, write JSON and plots to target/bench/
+    Bench {
+        /// Only benchmarks with this in their name
+        #[arg(default_value = "")]
+        filter: String,
+        /// Write the results there as well
+        #[arg(long, value_name = "FILE")]
+        json: Option<PathBuf>,
+        /// Fail when a median is more than 3 % above its limit in bench/limits.toml
+        #[arg(long)]
+        check: bool,
+        /// Write the medians to bench/limits.toml
+        #[arg(long, conflicts_with = "check")]
+        set_limits: bool,
     },
     /// Build the bootable image; print its layout report
     Build {
@@ -100,6 +115,9 @@ fn execute(command: Command) -> Result<u8> {
         Command::Test { filter } => {
             setup::need(setup::C_COMPILER)?;
             Ok(u8::from(!test::run(&filter)?))
+        }
+        Command::Bench { filter, json, check, set_limits } => {
+            Ok(u8::from(!bench::run(&bench::Request { filter, json, check, set_limits })?))
         }
         Command::Build { system } => {
             let image = build::build(&system)?;

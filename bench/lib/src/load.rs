@@ -1,0 +1,39 @@
+//! The background loads of the interrupt latency, and how the measuring component chooses one: a
+//! word of a shared section.
+
+/// What runs when an interrupt comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i64)]
+pub enum Load {
+    /// A loop in user mode.
+    Idle = 0,
+    /// A short-circuit portal, again and again.
+    ShortCircuit = 1,
+    /// A call into the measuring component's domain, which returns at once.
+    Ipc = 2,
+    /// A yield of the only ready thread.
+    Yield = 3,
+    /// Nothing: the idle component waits for interrupts. The load thread ends for good.
+    Wait = 5,
+}
+
+impl Load {
+    /// All, in the order in which they have to be measured.
+    pub const ALL: [Load; 5] = [Load::Idle, Load::ShortCircuit, Load::Ipc, Load::Yield, Load::Wait];
+
+    /// Its part in the benchmark's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Load::Idle => "idle",
+            Load::ShortCircuit => "short_circuit",
+            Load::Ipc => "ipc",
+            Load::Yield => "yield",
+            Load::Wait => "wait",
+        }
+    }
+
+    /// The load that a word names.
+    pub fn from_word(word: i64) -> Option<Load> {
+        Load::ALL.into_iter().find(|load| *load as i64 == word)
+    }
+}

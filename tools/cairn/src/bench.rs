@@ -1,0 +1,117 @@
+//! `./cairn bench`: boots the benchmark systems, prints what they measured beside budgets and other
+//! systems' figures, writes JSON and plots, holds the limits.
+
+mod catalogue;
+mod limits;
+mod plot;
+mod results;
+mod table;
+
+pub use limits::check_job;
+
+use crate::build;
+use crate::expect::{Guest, Pattern};
+use crate::paths;
+use crate::qemu::{self, Console, Options};
+use anyhow::{Context, Result, bail};
+use catalogue::Catalogue;
+use indicatif::{ProgressBar, ProgressStyle};
+use results::{Measured, Report};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Time for one benchmark system, on a slow host.
+const LIMIT: Duration = Duration::from_secs(600);
+/// The last line of a benchmark system.
+const END: &str = "BENCH-END";
+
+/// What `./cairn bench` was asked.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Only benchmarks with this in their name.
+    pub filter: String,
+    /// Where the JSON goes as well.
+    pub json: Option<PathBuf>,
+    /// Fail when a median is above its limit.
+    pub check: bool,
+    /// Write the medians as the new limits.
+    pub set_limits: bool,
+}
+
+/// Measures, prints and writes. Says whether the limits hold.
+pub fn run(request: &Request) -> Result<bool> {
+    let catalogue = Catalogue::read()?;
+    let measured = measure(&catalogue, &request.filter)?;
+    print!("{}", table::table(&catalogue, &measured, &request.filter));
+
+    let folder = paths::target().join("bench");
+    std::fs::create_dir_all(&folder)?;
+    let report = Report::new(measured)?;
+    let text = serde_json::to_string_pretty(&report)? + "\n";
+    for file in [Some(&folder.join("results.json")), request.json.as_ref()].into_iter().flatten() {
+        write(file, &text)?;
+    }
+    let mut written = vec![paths::shown(&folder.join("results.json"))];
+    for plot in &catalogue.plots {
+        if let Some(picture) = plot::draw(plot, &report.results)? {
+            let file = folder.join(&plot.file);
+            write(&file, &picture)?;
+            written.push(paths::shown(&file));
+        }
+    }
+    println!("written: {}", written.join(", "));
+    if request.set_limits {
+        limits::write(&report.results)?;
+    }
+    let broken = if request.check { limits::broken(&report.results)? } else { Vec::new() };
+    broken.iter().for_each(|line| eprintln!("{line}"));
+    Ok(broken.is_empty())
+}
+
+fn write(file: &Path, text: &str) -> Result<()> {
+    std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
+}
+
+/// Boots every system that measures something of interest.
+fn measure(catalogue: &Catalogue, filter: &str) -> Result<Vec<Measured>> {
+    let systems: BTreeSet<&str> =
+        catalogue.chosen(filter).filter_map(|benchmark| benchmark.system.as_deref()).collect();
+    if systems.is_empty() {
+        bail!("nothing measures a benchmark with `{filter}` in its name; bench/benchmarks.toml has the names");
+    }
+    let progress = ProgressBar::new(systems.len() as u64);
+    progress.set_style(
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}").expect("the template is valid"),
+    );
+    progress.enable_steady_tick(Duration::from_millis(250));
+    let mut measured = Vec::new();
+    for system in systems {
+        progress.set_message(format!("system {system}"));
+        measured.extend(boot(system)?);
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    for result in &measured {
+        if catalogue.find(&result.name).is_none() {
+            bail!("a system measured `{}`, which bench/benchmarks.toml does not have: add it", result.name);
+        }
+    }
+    // In the catalogue's order, without what was measured on the way but not asked for.
+    Ok(catalogue
+        .chosen(filter)
+        .filter_map(|benchmark| measured.iter().find(|result| result.name == benchmark.name))
+        .cloned()
+        .collect())
+}
+
+/// What the system `bench/systems/NAME.toml` measures.
+fn boot(name: &str) -> Result<Vec<Measured>> {
+    let image = build::build(&format!("bench/systems/{name}.toml"))?;
+    let options = Options { icount: true, ..Options::default() };
+    let mut guest = Guest::start(qemu::command(&image, &options, Console::Program), LIMIT)?;
+    let ended = guest.wait_for(&Pattern::text(END));
+    let transcript = guest.transcript();
+    ended.with_context(|| format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end()))?;
+    transcript.lines().filter_map(|line| line.strip_prefix("BENCH ")).map(Measured::parse).collect()
+}
