@@ -2,6 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+mod all;
 mod clock;
 mod console;
 mod echo;
@@ -14,6 +15,7 @@ mod supervisor;
 #[cfg(target_arch = "riscv64")]
 mod threads;
 
+pub use all::ALL;
 pub use clock::*;
 pub use console::*;
 pub use echo::*;

@@ -1,8 +1,10 @@
 //! From a system's name to what QEMU boots.
 
+use crate::c_component;
 use crate::cargo::{self, Kind};
 use crate::paths;
 use anyhow::{Context, Result, anyhow, bail};
+use cairn_description::facts::ComponentFacts;
 use cairn_description::{Connected, System};
 use cairn_image::{Component, Nucleus};
 use std::collections::BTreeMap;
@@ -47,20 +49,25 @@ impl Parts {
     pub fn new(system: &str) -> Result<Parts> {
         let system = cairn_description::load(&paths::root(), system).map_err(|report| anyhow!("{report}"))?;
         let mut packages = BTreeMap::new();
+        let mut components = BTreeMap::new();
         for instance in &system.instances {
-            packages.insert(instance.folder.clone(), package(&instance.folder)?);
+            let folder = &instance.folder;
+            if !c_component::is_one(folder) {
+                packages.insert(folder.clone(), package(folder)?);
+            } else if !components.contains_key(folder) {
+                components.insert(folder.clone(), c_component::build(folder)?);
+            }
         }
         let names: Vec<&str> = packages.values().map(String::as_str).collect();
         let executables = cargo::build_for_target(Kind::Component, &names)?;
-        let mut components = BTreeMap::new();
-        let mut facts = BTreeMap::new();
         for (folder, package) in packages {
             let file = executables[&package].clone();
             let component =
                 Component::read(&read(&file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
-            facts.insert(folder.clone(), component.facts());
             components.insert(folder, (file, component));
         }
+        let facts: BTreeMap<String, ComponentFacts> =
+            components.iter().map(|(folder, (_, component))| (folder.clone(), component.facts())).collect();
         let connected = cairn_description::connect(&system, &facts).map_err(|report| anyhow!("{report}"))?;
         Ok(Parts { system, connected, components })
     }
@@ -111,7 +118,7 @@ fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
 fn package(folder: &str) -> Result<String> {
     let manifest = paths::root().join(folder).join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest)
-        .with_context(|| format!("cannot read {}; a component is a package", paths::shown(&manifest)))?;
+        .with_context(|| format!("cannot read {}; a component has one, or a component.toml if it is in C", paths::shown(&manifest)))?;
     let table: toml::Table = text.parse().with_context(|| paths::shown(&manifest))?;
     let name = table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
     Ok(name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?.to_owned())

@@ -27,20 +27,24 @@ fn target_flags(kind: Kind) -> Vec<String> {
         flags.extend([format!("-Clinker={linker}"), "-Clinker-flavor=ld.lld".into()]);
     }
     if kind == Kind::Component {
-        let script = format!("-T{}", paths::root().join("lib/cairn/component.ld").display());
-        let link = [
-            "-pie",
-            "--no-dynamic-linker",
-            // Constants that hold addresses stay in read-only data, though they are relocated.
-            "-znotext",
-            "-znorelro",
-            "-zmax-page-size=4096",
-            &script,
-        ];
         flags.push("-Crelocation-model=pic".into());
-        flags.extend(link.map(|argument| format!("-Clink-arg={argument}")));
+        flags.extend(component_link().iter().map(|argument| format!("-Clink-arg={argument}")));
     }
     flags
+}
+
+/// How every component is linked, whatever its language.
+pub fn component_link() -> Vec<String> {
+    let link = [
+        "-pie",
+        "--no-dynamic-linker",
+        // Constants that hold addresses stay in read-only data, though they are relocated.
+        "-znotext",
+        "-znorelro",
+        "-zmax-page-size=4096",
+    ];
+    let script = format!("-T{}", paths::root().join("lib/cairn/component.ld").display());
+    link.into_iter().map(str::to_owned).chain([script]).collect()
 }
 
 /// Cargo, as set-up chose it.

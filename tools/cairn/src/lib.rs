@@ -5,10 +5,12 @@
 
 pub mod bench;
 pub mod build;
+pub mod c_component;
 pub mod cargo;
 pub mod expect;
 pub mod graph;
 pub mod host_tests;
+pub mod interfaces;
 pub mod lines;
 pub mod new;
 pub mod paths;

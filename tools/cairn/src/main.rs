@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use cairn_tool::build::Parts;
 use cairn_tool::qemu::Options;
-use cairn_tool::{bench, build, graph, lines, new, paths, run, setup, test};
+use cairn_tool::{bench, build, graph, interfaces, lines, new, paths, run, setup, test};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -60,6 +60,11 @@ enum Command {
         /// The picture, SVG
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
+    },
+    /// Print the C header of an interface
+    Headers {
+        /// Its name, as `Echo`
+        interface: String,
     },
     /// Make something new
     New {
@@ -141,6 +146,10 @@ fn execute(command: Command) -> Result<u8> {
             let picture = graph::draw(&Parts::new(&system)?);
             std::fs::write(&output, picture).with_context(|| format!("cannot write {}", output.display()))?;
             println!("{}", output.display());
+            Ok(0)
+        }
+        Command::Headers { interface } => {
+            print!("{}", cairn_headers::header(interfaces::find(&interface)?));
             Ok(0)
         }
         Command::New { what: New::Component { name } } => {

@@ -5,6 +5,8 @@ use std::process::Command;
 
 /// The debugger.
 pub const DEBUGGER: &[&str] = &["gdb-multiarch:gdb-multiarch"];
+/// Where the library of components written in C is installed.
+pub const PICOLIBC: &str = "/usr/lib/picolibc/riscv64-unknown-elf";
 /// The compiler and library of components written in C.
 pub const C_COMPILER: &[&str] = &[
     "riscv64-unknown-elf-gcc:gcc-riscv64-unknown-elf",

@@ -3,7 +3,12 @@
 use crate::method::Method;
 use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
 
-/// The C header of `interface`, to be saved as `<name in lower case>.h`.
+/// The file's name for `interface`: `BlockDevice` is described by `block_device.h`.
+pub fn file_name(interface: &InterfaceDescriptor) -> String {
+    snake_case(name_text(&interface.name)) + ".h"
+}
+
+/// The C header of `interface`, to be saved under its [`file_name`].
 pub fn header(interface: &InterfaceDescriptor) -> String {
     let name = name_text(&interface.name);
     let lower = snake_case(name);

@@ -7,4 +7,4 @@
 mod header;
 mod method;
 
-pub use header::header;
+pub use header::{file_name, header};

@@ -1,8 +1,8 @@
 //! Reads a component's file: segments, relocations, descriptor, symbols.
 
 use cairn_abi::descriptor::{
-    ComponentDescriptor, ExportDescriptor, ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC,
-    MethodDescriptor, NAME_SIZE,
+    ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor, InterfaceDescriptor,
+    LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MethodDescriptor, NAME_SIZE,
 };
 use cairn_description::facts::{ComponentFacts, ExportFacts, ImportFacts, InterfaceFacts, MethodFacts};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags};
@@ -128,6 +128,26 @@ impl Reader<'_> {
         String::from_utf8_lossy(&bytes[..length]).into_owned()
     }
 
+    /// Whether the descriptor's counts fit its arrays: C does not check them.
+    fn check_counts(&self, at: usize) -> Result<(), String> {
+        let check = |what: &str, at: usize, maximum: usize| match self.half(at) as usize {
+            count if count <= maximum => Ok(count),
+            count => Err(format!("the component descriptor has {count} {what}, expected at most {maximum}")),
+        };
+        let imports = at + offset_of!(ComponentDescriptor, imports);
+        let exports = at + offset_of!(ComponentDescriptor, exports);
+        let methods = offset_of!(InterfaceDescriptor, method_count);
+        for index in 0..check("imports", at + offset_of!(ComponentDescriptor, import_count), IMPORTS_MAXIMUM)? {
+            let interface = index * size_of::<ImportDescriptor>() + offset_of!(ImportDescriptor, interface);
+            check("methods in an import", imports + interface + methods, METHODS_MAXIMUM)?;
+        }
+        for index in 0..check("exports", at + offset_of!(ComponentDescriptor, export_count), EXPORTS_MAXIMUM)? {
+            let interface = index * size_of::<ExportDescriptor>() + offset_of!(ExportDescriptor, interface);
+            check("methods in an export", exports + interface + methods, METHODS_MAXIMUM)?;
+        }
+        Ok(())
+    }
+
     fn interface(&self, at: usize, entries: Option<usize>) -> Interface {
         let count = self.half(at + offset_of!(InterfaceDescriptor, method_count)) as usize;
         let methods = at + offset_of!(InterfaceDescriptor, methods);
@@ -237,6 +257,7 @@ impl Component {
                 cairn_abi::VERSION
             ));
         }
+        reader.check_counts(at)?;
         let imports = (0..reader.half(at + offset_of!(ComponentDescriptor, import_count)) as usize)
             .map(|index| {
                 let import =

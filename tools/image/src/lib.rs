@@ -13,7 +13,7 @@ mod portals;
 mod record;
 mod report;
 
-pub use component::Component;
+pub use component::{Component, Interface};
 pub use layout::{Image, layout};
 pub use nucleus::Nucleus;
 pub use report::{InstanceReport, Report};

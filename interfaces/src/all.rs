@@ -1,0 +1,35 @@
+//! The list of all interfaces, for tools that name them at run time.
+
+use crate::*;
+use cairn::abi::descriptor::InterfaceDescriptor;
+use cairn::component::Interface;
+
+macro_rules! all {
+    ($($interface:ident,)*) => {
+        /// The descriptor of every interface. `tests/all.rs` finds those that are missing.
+        pub const ALL: &[InterfaceDescriptor] = &[$(<dyn $interface as Interface>::DESCRIPTOR),*];
+    };
+}
+
+all! {
+    Clock,
+    Console,
+    Deadlines,
+    Echo,
+    Interrupt,
+    InterruptEvents,
+    InterruptSignals,
+    Lock,
+    Memory,
+    MemoryControl,
+    NameControl,
+    Names,
+    PortalControl,
+    Portals,
+    SchedulerControl,
+    SchedulerEvents,
+    Semaphore,
+    Supervisor,
+    Threads,
+    Timer,
+}

@@ -1,0 +1,74 @@
+//! Interfaces by their names, for what is not written in Rust: C headers, and the check that a
+//! component's file tells the truth about its interfaces.
+
+use anyhow::{Result, anyhow, bail};
+use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
+use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_image::{Component, Interface};
+
+/// The interface called `name`; the error lists all.
+pub fn find(name: &str) -> Result<&'static InterfaceDescriptor> {
+    known(name).ok_or_else(|| {
+        let names: Vec<&str> = cairn_interfaces::ALL.iter().map(|one| name_text(&one.name)).collect();
+        anyhow!("unknown interface `{name}`; expected one of {}", names.join(", "))
+    })
+}
+
+fn known(name: &str) -> Option<&'static InterfaceDescriptor> {
+    cairn_interfaces::ALL.iter().find(|one| name_text(&one.name) == name)
+}
+
+/// Compares what a component's file says with the interfaces as they are.
+///
+/// `cairn::component!` cannot write a wrong descriptor, C can: portal code is generated from the
+/// letters in it, and calls go to the indexes in it.
+pub fn verify(component: &Component) -> Result<()> {
+    let mut first_portal = PORTAL_FIRST_IMPORT;
+    for import in &component.imports {
+        if import.first_portal != first_portal {
+            bail!(
+                "import `{}` begins at portal {}; expected {first_portal}: each import begins where the one before \
+                 ends, the first at CAIRN_PORTAL_FIRST_IMPORT",
+                import.name,
+                import.first_portal
+            );
+        }
+        first_portal += import.interface.methods.len();
+        same(&import.interface).map_err(|error| error.context(format!("import `{}`", import.name)))?;
+    }
+    for export in &component.exports {
+        same(&export.interface).map_err(|error| error.context(format!("export `{}`", export.name)))?;
+        if let Some(method) = export.interface.methods.iter().find(|method| method.entry == 0) {
+            bail!(
+                "export `{}` has no function for the method `{}`; expected `.entries` from the header's macro \
+                 {}_ENTRIES",
+                export.name,
+                method.name,
+                cairn_headers::file_name(find(&export.interface.name)?).trim_end_matches(".h").to_uppercase()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a file's idea of an interface is the interface's own.
+fn same(said: &Interface) -> Result<()> {
+    let interface = find(&said.name)?;
+    if said.version != interface.version {
+        bail!(
+            "`{}` in version {:016x}, but it is in version {:016x}; use the macro of the generated header, which \
+             has the version in it",
+            said.name,
+            said.version,
+            interface.version
+        );
+    }
+    let methods = &interface.methods[..interface.method_count as usize];
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned();
+    let expected = methods.iter().map(|method| (text(&method.name), text(&method.letters), method.value));
+    let found = said.methods.iter().map(|method| (method.name.clone(), method.letters.clone(), method.value));
+    if !expected.eq(found) {
+        bail!("`{}` has other methods than the interface; use the macro of the generated header", said.name);
+    }
+    Ok(())
+}
