@@ -118,6 +118,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.domains[domain as usize].quota = quota;
     }
 
+    /// The highest priority that `domain` may give its threads.
+    pub fn highest_priority(&self, domain: u8) -> u8 {
+        self.domains[domain as usize].quota.priority
+    }
+
     /// Switches to the first thread, when the system starts.
     pub fn run(&mut self, now: u64) -> M::Outcome {
         self.running_since = now;

@@ -80,9 +80,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(())
     }
 
-    /// A semaphore that exists is never freed: its domain's death only makes it as it was at first.
+    /// A semaphore that exists is never freed, nor counted in the domain's quota: its domain's death
+    /// only makes it as it was at first.
     pub fn fix_semaphore(&mut self, index: u16) {
-        self.semaphores[index as usize % SEMAPHORES].fixed = true;
+        let semaphore = &mut self.semaphores[index as usize % SEMAPHORES];
+        if semaphore.life == Life::Alive && !semaphore.fixed {
+            semaphore.fixed = true;
+            self.domains[semaphore.domain as usize].semaphores -= 1;
+        }
     }
 
     /// Ends a semaphore of `domain`. Portals that name it must be revoked before. Nobody may wait;

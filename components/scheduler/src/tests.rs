@@ -206,7 +206,10 @@ fn semaphores_are_made_and_freed_within_the_quota() {
 #[test]
 fn a_semaphore_of_the_layout_outlives_its_domain() {
     let mut s = scheduler(&[10, 20]);
+    let counted = s.domains[1].semaphores;
     s.fix_semaphore(0);
+    s.fix_semaphore(0);
+    assert_eq!(s.domains[1].semaphores, counted - 1);
     assert_eq!(s.free_semaphore(1, 0), Err(Error::NotAllowed));
     s.v(2, 1, 0);
     s.p(2, 2, 0, 0);

@@ -39,7 +39,8 @@ pub fn command(image: &BuiltImage, options: &Options, console: Console) -> Comma
     });
     command.args(["-bios", "default", "-kernel"]).arg(&image.file);
     if options.icount {
-        command.args(["-icount", "shift=0"]);
+        // Without `sleep=off`, time passes as on the host while the guest waits for an interrupt.
+        command.args(["-icount", "shift=0,sleep=off"]);
     }
     if let Some(port) = options.gdb {
         command.args(["-S", "-gdb", &format!("tcp:127.0.0.1:{port}")]);

@@ -1,0 +1,44 @@
+//! The scheduler component with earliest deadline first.
+#![cfg_attr(target_arch = "riscv64", no_std, no_main)]
+#![forbid(unsafe_code)]
+
+#[cfg(target_arch = "riscv64")]
+mod component {
+    use cairn::time::ticks;
+    use cairn::{Caller, CallerThread, Error};
+    use cairn_scheduler::Handle;
+    use cairn_scheduler::component::{Server, domain, index};
+    use cairn_scheduler_edf::EarliestDeadline;
+
+    /// The period of a thread of priority 255; one of priority 0 has 256 times that.
+    const UNIT_MICROSECONDS: u64 = 1000;
+
+    cairn_scheduler::scheduler_component!(
+        "scheduler-edf",
+        EarliestDeadline,
+        prepare,
+        further: { deadlines: cairn_interfaces::Deadlines = DEADLINES },
+    );
+
+    struct Deadlines;
+    static DEADLINES: Deadlines = Deadlines;
+
+    fn prepare(policy: &mut EarliestDeadline) {
+        policy.set_unit(ticks(UNIT_MICROSECONDS));
+    }
+
+    impl cairn_interfaces::Deadlines for Deadlines {
+        fn set_period(&self, thread: CallerThread, caller: Caller, other: u64, period: u64) -> Result<(), Error> {
+            Server::<This>::operation(|core, now| {
+                let ceiling = core.highest_priority(domain(caller));
+                core.adjust(index(thread), domain(caller), Handle(other), now, |policy, _, other| {
+                    policy.set_period(other, period, ceiling, now);
+                })
+            })
+        }
+    }
+}
+
+/// There is nothing to run on the host; the policy's tests are in the library.
+#[cfg(not(target_arch = "riscv64"))]
+fn main() {}
