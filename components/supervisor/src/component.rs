@@ -35,13 +35,14 @@ fn main() {
     let Some(system) = System::find() else { return };
     let own = u64::from(environment::startup().domain);
     let priority = system.instance(own).map_or(0, |instance| instance.priority as u8);
+    let mut printer = None;
     loop {
         while let Ok(thread) = imports::CONTROL.next_fault() {
             system.fault(thread);
         }
         system.serve_requests();
         let next = system.tend();
-        printer::start(priority.saturating_sub(1));
+        printer::start(&mut printer, priority.saturating_sub(1));
         // A time limit that passed is no error.
         let _ = imports::CONTROL.wait_fault(next);
     }

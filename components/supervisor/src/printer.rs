@@ -2,12 +2,13 @@
 //! component that just died, and the supervisor must wait for none of them.
 
 use crate::component as imports;
+use cairn::thread::Stack;
 use cairn::time::{now, ticks};
+use cairn_interfaces::{Thread, spawn};
 use cairn_supervisor::log::Log;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 
-const STACK_WORDS: usize = 1024;
 /// Pause after the console failed, which may be starting again.
 const RETRY_MICROSECONDS: u64 = 10_000;
 /// Failures in a row after which the text is given up.
@@ -16,33 +17,30 @@ const RETRIES: u32 = 500;
 static LOG: Log<8192> = Log::new();
 /// The printer's thread is at work, or has not yet noticed that nothing is left.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
-static THREAD: AtomicU64 = AtomicU64::new(0);
-static STACK: [AtomicU64; STACK_WORDS] = [const { AtomicU64::new(0) }; STACK_WORDS];
+static STACK: Stack<8192> = Stack::new();
 
 /// Where reports are written.
 pub fn log() -> impl Write {
     &LOG
 }
 
-/// Starts the printer if there is something to print. Only for the supervisor's first thread.
-pub fn start(priority: u8) {
+/// Starts the printer if there is something to print. `thread` is its last thread, which may
+/// have ended.
+pub fn start(thread: &mut Option<Thread>, priority: u8) {
     if LOG.is_empty() || ACTIVE.swap(true, Ordering::AcqRel) {
         return;
     }
-    let last = THREAD.load(Ordering::Relaxed);
-    if last != 0 {
-        // It had nothing left to do but to end, and its stack is needed. It may have ended already.
-        let _ = imports::CONTROL.kill(last);
+    if let Some(last) = thread.take() {
+        // It had nothing left to do but to end, and its stack is needed.
+        let _ = imports::CONTROL.kill(last.name());
+        let _ = last.join();
     }
-    let top = STACK.as_ptr() as u64 + (STACK_WORDS * 8) as u64;
-    match imports::THREADS.spawn(print as *const () as u64, top & !15, 0, priority) {
-        Ok(thread) => THREAD.store(thread, Ordering::Relaxed),
-        // Without a thread the text stays in the log; the next report tries again.
-        Err(_) => ACTIVE.store(false, Ordering::Release),
-    }
+    *thread = spawn(imports::THREADS, &STACK, print, 0, priority).ok();
+    // Without a thread the text stays in the log; the next report tries again.
+    ACTIVE.store(thread.is_some(), Ordering::Release);
 }
 
-extern "C" fn print(_: u64) {
+fn print(_: u64) {
     loop {
         drain();
         ACTIVE.store(false, Ordering::Release);
