@@ -9,7 +9,11 @@ mod link;
 mod load;
 mod page;
 #[cfg(target_arch = "riscv64")]
+pub mod pipe;
+#[cfg(target_arch = "riscv64")]
 mod report;
+#[cfg(target_arch = "riscv64")]
+pub mod ring;
 
 #[cfg(target_arch = "riscv64")]
 pub use call::*;

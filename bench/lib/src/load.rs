@@ -13,13 +13,15 @@ pub enum Load {
     Ipc = 2,
     /// A yield of the only ready thread.
     Yield = 3,
+    /// Two threads in two domains that pass a token.
+    Semaphores = 4,
     /// Nothing: the idle component waits for interrupts. The load thread ends for good.
     Wait = 5,
 }
 
 impl Load {
     /// All, in the order in which they have to be measured.
-    pub const ALL: [Load; 5] = [Load::Idle, Load::ShortCircuit, Load::Ipc, Load::Yield, Load::Wait];
+    pub const ALL: [Load; 6] = [Load::Idle, Load::ShortCircuit, Load::Ipc, Load::Yield, Load::Semaphores, Load::Wait];
 
     /// Its part in the benchmark's name.
     pub const fn name(self) -> &'static str {
@@ -28,6 +30,7 @@ impl Load {
             Load::ShortCircuit => "short_circuit",
             Load::Ipc => "ipc",
             Load::Yield => "yield",
+            Load::Semaphores => "sem",
             Load::Wait => "wait",
         }
     }

@@ -82,9 +82,9 @@ fn timer(report: &mut Report, load: Load, random: &mut Random, tick: u64) {
 }
 
 fn uart(report: &mut Report, load: Load, random: &mut Random) {
-    let serial = Serial::begin();
-    let delay = serial.delay(random);
     report.samples(format_args!("interrupt.uart.{}", load.name()), 1, |samples| {
+        let serial = Serial::begin();
+        let delay = serial.delay(random);
         for round in 0..WARM_UP + UART_SAMPLES {
             let due = serial.send() + delay;
             // The load gets a part of the time that varies, so the interrupt finds it anywhere.
@@ -94,8 +94,8 @@ fn uart(report: &mut Report, load: Load, random: &mut Random) {
                 samples.add(end.wrapping_sub(due));
             }
         }
+        serial.end();
     });
-    serial.end();
 }
 
 /// Pseudo-random numbers (xorshift), the same in every run.

@@ -11,7 +11,7 @@ pub fn table(catalogue: &Catalogue, measured: &[Measured], filter: &str) -> Stri
         let _ = write!(text, "; {}: {}, of another machine", reference.system, reference.unit);
     }
     text.push('\n');
-    let _ = write!(text, "{:<26}{:>9}{:>9}{:>9}{:>8}{:>9}", "", "Cairn", "p99", "max", "samples", "budget");
+    let _ = write!(text, "{:<30}{:>9}{:>9}{:>9}{:>8}{:>9}", "", "Cairn", "p99", "max", "samples", "budget");
     for reference in &catalogue.references {
         let _ = write!(text, "{:>9}", reference.system);
     }
@@ -21,14 +21,14 @@ pub fn table(catalogue: &Catalogue, measured: &[Measured], filter: &str) -> Stri
     for benchmark in catalogue.chosen(filter) {
         let Some(result) = measured.iter().find(|result| result.name == benchmark.name) else {
             let why = benchmark.missing.as_deref().unwrap_or("its system did not report it");
-            let _ = writeln!(missing, "{:<26}{why}", benchmark.name);
+            let _ = writeln!(missing, "{:<30}{why}", benchmark.name);
             continue;
         };
         let too_much = benchmark.budget.is_some_and(|budget| result.median > budget);
         over += usize::from(too_much);
         let _ = write!(
             text,
-            "{:<26}{:>9}{:>9}{:>9}{:>8}{:>8}{}",
+            "{:<30}{:>9}{:>9}{:>9}{:>8}{:>8}{}",
             benchmark.name,
             number(Some(result.median)),
             number(Some(result.p99)),
@@ -58,7 +58,7 @@ fn operations(catalogue: &Catalogue, measured: &[Measured]) -> String {
     for result in measured {
         for reference in &catalogue.references {
             if let Some(figure) = reference.figures.get(&result.name) {
-                let _ = writeln!(text, "{:<26}{}: {}", result.name, reference.system, figure.operation);
+                let _ = writeln!(text, "{:<30}{}: {}", result.name, reference.system, figure.operation);
             }
         }
     }

@@ -1,0 +1,66 @@
+//! A ring of domains with a thread each: who is who, and finding each other's semaphores.
+
+use cairn::component::Interface;
+use cairn::environment;
+use cairn_interfaces::{PortalsProxy, Semaphore, SemaphoreProxy, ThreadsProxy};
+use core::fmt::Write;
+
+/// Most members of a ring.
+pub const MEMBERS: usize = 8;
+
+/// A member makes semaphores under these names, with these first values.
+pub type Semaphores<const COUNT: usize> = [(&'static str, u64); COUNT];
+
+/// This instance's number: its argument.
+pub fn member() -> usize {
+    environment::argument().parse().expect("the description's argument is the member's number")
+}
+
+/// Makes this instance's semaphores and lets every other open them.
+pub fn publish<const COUNT: usize>(portals: PortalsProxy, semaphores: &Semaphores<COUNT>) -> [SemaphoreProxy; COUNT] {
+    semaphores.map(|(name, first)| {
+        let semaphore = portals.semaphore(first).expect("the quota has room for the semaphore");
+        let name = Text::of(format_args!("{}.{name}", environment::name()));
+        portals.publish(semaphore.first_portal().into(), name.text(), "*").expect("the name is free");
+        semaphore.proxy()
+    })
+}
+
+/// Opens a semaphore of another member's, as soon as it is there.
+pub fn open(portals: PortalsProxy, threads: ThreadsProxy, ring: &str, member: usize, name: &str) -> SemaphoreProxy {
+    let name = Text::of(format_args!("{ring}{member}.{name}"));
+    let name = name.text();
+    loop {
+        match portals.open(name, <dyn Semaphore>::DESCRIPTOR.version) {
+            Ok(first) => return SemaphoreProxy::at(first as u32),
+            Err(cairn::Error::NotFound) => _ = threads.yield_now(),
+            Err(error) => panic!("cannot open {name}: {error:?}"),
+        }
+    }
+}
+
+struct Text {
+    bytes: [u8; 32],
+    used: usize,
+}
+
+impl Text {
+    fn of(arguments: core::fmt::Arguments) -> Text {
+        let mut text = Text { bytes: [0; 32], used: 0 };
+        text.write_fmt(arguments).expect("names of rings are short");
+        text
+    }
+
+    fn text(&self) -> &str {
+        core::str::from_utf8(&self.bytes[..self.used]).expect("only text is written")
+    }
+}
+
+impl Write for Text {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        let end = self.used + text.len();
+        self.bytes.get_mut(self.used..end).ok_or(core::fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.used = end;
+        Ok(())
+    }
+}
