@@ -1,7 +1,13 @@
 //! Writing to the console.
 
 use crate::imports;
+use cairn::Error;
 use core::fmt::{Result, Write};
+
+/// A console that died is started anew, sooner or later.
+const ATTEMPTS: usize = 20;
+/// Nanoseconds between two attempts.
+const PAUSE: u64 = 50_000_000;
 
 /// Collects text, and hands it to the console when a line ends or nothing more fits. The console
 /// never mixes so much with what others write.
@@ -18,8 +24,15 @@ impl Screen {
 
     /// Hands over what there is.
     pub fn flush(&mut self) {
-        // A console that died is started anew; what it did not show is lost.
-        let _ = imports::CONSOLE.write(&self.bytes[..self.used]);
+        for _ in 0..ATTEMPTS {
+            match imports::CONSOLE.write(&self.bytes[..self.used]) {
+                Err(Error::Dead | Error::Busy) => {
+                    let _ = imports::CLOCK.sleep(PAUSE);
+                }
+                // After any other error the text is lost: there is nowhere else to show it.
+                _ => break,
+            }
+        }
         self.used = 0;
     }
 }
