@@ -31,7 +31,10 @@ pub enum Console {
 /// Its exit status is the guest's: the board's test finisher ends QEMU with 0 (pass) or the code
 /// that the guest wrote (fail).
 pub fn command(image: &BuiltImage, options: &Options, console: Console) -> Command {
-    let mut command = Command::new(PROGRAM);
+    // QEMU ends with whoever started it, also when that is killed: a guest that runs on alone would
+    // take a core for good.
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "--", PROGRAM]);
     command.args(&image.machine);
     command.args(match console {
         Console::Terminal => &["-nographic"][..],
