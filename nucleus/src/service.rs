@@ -88,13 +88,30 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     let header = thread::thread_block(index as usize) + offset;
     // SAFETY: `header` lies in a thread block. A word that is the address of return code has that
     // code's literals before it, and only such words pass: the trap return itself, or an address in
-    // the portal code area (its first literals apart) before which stands the mark.
+    // the portal code area (its first literals apart) before which stands the mark. The table of the
+    // domain that the frame returns into is used only if it is one of the domains'.
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
         let portals = address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
         let is_code = back == arch::trap_return_address() || (back % 16 == 0 && portals.contains(&back));
         if !is_code || load(at(back, literal::LITERAL_MARK)) != literal::MARK_RETURN {
             return Error::BadArgument.status();
+        }
+        let into = if back == arch::trap_return_address() {
+            if offset < (thread::BASE_FRAME + thread::TRAP_FRAME) as u64 {
+                return Error::BadArgument.status();
+            }
+            load(at(header, thread::FRAME_TABLE - thread::TRAP_FRAME))
+        } else {
+            let number = load(at(back, literal::LITERAL_FRAME)) >> 32 & 0xffff;
+            domain::portal_table(number as usize)
+        };
+        let number = into.wrapping_sub(domain::portal_table(0)) / domain::DOMAIN_BLOCK_SIZE;
+        if number >= parameters.domains || into != domain::portal_table(number as usize) {
+            return Error::BadArgument.status();
+        }
+        if load(at(into, domain::FIELD_ALIVE)) != 0 {
+            return Error::NotAllowed.status();
         }
         store(at(header, thread::FRAME_RETURN), load(at(back, literal::LITERAL_RETURN)));
     }

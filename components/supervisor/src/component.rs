@@ -57,11 +57,15 @@ impl System {
             if requests == 0 {
                 continue;
             }
-            if state.phase() == Phase::Alive {
-                self.die(domain, Reason::Killed);
+            let restart = requests & RESTART != 0;
+            if restart {
+                // Who asks for it has mended what was wrong, or wants to see it fault.
+                state.faults.store(0, Relaxed);
             }
-            if requests & RESTART != 0 {
-                state.due.store(now(), Relaxed);
+            if state.phase() == Phase::Alive {
+                self.die(domain, Reason::Asked { restart });
+            } else {
+                state.due.store(if restart { now() } else { u64::MAX }, Relaxed);
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::printer;
 use crate::state::{Phase, System, state};
 use cairn::time::{now, own_thread, ticks};
 use cairn::{Error, privileged};
+use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::name_text;
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::{TRAP_SEPC, trap_register};
@@ -17,13 +18,20 @@ use core::sync::atomic::Ordering::Relaxed;
 const LOOK_FIRST_MICROSECONDS: u64 = 100;
 const LOOK_MAXIMUM_MICROSECONDS: u64 = 50_000;
 
+/// A bad access this close to the stack pointer looks like a full stack: below each lies a page
+/// without access.
+const STACK_HINT: u64 = 2 * PAGE_SIZE;
+
 /// Why a domain dies.
 #[derive(Clone, Copy)]
 pub enum Reason {
     /// It faulted in this thread, whose top frame this is.
     Fault { thread: u64, frame: Frame, cause: u64, value: u64 },
-    /// Somebody asked for it.
-    Killed,
+    /// Somebody asked for it, and perhaps for a new start.
+    Asked {
+        /// It shall start again.
+        restart: bool,
+    },
 }
 
 impl System {
@@ -115,8 +123,8 @@ impl System {
             state.faults.store(0, Relaxed);
         }
         let delay = match reason {
-            _ if instance.restart == RESTART_NEVER => None,
-            Reason::Killed => (instance.restart == RESTART_ALWAYS).then_some(0),
+            Reason::Asked { restart } => (restart || instance.restart == RESTART_ALWAYS).then_some(0),
+            Reason::Fault { .. } if instance.restart == RESTART_NEVER => None,
             Reason::Fault { .. } => Some(backoff::delay(state.faults.fetch_add(1, Relaxed))),
         };
         state.due.store(delay.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
@@ -137,7 +145,7 @@ impl System {
         let mut log = printer::log();
         let (name, domain) = (name_text(&instance.name), instance.number);
         let _ = match reason {
-            Reason::Killed => writeln!(log, "supervisor: `{name}` (domain {domain}) was killed"),
+            Reason::Asked { .. } => writeln!(log, "supervisor: `{name}` (domain {domain}) was killed"),
             Reason::Fault { thread, frame, cause, value } => {
                 let word = |offset: i64| self.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
                 let pc = word(TRAP_SEPC);
@@ -156,11 +164,16 @@ impl System {
                         report::cause_text(cause)
                     ),
                 };
+                let stack = word(trap_register(2));
+                let hint = match cause {
+                    13 | 15 if message.is_none() && value.abs_diff(stack) < STACK_HINT => ": its stack is full",
+                    _ => "",
+                };
                 written.and_then(|()| match report::nearest_symbol(self.symbols, pc) {
                     Some((symbol, offset)) => {
-                        writeln!(log, "supervisor:   at {pc:#x}, {}+{offset:#x}", self.symbol_name(symbol))
+                        writeln!(log, "supervisor:   at {pc:#x}, {}+{offset:#x}{hint}", self.symbol_name(symbol))
                     }
-                    None => writeln!(log, "supervisor:   at {pc:#x}, in no known function"),
+                    None => writeln!(log, "supervisor:   at {pc:#x}, in no known function{hint}"),
                 })
             }
         };

@@ -4,8 +4,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::thread::Stack;
 use cairn::time::{now, ticks};
-use cairn_interfaces as interfaces;
+use cairn_interfaces::{self as interfaces, Thread, spawn};
 use cairn_test_trouble::DEEDS;
 use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
@@ -82,6 +83,7 @@ fn main() {
     kills();
     middle();
     memory();
+    crash_loop();
     say!("driver: done");
     imports::SUPERVISOR.halt(0).expect("halt");
 }
@@ -93,6 +95,8 @@ fn deeds() {
     let own = AtomicU64::new(7);
     for (deed, name) in DEEDS.iter().enumerate() {
         let result = imports::TROUBLE.commit(deed as u64, own.as_ptr() as u64);
+        // Faults in a row are punished with waiting, which would make this test long.
+        assert_eq!(imports::SUPERVISOR.restart("trouble"), Ok(()));
         let count = answers_again();
         say!("driver: to {name} ended with {:?}; then it answers {count}", result.map_err(Error::text));
         assert_eq!((result, count, own.load(Relaxed)), (Err(Error::Dead), 1, 7));
@@ -118,26 +122,27 @@ fn kills() {
     assert_eq!(imports::SUPERVISOR.kill("nobody"), Err(Error::NotFound));
 }
 
+/// Number of the instance `loop`.
+const LOOP: u64 = 12;
 const WAITING: i64 = 1000;
 static RESULT: AtomicI64 = AtomicI64::new(WAITING);
-static STACK: [AtomicU64; 1024] = [const { AtomicU64::new(0) }; 1024];
+static STACK: Stack<8192> = Stack::new();
 
 /// The first of three.
-extern "C" fn first(microseconds: u64) {
+fn first(microseconds: u64) {
     let result = imports::MIDDLE.hold(microseconds);
     RESULT.store(result.map_or_else(Error::status, |count| count as i64), Relaxed);
 }
 
-fn begin_first(microseconds: u64) -> u64 {
+fn begin_first(microseconds: u64) -> Thread {
     RESULT.store(WAITING, Relaxed);
-    let top = STACK.as_ptr() as u64 + size_of_val(&STACK) as u64;
-    imports::THREADS.spawn(first as *const () as u64, top, microseconds, 50).expect("spawn")
+    spawn(imports::THREADS, &STACK, first, microseconds, 50).expect("spawn")
 }
 
 fn middle() {
     let before = free_pages();
     let thread = begin_first(1000);
-    imports::THREADS.join(thread).expect("join");
+    thread.join().expect("join");
     assert_eq!(RESULT.load(Relaxed), 1);
 
     // The middle one dies while the thread is in the last one, which is not disturbed.
@@ -145,7 +150,7 @@ fn middle() {
     pause(10_000);
     assert_eq!(imports::SUPERVISOR.kill("middle"), Ok(()));
     assert_eq!(RESULT.load(Relaxed), WAITING);
-    imports::THREADS.join(thread).expect("join");
+    thread.join().expect("join");
     assert_eq!(RESULT.load(Relaxed), Error::Dead.status());
     assert_eq!(imports::LAST.hold(0), Ok(3));
     say!("driver: the middle one of three died, the last one finished");
@@ -156,12 +161,12 @@ fn middle() {
     let thread = begin_first(10_000_000);
     pause(10_000);
     assert_eq!(imports::SUPERVISOR.kill("last"), Ok(()));
-    imports::THREADS.join(thread).expect("join");
+    thread.join().expect("join");
     assert_eq!(RESULT.load(Relaxed), Error::Dead.status());
     assert_eq!(imports::SUPERVISOR.restart("last"), Ok(()));
     pause(5000);
     let thread = begin_first(0);
-    imports::THREADS.join(thread).expect("join");
+    thread.join().expect("join");
     assert_eq!(RESULT.load(Relaxed), 1);
     say!("driver: the last one of three died and serves again");
     pause(5000);
@@ -187,4 +192,32 @@ fn memory() {
     // Page tables are kept for the next time.
     assert!(free_pages() + 3 >= before);
     say!("driver: memory comes and goes");
+}
+
+/// How often an instance was started again.
+fn restarts_of(number: u64) -> u64 {
+    let mut text = [0; 64];
+    let length = imports::SUPERVISOR.describe(number, &mut text).expect("describe") as u32 as usize;
+    let words = core::str::from_utf8(&text[..length]).expect("text");
+    words.split(' ').nth(4).and_then(|word| word.parse().ok()).expect("restarts")
+}
+
+/// A neighbour that faults whenever it is started, with a higher priority than this thread, does not
+/// keep it from its period.
+fn crash_loop() {
+    const PERIOD: u64 = 2000;
+    let before = restarts_of(LOOP);
+    assert_eq!(imports::SUPERVISOR.restart("loop"), Ok(()));
+    let begin = now();
+    let mut latest = 0;
+    for period in 1..=200 {
+        let due = begin + ticks(PERIOD) * period;
+        imports::THREADS.sleep_until(due).expect("sleep");
+        latest = latest.max(now() - due);
+    }
+    let restarts = restarts_of(LOOP) - before;
+    // In 400 ms: at once, then after 10, 20, 40, 80, 160 ms, and the first start itself.
+    assert!((5..=8).contains(&restarts), "{restarts} restarts");
+    assert!(latest < ticks(PERIOD), "a period began {latest} ticks late");
+    say!("driver: beside a crash loop every period began in time");
 }
