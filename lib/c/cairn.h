@@ -2,7 +2,7 @@
  *
  * The layouts are those of the Rust crate `cairn-abi`, and change with its version.
  *
- * README.md says how to build. picolibc's functions that keep state in thread-local storage (errno
+ * docs/c-components.md says how to build. picolibc's functions that keep state in thread-local storage (errno
  * among them) have none here. */
 #ifndef CAIRN_H
 #define CAIRN_H
@@ -53,7 +53,7 @@ struct cairn_reply {
 };
 
 /* Calls the portal at `index`. The portal fills in a0, the control word. A buffer of more than 64
- * bytes must begin and end at page boundaries: the callee sees whole pages. */
+ * bytes must begin at a page boundary: the callee sees whole pages, the last one to its end. */
 static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint64_t word2, uint64_t word3,
                                             uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7)
 {

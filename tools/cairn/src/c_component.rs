@@ -43,11 +43,15 @@ pub fn is_one(folder: &str) -> bool {
 /// Builds the component in a folder, relative to the root. Returns its file.
 pub fn build(folder: &str) -> Result<(PathBuf, Component)> {
     setup::need(setup::C_COMPILER)?;
-    let source = paths::root().join(folder);
-    let output = paths::target().join("machine/c").join(folder);
+    build_into(&paths::root().join(folder), &paths::target().join("machine/c").join(folder))
+        .with_context(|| format!("component `{folder}`"))
+}
+
+/// Builds the component in `source`. The folder `output` is emptied first.
+pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> {
     let headers = output.join("include");
     // An interface that is no longer named must not be found either.
-    let _ = std::fs::remove_dir_all(&output);
+    let _ = std::fs::remove_dir_all(output);
     std::fs::create_dir_all(&headers).with_context(|| format!("cannot make {}", headers.display()))?;
     write_headers(&source.join("component.toml"), &headers)?;
 
@@ -59,18 +63,18 @@ pub fn build(folder: &str) -> Result<(PathBuf, Component)> {
         command.current_dir(paths::root()).args(MACHINE).args(COMPILE);
         command.arg("-I").arg(&library).arg("-I").arg(&headers).arg("-o").arg(&object);
         // A short path makes short messages.
-        run(command.arg(file.strip_prefix(paths::root()).unwrap_or(&file)), folder)?;
+        run(command.arg(file.strip_prefix(paths::root()).unwrap_or(&file)))?;
         objects.push(object);
     }
 
     let executable = output.join("component");
     let mut command = linker()?;
     command.args(cargo::component_link()).arg("--gc-sections").arg("-o").arg(&executable).args(&objects);
-    run(command.arg("--start-group").args(libraries()?).arg("--end-group"), folder)?;
+    run(command.arg("--start-group").args(libraries()?).arg("--end-group"))?;
 
     let bytes = std::fs::read(&executable).with_context(|| format!("cannot read {}", executable.display()))?;
-    let component = Component::read(&bytes).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
-    interfaces::verify(&component).with_context(|| format!("component `{folder}`, its CAIRN_COMPONENT"))?;
+    let component = Component::read(&bytes).map_err(|error| anyhow!(error))?;
+    interfaces::verify(&component).context("its CAIRN_COMPONENT")?;
     Ok((executable, component))
 }
 
@@ -139,10 +143,10 @@ fn answer(command: &mut Command) -> Result<String> {
 }
 
 /// Runs a tool whose messages go to the user as they are.
-fn run(command: &mut Command, folder: &str) -> Result<()> {
+fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {:?}", command.get_program()))?;
     if !status.success() {
-        bail!("component `{folder}` does not build; the messages above say where");
+        bail!("it does not build; the messages above say where");
     }
     Ok(())
 }

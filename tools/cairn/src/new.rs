@@ -15,6 +15,7 @@ const RUST_WORDS: &[&str] = &[
 /// The system that a new component becomes a part of.
 const SYSTEM: &str = "systems/demo.toml";
 const INTERFACES: &str = "interfaces/src/lib.rs";
+const ALL_INTERFACES: &str = "interfaces/src/all.rs";
 
 struct Names<'a> {
     name: &'a str,
@@ -45,6 +46,7 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
         files.into_iter().map(|(path, template)| (root.join(path), names.fill(template))).collect();
     written.push((root.join(SYSTEM), with_instance(&read(root, SYSTEM)?, &names)?));
     written.push((root.join(INTERFACES), with_module(&read(root, INTERFACES)?, module)));
+    written.push((root.join(ALL_INTERFACES), with_interface(&read(root, ALL_INTERFACES)?, interface)?));
     for (path, text) in written {
         let folder = path.parent().expect("a file is in a folder");
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -135,6 +137,17 @@ fn with_module(text: &str, module: &str) -> String {
     lines.join("\n") + "\n"
 }
 
+/// The list of all interfaces with one more, in alphabetical order.
+fn with_interface(text: &str, interface: &str) -> Result<String> {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let line = format!("    {interface},");
+    let first = lines.iter().position(|one| one == "all! {").map(|before| before + 1);
+    let first = first.with_context(|| format!("{ALL_INTERFACES} has no line `all! {{`"))?;
+    let at = lines[first..].iter().position(|one| *one > line || one == "}");
+    lines.insert(first + at.with_context(|| format!("{ALL_INTERFACES}: `all!` has no end"))?, line);
+    Ok(lines.join("\n") + "\n")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,6 +171,14 @@ mod tests {
     }
 
     #[test]
+    fn an_interface_is_added_in_order() {
+        let text = "fn x() {}\nall! {\n    B,\n    D,\n}\n";
+        assert_eq!(with_interface(text, "C").unwrap(), "fn x() {}\nall! {\n    B,\n    C,\n    D,\n}\n");
+        assert_eq!(with_interface(text, "E").unwrap(), "fn x() {}\nall! {\n    B,\n    D,\n    E,\n}\n");
+        assert!(with_interface("", "E").is_err());
+    }
+
+    #[test]
     fn an_instance_is_added_and_the_rest_stays() {
         let text = "[system] # here\nname   = 'demo'\n\n[instance.shell]\ncomponent = \"shell\"  # shell\n";
         let added = with_instance(text, &Names::new("new-one").unwrap()).unwrap();
@@ -175,6 +196,7 @@ mod tests {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
         std::fs::write(root.join(INTERFACES), "mod echo;\n\npub use echo::*;\n").unwrap();
+        std::fs::write(root.join(ALL_INTERFACES), "all! {\n    Echo,\n}\n").unwrap();
         assert!(component(&root, "adder").is_err(), "there is no description");
         assert!(!root.join("components").exists());
         std::fs::write(root.join(SYSTEM), "[instance.shell]\ncomponent = 'shell'\n").unwrap();

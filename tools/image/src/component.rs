@@ -215,6 +215,12 @@ impl Component {
                 ".data" | ".bss" => Rights::Data,
                 _ if flags & object::elf::SHF_ALLOC == 0 || section.size() == 0 => continue,
                 ".cairn" | ".rela.dyn" | ".dynamic" | ".dynsym" | ".dynstr" | ".hash" | ".gnu.hash" => continue,
+                ".tdata" | ".tbss" => {
+                    return Err(format!(
+                        "section `{name}`: components have no thread-local variables; in C, do without `errno` and \
+                         the library functions that set it"
+                    ));
+                }
                 other => return Err(format!("section `{other}` has no place; use component.ld as it is")),
             };
             if section.size() == 0 {

@@ -1,0 +1,102 @@
+//! Components in C: what is wrong with one is found when it is built, and said.
+#![forbid(unsafe_code)]
+
+use cairn_tool::{c_component, setup};
+use std::fs;
+use std::path::Path;
+
+const INTERFACES: &str = "interfaces = [\"Console\", \"Echo\"]\n";
+
+/// A server of Echo that calls the console, with `descriptor` and further `code`.
+fn source(descriptor: &str, code: &str) -> String {
+    format!(
+        r#"#include "console.h"
+#include "echo.h"
+enum {{ CONSOLE = CAIRN_PORTAL_FIRST_IMPORT }};
+ECHO_SERVER(test)
+#define NOTHING (struct cairn_reply){{ 0, 0 }}
+struct cairn_reply test_add(uint64_t c, uint64_t l, uint64_t r) {{ (void)c, (void)l, (void)r; return NOTHING; }}
+struct cairn_reply test_say(uint64_t c, const volatile void *t, size_t n) {{ (void)c, (void)t, (void)n; return NOTHING; }}
+struct cairn_reply test_fill(uint64_t c, volatile void *t, size_t n) {{ (void)c, (void)t, (void)n; return NOTHING; }}
+{code}
+CAIRN_COMPONENT(.name = "test", {descriptor});
+"#
+    )
+}
+
+/// Builds a component in a folder of its own; the error as the user sees it.
+fn build(name: &str, description: &str, source: &str) -> Result<cairn_image::Component, String> {
+    setup::need(setup::C_COMPILER).unwrap();
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-component").join(name);
+    fs::create_dir_all(folder.join("src")).unwrap();
+    fs::write(folder.join("component.toml"), description).unwrap();
+    fs::write(folder.join("src/test.c"), source).unwrap();
+    let built = c_component::build_into(&folder, &folder.join("output"));
+    built.map(|(_, component)| component).map_err(|error| format!("{error:#}"))
+}
+
+const IMPORT: &str = r#".import_count = 1, .imports = { { "console", CONSOLE, CONSOLE_INTERFACE } }"#;
+const EXPORT: &str = r#".export_count = 1, .exports = { { "echo", 0, ECHO_INTERFACE, ECHO_ENTRIES(test) } }"#;
+
+#[test]
+fn a_good_one_is_read_like_one_in_rust() {
+    let component = build("good", INTERFACES, &source(&format!("{IMPORT}, {EXPORT}"), "")).unwrap();
+    assert_eq!(component.name, "test");
+    assert_eq!(component.main, None);
+    assert_eq!(component.imports[0].interface.name, "Console");
+    let echo = &component.exports[0].interface;
+    let methods: Vec<&str> = echo.methods.iter().map(|method| method.name.as_str()).collect();
+    assert_eq!(methods, ["add", "say", "fill"]);
+    let code = component.segments[0].offset..component.segments[0].offset + component.segments[0].bytes.len() as u64;
+    assert!(echo.methods.iter().all(|method| code.contains(&method.entry)), "{echo:?} in {code:?}");
+}
+
+#[test]
+fn a_wrong_descriptor_is_found() {
+    let echo = |version: &str, letters: &str| {
+        format!(
+            r#".export_count = 1, .exports = {{ {{ "echo", 0, {{ "Echo", {version}, 3, {{ {{ "add", "{letters}",
+            CAIRN_VALUE_UNSIGNED }}, {{ "say", "cr", CAIRN_VALUE_NONE }}, {{ "fill", "cw", CAIRN_VALUE_UNSIGNED }}
+            }} }}, ECHO_ENTRIES(test) }} }}"#
+        )
+    };
+    let version = cairn_tool::interfaces::find("Echo").unwrap().version.to_string() + "u";
+    build("true", INTERFACES, &source(&echo(&version, "cii"), "")).unwrap();
+    for (name, descriptor, expected) in [
+        ("version", echo("1", "cii"), "export `echo`: `Echo` in version 0000000000000001"),
+        ("letters", echo(&version, "ci"), "export `echo`: `Echo` has other methods"),
+        ("interface", IMPORT.replace("CONSOLE_INTERFACE", "{ .name = \"Ekko\" }"), "unknown interface `Ekko`"),
+        ("portal", IMPORT.replace("CONSOLE,", "CONSOLE + 1,"), "import `console` begins at portal 17; expected 16"),
+        ("entries", EXPORT.replace("ECHO_ENTRIES(test)", "{ 0 }"), "no function for the method `add`"),
+        ("imports", ".import_count = 17".into(), "17 imports, expected at most 16"),
+        ("exports", ".export_count = 0xffffffff".into(), "4294967295 exports, expected at most 8"),
+        (
+            "methods",
+            IMPORT.replace("CONSOLE_INTERFACE", "{ .name = \"Console\", .method_count = 25 }"),
+            "25 methods in an import, expected at most 24",
+        ),
+        (".abi_version", ".abi_version = 99".into(), "made for version 99 of the binary interface"),
+    ] {
+        // Later initialisers win, with a warning that is right but not wanted here.
+        let code = "#pragma GCC diagnostic ignored \"-Woverride-init\"";
+        let error = build(name, INTERFACES, &source(&descriptor, code)).unwrap_err();
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+}
+
+#[test]
+fn wrong_descriptions_and_sources_are_found() {
+    let good = source(EXPORT, "");
+    let error = build("unknown", "interfaces = [\n    \"Echo\",\n    \"Ekko\",\n]\n", &good).unwrap_err();
+    assert!(error.contains("component.toml:3: unknown interface `Ekko`; expected one of Clock, Console, "), "{error}");
+    let error = build("key", "interface = [\"Echo\"]\n", &good).unwrap_err();
+    assert!(error.contains("unknown field `interface`"), "{error}");
+    // The header of an interface that is not named is not there.
+    let error = build("unnamed", "interfaces = [\"Echo\"]\n", &good).unwrap_err();
+    assert!(error.contains("it does not build; the messages above say where"), "{error}");
+    // errno is a thread-local variable.
+    let code = "#include <errno.h>\nint *place(void);\nint *place(void) { return &errno; }";
+    let descriptor = ".main = (void (*)(void))place";
+    let error = build("errno", INTERFACES, &source(descriptor, code)).unwrap_err();
+    assert!(error.contains("no thread-local variables"), "{error}");
+}
