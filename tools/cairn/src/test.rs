@@ -35,10 +35,15 @@ pub struct Job {
     pub run: Box<dyn Fn() -> Result<Outcome> + Send + Sync>,
 }
 
-/// Runs every test whose name contains `filter`; says whether all passed.
+/// Runs every test whose name contains `filter`; says whether all passed. The name of a folder of
+/// tests/ means that folder alone: whoever names it does not want to wait for the host's tests.
 pub fn run(filter: &str) -> Result<bool> {
     let start = Instant::now();
-    let mut outcome = run_jobs(&crate::host_tests::jobs(filter)?);
+    let is_system = !filter.is_empty() && paths::root().join("tests").join(filter).join("test.toml").is_file();
+    let mut outcome = match is_system {
+        true => Outcome::default(),
+        false => run_jobs(&crate::host_tests::jobs(filter)?),
+    };
     let systems = run_jobs(&crate::system_tests::jobs(filter)?);
     outcome.passed += systems.passed;
     outcome.failed += systems.failed;
