@@ -61,6 +61,69 @@ pub struct Generated {
     pub back: u64,
     /// Bytes used, a multiple of 16.
     pub size: usize,
+    /// Of a call portal with its return portal: what [`link`] needs.
+    pub links: Option<Links>,
+}
+
+/// Where the parts of a call portal and its return portal lie, in bytes from the beginning. The code
+/// of two portals of the same specification is the same (but for `=` and `a`, whose numbers are in
+/// instructions); what differs is in the literals, which [`link`] fills in. So a portal can be made of
+/// a copy of another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Links {
+    call: usize,
+    back: usize,
+    abort: usize,
+    dead: usize,
+    frame_size: u64,
+}
+
+impl Links {
+    /// Of no portal.
+    pub const NONE: Links = Links { call: 0, back: 0, abort: 0, dead: 0, frame_size: 0 };
+
+    /// Offset of the call portal's code: what goes into the portal table.
+    pub const fn call(&self) -> usize {
+        self.call
+    }
+}
+
+/// Hands over every literal of a pair at `address`, with its offset in bytes. The others are zero.
+#[inline(always)]
+pub fn link(links: &Links, crossing: &Crossing, address: u64, mut put: impl FnMut(usize, u64)) {
+    let at = |offset: usize| address + offset as u64;
+    let asid = crossing.callee.satp >> 44 & 0xffff;
+    let mut call = |literal: i64, word: u64| put(links.call.wrapping_add_signed(literal as isize), word);
+    call(LITERAL_MARK, MARK_CALL);
+    call(LITERAL_RETURN, at(links.back));
+    call(LITERAL_SATP, crossing.callee.satp);
+    call(LITERAL_TABLE, crossing.callee.table);
+    call(LITERAL_ENTRY, crossing.entry);
+    call(LITERAL_STUB, crossing.stub);
+    call(LITERAL_STACK, crossing.stack);
+    call(LITERAL_CONSTANT, crossing.constant);
+    call(LITERAL_SERVICES, crossing.services);
+    call(LITERAL_SOURCE, crossing.source);
+    call(LITERAL_SOURCE_SIZE, crossing.source_size);
+    call(LITERAL_SOURCE_ENTRY, crossing.source_entry);
+    call(LITERAL_QUEUE, crossing.queue);
+    call(LITERAL_ASID, asid);
+    call(LITERAL_FRAME, crossing.counter);
+    let mut back = |literal: i64, word: u64| put(links.back.wrapping_add_signed(literal as isize), word);
+    back(LITERAL_MARK, MARK_RETURN);
+    back(LITERAL_ABORT, at(links.abort));
+    back(LITERAL_RETURN, at(links.dead));
+    back(LITERAL_SATP, crossing.caller.satp);
+    back(LITERAL_TABLE, crossing.caller.table);
+    back(LITERAL_ENTRY, crossing.waiters);
+    back(LITERAL_SERVICES, crossing.services);
+    back(LITERAL_QUEUE, crossing.queue);
+    back(LITERAL_ASID, asid);
+    back(LITERAL_FRAME, links.frame_size | crossing.caller.domain << 32 | crossing.callee.domain << 48);
+    let mut dead = |literal: i64, word: u64| put(links.dead.wrapping_add_signed(literal as isize), word);
+    dead(LITERAL_MARK, MARK_DEAD);
+    dead(LITERAL_ABORT, at(links.dead));
+    dead(LITERAL_RETURN, at(links.back));
 }
 
 /// Why nothing was generated.
@@ -94,10 +157,6 @@ impl<'a> Code<'a> {
             pending: [(0, Label::Overflow, stencil::Form::Jump); 16],
             pending_count: 0,
         }
-    }
-
-    fn here(&self) -> u64 {
-        self.address + self.at as u64 * 4
     }
 
     fn value(&mut self, value: Value, number: i64) {
@@ -170,7 +229,7 @@ impl<'a> Code<'a> {
     fn finish(mut self, call: usize, back: usize) -> Result<Generated, GenerateError> {
         self.align()?;
         let address = |word: usize| if word == 0 { 0 } else { self.address + word as u64 * 4 };
-        Ok(Generated { call: address(call), back: address(back), size: self.at * 4 })
+        Ok(Generated { call: address(call), back: address(back), size: self.at * 4, links: None })
     }
 }
 
@@ -333,20 +392,6 @@ fn call_half(
         code.emit(&stencil::REFUSED)?;
     }
     code.resolve()?;
-    code.literal(start, LITERAL_MARK, MARK_CALL);
-    code.literal(start, LITERAL_SATP, crossing.callee.satp);
-    code.literal(start, LITERAL_TABLE, crossing.callee.table);
-    code.literal(start, LITERAL_ENTRY, crossing.entry);
-    code.literal(start, LITERAL_STUB, crossing.stub);
-    code.literal(start, LITERAL_STACK, crossing.stack);
-    code.literal(start, LITERAL_CONSTANT, crossing.constant);
-    code.literal(start, LITERAL_SERVICES, crossing.services);
-    code.literal(start, LITERAL_SOURCE, crossing.source);
-    code.literal(start, LITERAL_SOURCE_SIZE, crossing.source_size);
-    code.literal(start, LITERAL_SOURCE_ENTRY, crossing.source_entry);
-    code.literal(start, LITERAL_QUEUE, crossing.queue);
-    code.literal(start, LITERAL_ASID, crossing.callee.satp >> 44 & 0xffff);
-    code.literal(start, LITERAL_FRAME, crossing.counter);
     Ok(start)
 }
 
@@ -371,11 +416,12 @@ fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
     code.emit(&stencil::FIND_BASE)
 }
 
+/// The return half: its places of return, abort and dead entry.
 fn return_half(
     code: &mut Code,
     specification: &Specification,
     crossing: &Crossing,
-) -> Result<usize, GenerateError> {
+) -> Result<(usize, usize, usize), GenerateError> {
     let start = code.literals()?;
     frame_values(code, specification, crossing);
     let run_to_completion = specification.stack == Stack::RunToCompletion;
@@ -414,7 +460,7 @@ fn return_half(
         code.emit(&stencil::WAKE)?;
     }
 
-    let abort = code.here();
+    let abort = code.at;
     find_base(code, start)?;
     enter(code, crossing, &stencil::RETURN_ENTER)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
@@ -443,22 +489,7 @@ fn return_half(
     code.emit(&stencil::DEAD_POP)?;
     code.resolve()?;
 
-    let dead_address = code.address + dead as u64 * 4;
-    code.literal(dead, LITERAL_MARK, MARK_DEAD);
-    code.literal(dead, LITERAL_ABORT, dead_address);
-    code.literal(dead, LITERAL_RETURN, code.address + start as u64 * 4);
-    code.literal(start, LITERAL_MARK, MARK_RETURN);
-    code.literal(start, LITERAL_ABORT, abort);
-    code.literal(start, LITERAL_RETURN, dead_address);
-    code.literal(start, LITERAL_SATP, crossing.caller.satp);
-    code.literal(start, LITERAL_TABLE, crossing.caller.table);
-    code.literal(start, LITERAL_ENTRY, crossing.waiters);
-    code.literal(start, LITERAL_SERVICES, crossing.services);
-    code.literal(start, LITERAL_QUEUE, crossing.queue);
-    code.literal(start, LITERAL_ASID, crossing.callee.satp >> 44 & 0xffff);
-    let frame = frame_size(specification) as u64 | crossing.caller.domain << 32 | crossing.callee.domain << 48;
-    code.literal(start, LITERAL_FRAME, frame);
-    Ok(start)
+    Ok((start, abort, dead))
 }
 
 /// Generates a call portal and its return portal into `words`, to be executed at `address` (a
@@ -510,10 +541,16 @@ fn portal_pair(
         return code.finish(start, 0);
     }
     let call = call_half(&mut code, specification, crossing, fast_path)?;
-    let back = return_half(&mut code, specification, crossing)?;
-    let back_address = code.address + back as u64 * 4;
-    code.literal(call, LITERAL_RETURN, back_address);
-    code.finish(call, back)
+    let (back, abort, dead) = return_half(&mut code, specification, crossing)?;
+    let links = Links {
+        call: call * 4,
+        back: back * 4,
+        abort: abort * 4,
+        dead: dead * 4,
+        frame_size: frame_size(specification) as u64,
+    };
+    link(&links, crossing, address, |offset, word| code.literal(offset / 4, 0, word));
+    Ok(Generated { links: Some(links), ..code.finish(call, back)? })
 }
 
 fn run_to_completion_literals(code: &mut Code, start: usize, crossing: &Crossing) {

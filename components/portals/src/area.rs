@@ -30,10 +30,13 @@ impl Granules {
     }
 
     fn change(&mut self, start: u16, count: u16, taken: bool) {
-        for granule in start..start + count {
-            let bit = 1 << (granule % 64);
-            let word = &mut self.0[usize::from(granule) / 64];
-            *word = if taken { *word | bit } else { *word & !bit };
+        let (mut at, end) = (start, start + count);
+        while at < end {
+            let bits = (64 - at % 64).min(end - at);
+            let mask = u64::MAX >> (64 - bits) << (at % 64);
+            let word = &mut self.0[usize::from(at) / 64];
+            *word = if taken { *word | mask } else { *word & !mask };
+            at += bits;
         }
     }
 }
@@ -77,19 +80,16 @@ impl Area {
     fn search(&self, from: u16, end: u16, count: u16) -> Option<u16> {
         let (mut start, mut at) = (from, from);
         while at < end {
-            if at.is_multiple_of(64) && self.taken.0[usize::from(at) / 64] == u64::MAX {
-                at += 64;
-                start = at;
-                continue;
-            }
-            if at.is_multiple_of(64) && self.taken.0[usize::from(at) / 64] == 0 && end - at >= 64 {
-                at += 64;
-            } else {
-                let taken = self.taken.has(at);
+            let word = self.taken.0[usize::from(at) / 64] >> (at % 64);
+            let left = (64 - at % 64).min(end - at);
+            if word == 0 {
+                // The rest of the word is free.
+                at += left;
+            } else if word & 1 == 0 {
                 at += 1;
-                if taken {
-                    start = at;
-                }
+            } else {
+                at += if word == u64::MAX >> (at % 64) { left } else { 1 };
+                start = at;
             }
             if at.saturating_sub(start) >= count {
                 return Some(start);

@@ -6,7 +6,7 @@ use cairn::{Caller, CallerThread, Error, Object, environment, time};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::{address, domain};
 use cairn_interfaces::{self as interfaces, LockError, RUN_TIME_NAMES};
-use cairn_portal::Specification;
+use cairn_portal::{Specification, Stack};
 use cairn_portals::blocks::Kind;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -196,6 +196,10 @@ impl interfaces::PortalControl for Server {
         let mut buffer = [0; 2 + LETTERS_SIZE];
         let text = specification.text(&mut buffer)?;
         let specification = Specification::parse(text).map_err(|_| Error::BadArgument)?;
+        // The caller does not run to completion.
+        if specification.stack == Stack::RunToCompletion {
+            return Err(Error::BadArgument);
+        }
         locked(|manager| {
             let target = Target::own_stub(client, &specification);
             let mut letters = [0; LETTERS_SIZE];

@@ -44,13 +44,15 @@ fn counter(memory: &Memory, code: u64) -> Option<u64> {
     (memory.header.counting != 0 && (COUNTERS..COUNTERS_END).contains(&counter)).then_some(counter)
 }
 
-/// The first counter that the layout did not give away.
+/// The first counter that no portal of the layout has.
 pub fn counters_used(memory: &Memory) -> u64 {
-    let last = memory.portals.iter().filter_map(|portal| counter(memory, portal.code)).max();
-    // Devices' and events' portals, which the record does not list, have counters too, and come later.
-    let listed = last.map_or(COUNTERS, |last| last + 8);
-    let section = environment::section("counters").map_or(0, |section| section.size() as u64);
-    listed.max(COUNTERS + section)
+    if memory.header.counting == 0 {
+        return COUNTERS;
+    }
+    let entries = memory.instances.iter().flat_map(|instance| {
+        (PORTAL_FIRST_IMPORT..PORTALS_MAXIMUM).map(|index| memory.entry(instance.number as u8, index))
+    });
+    entries.filter_map(|code| counter(memory, code)).max().map_or(COUNTERS, |last| last + 8)
 }
 
 impl Manager {

@@ -22,16 +22,20 @@ impl Entries {
         let mut start = PORTAL_FIRST_IMPORT;
         let mut at = start;
         while at < PORTALS_MAXIMUM {
-            if at.is_multiple_of(64) && self.0[at / 64] == u64::MAX {
-                at += 64;
+            let word = self.0[at / 64] >> (at % 64);
+            if word == 0 {
+                at += 64 - at % 64;
+            } else if word & 0xff == 0xff && at % 64 <= 56 {
+                // The most common case: the imports at the beginning.
+                at += 8;
                 start = at;
-                continue;
+            } else {
+                at += 1;
+                if word & 1 == 1 {
+                    start = at;
+                }
             }
-            let taken = self.is_taken(at);
-            at += 1;
-            if taken {
-                start = at;
-            } else if at - start == count {
+            if at.saturating_sub(start) >= count {
                 return Some(start);
             }
         }

@@ -1,7 +1,7 @@
 //! Invocation stacks: which portal code they name, and who is inside whom.
 
 use cairn_abi::address::PORTAL_CODE;
-use cairn_abi::thread::{BASE_FRAME, FRAME_RETURN, INVOCATION_LIMIT};
+use cairn_abi::thread::{BASE_FRAME, FRAME_RETURN, INVOCATION_LIMIT, THREAD_BLOCK_SIZE};
 use cairn_portal::literal::{LITERAL_FRAME, LITERAL_MARK, LITERALS_SIZE, MARK_RETURN};
 
 /// What a frame's return portal says of the frame.
@@ -15,8 +15,13 @@ pub struct Frame {
     pub callee: u64,
 }
 
-/// Offsets of the words of a thread block that may be a frame's return address. A frame below which
-/// a trap frame lies is among them; trap frames name no portal code.
+/// Offsets of the words of a thread block that may be the return address of a frame, when the topmost
+/// one is at `top`.
+pub fn below(top: u64) -> impl Iterator<Item = u64> {
+    (BASE_FRAME as u64..=top.min(THREAD_BLOCK_SIZE - 8)).step_by(8)
+}
+
+/// Offsets of the words of a thread block that may be the return address of a call's frame.
 pub fn offsets() -> impl Iterator<Item = u64> {
     (BASE_FRAME as u64..INVOCATION_LIMIT).step_by(8)
 }

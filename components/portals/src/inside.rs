@@ -43,7 +43,8 @@ impl Manager {
         memory.code(code.wrapping_add_signed(LITERAL_RETURN))
     }
 
-    fn top(&self, memory: &Memory, thread: u64) -> Result<u64, Error> {
+    /// Offset of the topmost frame of the calling thread while it makes a call from here.
+    pub fn top(&self, memory: &Memory, thread: u64) -> Result<u64, Error> {
         let first_back = self.back(memory, THREADS.first_portal(), TIME_USED);
         let second_back = self.back(memory, SCHEDULER.first_portal(), FAULT_SEMAPHORE);
         for _ in 0..ATTEMPTS {

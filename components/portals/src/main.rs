@@ -20,6 +20,8 @@ mod registrations;
 mod services;
 #[cfg(target_arch = "riscv64")]
 mod synchronisation;
+#[cfg(target_arch = "riscv64")]
+mod templates;
 
 /// There is nothing to run on the host; what can be tested there is in the library.
 #[cfg(not(target_arch = "riscv64"))]

@@ -3,23 +3,25 @@
 use crate::memory::Memory;
 use crate::queues::Queues;
 use crate::registrations::Registrations;
+use crate::templates::Templates;
 use cairn::exclusive::Exclusive;
-use cairn::{Error, privileged};
+use cairn::{Error, privileged, time};
 use cairn_abi::address::{PORTAL_CODE, STACK_GROUP_SIZE, STACK_GROUPS};
-use cairn_abi::descriptor::LETTERS_SIZE;
+use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::domain::{DOMAINS_MAXIMUM, PORTALS_MAXIMUM, exception_entry, portal_table, stack_queue};
 use cairn_abi::record::Instance;
 use cairn_abi::semaphore::{semaphore_word, waiters_word};
-use cairn_portal::{Crossing, End, GenerateError, SemaphoreOperation, Specification, Stack, generate};
+use cairn_abi::thread::INVOCATION_LIMIT;
+use cairn_portal::generate::link;
+use cairn_portal::{Crossing, End, SemaphoreOperation, Specification, Stack};
 use cairn_portals::area::{Area, GRANULE, Granules};
 use cairn_portals::blocks::{Block, Blocks, Kind, State};
 use cairn_portals::entries::Entries;
-use cairn_portals::{PORTAL_MAXIMUM, frames};
-use zerocopy::{FromBytes, IntoBytes};
+use cairn_portals::frames;
+use core::sync::atomic::Ordering;
 
 /// Granules of portal code that one client may have, its closed ones included.
 const QUOTA: u16 = (128 * 1024 / GRANULE) as u16;
-const PORTAL_GRANULES: u16 = (PORTAL_MAXIMUM / GRANULE as usize) as u16;
 
 /// The one manager.
 pub static MANAGER: Exclusive<Manager> = Exclusive::new(Manager::EMPTY);
@@ -38,7 +40,7 @@ pub struct Manager {
     pub registrations: Registrations,
     /// Granules that invocation stacks name.
     named: Granules,
-    scratch: [u64; PORTAL_MAXIMUM / 8],
+    templates: Templates,
     /// Exports of the scheduler: objects of these interfaces.
     pub semaphore_export: u32,
     pub lock_export: u32,
@@ -86,7 +88,7 @@ impl Manager {
         queues: Queues::EMPTY,
         registrations: Registrations::EMPTY,
         named: Granules::NONE,
-        scratch: [0; PORTAL_MAXIMUM / 8],
+        templates: Templates::EMPTY,
         semaphore_export: u32::MAX,
         lock_export: u32::MAX,
         next_counter: 0,
@@ -138,9 +140,11 @@ impl Manager {
 
     /// What every client gets of a server: it trusts nobody.
     fn specification(&self, memory: &Memory, target: &Target) -> Result<Specification, Error> {
+        if let Some(specification) = target.specification {
+            return Ok(specification);
+        }
         let default = if self.runs_to_completion(memory, target.server) { "rp" } else { "np" };
-        let default = Specification::parse(default).map_err(|_| Error::Unknown)?;
-        Ok(target.specification.unwrap_or(default))
+        Specification::parse(default).map_err(|_| Error::Unknown)
     }
 
     /// Makes a block of portals in the table of a client that was started `generation` times before.
@@ -156,48 +160,57 @@ impl Manager {
         memory.check_alive(client, Some(generation))?;
         memory.check_alive(target.server, None)?;
         let specification = self.specification(&memory, target)?;
-        let mut takes_activation = false;
-        for index in 0..count {
-            let letters = method(index).letters;
-            takes_activation |= with_letters(specification, &letters)?.takes_activation();
-        }
         let first = self.entries[usize::from(client)].find(count).ok_or(Error::Exhausted)?;
-        let (place, start) = self.room(client, count)?;
-        let queue = match takes_activation {
-            true => Some(self.queue(&memory, client, target.server)?),
-            false => None,
-        };
-        let mut crossing = self.crossing(&memory, client, target, queue)?;
+        let mut crossing = self.crossing(&memory, client, target)?;
+        if specification.stack == Stack::RunToCompletion {
+            crossing.stack = memory.instance(target.server)?.stack;
+        }
+        let counter = self.counters(&memory, count);
 
-        let mut code = [0u64; cairn_abi::descriptor::METHODS_MAXIMUM];
-        let mut address = PORTAL_CODE + u64::from(start) * GRANULE;
-        for index in 0..count {
-            let method = method(index);
-            crossing.entry = method.entry;
+        // Templates first: they say how much room there must be.
+        let mut places = [0u8; METHODS_MAXIMUM];
+        let (mut size, mut takes_activation) = (0, false);
+        for (index, place) in places.iter_mut().enumerate().take(count) {
             crossing.index = (first + index) as u64;
-            crossing.counter = self.counter(&memory);
-            let specification = with_letters(specification, &method.letters)?;
-            let words = <[u32]>::mut_from_bytes(self.scratch.as_mut_bytes()).map_err(|_| Error::Unknown)?;
-            let made = match method.operation {
-                Some(operation) => generate::semaphore(operation, &specification, &crossing, words, address),
-                None => generate::pair(&specification, &crossing, words, address),
-            };
-            let made = made.map_err(|error| match error {
-                GenerateError::NoSpace => Error::Exhausted,
-                GenerateError::DoesNotFit => Error::NotSupported,
-            })?;
-            memory.write_code(address, &self.scratch[..made.size.div_ceil(8)]);
-            code[index] = made.call;
-            address += made.size as u64;
+            crossing.counter = counter;
+            *place = self.templates.find(&specification, &method(index), &crossing)? as u8;
+            let template = self.templates.get(usize::from(*place));
+            size += template.size as u64;
+            takes_activation |= template.takes_activation;
+        }
+        let granules = size.div_ceil(GRANULE) as u16;
+        let (place, start) = self.room(client, granules)?;
+        let mut queue = u16::MAX;
+        if takes_activation {
+            queue = self.queue(&memory, client, target.server)?;
+            crossing.queue = stack_queue(queue.into());
+            crossing.waiters = waiters_word(queue.into());
+        }
+
+        let mut calls = [0u64; METHODS_MAXIMUM];
+        let mut address = PORTAL_CODE + u64::from(start) * GRANULE;
+        for (index, (place, call)) in places.iter().zip(&mut calls).enumerate().take(count) {
+            let template = self.templates.get(usize::from(*place));
+            crossing.entry = method(index).entry;
+            crossing.counter = if counter == 0 { 0 } else { counter + index as u64 * 8 };
+            let words = memory.code_words(address, template.size);
+            for (word, value) in words.iter().zip(template.code()) {
+                word.store(*value as i64, Ordering::Relaxed);
+            }
+            link(&template.links, &crossing, address, |offset, value| {
+                if let Some(word) = words.get(offset / 8) {
+                    word.store(value as i64, Ordering::Relaxed);
+                }
+            });
+            *call = address + template.links.call() as u64;
+            address += template.size as u64;
         }
         // Code, fence, entries, in this order: an entry never leads to what was there before.
         privileged::fence_instruction()?;
-        for (index, code) in code[..count].iter().enumerate() {
-            memory.set_entry(client, first + index, *code);
+        for (index, call) in calls[..count].iter().enumerate() {
+            memory.set_entry(client, first + index, *call);
         }
 
-        let end = (address - PORTAL_CODE).div_ceil(GRANULE) as u16;
-        let granules = end - start;
         self.area.take(start, granules);
         self.charged[usize::from(client)] += granules;
         self.entries[usize::from(client)].take(first, count);
@@ -211,14 +224,13 @@ impl Manager {
             first: first as u16,
             start,
             granules,
-            queue: queue.unwrap_or(u16::MAX),
+            queue,
         });
         Ok(first as u64)
     }
 
     /// A place for a block and room for its code, within the client's quota.
-    fn room(&mut self, client: u8, count: usize) -> Result<(usize, u16), Error> {
-        let wanted = count as u16 * PORTAL_GRANULES;
+    fn room(&mut self, client: u8, wanted: u16) -> Result<(usize, u16), Error> {
         for reclaimed in [false, true] {
             if reclaimed {
                 self.reclaim();
@@ -244,12 +256,12 @@ impl Manager {
         }
     }
 
-    fn crossing(&self, memory: &Memory, client: u8, target: &Target, queue: Option<u16>) -> Result<Crossing, Error> {
+    /// What is the same for all methods of a block, but the stack queue.
+    fn crossing(&self, memory: &Memory, client: u8, target: &Target) -> Result<Crossing, Error> {
         let (caller, callee) = (memory.instance(client)?, memory.instance(target.server)?);
-        let stack = match self.specification(memory, target)?.stack {
-            Stack::RunToCompletion => callee.stack,
-            _ if caller.stack_group == u32::MAX => 0,
-            _ => STACK_GROUPS + u64::from(caller.stack_group) * STACK_GROUP_SIZE,
+        let stack = match caller.stack_group {
+            u32::MAX => 0,
+            group => STACK_GROUPS + u64::from(group) * STACK_GROUP_SIZE,
         };
         let (mut source, mut source_size, mut source_entry) =
             (cairn_abi::address::region(caller.number), caller.entries_span, caller.entries);
@@ -259,29 +271,27 @@ impl Manager {
         Ok(Crossing {
             caller: end(caller),
             callee: end(callee),
-            entry: 0,
             stub: callee.stub,
             constant: target.constant,
-            index: 0,
             stack,
-            queue: queue.map_or(0, |queue| stack_queue(queue.into())),
-            waiters: queue.map_or(0, |queue| waiters_word(queue.into())),
             source,
             source_size,
             source_entry,
             services: memory.header.services,
-            counter: 0,
             asids: memory.header.asid_bits != 0,
+            ..Crossing::default()
         })
     }
 
-    /// In a counting build, the counter of a new portal. They are not used again.
-    fn counter(&mut self, memory: &Memory) -> u64 {
-        if memory.header.counting == 0 || self.next_counter >= crate::describe::COUNTERS_END {
+    /// In a counting build, the counters of a new block; zero: none are left, and nothing is counted.
+    /// They are not used again.
+    fn counters(&mut self, memory: &Memory, count: usize) -> u64 {
+        let size = count as u64 * 8;
+        if memory.header.counting == 0 || self.next_counter + size > crate::describe::COUNTERS_END {
             return 0;
         }
-        self.next_counter += 8;
-        self.next_counter - 8
+        self.next_counter += size;
+        self.next_counter - size
     }
 
     /// Clears a block's entries; its code stays until no invocation stack names it.
@@ -315,8 +325,14 @@ impl Manager {
         let Ok(memory) = self.memory() else { return };
         if self.blocks.closed() > 0 {
             self.named = Granules::NONE;
-            for thread in (0..memory.threads()).filter(|thread| memory.thread_existed(*thread)) {
-                for offset in frames::offsets() {
+            let own = time::own_thread();
+            for thread in 0..memory.threads() {
+                // A thread that does not run has put down where its topmost frame is.
+                let top = match thread == own {
+                    true => self.top(&memory, own).unwrap_or(INVOCATION_LIMIT),
+                    false => memory.thread_top(thread),
+                };
+                for offset in frames::below(top) {
                     let granule = memory.thread_word(thread, offset).wrapping_sub(PORTAL_CODE) / GRANULE;
                     self.named.set(granule);
                 }

@@ -74,14 +74,10 @@ impl Memory {
         self.methods.get(first..first + export.method_count as usize).unwrap_or(&[])
     }
 
-    /// The portal code in use at an offset, for copying.
-    pub fn write_code(&self, address: u64, code: &[u64]) {
+    /// Portal code at an address, for writing.
+    pub fn code_words(&self, address: u64, size: usize) -> &'static [AtomicI64] {
         let at = ((address - PORTAL_CODE) / 8) as usize;
-        if let Some(target) = self.code.get(at..at + code.len()) {
-            for (word, value) in target.iter().zip(code) {
-                word.store(*value as i64, Ordering::Relaxed);
-            }
-        }
+        self.code.get(at..at + size / 8).unwrap_or(&[])
     }
 
     /// Bytes of the area of portal code.
@@ -143,8 +139,9 @@ impl Memory {
         if offset < THREAD_BLOCK_SIZE && at < self.threads.size() { self.threads.load(at) } else { 0 }
     }
 
-    /// Whether a thread has ever had this number.
-    pub fn thread_existed(&self, thread: u64) -> bool {
-        self.thread_word(thread, FIELD_FRAME as u64) != 0
+    /// Offset of the topmost frame of a thread that does not run; zero: there was never a thread of
+    /// this number. Of one that ended, this is its lowest frame.
+    pub fn thread_top(&self, thread: u64) -> u64 {
+        self.thread_word(thread, FIELD_FRAME as u64) % THREAD_BLOCK_SIZE
     }
 }

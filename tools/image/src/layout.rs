@@ -18,7 +18,7 @@ use std::collections::HashMap;
 use zerocopy::{FromZeros, IntoBytes};
 
 /// Pages of portal code: what the first system needs and what comes at run time.
-const PORTAL_CODE_PAGES: u64 = 96;
+const PORTAL_CODE_PAGES: u64 = 256;
 /// Distance between two stacks of a stack group; the pages between are not mapped.
 const GROUP_STACK_STRIDE: u64 = 64 * 1024;
 /// Pages of page tables that are left for run time.

@@ -308,7 +308,8 @@ fn map_roles(
     let activations = layout.activations_physical;
     wanted.push((Role::Portals, "activations", ROLE_ACTIVATIONS, activations, activation_bytes, true));
     if layout.system.counting {
-        let size = layout.counters * 8;
+        // All of them: portals that are made at run time count as well.
+        let size = 4 * PAGE_SIZE;
         wanted.push((Role::Portals, "counters", ROLE_COUNTERS, layout.counters_physical, size, false));
     }
     let pool = (layout.tables.physical, layout.tables.count * PAGE_SIZE);

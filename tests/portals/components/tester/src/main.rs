@@ -7,7 +7,8 @@ use cairn::call::Call;
 use cairn::component::Interface;
 use cairn::sync::Mutex;
 use cairn::{Error, time};
-use cairn_interfaces::{LockProxy, PortalControl, Portals, SemaphoreProxy, Threads};
+use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_interfaces::{LockProxy, PortalControl, Portals, PortalsProxy, SemaphoreProxy, Threads};
 use cairn_test_portals_contract::{CounterProxy, Late, Service, ServiceProxy, Slow, progress};
 use core::fmt::Write;
 
@@ -59,7 +60,7 @@ macro_rules! succeed {
 }
 
 fn main() {
-    let tests: [(&str, fn() -> Result<(), Failed>); 10] = [
+    let tests: [(&str, fn() -> Result<(), Failed>); 11] = [
         ("open by name and call", open),
         ("refusals", refusals),
         ("close and open again", close),
@@ -69,10 +70,12 @@ fn main() {
         ("revoke while a thread is inside", revoke),
         ("semaphores between domains", semaphores),
         ("locks", locks),
+        ("death", death),
         ("cost", cost),
     ];
     let mut failed = 0;
-    for (name, test) in tests {
+    let chosen = cairn::environment::argument();
+    for (name, test) in tests.into_iter().filter(|(name, _)| name.contains(chosen)) {
         match test() {
             Ok(()) => say!("ok {name}"),
             Err(Failed) => failed += 1,
@@ -209,7 +212,7 @@ fn objects() -> Result<(), Failed> {
             false => expect!(made, Err(Error::NotAllowed)),
         }
     }
-    expect!(service.counter_for(200), Err(Error::NotAllowed));
+    expect!(service.counter_for(200), Err(Error::BadArgument));
     expect!(imports::CONTROL.usage(), Ok(before));
     // An index of an object that was never made.
     expect!(CounterProxy::at(500).next(), Err(Error::NoPortal));
@@ -347,6 +350,51 @@ fn locks() -> Result<(), Failed> {
     expect!(SHARED.lock().map(|value| *value), Err(Error::Busy));
     expect!(*held, 8);
     drop(held);
+    succeed!(drop_block(service.first_portal()));
+    Ok(())
+}
+
+/// What the supervisor does when a domain died, without its death.
+fn died(domain: u64) -> Result<(), Error> {
+    let mut cursor = imports::CONTROL.domain_died(domain, 0)?;
+    while cursor != 0 {
+        cursor = imports::CONTROL.domain_died(domain, cursor)?;
+    }
+    imports::CONTROL.domain_starts(domain)
+}
+
+fn death() -> Result<(), Failed> {
+    let service = succeed!(service());
+    let before = succeed!(imports::CONTROL.usage());
+    let object = succeed!(service.counter(5));
+    succeed!(service.register(0));
+    let late = succeed!(imports::PORTALS.open_proxy::<dyn Late>("server.late"));
+    expect!(late.multiply(2, 3), Ok(6));
+    let server = time::own_domain() - 1;
+    expect!(imports::CONTROL.domain_starts(server), Err(Error::Busy));
+    succeed!(died(server));
+    // A successor of the server would not know these.
+    expect!(object.proxy().next(), Err(Error::NoPortal));
+    expect!(late.multiply(2, 3), Err(Error::NoPortal));
+    expect!(imports::PORTALS.open("server.late", 0), Err(Error::NotFound));
+    // But it would serve this.
+    expect!(service.add(2, 2), Ok(4));
+    // The server's own semaphore, which it made for `hold`, went as well.
+    let after = succeed!(imports::CONTROL.usage());
+    expect!((after as u32) < before as u32, true);
+    // The partner has ended; what it had opened is left.
+    let mut text = [0; 64];
+    // Behind its one import.
+    let first = PORTAL_FIRST_IMPORT as u64 + u64::from(PortalsProxy::METHODS);
+    let own = |text: &mut [u8]| imports::CONTROL.describe(partner(), first, text);
+    expect!(own(&mut text).is_ok(), true);
+    succeed!(died(partner()));
+    expect!((succeed!(imports::CONTROL.usage()) as u32) < after as u32, true);
+    expect!(own(&mut text), Err(Error::NotFound));
+    for domain in [0, 200, 256, u64::MAX] {
+        expect!(imports::CONTROL.domain_died(domain, 0), Err(Error::BadArgument));
+    }
+    expect!(imports::CONTROL.domain_died(partner(), u64::MAX), Ok(0));
     succeed!(drop_block(service.first_portal()));
     Ok(())
 }
