@@ -1,0 +1,52 @@
+//! Buffers that are none, and windows after their time.
+#![allow(unsafe_code)] // Attacks, which portals must refuse and the hardware must stop.
+
+use crate::imports::{THREADS, VICTIM};
+use cairn::Error;
+use cairn::thread::Stack;
+use cairn::window::{ReadWindow, WriteWindow};
+use cairn_interfaces::spawn;
+use cairn_test_hostile_contract::machine;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+static KEPT: AtomicU64 = AtomicU64::new(0);
+static STACK: Stack<4096> = Stack::new();
+/// Below that of everyone who calls the attacker.
+const LATER: u8 = 5;
+
+/// Passes a buffer to a method of the victim, without the proxy; answers the status.
+pub fn pass(method: u64, pointer: u64, length: u64) -> u64 {
+    let index = u64::from(VICTIM.first_portal()) + method;
+    machine::call(index, [0, pointer, length, 0x55, 0, 0, 0, 0]).0 as u64
+}
+
+pub fn keep(bytes: ReadWindow<'_>, afterwards: bool) -> Result<u64, Error> {
+    // SAFETY: two words; the larger one is the address, since a window is at most 16 KiB long.
+    let words: [u64; 2] = unsafe { core::mem::transmute(bytes) };
+    let (address, length) = (words[0].max(words[1]), words[0].min(words[1]));
+    KEPT.store(address + length - 1, Relaxed);
+    if afterwards {
+        spawn(THREADS, &STACK, |_| _ = touch(), 0, LATER)?;
+    }
+    // While the call lasts it is the server's to use.
+    Ok(touch())
+}
+
+pub fn keep_writable(bytes: WriteWindow<'_>, afterwards: bool) -> Result<u64, Error> {
+    keep(bytes.as_read(), false)?;
+    if afterwards {
+        spawn(THREADS, &STACK, |_| write(), 0, LATER)?;
+    }
+    write();
+    Ok(0)
+}
+
+pub fn touch() -> u64 {
+    // SAFETY: none; after the call, an attack.
+    unsafe { (KEPT.load(Relaxed) as *const u8).read_volatile() }.into()
+}
+
+fn write() {
+    // SAFETY: none; after the call, an attack.
+    unsafe { (KEPT.load(Relaxed) as *mut u8).write_volatile(0x66) };
+}

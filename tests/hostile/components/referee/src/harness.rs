@@ -1,0 +1,171 @@
+//! What is the same for all attacks: the attack, the way back, the look around.
+
+use crate::imports::{ATTACKER, CODE, CONSOLE, CONTROL, SUPERVISOR, THREADS, USAGE, VICTIM};
+use cairn::Error;
+use cairn::time::{now, ticks};
+use core::fmt::{self, Write};
+
+/// A line for the console.
+pub struct Line {
+    bytes: [u8; 64],
+    used: usize,
+}
+
+impl Line {
+    pub const fn new() -> Line {
+        Line { bytes: [0; 64], used: 0 }
+    }
+
+    pub fn flush(&mut self) {
+        CONSOLE.write(&self.bytes[..self.used]).expect("the console is a neighbour too");
+        self.used = 0;
+    }
+}
+
+impl Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for byte in text.bytes() {
+            if self.used == self.bytes.len() {
+                self.flush();
+            }
+            self.bytes[self.used] = byte;
+            self.used += 1;
+        }
+        Ok(())
+    }
+}
+
+macro_rules! say {
+    ($($argument:tt)*) => {{
+        use core::fmt::Write;
+        let mut line = $crate::harness::Line::new();
+        let _ = writeln!(line, $($argument)*);
+        line.flush();
+    }};
+}
+pub(crate) use say;
+
+/// What the system has; the same before and after every attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    free_pages: u64,
+    code_bytes: u64,
+    threads: u64,
+}
+
+impl Measure {
+    pub fn take() -> Measure {
+        let threads = (0..64).filter(|index| CONTROL.thread_state(*index).is_ok()).count();
+        Measure {
+            free_pages: USAGE.usage().expect("usage") & 0xffff_ffff,
+            code_bytes: CODE.usage().expect("usage") & 0xffff_ffff,
+            threads: threads as u64,
+        }
+    }
+}
+
+pub fn pause(microseconds: u64) {
+    THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
+}
+
+/// How an attack has to end.
+pub enum End {
+    /// The attacker faults, so its caller is told.
+    Dies,
+    /// The attacker answers this.
+    Answers(u64),
+}
+
+pub struct Harness {
+    failed: u64,
+    before: Measure,
+}
+
+impl Harness {
+    /// Begins when everyone has started.
+    pub fn begin() -> Harness {
+        pause(20_000);
+        // What is allocated once, such as a page table for memory at run time, is there from here on.
+        let mut harness = Harness { failed: 0, before: Measure::take() };
+        harness.renew();
+        pause(20_000);
+        harness.before = Measure::take();
+        harness
+    }
+
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    pub fn fail(&mut self, name: &str, what: impl fmt::Debug) {
+        self.failed += 1;
+        say!("FAILED {name}: {what:?}");
+    }
+
+    /// Compares.
+    pub fn expect<T: PartialEq + fmt::Debug>(&mut self, name: &str, found: T, expected: T) {
+        if found != expected {
+            self.fail(name, (found, "expected", expected));
+        }
+    }
+
+    /// Starts the attacker again, however it is, and waits until it answers.
+    pub fn renew(&mut self) {
+        if let Err(error) = SUPERVISOR.restart("attacker") {
+            self.fail("restart", error);
+        }
+        for _ in 0..10_000 {
+            match ATTACKER.count() {
+                Ok(1) => return,
+                Ok(count) => return self.fail("the attacker's variables are as at its start", count),
+                Err(Error::Dead) => pause(200),
+                Err(error) => return self.fail("restart", error),
+            }
+        }
+        self.fail("restart", "it does not answer");
+    }
+
+    /// After an attack: everyone else answers, and nothing is missing.
+    pub fn look_around(&mut self, name: &str) {
+        self.expect(name, VICTIM.echo(41), Ok(42));
+        self.expect(name, VICTIM.is_whole(), Ok(true));
+        // Code and stacks go back as soon as nobody is there any more.
+        let mut after = Measure::take();
+        for round in 0..200 {
+            if after == self.before {
+                break;
+            }
+            pause(1000);
+            if round == 20 {
+                // The portal manager keeps code as long as any word below a thread's top may name it;
+                // the supervisor's registers still do, until it looks at other stacks.
+                self.renew();
+            }
+            after = Measure::take();
+        }
+        self.expect(name, after, self.before);
+        // Once is enough for what is lost.
+        self.before = after;
+    }
+
+    /// Has one attack made.
+    pub fn attack(&mut self, name: &str, (attack, first, second): (u64, u64, u64), end: End) {
+        let failed = self.failed;
+        let found = ATTACKER.attack(attack, first, second);
+        let expected = match end {
+            End::Dies => Err(Error::Dead),
+            End::Answers(value) => Ok(value),
+        };
+        self.expect(name, found, expected);
+        self.after(name);
+        if failed == self.failed {
+            say!("ok: {name}");
+        }
+    }
+
+    /// The way back, and the look around.
+    pub fn after(&mut self, name: &str) {
+        self.renew();
+        self.look_around(name);
+    }
+}
