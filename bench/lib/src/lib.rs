@@ -14,6 +14,9 @@ pub mod pipe;
 mod report;
 #[cfg(target_arch = "riscv64")]
 pub mod ring;
+#[cfg(target_arch = "riscv64")]
+mod text;
+mod victim;
 
 #[cfg(target_arch = "riscv64")]
 pub use call::*;
@@ -23,3 +26,4 @@ pub use load::*;
 pub use page::*;
 #[cfg(target_arch = "riscv64")]
 pub use report::*;
+pub use victim::*;

@@ -2,9 +2,10 @@
 //! end `BENCH-END`.
 
 use crate::Distribution;
+use crate::text::Text;
 use cairn::exclusive::Exclusive;
 use cairn::registers::Registers;
-use core::fmt::Write;
+use core::fmt::Arguments;
 
 /// Transmitter holding register of a 16550.
 const TRANSMIT: usize = 0;
@@ -12,9 +13,14 @@ const TRANSMIT: usize = 0;
 const STATUS: usize = 5;
 const EMPTY: u8 = 1 << 5;
 
-/// Writes lines to a serial port, without interrupts.
+/// Writes lines to a serial port, without interrupts, or by a function.
 pub struct Report {
-    serial: Registers,
+    output: Output,
+}
+
+enum Output {
+    Serial(Registers),
+    Function(fn(&[u8])),
 }
 
 static SAMPLES: Exclusive<Distribution> = Exclusive::new(Distribution::EMPTY);
@@ -23,36 +29,46 @@ impl Report {
     /// The instance's first device is the serial port.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Report {
-        Report { serial: cairn::environment::device(0).expect("the description gives this instance the serial port") }
+        let serial = cairn::environment::device(0).expect("the description gives this instance the serial port");
+        Report { output: Output::Serial(serial) }
+    }
+
+    /// Where another component has the serial port.
+    pub fn through(function: fn(&[u8])) -> Report {
+        Report { output: Output::Function(function) }
     }
 
     /// Takes samples by `body` and reports them, each to be divided by `divisor` by the reader.
-    pub fn samples(&mut self, name: core::fmt::Arguments, divisor: u64, body: impl FnOnce(&mut Distribution)) {
+    pub fn samples(&mut self, name: Arguments, divisor: u64, body: impl FnOnce(&mut Distribution)) {
         let summary = SAMPLES.with(|samples| {
             samples.clear();
             body(samples);
             samples.summary()
         });
         let summary = summary.expect("a benchmark takes samples");
-        let _ = writeln!(
-            self,
-            "BENCH {name} {divisor} {} {} {} {} {}",
+        self.line(format_args!(
+            "BENCH {name} {divisor} {} {} {} {} {}\n",
             summary.minimum, summary.median, summary.p99, summary.maximum, summary.count
-        );
+        ));
     }
 
     /// Nothing follows.
     pub fn end(&mut self) {
-        let _ = writeln!(self, "BENCH-END");
+        self.line(format_args!("BENCH-END\n"));
     }
-}
 
-impl Write for Report {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        for byte in text.bytes() {
-            while self.serial.read_u8(STATUS) & EMPTY == 0 {}
-            self.serial.write_u8(TRANSMIT, byte);
+    /// A line in one piece, so that others' lines do not get into it.
+    fn line(&self, line: Arguments) {
+        let line = Text::of(line);
+        let text = line.text();
+        match &self.output {
+            Output::Serial(serial) => {
+                for byte in text.bytes() {
+                    while serial.read_u8(STATUS) & EMPTY == 0 {}
+                    serial.write_u8(TRANSMIT, byte);
+                }
+            }
+            Output::Function(function) => function(text.as_bytes()),
         }
-        Ok(())
     }
 }

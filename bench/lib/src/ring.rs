@@ -1,9 +1,9 @@
 //! A ring of domains with a thread each: who is who, and finding each other's semaphores.
 
+use crate::text::Text;
 use cairn::component::Interface;
 use cairn::environment;
 use cairn_interfaces::{PortalsProxy, Semaphore, SemaphoreProxy, ThreadsProxy};
-use core::fmt::Write;
 
 /// Most members of a ring.
 pub const MEMBERS: usize = 8;
@@ -36,31 +36,5 @@ pub fn open(portals: PortalsProxy, threads: ThreadsProxy, ring: &str, member: us
             Err(cairn::Error::NotFound) => _ = threads.yield_now(),
             Err(error) => panic!("cannot open {name}: {error:?}"),
         }
-    }
-}
-
-struct Text {
-    bytes: [u8; 32],
-    used: usize,
-}
-
-impl Text {
-    fn of(arguments: core::fmt::Arguments) -> Text {
-        let mut text = Text { bytes: [0; 32], used: 0 };
-        text.write_fmt(arguments).expect("names of rings are short");
-        text
-    }
-
-    fn text(&self) -> &str {
-        core::str::from_utf8(&self.bytes[..self.used]).expect("only text is written")
-    }
-}
-
-impl Write for Text {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        let end = self.used + text.len();
-        self.bytes.get_mut(self.used..end).ok_or(core::fmt::Error)?.copy_from_slice(text.as_bytes());
-        self.used = end;
-        Ok(())
     }
 }

@@ -127,3 +127,16 @@ pub fn overhead() -> u64 {
     let sample = run(through_nothing, 0, &[0; 8], &mark);
     sample.end - sample.begin - 1
 }
+
+/// Stores the count of instructions at the mark and then reads address 0, which no domain maps: a page
+/// fault, after which nothing of this call runs.
+#[unsafe(naked)]
+pub extern "C" fn page_fault(mark: &AtomicI64) -> u64 {
+    naked_asm!("rdinstret t1", "sd t1, 0(a0)", "ld a0, 0(zero)", "ret")
+}
+
+/// Instructions from the read of [`page_fault`] to a count that was taken later.
+pub fn since_page_fault(mark: u64, end: u64) -> u64 {
+    // Behind the mark's count: `rdinstret` itself and the store.
+    end.wrapping_sub(mark).wrapping_sub(2)
+}

@@ -6,6 +6,7 @@ mod limits;
 mod plot;
 mod results;
 mod table;
+mod trace;
 
 pub use limits::check_job;
 
@@ -14,7 +15,7 @@ use crate::expect::{Guest, Pattern};
 use crate::paths;
 use crate::qemu::{self, Console, Options};
 use anyhow::{Context, Result, bail};
-use catalogue::Catalogue;
+use catalogue::{Benchmark, Catalogue};
 use indicatif::{ProgressBar, ProgressStyle};
 use results::{Measured, Report};
 use std::collections::BTreeSet;
@@ -78,10 +79,11 @@ fn write(file: &Path, text: &str) -> Result<()> {
 fn measure(catalogue: &Catalogue, filter: &str) -> Result<(Vec<Measured>, usize)> {
     let systems: BTreeSet<&str> =
         catalogue.chosen(filter).filter_map(|benchmark| benchmark.system.as_deref()).collect();
-    if systems.is_empty() {
+    let traced: Vec<&Benchmark> = catalogue.chosen(filter).filter(|benchmark| !benchmark.traces.is_empty()).collect();
+    if systems.is_empty() && traced.is_empty() {
         bail!("nothing measures a benchmark with `{filter}` in its name; bench/benchmarks.toml has the names");
     }
-    let progress = ProgressBar::new(systems.len() as u64);
+    let progress = ProgressBar::new((systems.len() + traced.len()) as u64);
     progress.set_style(
         ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}").expect("the template is valid"),
     );
@@ -96,6 +98,15 @@ fn measure(catalogue: &Catalogue, filter: &str) -> Result<(Vec<Measured>, usize)
             progress.suspend(|| eprintln!("cairn: {error:#}"));
             broken += 1;
         }
+        progress.inc(1);
+    }
+    for benchmark in traced {
+        let mut lengths = trace::Lengths::new();
+        for system in &benchmark.traces {
+            progress.set_message(format!("trace of system {system}"));
+            trace::add(system, &mut lengths)?;
+        }
+        measured.extend(trace::line(&benchmark.name, &lengths).map(|line| Measured::parse(&line)).transpose()?);
         progress.inc(1);
     }
     progress.finish_and_clear();

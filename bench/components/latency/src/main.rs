@@ -33,7 +33,7 @@ cairn::component! {
 
 const WARM_UP: usize = 20;
 /// A sample takes as long as the UART needs for four characters.
-const UART_SAMPLES: usize = 2_000;
+const UART_SAMPLES: usize = 1_000;
 const NANOSECONDS: u64 = 1_000_000_000;
 /// Index of the portal of `sleep_until`, the second method; its time is the fourth register.
 const SLEEP_UNTIL: u32 = PORTAL_FIRST_IMPORT as u32 + 1;
@@ -71,7 +71,7 @@ fn main() {
 fn timer(report: &mut Report, load: Load, random: &mut Random, tick: u64) {
     report.samples(format_args!("interrupt.timer.{}", load.name()), 1, |samples| {
         for round in 0..WARM_UP + SAMPLES {
-            let wake = counter() + random.between(50, 150);
+            let wake = counter() + random.between(20, 60);
             let sample = measure::portal(SLEEP_UNTIL, &[0, 0, 0, wake, 0, 0, 0, 0], &AtomicI64::new(0));
             assert!(sample.reply.status == 0, "sleeping failed");
             if round >= WARM_UP {

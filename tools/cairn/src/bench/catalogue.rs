@@ -24,6 +24,9 @@ pub struct Benchmark {
     pub name: String,
     /// The system in `bench/systems/` that measures it.
     pub system: Option<String>,
+    /// The systems whose traces say it.
+    #[serde(default)]
+    pub traces: Vec<String>,
     /// Why nothing measures it.
     pub missing: Option<String>,
     /// The most it may cost.
@@ -93,12 +96,13 @@ impl Catalogue {
 
     fn check(&self) -> Result<()> {
         let mut names = BTreeSet::new();
-        for Benchmark { name, system, missing, .. } in &self.benchmarks {
+        for Benchmark { name, system, traces, missing, .. } in &self.benchmarks {
             if !names.insert(name.as_str()) {
                 bail!("bench/benchmarks.toml: `{name}` is there twice");
             }
-            if system.is_some() == missing.is_some() {
-                bail!("bench/benchmarks.toml: `{name}`: expected either `system` or `missing`");
+            let given = [system.is_some(), !traces.is_empty(), missing.is_some()];
+            if given.iter().filter(|given| **given).count() != 1 {
+                bail!("bench/benchmarks.toml: `{name}`: expected one of `system`, `traces` and `missing`");
             }
         }
         for reference in &self.references {

@@ -1,0 +1,12 @@
+//! The interface of a component that faults.
+
+use cairn::Error;
+
+/// Faults when it is asked to.
+#[cairn::interface]
+pub trait Victim {
+    /// Answers: it is alive.
+    fn answer(&self) -> Result<(), Error>;
+    /// Page fault; its first word of the section `faults` is the instruction count right before.
+    fn fault(&self) -> Result<u64, Error>;
+}

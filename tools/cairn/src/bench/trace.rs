@@ -1,0 +1,123 @@
+//! The time interrupts are off, from a trace of every executed instruction.
+//!
+//! They are off in privileged mode, in the scheduler and in the interrupt dispatcher, and on in
+//! every other instance (`sie`). So a run of instructions outside the other instances is a time
+//! during which no interrupt is taken.
+
+use crate::build::{self, Parts};
+use crate::qemu::{self, Console, Options};
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+/// Instructions that are traced in each system, from the first one with interrupts on.
+const INSTRUCTIONS: u64 = 4_000_000;
+/// Every instruction is a translated block of its own, and each block is logged.
+const TRACE: [&str; 5] = ["-singlestep", "-d", "exec,nochain", "-icount", "shift=0,sleep=off"];
+/// An instance owns `number << 26 .. (number + 1) << 26`.
+const REGION_SHIFT: u32 = 26;
+
+/// How often each length of time occurred, in instructions.
+pub type Lengths = BTreeMap<u64, u64>;
+
+/// Adds the times of the system `bench/systems/NAME.toml`.
+pub fn add(name: &str, lengths: &mut Lengths) -> Result<()> {
+    let path = format!("bench/systems/{name}.toml");
+    let image = build::build(&path)?;
+    let on = interruptible(&Parts::new(&path)?);
+    let options = Options { further: TRACE.map(str::to_owned).into(), ..Options::default() };
+    let mut child = qemu::command(&image, &options, Console::Program)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {}", qemu::PROGRAM))?;
+    let stderr = BufReader::with_capacity(1 << 20, child.stderr.take().expect("stderr is piped"));
+    let counted = count(stderr, &on, lengths);
+    // It may have ended by itself; then there is nothing to end.
+    let _ = child.kill();
+    let _ = child.wait();
+    if counted? == 0 {
+        bail!("the trace of system `{name}` shows no instruction with interrupts on");
+    }
+    Ok(())
+}
+
+/// Numbers of the instances that run with interrupts on.
+fn interruptible(parts: &Parts) -> Vec<u64> {
+    let roles = &parts.system.roles;
+    let off = [Some(roles.scheduler), roles.interrupts];
+    let instances = parts.system.instances.iter().enumerate();
+    instances.filter(|(index, _)| !off.contains(&Some(*index))).map(|(_, instance)| instance.number.into()).collect()
+}
+
+/// Reads lines such as `Trace 0: 0x7f... [00000000/ffffffc000001234/00000101/ff000201] name`. Returns
+/// how many instructions it counted.
+fn count(mut log: impl BufRead, on: &[u64], lengths: &mut Lengths) -> Result<u64> {
+    let (mut counted, mut off, mut line) = (0, 0, String::new());
+    while counted < INSTRUCTIONS {
+        line.clear();
+        if log.read_line(&mut line)? == 0 {
+            break;
+        }
+        // A block that an interrupt kept from running is logged twice.
+        if line.starts_with("Stopped") {
+            off -= u64::from(off > 0);
+            continue;
+        }
+        let Some(address) = address(&line) else { continue };
+        if on.contains(&(address >> REGION_SHIFT)) {
+            if off > 0 && counted > 0 {
+                *lengths.entry(off).or_default() += 1;
+            }
+            off = 0;
+            counted += 1;
+        } else {
+            off += 1;
+            counted += u64::from(counted > 0);
+        }
+    }
+    Ok(counted)
+}
+
+fn address(line: &str) -> Option<u64> {
+    let fields = line.strip_prefix("Trace ")?.split_once('[')?.1;
+    u64::from_str_radix(fields.split('/').nth(1)?, 16).ok()
+}
+
+/// The benchmark's line, as a system would print it.
+pub fn line(name: &str, lengths: &Lengths) -> Option<String> {
+    let samples: u64 = lengths.values().sum();
+    let percentile = |percent: u64| {
+        let wanted = (samples * percent).div_ceil(100);
+        let mut seen = 0;
+        lengths.iter().find(|(_, count)| {
+            seen += *count;
+            seen >= wanted
+        })
+    };
+    let (minimum, _) = lengths.first_key_value()?;
+    let (maximum, _) = lengths.last_key_value()?;
+    Some(format!("{name} 1 {minimum} {} {} {maximum} {samples}", percentile(50)?.0, percentile(99)?.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn log(addresses: &[u64]) -> String {
+        addresses.iter().map(|pc| format!("Trace 0: 0x7f00 [00000000/{pc:016x}/00000101/ff000201] \n")).collect()
+    }
+
+    #[test]
+    fn runs_between_interruptible_instructions_are_counted() {
+        let (user, scheduler, kernel) = (3 << 26, 1 << 26, 0xffff_ffc0_0000_0000);
+        let mut lengths = Lengths::new();
+        // What comes before the first instruction with interrupts on is the boot.
+        let log = log(&[kernel, user, kernel, scheduler, scheduler, kernel, user, user, kernel, user]);
+        assert_eq!(count(log.as_bytes(), &[3], &mut lengths).unwrap(), 9);
+        assert_eq!(lengths, Lengths::from([(1, 1), (4, 1)]));
+        assert_eq!(line("x", &lengths).unwrap(), "x 1 1 1 4 4 2");
+    }
+}
