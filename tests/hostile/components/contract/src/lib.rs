@@ -116,3 +116,36 @@ pub const INSTRUCTIONS: [&str; 24] = [
     "csrr mstatus", "csrw mie", "csrw cycle", "sret", "mret", "wfi", "sfence.vma", "ebreak",
     "all bits zero", "all bits one", "a float instruction",
 ];
+
+/// A line of text on its way to a console.
+pub struct Line<F: FnMut(&[u8])> {
+    bytes: [u8; 64],
+    used: usize,
+    write: F,
+}
+
+impl<F: FnMut(&[u8])> Line<F> {
+    /// An empty line, which `write` writes.
+    pub fn new(write: F) -> Self {
+        Line { bytes: [0; 64], used: 0, write }
+    }
+
+    /// Writes what is left.
+    pub fn flush(&mut self) {
+        (self.write)(&self.bytes[..self.used]);
+        self.used = 0;
+    }
+}
+
+impl<F: FnMut(&[u8])> core::fmt::Write for Line<F> {
+    fn write_str(&mut self, text: &str) -> core::fmt::Result {
+        for byte in text.bytes() {
+            if self.used == self.bytes.len() {
+                self.flush();
+            }
+            self.bytes[self.used] = byte;
+            self.used += 1;
+        }
+        Ok(())
+    }
+}

@@ -3,42 +3,17 @@
 use crate::imports::{ATTACKER, CODE, CONSOLE, CONTROL, SUPERVISOR, THREADS, USAGE, VICTIM};
 use cairn::Error;
 use cairn::time::{now, ticks};
-use core::fmt::{self, Write};
+use core::fmt;
 
-/// A line for the console.
-pub struct Line {
-    bytes: [u8; 64],
-    used: usize,
-}
-
-impl Line {
-    pub const fn new() -> Line {
-        Line { bytes: [0; 64], used: 0 }
-    }
-
-    pub fn flush(&mut self) {
-        CONSOLE.write(&self.bytes[..self.used]).expect("the console is a neighbour too");
-        self.used = 0;
-    }
-}
-
-impl Write for Line {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            if self.used == self.bytes.len() {
-                self.flush();
-            }
-            self.bytes[self.used] = byte;
-            self.used += 1;
-        }
-        Ok(())
-    }
+/// Writes to the console.
+pub fn write(text: &[u8]) {
+    CONSOLE.write(text).expect("the console is a neighbour too");
 }
 
 macro_rules! say {
     ($($argument:tt)*) => {{
         use core::fmt::Write;
-        let mut line = $crate::harness::Line::new();
+        let mut line = cairn_test_hostile_contract::Line::new($crate::harness::write);
         let _ = writeln!(line, $($argument)*);
         line.flush();
     }};
