@@ -1,0 +1,148 @@
+//! Has others take all the time, and sees whether the pulse keeps its deadlines.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::section::Section;
+use cairn::thread::Stack;
+use cairn::time::{now, ticks};
+use cairn::{Error, environment};
+use cairn_interfaces as interfaces;
+use cairn_interfaces::spawn;
+use cairn_test_hostile_beat::{Spinner, Storm, beats, mode};
+use cairn_test_hostile_contract::Line;
+use core::fmt::{self, Write};
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+cairn::component! {
+    name: "hostile-judge-time",
+    imports: {
+        console: interfaces::Console,
+        threads: interfaces::Threads,
+        supervisor: interfaces::Supervisor,
+        storm: Storm,
+        spinner: Spinner,
+    },
+    main: main,
+}
+
+fn write(text: &[u8]) {
+    imports::CONSOLE.write(text).expect("console");
+}
+
+macro_rules! say {
+    ($($argument:tt)*) => {{
+        let mut line = Line::new(write);
+        let _ = writeln!(line, $($argument)*);
+        line.flush();
+    }};
+}
+
+/// The pulse runs at most this long after it is due; in the emulator, where an instruction takes a
+/// nanosecond, that is 4,000 instructions.
+const LATEST_MICROSECONDS: u64 = 4;
+/// Of each test.
+const BEATS: u64 = 50;
+
+struct Judge {
+    section: Section,
+    failed: u64,
+}
+
+impl Judge {
+    fn expect<T: PartialEq + fmt::Debug>(&mut self, what: &str, found: T, expected: T) {
+        if found != expected {
+            self.failed += 1;
+            say!("FAILED {what}: {found:?} expected {expected:?}");
+        }
+    }
+
+    /// Waits while the pulse beats, then says how late it was.
+    fn listen(&mut self, name: &str) {
+        let failed = self.failed;
+        let first = self.section.load(beats::COUNT);
+        self.section.store(beats::LATEST, 0);
+        while self.section.load(beats::COUNT) < first + BEATS {
+            pause(500);
+        }
+        let latest = self.section.load(beats::LATEST);
+        if latest > ticks(LATEST_MICROSECONDS) {
+            self.failed += 1;
+            say!("FAILED {name}: {latest} ticks late");
+        }
+        if failed == self.failed {
+            say!("ok: {name}, at most {latest} ticks late");
+        }
+    }
+}
+
+fn pause(microseconds: u64) {
+    imports::THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
+}
+
+fn main() {
+    let section = environment::section("beats").expect("section");
+    let mut judge = Judge { section, failed: 0 };
+    pause(20_000);
+    judge.listen("nothing happens");
+    storm(&mut judge);
+    spin(&mut judge);
+    crash_loop(&mut judge);
+    let failed = judge.failed;
+    say!("hostile-time: {failed} failed");
+    let _ = imports::SUPERVISOR.halt(failed.min(1));
+}
+
+fn interrupts(mode: u64) -> u64 {
+    imports::STORM.behave(mode).expect("storm")
+}
+
+fn storm(judge: &mut Judge) {
+    let calm = interrupts(mode::STORM);
+    judge.listen("an interrupt storm");
+    let storm = interrupts(mode::CALM);
+    say!("{} interrupts", storm - calm);
+    judge.expect("it was a storm", storm - calm > 1000, true);
+    interrupts(mode::SILENCE);
+    judge.listen("a driver that does not acknowledge");
+    let silence = interrupts(mode::CALM);
+    judge.expect("the source is masked", silence - storm <= 2, true);
+}
+
+static STACK: Stack<8192> = Stack::new();
+static RESULT: AtomicI64 = AtomicI64::new(0);
+
+fn spin(judge: &mut Judge) {
+    let call = |_| RESULT.store(imports::SPINNER.spin().map_or_else(Error::status, |_| 0), Relaxed);
+    let thread = spawn(imports::THREADS, &STACK, call, 0, 30).expect("spawn");
+    judge.listen("a callee that never returns");
+    judge.expect("it has not returned", RESULT.load(Relaxed), 0);
+    judge.expect("kill", imports::SUPERVISOR.kill("spinner"), Ok(()));
+    judge.expect("join", thread.join(), Ok(()));
+    judge.expect("its caller", RESULT.load(Relaxed), Error::Dead.status());
+}
+
+/// The decimal number that is the `position`th word.
+fn word(text: &str, position: usize) -> Option<u64> {
+    text.split(' ').nth(position)?.parse().ok()
+}
+
+/// The instance `loop` faults as soon as it starts, and is always started again.
+fn crash_loop(judge: &mut Judge) {
+    for _ in 0..3 {
+        judge.expect("restart", imports::SUPERVISOR.restart("loop"), Ok(()));
+        judge.listen("a crash loop");
+    }
+    let mut text = [0; 64];
+    let mut number = 1;
+    let restarts = loop {
+        let Ok(answer) = imports::SUPERVISOR.describe(number, &mut text) else { break None };
+        let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("");
+        if line.starts_with("loop ") {
+            break word(line, 4);
+        }
+        number = (answer >> 32) + 1;
+    };
+    // Each delay is twice the one before: after 10 restarts, more than 5 seconds.
+    judge.expect("restarts", restarts.is_some_and(|restarts| (5..15).contains(&restarts)), true);
+}

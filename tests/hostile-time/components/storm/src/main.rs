@@ -1,0 +1,91 @@
+//! A driver of the serial port that makes it interrupt for ever. It writes text without interrupts.
+//!
+//! A 16550 whose transmitter is empty interrupts as soon as that interrupt is enabled (16550D data
+//! sheet, section 8.6).
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::registers::Registers;
+use cairn::window::{ReadWindow, WriteWindow};
+use cairn::{Error, environment};
+use cairn_interfaces::{Console, InterruptProxy, SemaphoreProxy};
+use cairn_test_hostile_beat::{Storm, mode};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+const DATA: usize = 0;
+const INTERRUPT_ENABLE: usize = 1;
+const TRANSMITTER_EMPTY: u8 = 2;
+/// The acknowledgement follows the four portals of the device's semaphore.
+const ACKNOWLEDGE: u32 = 4;
+
+struct Server {
+    mode: AtomicU64,
+    interrupts: AtomicU64,
+}
+static SERVER: Server = Server { mode: AtomicU64::new(mode::CALM), interrupts: AtomicU64::new(0) };
+
+cairn::component! {
+    name: "hostile-storm",
+    exports: { console: Console = SERVER, storm: Storm = SERVER },
+    main: main,
+}
+
+fn port() -> Registers {
+    environment::device(0).expect("the description gives a serial port")
+}
+
+/// To enable the interrupt of an empty transmitter is to cause it.
+fn enable(mode: u64) {
+    port().write_u8(INTERRUPT_ENABLE, 0);
+    if mode != mode::CALM {
+        port().write_u8(INTERRUPT_ENABLE, TRANSMITTER_EMPTY);
+    }
+}
+
+/// The driver's thread.
+fn main() {
+    let first = port().interrupt_portal().expect("the port has an interrupt");
+    let (signal, source) = (SemaphoreProxy::at(first), InterruptProxy::at(first + ACKNOWLEDGE));
+    source.acknowledge().expect("acknowledge");
+    loop {
+        signal.p().expect("wait for the interrupt");
+        SERVER.interrupts.fetch_add(1, Relaxed);
+        let mode = SERVER.mode.load(Relaxed);
+        if mode == mode::STORM {
+            enable(mode);
+        }
+        if mode != mode::SILENCE {
+            source.acknowledge().expect("acknowledge");
+        }
+    }
+}
+
+impl Storm for Server {
+    fn behave(&self, mode: u64) -> Result<u64, Error> {
+        self.mode.store(mode, Relaxed);
+        enable(mode);
+        Ok(self.interrupts.load(Relaxed))
+    }
+}
+
+impl Console for Server {
+    fn write(&self, text: ReadWindow<'_>) -> Result<(), Error> {
+        text.pieces::<64>(|piece| {
+            piece.iter().for_each(|byte| port().write_u8(DATA, *byte));
+            Ok(())
+        })
+    }
+
+    fn read(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
+        Err(Error::NotSupported)
+    }
+
+    fn try_read(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
+        Err(Error::NotSupported)
+    }
+
+    fn read_line(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
+        Err(Error::NotSupported)
+    }
+}
