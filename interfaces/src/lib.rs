@@ -12,7 +12,6 @@ mod names;
 mod portals;
 mod scheduler;
 mod supervisor;
-#[cfg(target_arch = "riscv64")]
 mod threads;
 
 pub use all::ALL;
@@ -25,5 +24,4 @@ pub use names::*;
 pub use portals::*;
 pub use scheduler::*;
 pub use supervisor::*;
-#[cfg(target_arch = "riscv64")]
 pub use threads::*;
