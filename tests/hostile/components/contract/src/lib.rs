@@ -102,7 +102,7 @@ pub mod notes {
     pub const SUCCEEDED: usize = 16;
     /// How many were answered by `NoPortal`.
     pub const NO_PORTAL: usize = 24;
-    /// An index out of range that was not answered by `NoPortal`.
+    /// An index out of range, or of a privileged portal, that was not answered by `NoPortal`.
     pub const WRONG: usize = 32;
 }
 
