@@ -48,6 +48,8 @@ pub struct Crossing {
     pub services: u64,
     /// Counting build: address of the call counter, else zero.
     pub counter: u64,
+    /// The longest execution that the export declares, in ticks; zero: none.
+    pub longest_execution: u64,
     /// Whether the machine's ASIDs tell domains apart; if not, entering a domain fences.
     pub asids: bool,
 }
@@ -116,6 +118,7 @@ pub fn link(links: &Links, crossing: &Crossing, address: u64, mut put: impl FnMu
     back(LITERAL_SATP, crossing.caller.satp);
     back(LITERAL_TABLE, crossing.caller.table);
     back(LITERAL_ENTRY, crossing.waiters);
+    back(LITERAL_CONSTANT, crossing.longest_execution);
     back(LITERAL_SERVICES, crossing.services);
     back(LITERAL_QUEUE, crossing.queue);
     back(LITERAL_ASID, asid);
@@ -238,6 +241,11 @@ pub fn frame_size(specification: &Specification) -> i64 {
     FRAME_HEADER - state_offset(specification)
 }
 
+/// The same with the stamp of an export that declares a longest execution.
+fn stamped_frame_size(specification: &Specification, crossing: &Crossing) -> i64 {
+    frame_size(specification) + if crossing.longest_execution == 0 { 0 } else { 16 }
+}
+
 /// Where the saved stack pointer and registers begin, from the header: below the windows' records
 /// of two words each (pointer, length).
 fn state_offset(specification: &Specification) -> i64 {
@@ -315,8 +323,10 @@ fn scrub_unused(code: &mut Code, specification: &Specification) -> Result<(), Ge
 }
 
 fn frame_values(code: &mut Code, specification: &Specification, crossing: &Crossing) {
-    code.value(Value::FrameSize, frame_size(specification));
-    code.value(Value::FrameSizeNegative, -frame_size(specification));
+    let size = stamped_frame_size(specification, crossing);
+    code.value(Value::FrameSize, size);
+    code.value(Value::FrameSizeNegative, -size);
+    code.value(Value::Stamp, FRAME_HEADER - size);
     code.value(Value::State, state_offset(specification));
     code.value(Value::CopiesSize, -(specification.windows() as i64) * 64);
     code.value(Value::Index, crossing.index as i64);
@@ -345,6 +355,9 @@ fn call_half(
         code.label(Label::Slow);
     }
     code.emit(&stencil::CALL_PUSH)?;
+    if crossing.longest_execution != 0 {
+        code.emit(&stencil::STAMP)?;
+    }
     if crossing.counter != 0 {
         code.emit(&stencil::COUNT)?;
     }
@@ -547,7 +560,7 @@ fn portal_pair(
         back: back * 4,
         abort: abort * 4,
         dead: dead * 4,
-        frame_size: frame_size(specification) as u64,
+        frame_size: stamped_frame_size(specification, crossing) as u64,
     };
     link(&links, crossing, address, |offset, word| code.literal(offset / 4, 0, word));
     Ok(Generated { links: Some(links), ..code.finish(call, back)? })

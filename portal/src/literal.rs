@@ -25,7 +25,8 @@ pub const LITERAL_ENTRY: i64 = -48;
 pub const LITERAL_STUB: i64 = -56;
 /// `s`: base of the stack group. `r`: top of the stack.
 pub const LITERAL_STACK: i64 = -64;
-/// The server's constant. Semaphore portals: index of the semaphore.
+/// The server's constant. Semaphore portals: index of the semaphore. Return: the longest execution of a
+/// call in ticks, or zero; if not zero, the frame's lowest word is the time of the call.
 pub const LITERAL_CONSTANT: i64 = -72;
 /// Address of the nucleus' service table (see `nucleus/src/arch/riscv64/service.S`).
 pub const LITERAL_SERVICES: i64 = -80;

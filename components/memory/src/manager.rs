@@ -5,7 +5,7 @@ use crate::sections::Sections;
 use crate::tables::{self, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::{
-    ACTIVATION_STACK_TOP, ACTIVATION_STRIDE, ACTIVATION_WINDOWS, DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE,
+    ACTIVATION_STACK_TOP, ACTIVATION_STRIDE, ACTIVATION_WINDOWS, DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, REGION_SIZE,
     STARTUP_OFFSET, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
 };
 use cairn_abi::domain::DOMAINS_MAXIMUM;
@@ -320,12 +320,20 @@ impl<'a> Manager<'a> {
         let account = self.account(domain)?;
         let start = region(domain as u32);
         let base = start + u64::from(account.base.load(Relaxed));
-        for address in (base..start + DEVICES_OFFSET).step_by(PAGE_SIZE as usize) {
-            let Some(entry) = self.tables.find(root, address) else { continue };
-            if let Some(physical) = tables::unmap(entry) {
-                self.give_frame(physical);
-                account.refund(1);
+        let end = start + DEVICES_OFFSET;
+        let mut address = base;
+        while address < end {
+            let next_leaf = (address + 1).next_multiple_of(LEAF_SPAN).min(end);
+            // Where there is no table, nothing is mapped.
+            if self.tables.find(root, address).is_some() {
+                for address in (address..next_leaf).step_by(PAGE_SIZE as usize) {
+                    if let Some(physical) = self.tables.find(root, address).and_then(tables::unmap) {
+                        self.give_frame(physical);
+                        account.refund(1);
+                    }
+                }
             }
+            address = next_leaf;
         }
         self.leave_all_sections(domain);
         if alone {

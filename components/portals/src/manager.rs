@@ -279,6 +279,7 @@ impl Manager {
             source_entry,
             services: memory.header.services,
             asids: memory.header.asid_bits != 0,
+            longest_execution: memory.longest_execution(target.kind),
             ..Crossing::default()
         })
     }

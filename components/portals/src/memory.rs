@@ -10,6 +10,7 @@ use cairn_abi::domain::{
 };
 use cairn_abi::record::{Activation, Export, Header, Instance, Method, Portal};
 use cairn_abi::thread::{FIELD_FRAME, THREAD_BLOCK_SIZE};
+use cairn_portals::blocks::Kind;
 use core::sync::atomic::{AtomicI64, Ordering};
 
 /// Views of memory, and tables of the record.
@@ -66,6 +67,13 @@ impl Memory {
         // They are numbered from 1, in order.
         let guess = self.instances.get((number as usize).wrapping_sub(1));
         guess.filter(|instance| instance.number == number).ok_or(Error::BadArgument)
+    }
+
+    /// The longest execution that the export of a block declares, in ticks; zero: none.
+    pub fn longest_execution(&self, kind: Kind) -> u64 {
+        let (Kind::Export(number) | Kind::Object(number, _)) = kind else { return 0 };
+        let nanoseconds = self.exports.get(number as usize).map_or(0, |export| export.longest_execution);
+        (u128::from(nanoseconds) * u128::from(self.header.time_base)).div_ceil(1_000_000_000) as u64
     }
 
     /// Methods of an export.

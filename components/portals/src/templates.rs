@@ -22,6 +22,8 @@ pub struct Template {
     index: Option<u64>,
     domain: Option<u64>,
     counts: bool,
+    /// Whether calls are stamped with the time.
+    stamps: bool,
     /// Whether calls take an activation.
     pub takes_activation: bool,
     /// Bytes used.
@@ -42,6 +44,7 @@ impl Template {
             && self.index.is_none_or(|index| index == crossing.index)
             && self.domain.is_none_or(|domain| domain == crossing.caller.domain)
             && self.counts == (crossing.counter != 0)
+            && self.stamps == (crossing.longest_execution != 0)
     }
 }
 
@@ -86,6 +89,7 @@ impl Templates {
                 index: None,
                 domain: None,
                 counts: false,
+                stamps: false,
                 takes_activation: false,
                 size: 0,
                 links: Links::NONE,
@@ -102,7 +106,7 @@ impl Templates {
     }
 
     /// Finds or generates the template of a method; of the crossing only the index, the caller and
-    /// whether calls are counted matter here. Letters may come from an untrusted server.
+    /// whether calls are counted or stamped matter here. Letters may come from an untrusted server.
     pub fn find(&mut self, specification: &Specification, method: &Entry, crossing: &Crossing) -> Result<usize, Error> {
         let key = key(specification, &method.letters, method.operation);
         if let Some(place) = self.slots[..self.used].iter().position(|template| template.fits(key, crossing)) {
@@ -128,6 +132,7 @@ impl Templates {
         template.index = method.letters.contains(&b'=').then_some(crossing.index);
         template.domain = method.letters.contains(&b'a').then_some(crossing.caller.domain);
         template.counts = crossing.counter != 0;
+        template.stamps = crossing.longest_execution != 0;
         template.key = key;
         self.used = self.used.max(place + 1);
         self.next = (place + 1) % TEMPLATES;

@@ -3,14 +3,19 @@
 use crate::death::Reason;
 use crate::printer;
 use crate::state::{KILL, Phase, RESTART, System, state};
-use cairn::time::now;
+use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_interfaces as interfaces;
+use cairn_supervisor::watch::Watch;
 use core::fmt::Write;
 use core::sync::atomic::Ordering::Relaxed;
+
+/// Calls that may execute for too long are looked for as often as half the shortest limit, and at most
+/// once in this time.
+const LOOK_MICROSECONDS: u64 = 1000;
 
 struct Server;
 static SERVER: Server = Server;
@@ -34,6 +39,9 @@ pub use imports::{CONSOLE, CONTROL, MEMORY, PORTALS, THREADS};
 fn main() {
     let Some(system) = System::find() else { return };
     let own = u64::from(environment::startup().domain);
+    let look_interval = system.shortest_limit().map(|limit| (limit / 2).max(ticks(LOOK_MICROSECONDS)));
+    let mut watch = Watch::new();
+    let mut next_look = look_interval.map_or(u64::MAX, |interval| now() + interval);
     let priority = system.instance(own).map_or(0, |instance| instance.priority as u8);
     let mut printer = None;
     loop {
@@ -41,7 +49,11 @@ fn main() {
             system.fault(thread);
         }
         system.serve_requests();
-        let next = system.tend();
+        if let Some(interval) = look_interval.filter(|_| next_look <= now()) {
+            system.look_for_runaways(&mut watch);
+            next_look = now() + interval;
+        }
+        let next = system.tend().min(next_look);
         printer::start(&mut printer, priority.saturating_sub(1));
         // A time limit that passed is no error.
         let _ = imports::CONTROL.wait_fault(next);

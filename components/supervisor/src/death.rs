@@ -10,6 +10,7 @@ use cairn_abi::descriptor::name_text;
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::{TRAP_SEPC, trap_register};
 use cairn_supervisor::stack::{Frame, Kind, Walk, Words};
+use cairn_supervisor::watch::Watch;
 use cairn_supervisor::{backoff, report};
 use core::fmt::Write;
 use core::sync::atomic::Ordering::Relaxed;
@@ -27,6 +28,8 @@ const STACK_HINT: u64 = 2 * PAGE_SIZE;
 pub enum Reason {
     /// It faulted in this thread, whose top frame this is.
     Fault { thread: u64, frame: Frame, cause: u64, value: u64 },
+    /// A call of this thread executed for longer than its export declares, in ticks.
+    RanAway { thread: u64, longest: u64 },
     /// Somebody asked for it, and perhaps for a new start.
     Asked {
         /// It shall start again.
@@ -124,8 +127,8 @@ impl System {
         }
         let delay = match reason {
             Reason::Asked { restart } => (restart || instance.restart == RESTART_ALWAYS).then_some(0),
-            Reason::Fault { .. } if instance.restart == RESTART_NEVER => None,
-            Reason::Fault { .. } => Some(backoff::delay(state.faults.fetch_add(1, Relaxed))),
+            _ if instance.restart == RESTART_NEVER => None,
+            Reason::Fault { .. } | Reason::RanAway { .. } => Some(backoff::delay(state.faults.fetch_add(1, Relaxed))),
         };
         state.due.store(delay.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
         let interval = ticks(LOOK_FIRST_MICROSECONDS);
@@ -145,6 +148,11 @@ impl System {
         let mut log = printer::log();
         let (name, domain) = (name_text(&instance.name), instance.number);
         let _ = match reason {
+            Reason::RanAway { thread, longest } => writeln!(
+                log,
+                "supervisor: `{name}` (domain {domain}) kept thread {thread} for longer than {} us",
+                longest * 1000 / ticks(1000)
+            ),
             Reason::Asked { .. } => writeln!(log, "supervisor: `{name}` (domain {domain}) was killed"),
             Reason::Fault { thread, frame, cause, value } => {
                 let word = |offset: i64| self.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
@@ -182,6 +190,32 @@ impl System {
             Some(0) => writeln!(log, "supervisor:   it starts again"),
             Some(delay) => writeln!(log, "supervisor:   it starts again in {delay} ms"),
         };
+    }
+
+    /// Looks for calls that execute for too long.
+    pub fn look_for_runaways(&self, watch: &mut Watch) {
+        for index in 0..self.thread_count() {
+            let Some((thread, frames)) = self.frames(index) else { continue };
+            let mut accused = None;
+            for frame in frames {
+                let (Some(limit), Kind::Call { callee }) = (frame.limit, frame.kind) else { continue };
+                let used = imports::CONTROL.thread_time(index).unwrap_or(0);
+                // The innermost one is at fault: the others wait for it.
+                if watch.see(thread, frame.header, limit, used) && accused.is_none() {
+                    accused = Some((callee, limit.longest));
+                }
+            }
+            let Some((callee, longest)) = accused.filter(|(callee, _)| state(*callee).phase() == Phase::Alive) else {
+                continue;
+            };
+            if self.instance(callee).is_some_and(|instance| instance.essential != 0) {
+                // The system cannot go on without it; the nucleus says so at its next instruction.
+                let _ = imports::MEMORY.kill(callee);
+                continue;
+            }
+            self.die(callee, Reason::RanAway { thread: index, longest });
+        }
+        watch.end_look();
     }
 
     /// What is due: gives back what dead domains had, starts them again. The time of the next look.

@@ -6,3 +6,4 @@ pub mod backoff;
 pub mod log;
 pub mod report;
 pub mod stack;
+pub mod watch;

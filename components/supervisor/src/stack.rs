@@ -6,7 +6,7 @@ use cairn_abi::thread::{
     BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE, THREAD_BLOCK_SIZE, TRAP_FRAME,
     thread_block,
 };
-use cairn_portal::literal::{LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
+use cairn_portal::literal::{LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
 
 /// Words of the kernel domain that the supervisor may read.
 pub trait Words {
@@ -39,6 +39,17 @@ pub struct Frame {
     pub into: u64,
     /// It was unwound: the thread leaves it by its dead entry.
     pub dead: bool,
+    /// Of a call of an export that declares a longest execution.
+    pub limit: Option<Limit>,
+}
+
+/// A call that must not execute for longer than this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limit {
+    /// Ticks.
+    pub longest: u64,
+    /// The time of the call, which tells it from a later one at the same place.
+    pub stamp: u64,
 }
 
 impl Frame {
@@ -80,14 +91,15 @@ impl<'a, W: Words> Walk<'a, W> {
         }
         if header == base {
             let into = self.word(self.block, FIELD_DOMAIN)?;
-            return Some((Frame { header, kind: Kind::Base, into, dead: false }, None));
+            return Some((Frame { header, kind: Kind::Base, into, dead: false, limit: None }, None));
         }
         let back = self.word(header, FRAME_RETURN)?;
         if (NUCLEUS..PORTAL_CODE).contains(&back) {
             // The trap return, or its dead entry.
             let below = header.wrapping_add_signed(-TRAP_FRAME);
             let into = domain_of(self.word(below, FRAME_TABLE)?)?;
-            return Some((Frame { header, kind: Kind::Trap, into, dead: back != self.trap_return }, Some(below)));
+            let dead = back != self.trap_return;
+            return Some((Frame { header, kind: Kind::Trap, into, dead, limit: None }, Some(below)));
         }
         let dead = match self.word(back, LITERAL_MARK)? {
             MARK_RETURN => false,
@@ -98,7 +110,10 @@ impl<'a, W: Words> Walk<'a, W> {
         let shape = self.word(portal, LITERAL_FRAME)?;
         let (size, into, callee) = (shape as u32 as u64, shape >> 32 & 0xffff, shape >> 48);
         let below = header.checked_sub(size).filter(|below| *below < header)?;
-        Some((Frame { header, kind: Kind::Call { callee }, into, dead }, Some(below)))
+        let longest = self.word(portal, LITERAL_CONSTANT).filter(|longest| *longest != 0 && !dead);
+        let stamp = self.word(below, FRAME_HEADER);
+        let limit = longest.zip(stamp).map(|(longest, stamp)| Limit { longest, stamp });
+        Some((Frame { header, kind: Kind::Call { callee }, into, dead, limit }, Some(below)))
     }
 }
 

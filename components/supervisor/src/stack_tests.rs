@@ -93,6 +93,15 @@ fn ends_where_no_frame_is() {
 }
 
 #[test]
+fn tells_a_limited_call_its_stamp() {
+    let (mut world, headers, [first, _]) = three();
+    world.set(first.0, LITERAL_CONSTANT, 500);
+    world.set(headers[0], FRAME_HEADER, 12345);
+    let limits: Vec<_> = Walk::new(&world, TRAP_RETURN, 0).filter_map(|frame| frame.limit).collect();
+    assert_eq!(limits, [Limit { longest: 500, stamp: 12345 }]);
+}
+
+#[test]
 fn names_who_calls_and_who_is_called() {
     let (world, ..) = three();
     let named = |domain| Walk::new(&world, TRAP_RETURN, 0).filter(|frame| frame.names(domain)).count();

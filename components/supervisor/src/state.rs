@@ -1,6 +1,7 @@
 //! What the supervisor knows: the layout's record, the threads' blocks, the state of each instance.
 
 use cairn::section::Section;
+use cairn::time::ticks;
 use cairn::{Error, environment};
 use cairn_abi::address::{PORTAL_CODE, THREADS};
 use cairn_abi::descriptor::name_text;
@@ -51,6 +52,12 @@ impl System {
         let mut exports = self.exports.iter();
         let control = exports.find(|export| name_text(&export.interface) == "MemoryControl")?;
         Some(control.instance.into())
+    }
+
+    /// The shortest of the longest executions that exports declare, in ticks.
+    pub fn shortest_limit(&self) -> Option<u64> {
+        let limits = self.exports.iter().map(|export| export.longest_execution).filter(|limit| *limit != 0);
+        limits.min().map(|nanoseconds| ticks(nanoseconds.div_ceil(1000)))
     }
 
     /// Threads that can exist.

@@ -4,6 +4,7 @@ use crate::calls::Buffer;
 use crate::run::*;
 use crate::world::*;
 use cairn_abi::Error;
+use cairn_abi::domain::{FIELD_ALIVE, portal_table};
 use cairn_abi::privileged::*;
 use cairn_abi::thread::*;
 use cairn_emulator::Interrupt;
@@ -209,6 +210,9 @@ fn unwinding_by_the_service() {
     ] {
         assert_eq!(unwind(&mut world, index, offset), bad, "thread {index}, offset {offset:#x}");
     }
+    let living = Error::NotAllowed.status();
+    assert_eq!(unwind(&mut world, thread, frame % 4096), living, "it returns into a living domain");
+    world.set_word(portal_table(SERVER).wrapping_add_signed(FIELD_ALIVE), 0);
     assert_eq!(unwind(&mut world, thread, frame % 4096), 0);
     assert_eq!(unwind(&mut world, thread, frame % 4096), bad, "it is marked already");
     // The same thread goes on where it was interrupted.

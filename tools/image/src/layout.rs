@@ -476,6 +476,7 @@ impl Layout<'_> {
             source_entry: source.entries,
             services: self.nucleus.symbol("service_table")?,
             counter,
+            longest_execution: 0,
             asids: self.asids(),
         })
     }
@@ -506,6 +507,14 @@ impl Layout<'_> {
         Ok(queue)
     }
 
+    /// The longest execution that an export of a component declares, in ticks; zero: none.
+    fn longest_execution(&self, server: usize, export: usize) -> u64 {
+        let described = self.connected.exports[server].iter().position(|at| *at == export);
+        let longest = described.and_then(|at| self.system.instances[server].exports[at].longest_execution.as_ref());
+        let nanoseconds = longest.map_or(0, |longest| u128::from(**longest));
+        (nanoseconds * u128::from(self.system.board.time_base)).div_ceil(1_000_000_000) as u64
+    }
+
     fn connect_imports(&mut self, client: usize) -> Result<(), String> {
         for connected in self.connected.imports[client].clone() {
             let connection = &self.system.instances[client].imports[connected.connection];
@@ -523,8 +532,9 @@ impl Layout<'_> {
                 let specification = Specification::parse(&text)
                     .map_err(|error| format!("method `{}`: {error}", method.name))?;
                 let index = connected.first_portal + method_index;
-                let crossing =
+                let mut crossing =
                     self.crossing(client, connected.target, method.entry, &specification, index)?;
+                crossing.longest_execution = self.longest_execution(connected.target, connected.export);
                 let made = self.code.add(&mut self.memory, |words, address| {
                     generate::pair(&specification, &crossing, words, address)
                 })?;

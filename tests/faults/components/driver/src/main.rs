@@ -80,6 +80,7 @@ fn free_pages() -> u64 {
 
 fn main() {
     deeds();
+    short_calls();
     kills();
     middle();
     memory();
@@ -102,6 +103,17 @@ fn deeds() {
         assert_eq!((result, count, own.load(Relaxed)), (Err(Error::Dead), 1, 7));
     }
     assert_eq!(free_pages(), before);
+}
+
+/// Together they take longer than one may.
+fn short_calls() {
+    let begin = imports::THREADS.time_used().expect("time");
+    let mut calls = 1;
+    while imports::THREADS.time_used().expect("time") - begin < ticks(20_000) {
+        calls += 1;
+        assert_eq!(imports::TROUBLE.count(), Ok(calls));
+    }
+    say!("driver: many short calls are not one long call");
 }
 
 fn kills() {

@@ -14,7 +14,7 @@ pub trait Trouble {
 }
 
 /// What the victim can do, none of which comes back.
-pub const DEEDS: [&str; 12] = [
+pub const DEEDS: [&str; 13] = [
     "panic",
     "read",
     "write",
@@ -27,4 +27,5 @@ pub const DEEDS: [&str; 12] = [
     "overflow its stack",
     "execute its data",
     "write to its code",
+    "never return",
 ];
