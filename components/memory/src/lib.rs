@@ -9,3 +9,6 @@ pub mod frames;
 pub mod manager;
 pub mod sections;
 pub mod tables;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,335 @@
+//! A machine of two instances in arrays: page tables as the layout makes them, memory as words.
+
+use crate::frames::Frames;
+use crate::manager::{Manager, State, TABLES_OF_DOMAIN};
+use crate::tables::{self, READ, Tables, USER, WRITE};
+use cairn_abi::Error;
+use cairn_abi::address::*;
+use cairn_abi::descriptor::name;
+use cairn_abi::record::{Header, Instance, Range, Segment};
+use cairn_abi::startup::Startup;
+use std::mem::offset_of;
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
+
+const TABLE_PAGES: usize = 64;
+const TABLES_PHYSICAL: u64 = 0x8000_0000;
+/// Of each instance: a root, a directory, a leaf.
+const LAID_OUT: usize = 6;
+const MEMORY_PHYSICAL: u64 = TABLES_PHYSICAL + TABLE_PAGES as u64 * PAGE_SIZE;
+/// Of each instance: data, its initial content, the stack, the startup page; then free memory.
+const PAGES_OF_INSTANCE: u64 = 4;
+const FREE_PHYSICAL: u64 = MEMORY_PHYSICAL + 2 * PAGES_OF_INSTANCE * PAGE_SIZE;
+const FREE_PAGES: u64 = 40;
+const QUOTA: u64 = 20;
+
+struct World {
+    state: State,
+    header: Header,
+    instances: Vec<Instance>,
+    segments: Vec<Segment>,
+    tables: Vec<AtomicI64>,
+    memory: Vec<AtomicI64>,
+}
+
+fn words(pages: usize) -> Vec<AtomicI64> {
+    (0..pages * 512).map(|_| AtomicI64::new(0)).collect()
+}
+
+/// Physical address of a page of instance `number` that the layout gave it.
+fn laid_out(number: u32, page: u64) -> u64 {
+    MEMORY_PHYSICAL + (u64::from(number - 1) * PAGES_OF_INSTANCE + page) * PAGE_SIZE
+}
+
+fn data(number: u32) -> u64 {
+    region(number) + IMAGE_OFFSET
+}
+
+fn stack_top(number: u32) -> u64 {
+    region(number) + ACTIVATION_STRIDE + ACTIVATION_STACK_TOP
+}
+
+fn instance(number: u32) -> Instance {
+    let root = TABLES_PHYSICAL + u64::from(number - 1) * 3 * PAGE_SIZE;
+    Instance {
+        name: name("one"),
+        number,
+        priority: 10,
+        restart: 0,
+        essential: 0,
+        first_thread: 0,
+        threads: 1,
+        semaphores: 0,
+        stack_group: u32::MAX,
+        memory: QUOTA * PAGE_SIZE,
+        memory_used: 3 * PAGE_SIZE,
+        satp: 8 << 60 | u64::from(number) << 44 | root >> 12,
+        entries: 0,
+        entries_span: LEAF_SPAN,
+        page_tables: 3,
+        main: 0,
+        stub: 0,
+        stack: 0,
+    }
+}
+
+impl World {
+    fn new() -> World {
+        let mut segments = Vec::new();
+        let mut segment = |instance, address, physical, initial| {
+            let flags = (USER | READ | WRITE) as u32;
+            segments.push(Segment { instance, flags, address, size: PAGE_SIZE, physical, initial });
+        };
+        for number in [1, 2] {
+            segment(number, data(number), laid_out(number, 0), laid_out(number, 1));
+            segment(number, stack_top(number) - PAGE_SIZE, laid_out(number, 2), 0);
+        }
+        let page_table = |index: usize| PAGE_TABLES + index as u64 * PAGE_SIZE;
+        let header = Header {
+            free_memory: Range { start: FREE_PHYSICAL, end: FREE_PHYSICAL + FREE_PAGES * PAGE_SIZE },
+            free_page_tables: Range { start: page_table(LAID_OUT), end: page_table(TABLE_PAGES) },
+            page_tables_physical: TABLES_PHYSICAL,
+            ..Header::default()
+        };
+        let memory = words((2 * PAGES_OF_INSTANCE + FREE_PAGES) as usize);
+        // What was there before is somebody's secret.
+        memory.iter().for_each(|word| word.store(0x5ec2e7, Relaxed));
+        let instances = vec![instance(1), instance(2)];
+        let world = World { state: State::NEW, header, instances, segments, tables: words(TABLE_PAGES), memory };
+        for number in [1u32, 2] {
+            let first = (number as usize - 1) * 3;
+            let pointer = |table: usize| (TABLES_PHYSICAL as i64 >> 12) + table as i64;
+            world.tables[first * 512].store(pointer(first + 1) << 10 | 1, Relaxed);
+            let in_directory = (region(number) >> 21 & 511) as usize;
+            world.tables[(first + 1) * 512 + in_directory].store(pointer(first + 2) << 10 | 1, Relaxed);
+            let startup = (region(number) + STARTUP_OFFSET, laid_out(number, 3));
+            let segments = world.segments.iter().filter(|segment| segment.instance == number);
+            for (address, physical) in segments.map(|segment| (segment.address, segment.physical)).chain([startup]) {
+                let entry = &world.tables[(first + 2) * 512 + (address >> 12 & 511) as usize];
+                tables::map_over(entry, physical, USER | READ | WRITE);
+            }
+        }
+        world.manager().begin();
+        world
+    }
+
+    fn manager(&self) -> Manager<'_> {
+        Manager {
+            state: &self.state,
+            header: &self.header,
+            instances: &self.instances,
+            segments: &self.segments,
+            tables: Tables {
+                words: &self.tables,
+                physical: TABLES_PHYSICAL,
+                free: &self.state.tables,
+                first_free: LAID_OUT,
+            },
+            memory: &self.memory,
+            memory_physical: MEMORY_PHYSICAL,
+            fence: || {},
+        }
+    }
+
+    /// The page that a domain finds at an address, by the machine's own rules.
+    fn page(&self, domain: u32, address: u64) -> Option<(u64, u64)> {
+        let mut table = (self.instances[domain as usize - 1].satp & ((1 << 44) - 1)) << 12;
+        for level in [2, 1, 0] {
+            let index = address >> (12 + 9 * level) & 511;
+            let word = self.tables[((table - TABLES_PHYSICAL) / 8 + index) as usize].load(Relaxed) as u64;
+            if word & 1 == 0 {
+                return None;
+            }
+            table = word >> 10 << 12;
+            if level == 0 {
+                return Some((table, word & 0x1e));
+            }
+        }
+        None
+    }
+
+    fn word(&self, physical: u64) -> &AtomicI64 {
+        &self.memory[((physical - MEMORY_PHYSICAL) / 8) as usize]
+    }
+
+    fn free(&self) -> u64 {
+        self.manager().usage() & 0xffff_ffff
+    }
+
+    fn used(&self, domain: u64) -> u64 {
+        self.manager().usage_of(domain).unwrap() & 0xffff_ffff
+    }
+}
+
+#[test]
+fn frames_are_handed_out_once() {
+    let frames = Frames::<2>::new();
+    assert_eq!(frames.take(), None);
+    frames.fill(100);
+    let mut taken: Vec<usize> = std::iter::from_fn(|| frames.take()).collect();
+    taken.sort();
+    assert_eq!(taken, (0..100).collect::<Vec<_>>());
+    frames.give(100);
+    frames.give(7);
+    frames.give(7);
+    assert_eq!((frames.available(), frames.take(), frames.take()), (1, Some(7), None));
+}
+
+#[test]
+fn allocated_pages_are_zero_and_the_callers_alone() {
+    let world = World::new();
+    let address = world.manager().allocate(1, 3).unwrap();
+    assert_eq!(address, region(1) + 2 * ACTIVATION_STRIDE, "behind the activations");
+    for page in 0..3 {
+        let (physical, rights) = world.page(1, address + page * PAGE_SIZE).unwrap();
+        assert_eq!(rights, USER | READ | WRITE);
+        assert!(physical >= FREE_PHYSICAL);
+        assert!((0..512).all(|word| world.word(physical + word * 8).load(Relaxed) == 0));
+        assert_eq!(world.page(2, address + page * PAGE_SIZE), None);
+    }
+    let other = world.manager().allocate(1, 1).unwrap();
+    assert_eq!(other, address + 3 * PAGE_SIZE);
+    assert_eq!(world.used(1), 3 + 4);
+}
+
+#[test]
+fn freed_pages_come_back() {
+    let world = World::new();
+    let (free, used) = (world.free(), world.used(1));
+    let address = world.manager().allocate(1, 5).unwrap();
+    for (from, pages) in [(address, 6), (address - PAGE_SIZE, 1), (data(1), 1), (address + 8, 1), (address, 0), (address, u64::MAX)] {
+        assert!(world.manager().free(1, from, pages).is_err(), "{from:#x} {pages}");
+    }
+    assert!(world.manager().free(2, address, 5).is_err(), "not the caller's");
+    assert_eq!(world.free(), free - 5);
+    world.manager().free(1, address + PAGE_SIZE, 2).unwrap();
+    assert_eq!(world.page(1, address + PAGE_SIZE), None);
+    assert_eq!(world.manager().allocate(1, 2), Ok(address + PAGE_SIZE), "the gap is filled");
+    world.manager().free(1, address, 5).unwrap();
+    assert_eq!((world.free(), world.used(1)), (free, used));
+}
+
+#[test]
+fn quotas_and_the_machines_memory_end() {
+    let world = World::new();
+    let free = world.free();
+    assert_eq!(world.manager().allocate(1, QUOTA - 2), Err(Error::Exhausted));
+    assert_eq!(world.manager().allocate(1, 0), Err(Error::BadArgument));
+    assert_eq!(world.manager().allocate(1, u64::MAX), Err(Error::BadArgument));
+    assert_eq!(world.manager().allocate(9, 1), Err(Error::Exhausted), "nobody has no quota");
+    assert!(world.manager().allocate(1, QUOTA - 3).is_ok());
+    assert_eq!(world.manager().allocate(1, 1), Err(Error::Exhausted));
+    assert!(world.manager().allocate(2, QUOTA - 3).is_ok(), "the other one has its own");
+    assert_eq!(world.free(), free - 2 * (QUOTA - 3));
+    // All frames gone, a call that fails in the middle takes nothing.
+    let world = World::new();
+    while world.state.frames.available() > 2 {
+        world.state.frames.take();
+    }
+    let before = (world.free(), world.used(1));
+    assert_eq!(world.manager().allocate(1, 3), Err(Error::Exhausted));
+    assert_eq!((world.free(), world.used(1)), before);
+}
+
+#[test]
+fn pages_in_an_open_window_stay() {
+    let world = World::new();
+    let address = world.manager().allocate(1, 2).unwrap();
+    let (physical, _) = world.page(1, address + PAGE_SIZE).unwrap();
+    let slot = stack_top(2) - ACTIVATION_STACK_TOP + ACTIVATION_WINDOWS + 2 * WINDOW_SLOT_STRIDE + 3 * PAGE_SIZE;
+    let manager = world.manager();
+    let root = manager.tables.root(world.instances[1].satp).unwrap();
+    let entry = manager.tables.find(root, slot).unwrap();
+    tables::map_over(entry, physical, USER | READ);
+    assert_eq!(manager.free(1, address, 2), Err(Error::Busy));
+    assert_eq!(world.page(1, address + PAGE_SIZE).unwrap().0, physical, "mapped as before");
+    entry.store(0, Relaxed);
+    assert_eq!(manager.free(1, address, 2), Ok(()));
+}
+
+#[test]
+fn the_dead_reach_nothing_and_begin_anew() {
+    let world = World::new();
+    let manager = world.manager();
+    let before = (world.free(), world.used(1));
+    for word in 0..512 {
+        world.word(laid_out(1, 1) + word * 8).store(word as i64, Relaxed);
+    }
+    let generation = laid_out(1, 3) + offset_of!(Startup, generation) as u64;
+    world.word(generation).store(4, Relaxed);
+    let address = manager.allocate(1, 4).unwrap();
+    manager.make_section(1, 2).unwrap();
+
+    manager.kill(1).unwrap();
+    for reached in [address, data(1), stack_top(1) - 8, region(1) + STARTUP_OFFSET] {
+        assert_eq!(world.page(1, reached), None, "{reached:#x}");
+    }
+    assert_eq!(manager.allocate(1, 1), Err(Error::Dead));
+    assert!(world.page(2, data(2)).is_some());
+
+    manager.release(1, true).unwrap();
+    assert_eq!((world.free(), world.used(1)), before);
+    manager.renew(1).unwrap();
+    assert_eq!(world.page(1, address), None);
+    assert_eq!(world.page(1, data(1)).unwrap().0, laid_out(1, 0));
+    for word in 0..512 {
+        assert_eq!(world.word(laid_out(1, 0) + word * 8).load(Relaxed), word as i64, "as in the image");
+        assert_eq!(world.word(laid_out(1, 2) + word * 8).load(Relaxed), 0, "the stack is empty");
+    }
+    assert_eq!(world.word(generation).load(Relaxed), 5);
+    assert_eq!(world.word(laid_out(2, 0)).load(Relaxed), 0x5ec2e7, "the neighbour's is untouched");
+    assert_eq!(manager.allocate(1, 4), Ok(address));
+}
+
+#[test]
+fn sections_are_shared_by_their_owner() {
+    let world = World::new();
+    let manager = world.manager();
+    let section = manager.make_section(1, 3).unwrap();
+    assert_eq!(world.page(2, section), None);
+    assert_eq!(manager.share(2, section, 1, true), Err(Error::NotAllowed));
+    assert_eq!(manager.share(1, section + PAGE_SIZE, 2, true), Err(Error::NotFound));
+    assert_eq!(manager.share(1, section, 9, true), Err(Error::NotFound));
+    manager.share(1, section, 2, false).unwrap();
+    for page in 0..3 {
+        let (own, other) = (world.page(1, section + page * PAGE_SIZE), world.page(2, section + page * PAGE_SIZE));
+        assert_eq!(own.unwrap().0, other.unwrap().0);
+        assert_eq!((own.unwrap().1, other.unwrap().1), (USER | READ | WRITE, USER | READ));
+    }
+    assert_eq!(manager.drop_section(2, section), Err(Error::NotAllowed));
+    let used = world.used(1);
+    manager.drop_section(1, section).unwrap();
+    assert_eq!((world.page(1, section), world.page(2, section), world.used(1)), (None, None, used - 3));
+    assert_eq!(manager.drop_section(1, section), Err(Error::NotFound));
+}
+
+#[test]
+fn a_section_outlives_its_owner_while_others_map_it() {
+    let world = World::new();
+    let manager = world.manager();
+    let before = world.free();
+    let section = manager.make_section(1, 3).unwrap();
+    manager.share(1, section, 2, true).unwrap();
+    let (physical, _) = world.page(2, section).unwrap();
+    manager.kill(1).unwrap();
+    manager.release(1, true).unwrap();
+    assert_eq!(world.page(2, section).unwrap().0, physical);
+    assert!(world.manager().state.frames.available() as u64 == FREE_PAGES - 3);
+    manager.kill(2).unwrap();
+    manager.release(2, true).unwrap();
+    assert_eq!(world.free(), before);
+}
+
+#[test]
+fn nobody_takes_all_page_tables() {
+    let world = World::new();
+    let manager = world.manager();
+    let made = (0..100).take_while(|_| manager.make_section(1, 1).is_ok()).count();
+    assert_eq!(made, crate::sections::OF_DOMAIN);
+    let count = AtomicU32::new(0);
+    let root = manager.tables.root(world.instances[1].satp).unwrap();
+    let made = (0..100)
+        .take_while(|leaf| manager.tables.grow(root, SECTIONS + leaf * LEAF_SPAN, &count, TABLES_OF_DOMAIN).is_ok())
+        .count();
+    // One of them is a directory.
+    assert_eq!((made as u32, count.load(Relaxed)), (TABLES_OF_DOMAIN - 1, TABLES_OF_DOMAIN));
+}
