@@ -81,11 +81,13 @@ impl Guest {
 
     /// Waits until the guest has printed `pattern`, behind whatever an earlier wait found.
     pub fn wait_for(&mut self, pattern: &Pattern) -> Result<()> {
+        let mut from = self.matched;
         loop {
-            if let Some(found) = pattern.regex.find_at(&self.transcript, self.matched) {
+            if let Some(found) = pattern.regex.find_at(&self.transcript, from) {
                 self.matched = found.end();
                 return Ok(());
             }
+            from = from.max(self.transcript.len().saturating_sub(OVERLAP));
             if self.receive().with_context(|| format!("waiting for {}", pattern.shown))?.is_none() {
                 bail!("the guest ended while the test waited for {}", pattern.shown);
             }
@@ -121,13 +123,21 @@ impl Guest {
             Err(RecvTimeoutError::Disconnected) => return Ok(None),
             Err(RecvTimeoutError::Timeout) => return Err(anyhow!(TimeLimit)),
         };
+        // A guest that never stops printing has a limit too.
+        if Instant::now() >= self.deadline {
+            return Err(anyhow!(TimeLimit));
+        }
+        while let Ok(more) = self.output.try_recv() {
+            bytes.extend(more);
+        }
         bytes.retain(|byte| *byte != b'\r');
         let from = self.transcript.len();
         self.transcript.extend_from_slice(&bytes);
-        for (pattern, since) in &self.forbidden {
+        for (pattern, since) in &mut self.forbidden {
             if pattern.regex.find_at(&self.transcript, *since).is_some() {
                 bail!("the guest printed {}, which this test forbids", pattern.shown);
             }
+            *since = (*since).max(self.transcript.len().saturating_sub(OVERLAP));
         }
         Ok(Some(&self.transcript[from..]))
     }
@@ -145,6 +155,10 @@ impl Drop for Guest {
         let _ = self.child.wait();
     }
 }
+
+/// Output in which a pattern was not found is not searched again, but for its last bytes, in which a
+/// match may have begun.
+const OVERLAP: usize = 4096;
 
 /// The time limit passed.
 #[derive(Debug)]

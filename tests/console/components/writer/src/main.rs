@@ -9,7 +9,7 @@ use cairn_interfaces::{Console, Threads};
 
 /// Bytes of a line: as much as the console keeps together.
 const LINE: usize = 256;
-const LINES: u64 = 300;
+const LINES: u64 = 60;
 
 cairn::component! {
     name: "writer",
