@@ -82,9 +82,10 @@ impl ReadyQueue for EarliestDeadline {
     }
 
     #[inline(always)]
-    fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex) {
+    fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool {
         threads[thread as usize].set_wait_key(self.deadlines[thread as usize].counts);
         heap::insert::<ByWaitKey>(threads, &mut self.first, thread);
+        self.first == thread
     }
 
     fn insert_front(&mut self, threads: &mut Threads, thread: ThreadIndex) {

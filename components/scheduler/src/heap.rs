@@ -68,7 +68,8 @@ pub fn has_several<O: Order>(threads: &Threads, root: ThreadIndex) -> bool {
     O::links(&threads[root as usize]).left != IDLE
 }
 
-/// Takes `thread`, which is in the heap that begins at `root`, out of it.
+/// Takes `thread`, which is in the heap that begins at `root`, out of it. Its links are then
+/// [`Links::ALONE`].
 #[inline(always)]
 pub fn remove<O: Order>(threads: &mut Threads, root: &mut ThreadIndex, thread: ThreadIndex) {
     let links = *O::links(&threads[thread as usize]);
@@ -94,6 +95,7 @@ fn remove_linked<O: Order>(
         merge::<O>(threads, links.left, links.right)
     };
     let parent = links.parent;
+    *O::links_mut(&mut threads[thread as usize]) = Links::ALONE;
     if rest != IDLE {
         O::links_mut(&mut threads[rest as usize]).parent = parent;
     }

@@ -26,7 +26,7 @@ impl Pair {
         let priorities = [30, 60, 60, 90, 90, 120];
         let mut s = scheduler(&priorities);
         s.configuration.quantum = u64::MAX;
-        s.ticking = false;
+        s.next_tick = 0;
         for lock in 1..=LOCK_COUNT as u8 {
             s.create_lock(lock_domain(lock)).unwrap();
         }

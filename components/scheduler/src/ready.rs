@@ -19,8 +19,8 @@ pub trait ReadyQueue {
     fn start(&mut self);
     /// The thread that should run; [`IDLE`] if none is ready.
     fn first(&self) -> ThreadIndex;
-    /// `thread` becomes ready, behind its equals.
-    fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex);
+    /// `thread` becomes ready, behind its equals; true if it is the first thread now.
+    fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool;
     /// `thread` becomes ready, before its equals.
     fn insert_front(&mut self, threads: &mut Threads, thread: ThreadIndex);
     /// `thread` is no longer ready.
@@ -142,14 +142,16 @@ impl ReadyQueue for FixedPriority {
     }
 
     #[inline(always)]
-    fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex) {
+    fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool {
         let level = threads[thread as usize].level;
         if u16::from(level) < self.first_level {
             self.put_down_first();
             self.first = thread;
             self.first_level = level.into();
             alone(thread, &mut threads[thread as usize]);
-        } else if u16::from(level) == self.first_level {
+            return true;
+        }
+        if u16::from(level) == self.first_level {
             append(threads, self.first, thread);
         } else if self.heads[level as usize] != IDLE {
             append(threads, self.heads[level as usize], thread);
@@ -158,6 +160,7 @@ impl ReadyQueue for FixedPriority {
             self.levels.set(level.into());
             alone(thread, &mut threads[thread as usize]);
         }
+        false
     }
 
     fn insert_front(&mut self, threads: &mut Threads, thread: ThreadIndex) {

@@ -9,7 +9,7 @@ use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::QUEUES;
 use crate::supervision::Fault;
-use crate::thread::{Handle, IDLE, STOPPED, State, TIMED, Thread, ThreadIndex, Threads};
+use crate::thread::{Handle, IDLE, Links, STOPPED, State, TIMED, Thread, ThreadIndex, Threads};
 use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 
@@ -34,16 +34,16 @@ pub struct Scheduler<Q, M> {
     sequence: u64,
     /// The machine's timer is set to this time.
     pub(crate) armed: u64,
-    /// When the next quantum ends, if `ticking`.
+    /// When the next quantum ends; 0 while the timer marks no quanta.
     pub(crate) next_tick: u64,
-    /// True while the timer marks quanta.
-    pub(crate) ticking: bool,
     /// Root of the heap of threads with a time limit.
     pub(crate) timers: ThreadIndex,
     /// First of the ring of threads whose fault the supervisor has not seen.
     pub(crate) faults: ThreadIndex,
     pub(crate) machine: M,
     pub(crate) ready: Q,
+    /// For each semaphore, the root of the heap of waiting threads.
+    pub(crate) roots: [ThreadIndex; SEMAPHORES],
     pub(crate) threads: Threads,
     pub(crate) semaphores: [Semaphore; SEMAPHORES],
     pub(crate) queues: [ThreadIndex; QUEUES],
@@ -73,11 +73,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             sequence: 0,
             armed: 0,
             next_tick: 0,
-            ticking: false,
             timers: IDLE,
             faults: IDLE,
             configuration: Configuration { quantum: 0, supervisor_semaphore: 0 },
             machine,
+            roots: [IDLE; SEMAPHORES],
             semaphores: [Semaphore::ZERO; SEMAPHORES],
             queues: [IDLE; QUEUES],
             waited: Bitmap::EMPTY,
@@ -155,7 +155,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let record = &self.threads[thread as usize];
         match record.state {
             State::Free => Err(Error::NotFound),
-            state => Ok(state as u64
+            state => Ok(state.number()
                 | u64::from(255 - record.own_level) << 8
                 | u64::from(self.homes[thread as usize]) << 16),
         }
@@ -236,24 +236,25 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         now: u64,
     ) -> M::Outcome {
         self.account(from, now);
-        if self.ready.shares(&self.threads) && !self.ticking {
-            return self.switch_ticking(to, status, value, now);
+        if self.next_tick == 0 && self.ready.shares(&self.threads) {
+            return Self::switch_ticking(to, status, value, now, self);
         }
         self.machine.switch(to, status.into(), value)
     }
 
     // Rare paths are functions of their own, called last: the common path then saves no registers.
+    // Their parameters are where the common path has them anyway: first those of the portal.
     #[cold]
     #[inline(never)]
     fn switch_ticking(
-        &mut self,
         to: ThreadIndex,
         status: i8,
         value: u64,
         now: u64,
+        scheduler: &mut Self,
     ) -> M::Outcome {
-        self.start_ticking(now);
-        self.machine.switch(to, status.into(), value)
+        scheduler.start_ticking(now);
+        scheduler.machine.switch(to, status.into(), value)
     }
 
     /// What `thread` gets when it goes on.
@@ -285,7 +286,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Ends an operation: the thread that called is first.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
-        if self.ready.shares(&self.threads) && !self.ticking {
+        if self.next_tick == 0 && self.ready.shares(&self.threads) {
             return self.reply_ticking(status, value, now);
         }
         self.machine.reply(status.into(), value)
@@ -323,6 +324,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let sequence = if root == IDLE {
             0
         } else {
+            if self.threads[root as usize].wait == Links::ALONE {
+                // It may have begun to wait without a key.
+                self.threads[root as usize].wait_key = self.ready.wait_key(&self.threads, root, 0);
+            }
             self.sequence += 1;
             self.sequence
         };
@@ -371,10 +376,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             State::Free | State::Ready => return,
             State::Sleep => {}
             State::Semaphore => {
-                let semaphore = &mut self.semaphores[object as usize % SEMAPHORES];
-                heap::remove::<ByWaitKey>(&mut self.threads, &mut semaphore.waiters, thread);
+                let root = &mut self.roots[object as usize % SEMAPHORES];
+                heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
                 let word = self.word(object);
-                self.set_word(object, word + 1);
+                self.set_word(object, word.wrapping_add(1));
             }
             State::Stack => {
                 let root = &mut self.queues[object as usize % QUEUES];
@@ -402,7 +407,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     fn root_of(&mut self, thread: ThreadIndex) -> Option<&mut ThreadIndex> {
         let Thread { state, object, .. } = self.threads[thread as usize];
         match state {
-            State::Semaphore => Some(&mut self.semaphores[object as usize % SEMAPHORES].waiters),
+            State::Semaphore => Some(&mut self.roots[object as usize % SEMAPHORES]),
             State::Lock => Some(&mut self.locks[object as usize % LOCKS].waiters),
             State::Stack => Some(&mut self.queues[object as usize % QUEUES]),
             State::Free | State::Ready | State::Join | State::Sleep => None,

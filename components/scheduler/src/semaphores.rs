@@ -19,7 +19,7 @@ pub const INITIAL_MAXIMUM: u64 = i64::MAX as u64 / 2;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Life {
-    /// Zero, because the hot paths test for it.
+    /// Zero, as everything before the start.
     Alive,
     Free,
     /// Its domain died; its waiters are being sent away.
@@ -34,11 +34,8 @@ impl Life {
 }
 
 #[derive(Clone, Copy)]
-#[repr(C, align(4))]
 pub(crate) struct Semaphore {
     pub(crate) life: Life,
-    /// Root of the heap of waiting threads.
-    pub(crate) waiters: ThreadIndex,
     /// Who pays for it.
     pub(crate) domain: u8,
     /// The layout's portals name it for good, so it outlives its domain.
@@ -46,7 +43,7 @@ pub(crate) struct Semaphore {
 }
 
 impl Semaphore {
-    pub(crate) const FREE: Semaphore = Semaphore { life: Life::Free, waiters: IDLE, domain: 0, fixed: false };
+    pub(crate) const FREE: Semaphore = Semaphore { life: Life::Free, domain: 0, fixed: false };
     /// Before the scheduler's start.
     pub(crate) const ZERO: Semaphore = Semaphore { life: Life::Alive, ..Semaphore::FREE };
 }
@@ -98,7 +95,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if record.domain != domain || record.fixed {
             return Err(Error::NotAllowed);
         }
-        if record.waiters != IDLE {
+        if self.roots[index as usize % SEMAPHORES] != IDLE {
             return Err(Error::Busy);
         }
         self.drop_semaphore(index);
@@ -116,36 +113,33 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// P: takes one, or waits for it.
     #[inline(always)]
     pub fn p(&mut self, thread: ThreadIndex, domain: u8, semaphore: u64, now: u64) -> M::Outcome {
-        // The common case: the thread waits, and nobody did before. All else is a function of its
-        // own, called last, so that no register is saved here.
-        let Some(index) = self.alive(semaphore) else {
-            return self.p_general(thread, domain, semaphore, now);
-        };
-        let word = self.word(index);
-        let root = &mut self.semaphores[index as usize % SEMAPHORES].waiters;
-        if word > 0 || *root != IDLE || thread == IDLE {
-            return self.p_general(thread, domain, semaphore, now);
+        // The common case: the thread waits, and nobody did before, which the word says: it is negative
+        // for a semaphore that is not alive. All else is a function of its own, called last, so that no
+        // register is saved here.
+        let index = semaphore as u16;
+        if semaphore >= SEMAPHORES as u64 || self.word(index) != 0 || thread == IDLE {
+            return Self::p_general(semaphore, thread, domain, now, self);
         }
-        *root = thread;
-        self.set_word(index, word - 1);
+        self.set_word(index, -1);
+        self.roots[index as usize % SEMAPHORES] = thread;
         self.block(thread, domain, State::Semaphore, index);
-        self.threads[thread as usize].wait = Links::ALONE;
-        self.set_wait_key(thread, IDLE);
+        // It is alone in the heap already, and gets its key when another thread joins it there.
+        debug_assert_eq!(self.threads[thread as usize].wait, Links::ALONE);
         self.blocked(thread, now)
     }
 
     #[inline(never)]
     fn p_general(
-        &mut self,
+        semaphore: u64,
         thread: ThreadIndex,
         domain: u8,
-        semaphore: u64,
         now: u64,
+        scheduler: &mut Self,
     ) -> M::Outcome {
-        match self.p_or_wait(thread, domain, semaphore) {
-            Ok(true) => self.machine.reply(0, 0),
-            Ok(false) => self.blocked(thread, now),
-            Err(error) => self.refuse(error),
+        match scheduler.p_or_wait(thread, domain, semaphore) {
+            Ok(true) => scheduler.machine.reply(0, 0),
+            Ok(false) => scheduler.blocked(thread, now),
+            Err(error) => scheduler.refuse(error),
         }
     }
 
@@ -189,23 +183,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// V: gives one, to the first waiter if there is one.
     #[inline(always)]
     pub fn v(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> M::Outcome {
-        // The common case: one thread waits, without a time limit.
-        let Some(index) = self.alive(semaphore) else {
-            return self.v_general(thread, semaphore, now);
-        };
-        let root = &mut self.semaphores[index as usize % SEMAPHORES].waiters;
-        let waiter = *root;
-        let record = &self.threads[waiter as usize];
-        if waiter == IDLE || record.wait.left != IDLE || record.flags != 0 {
-            return self.v_general(thread, semaphore, now);
+        // The common case: one thread waits, which the word says, and has no time limit.
+        let index = semaphore as u16;
+        if semaphore >= SEMAPHORES as u64 || self.word(index) != -1 {
+            return Self::v_general(semaphore, thread, now, self);
         }
-        *root = IDLE;
-        let word = self.word(index);
-        self.set_word(index, word.wrapping_add(1));
+        let waiter = self.roots[index as usize % SEMAPHORES];
+        let record = &self.threads[waiter as usize];
+        if record.flags != 0 {
+            // It is this semaphore that it waits for.
+            return Self::v_general(record.object.into(), thread, now, self);
+        }
+        self.roots[index as usize % SEMAPHORES] = IDLE;
+        self.set_word(index, 0);
         self.note_release(waiter, now);
         self.threads[waiter as usize].state = State::Ready;
-        self.ready.insert(&mut self.threads, waiter);
-        if self.ready.first() == waiter {
+        if self.ready.insert(&mut self.threads, waiter) {
             // Its result goes straight to it.
             self.set_result(thread, 0, 0);
             return self.switch_with(thread, waiter, 0, 0, now);
@@ -215,10 +208,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     #[inline(never)]
-    fn v_general(&mut self, thread: ThreadIndex, semaphore: u64, now: u64) -> M::Outcome {
-        match self.signal(semaphore, now) {
-            Ok(()) => self.finish(thread, 0, 0, now),
-            Err(error) => self.refuse(error),
+    fn v_general(
+        semaphore: u64,
+        thread: ThreadIndex,
+        now: u64,
+        scheduler: &mut Self,
+    ) -> M::Outcome {
+        match scheduler.signal(semaphore, now) {
+            Ok(()) => scheduler.finish(thread, 0, 0, now),
+            Err(error) => scheduler.refuse(error),
         }
     }
 
@@ -239,7 +237,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if record.domain != domain {
             return self.refuse(Error::NotAllowed);
         }
-        let waiter = record.waiters;
+        let waiter = self.roots[index as usize % SEMAPHORES];
         if waiter == IDLE {
             return self.machine.reply(0, 0);
         }
@@ -285,9 +283,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return Ok(true);
         }
         self.block(thread, domain, State::Semaphore, index);
-        let root = self.semaphores[index as usize % SEMAPHORES].waiters;
+        let root = self.roots[index as usize % SEMAPHORES];
         self.set_wait_key(thread, root);
-        let root = &mut self.semaphores[index as usize % SEMAPHORES].waiters;
+        let root = &mut self.roots[index as usize % SEMAPHORES];
         heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
         Ok(false)
     }
@@ -297,7 +295,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let index = self.semaphore(semaphore)?;
         let word = self.word(index);
         self.set_word(index, word.wrapping_add(1));
-        let root = &mut self.semaphores[index as usize % SEMAPHORES].waiters;
+        let root = &mut self.roots[index as usize % SEMAPHORES];
         let waiter = *root;
         if waiter != IDLE {
             heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);

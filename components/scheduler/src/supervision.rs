@@ -157,12 +157,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if record.life == Life::Free || record.domain != dead {
             return Step::Nothing;
         }
-        record.life = Life::Dying;
-        let waiter = record.waiters;
+        if record.life == Life::Alive {
+            record.life = Life::Dying;
+            self.set_word(index, i64::MIN);
+        }
+        let waiter = self.roots[index as usize % SEMAPHORES];
         if waiter != IDLE {
             self.end_wait(waiter, Error::Dead.status() as i8, now);
             return Step::Again;
         }
+        let record = &mut self.semaphores[index as usize % SEMAPHORES];
         if record.fixed {
             record.life = Life::Alive;
             self.set_word(index, 0);

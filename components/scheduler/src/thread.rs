@@ -17,10 +17,10 @@ const _: () = assert!(size_of::<Thread>() == 64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
+    /// It runs or could run. Zero, because the hot paths store it.
+    Ready,
     /// There is no such thread.
     Free,
-    /// It runs or could run.
-    Ready,
     /// It waits in a P.
     Semaphore,
     /// It waits for a lock.
@@ -31,6 +31,17 @@ pub enum State {
     Stack,
     /// It waits for a time.
     Sleep,
+}
+
+impl State {
+    /// The number by which supervisor and shell know it.
+    pub(crate) const fn number(self) -> u64 {
+        match self {
+            State::Free => 0,
+            State::Ready => 1,
+            other => other as u64,
+        }
+    }
 }
 
 /// Flag: the thread is in the queue of time limits.
@@ -120,7 +131,7 @@ impl Thread {
     };
 
     /// Before the scheduler's start.
-    pub(crate) const ZERO: Thread = Thread { own_level: 0, level: 0, ..Thread::FREE };
+    pub(crate) const ZERO: Thread = Thread { own_level: 0, level: 0, state: State::Ready, ..Thread::FREE };
 
     /// Sets the key of [`crate::heap::ByWaitKey`], while the thread is in no such heap: for a ready
     /// queue that is one.

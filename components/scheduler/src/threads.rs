@@ -4,7 +4,7 @@ use crate::machine::{Machine, Start};
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::supervision::Fault;
-use crate::thread::{Handle, IDLE, State, Thread, ThreadIndex, Threads};
+use crate::thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
 use cairn_abi::Error;
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -63,7 +63,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let account = &mut self.domains[domain as usize];
         account.threads = account.threads.saturating_add(1);
         let record = &mut self.threads[thread as usize];
-        *record = Thread { generation: record.generation, state: State::Ready, ..Thread::FREE };
+        *record = Thread { generation: record.generation, state: State::Ready, wait: Links::ALONE, ..Thread::FREE };
         self.fault_of[thread as usize] = Fault::NONE;
         self.ready.set_priority(&mut self.threads, thread, priority, now);
         self.refresh_urgency(thread);

@@ -63,7 +63,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.look_on(now);
         // Whoever ran, ran until now, even if another thread is first since a moment.
         self.account(thread, now);
-        if self.ticking && now >= self.next_tick {
+        if self.next_tick != 0 && now >= self.next_tick {
             let record = &mut self.threads[thread as usize];
             let ran = record.used.wrapping_sub(record.quantum_from);
             if ran >= self.configuration.quantum {
@@ -72,11 +72,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                     self.ready.quantum_used(&mut self.threads, thread, now);
                 }
             }
-            self.ticking = false;
-            if self.ready.shares(&self.threads) {
-                self.ticking = true;
-                self.next_tick = now.saturating_add(self.configuration.quantum);
-            }
+            let shares = self.ready.shares(&self.threads);
+            self.next_tick = if shares { now.saturating_add(self.configuration.quantum) } else { 0 };
         }
         self.arm(now);
         self.finish(thread, 0, 0, now)
@@ -93,7 +90,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Two threads share the processor from now on: the timer marks quanta.
     pub(crate) fn start_ticking(&mut self, now: u64) {
-        self.ticking = true;
         self.next_tick = now.saturating_add(self.configuration.quantum);
         self.arm_before(self.next_tick);
     }
@@ -112,7 +108,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if self.timers != IDLE {
             time = self.threads[self.timers as usize].time_limit;
         }
-        if self.ticking {
+        if self.next_tick != 0 {
             time = time.min(self.next_tick);
         }
         if self.unseen.first().is_some() {

@@ -3,7 +3,8 @@
 
 use core::cell::UnsafeCell;
 use core::convert::Infallible;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::ptr::null_mut;
+use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Interior mutability for components that run to completion, where a second user cannot be there;
 /// elsewhere a second user is told so.
@@ -39,15 +40,16 @@ impl<T> Exclusive<T> {
 /// its activations begins on the same empty stack with interrupts off, and may end out of the middle
 /// of a borrow, by [`crate::privileged::switch`] or [`crate::privileged::reply`]: nothing that could
 /// use that borrow runs again.
-// The check's mark lies before the value, so that one address reaches both.
-#[repr(C)]
 pub struct RunToCompletion<T> {
-    claimed: AtomicBool,
+    /// The value; null before the claim. So the check costs no load beside that of the address.
+    claimed: AtomicPtr<T>,
     value: UnsafeCell<T>,
 }
 
 // SAFETY: `with` demands `claim`, which proves that no two activations exist at a time.
 unsafe impl<T: Send> Sync for RunToCompletion<T> {}
+
+const NOT_CLAIMED: &str = "not claimed";
 
 /// What [`RunToCompletion::run`] runs.
 pub trait Operation<T> {
@@ -59,7 +61,7 @@ pub trait Operation<T> {
 impl<T> RunToCompletion<T> {
     /// Wraps a value.
     pub const fn new(value: T) -> RunToCompletion<T> {
-        RunToCompletion { claimed: AtomicBool::new(false), value: UnsafeCell::new(value) }
+        RunToCompletion { claimed: AtomicPtr::new(null_mut()), value: UnsafeCell::new(value) }
     }
 
     /// Checks that this instance runs to completion; before the first `with`, once. Panics if it
@@ -67,24 +69,22 @@ impl<T> RunToCompletion<T> {
     #[cfg(target_arch = "riscv64")]
     pub fn claim(&self) {
         assert!(crate::environment::startup().run_to_completion == 1, "this instance does not run to completion");
-        self.claimed.store(true, Ordering::Relaxed);
+        self.claimed.store(self.value.get(), Ordering::Relaxed);
     }
 
     /// Runs `body` with the value. `body` must not call `with`; every entry point does so once.
     #[inline(always)]
     pub fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
-        assert!(self.claimed.load(Ordering::Relaxed), "not claimed");
-        // SAFETY: only one activation of this component exists at a time (`claim`), and it borrows
-        // once: `body` must not call this.
-        body(unsafe { &mut *self.value.get() })
+        // SAFETY: null, or this static's value. Only one activation of this component exists at a time
+        // (`claim`), and it borrows once: `body` must not call this.
+        body(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED))
     }
 
     /// [`RunToCompletion::with`] for hot paths that do not come back. The compiler takes these for
     /// cold and does not inline a closure; an [`Operation`] it has to.
     #[inline(always)]
     pub fn run<O: Operation<T>>(&self, operation: O) -> ! {
-        assert!(self.claimed.load(Ordering::Relaxed), "not claimed");
         // SAFETY: as above.
-        match operation.run(unsafe { &mut *self.value.get() }) {}
+        match operation.run(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}
     }
 }

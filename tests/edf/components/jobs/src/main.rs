@@ -4,6 +4,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+#[path = "../../../../scheduler/components/exercise/src/report.rs"]
 mod report;
 
 use cairn::Error;
