@@ -13,8 +13,7 @@
     .balign 4
     .globl privileged_switch
 privileged_switch:
-    lla     t2, NUCLEUS_PARAMETERS
-    ld      t2, PARAMETERS_THREADS(t2)
+    ld      t2, NUCLEUS_PARAMETERS + PARAMETERS_THREADS
     bgeu    a0, t2, bad_argument
     srli    t3, tp, 12
     slli    t3, t3, 12
