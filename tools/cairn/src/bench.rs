@@ -8,8 +8,6 @@ mod results;
 mod table;
 mod trace;
 
-pub use limits::check_job;
-
 use crate::build;
 use crate::expect::{Guest, Pattern};
 use crate::paths;

@@ -67,14 +67,14 @@ fn note(_argument: u64) {
 fn threads() {
     let mut report = Report::new();
     let meter = Meter::new();
-    // `Threads::spawn` is the fourth method, `join` the sixth.
+    // `Threads::spawn` is the third method, `join` the fifth.
     let first = imports::THREADS.first_portal();
     report.samples(format_args!("thread.create"), 1, |samples| {
         for round in 0..WARM_UP + ROUNDS {
             let claim = STACK.claim(note, 0).expect("the thread before has ended");
             let start = claim.start();
             let words = [0, 0, 0, start.entry(), start.stack(), start.argument(), BEFORE_CREATOR.into(), 0];
-            let sample = measure::portal(first + 3, &words, &AtomicI64::new(0));
+            let sample = measure::portal(first + 2, &words, &AtomicI64::new(0));
             assert!(sample.reply.status == 0, "spawning failed");
             if round >= WARM_UP {
                 samples.add(meter.between(sample.begin, COUNT.load(Relaxed)));
@@ -85,8 +85,8 @@ fn threads() {
         for round in 0..WARM_UP + ROUNDS {
             let thread = spawn(imports::THREADS, &STACK, note, 0, AFTER_CREATOR).expect("the quota has room");
             let words = [0, 0, 0, thread.name(), 0, 0, 0, 0];
-            let sample = measure::portal(first + 5, &words, &AtomicI64::new(0));
-            assert!(sample.reply.status == 0, "joining failed");
+            let sample = measure::portal(first + 4, &words, &AtomicI64::new(0));
+            assert!(sample.reply.status == 0 && sample.begin < COUNT.load(Relaxed), "joining did not wait");
             if round >= WARM_UP {
                 samples.add(sample.end - COUNT.load(Relaxed) - 1);
             }

@@ -2,7 +2,6 @@
 
 use super::results::Measured;
 use crate::paths;
-use crate::test::{Job, Outcome};
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -53,21 +52,6 @@ pub fn write(results: &[Measured]) -> Result<()> {
         text += &format!("\"{name}\" = {limit:?}\n");
     }
     std::fs::write(file(), text).with_context(|| format!("cannot write {}", paths::shown(&file())))
-}
-
-/// The limits as a test.
-pub fn check_job() -> Job {
-    let run = Box::new(|| {
-        let catalogue = super::Catalogue::read()?;
-        let (measured, broken_systems) = super::measure(&catalogue, "")?;
-        let broken = broken(&measured)?;
-        Ok(Outcome {
-            passed: measured.len().saturating_sub(broken.len()),
-            failed: broken.len() + broken_systems,
-            explanation: broken.join("\n"),
-        })
-    });
-    Job { name: "bench limits".to_owned(), run }
 }
 
 #[cfg(test)]

@@ -9,6 +9,9 @@ const SIZE: (u32, u32) = (760, 460);
 const FONT: &str = "sans-serif";
 const COLORS: [RGBColor; 4] = [RGBColor(0, 90, 181), RGBColor(200, 70, 0), RGBColor(0, 130, 90), RGBColor(120, 60, 160)];
 
+/// A number of a result.
+type Value = fn(&Measured) -> f64;
+
 /// A line of a plot: the value at each column that has one.
 struct Line {
     name: String,
@@ -23,21 +26,23 @@ pub fn draw(plot: &Plot, results: &[Measured]) -> Result<Option<String>> {
         return Ok(None);
     }
     let mut text = String::new();
-    paint(plot, &lines, highest * 1.15, &mut text).map_err(|error| anyhow!("{}: {error}", plot.file))?;
+    // Room for the legend above the lines.
+    let top = highest * if plot.spread { 1.5 } else { 1.25 };
+    paint(plot, &lines, top, &mut text).map_err(|error| anyhow!("{}: {error}", plot.file))?;
     Ok(Some(text))
 }
 
 fn lines(plot: &Plot, results: &[Measured]) -> Vec<Line> {
     let mut lines = Vec::new();
     for (name, series) in &plot.series {
-        let values = |what: fn(&Measured) -> f64| -> Vec<(f64, f64)> {
+        let values = |what: Value| -> Vec<(f64, f64)> {
             let found = plot.names(series).into_iter().enumerate().filter_map(|(column, name)| {
                 let result = results.iter().find(|result| result.name == name)?;
                 Some((column as f64, what(result)))
             });
             found.collect()
         };
-        let kinds: &[(&str, fn(&Measured) -> f64)] = if plot.spread {
+        let kinds: &[(&str, Value)] = if plot.spread {
             &[(" median", |result| result.median), (" 99th percentile", |result| result.p99), (" maximum", |result| result.max)]
         } else {
             &[("", |result| result.median)]
@@ -72,6 +77,7 @@ fn paint(plot: &Plot, lines: &[Line], top: f64, text: &mut String) -> Result<(),
         .light_line_style(WHITE)
         .x_labels(plot.columns.len() + 1)
         .x_label_formatter(&column)
+        .y_label_formatter(&|count| format!("{count:.0}"))
         .x_desc(&plot.across)
         .y_desc("executed instructions")
         .label_style((FONT, 13))
