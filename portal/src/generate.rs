@@ -290,6 +290,10 @@ const WINDOW: [Stencil; 7] = [
     stencil::WINDOW_0, stencil::WINDOW_1, stencil::WINDOW_2, stencil::WINDOW_3,
     stencil::WINDOW_4, stencil::WINDOW_5, stencil::WINDOW_6,
 ];
+const WINDOW_POINTER: [Stencil; 7] = [
+    stencil::WINDOW_POINTER_0, stencil::WINDOW_POINTER_1, stencil::WINDOW_POINTER_2, stencil::WINDOW_POINTER_3,
+    stencil::WINDOW_POINTER_4, stencil::WINDOW_POINTER_5, stencil::WINDOW_POINTER_6,
+];
 
 fn parameters(code: &mut Code, specification: &Specification) -> Result<(), GenerateError> {
     let mut position = 0;
@@ -305,7 +309,10 @@ fn parameters(code: &mut Code, specification: &Specification) -> Result<(), Gene
             Letter::Read | Letter::Write => {
                 let service = if *letter == Letter::Read { SERVICE_OPEN_READ } else { SERVICE_OPEN_WRITE };
                 code.value(Value::WindowService, service);
-                code.value(Value::WindowSlot, slot);
+                window_values(code, slot);
+                if *letter == Letter::Write {
+                    code.emit(&WINDOW_POINTER[position])?;
+                }
                 code.emit(&WINDOW[position])?;
                 slot += 1;
             }
@@ -372,8 +379,8 @@ fn call_half(
             Stack::New => code.emit(&stencil::STACK_BELOW_COPIES)?,
             _ => code.emit(&stencil::STACK_WINDOWS)?,
         }
-        for slot in 0..specification.windows() as i64 {
-            code.value(Value::WindowLength, -16 * (slot + 1) + 8);
+        for slot in 1..specification.windows() as i64 {
+            window_values(code, slot);
             code.emit(&stencil::WINDOW_CLEAR)?;
         }
     }
@@ -408,6 +415,13 @@ fn call_half(
     Ok(start)
 }
 
+/// A slot's number and, below the frame's header, its record.
+fn window_values(code: &mut Code, slot: i64) {
+    code.value(Value::WindowSlot, slot);
+    code.value(Value::WindowPointer, -16 * (slot + 1));
+    code.value(Value::WindowLength, -16 * (slot + 1) + 8);
+}
+
 fn close_windows(
     code: &mut Code,
     specification: &Specification,
@@ -415,8 +429,12 @@ fn close_windows(
 ) -> Result<(), GenerateError> {
     let windows = specification.letters().iter().filter(|letter| letter.words() == 2);
     for (slot, letter) in windows.enumerate() {
-        code.value(Value::WindowService, service(*letter));
-        code.value(Value::WindowSlot, slot as i64);
+        let service = service(*letter);
+        code.value(Value::WindowService, service);
+        window_values(code, slot as i64);
+        if service == SERVICE_CLOSE_WRITE {
+            code.emit(&stencil::WINDOW_CLOSE_POINTER)?;
+        }
         code.emit(&stencil::WINDOW_CLOSE)?;
     }
     Ok(())

@@ -125,14 +125,18 @@ stencil_time_\position:
     parameter a6, 6
     parameter a7, 7
 
-# A slot that was not opened has length zero, so that closing it does nothing.
+# A slot after a refused one has length zero, so that closing it does nothing.
 stencil_window_clear:
     sd      zero, %lo(window_length)(tp)
 
 # `r` and `w`: a service of the nucleus copies or maps. In: t2 pointer, t3 length, t4 slot.
-# Out: t2 the callee's pointer, t3 zero or an error.
+# Out: t2 the callee's pointer, t3 zero or an error. The window is closed by what the slot's record
+# says: its length, and where to copy to.
 .macro window pointer, length, position
+stencil_window_pointer_\position:
+    sd      \pointer, %lo(window_pointer)(tp)
 stencil_window_\position:
+    sd      \length, %lo(window_length)(tp)
     ld      t5, LITERAL_SERVICES(t1)
     ld      t5, %lo(window_service)(t5)
     addi    t2, \pointer, 0
@@ -249,10 +253,13 @@ stencil_return_enter:
     ld      t2, LITERAL_SATP(t1)
     csrw    satp, t2
 
-# Services for closing: t4 slot; they may put an error into a0.
+# Services for closing: t3 length, t4 slot; to copy back also t2 pointer, and an error comes in a0.
+stencil_window_close_pointer:
+    ld      t2, %lo(window_pointer)(tp)
 stencil_window_close:
     ld      t5, LITERAL_SERVICES(t1)
     ld      t5, %lo(window_service)(t5)
+    ld      t3, %lo(window_length)(tp)
     addi    t4, zero, %lo(window_slot)
     jalr    t5, 0(t5)
 

@@ -53,12 +53,12 @@ fn calls() {
 fn windows() {
     let plain = call_and_return("npc", 0);
     for (specification, length, open, close) in [
-        ("npcr", PAGE_SIZE, 55, 33),
-        ("npcw", PAGE_SIZE, 55, 35),
-        ("npcr", 4 * PAGE_SIZE, 79, 45),
-        ("npcr", 64, 171, 10),
-        ("npcw", 64, 171, 161),
-        ("npcr", 0, 29, 10),
+        ("npcr", PAGE_SIZE, 51, 31),
+        ("npcw", PAGE_SIZE, 52, 33),
+        ("npcr", 4 * PAGE_SIZE, 75, 43),
+        ("npcr", 64, 167, 8),
+        ("npcw", 64, 168, 159),
+        ("npcr", 0, 25, 8),
     ] {
         let counts = call_and_return(specification, length);
         let budget = if length == PAGE_SIZE { 45 } else { 200 };

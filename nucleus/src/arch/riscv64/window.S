@@ -1,18 +1,14 @@
 # Services for the parameters `r` and `w`, called by portal code with `jalr t5`.
 #
-# In: t1 the portal, tp the frame, t4 the slot; to open: t2 pointer, t3 length. Out: t2 the
-# callee's pointer, t3 zero or an error. t0, t6 and ra are free; argument and saved registers are
-# not touched. A slot's record (pointer, length) lies below the frame's header.
+# In: t1 the portal, tp the frame, t4 the slot, t3 length; to open and to copy back: t2 pointer. Out
+# of opening: t2 the callee's pointer, t3 zero or an error. t0, t6 and ra are free; argument and saved
+# registers are not touched. Portal code keeps pointer and length in a record of each slot below the
+# frame's header and closes what the record says, whether or not it was opened as a whole.
 #
 # Straight-line code: a computed jump enters an unrolled sequence so that as many steps remain as
 # there are bytes or pages.
 
     .section .text.trap, "ax"
-
-.macro record register                          # register = header - 16 * slot
-    slli    \register, t4, 4
-    sub     \register, tp, \register
-.endm
 
 # t3 = pages of t3 bytes (one at least), less one
 .macro pages_before_last
@@ -82,9 +78,6 @@ service_\name:
     srli    t0, t0, 9                           # 8 bytes of entry for 4096 of memory
     ld      t6, LITERAL_SOURCE_ENTRY(t1)
     add     t6, t6, t0
-    record  t0
-    sd      t2, -16(t0)
-    sd      t3, -8(t0)
     slot
     pages_before_last
     slli    t3, t3, 5                           # 32 bytes of code for each
@@ -107,7 +100,11 @@ service_\name:
     open    open_read, PTE_READABLE, ~PTE_WRITE
     open    open_write, PTE_WRITABLE, -1
 
+    # Closing must not enter the unrolled code by this length.
 refuse_too_large:
+    slli    t0, t4, 4                           # 16 bytes a record
+    sub     t0, tp, t0
+    sd      zero, -8(t0)
     li      t3, ERROR_TOO_LARGE
     jr      t5
 refuse_not_aligned:
@@ -120,9 +117,6 @@ refuse_bad_pointer:
 copy_in:
     srli    t0, t2, USER_ADDRESS_BITS           # an address of the kernel domain would be readable here
     bnez    t0, refuse_bad_pointer
-    record  t0
-    sd      t2, -16(t0)
-    sd      t3, -8(t0)
     copy_place
     mv      ra, t6
     beqz    t3, 1f
@@ -147,10 +141,7 @@ copy_in_end:
 
     .globl service_close_write
 service_close_write:
-    record  t0
-    ld      t3, -8(t0)
     beqz    t3, closed
-    ld      t2, -16(t0)
     li      t0, COPY_MAXIMUM
     bltu    t0, t3, unmap
     copy_place
@@ -188,8 +179,6 @@ closed:
 
     .globl service_close
 service_close:
-    record  t0
-    ld      t3, -8(t0)
     li      t0, COPY_MAXIMUM
     bgeu    t0, t3, closed
 unmap:
