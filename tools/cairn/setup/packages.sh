@@ -23,8 +23,8 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
     as_root=sudo
 else
-    echo "cairn: they need root; run this line, then the command again:" >&2
-    echo "    $line" >&2
+    echo "cairn: installing them needs root; run this line as root, then the command again:" >&2
+    echo "    apt-get update && $line" >&2
     exit 1
 fi
 export DEBIAN_FRONTEND=noninteractive
