@@ -1,8 +1,10 @@
 //! The nucleus' parameters: the host tool writes them into the image, at the nucleus' symbol
 //! `NUCLEUS_PARAMETERS`.
 
+use zerocopy::{Immutable, IntoBytes};
+
 /// What the nucleus is told of the system around it.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Immutable, IntoBytes)]
 #[repr(C)]
 pub struct Parameters {
     /// `satp` with which paging is switched on.

@@ -83,7 +83,13 @@ fn reason(address: u64) -> Option<Reason> {
 }
 
 /// Calls `found` for every page that a root maps: virtual address, physical address, flags.
-fn walk(memory: &mut Memory, table: u64, level: u32, base: u64, found: &mut impl FnMut(u64, u64, u64)) {
+fn walk(
+    memory: &mut Memory,
+    table: u64,
+    level: u32,
+    base: u64,
+    found: &mut impl FnMut(u64, u64, u64),
+) {
     for index in 0..512u64 {
         let entry = memory.load(table + index * 8);
         if entry & VALID == 0 {
@@ -120,7 +126,10 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, St
                 error = Some(format!("`{}` can write and execute {address:#x}", domain.name));
             }
             if (address >= KERNEL) == (flags & USER != 0) {
-                error = Some(format!("`{}` has {address:#x} on the wrong side of the user bit", domain.name));
+                error = Some(format!(
+                    "`{}` has {address:#x} on the wrong side of the user bit",
+                    domain.name
+                ));
             }
             if address >= KERNEL {
                 *kernel.entry(physical).or_default() |= flags;
@@ -144,7 +153,8 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, St
         if uses.len() < 2 {
             continue;
         }
-        let reason = uses.iter().filter_map(|used| reason(used.address)).max().unwrap_or(Reason::Role);
+        let reason =
+            uses.iter().filter_map(|used| reason(used.address)).max().unwrap_or(Reason::Role);
         let described: Vec<(String, String)> = uses
             .iter()
             .map(|used| {
@@ -167,9 +177,15 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, St
     Ok(sharings)
 }
 
-fn check_page(physical: u64, uses: &[Use], kernel: Option<u64>, domains: &[Domain]) -> Result<(), String> {
+fn check_page(
+    physical: u64,
+    uses: &[Use],
+    kernel: Option<u64>,
+    domains: &[Domain],
+) -> Result<(), String> {
     let name = |used: &Use| &domains[used.domain].name;
-    let plain: Vec<&Use> = uses.iter().filter(|used| reason(used.address) != Some(Reason::Role)).collect();
+    let plain: Vec<&Use> =
+        uses.iter().filter(|used| reason(used.address) != Some(Reason::Role)).collect();
     for used in uses {
         if reason(used.address) == Some(Reason::Role) && !domains[used.domain].has_role {
             return Err(format!("`{}` has no role but maps {:#x}", name(used), used.address));
@@ -179,21 +195,35 @@ fn check_page(physical: u64, uses: &[Use], kernel: Option<u64>, domains: &[Domai
             let own_stack = reason(used.address).is_none() && flags & EXECUTE == 0;
             let role = reason(used.address) == Some(Reason::Role);
             if !own_stack && !role {
-                return Err(format!("`{}` maps {physical:#x} of the kernel domain at {:#x}", name(used), used.address));
+                return Err(format!(
+                    "`{}` maps {physical:#x} of the kernel domain at {:#x}",
+                    name(used),
+                    used.address
+                ));
             }
         }
     }
     for (index, first) in plain.iter().enumerate() {
         for second in &plain[index + 1..] {
             let shared = reason(first.address);
-            if shared.is_none() || shared != reason(second.address) || first.address != second.address {
+            if shared.is_none()
+                || shared != reason(second.address)
+                || first.address != second.address
+            {
                 return Err(format!(
                     "{physical:#x} is in `{}` at {:#x} and in `{}` at {:#x}, and the description does not say so",
-                    name(first), first.address, name(second), second.address
+                    name(first),
+                    first.address,
+                    name(second),
+                    second.address
                 ));
             }
-            if (first.flags | second.flags) & EXECUTE != 0 && (first.flags | second.flags) & WRITE != 0 {
-                return Err(format!("{physical:#x} is executable in one domain and writable in another"));
+            if (first.flags | second.flags) & EXECUTE != 0
+                && (first.flags | second.flags) & WRITE != 0
+            {
+                return Err(format!(
+                    "{physical:#x} is executable in one domain and writable in another"
+                ));
             }
         }
     }
@@ -224,7 +254,9 @@ mod tests {
 
     impl Two {
         fn map(&mut self, domain: usize, address: u64, flags: u64) -> &mut Two {
-            self.tables.map(&mut self.memory, self.roots[domain], address, self.page, flags).unwrap();
+            self.tables
+                .map(&mut self.memory, self.roots[domain], address, self.page, flags)
+                .unwrap();
             self
         }
 
@@ -246,13 +278,18 @@ mod tests {
 
     #[test]
     fn a_page_in_two_regions_is_refused() {
-        let error = two().map(0, region(1), USER | READ | WRITE).map(1, region(2), USER | READ).check();
+        let error =
+            two().map(0, region(1), USER | READ | WRITE).map(1, region(2), USER | READ).check();
         assert!(error.unwrap_err().contains("does not say so"));
     }
 
     #[test]
     fn a_section_is_shared_and_reported() {
-        let shared = two().map(0, SECTIONS, USER | READ | WRITE).map(1, SECTIONS, USER | READ).check().unwrap();
+        let shared = two()
+            .map(0, SECTIONS, USER | READ | WRITE)
+            .map(1, SECTIONS, USER | READ)
+            .check()
+            .unwrap();
         assert_eq!(shared.len(), 1);
         assert_eq!(shared[0].reason, Reason::Section);
         assert_eq!(shared[0].to_string(), "0x3800000000 1 pages, section: one (rw) two (r)");
@@ -260,7 +297,10 @@ mod tests {
 
     #[test]
     fn a_section_is_not_code() {
-        let error = two().map(0, SECTIONS, USER | READ | WRITE).map(1, SECTIONS, USER | READ | EXECUTE).check();
+        let error = two()
+            .map(0, SECTIONS, USER | READ | WRITE)
+            .map(1, SECTIONS, USER | READ | EXECUTE)
+            .check();
         assert!(error.unwrap_err().contains("executable in one domain and writable in another"));
     }
 

@@ -1,10 +1,13 @@
 //! Reads a component's file: segments, relocations, descriptor, symbols.
 
+use cairn_abi::address::IMAGE_OFFSET;
 use cairn_abi::descriptor::{
-    ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor, InterfaceDescriptor,
-    LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MethodDescriptor, NAME_SIZE,
+    ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor,
+    InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MethodDescriptor, NAME_SIZE,
 };
-use cairn_description::facts::{ComponentFacts, ExportFacts, ImportFacts, InterfaceFacts, MethodFacts};
+use cairn_description::facts::{
+    ComponentFacts, ExportFacts, ImportFacts, InterfaceFacts, MethodFacts,
+};
 use object::{Object, ObjectSection, ObjectSymbol, SectionFlags};
 use std::mem::{offset_of, size_of};
 
@@ -132,17 +135,29 @@ impl Reader<'_> {
     fn check_counts(&self, at: usize) -> Result<(), String> {
         let check = |what: &str, at: usize, maximum: usize| match self.half(at) as usize {
             count if count <= maximum => Ok(count),
-            count => Err(format!("the component descriptor has {count} {what}, expected at most {maximum}")),
+            count => Err(format!(
+                "the component descriptor has {count} {what}, expected at most {maximum}"
+            )),
         };
         let imports = at + offset_of!(ComponentDescriptor, imports);
         let exports = at + offset_of!(ComponentDescriptor, exports);
         let methods = offset_of!(InterfaceDescriptor, method_count);
-        for index in 0..check("imports", at + offset_of!(ComponentDescriptor, import_count), IMPORTS_MAXIMUM)? {
-            let interface = index * size_of::<ImportDescriptor>() + offset_of!(ImportDescriptor, interface);
+        for index in 0..check(
+            "imports",
+            at + offset_of!(ComponentDescriptor, import_count),
+            IMPORTS_MAXIMUM,
+        )? {
+            let interface =
+                index * size_of::<ImportDescriptor>() + offset_of!(ImportDescriptor, interface);
             check("methods in an import", imports + interface + methods, METHODS_MAXIMUM)?;
         }
-        for index in 0..check("exports", at + offset_of!(ComponentDescriptor, export_count), EXPORTS_MAXIMUM)? {
-            let interface = index * size_of::<ExportDescriptor>() + offset_of!(ExportDescriptor, interface);
+        for index in 0..check(
+            "exports",
+            at + offset_of!(ComponentDescriptor, export_count),
+            EXPORTS_MAXIMUM,
+        )? {
+            let interface =
+                index * size_of::<ExportDescriptor>() + offset_of!(ExportDescriptor, interface);
             check("methods in an export", exports + interface + methods, METHODS_MAXIMUM)?;
         }
         Ok(())
@@ -159,7 +174,8 @@ impl Reader<'_> {
                     let method = methods + index * size_of::<MethodDescriptor>();
                     Method {
                         name: self.text(method + offset_of!(MethodDescriptor, name), NAME_SIZE),
-                        letters: self.text(method + offset_of!(MethodDescriptor, letters), LETTERS_SIZE),
+                        letters: self
+                            .text(method + offset_of!(MethodDescriptor, letters), LETTERS_SIZE),
                         value: self.half(method + offset_of!(MethodDescriptor, value)),
                         entry: entries.map_or(0, |entries| self.word(entries + index * 8)),
                     }
@@ -172,7 +188,8 @@ impl Reader<'_> {
 impl Component {
     /// Reads an executable linked with `lib/cairn/component.ld`.
     pub fn read(file: &[u8]) -> Result<Component, String> {
-        let elf = object::File::parse(file).map_err(|error| format!("not an executable: {error}"))?;
+        let elf =
+            object::File::parse(file).map_err(|error| format!("not an executable: {error}"))?;
 
         // R_RISCV_RELATIVE: the word at r_offset becomes base + addend.
         let mut relocations = Vec::new();
@@ -214,14 +231,19 @@ impl Component {
                 ".rodata" => Rights::Constants,
                 ".data" | ".bss" => Rights::Data,
                 _ if flags & object::elf::SHF_ALLOC == 0 || section.size() == 0 => continue,
-                ".cairn" | ".rela.dyn" | ".dynamic" | ".dynsym" | ".dynstr" | ".hash" | ".gnu.hash" => continue,
+                ".cairn" | ".rela.dyn" | ".dynamic" | ".dynsym" | ".dynstr" | ".hash"
+                | ".gnu.hash" => continue,
                 ".tdata" | ".tbss" => {
                     return Err(format!(
                         "section `{name}`: components have no thread-local variables; in C, do without `errno` and \
                          the library functions that set it"
                     ));
                 }
-                other => return Err(format!("section `{other}` has no place; use component.ld as it is")),
+                other => {
+                    return Err(format!(
+                        "section `{other}` has no place; use component.ld as it is"
+                    ));
+                }
             };
             if section.size() == 0 {
                 continue;
@@ -266,19 +288,23 @@ impl Component {
         reader.check_counts(at)?;
         let imports = (0..reader.half(at + offset_of!(ComponentDescriptor, import_count)) as usize)
             .map(|index| {
-                let import =
-                    at + offset_of!(ComponentDescriptor, imports) + index * size_of::<ImportDescriptor>();
+                let import = at
+                    + offset_of!(ComponentDescriptor, imports)
+                    + index * size_of::<ImportDescriptor>();
                 Import {
                     name: reader.text(import + offset_of!(ImportDescriptor, name), NAME_SIZE),
-                    first_portal: reader.half(import + offset_of!(ImportDescriptor, first_portal)) as usize,
-                    interface: reader.interface(import + offset_of!(ImportDescriptor, interface), None),
+                    first_portal: reader.half(import + offset_of!(ImportDescriptor, first_portal))
+                        as usize,
+                    interface: reader
+                        .interface(import + offset_of!(ImportDescriptor, interface), None),
                 }
             })
             .collect();
         let exports = (0..reader.half(at + offset_of!(ComponentDescriptor, export_count)) as usize)
             .map(|index| {
-                let export =
-                    at + offset_of!(ComponentDescriptor, exports) + index * size_of::<ExportDescriptor>();
+                let export = at
+                    + offset_of!(ComponentDescriptor, exports)
+                    + index * size_of::<ExportDescriptor>();
                 let entries = export + offset_of!(ExportDescriptor, entries);
                 Export {
                     name: reader.text(export + offset_of!(ExportDescriptor, name), NAME_SIZE),
@@ -294,7 +320,11 @@ impl Component {
             .filter(|symbol| symbol.kind() == object::SymbolKind::Text && symbol.size() > 0)
             .filter_map(|symbol| {
                 let name = rustc_demangle::demangle(symbol.name().ok()?).to_string();
-                Some(Symbol { offset: symbol.address(), size: symbol.size(), name: without_hash(&name) })
+                Some(Symbol {
+                    offset: symbol.address(),
+                    size: symbol.size(),
+                    name: without_hash(&name),
+                })
             })
             .collect();
         symbols.sort_by_key(|symbol| symbol.offset);
@@ -318,13 +348,21 @@ impl Component {
         })
     }
 
+    /// Where its image ends, from the beginning of its region.
+    pub fn image_end(&self) -> u64 {
+        let ends = self.segments.iter().map(|segment| segment.offset + segment.bytes.len() as u64);
+        ends.max().unwrap_or(IMAGE_OFFSET)
+    }
+
     /// The content of its segments when its region begins at `region`.
     pub fn relocated(&self, region: u64) -> Result<Vec<Segment>, String> {
         let mut segments = self.segments.clone();
         for (offset, target) in &self.relocations {
             let segment = segments
                 .iter_mut()
-                .find(|segment| (segment.offset..segment.offset + segment.bytes.len() as u64).contains(offset))
+                .find(|segment| {
+                    (segment.offset..segment.offset + segment.bytes.len() as u64).contains(offset)
+                })
                 .ok_or_else(|| format!("relocation at {offset:#x} outside every segment"))?;
             let at = (offset - segment.offset) as usize;
             segment.bytes[at..at + 8].copy_from_slice(&(region + target).to_le_bytes());
@@ -340,7 +378,10 @@ impl Component {
             methods: interface
                 .methods
                 .iter()
-                .map(|method| MethodFacts { name: method.name.clone(), letters: method.letters.clone() })
+                .map(|method| MethodFacts {
+                    name: method.name.clone(),
+                    letters: method.letters.clone(),
+                })
                 .collect(),
         };
         ComponentFacts {
@@ -348,7 +389,10 @@ impl Component {
             imports: self
                 .imports
                 .iter()
-                .map(|import| ImportFacts { name: import.name.clone(), interface: interface(&import.interface) })
+                .map(|import| ImportFacts {
+                    name: import.name.clone(),
+                    interface: interface(&import.interface),
+                })
                 .collect(),
             exports: self
                 .exports

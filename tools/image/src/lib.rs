@@ -10,7 +10,6 @@ pub mod layout;
 mod memory;
 mod nucleus;
 mod portals;
-mod record;
 mod report;
 
 pub use component::{Component, Interface};

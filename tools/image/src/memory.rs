@@ -46,9 +46,14 @@ impl Memory {
         &mut self.bytes[from..from + size]
     }
 
+    /// Writes bytes.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) {
+        self.at(address, bytes.len()).copy_from_slice(bytes);
+    }
+
     /// Writes a word.
     pub fn store(&mut self, address: u64, word: u64) {
-        self.at(address, 8).copy_from_slice(&word.to_le_bytes());
+        self.write(address, &word.to_le_bytes());
     }
 
     /// Reads a word.
@@ -81,6 +86,11 @@ pub struct PageTables {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root(pub u64);
 
+/// The `satp` that switches to a page table (privileged manual, section 4.1.11): Sv39.
+pub fn satp(root: Root, asid: u64) -> u64 {
+    8 << 60 | asid << 44 | root.0 >> 12
+}
+
 impl PageTables {
     /// A pool of `count` pages.
     pub fn new(memory: &mut Memory, count: u64) -> Result<PageTables, String> {
@@ -103,7 +113,13 @@ impl PageTables {
     }
 
     /// Follows or makes the entry for `address` at `level` 2 (root) or 1.
-    fn next(&mut self, memory: &mut Memory, table: u64, address: u64, level: u32) -> Result<u64, String> {
+    fn next(
+        &mut self,
+        memory: &mut Memory,
+        table: u64,
+        address: u64,
+        level: u32,
+    ) -> Result<u64, String> {
         let slot = table + (address >> (12 + 9 * level) & 511) * 8;
         let entry = memory.load(slot);
         if entry & VALID != 0 {
@@ -116,7 +132,13 @@ impl PageTables {
 
     /// Gives `address`'s region `count` consecutive leaf tables, so that its page-table entries are
     /// one array. Returns the physical address of the first entry.
-    pub fn leaves(&mut self, memory: &mut Memory, root: Root, address: u64, count: u64) -> Result<u64, String> {
+    pub fn leaves(
+        &mut self,
+        memory: &mut Memory,
+        root: Root,
+        address: u64,
+        count: u64,
+    ) -> Result<u64, String> {
         let first = self.take(count)?;
         for index in 0..count {
             let address = address + index * LEAF_SPAN;

@@ -22,7 +22,8 @@ impl Nucleus {
         let mut parts = [(0, 0); 3];
         let mut code_size = 0;
         for (index, name) in [".text", ".rodata", ".data"].into_iter().enumerate() {
-            let section = elf.section_by_name(name).ok_or_else(|| format!("nucleus: no section {name}"))?;
+            let section =
+                elf.section_by_name(name).ok_or_else(|| format!("nucleus: no section {name}"))?;
             let base = cairn_abi::address::NUCLEUS;
             let from = (section.address() - base) as usize;
             bytes.resize(from, 0);

@@ -44,7 +44,8 @@ impl PortalCode {
         if self.used + made.size as u64 > self.size {
             return Err("out of portal code".into());
         }
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).take(made.size).collect();
+        let bytes: Vec<u8> =
+            words.iter().flat_map(|word| word.to_le_bytes()).take(made.size).collect();
         memory.at(self.physical + self.used, made.size).copy_from_slice(&bytes);
         self.used += made.size as u64;
         Ok(made)

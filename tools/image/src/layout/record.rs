@@ -1,20 +1,20 @@
-//! Collects and writes the layout's record (`abi/src/record.rs`), and maps to the components that
-//! hold a role what their role needs.
+//! What the layout writes down for the components that take over from it: the record of
+//! `abi/src/record.rs`. [`RecordParts`] collects while the layout goes; [`Layout::write_record`]
+//! writes.
 
-use crate::layout::Layout;
-use crate::memory::{READ, USER, WRITE};
+use super::Layout;
 use cairn_abi::address::*;
-use cairn_abi::descriptor::{LETTERS_SIZE, NAME_SIZE, name};
+use cairn_abi::descriptor::{LETTERS_SIZE, name};
 use cairn_abi::record::*;
 use cairn_abi::{domain, semaphore, startup};
-use cairn_description::model::{Open, Restart, Role};
+use cairn_description::model::{Open, Restart};
 use cairn_portal::Generated;
 use std::collections::HashMap;
 use zerocopy::{Immutable, IntoBytes};
 
 /// What the layout notes while it goes.
 #[derive(Default)]
-pub(crate) struct RecordParts {
+pub(super) struct RecordParts {
     segments: Vec<Segment>,
     activations: Vec<Activation>,
     threads: Vec<Thread>,
@@ -23,16 +23,35 @@ pub(crate) struct RecordParts {
     sections: HashMap<usize, u64>,
     interrupt_portals: HashMap<(usize, usize), u64>,
     first_threads: HashMap<usize, u64>,
-    pub next_thread: u64,
 }
 
 impl RecordParts {
-    pub fn segment(&mut self, instance: u32, flags: u64, address: u64, size: u64, physical: u64, initial: u64) {
-        self.segments.push(Segment { instance, flags: flags as u32, address, size, physical, initial });
+    pub fn segment(
+        &mut self,
+        instance: u32,
+        flags: u64,
+        address: u64,
+        size: u64,
+        physical: u64,
+        initial: u64,
+    ) {
+        self.segments.push(Segment {
+            instance,
+            flags: flags as u32,
+            address,
+            size,
+            physical,
+            initial,
+        });
     }
 
     pub fn activation(&mut self, index: u64, domain: u32) {
-        self.activations.push(Activation { index: index as u32, domain, queue: u32::MAX, client: 0 });
+        self.activations.push(Activation {
+            index: index as u32,
+            domain,
+            queue: u32::MAX,
+            client: 0,
+        });
     }
 
     pub fn assign_activation(&mut self, descriptor: u64, queue: u64, client: u32) {
@@ -44,11 +63,19 @@ impl RecordParts {
 
     pub fn thread(&mut self, index: u64, instance: usize, domain: u32, priority: u8, idle: bool) {
         self.first_threads.insert(instance, index);
-        let thread = Thread { index: index as u32, domain, priority: priority.into(), idle: idle.into() };
+        let thread =
+            Thread { index: index as u32, domain, priority: priority.into(), idle: idle.into() };
         self.threads.push(thread);
     }
 
-    pub fn interrupt(&mut self, source: u32, semaphore: u64, domain: u64, device: (usize, usize), portal: usize) {
+    pub fn interrupt(
+        &mut self,
+        source: u32,
+        semaphore: u64,
+        domain: u64,
+        device: (usize, usize),
+        portal: usize,
+    ) {
         self.interrupt_portals.insert(device, portal as u64);
         let (semaphore, domain) = (semaphore as u32, domain as u32);
         self.interrupts.push(Interrupt { source, semaphore, domain, reserved: 0 });
@@ -109,64 +136,80 @@ impl Writer {
     }
 }
 
-/// Writes the record into the image and maps it and the rest of what roles need; adds what it
-/// mapped to the instances' sections.
-pub(crate) fn write(layout: &mut Layout, sections: &mut [Vec<startup::Mapping>]) -> Result<(), String> {
-    let mut writer = Writer { bytes: vec![0; size_of::<Header>()] };
-    let mut header = Header::default();
+impl Layout<'_> {
+    /// Writes the record into the image, and maps it and the rest of what roles need; adds what it
+    /// mapped to the instances' sections.
+    pub(super) fn write_record(
+        &mut self,
+        sections: &mut [Vec<startup::Mapping>],
+    ) -> Result<(), String> {
+        let mut writer = Writer { bytes: vec![0; size_of::<Header>()] };
+        let mut header = Header::default();
+        self.write_tables(&mut writer, &mut header);
+        let size = writer.bytes.len() as u64;
+        let physical = self.memory.pages(size.div_ceil(PAGE_SIZE))?;
+        // Nothing is taken behind this: free memory begins here.
+        let memory = &self.system.board.memory;
+        let free = Range { start: self.memory.end(), end: memory.base + *memory.size };
+        self.map_roles(sections, physical, size, free.end)?;
+        header.size = size;
+        header.free_memory = free;
+        self.fill_header(&mut header)?;
+        writer.bytes[..size_of::<Header>()].copy_from_slice(header.as_bytes());
+        self.memory.write(physical, &writer.bytes);
+        Ok(())
+    }
 
-    let (exports, methods, first_exports) = exports(layout);
-    header.instances = writer.table(&instances(layout));
-    header.threads = writer.table(&layout.record.threads);
-    header.interrupts = writer.table(&layout.record.interrupts);
-    header.exports = writer.table(&exports);
-    header.methods = writer.table(&methods);
-    let portals: Vec<Portal> = layout
-        .record
-        .portals
-        .iter()
-        .map(|(portal, (server, export))| Portal {
-            client: layout.placed[portal.client as usize].number as u32,
-            export: first_exports[*server] + *export as u32,
-            ..*portal
-        })
-        .collect();
-    header.portals = writer.table(&portals);
-    header.activations = writer.table(&layout.record.activations);
-    header.segments = writer.table(&layout.record.segments);
-    let (symbols, names) = symbols(layout);
-    header.symbols = writer.table(&symbols);
-    header.symbol_names = writer.table(&names);
+    fn write_tables(&self, writer: &mut Writer, header: &mut Header) {
+        let (exports, methods, first_exports) = exports(self);
+        header.instances = writer.table(&instances(self));
+        header.threads = writer.table(&self.record.threads);
+        header.interrupts = writer.table(&self.record.interrupts);
+        header.exports = writer.table(&exports);
+        header.methods = writer.table(&methods);
+        let portals: Vec<Portal> = self
+            .record
+            .portals
+            .iter()
+            .map(|(portal, (server, export))| Portal {
+                client: self.placed[portal.client as usize].number as u32,
+                export: first_exports[*server] + *export as u32,
+                ..*portal
+            })
+            .collect();
+        header.portals = writer.table(&portals);
+        header.activations = writer.table(&self.record.activations);
+        header.segments = writer.table(&self.record.segments);
+        let (symbols, names) = symbols(self);
+        header.symbols = writer.table(&symbols);
+        header.symbol_names = writer.table(&names);
+    }
 
-    let size = writer.bytes.len() as u64;
-    let physical = layout.memory.pages(size.div_ceil(PAGE_SIZE))?;
-    let free = layout.memory.end()..layout.system.board.memory.base + *layout.system.board.memory.size;
-    map_roles(layout, sections, physical, size, free.clone())?;
-
-    header.magic = MAGIC;
-    header.size = size;
-    header.time_base = layout.system.board.time_base;
-    header.asid_bits = if layout.asids() { layout.system.board.asid_bits.into() } else { 0 };
-    header.interrupt_context =
-        layout.system.board.interrupts.as_ref().map_or(0, |controller| controller.context.into());
-    header.free_memory = Range { start: free.start, end: free.end };
-    header.free_portal_code = Range { start: layout.code.next(), end: layout.code.end() };
-    let page_table = |index: u64| PAGE_TABLES + index * PAGE_SIZE;
-    header.free_page_tables =
-        Range { start: page_table(layout.tables.used), end: page_table(layout.tables.count) };
-    header.page_tables_physical = layout.tables.physical;
-    header.free_threads = Range { start: layout.record.next_thread, end: u64::from(*layout.system.threads) };
-    header.free_semaphores =
-        Range { start: layout.next_semaphore, end: semaphore::SEMAPHORES_MAXIMUM as u64 };
-    header.free_queues = Range { start: layout.next_queue, end: domain::QUEUES_MAXIMUM as u64 };
-    header.free_activations = Range { start: layout.next_activation, end: layout.next_activation };
-    header.services = layout.nucleus.symbol("service_table")?;
-    header.trap_return = layout.nucleus.symbol("trap_return")?;
-    header.no_portal = layout.no_portal;
-    header.counting = layout.system.counting.into();
-    writer.bytes[..size_of::<Header>()].copy_from_slice(header.as_bytes());
-    layout.memory.at(physical, writer.bytes.len()).copy_from_slice(&writer.bytes);
-    Ok(())
+    /// What is free, and where privileged code's entries lie; after the last mapping.
+    fn fill_header(&self, header: &mut Header) -> Result<(), String> {
+        let board = &self.system.board;
+        header.magic = MAGIC;
+        header.time_base = board.time_base;
+        header.asid_bits = if self.asids() { board.asid_bits.into() } else { 0 };
+        header.interrupt_context =
+            board.interrupts.as_ref().map_or(0, |controller| controller.context.into());
+        header.free_portal_code = Range { start: self.code.next(), end: self.code.end() };
+        let page_table = |index: u64| PAGE_TABLES + index * PAGE_SIZE;
+        header.free_page_tables =
+            Range { start: page_table(self.tables.used), end: page_table(self.tables.count) };
+        header.page_tables_physical = self.tables.physical;
+        let next = &self.next;
+        header.free_threads = Range { start: next.thread, end: u64::from(*self.system.threads) };
+        header.free_semaphores =
+            Range { start: next.semaphore, end: semaphore::SEMAPHORES_MAXIMUM as u64 };
+        header.free_queues = Range { start: next.queue, end: domain::QUEUES_MAXIMUM as u64 };
+        header.free_activations = Range { start: next.activation, end: next.activation };
+        header.services = self.nucleus.symbol("service_table")?;
+        header.trap_return = self.nucleus.symbol("trap_return")?;
+        header.no_portal = self.no_portal;
+        header.counting = self.system.counting.into();
+        Ok(())
+    }
 }
 
 fn instances(layout: &Layout) -> Vec<Instance> {
@@ -184,7 +227,11 @@ fn instances(layout: &Layout) -> Vec<Instance> {
                 Restart::OnFault => RESTART_ON_FAULT,
             },
             essential: (*instance.essential).into(),
-            first_thread: layout.record.first_threads.get(&index).map_or(u32::MAX, |thread| *thread as u32),
+            first_thread: layout
+                .record
+                .first_threads
+                .get(&index)
+                .map_or(u32::MAX, |thread| *thread as u32),
             threads: *instance.threads,
             semaphores: *instance.semaphores,
             stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
@@ -276,63 +323,3 @@ fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
     symbols.sort_by_key(|symbol| symbol.address);
     (symbols, names)
 }
-
-/// Maps what each role needs beside its region.
-fn map_roles(
-    layout: &mut Layout,
-    sections: &mut [Vec<startup::Mapping>],
-    record: u64,
-    record_size: u64,
-    free: std::ops::Range<u64>,
-) -> Result<(), String> {
-    let page_round = |size: u64| size.next_multiple_of(PAGE_SIZE);
-    let (code, code_size) = layout.code.extent();
-    let threads = (layout.threads_physical, u64::from(*layout.system.threads) * PAGE_SIZE);
-    let domains = (layout.domains_physical, (layout.placed.len() as u64 + 1) * domain::DOMAIN_BLOCK_SIZE);
-    let activation_bytes = domain::activation(layout.next_activation as usize + 64) - ACTIVATIONS;
-    let mut wanted: Vec<(Role, &str, u64, u64, u64, bool)> = Vec::new();
-    for role in Role::ALL {
-        if role != Role::Idle {
-            wanted.push((role, "record", ROLE_RECORD, record, record_size, false));
-        }
-    }
-    let semaphores = (layout.semaphores_physical, semaphore::SEMAPHORE_WINDOW_SIZE);
-    wanted.push((Role::Scheduler, "semaphores", ROLE_SEMAPHORES, semaphores.0, semaphores.1, true));
-    let queues = (domain::QUEUES_MAXIMUM as u64 * domain::QUEUE_SIZE, layout.activations_physical);
-    wanted.push((Role::Scheduler, "queues", ROLE_ACTIVATIONS, queues.1, queues.0, false));
-    wanted.push((Role::Supervisor, "threads", ROLE_THREADS, threads.0, threads.1, false));
-    wanted.push((Role::Supervisor, "portal-code", ROLE_PORTAL_CODE, code, code_size, false));
-    wanted.push((Role::Portals, "threads", ROLE_THREADS, threads.0, threads.1, false));
-    wanted.push((Role::Portals, "portal-code", ROLE_PORTAL_CODE, code, code_size, true));
-    wanted.push((Role::Portals, "domains", ROLE_DOMAINS, domains.0, domains.1, true));
-    let activations = layout.activations_physical;
-    wanted.push((Role::Portals, "activations", ROLE_ACTIVATIONS, activations, activation_bytes, true));
-    if layout.system.counting {
-        // All of them: portals that are made at run time count as well.
-        let size = 4 * PAGE_SIZE;
-        wanted.push((Role::Portals, "counters", ROLE_COUNTERS, layout.counters_physical, size, false));
-    }
-    let pool = (layout.tables.physical, layout.tables.count * PAGE_SIZE);
-    wanted.push((Role::Memory, "page-tables", ROLE_PAGE_TABLES, pool.0, pool.1, true));
-    // The memory manager reaches all memory behind the page tables: what it hands out, and what an
-    // instance began with. What the nucleus trusts lies before them.
-    let start = pool.0 + pool.1;
-    wanted.push((Role::Memory, "memory", ROLE_MEMORY + start, start, free.end - start, true));
-
-    for (role, section, address, physical, size, writable) in wanted {
-        let Some(index) = layout.system.roles.get(role) else { continue };
-        let root = layout.placed[index].root;
-        let rights = USER | READ | if writable { WRITE } else { 0 };
-        layout.tables.map_large(&mut layout.memory, root, address, physical, page_round(size), rights)?;
-        sections[index].push(startup::Mapping {
-            name: name(section),
-            address,
-            size,
-            interrupt_portal: 0,
-            writable: writable.into(),
-        });
-    }
-    Ok(())
-}
-
-const _: () = assert!(NAME_SIZE == 32);

@@ -1,0 +1,215 @@
+//! Portals from one instance to another: of imports, and of devices' interrupts.
+
+use super::{Layout, take};
+use crate::component::{Interface, Method};
+use cairn_abi::address::*;
+use cairn_abi::domain::*;
+use cairn_abi::semaphore;
+use cairn_description::model::{Connection, StackMode, StateMode};
+use cairn_portal::{Crossing, SemaphoreOperation, Specification, Stack, generate};
+
+impl Layout<'_> {
+    /// The portals of an instance's imports, at the indexes that the component was built with.
+    pub(super) fn connect_imports(&mut self, client: usize) -> Result<(), String> {
+        let connected = self.connected;
+        for import in &connected.imports[client] {
+            let connection = &self.system.instances[client].imports[import.connection];
+            let export = &self.components[import.target].exports[import.export];
+            let longest_execution = self.longest_execution(import.target, import.export);
+            for (method_index, method) in export.interface.methods.iter().enumerate() {
+                let text = self.specification(client, connection, method);
+                let specification = parse(&text, method)?;
+                let index = import.first_portal + method_index;
+                let mut crossing =
+                    self.crossing(client, import.target, method.entry, &specification, index)?;
+                crossing.longest_execution = longest_execution;
+                let made = self.code.add(&mut self.memory, |words, address| {
+                    generate::pair(&specification, &crossing, words, address)
+                })?;
+                self.install(client, index, made.call);
+                self.record.portal(
+                    (client, index),
+                    (import.target, import.export, method_index),
+                    &made,
+                    &text,
+                    crossing.queue,
+                );
+                self.placed[client].report.portals.push(format!(
+                    "{index:4} {text:10} {} -> {}.{} {}",
+                    *connection.import,
+                    *self.system.instances[import.target].name,
+                    export.name,
+                    method.name
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The specification of a method's portal, which the description of the connection decides.
+    fn specification(&self, client: usize, connection: &Connection, method: &Method) -> String {
+        let dispatcher = self.system.roles.interrupts == Some(client);
+        let stack = connection.stack.letter();
+        let state = match (*connection.stack, *connection.state) {
+            (StackMode::RunToCompletion, _) if dispatcher => 'd',
+            (StackMode::RunToCompletion, StateMode::Minimal) => 'p',
+            (_, state) => state.letter(),
+        };
+        format!("{stack}{state}{}", method.letters)
+    }
+
+    /// The longest execution that an export of a component declares, in ticks; zero: none.
+    fn longest_execution(&self, server: usize, export: usize) -> u64 {
+        let described = self.connected.exports[server].iter().position(|at| *at == export);
+        let longest = described
+            .and_then(|at| self.system.instances[server].exports[at].longest_execution.as_ref());
+        let nanoseconds = longest.map_or(0, |longest| u128::from(**longest));
+        (nanoseconds * u128::from(self.system.board.time_base)).div_ceil(1_000_000_000) as u64
+    }
+
+    /// A driver's portals for each of its devices that interrupts: the semaphore's, then the
+    /// dispatcher's acknowledgement.
+    pub(super) fn connect_devices(&mut self, client: usize) -> Result<(), String> {
+        let Some(dispatcher) = self.system.roles.interrupts else { return Ok(()) };
+        if dispatcher == client {
+            return Ok(());
+        }
+        for (position, device) in self.system.instances[client].devices.iter().enumerate() {
+            let Some(source) = &self.system.board.devices[**device].interrupt else { continue };
+            let source = **source;
+            let semaphore = take(&mut self.next.semaphore);
+            let first = self.placed[client].next_portal;
+            self.connect_semaphore(client, semaphore, first)?;
+            let interface = self.served(dispatcher, "Interrupt")?;
+            let index = self.placed[client].next_portal;
+            let method = &interface.methods[0];
+            let specification = parse(&format!("rp{}", method.letters), method)?;
+            let mut crossing =
+                self.crossing(client, dispatcher, method.entry, &specification, index)?;
+            crossing.constant = u64::from(source);
+            let made = self.code.add(&mut self.memory, |words, address| {
+                generate::pair(&specification, &crossing, words, address)
+            })?;
+            self.install(client, index, made.call);
+            let number = self.placed[client].number;
+            self.record.interrupt(source, semaphore, number, (client, position), first);
+        }
+        Ok(())
+    }
+
+    /// The block of portals of one semaphore, at `first` of a client's table.
+    fn connect_semaphore(
+        &mut self,
+        client: usize,
+        semaphore: u64,
+        first: usize,
+    ) -> Result<(), String> {
+        let scheduler = self.system.roles.scheduler;
+        let interface = self.served(scheduler, "Semaphore")?;
+        for (position, method) in interface.methods.iter().enumerate() {
+            let specification = parse(&format!("rp{}", method.letters), method)?;
+            let index = first + position;
+            let mut crossing =
+                self.crossing(client, scheduler, method.entry, &specification, index)?;
+            crossing.constant = semaphore;
+            crossing.source = semaphore::semaphore_word(semaphore as usize);
+            let operation = match method.name.as_str() {
+                "p" => Some(SemaphoreOperation::P),
+                "v" => Some(SemaphoreOperation::V),
+                _ => None,
+            };
+            let made = self.code.add(&mut self.memory, |words, address| match operation {
+                Some(operation) => {
+                    generate::semaphore(operation, &specification, &crossing, words, address)
+                }
+                None => generate::pair(&specification, &crossing, words, address),
+            })?;
+            self.install(client, index, made.call);
+        }
+        Ok(())
+    }
+
+    /// The interface of that name which an instance serves.
+    pub(super) fn served(&self, index: usize, name: &str) -> Result<Interface, String> {
+        let component = self.components[index];
+        let export = component.exports.iter().find(|export| export.interface.name == name);
+        export.map(|export| export.interface.clone()).ok_or_else(|| {
+            format!(
+                "component `{}` of instance `{}` does not serve the interface `{name}`, which its role demands",
+                component.name, *self.system.instances[index].name
+            )
+        })
+    }
+
+    /// The crossing from one instance to a method of another.
+    pub(super) fn crossing(
+        &mut self,
+        client: usize,
+        server: usize,
+        entry: u64,
+        specification: &Specification,
+        index: usize,
+    ) -> Result<Crossing, String> {
+        let queue = match specification.takes_activation() {
+            true => Some(self.queue(client, server)? as usize),
+            false => None,
+        };
+        let group = self.system.instances[client].stack_group;
+        let (source, target) = (&self.placed[client], &self.placed[server]);
+        let stack = match specification.stack {
+            Stack::RunToCompletion => target.stack,
+            _ => group.map_or(0, |group| STACK_GROUPS + group as u64 * STACK_GROUP_SIZE),
+        };
+        let counter = match self.system.counting {
+            true => COUNTERS + take(&mut self.next.counter) * 8,
+            false => 0,
+        };
+        Ok(Crossing {
+            caller: self.end(client),
+            callee: self.end(server),
+            entry: target.region + entry,
+            stub: target.region + self.components[server].stub,
+            constant: 0,
+            index: index as u64,
+            stack,
+            queue: queue.map_or(0, stack_queue),
+            waiters: queue.map_or(0, semaphore::waiters_word),
+            source: source.region,
+            source_size: source.entries_span,
+            source_entry: source.entries,
+            services: self.nucleus.symbol("service_table")?,
+            counter,
+            longest_execution: 0,
+            asids: self.asids(),
+        })
+    }
+
+    /// The stack queue of a server for a client: its quota of activations.
+    fn queue(&mut self, client: usize, server: usize) -> Result<u64, String> {
+        if let Some(queue) = self.queues.get(&(client, server)) {
+            return Ok(*queue);
+        }
+        let queue = take(&mut self.next.queue);
+        self.queues.insert((client, server), queue);
+        let head = self.areas.activations.at(stack_queue(queue as usize));
+        let instance = &self.system.instances[server];
+        for _ in 0..instance.stacks.per_client {
+            let descriptor = self.placed[server].activations.pop().ok_or_else(|| {
+                format!(
+                    "instance `{}` has {} stacks, which is not enough for its clients ({} each): raise `stacks.count`",
+                    *instance.name, instance.stacks.count, instance.stacks.per_client
+                )
+            })?;
+            let first = self.memory.load(head);
+            let at = self.areas.activations.at(descriptor);
+            self.memory.store(at + ACTIVATION_NEXT as u64, first);
+            self.memory.store(head, descriptor);
+            self.record.assign_activation(descriptor, queue, self.system.instances[client].number);
+        }
+        Ok(queue)
+    }
+}
+
+fn parse(text: &str, method: &Method) -> Result<Specification, String> {
+    Specification::parse(text).map_err(|error| format!("method `{}`: {error}", method.name))
+}

@@ -1,0 +1,100 @@
+//! Portals of exceptions and interrupts: each domain has some of its own, which say where the
+//! thread was.
+
+use super::Layout;
+use crate::component::Interface;
+use cairn_abi::domain::{exception_entry, interrupt_entry};
+use cairn_portal::{Crossing, End, Specification, generate};
+
+/// Cause of the exception that a thread raises which waits for a stack: an environment call.
+const EXCEPTION_STACK_WAIT: i64 = 8;
+/// Causes of interrupts (privileged manual, section 4.1.8).
+const INTERRUPT_SOFTWARE: i64 = 1;
+const INTERRUPT_TIMER: i64 = 5;
+const INTERRUPT_EXTERNAL: i64 = 9;
+
+/// The portals that come from no domain.
+pub(super) struct Events {
+    /// The machine starts.
+    pub boot: u64,
+    /// A thread ends.
+    pub exit: u64,
+}
+
+impl Layout<'_> {
+    pub(super) fn connect_events(&mut self) -> Result<Events, String> {
+        let roles = self.system.roles;
+        let scheduler = (roles.scheduler, self.served(roles.scheduler, "SchedulerEvents")?);
+        let dispatcher = match roles.interrupts {
+            Some(dispatcher) => Some((dispatcher, self.served(dispatcher, "InterruptEvents")?)),
+            None => None,
+        };
+        let boot = self.event_crossing(&scheduler, "boot")?;
+        let exit = self.event_crossing(&scheduler, "exit")?;
+        let events =
+            Events { boot: self.event(&boot, None, false)?, exit: self.event(&exit, None, false)? };
+        let timer = self.event_crossing(&scheduler, "timer")?;
+        let software = self.event_crossing(&scheduler, "software")?;
+        let fault = self.event_crossing(&scheduler, "fault")?;
+        let stack_wait = self.event_crossing(&scheduler, "stack_wait")?;
+        let external = match &dispatcher {
+            Some(dispatcher) => Some(self.event_crossing(dispatcher, "external")?),
+            None => None,
+        };
+        for index in self.instances() {
+            let mut entries = Vec::new();
+            if index != roles.scheduler && Some(index) != roles.interrupts {
+                let essential = *self.system.instances[index].essential;
+                if !essential && roles.supervisor.is_some() {
+                    let fault = self.event(&fault, Some(index), false)?;
+                    entries.extend((0..16).map(|cause| (exception_entry(cause), fault)));
+                }
+                let stack_wait = self.event(&stack_wait, Some(index), false)?;
+                entries.push((exception_entry(EXCEPTION_STACK_WAIT), stack_wait));
+            }
+            let software = self.event(&software, Some(index), true)?;
+            entries.push((interrupt_entry(INTERRUPT_SOFTWARE), software));
+            let timer = self.event(&timer, Some(index), false)?;
+            entries.push((interrupt_entry(INTERRUPT_TIMER), timer));
+            if let Some(external) = &external {
+                let external = self.event(external, Some(index), false)?;
+                entries.push((interrupt_entry(INTERRUPT_EXTERNAL), external));
+            }
+            let table = self.placed[index].table_physical;
+            for (offset, code) in entries {
+                self.memory.store(table.wrapping_add_signed(offset), code);
+            }
+        }
+        Ok(events)
+    }
+
+    /// The crossing into a server's method for an event, but for where it comes from.
+    fn event_crossing(
+        &mut self,
+        (server, interface): &(usize, Interface),
+        name: &str,
+    ) -> Result<Crossing, String> {
+        let method = interface
+            .methods
+            .iter()
+            .find(|method| method.name == name)
+            .ok_or_else(|| format!("interface `{}` has no method `{name}`", interface.name))?;
+        let specification = Specification::parse("rd").expect("a specification");
+        self.crossing(*server, *server, method.entry, &specification, 0)
+    }
+
+    /// The portal of an event in a domain.
+    fn event(
+        &mut self,
+        crossing: &Crossing,
+        domain: Option<usize>,
+        acknowledge: bool,
+    ) -> Result<u64, String> {
+        let caller = domain.map_or(End::default(), |index| self.end(index));
+        let crossing = Crossing { caller, ..*crossing };
+        let made = self.code.add(&mut self.memory, |words, address| {
+            generate::event(&crossing, acknowledge, words, address)
+        })?;
+        Ok(made.call)
+    }
+}

@@ -1,0 +1,256 @@
+//! An instance's region: its image, heap, stacks and devices, each in its page table.
+
+use super::{Layout, pages, take};
+use crate::component::{Component, Rights};
+use crate::memory::*;
+use crate::report::InstanceReport;
+use cairn_abi::address::*;
+use cairn_abi::domain::*;
+use cairn_description::model::Instance;
+
+/// Distance between two stacks of a stack group; the pages between are not mapped.
+const GROUP_STACK_STRIDE: u64 = 64 * 1024;
+
+/// What the layout knows of an instance.
+pub(super) struct Placed {
+    pub number: u64,
+    pub region: u64,
+    pub parts: Parts,
+    pub root: Root,
+    pub satp: u64,
+    /// Kernel address of the page-table entry of the region's first page.
+    pub entries: u64,
+    /// Bytes of the region that those entries map.
+    pub entries_span: u64,
+    /// Top of the stack of the first thread, or of the run-to-completion stack.
+    pub stack: u64,
+    /// The portal table: its kernel address, and where in memory it lies.
+    pub table: u64,
+    pub table_physical: u64,
+    /// The first index of the table that nothing is installed at.
+    pub next_portal: usize,
+    /// Descriptors of activations that no client owns yet.
+    pub activations: Vec<u64>,
+    /// Pages of page tables.
+    pub page_tables: u64,
+    /// Bytes of memory beside page tables.
+    pub memory_used: u64,
+    pub report: InstanceReport,
+}
+
+/// Where the parts of a region begin, from its first address, and their sizes.
+#[derive(Clone, Copy)]
+pub(super) struct Parts {
+    pub heap: u64,
+    pub heap_size: u64,
+    /// The activations, whose first is the first thread's stack.
+    activations: u64,
+    stacks: u64,
+}
+
+impl Parts {
+    fn new(instance: &Instance, component: &Component) -> Result<Parts, String> {
+        let heap = component.image_end();
+        let heap_size = pages(*instance.heap) * PAGE_SIZE;
+        let activations = (heap + heap_size).next_multiple_of(ACTIVATION_STRIDE);
+        let parts =
+            Parts { heap, heap_size, activations, stacks: 1 + u64::from(instance.stacks.count) };
+        if parts.end() > DEVICES_OFFSET {
+            return Err(format!(
+                "instance `{}` needs more than 48 MiB of address space",
+                *instance.name
+            ));
+        }
+        Ok(parts)
+    }
+
+    fn end(&self) -> u64 {
+        self.activations + self.stacks * ACTIVATION_STRIDE
+    }
+}
+
+impl Layout<'_> {
+    /// Gives an instance its region.
+    pub(super) fn place(&mut self, index: usize) -> Result<(), String> {
+        let instance = &self.system.instances[index];
+        let component = self.components[index];
+        let tables_before = self.tables.used;
+        let memory_before = self.memory.end();
+        let parts = Parts::new(instance, component)?;
+        let region = region(instance.number);
+        let root = Root(self.tables.take(1)?);
+        let leaves = parts.end().div_ceil(LEAF_SPAN);
+        let entries = self.tables.leaves(&mut self.memory, root, region, leaves)?;
+        let number = u64::from(instance.number);
+        let table = portal_table(instance.number as usize);
+        self.placed.push(Placed {
+            number,
+            region,
+            parts,
+            root,
+            satp: satp(root, if self.asids() { number } else { 0 }),
+            entries: self.tables.kernel_address(entries),
+            entries_span: leaves * LEAF_SPAN,
+            stack: 0,
+            table,
+            table_physical: self.areas.domains.at(table),
+            next_portal: PORTAL_FIRST_IMPORT,
+            activations: Vec::new(),
+            page_tables: 0,
+            memory_used: 0,
+            report: InstanceReport::new(&instance.name, &component.name, instance.number, region),
+        });
+        self.load_component(index)?;
+        self.map_heap(index)?;
+        self.map_stacks(index)?;
+        self.map_devices(index)?;
+        let placed = &mut self.placed[index];
+        placed.page_tables = self.tables.used - tables_before;
+        placed.memory_used = self.memory.end() - memory_before;
+        Ok(())
+    }
+
+    fn load_component(&mut self, index: usize) -> Result<(), String> {
+        let placed = &mut self.placed[index];
+        for segment in self.components[index].relocated(placed.region)? {
+            let size = segment.bytes.len() as u64;
+            let address = placed.region + segment.offset;
+            let physical = self.memory.pages(pages(size))?;
+            self.memory.write(physical, &segment.bytes);
+            let rights = match segment.rights {
+                Rights::Code => READ | EXECUTE,
+                Rights::Constants => READ,
+                Rights::Data => READ | WRITE,
+            } | USER;
+            self.tables.map_range(
+                &mut self.memory,
+                placed.root,
+                address,
+                physical,
+                size,
+                rights,
+            )?;
+            placed.report.segment(segment.rights, size);
+            // What can change is kept a second time, so that a restart begins with it.
+            let initial = match segment.rights {
+                Rights::Data => {
+                    let copy = self.memory.pages(pages(size))?;
+                    self.memory.write(copy, &segment.bytes);
+                    copy
+                }
+                _ => physical,
+            };
+            self.record.segment(placed.number as u32, rights, address, size, physical, initial);
+        }
+        Ok(())
+    }
+
+    fn map_heap(&mut self, index: usize) -> Result<(), String> {
+        let placed = &self.placed[index];
+        let (address, size) = (placed.region + placed.parts.heap, placed.parts.heap_size);
+        if size > 0 {
+            self.map_fresh(index, address, size)?;
+            self.placed[index].report.heap = size;
+        }
+        Ok(())
+    }
+
+    /// Maps fresh pages at an address, writable, and notes them. Returns their physical address.
+    fn map_fresh(&mut self, index: usize, address: u64, size: u64) -> Result<u64, String> {
+        let placed = &self.placed[index];
+        let physical = self.memory.pages(pages(size))?;
+        let rights = USER | READ | WRITE;
+        self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
+        self.record.segment(placed.number as u32, rights, address, size, physical, 0);
+        Ok(physical)
+    }
+
+    /// The first thread's stack, then those that clients bring their threads to.
+    fn map_stacks(&mut self, index: usize) -> Result<(), String> {
+        let instance = &self.system.instances[index];
+        let Placed { region, parts, .. } = self.placed[index];
+        for position in 0..parts.stacks {
+            let address = region + parts.activations + position * ACTIVATION_STRIDE;
+            let size = if position == 0 { *instance.stack } else { instance.stacks.size };
+            let size = pages(size) * PAGE_SIZE;
+            let (descriptor, top) = self.activation(index, address, size)?;
+            let placed = &mut self.placed[index];
+            placed.report.stacks += size;
+            match position {
+                0 => placed.stack = top,
+                _ => placed.activations.push(descriptor),
+            }
+        }
+        Ok(())
+    }
+
+    /// One activation: stack, kernel alias of its top page, descriptor. Returns the descriptor's
+    /// address and the stack's top.
+    fn activation(&mut self, index: usize, address: u64, size: u64) -> Result<(u64, u64), String> {
+        let top = address + ACTIVATION_STACK_TOP;
+        let physical = self.map_fresh(index, top - size, size)?;
+        let alias = STACK_ALIASES + take(&mut self.next.alias) * PAGE_SIZE;
+        self.map_kernel_range(alias, physical + size - PAGE_SIZE, PAGE_SIZE, READ | WRITE)?;
+
+        let number = take(&mut self.next.activation);
+        let descriptor = activation(number as usize);
+        let at = self.areas.activations.at(descriptor);
+        let placed = &self.placed[index];
+        let window_page = (address + ACTIVATION_WINDOWS - placed.region) / PAGE_SIZE;
+        self.memory.store(at + ACTIVATION_STACK as u64, top);
+        self.memory.store(at + ACTIVATION_ALIAS as u64, alias.wrapping_sub(top - PAGE_SIZE));
+        self.memory.store(at + ACTIVATION_WINDOW_ENTRY as u64, placed.entries + window_page * 8);
+        self.record.activation(number, placed.number as u32);
+        Ok((descriptor, top))
+    }
+
+    fn map_devices(&mut self, index: usize) -> Result<(), String> {
+        let Placed { region, root, .. } = self.placed[index];
+        for (position, device) in self.system.instances[index].devices.iter().enumerate() {
+            let range = self.system.board.devices[**device].pages();
+            let address = region + self.device_offset(index, position);
+            let (size, rights) = (range.end - range.start, USER | READ | WRITE);
+            self.tables.map_large(&mut self.memory, root, address, range.start, size, rights)?;
+        }
+        Ok(())
+    }
+
+    /// Where a device's first page lies in the region: devices follow each other, a page apart.
+    pub(super) fn device_offset(&self, index: usize, position: usize) -> u64 {
+        let before = self.system.instances[index].devices[..position].iter().map(|device| {
+            let range = self.system.board.devices[**device].pages();
+            range.end - range.start + PAGE_SIZE
+        });
+        DEVICES_OFFSET + before.sum::<u64>()
+    }
+
+    /// The first threads' stacks of the members of stack groups, mapped in all members.
+    pub(super) fn place_stack_groups(&mut self) -> Result<(), String> {
+        let rights = USER | READ | WRITE;
+        for (number, group) in self.system.stack_groups.iter().enumerate() {
+            let mut top = STACK_GROUPS + number as u64 * STACK_GROUP_SIZE;
+            for member in &group.members {
+                top += GROUP_STACK_STRIDE;
+                let instance = &self.system.instances[*member];
+                let size = pages(*instance.stack) * PAGE_SIZE;
+                let physical = self.memory.pages(pages(size))?;
+                for user in &group.members {
+                    let root = self.placed[*user].root;
+                    self.tables.map_range(
+                        &mut self.memory,
+                        root,
+                        top - size,
+                        physical,
+                        size,
+                        rights,
+                    )?;
+                }
+                self.record.segment(instance.number, rights, top - size, size, physical, 0);
+                let placed = &mut self.placed[*member];
+                placed.stack = top;
+                placed.report.stacks += size;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! What the components that hold a role map beside their region.
+
+use super::Layout;
+use super::kernel::{Area, SPARE_ACTIVATIONS};
+use crate::memory::{READ, USER, WRITE};
+use cairn_abi::address::*;
+use cairn_abi::descriptor::name;
+use cairn_abi::domain::{QUEUE_SIZE, QUEUES_MAXIMUM, activation};
+use cairn_abi::startup::Mapping;
+use cairn_description::model::Role;
+
+/// One of those mappings.
+struct Wanted {
+    role: Role,
+    section: &'static str,
+    address: u64,
+    physical: u64,
+    size: u64,
+    writable: bool,
+}
+
+impl Layout<'_> {
+    /// Maps to every role what it needs; `record` lies at a physical address, and memory ends at
+    /// `memory_end`.
+    pub(super) fn map_roles(
+        &mut self,
+        sections: &mut [Vec<Mapping>],
+        record: u64,
+        record_size: u64,
+        memory_end: u64,
+    ) -> Result<(), String> {
+        for wanted in self.wanted(record, record_size, memory_end) {
+            let Some(index) = self.system.roles.get(wanted.role) else { continue };
+            let Wanted { address, physical, writable, .. } = wanted;
+            let root = self.placed[index].root;
+            let rights = USER | READ | if writable { WRITE } else { 0 };
+            let size = wanted.size.next_multiple_of(PAGE_SIZE);
+            self.tables.map_large(&mut self.memory, root, address, physical, size, rights)?;
+            sections[index].push(Mapping {
+                name: name(wanted.section),
+                address,
+                size: wanted.size,
+                interrupt_portal: 0,
+                writable: writable.into(),
+            });
+        }
+        Ok(())
+    }
+
+    fn wanted(&self, record: u64, record_size: u64, memory_end: u64) -> Vec<Wanted> {
+        let areas = &self.areas;
+        let mut all = Vec::new();
+        let mut want = |role, section, address, (physical, size), writable| {
+            all.push(Wanted { role, section, address, physical, size, writable });
+        };
+        let whole = |area: &Area| (area.physical, area.size);
+
+        for role in Role::ALL.into_iter().filter(|role| *role != Role::Idle) {
+            want(role, "record", ROLE_RECORD, (record, record_size), false);
+        }
+        want(Role::Scheduler, "semaphores", ROLE_SEMAPHORES, whole(&areas.semaphores), true);
+        let queues = (areas.activations.physical, QUEUES_MAXIMUM as u64 * QUEUE_SIZE);
+        want(Role::Scheduler, "queues", ROLE_ACTIVATIONS, queues, false);
+        want(Role::Supervisor, "threads", ROLE_THREADS, whole(&areas.threads), false);
+        want(Role::Supervisor, "portal-code", ROLE_PORTAL_CODE, self.code.extent(), false);
+        want(Role::Portals, "threads", ROLE_THREADS, whole(&areas.threads), false);
+        want(Role::Portals, "portal-code", ROLE_PORTAL_CODE, self.code.extent(), true);
+        want(Role::Portals, "domains", ROLE_DOMAINS, whole(&areas.domains), true);
+        let activations =
+            activation((self.next.activation + SPARE_ACTIVATIONS) as usize) - ACTIVATIONS;
+        let activations = (areas.activations.physical, activations);
+        want(Role::Portals, "activations", ROLE_ACTIVATIONS, activations, true);
+        if self.system.counting {
+            // All of them: portals that are made at run time count as well.
+            want(Role::Portals, "counters", ROLE_COUNTERS, whole(&areas.counters), false);
+        }
+        let pool = (self.tables.physical, self.tables.count * PAGE_SIZE);
+        want(Role::Memory, "page-tables", ROLE_PAGE_TABLES, pool, true);
+        // The memory manager reaches all memory behind the page tables: what it hands out, and what
+        // an instance began with. What the nucleus trusts lies before them.
+        let start = pool.0 + pool.1;
+        want(Role::Memory, "memory", ROLE_MEMORY + start, (start, memory_end - start), true);
+        all
+    }
+}

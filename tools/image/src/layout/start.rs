@@ -1,0 +1,171 @@
+//! What an instance starts with: its first thread, its sections, and the page that tells it of
+//! itself.
+
+use super::{Layout, pages, take};
+use crate::memory::*;
+use cairn_abi::address::*;
+use cairn_abi::descriptor;
+use cairn_abi::startup::*;
+use cairn_abi::thread::*;
+use cairn_description::Located;
+use cairn_description::model::Access;
+use zerocopy::{FromZeros, IntoBytes};
+
+impl Layout<'_> {
+    /// First threads. Thread 0 is the idle thread, which a scheduler runs when nothing else is
+    /// ready; the others' numbers follow the instances.
+    pub(super) fn set_up_threads(&mut self, exit: u64) -> Result<(), String> {
+        let idle = self.system.roles.idle;
+        let idle =
+            idle.ok_or("the system has no idle component: name one with `idle` in [system]")?;
+        self.set_up_thread(idle, exit)?;
+        for index in self.instances().filter(|index| *index != idle) {
+            self.set_up_thread(index, exit)?;
+        }
+        Ok(())
+    }
+
+    /// The first thread of an instance that has one: a frame that ends it, and above it one from
+    /// which the trap return enters `main`.
+    fn set_up_thread(&mut self, index: usize, exit: u64) -> Result<(), String> {
+        let instance = &self.system.instances[index];
+        let Some(main) = self.components[index].main else { return Ok(()) };
+        let limit = *self.system.threads;
+        if self.next.thread >= u64::from(limit) {
+            return Err(format!(
+                "more first threads than `threads = {limit}` of the system allows"
+            ));
+        }
+        let thread = take(&mut self.next.thread);
+        let placed = &self.placed[index];
+        let block = self.areas.threads.at(thread_block(thread as usize));
+        let base = block + BASE_FRAME as u64;
+        let top = base + TRAP_FRAME as u64;
+        let trap_return = self.nucleus.symbol("trap_return")?;
+        let at = |header: u64, offset: i64| header.wrapping_add_signed(offset);
+        let words = [
+            (at(base, FRAME_RETURN), exit),
+            (at(base, FRAME_TABLE), placed.table),
+            (at(top, FRAME_RETURN), trap_return),
+            (at(top, FRAME_TABLE), placed.table),
+            (at(top, TRAP_SEPC), placed.region + main),
+            (at(top, TRAP_SATP), placed.satp),
+            (at(top, trap_register(1)), placed.region + self.components[index].stub),
+            (at(top, trap_register(2)), placed.stack),
+            (at(block, FIELD_FRAME), thread_block(thread as usize) + (top - block)),
+            (at(block, FIELD_DOMAIN), placed.number),
+        ];
+        for (address, word) in words {
+            self.memory.store(address, word);
+        }
+        let idle = self.system.roles.idle == Some(index);
+        self.record.thread(thread, index, instance.number, *instance.priority, idle);
+        Ok(())
+    }
+
+    /// Maps the sections that the description gives an instance.
+    pub(super) fn map_sections(&mut self, index: usize) -> Result<Vec<Mapping>, String> {
+        let mut mappings = Vec::new();
+        for used in &self.system.instances[index].sections {
+            let section = &self.system.sections[used.section];
+            let size = pages(*section.size) * PAGE_SIZE;
+            let physical = match self.record.section(used.section) {
+                Some(physical) => physical,
+                None => {
+                    let physical = self.memory.pages(pages(size))?;
+                    self.record.set_section(used.section, physical);
+                    physical
+                }
+            };
+            let writable = matches!(*used.access, Access::ReadWrite);
+            let rights = USER | READ | if writable { WRITE } else { 0 };
+            let address = SECTIONS + used.section as u64 * SECTION_STRIDE;
+            let root = self.placed[index].root;
+            self.tables.map_range(&mut self.memory, root, address, physical, size, rights)?;
+            mappings.push(Mapping {
+                name: descriptor::name(&section.name),
+                address,
+                size: *section.size,
+                interrupt_portal: 0,
+                writable: u64::from(writable),
+            });
+        }
+        Ok(mappings)
+    }
+
+    /// Maps a startup page into each instance; the physical address of the first.
+    pub(super) fn map_startup_pages(&mut self) -> Result<u64, String> {
+        let first = self.memory.pages(self.placed.len() as u64)?;
+        for (index, placed) in self.placed.iter().enumerate() {
+            let (address, physical) =
+                (placed.region + STARTUP_OFFSET, first + index as u64 * PAGE_SIZE);
+            self.tables.map(&mut self.memory, placed.root, address, physical, USER | READ)?;
+        }
+        Ok(first)
+    }
+
+    pub(super) fn write_startup_pages(
+        &mut self,
+        first: u64,
+        sections: &[Vec<Mapping>],
+    ) -> Result<(), String> {
+        for (index, sections) in sections.iter().enumerate() {
+            let page = self.startup_page(index, sections)?;
+            self.memory.write(first + index as u64 * PAGE_SIZE, page.as_bytes());
+        }
+        Ok(())
+    }
+
+    fn startup_page(&self, index: usize, sections: &[Mapping]) -> Result<Startup, String> {
+        let instance = &self.system.instances[index];
+        let placed = &self.placed[index];
+        let mut page = Startup::new_zeroed();
+        page.magic = MAGIC;
+        page.instance = instance.number;
+        page.domain = instance.number;
+        page.name = descriptor::name(&instance.name);
+        page.time_base = self.system.board.time_base;
+        page.run_to_completion =
+            u64::from(instance.role.is_some_and(|role| role.runs_to_completion()));
+        page.heap = placed.region + placed.parts.heap;
+        page.heap_size = placed.parts.heap_size;
+        let devices = self.device_mappings(index);
+        if devices.len() > DEVICES_MAXIMUM {
+            return Err(format!(
+                "instance `{}` has more than {DEVICES_MAXIMUM} devices",
+                *instance.name
+            ));
+        }
+        page.device_count = devices.len() as u32;
+        page.devices[..devices.len()].copy_from_slice(&devices);
+        if sections.len() > SECTIONS_MAXIMUM {
+            return Err(format!(
+                "instance `{}` maps more than {SECTIONS_MAXIMUM} sections",
+                *instance.name
+            ));
+        }
+        page.section_count = sections.len() as u32;
+        page.sections[..sections.len()].copy_from_slice(sections);
+        let argument = instance.argument.as_bytes();
+        let length = argument.len().min(ARGUMENT_SIZE);
+        page.argument_length = length as u64;
+        page.argument[..length].copy_from_slice(&argument[..length]);
+        Ok(page)
+    }
+
+    fn device_mappings(&self, index: usize) -> Vec<Mapping> {
+        let devices = self.system.instances[index].devices.iter().enumerate();
+        let mapping = |(position, device): (usize, &Located<usize>)| {
+            let device = &self.system.board.devices[**device];
+            let in_page = device.base - device.pages().start;
+            Mapping {
+                name: descriptor::name(&device.name),
+                address: self.placed[index].region + self.device_offset(index, position) + in_page,
+                size: device.size,
+                interrupt_portal: self.record.interrupt_portal(index, position),
+                writable: 1,
+            }
+        };
+        devices.map(mapping).collect()
+    }
+}
