@@ -113,9 +113,6 @@ pub trait SchedulerControl {
     fn kill(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
     /// One step of giving back what a dead domain has here: 0 first, then what it answers, until 0.
     fn reclaim(&self, thread: CallerThread, domain: u64, cursor: u64) -> Result<u64, Error>;
-    /// Sends the first thread that waits for an activation of a stack queue away with `Dead`; 1, or
-    /// 0 if nobody waited.
-    fn abandon_queue(&self, thread: CallerThread, queue: u64) -> Result<u64, Error>;
     /// Starts a thread in any domain.
     fn start(&self, thread: CallerThread, domain: u64, entry: u64, stack: u64, link: u64, priority: u8) -> Result<u64, Error>;
     /// The name (index and generation) of the thread that has this index now; `NotFound` if none.
@@ -126,6 +123,9 @@ pub trait SchedulerControl {
     fn thread_time(&self, index: u64) -> Result<u64, Error>;
     /// Ends a thread's wait, whatever it waits for, with `Cancelled`; 1, or 0 if it did not wait.
     fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error>;
+    /// The same, but only if it waits for what may never come: a semaphore, a time, a thread's end. Whoever
+    /// waits for a lock or an activation waits for threads that give them back.
+    fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error>;
     /// Waits until a thread faults or `alarm` is called; `TimedOut` at an absolute time in ticks.
     fn wait_fault(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error>;
     /// Ends a `wait_fault`, as a fault does.

@@ -5,7 +5,10 @@
 //! out of date while the thread runs. But this thread is the one that asks: a call of its own pushes
 //! a frame at the top, where the header stays readable after the return. Two calls through different
 //! portals with frames of the same size push it at the same place, so the one word that changed from
-//! the first's return address to the second's is the top's. No one else can make a word change so.
+//! the first's return address to the second's is the top's. Nobody else can make a word change so. But an
+//! interrupt in between saves this thread's registers in the block, and both addresses are in registers
+//! here: what is found is taken only if the frames below it are what they have to be, else it is looked
+//! for again.
 
 use crate::component::{SCHEDULER, THREADS};
 use crate::manager::Manager;
@@ -18,6 +21,8 @@ use cairn_portals::frames::{Frame, frame, offsets};
 
 /// An interrupt between a call and the look at its frame leaves its own frame there; then again.
 const ATTEMPTS: usize = 16;
+/// A wrong top needs an interrupt at a place of a few instructions; twice in a row is no accident.
+const LOOKS: usize = 3;
 
 impl Manager {
     /// The calling thread `thread` is in the server, which `client` called, and in this manager,
@@ -28,13 +33,18 @@ impl Manager {
         let read = |offset| {
             frame(offset, memory.code_size(), |at| memory.thread_word(thread, at), |at| memory.code(at))
         };
-        let top = self.top(&memory, thread)?;
-        let own: Frame = read(top).and_then(|probe| read(probe.below)).ok_or(Error::NotAllowed)?;
-        let served: Frame = read(own.below).ok_or(Error::NotAllowed)?;
-        let is = |frame: Frame, caller: u8, callee: u8| {
+        let is = |frame: &Frame, caller: u8, callee: u8| {
             frame.caller == u64::from(caller) && frame.callee == u64::from(callee)
         };
-        if is(own, server, self.own) && is(served, client, server) { Ok(()) } else { Err(Error::NotAllowed) }
+        for _ in 0..LOOKS {
+            let top = self.top(&memory, thread)?;
+            let own = read(top).and_then(|probe| read(probe.below)).filter(|own| is(own, server, self.own));
+            let served = own.and_then(|own| read(own.below)).filter(|served| is(served, client, server));
+            if served.is_some() {
+                return Ok(());
+            }
+        }
+        Err(Error::NotAllowed)
     }
 
     /// Return address of one of this domain's own portals.

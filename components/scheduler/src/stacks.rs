@@ -68,20 +68,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// The callee of `queue` is dead: sends the first waiter away with [`Error::Dead`]; the value is
-    /// 1, or 0 if nobody waited. For the supervisor.
-    pub fn abandon_queue(&mut self, thread: ThreadIndex, queue: u64, now: u64) -> M::Outcome {
-        if queue >= QUEUES as u64 {
-            return self.refuse(Error::BadArgument);
-        }
-        let waiter = self.queues[queue as usize % QUEUES];
-        if waiter == IDLE {
-            return self.machine.reply(0, 0);
-        }
-        self.end_wait(waiter, Error::Dead.status() as i8, now);
-        self.finish(thread, 0, 1, now)
-    }
-
     pub(crate) fn count_queue_waiters(&mut self, queue: u16, change: i64) {
         let word = self.machine.waiters_word(queue);
         word.store(word.load(Relaxed).wrapping_add(change), Relaxed);

@@ -102,6 +102,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.finish(thread, 0, waits.into(), now)
     }
 
+    /// [`Scheduler::cancel_wait`], but not of a wait for a lock or an activation.
+    pub fn cancel_event_wait(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
+        match self.existing(target).map(|target| self.threads[target as usize].state) {
+            Ok(State::Lock | State::Stack) => self.machine.reply(0, 0),
+            _ => self.cancel_wait(thread, target, now),
+        }
+    }
+
     /// Ends a thread other than the caller, in whatever state it is.
     pub fn kill(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         match self.existing(target) {

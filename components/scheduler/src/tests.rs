@@ -315,7 +315,6 @@ fn stack_waiters_go_on_by_priority() {
     let mut s = scheduler(&[50, 40, 30]);
     assert_eq!(s.wait_stack(1, 1, QUEUES as u64, 0), refused(Error::BadArgument));
     assert_eq!(s.wait_stack(IDLE, 1, 5, 0), refused(Error::NotAllowed));
-    assert_eq!(s.abandon_queue(1, u64::MAX, 0), refused(Error::BadArgument));
     s.wait_stack(1, 1, 5, 0);
     s.wait_stack(2, 1, 5, 0);
     assert_eq!(s.machine.waiters_word(5).load(Relaxed), 2);
@@ -325,7 +324,9 @@ fn stack_waiters_go_on_by_priority() {
     s.machine.free_activations.insert(5);
     assert_eq!(s.stacks_freed(3, 0), switched(1, 0, 0));
     s.sleep_until(1, 1, 99, 0);
-    assert_eq!(s.abandon_queue(3, 5, 0), switched(2, Error::Dead.status(), 0));
+    let second = handle(&s, 2);
+    assert_eq!(s.cancel_event_wait(3, second, 0), OK, "somebody gives the activation back");
+    assert_eq!(s.cancel_wait(3, second, 0), switched(2, Error::Cancelled.status(), 0));
     assert_eq!(s.machine.waiters_word(5).load(Relaxed), 0);
 }
 

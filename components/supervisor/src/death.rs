@@ -15,7 +15,8 @@ use cairn_supervisor::{backoff, report};
 use core::fmt::Write;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// After a death, how long until the invocation stacks are looked at again; doubles.
+/// After a death, how long until the invocation stacks are looked at again; doubles. From the longest on,
+/// a tenth of a second after the death, each look ends the waits of threads on their way home.
 const LOOK_FIRST_MICROSECONDS: u64 = 100;
 const LOOK_MAXIMUM_MICROSECONDS: u64 = 50_000;
 
@@ -105,6 +106,18 @@ impl System {
         for index in 0..self.thread_count() {
             if let Some((thread, _)) = self.frames(index) {
                 self.leave(domain, index, thread);
+            }
+        }
+    }
+
+    /// Threads that come back to a dead domain, but wait in living ones for what may never come, wait no
+    /// more: to their callees this is an error like any other. They were given the time to finish.
+    fn call_home(&self, domain: u64) {
+        for index in 0..self.thread_count() {
+            let Some((thread, mut frames)) = self.frames(index) else { continue };
+            if frames.any(|frame| frame.into == domain) {
+                // It may not wait at all.
+                let _ = imports::CONTROL.cancel_event_wait(thread);
             }
         }
     }
@@ -245,7 +258,11 @@ impl System {
         if self.is_named(domain) {
             // Calls that came in since.
             self.leave_all(domain);
-            let interval = (state.look_interval.load(Relaxed) * 2).min(ticks(LOOK_MAXIMUM_MICROSECONDS));
+            let last = state.look_interval.load(Relaxed);
+            let interval = (last * 2).min(ticks(LOOK_MAXIMUM_MICROSECONDS));
+            if interval == last {
+                self.call_home(domain);
+            }
             state.look_interval.store(interval, Relaxed);
             state.look.store(now() + interval, Relaxed);
             return;

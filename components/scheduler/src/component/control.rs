@@ -44,10 +44,6 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         Self::operation(|core, now| core.reclaim(index(thread), dead, cursor, now))
     }
 
-    fn abandon_queue(&self, thread: CallerThread, queue: u64) -> Result<u64, Error> {
-        Self::operation(|core, now| core.abandon_queue(index(thread), queue, now))
-    }
-
     fn start(&self, thread: CallerThread, home: u64, entry: u64, stack: u64, _link: u64, priority: u8) -> Result<u64, Error> {
         let home = domain(home)?;
         let start = Start { entry, stack, argument: 0 };
@@ -71,6 +67,10 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
 
     fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error> {
         Self::operation(|core, now| core.cancel_wait(index(thread), named(other), now))
+    }
+
+    fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error> {
+        Self::operation(|core, now| core.cancel_event_wait(index(thread), named(other), now))
     }
 
     fn wait_fault(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error> {

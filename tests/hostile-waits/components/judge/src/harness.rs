@@ -1,0 +1,87 @@
+//! What is the same for all attacks: the comparison, the look at what the system has.
+
+use crate::imports::{CODE, CONSOLE, CONTROL, THREADS, USAGE};
+use cairn::Error;
+use cairn::time::{now, ticks};
+use core::fmt;
+
+/// Writes to the console.
+pub fn write(text: &[u8]) {
+    CONSOLE.write(text).expect("console");
+}
+
+macro_rules! say {
+    ($($argument:tt)*) => {{
+        use core::fmt::Write;
+        let mut line = cairn_test_hostile_contract::Line::new($crate::harness::write);
+        let _ = writeln!(line, $($argument)*);
+        line.flush();
+    }};
+}
+pub(crate) use say;
+
+/// Free pages, bytes of portal code, threads.
+type Measure = (u64, u64, usize);
+
+fn measure() -> Measure {
+    let threads = (0..64).filter(|index| CONTROL.thread_state(*index).is_ok()).count();
+    let part = |words: Result<u64, Error>| words.expect("usage") & 0xffff_ffff;
+    (part(USAGE.usage()), part(CODE.usage()), threads)
+}
+
+pub fn pause(microseconds: u64) {
+    THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
+}
+
+/// Time in the emulator stands still or runs on as the host's load has it, so nothing here relies on
+/// how long anything takes.
+pub fn wait_until(condition: impl Fn() -> bool) {
+    for _ in 0..20_000 {
+        if condition() {
+            return;
+        }
+        pause(200);
+    }
+}
+
+pub struct Judge {
+    failed: u64,
+    before: Measure,
+}
+
+impl Judge {
+    pub fn begin() -> Judge {
+        Judge { failed: 0, before: measure() }
+    }
+
+    pub fn failed(&self) -> u64 {
+        self.failed
+    }
+
+    pub fn expect<T: PartialEq + fmt::Debug>(&mut self, name: &str, found: T, expected: T) {
+        if found != expected {
+            self.failed += 1;
+            say!("FAILED {name}: {found:?} expected {expected:?}");
+        }
+    }
+
+    /// What the system has from now on is what it has to have after the attack.
+    pub fn start(&mut self) {
+        self.before = measure();
+    }
+
+    /// Says whether an attack was held, and whether all that it took came back.
+    pub fn end(&mut self, name: &str) {
+        // What dead domains had goes back when nobody is in them any more.
+        for _ in 0..500 {
+            if measure() == self.before {
+                break;
+            }
+            pause(1000);
+        }
+        self.expect(name, measure(), self.before);
+        if self.failed == 0 {
+            say!("ok: {name}");
+        }
+    }
+}

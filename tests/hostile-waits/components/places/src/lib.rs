@@ -1,0 +1,25 @@
+//! What the components of the test of endless waits agree on.
+#![no_std]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+
+/// Waits in a neighbour for ever, in its main function and for whoever asks.
+#[cairn::interface]
+pub trait Waiter {
+    /// Waits as the main function does.
+    fn wait(&self) -> Result<u64, Error>;
+    /// How many threads have begun to wait since the start.
+    fn waiting(&self) -> Result<u64, Error>;
+    /// How often the component was started before.
+    fn generation(&self) -> Result<u64, Error>;
+}
+
+/// Keeps whoever calls it.
+#[cairn::interface]
+pub trait Keeper {
+    /// Takes a lock and waits for a semaphore that nobody raises; gives the lock back if that ends.
+    fn keep(&self) -> Result<u64, Error>;
+    /// How many waits have ended, with the lock given back.
+    fn ended(&self) -> Result<u64, Error>;
+}
