@@ -32,6 +32,11 @@ pub trait MemoryControl {
     /// Makes the memory of a dead domain, after `release`, as it was at the start: data again as in the
     /// image, the rest zero. Then its page table is whole again.
     fn renew(&self, domain: u64) -> Result<(), Error>;
+}
+
+/// What may be known of memory; asking changes nothing.
+#[cairn::interface]
+pub trait MemoryStatistics {
     /// Free pages, and all pages in the upper 32 bits.
     fn usage(&self) -> Result<u64, Error>;
     /// Pages that a domain has, and its quota in the upper 32 bits.

@@ -65,7 +65,7 @@ impl PortalsProxy {
     }
 }
 
-/// What the supervisor and the shell ask for.
+/// What the supervisor asks for, and whoever measures.
 #[cairn::interface]
 pub trait PortalControl {
     /// A domain died: clears what it had opened, and the objects, registrations, semaphores and locks
@@ -73,13 +73,18 @@ pub trait PortalControl {
     fn domain_died(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
     /// A domain is about to start again: `Busy` if its portal table is not as the layout made it.
     fn domain_starts(&self, domain: u64) -> Result<(), Error>;
+    /// Instructions that it takes to generate and install one portal of a specification (such as
+    /// `smcii`) in the caller's table. It calls the caller's own return stub, and is gone afterwards.
+    fn measure(&self, caller: Caller, specification: &str) -> Result<u64, Error>;
+}
+
+/// What may be known of portals; asking changes nothing.
+#[cairn::interface]
+pub trait PortalListing {
     /// Describes the next portal of a domain from `index` on as text, `NotFound` behind the last; the
     /// value is the length of the text, and the index of that portal in the upper 32 bits.
     fn describe(&self, domain: u64, index: u64, text: &mut [u8]) -> Result<u64, Error>;
     /// Bytes of portal code in use, and free in the upper 32 bits. Code that was closed counts as
     /// used until no invocation stack names it.
     fn usage(&self) -> Result<u64, Error>;
-    /// Instructions that it takes to generate and install one portal of a specification (such as
-    /// `smcii`) in the caller's table. It calls the caller's own return stub, and is gone afterwards.
-    fn measure(&self, caller: Caller, specification: &str) -> Result<u64, Error>;
 }

@@ -18,6 +18,7 @@ cairn::component! {
     exports: {
         memory: interfaces::Memory = SERVER,
         control: interfaces::MemoryControl = SERVER,
+        statistics: interfaces::MemoryStatistics = SERVER,
     },
     main: main,
 }
@@ -105,7 +106,9 @@ impl interfaces::MemoryControl for Server {
     fn renew(&self, domain: u64) -> Result<(), Error> {
         with(|manager| manager.renew(domain))
     }
+}
 
+impl interfaces::MemoryStatistics for Server {
     fn usage(&self) -> Result<u64, Error> {
         with(|manager| Ok(manager.usage()))
     }

@@ -27,6 +27,7 @@ cairn::component! {
     exports: {
         portals: interfaces::Portals = SERVER,
         control: interfaces::PortalControl = SERVER,
+        listing: interfaces::PortalListing = SERVER,
     },
 }
 
@@ -178,18 +179,6 @@ impl interfaces::PortalControl for Server {
         locked(|manager| manager.domain_starts(domain))
     }
 
-    fn describe(&self, domain: u64, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
-        let domain = number(domain)?;
-        locked(|manager| {
-            let (index, line) = manager.describe(domain, index)?;
-            Ok(text.write(0, line.bytes()) as u64 | (index as u64) << 32)
-        })
-    }
-
-    fn usage(&self) -> Result<u64, Error> {
-        locked(|manager| Ok(manager.usage()))
-    }
-
     fn measure(&self, caller: Caller, specification: ReadWindow<'_>) -> Result<u64, Error> {
         let client = number(caller.0.into())?;
         let generation = generation(client)?;
@@ -206,5 +195,19 @@ impl interfaces::PortalControl for Server {
             letters[..text.len() - 2].copy_from_slice(&text.as_bytes()[2..]);
             manager.measure((client, generation), &target, letters)
         })
+    }
+}
+
+impl interfaces::PortalListing for Server {
+    fn describe(&self, domain: u64, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+        let domain = number(domain)?;
+        locked(|manager| {
+            let (index, line) = manager.describe(domain, index)?;
+            Ok(text.write(0, line.bytes()) as u64 | (index as u64) << 32)
+        })
+    }
+
+    fn usage(&self) -> Result<u64, Error> {
+        locked(|manager| Ok(manager.usage()))
     }
 }

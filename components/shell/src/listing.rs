@@ -139,7 +139,7 @@ pub fn portals(words: &[Word], screen: &mut Screen) -> Result {
 fn portals_of(domain: u64, screen: &mut Screen) -> Result {
     let mut result = Ok(());
     let described = each(
-        |index, text| imports::PORTAL_CONTROL.describe(domain, index, text),
+        |index, text| imports::PORTALS_LISTING.describe(domain, index, text),
         behind,
         |index, text| {
             let row = Row { widths: &[12, 24], text };
@@ -158,7 +158,7 @@ pub fn memory(_words: &[Word], screen: &mut Screen) -> Result {
         }
         Err(error) => writeln!(screen, "memory      error: {}", error.text())?,
     }
-    match imports::PORTAL_CONTROL.usage() {
+    match imports::PORTALS_LISTING.usage() {
         Ok(bytes) => {
             let (used, free) = (bytes & 0xffff_ffff, bytes >> 32);
             writeln!(screen, "portal code {free:>6} bytes free of {}", used + free)

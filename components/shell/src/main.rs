@@ -23,8 +23,8 @@ cairn::component! {
         supervisor: interfaces::Supervisor,
         names: interfaces::Names,
         portals: interfaces::Portals,
-        portal_control: interfaces::PortalControl,
-        memory: interfaces::MemoryControl,
+        portals_listing: interfaces::PortalListing,
+        memory: interfaces::MemoryStatistics,
     },
     main: main,
 }

@@ -26,6 +26,7 @@ cairn::component! {
         control: interfaces::SchedulerControl,
         threads: interfaces::Threads,
         memory: interfaces::MemoryControl,
+        statistics: interfaces::MemoryStatistics,
         portals: interfaces::PortalControl,
         console: interfaces::Console,
     },
@@ -146,7 +147,7 @@ impl interfaces::Supervisor for Server {
             RESTART_ALWAYS => "always",
             _ => "on-fault",
         };
-        let memory = imports::MEMORY.usage_of(domain)?;
+        let memory = imports::STATISTICS.usage_of(domain)?;
         let is_home = |index: &u64| {
             imports::CONTROL.thread_state(*index).is_ok_and(|state| state >> 16 & 0xffff == domain)
         };

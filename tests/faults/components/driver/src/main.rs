@@ -17,7 +17,7 @@ cairn::component! {
         threads: interfaces::Threads,
         console: interfaces::Console,
         supervisor: interfaces::Supervisor,
-        usage: interfaces::MemoryControl,
+        usage: interfaces::MemoryStatistics,
         memory: interfaces::Memory,
         trouble: cairn_test_trouble::Trouble,
         middle: cairn_test_relay::Relay,

@@ -8,13 +8,13 @@ use cairn::component::Interface;
 use cairn::sync::Mutex;
 use cairn::{Error, time};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
-use cairn_interfaces::{LockProxy, PortalControl, Portals, PortalsProxy, SemaphoreProxy, Threads};
+use cairn_interfaces::{LockProxy, PortalControl, PortalListing, Portals, PortalsProxy, SemaphoreProxy, Threads};
 use cairn_test_portals_contract::{CounterProxy, Late, Service, ServiceProxy, Slow, progress};
 use core::fmt::Write;
 
 cairn::component! {
     name: "portal-test-tester",
-    imports: { portals: Portals, control: PortalControl, threads: Threads },
+    imports: { portals: Portals, control: PortalControl, listing: PortalListing, threads: Threads },
     main: main,
 }
 
@@ -134,7 +134,7 @@ fn refusals() -> Result<(), Failed> {
 }
 
 fn close() -> Result<(), Failed> {
-    let before = succeed!(imports::CONTROL.usage());
+    let before = succeed!(imports::LISTING.usage());
     for _ in 0..100 {
         let service = succeed!(service());
         expect!(service.add(1, 1), Ok(2));
@@ -142,7 +142,7 @@ fn close() -> Result<(), Failed> {
         expect!(service.add(1, 1), Err(Error::NoPortal));
         expect!(drop_block(service.first_portal()), Err(Error::NotFound));
     }
-    expect!(imports::CONTROL.usage(), Ok(before));
+    expect!(imports::LISTING.usage(), Ok(before));
     Ok(())
 }
 
@@ -163,7 +163,7 @@ fn fill() -> Result<(u32, u32), Error> {
 }
 
 fn exhaust() -> Result<(), Failed> {
-    let before = succeed!(imports::CONTROL.usage());
+    let before = succeed!(imports::LISTING.usage());
     let (first, count) = succeed!(fill());
     expect!(count > 5, true);
     // Others are not exhausted.
@@ -176,14 +176,14 @@ fn exhaust() -> Result<(), Failed> {
     for block in 0..count {
         succeed!(drop_block(first + block * methods));
     }
-    expect!(imports::CONTROL.usage(), Ok(before));
+    expect!(imports::LISTING.usage(), Ok(before));
     say!("{count} blocks of {methods} portals");
     Ok(())
 }
 
 fn objects() -> Result<(), Failed> {
     let service = succeed!(service());
-    let before = succeed!(imports::CONTROL.usage());
+    let before = succeed!(imports::LISTING.usage());
     let first = succeed!(service.counter(10));
     let second = succeed!(service.counter(20));
     let (one, two) = (first.proxy(), second.proxy());
@@ -213,7 +213,7 @@ fn objects() -> Result<(), Failed> {
         }
     }
     expect!(service.counter_for(200), Err(Error::BadArgument));
-    expect!(imports::CONTROL.usage(), Ok(before));
+    expect!(imports::LISTING.usage(), Ok(before));
     // An index of an object that was never made.
     expect!(CounterProxy::at(500).next(), Err(Error::NoPortal));
     succeed!(drop_block(service.first_portal()));
@@ -265,16 +265,16 @@ fn revoke() -> Result<(), Failed> {
     let service = succeed!(service());
     expect!(service.inside(), Ok(1));
     let slow = succeed!(imports::PORTALS.open_proxy::<dyn Slow>("server.slow"));
-    let before = succeed!(imports::CONTROL.usage());
+    let before = succeed!(imports::LISTING.usage());
     expect!(service.revoke_slow(partner()), Ok(1));
     expect!(service.revoke_slow(partner()), Ok(0));
     // The code is kept, since the partner's frame names it.
-    expect!(imports::CONTROL.usage(), Ok(before));
+    expect!(imports::LISTING.usage(), Ok(before));
     let (go, back, lock) = prepare()?;
     succeed!(service.release());
     wait_for(&service, progress::OPENED)?;
     expect!(service.inside(), Ok(0));
-    let after = succeed!(imports::CONTROL.usage());
+    let after = succeed!(imports::LISTING.usage());
     expect!(after != before, true);
     // This domain's portal was not meant.
     succeed!(service.release());
@@ -365,7 +365,7 @@ fn died(domain: u64) -> Result<(), Error> {
 
 fn death() -> Result<(), Failed> {
     let service = succeed!(service());
-    let before = succeed!(imports::CONTROL.usage());
+    let before = succeed!(imports::LISTING.usage());
     let object = succeed!(service.counter(5));
     succeed!(service.register(0));
     let late = succeed!(imports::PORTALS.open_proxy::<dyn Late>("server.late"));
@@ -380,16 +380,16 @@ fn death() -> Result<(), Failed> {
     // But it would serve this.
     expect!(service.add(2, 2), Ok(4));
     // The server's own semaphore, which it made for `hold`, went as well.
-    let after = succeed!(imports::CONTROL.usage());
+    let after = succeed!(imports::LISTING.usage());
     expect!((after as u32) < before as u32, true);
     // The partner has ended; what it had opened is left.
     let mut text = [0; 64];
     // Behind its one import.
     let first = PORTAL_FIRST_IMPORT as u64 + u64::from(PortalsProxy::METHODS);
-    let own = |text: &mut [u8]| imports::CONTROL.describe(partner(), first, text);
+    let own = |text: &mut [u8]| imports::LISTING.describe(partner(), first, text);
     expect!(own(&mut text).is_ok(), true);
     succeed!(died(partner()));
-    expect!((succeed!(imports::CONTROL.usage()) as u32) < after as u32, true);
+    expect!((succeed!(imports::LISTING.usage()) as u32) < after as u32, true);
     expect!(own(&mut text), Err(Error::NotFound));
     for domain in [0, 200, 256, u64::MAX] {
         expect!(imports::CONTROL.domain_died(domain, 0), Err(Error::BadArgument));
@@ -410,7 +410,7 @@ fn cost() -> Result<(), Failed> {
     }
     expect!(imports::CONTROL.measure("rpci"), Err(Error::BadArgument));
     let mut text = [0; 64];
-    let answer = succeed!(imports::CONTROL.describe(time::own_domain(), 0, &mut text));
+    let answer = succeed!(imports::LISTING.describe(time::own_domain(), 0, &mut text));
     let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("?");
     say!("{} {line}", answer >> 32);
     Ok(())
