@@ -4,7 +4,7 @@
 //! portal, any other symbol a number that the generator fills in.
 
 use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
@@ -83,9 +83,7 @@ fn constants() -> String {
 
 /// `call_push` becomes `CallPush`.
 fn camel(name: &str) -> String {
-    name.split('_')
-        .map(|word| word[..1].to_uppercase() + &word[1..])
-        .collect()
+    name.split('_').map(|word| word[..1].to_uppercase() + &word[1..]).collect()
 }
 
 fn stencils(bytes: &[u8]) -> String {
@@ -136,10 +134,15 @@ fn stencils(bytes: &[u8]) -> String {
     }
 
     let mut text = String::new();
-    for (title, kind, names) in
-        [("A label of the finished portal.", "Label", &labels), ("A number to fill in.", "Value", &values)]
-    {
-        writeln!(text, "/// {title}\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub enum {kind} {{").unwrap();
+    for (title, kind, names) in [
+        ("A label of the finished portal.", "Label", &labels),
+        ("A number to fill in.", "Value", &values),
+    ] {
+        writeln!(
+            text,
+            "/// {title}\n#[derive(Clone, Copy, Debug, PartialEq, Eq)]\npub enum {kind} {{"
+        )
+        .unwrap();
         for name in names.iter() {
             writeln!(text, "    {},", camel(name)).unwrap();
         }
@@ -148,7 +151,12 @@ fn stencils(bytes: &[u8]) -> String {
     for pair in starts.windows(2) {
         let (start, name) = &pair[0];
         let end = pair[1].0;
-        writeln!(text, "pub const {}: Stencil = Stencil {{ name: \"{name}\", code: &[", name.to_uppercase()).unwrap();
+        writeln!(
+            text,
+            "pub const {}: Stencil = Stencil {{ name: \"{name}\", code: &[",
+            name.to_uppercase()
+        )
+        .unwrap();
         for word in code[*start as usize..end as usize].chunks_exact(4) {
             write!(text, "{:#010x}, ", u32::from_le_bytes(word.try_into().unwrap())).unwrap();
         }
@@ -156,10 +164,28 @@ fn stencils(bytes: &[u8]) -> String {
         for (offset, form, value, addend) in &holes {
             if (*start..end).contains(offset) {
                 let at = (offset - start) / 4;
-                write!(text, "Hole {{ at: {at}, form: Form::{form}, fill: {value}, addend: {addend} }}, ").unwrap();
+                write!(
+                    text,
+                    "Hole {{ at: {at}, form: Form::{form}, fill: {value}, addend: {addend} }}, "
+                )
+                .unwrap();
             }
         }
         writeln!(text, "] }};").unwrap();
+    }
+    // Of stencils that differ in a register: `window_0` and so on are `WINDOW[0]` and so on.
+    let mut families: BTreeMap<String, usize> = BTreeMap::new();
+    for pair in starts.windows(2) {
+        if let Some((family, number)) = pair[0].1.rsplit_once('_')
+            && number.parse::<usize>().is_ok()
+        {
+            *families.entry(family.to_uppercase()).or_default() += 1;
+        }
+    }
+    for (family, count) in families {
+        let members: Vec<String> = (0..count).map(|number| format!("{family}_{number}")).collect();
+        writeln!(text, "pub const {family}: [Stencil; {count}] = [{}];", members.join(", "))
+            .unwrap();
     }
     writeln!(text, "pub const ALL: &[Stencil] = &[").unwrap();
     for pair in starts.windows(2) {

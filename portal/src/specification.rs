@@ -105,8 +105,12 @@ impl fmt::Display for SpecificationError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.reason {
             Reason::TooShort => "expected a stack letter (s, n, r) and a state letter (m, p, d)",
-            Reason::UnknownStack => "expected a stack letter: s (shared), n (new) or r (run to completion)",
-            Reason::UnknownState => "expected a state letter: m (minimal), p (partial) or d (discarded)",
+            Reason::UnknownStack => {
+                "expected a stack letter: s (shared), n (new) or r (run to completion)"
+            }
+            Reason::UnknownState => {
+                "expected a state letter: m (minimal), p (partial) or d (discarded)"
+            }
             Reason::UnknownLetter => "expected a parameter letter: one of i c r w = a t h",
             Reason::TooManyWords => "more than 8 argument words (r and w take two)",
             Reason::TooManyWindows => "more than 3 parameters of r and w",
@@ -141,7 +145,8 @@ impl Specification {
         {
             return error(1, Reason::Impossible);
         }
-        Specification { stack, state, letters: [Letter::Word; WORDS_MAXIMUM], count: 0 }.with_letters(letters)
+        Specification { stack, state, letters: [Letter::Word; WORDS_MAXIMUM], count: 0 }
+            .with_letters(letters)
     }
 
     /// The same stack and state with these parameter letters.

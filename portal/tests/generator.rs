@@ -4,7 +4,8 @@ use cairn_emulator::decode::{Instruction, decode};
 use cairn_portal::literal::*;
 use cairn_portal::stencil;
 use cairn_portal::{
-    Crossing, End, GenerateError, Generated, SemaphoreOperation, ShortCircuit, Specification, generate,
+    Crossing, End, GenerateError, Generated, SemaphoreOperation, ShortCircuit, Specification,
+    generate,
 };
 use std::collections::BTreeMap;
 
@@ -30,21 +31,46 @@ fn portals() -> BTreeMap<String, Generate> {
     for asids in [true, false] {
         for counter in [0, 0x1000] {
             let crossing = Crossing { asids, counter, ..crossing() };
-            let tail = format!("{}{}", if asids { "" } else { ", no ASIDs" }, if counter == 0 { "" } else { ", counting" });
+            let tail = format!(
+                "{}{}",
+                if asids { "" } else { ", no ASIDs" },
+                if counter == 0 { "" } else { ", counting" }
+            );
             for text in [
-                "sm", "sp", "nm", "np", "smciii", "npciii", "smr", "spw", "npr", "nmrwr", "npwwwia", "npcrwrh",
-                "npiiiiiiii", "smcccccccc", "np=athc=at", "rp", "rpciii", "rd", "rdcii",
+                "sm",
+                "sp",
+                "nm",
+                "np",
+                "smciii",
+                "npciii",
+                "smr",
+                "spw",
+                "npr",
+                "nmrwr",
+                "npwwwia",
+                "npcrwrh",
+                "npiiiiiiii",
+                "smcccccccc",
+                "np=athc=at",
+                "rp",
+                "rpciii",
+                "rd",
+                "rdcii",
             ] {
                 let specification = Specification::parse(text).unwrap();
                 portals.insert(
                     format!("{text}{tail}"),
-                    Box::new(move |words, address| generate::pair(&specification, &crossing, words, address)),
+                    Box::new(move |words, address| {
+                        generate::pair(&specification, &crossing, words, address)
+                    }),
                 );
             }
             for acknowledge in [true, false] {
                 portals.insert(
                     format!("event {acknowledge}{tail}"),
-                    Box::new(move |words, address| generate::event(&crossing, acknowledge, words, address)),
+                    Box::new(move |words, address| {
+                        generate::event(&crossing, acknowledge, words, address)
+                    }),
                 );
             }
             for operation in [SemaphoreOperation::P, SemaphoreOperation::V] {
@@ -56,12 +82,17 @@ fn portals() -> BTreeMap<String, Generate> {
                     }),
                 );
             }
-            for kind in
-                [ShortCircuit::OwnDomain, ShortCircuit::OwnThread, ShortCircuit::Time, ShortCircuit::NoPortal]
-            {
+            for kind in [
+                ShortCircuit::OwnDomain,
+                ShortCircuit::OwnThread,
+                ShortCircuit::Time,
+                ShortCircuit::NoPortal,
+            ] {
                 portals.insert(
                     format!("{kind:?}{tail}"),
-                    Box::new(move |words, address| generate::short_circuit(kind, &crossing, words, address)),
+                    Box::new(move |words, address| {
+                        generate::short_circuit(kind, &crossing, words, address)
+                    }),
                 );
             }
         }
@@ -82,7 +113,11 @@ fn a_buffer_that_is_too_small_is_refused() {
         let (made, words) = generated(&generate, 0);
         for size in 0..words.len() {
             let mut small = vec![0; size];
-            assert_eq!(generate(&mut small, ADDRESS), Err(GenerateError::NoSpace), "{name}, {size} words");
+            assert_eq!(
+                generate(&mut small, ADDRESS),
+                Err(GenerateError::NoSpace),
+                "{name}, {size} words"
+            );
         }
         let mut exact = vec![0; words.len()];
         assert_eq!(generate(&mut exact, ADDRESS), Ok(made), "{name}");
@@ -159,8 +194,12 @@ fn numbers_that_do_not_fit_are_refused() {
 
 /// Where control can go after the word at `at`, within the portal; none: it is left.
 fn successors(words: &[u32], at: usize) -> Vec<usize> {
-    let target = |offset: u64| usize::try_from(at as i64 + offset as i64 / 4).expect("a target in the portal");
-    match decode(words[at]).unwrap_or_else(|| panic!("word {at}, {:#x}, is no instruction", words[at])) {
+    let target = |offset: u64| {
+        usize::try_from(at as i64 + offset as i64 / 4).expect("a target in the portal")
+    };
+    match decode(words[at])
+        .unwrap_or_else(|| panic!("word {at}, {:#x}, is no instruction", words[at]))
+    {
         Instruction::Branch { offset, .. } => vec![at + 1, target(offset)],
         Instruction::Jump { to, offset } => {
             assert_eq!(to, 0, "portal code calls nothing in a portal");

@@ -22,7 +22,9 @@ fn disassemble(words: &[u32]) -> Vec<String> {
         .args(["-D", "-z", "-b", "binary", "-m", "riscv:rv64", "-M", "no-aliases"])
         .arg(&file)
         .output()
-        .unwrap_or_else(|error| panic!("cannot run {objdump}: {error}; install binutils-riscv64-unknown-elf"));
+        .unwrap_or_else(|error| {
+            panic!("cannot run {objdump}: {error}; install binutils-riscv64-unknown-elf")
+        });
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("objdump writes text");
     // "   4:<tab>00823423          <tab>sd<tab>s0,8(tp) # comment"
@@ -73,11 +75,13 @@ fn relative(line: &str, address: i64) -> String {
 }
 
 fn render(stencils: &[Stencil]) -> String {
-    let hole_at = |stencil: &Stencil, at: usize| stencil.holes.iter().find(|hole| hole.at == at).copied();
+    let hole_at =
+        |stencil: &Stencil, at: usize| stencil.holes.iter().find(|hole| hole.at == at).copied();
     let words: Vec<u32> = stencils
         .iter()
         .flat_map(|stencil| {
-            let word = |(at, word): (usize, &u32)| without_number(*word, hole_at(stencil, at).as_ref());
+            let word =
+                |(at, word): (usize, &u32)| without_number(*word, hole_at(stencil, at).as_ref());
             stencil.code.iter().enumerate().map(word).collect::<Vec<_>>()
         })
         .collect();

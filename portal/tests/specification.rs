@@ -11,7 +11,10 @@ fn all(letters: usize) -> Vec<String> {
         .collect();
     let mut last = texts.clone();
     for _ in 0..letters {
-        last = last.iter().flat_map(|text| "icrw=ath".chars().map(move |c| format!("{text}{c}"))).collect();
+        last = last
+            .iter()
+            .flat_map(|text| "icrw=ath".chars().map(move |c| format!("{text}{c}")))
+            .collect();
         texts.extend(last.clone());
     }
     texts.retain(|text| Specification::parse(text).is_ok());
@@ -38,7 +41,9 @@ fn the_parts() {
     let letters = [Letter::Constant, Letter::Read, Letter::Write, Letter::Word];
     assert_eq!(specification.letters(), letters);
     assert_eq!((specification.words(), specification.windows()), (6, 2));
-    for (text, takes) in [("sm", false), ("smr", true), ("spiii", false), ("nm", true), ("rp", false)] {
+    for (text, takes) in
+        [("sm", false), ("smr", true), ("spiii", false), ("nm", true), ("rp", false)]
+    {
         assert_eq!(Specification::parse(text).unwrap().takes_activation(), takes, "{text}");
     }
     assert!(Specification::parse("npiiiiiiii").is_ok(), "eight words");

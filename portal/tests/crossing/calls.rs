@@ -164,7 +164,11 @@ impl World {
                 Letter::Read | Letter::Write => {
                     let buffer = buffers.iter().find(|buffer| buffer.register == register).unwrap();
                     let activation = &connection.activations[0];
-                    assert_eq!(found, buffer.place(activation), "where the callee finds {letter:?}");
+                    assert_eq!(
+                        found,
+                        buffer.place(activation),
+                        "where the callee finds {letter:?}"
+                    );
                     assert_eq!(self.machine.get(register + 1), buffer.length());
                     self.check_content(buffer, activation);
                 }
@@ -268,7 +272,12 @@ impl World {
             _ => callee[usize::from(register)],
         };
         for register in SAVED {
-            assert_eq!(self.machine.get(register), kept(register), "{} after {specification}", name(register));
+            assert_eq!(
+                self.machine.get(register),
+                kept(register),
+                "{} after {specification}",
+                name(register)
+            );
         }
         assert_eq!(self.machine.get(RA), before[usize::from(RA)]);
         // A shared stack is trust: the callee must keep the pointer.
@@ -276,7 +285,12 @@ impl World {
         assert_eq!(self.machine.get(SP), stack[usize::from(SP)], "sp after {specification}");
         if specification.state == State::Partial {
             for register in TEMPORARY.iter().chain(&ARGUMENTS[2..]) {
-                assert_eq!(self.machine.get(*register), 0, "{} after {specification}", name(*register));
+                assert_eq!(
+                    self.machine.get(*register),
+                    0,
+                    "{} after {specification}",
+                    name(*register)
+                );
             }
         }
         if let Some(first) = connection.activations.first() {

@@ -34,9 +34,7 @@ fn check(what: &str, count: u64, expected: u64, budget: u64) {
 
 #[test]
 fn calls() {
-    for (specification, call, back, budget) in
-        [("smciii", 35, 16, 40), ("npciii", 78, 53, 80)]
-    {
+    for (specification, call, back, budget) in [("smciii", 35, 16, 40), ("npciii", 78, 53, 80)] {
         let counts = call_and_return(specification, 0);
         check(&format!("{specification}, call"), counts.0, call, 2 * budget);
         check(&format!("{specification}, return"), counts.1, back, 2 * budget);

@@ -188,8 +188,11 @@ fn unwinding_by_the_service() {
     assert_eq!(world.running(), SCHEDULER);
 
     let unwind = |world: &mut World, thread: u64, offset: u64| {
-        let crossed =
-            world.call(PORTAL_UNWIND as u64, at(SCHEDULER, STACK), [thread, offset, 0, 0, 0, 0, 0, 0]);
+        let crossed = world.call(
+            PORTAL_UNWIND as u64,
+            at(SCHEDULER, STACK),
+            [thread, offset, 0, 0, 0, 0, 0, 0],
+        );
         world.assert_at(SCHEDULER, RESUME);
         for register in SAVED.iter().chain(&[SP, RA]) {
             assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);

@@ -6,7 +6,7 @@ use crate::world::*;
 use cairn_abi::address::*;
 use cairn_emulator::register::*;
 use cairn_emulator::{Options, encode};
-use cairn_portal::literal::{LITERAL_RETURN, LITERAL_MARK, MARK_RETURN};
+use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_RETURN};
 
 /// Replaces every `sfence.vma` in the nucleus' text by nothing.
 fn without_fences(world: &mut World) {
@@ -23,7 +23,12 @@ fn without_fences(world: &mut World) {
 }
 
 /// How many pages of a window the callee still reaches after the call has ended in this way.
-fn reachable_afterwards(world: &mut World, kind: &str, pages: u64, end: impl Fn(&mut World)) -> u64 {
+fn reachable_afterwards(
+    world: &mut World,
+    kind: &str,
+    pages: u64,
+    end: impl Fn(&mut World),
+) -> u64 {
     let mut reached = 0;
     let connection = world.connect(kind, CLIENT, SERVER);
     let again = world.connect("npi", CLIENT, SERVER);

@@ -40,7 +40,11 @@ impl Pair {
             }
             world.checked_return(&self.inner, buffers, &before);
             if queue != 0 && time == 0 {
-                assert_eq!(world.word(self.inner.activations[0].descriptor), 0, "the next free one");
+                assert_eq!(
+                    world.word(self.inner.activations[0].descriptor),
+                    0,
+                    "the next free one"
+                );
                 world.fill_queue(queue, &self.inner.activations);
             }
         }
@@ -193,7 +197,8 @@ fn use_nucleus(world: &mut World, pair: &Pair) {
     let stack = world.usual_stack(connection);
     for pages in 1..=4 {
         let data = at(SERVER, DATA);
-        let arguments = [data, pages * PAGE_SIZE, data + 4 * PAGE_SIZE, pages * PAGE_SIZE, 0, 0, 0, 0];
+        let arguments =
+            [data, pages * PAGE_SIZE, data + 4 * PAGE_SIZE, pages * PAGE_SIZE, 0, 0, 0, 0];
         let crossed = world.call(connection.index, stack, arguments);
         world.assert_at(BACKEND, ENTRY);
         let windows = [world.machine.get(A0), world.machine.get(A2)];

@@ -83,10 +83,8 @@ pub fn physical(address: u64) -> u64 {
     ];
     let aliases = STACK_ALIASES..SEMAPHORES;
     assert!(!aliases.contains(&address), "an alias: use the address that it stands for");
-    if let Some((start, physical)) = windows
-        .into_iter()
-        .filter(|(start, _)| *start <= address)
-        .max_by_key(|(start, _)| *start)
+    if let Some((start, physical)) =
+        windows.into_iter().filter(|(start, _)| *start <= address).max_by_key(|(start, _)| *start)
     {
         return address - start + physical;
     }

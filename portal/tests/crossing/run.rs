@@ -165,7 +165,10 @@ impl World {
         let path = &self.machine.journal.path;
         let end = &path[path.len().saturating_sub(20)..];
         let traps = &self.machine.journal.traps;
-        format!("pc {:#x}, traps {traps:x?}, last instructions {end:x?}", self.machine.program_counter)
+        format!(
+            "pc {:#x}, traps {traps:x?}, last instructions {end:x?}",
+            self.machine.program_counter
+        )
     }
 
     /// Whether the hart has arrived where `domain` begins to execute at `offset` of its region.

@@ -23,8 +23,15 @@ impl World {
         });
         self.install(caller, crossing.index, code.call);
         let index = crossing.index;
-        let connection =
-            Connection { specification, caller, callee: SCHEDULER, index, crossing, code, activations };
+        let connection = Connection {
+            specification,
+            caller,
+            callee: SCHEDULER,
+            index,
+            crossing,
+            code,
+            activations,
+        };
         (connection, semaphore_word(semaphore))
     }
 }
@@ -75,7 +82,8 @@ fn the_slow_path() {
 /// right after the return.
 #[test]
 fn a_return_wakes_who_waits_for_the_activation() {
-    for (kind, waiters) in [("nmi", 0), ("nmi", 1), ("npi", 0), ("npi", 3), ("smr", 1), ("spw", 1)] {
+    for (kind, waiters) in [("nmi", 0), ("nmi", 1), ("npi", 0), ("npi", 3), ("smr", 1), ("spw", 1)]
+    {
         let mut world = World::new(72);
         let connection = world.connect(kind, CLIENT, SERVER);
         world.set_word(connection.crossing.waiters, waiters);

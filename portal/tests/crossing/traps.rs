@@ -197,7 +197,11 @@ fn privileged_portals_check_their_arguments() {
         let arguments = [first, second, 0, 0, 0, 0, 0, 0];
         let crossed = world.call(portal as u64, at(SCHEDULER, STACK - 64), arguments);
         world.assert_at(SCHEDULER, RESUME);
-        assert_eq!(world.machine.get(A0) as i64, expected, "portal {portal}: {first:#x} {second:#x}");
+        assert_eq!(
+            world.machine.get(A0) as i64,
+            expected,
+            "portal {portal}: {first:#x} {second:#x}"
+        );
         for register in SAVED.iter().chain(&[SP, RA]) {
             assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);
         }
@@ -209,9 +213,11 @@ fn privileged_portals_check_their_arguments() {
 #[test]
 fn short_circuits() {
     let time = 123_456;
-    for (portal, expected) in
-        [(PORTAL_OWN_DOMAIN, SERVER as u64), (PORTAL_OWN_THREAD, THREAD as u64), (PORTAL_TIME, time)]
-    {
+    for (portal, expected) in [
+        (PORTAL_OWN_DOMAIN, SERVER as u64),
+        (PORTAL_OWN_THREAD, THREAD as u64),
+        (PORTAL_TIME, time),
+    ] {
         let mut world = World::new(55);
         let connection = world.connect("npi", CLIENT, SERVER);
         world.checked_call(&connection);

@@ -1,0 +1,130 @@
+//! The buffer that stencils are put into, with the numbers and labels that fill their holes.
+
+use super::{Crossing, Generated};
+use crate::literal::LITERALS_SIZE;
+use crate::stencil::{self, Fill, Form, Label, Stencil, Value};
+
+/// Why nothing was generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GenerateError {
+    /// The buffer is too small.
+    NoSpace,
+    /// A number does not fit its instruction: a table's index or a domain's number is too large.
+    DoesNotFit,
+}
+
+/// A buffer that is being filled; `address` is where its first word will be executed.
+pub(super) struct Code<'a> {
+    words: &'a mut [u32],
+    /// Words that are filled.
+    pub at: usize,
+    pub address: u64,
+    labels: [Option<usize>; Label::COUNT],
+    values: [i64; Value::COUNT],
+    pending: [(usize, Label, Form); 16],
+    pending_count: usize,
+}
+
+impl<'a> Code<'a> {
+    pub fn new(words: &'a mut [u32], address: u64) -> Code<'a> {
+        Code {
+            words,
+            at: 0,
+            address,
+            labels: [None; Label::COUNT],
+            values: [0; Value::COUNT],
+            pending: [(0, Label::Overflow, Form::Jump); 16],
+            pending_count: 0,
+        }
+    }
+
+    pub fn value(&mut self, value: Value, number: i64) {
+        self.values[value as usize] = number;
+    }
+
+    pub fn label(&mut self, label: Label) {
+        self.labels[label as usize] = Some(self.at);
+    }
+
+    /// Zeros up to the next multiple of 16 bytes.
+    pub fn align(&mut self) -> Result<(), GenerateError> {
+        self.zeros(self.at.next_multiple_of(4) - self.at)
+    }
+
+    pub fn zeros(&mut self, count: usize) -> Result<(), GenerateError> {
+        let end = self.at + count;
+        self.words.get_mut(self.at..end).ok_or(GenerateError::NoSpace)?.fill(0);
+        self.at = end;
+        Ok(())
+    }
+
+    /// Leaves room for literals and returns where the code begins.
+    pub fn literals(&mut self) -> Result<usize, GenerateError> {
+        self.align()?;
+        self.zeros(LITERALS_SIZE as usize / 4)?;
+        Ok(self.at)
+    }
+
+    pub fn literal(&mut self, code: usize, literal: i64, word: u64) {
+        let at = (code as i64 + literal / 4) as usize;
+        self.words[at] = word as u32;
+        self.words[at + 1] = (word >> 32) as u32;
+    }
+
+    pub fn emit(&mut self, stencil: &Stencil) -> Result<(), GenerateError> {
+        let end = self.at + stencil.code.len();
+        self.words
+            .get_mut(self.at..end)
+            .ok_or(GenerateError::NoSpace)?
+            .copy_from_slice(stencil.code);
+        for hole in stencil.holes {
+            let at = self.at + hole.at;
+            match hole.fill {
+                Fill::Value(value) => {
+                    let number = self.values[value as usize] + hole.addend;
+                    self.words[at] =
+                        hole.form.fill(self.words[at], number).ok_or(GenerateError::DoesNotFit)?;
+                }
+                Fill::Label(label) => {
+                    *self.pending.get_mut(self.pending_count).ok_or(GenerateError::NoSpace)? =
+                        (at, label, hole.form);
+                    self.pending_count += 1;
+                }
+            }
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    /// Fills the distances to labels, which are those of one portal: a new portal starts without.
+    pub fn resolve(&mut self) -> Result<(), GenerateError> {
+        for (at, label, form) in &self.pending[..self.pending_count] {
+            let target = self.labels[*label as usize].ok_or(GenerateError::DoesNotFit)?;
+            let distance = (target as i64 - *at as i64) * 4;
+            self.words[*at] =
+                form.fill(self.words[*at], distance).ok_or(GenerateError::DoesNotFit)?;
+        }
+        self.pending_count = 0;
+        self.labels = [None; Label::COUNT];
+        Ok(())
+    }
+
+    pub fn finish(mut self, call: usize, back: usize) -> Result<Generated, GenerateError> {
+        self.align()?;
+        let address = |word: usize| if word == 0 { 0 } else { self.address + word as u64 * 4 };
+        Ok(Generated { call: address(call), back: address(back), size: self.at * 4, links: None })
+    }
+}
+
+/// Enters a domain; where ASIDs do not tell domains apart, all translations go.
+pub(super) fn enter(
+    code: &mut Code,
+    crossing: &Crossing,
+    first: &Stencil,
+) -> Result<(), GenerateError> {
+    code.emit(first)?;
+    if !crossing.asids {
+        code.emit(&stencil::FENCE_ALL)?;
+    }
+    Ok(())
+}

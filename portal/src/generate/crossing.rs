@@ -1,0 +1,50 @@
+//! Who calls whom.
+
+/// One end of a crossing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct End {
+    /// Number of the domain.
+    pub domain: u64,
+    /// `satp`: mode, ASID and root page table.
+    pub satp: u64,
+    /// Kernel address of the portal table.
+    pub table: u64,
+}
+
+/// Everything that a portal's code depends on beside its specification.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Crossing {
+    /// Who calls.
+    pub caller: End,
+    /// Who is called.
+    pub callee: End,
+    /// The callee's entry point.
+    pub entry: u64,
+    /// The callee's return stub.
+    pub stub: u64,
+    /// `c`.
+    pub constant: u64,
+    /// `=`: the index at which the portal will be installed.
+    pub index: u64,
+    /// `s`: base of the stack group. `r`: top of the callee's stack.
+    pub stack: u64,
+    /// Address of the callee's stack queue for this client, if the specification takes
+    /// activations.
+    pub queue: u64,
+    /// Address of the word that counts who waits for that queue.
+    pub waiters: u64,
+    /// Windows: first address of what the caller may pass.
+    pub source: u64,
+    /// Windows: bytes of it.
+    pub source_size: u64,
+    /// Windows: kernel address of the page-table entry of its first page.
+    pub source_entry: u64,
+    /// Address of the nucleus' service table.
+    pub services: u64,
+    /// Counting build: address of the call counter, else zero.
+    pub counter: u64,
+    /// The longest execution that the export declares, in ticks; zero: none.
+    pub longest_execution: u64,
+    /// Whether the machine's ASIDs tell domains apart; if not, entering a domain fences.
+    pub asids: bool,
+}

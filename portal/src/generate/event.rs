@@ -1,0 +1,67 @@
+//! Portals without a way back, into a component that runs to completion: of exceptions and
+//! interrupts, and of calls whose caller's state is discarded.
+
+use super::code::{Code, enter};
+use super::frame::frame_values;
+use super::parameters::parameters;
+use super::{Crossing, GenerateError, Generated};
+use crate::literal::*;
+use crate::specification::Specification;
+use crate::stencil::{self, Value};
+
+/// Generates the portal of an exception or interrupt: after the trap entry saved the registers, it
+/// enters a run-to-completion component with the thread's index, the cause and its value, and the
+/// domain that ran, which is `crossing.caller`.
+/// `acknowledge` clears the software interrupt.
+pub fn event(
+    crossing: &Crossing,
+    acknowledge: bool,
+    words: &mut [u32],
+    address: u64,
+) -> Result<Generated, GenerateError> {
+    let mut code = Code::new(words, address);
+    let start = code.literals()?;
+    code.emit(&stencil::EVENT_ENTER)?;
+    if acknowledge {
+        code.emit(&stencil::EVENT_ACKNOWLEDGE)?;
+    }
+    code.emit(&stencil::THREAD_1)?;
+    code.emit(&stencil::EVENT_ARGUMENTS)?;
+    code.value(Value::Domain, crossing.caller.domain as i64);
+    code.emit(&stencil::DOMAIN_4)?;
+    enter(&mut code, crossing, &stencil::ENTER)?;
+    code.emit(&stencil::ENTER_ENTRY)?;
+    code.emit(&stencil::LEAVE_MINIMAL)?;
+    run_to_completion_literals(&mut code, start, crossing);
+    code.finish(start, 0)
+}
+
+/// A call that discards its caller's state.
+pub(super) fn discarding(
+    mut code: Code,
+    specification: &Specification,
+    crossing: &Crossing,
+) -> Result<Generated, GenerateError> {
+    let start = code.literals()?;
+    frame_values(&mut code, specification, crossing);
+    code.emit(&stencil::EVENT_ENTER)?;
+    parameters(&mut code, specification)?;
+    enter(&mut code, crossing, &stencil::ENTER)?;
+    code.emit(&stencil::ENTER_ENTRY)?;
+    code.emit(&stencil::LEAVE_MINIMAL)?;
+    code.resolve()?;
+    run_to_completion_literals(&mut code, start, crossing);
+    code.finish(start, 0)
+}
+
+fn run_to_completion_literals(code: &mut Code, start: usize, crossing: &Crossing) {
+    let own = code.address + start as u64 * 4;
+    code.literal(start, LITERAL_MARK, MARK_CALL);
+    code.literal(start, LITERAL_ABORT, own);
+    code.literal(start, LITERAL_SATP, crossing.callee.satp);
+    code.literal(start, LITERAL_TABLE, crossing.callee.table);
+    code.literal(start, LITERAL_ENTRY, crossing.entry);
+    code.literal(start, LITERAL_STUB, crossing.stub);
+    code.literal(start, LITERAL_STACK, crossing.stack);
+    code.literal(start, LITERAL_CONSTANT, crossing.constant);
+}

@@ -1,0 +1,47 @@
+//! What a call puts on the invocation stack: header, records of windows, saved state.
+
+use super::Crossing;
+use super::code::Code;
+use crate::specification::{Specification, State};
+use crate::stencil::Value;
+use cairn_abi::thread::FRAME_HEADER;
+
+/// Bytes by which a call of this specification moves the frame pointer.
+pub fn frame_size(specification: &Specification) -> i64 {
+    FRAME_HEADER - state_offset(specification)
+}
+
+/// The same with the stamp of an export that declares a longest execution.
+pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Crossing) -> i64 {
+    frame_size(specification) + if crossing.longest_execution == 0 { 0 } else { 16 }
+}
+
+/// Where the saved stack pointer and registers begin, from the header: below the windows' records
+/// of two words each (pointer, length).
+fn state_offset(specification: &Specification) -> i64 {
+    let records = -16 * specification.windows() as i64;
+    match (specification.stack, specification.state) {
+        (_, State::Discarded) => records,
+        (_, State::Minimal) => records - 16,
+        (_, State::Partial) => records - 128,
+    }
+}
+
+/// What a call's frame holds, for the holes of all stencils that reach into it.
+pub(super) fn frame_values(code: &mut Code, specification: &Specification, crossing: &Crossing) {
+    let size = stamped_frame_size(specification, crossing);
+    code.value(Value::FrameSize, size);
+    code.value(Value::FrameSizeNegative, -size);
+    code.value(Value::Stamp, FRAME_HEADER - size);
+    code.value(Value::State, state_offset(specification));
+    code.value(Value::CopiesSize, -(specification.windows() as i64) * 64);
+    code.value(Value::Index, crossing.index as i64);
+    code.value(Value::Domain, crossing.caller.domain as i64);
+}
+
+/// A slot's number and, below the frame's header, its record.
+pub(super) fn window_values(code: &mut Code, slot: i64) {
+    code.value(Value::WindowSlot, slot);
+    code.value(Value::WindowPointer, -16 * (slot + 1));
+    code.value(Value::WindowLength, -16 * (slot + 1) + 8);
+}

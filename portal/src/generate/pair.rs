@@ -1,0 +1,222 @@
+//! A call portal with its return portal, and the hybrid portals of semaphores, which are pairs
+//! with a fast path.
+
+use super::code::{Code, enter};
+use super::event::discarding;
+use super::frame::{frame_values, stamped_frame_size, window_values};
+use super::links::{Links, link};
+use super::parameters::{close_windows, parameters, scrub_unused};
+use super::{Crossing, GenerateError, Generated};
+use crate::literal::*;
+use crate::specification::{Letter, Specification, Stack, State};
+use crate::stencil::{self, Label, Stencil, Value};
+
+/// Generates a call portal and its return portal into `words`, to be executed at `address` (a
+/// multiple of 16).
+pub fn pair(
+    specification: &Specification,
+    crossing: &Crossing,
+    words: &mut [u32],
+    address: u64,
+) -> Result<Generated, GenerateError> {
+    portal_pair(specification, crossing, None, words, address)
+}
+
+/// Which half of a semaphore a hybrid portal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SemaphoreOperation {
+    /// Wait, or take one.
+    P,
+    /// Signal, or give one.
+    V,
+}
+
+/// Generates a hybrid portal: P or V on the semaphore word at `crossing.source` in portal code, and
+/// a call into the scheduler when it would block or wake.
+pub fn semaphore(
+    operation: SemaphoreOperation,
+    specification: &Specification,
+    crossing: &Crossing,
+    words: &mut [u32],
+    address: u64,
+) -> Result<Generated, GenerateError> {
+    let fast_path = match operation {
+        SemaphoreOperation::P => &stencil::SEMAPHORE_P,
+        SemaphoreOperation::V => &stencil::SEMAPHORE_V,
+    };
+    portal_pair(specification, crossing, Some(fast_path), words, address)
+}
+
+fn portal_pair(
+    specification: &Specification,
+    crossing: &Crossing,
+    fast_path: Option<&Stencil>,
+    words: &mut [u32],
+    address: u64,
+) -> Result<Generated, GenerateError> {
+    let mut code = Code::new(words, address);
+    if specification.state == State::Discarded {
+        return discarding(code, specification, crossing);
+    }
+    let call = call_half(&mut code, specification, crossing, fast_path)?;
+    let (back, abort, dead) = return_half(&mut code, specification, crossing)?;
+    let links = Links {
+        call: call * 4,
+        back: back * 4,
+        abort: abort * 4,
+        dead: dead * 4,
+        frame_size: stamped_frame_size(specification, crossing) as u64,
+    };
+    link(&links, crossing, address, |offset, word| code.literal(offset / 4, 0, word));
+    Ok(Generated { links: Some(links), ..code.finish(call, back)? })
+}
+
+/// The call half; the literals' place is returned so that the pair can be linked.
+fn call_half(
+    code: &mut Code,
+    specification: &Specification,
+    crossing: &Crossing,
+    fast_path: Option<&Stencil>,
+) -> Result<usize, GenerateError> {
+    let start = code.literals()?;
+    frame_values(code, specification, crossing);
+    if let Some(fast_path) = fast_path {
+        code.emit(fast_path)?;
+        code.label(Label::Slow);
+    }
+    code.emit(&stencil::CALL_PUSH)?;
+    if crossing.longest_execution != 0 {
+        code.emit(&stencil::STAMP)?;
+    }
+    if crossing.counter != 0 {
+        code.emit(&stencil::COUNT)?;
+    }
+    match specification.stack {
+        // The abort entry gives the stack pointer back.
+        Stack::Shared => code.emit(&stencil::STACK_SHARED)?,
+        Stack::New => code.emit(&stencil::STACK_NEW)?,
+        Stack::RunToCompletion => code.emit(&stencil::STACK_RUN_TO_COMPLETION)?,
+    }
+    if specification.windows() > 0 {
+        match specification.stack {
+            Stack::New => code.emit(&stencil::STACK_BELOW_COPIES)?,
+            _ => code.emit(&stencil::STACK_WINDOWS)?,
+        }
+        for slot in 1..specification.windows() as i64 {
+            window_values(code, slot);
+            code.emit(&stencil::WINDOW_CLEAR)?;
+        }
+    }
+    if specification.state == State::Partial {
+        code.emit(&stencil::SAVE_PARTIAL)?;
+    }
+    parameters(code, specification)?;
+    enter(code, crossing, &stencil::ENTER)?;
+    code.emit(&stencil::ENTER_ENTRY)?;
+    if specification.state == State::Partial && specification.stack != Stack::RunToCompletion {
+        scrub_unused(code, specification)?;
+        code.emit(&stencil::LEAVE_PARTIAL)?;
+        code.emit(&stencil::SRET)?;
+    } else {
+        code.emit(&stencil::LEAVE_MINIMAL)?;
+    }
+    code.label(Label::Overflow);
+    code.emit(&stencil::OVERFLOW)?;
+    if specification.stack == Stack::Shared {
+        code.label(Label::BadStack);
+        code.emit(&stencil::BAD_STACK)?;
+    }
+    if specification.takes_activation() {
+        code.label(Label::StackWait);
+        code.emit(&stencil::STACK_WAIT)?;
+    }
+    if specification.windows() > 0 {
+        code.label(Label::Refused);
+        code.emit(&stencil::REFUSED)?;
+    }
+    code.resolve()?;
+    Ok(start)
+}
+
+/// Finds `t1` in an entry beside the first.
+fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
+    let distance = start as i64 - code.at as i64;
+    code.value(Value::BaseDistance, distance * 4);
+    code.emit(&stencil::FIND_BASE)
+}
+
+/// The return half: its places of return, abort and dead entry.
+fn return_half(
+    code: &mut Code,
+    specification: &Specification,
+    crossing: &Crossing,
+) -> Result<(usize, usize, usize), GenerateError> {
+    let start = code.literals()?;
+    frame_values(code, specification, crossing);
+    let run_to_completion = specification.stack == Stack::RunToCompletion;
+    let release = specification.takes_activation();
+
+    enter(code, crossing, &stencil::RETURN_ENTER)?;
+    close_windows(code, specification, |letter| match letter {
+        Letter::Write => SERVICE_CLOSE_WRITE,
+        _ => SERVICE_CLOSE,
+    })?;
+    code.label(Label::Finish);
+    if release {
+        code.emit(&stencil::RELEASE)?;
+    }
+    if specification.stack != Stack::Shared {
+        code.emit(&stencil::RESTORE_STACK)?;
+    }
+    code.emit(&stencil::RESTORE_ADDRESS)?;
+    if specification.state == State::Partial {
+        code.emit(&stencil::RESTORE_PARTIAL)?;
+    }
+    code.emit(&stencil::POP)?;
+    if run_to_completion {
+        code.emit(&stencil::INTERRUPTS_ON)?;
+    }
+    if release {
+        code.emit(&stencil::WAKE_CHECK)?;
+        code.label(Label::Woken);
+    }
+    if specification.state == State::Partial {
+        code.emit(&stencil::SCRUB_RETURN)?;
+    }
+    code.emit(&stencil::SRET)?;
+    if release {
+        code.label(Label::Wake);
+        code.emit(&stencil::WAKE)?;
+    }
+
+    let abort = code.at;
+    find_base(code, start)?;
+    enter(code, crossing, &stencil::RETURN_ENTER)?;
+    close_windows(code, specification, |_| SERVICE_CLOSE)?;
+    code.emit(&stencil::ABORT_REPLY)?;
+    if specification.stack == Stack::Shared {
+        // A callee on the caller's stack that died did not put the stack pointer back.
+        code.emit(&stencil::RESTORE_STACK)?;
+    }
+    code.emit(&stencil::JUMP_TO_FINISH)?;
+
+    // The dead entry is named like a return portal, by an address before which lie its own mark
+    // and its own abort entry: itself.
+    code.align()?;
+    code.zeros(8)?;
+    let dead = code.at;
+    find_base(code, start)?;
+    close_windows(code, specification, |_| SERVICE_CLOSE)?;
+    if run_to_completion {
+        code.emit(&stencil::INTERRUPTS_ON)?;
+    }
+    if release {
+        code.emit(&stencil::RELEASE)?;
+        code.emit(&stencil::DEAD_WAKE)?;
+        code.label(Label::DeadPop);
+    }
+    code.emit(&stencil::DEAD_POP)?;
+    code.resolve()?;
+
+    Ok((start, abort, dead))
+}

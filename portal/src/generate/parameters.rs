@@ -1,0 +1,70 @@
+//! The letters of a specification: what each does to its register.
+
+use super::GenerateError;
+use super::code::Code;
+use super::frame::window_values;
+use crate::literal::*;
+use crate::specification::{Letter, Specification};
+use crate::stencil::{self, Value};
+
+/// Fills in what the portal itself passes, and opens windows.
+pub(super) fn parameters(
+    code: &mut Code,
+    specification: &Specification,
+) -> Result<(), GenerateError> {
+    let mut position = 0;
+    let mut slot = 0;
+    for letter in specification.letters() {
+        match letter {
+            Letter::Word => {}
+            Letter::Constant => code.emit(&stencil::CONSTANT[position])?,
+            Letter::Index => code.emit(&stencil::INDEX[position])?,
+            Letter::Domain => code.emit(&stencil::DOMAIN[position])?,
+            Letter::Thread => code.emit(&stencil::THREAD[position])?,
+            Letter::Time => code.emit(&stencil::TIME[position])?,
+            Letter::Read | Letter::Write => {
+                let service =
+                    if *letter == Letter::Read { SERVICE_OPEN_READ } else { SERVICE_OPEN_WRITE };
+                code.value(Value::WindowService, service);
+                window_values(code, slot);
+                if *letter == Letter::Write {
+                    code.emit(&stencil::WINDOW_POINTER[position])?;
+                }
+                code.emit(&stencil::WINDOW[position])?;
+                slot += 1;
+            }
+        }
+        position += letter.words();
+    }
+    Ok(())
+}
+
+/// Clears the registers of arguments that the method does not have.
+pub(super) fn scrub_unused(
+    code: &mut Code,
+    specification: &Specification,
+) -> Result<(), GenerateError> {
+    for stencil in &stencil::SCRUB[specification.words()..] {
+        code.emit(stencil)?;
+    }
+    Ok(())
+}
+
+/// Closes all windows, each by the service for its letter.
+pub(super) fn close_windows(
+    code: &mut Code,
+    specification: &Specification,
+    service: impl Fn(Letter) -> i64,
+) -> Result<(), GenerateError> {
+    let windows = specification.letters().iter().filter(|letter| letter.words() == 2);
+    for (slot, letter) in windows.enumerate() {
+        let service = service(*letter);
+        code.value(Value::WindowService, service);
+        window_values(code, slot as i64);
+        if service == SERVICE_CLOSE_WRITE {
+            code.emit(&stencil::WINDOW_CLOSE_POINTER)?;
+        }
+        code.emit(&stencil::WINDOW_CLOSE)?;
+    }
+    Ok(())
+}
