@@ -388,7 +388,12 @@ impl Pair {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    // Strategies seed a generator for every value, which ChaCha, the default, makes nine tenths of the
+    // time of this test.
+    #![proptest_config(ProptestConfig {
+        rng_algorithm: proptest::test_runner::RngAlgorithm::XorShift,
+        ..ProptestConfig::with_cases(2000)
+    })]
     #[test]
     fn agrees_with_the_model(steps in prop::collection::vec(step(), 1..200)) {
         let mut pair = Pair::new();
