@@ -2,7 +2,7 @@
 
 use crate::c_component;
 use crate::cargo::{self, Kind};
-use crate::paths;
+use crate::{paths, sources};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::facts::ComponentFacts;
 use cairn_description::{Connected, System};
@@ -53,6 +53,7 @@ impl Parts {
         for instance in &system.instances {
             let folder = &instance.folder;
             if !c_component::is_one(folder) {
+                sources::check(folder)?;
                 packages.insert(folder.clone(), package(folder)?);
             } else if !components.contains_key(folder) {
                 components.insert(folder.clone(), c_component::build(folder)?);

@@ -17,5 +17,6 @@ pub mod paths;
 pub mod qemu;
 pub mod run;
 pub mod setup;
+pub mod sources;
 pub mod system_tests;
 pub mod test;

@@ -2,7 +2,7 @@
 //! privileged code but the listed ones.
 #![forbid(unsafe_code)]
 
-use cairn_tool::paths;
+use cairn_tool::{paths, sources};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -96,6 +96,22 @@ fn unsafe_code_is_where_it_is_said() {
         }
     }
     assert!(crates > 20, "{crates} crates");
+}
+
+/// `./cairn build` looks at a component's own folder; what it depends on is here too.
+#[test]
+fn no_source_names_what_only_macros_may() {
+    let root = paths::root();
+    let mut looked = 0;
+    for file in files().iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
+        let name = file.strip_prefix(&root).unwrap();
+        if !name.starts_with("lib") && !name.starts_with("tools") {
+            looked += 1;
+            let named = sources::names_macros_only(&fs::read_to_string(file).unwrap());
+            assert_eq!(named, None, "{}: names `cairn::expansion`", name.display());
+        }
+    }
+    assert!(looked > 100, "{looked} files");
 }
 
 #[test]

@@ -1,0 +1,73 @@
+//! What the source of a component must not name.
+
+use crate::paths;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::Path;
+
+/// The module of `lib/cairn` for the output of its macros: safe functions that make a window of any
+/// address, which Rust cannot hide from whoever calls the macros.
+const MACROS_ONLY: &str = "expansion";
+
+/// Refuses a component whose sources, in `folder` relative to the root, name what only the macros may.
+pub fn check(folder: &str) -> Result<()> {
+    check_folder(&paths::root().join(folder).join("src"))
+}
+
+fn check_folder(folder: &Path) -> Result<()> {
+    let entries =
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", paths::shown(folder)))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            check_folder(&path)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).with_context(|| paths::shown(&path))?;
+            if let Some(line) = names_macros_only(&text) {
+                bail!(
+                    "{}:{line}: names `{MACROS_ONLY}`, the module of `cairn` that only the output of its macros \
+                     may use; expected `#[cairn::interface]` or `cairn::component!` to write this, or another name",
+                    paths::shown(&path)
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The first line that names the module, lines of comment apart.
+pub fn names_macros_only(text: &str) -> Option<usize> {
+    let is_word = |character: char| character.is_alphanumeric() || character == '_';
+    let names = |line: &str| {
+        // Behind code, `//` may be in a text: only whole lines are surely comments.
+        !line.trim_start().starts_with("//")
+            && line.split(|character| !is_word(character)).any(|word| word == MACROS_ONLY)
+    };
+    text.lines().position(names).map(|index| index + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_macros_only;
+
+    #[test]
+    fn every_way_to_name_it_is_found() {
+        for text in [
+            "fn main() {\n    cairn::expansion::Registers::new([0; 8]);\n}",
+            "\nuse cairn::{Error, expansion};",
+            "use cairn::{\n    expansion as other,\n};",
+            "\nuse cairn::r#expansion::*;",
+            "\nlet text = \"//\"; cairn::expansion::now(registers);",
+        ] {
+            assert_eq!(names_macros_only(text), Some(2), "{text}");
+        }
+    }
+
+    #[test]
+    fn words_that_hold_it_and_comments_are_left_alone() {
+        assert_eq!(
+            names_macros_only("// the expansion\nlet expansions = tree.expansion_of(1);"),
+            None
+        );
+    }
+}
