@@ -1,8 +1,8 @@
 //! What every Rust component links: calling portals, serving interfaces, starting up.
 //!
 //! `unsafe` is in the modules named after what the machine or memory demands (`call::riscv64`,
-//! `call::staging`,
-//! `window::memory`, `object::table`, `sync`), nowhere else.
+//! `window::memory`, `object::table`, `sync` and others; a test of `tools/cairn` lists them), nowhere
+//! else.
 #![no_std]
 #![deny(unsafe_code)]
 
