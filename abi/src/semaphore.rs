@@ -32,4 +32,5 @@ pub const fn waiters_word(index: usize) -> u64 {
 }
 
 /// Bytes of the semaphore window: all semaphores' and all queues' words.
-pub const SEMAPHORE_WINDOW_SIZE: u64 = (SEMAPHORES_MAXIMUM + QUEUES_MAXIMUM) as u64 * SEMAPHORE_SIZE;
+pub const SEMAPHORE_WINDOW_SIZE: u64 =
+    (SEMAPHORES_MAXIMUM + QUEUES_MAXIMUM) as u64 * SEMAPHORE_SIZE;

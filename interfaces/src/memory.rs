@@ -13,7 +13,8 @@ pub trait Memory {
     /// address; the value is the address.
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
     /// Maps a section of the caller's into another domain, writable or not.
-    fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool) -> Result<(), Error>;
+    fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool)
+    -> Result<(), Error>;
     /// Unmaps a section of the caller's everywhere and gives its memory back.
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error>;
 }

@@ -21,7 +21,14 @@ pub trait Portals {
     /// For a server, while the calling thread is in it on behalf of `client`: makes an object of its
     /// object interface called `interface`, with `control` embedded. The value is the first index in
     /// the client's table.
-    fn make_object(&self, caller: Caller, thread: CallerThread, client: u64, interface: &str, control: u64) -> Result<u64, Error>;
+    fn make_object(
+        &self,
+        caller: Caller,
+        thread: CallerThread,
+        client: u64,
+        interface: &str,
+        control: u64,
+    ) -> Result<u64, Error>;
     /// For a server: takes all portals of its object `control` back; the value is how many blocks.
     fn end_object(&self, caller: Caller, interface: &str, control: u64) -> Result<u64, Error>;
     /// Makes a semaphore with a first value.
@@ -34,7 +41,13 @@ pub trait Portals {
     /// For a server, at run time: registers entry points under the name `instance.name`, and who may
     /// open it (`*` or instance names, separated by spaces). `methods` is the version of the
     /// interface, 8 bytes, then 24 bytes a method: 12 of letters, 4 unused, 8 of entry point.
-    fn register(&self, caller: Caller, name: &str, policy: &str, methods: &[u8]) -> Result<(), Error>;
+    fn register(
+        &self,
+        caller: Caller,
+        name: &str,
+        policy: &str,
+        methods: &[u8],
+    ) -> Result<(), Error>;
     /// Takes a registration or publication back; portals that are open keep working until they are
     /// revoked.
     fn unregister(&self, caller: Caller, name: &str) -> Result<(), Error>;
@@ -54,7 +67,11 @@ impl PortalsProxy {
 
     /// For a server, in a method that `client` called: makes the client's portals of an object of its
     /// own, which its object table knows as `control`.
-    pub fn grant<I: ?Sized + Interface>(&self, client: Caller, control: u64) -> Result<Object<I>, Error> {
+    pub fn grant<I: ?Sized + Interface>(
+        &self,
+        client: Caller,
+        control: u64,
+    ) -> Result<Object<I>, Error> {
         let first = self.make_object(client.0.into(), I::NAME, control)?;
         u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
     }

@@ -13,14 +13,26 @@ pub trait Threads {
     /// Starts a thread in the caller's domain; [`crate::spawn`] makes the start of a function. The
     /// thread ends when its first function returns. The value names the thread: its index in bits 0
     /// to 7, its generation above.
-    fn spawn(&self, thread: CallerThread, caller: Caller, start: Start, priority: u8) -> Result<u64, Error>;
+    fn spawn(
+        &self,
+        thread: CallerThread,
+        caller: Caller,
+        start: Start,
+        priority: u8,
+    ) -> Result<u64, Error>;
     /// Ends the calling thread.
     fn exit(&self, thread: CallerThread) -> Result<(), Error>;
     /// Waits until the thread that `spawn` named has ended.
     fn join(&self, thread: CallerThread, caller: Caller, other: u64) -> Result<(), Error>;
     /// Changes the priority of a thread of the caller's domain, at most to that of the domain's first
     /// thread.
-    fn set_priority(&self, thread: CallerThread, caller: Caller, other: u64, priority: u8) -> Result<(), Error>;
+    fn set_priority(
+        &self,
+        thread: CallerThread,
+        caller: Caller,
+        other: u64,
+        priority: u8,
+    ) -> Result<(), Error>;
     /// Ticks that the calling thread has run.
     fn time_used(&self, thread: CallerThread) -> Result<u64, Error>;
     /// The name of the calling thread, as `spawn` answers.
@@ -65,18 +77,54 @@ pub enum LockError {
 #[cairn::interface]
 pub trait SchedulerEvents {
     /// The machine has started; thread `thread` is whichever comes first.
-    fn boot(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
+    fn boot(
+        &self,
+        thread: CallerThread,
+        cause: u64,
+        value: u64,
+        domain: Caller,
+    ) -> Result<(), Error>;
     /// The thread returned from its first function.
-    fn exit(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
+    fn exit(
+        &self,
+        thread: CallerThread,
+        cause: u64,
+        value: u64,
+        domain: Caller,
+    ) -> Result<(), Error>;
     /// The timer's time has come.
-    fn timer(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
+    fn timer(
+        &self,
+        thread: CallerThread,
+        cause: u64,
+        value: u64,
+        domain: Caller,
+    ) -> Result<(), Error>;
     /// A stack was released for which threads may wait.
-    fn software(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
+    fn software(
+        &self,
+        thread: CallerThread,
+        cause: u64,
+        value: u64,
+        domain: Caller,
+    ) -> Result<(), Error>;
     /// The thread faulted: `cause` is `scause`, `value` is `stval`.
-    fn fault(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
+    fn fault(
+        &self,
+        thread: CallerThread,
+        cause: u64,
+        value: u64,
+        domain: Caller,
+    ) -> Result<(), Error>;
     /// The thread called a server that has no free stack for it; `value` is the stack queue's
     /// address. When it goes on, it calls again.
-    fn stack_wait(&self, thread: CallerThread, cause: u64, value: u64, domain: Caller) -> Result<(), Error>;
+    fn stack_wait(
+        &self,
+        thread: CallerThread,
+        cause: u64,
+        value: u64,
+        domain: Caller,
+    ) -> Result<(), Error>;
 }
 
 /// Further methods for threads of a scheduler that knows deadlines (`scheduler-edf`).
@@ -84,7 +132,13 @@ pub trait SchedulerEvents {
 pub trait Deadlines {
     /// Gives a thread of the caller's domain a period in ticks, not shorter than that of the domain's
     /// highest priority. Its present job begins now.
-    fn set_period(&self, thread: CallerThread, caller: Caller, other: u64, period: u64) -> Result<(), Error>;
+    fn set_period(
+        &self,
+        thread: CallerThread,
+        caller: Caller,
+        other: u64,
+        period: u64,
+    ) -> Result<(), Error>;
 }
 
 /// How the interrupt dispatcher passes an interrupt on; the call does not return to it.
@@ -114,7 +168,15 @@ pub trait SchedulerControl {
     /// One step of giving back what a dead domain has here: 0 first, then what it answers, until 0.
     fn reclaim(&self, thread: CallerThread, domain: u64, cursor: u64) -> Result<u64, Error>;
     /// Starts a thread in any domain.
-    fn start(&self, thread: CallerThread, domain: u64, entry: u64, stack: u64, link: u64, priority: u8) -> Result<u64, Error>;
+    fn start(
+        &self,
+        thread: CallerThread,
+        domain: u64,
+        entry: u64,
+        stack: u64,
+        link: u64,
+        priority: u8,
+    ) -> Result<u64, Error>;
     /// The name (index and generation) of the thread that has this index now; `NotFound` if none.
     fn thread_name(&self, index: u64) -> Result<u64, Error>;
     /// State of a thread, packed: state in bits 0 to 7, priority in 8 to 15, home domain in 16 to 31.

@@ -16,6 +16,7 @@ fn every_interface_is_in_the_list() {
             written.insert(name[..end].to_owned());
         }
     }
-    let listed = ALL.iter().map(|interface| cairn::abi::descriptor::name_text(&interface.name).to_owned());
+    let listed =
+        ALL.iter().map(|interface| cairn::abi::descriptor::name_text(&interface.name).to_owned());
     assert_eq!(listed.collect::<BTreeSet<_>>(), written, "add what is missing to src/all.rs");
 }

@@ -7,7 +7,8 @@ use cairn_abi::{domain, thread};
 
 fn print(text: &[u8]) {
     for byte in text {
-        #[allow(deprecated)] // The debug console extension is younger than the firmware of QEMU 7.2.
+        #[allow(deprecated)]
+        // The debug console extension is younger than the firmware of QEMU 7.2.
         sbi_rt::legacy::console_putchar(*byte as usize);
     }
 }

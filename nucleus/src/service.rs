@@ -92,8 +92,10 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     // domain that the frame returns into is used only if it is one of the domains'.
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
-        let portals = address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
-        let is_code = back == arch::trap_return_address() || (back % 16 == 0 && portals.contains(&back));
+        let portals =
+            address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
+        let is_code =
+            back == arch::trap_return_address() || (back % 16 == 0 && portals.contains(&back));
         if !is_code || load(at(back, literal::LITERAL_MARK)) != literal::MARK_RETURN {
             return Error::BadArgument.status();
         }

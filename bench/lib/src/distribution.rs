@@ -44,7 +44,8 @@ impl Distribution {
         let samples = &mut self.samples[..self.count];
         samples.sort_unstable();
         // The smallest sample that so many of 100 are not above.
-        let percentile = |percent: usize| samples.get((samples.len() * percent).div_ceil(100).max(1) - 1);
+        let percentile =
+            |percent: usize| samples.get((samples.len() * percent).div_ceil(100).max(1) - 1);
         Some(Summary {
             minimum: *samples.first()?,
             median: *percentile(50)?,

@@ -21,7 +21,8 @@ pub enum Load {
 
 impl Load {
     /// All, in the order in which they have to be measured.
-    pub const ALL: [Load; 6] = [Load::Idle, Load::ShortCircuit, Load::Ipc, Load::Yield, Load::Semaphores, Load::Wait];
+    pub const ALL: [Load; 6] =
+        [Load::Idle, Load::ShortCircuit, Load::Ipc, Load::Yield, Load::Semaphores, Load::Wait];
 
     /// Its part in the benchmark's name.
     pub const fn name(self) -> &'static str {

@@ -23,7 +23,12 @@ pub struct Pipe {
 
 impl Pipe {
     /// The pipe at number `number` of the section, whose semaphores count bytes to read and to write.
-    pub fn new(section: Section, number: usize, items: SemaphoreProxy, spaces: SemaphoreProxy) -> Pipe {
+    pub fn new(
+        section: Section,
+        number: usize,
+        items: SemaphoreProxy,
+        spaces: SemaphoreProxy,
+    ) -> Pipe {
         Pipe { section, base: number * SIZE, items, spaces }
     }
 

@@ -29,7 +29,8 @@ impl Report {
     /// The instance's first device is the serial port.
     #[allow(clippy::new_without_default)]
     pub fn new() -> Report {
-        let serial = cairn::environment::device(0).expect("the description gives this instance the serial port");
+        let serial = cairn::environment::device(0)
+            .expect("the description gives this instance the serial port");
         Report { output: Output::Serial(serial) }
     }
 

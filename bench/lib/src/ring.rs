@@ -17,17 +17,28 @@ pub fn member() -> usize {
 }
 
 /// Makes this instance's semaphores and lets every other open them.
-pub fn publish<const COUNT: usize>(portals: PortalsProxy, semaphores: &Semaphores<COUNT>) -> [SemaphoreProxy; COUNT] {
+pub fn publish<const COUNT: usize>(
+    portals: PortalsProxy,
+    semaphores: &Semaphores<COUNT>,
+) -> [SemaphoreProxy; COUNT] {
     semaphores.map(|(name, first)| {
         let semaphore = portals.semaphore(first).expect("the quota has room for the semaphore");
         let name = Text::of(format_args!("{}.{name}", environment::name()));
-        portals.publish(semaphore.first_portal().into(), name.text(), "*").expect("the name is free");
+        portals
+            .publish(semaphore.first_portal().into(), name.text(), "*")
+            .expect("the name is free");
         semaphore.proxy()
     })
 }
 
 /// Opens a semaphore of another member's, as soon as it is there.
-pub fn open(portals: PortalsProxy, threads: ThreadsProxy, ring: &str, member: usize, name: &str) -> SemaphoreProxy {
+pub fn open(
+    portals: PortalsProxy,
+    threads: ThreadsProxy,
+    ring: &str,
+    member: usize,
+    name: &str,
+) -> SemaphoreProxy {
     let name = Text::of(format_args!("{ring}{member}.{name}"));
     let name = name.text();
     loop {

@@ -41,7 +41,12 @@ impl Clock for Server {
         imports::THREADS.sleep_until(counter().saturating_add(ticks_of(time)))
     }
 
-    fn timer(&self, caller: Caller, _thread: CallerThread, period: u64) -> Result<Object<dyn Timer>, Error> {
+    fn timer(
+        &self,
+        caller: Caller,
+        _thread: CallerThread,
+        period: u64,
+    ) -> Result<Object<dyn Timer>, Error> {
         if period == 0 {
             return Err(Error::BadArgument);
         }

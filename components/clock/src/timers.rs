@@ -131,7 +131,8 @@ impl Periodic {
                 return Err(Error::Cancelled);
             }
             let end = self.end.load(Ordering::Acquire);
-            let Some((ended, next)) = periods(counter(), end, self.period.load(Ordering::Relaxed)) else {
+            let Some((ended, next)) = periods(counter(), end, self.period.load(Ordering::Relaxed))
+            else {
                 match SemaphoreProxy::at(self.semaphore).p_until(end) {
                     // Woken: the period has changed, or the timer ends.
                     Ok(()) | Err(Error::TimedOut) => continue,
@@ -153,7 +154,10 @@ impl Drop for Periodic {
         // It may have been raised for nobody. The number of wake-ups is that of calls, so this ends.
         while semaphore.try_p().is_ok() {}
         for place in &TIMERS.spare {
-            if place.compare_exchange(NONE, self.semaphore, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+            if place
+                .compare_exchange(NONE, self.semaphore, Ordering::AcqRel, Ordering::Relaxed)
+                .is_ok()
+            {
                 return;
             }
         }

@@ -81,7 +81,8 @@ mod tests {
     fn typed<const N: usize>(input: &str) -> (Option<String>, String) {
         let mut line = Line::<N>::new();
         let mut shown = Vec::new();
-        let ended = input.bytes().any(|byte| line.take(byte, |bytes| shown.extend_from_slice(bytes)));
+        let ended =
+            input.bytes().any(|byte| line.take(byte, |bytes| shown.extend_from_slice(bytes)));
         let text = String::from_utf8(line.bytes().to_vec()).unwrap();
         (ended.then_some(text), String::from_utf8(shown).unwrap())
     }
@@ -109,6 +110,9 @@ mod tests {
 
     #[test]
     fn line_feeds_get_a_carriage_return() {
-        assert_eq!(b"a\nb\n".iter().flat_map(|byte| output(*byte)).collect::<Vec<u8>>(), b"a\r\nb\r\n");
+        assert_eq!(
+            b"a\nb\n".iter().flat_map(|byte| output(*byte)).collect::<Vec<u8>>(),
+            b"a\r\nb\r\n"
+        );
     }
 }

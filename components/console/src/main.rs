@@ -64,7 +64,8 @@ fn main() {
     TERMINAL.room.make().expect("semaphore");
     TERMINAL.turn.make().expect("lock");
     let port = Port::begin(registers);
-    let (signal, source) = (SemaphoreProxy::at(interrupt), InterruptProxy::at(interrupt + ACKNOWLEDGE));
+    let (signal, source) =
+        (SemaphoreProxy::at(interrupt), InterruptProxy::at(interrupt + ACKNOWLEDGE));
     // Callers that came before now left output.
     port.set_transmit_interrupt(true);
     loop {
@@ -125,7 +126,10 @@ impl Terminal {
     fn show(&self, bytes: &[u8]) -> Result<(), Error> {
         let port = environment::device(0).map(Port::at).ok_or(Error::NotSupported)?;
         self.turn.take(|| {
-            let result = bytes.iter().flat_map(|byte| discipline::output(*byte)).try_for_each(|byte| self.put(&port, byte));
+            let result = bytes
+                .iter()
+                .flat_map(|byte| discipline::output(*byte))
+                .try_for_each(|byte| self.put(&port, byte));
             port.set_transmit_interrupt(true);
             result
         })

@@ -15,7 +15,11 @@ impl<const N: usize> Ring<N> {
     /// An empty ring.
     pub const fn new() -> Self {
         assert!(N.is_power_of_two(), "the counters wrap around");
-        Ring { bytes: [const { AtomicU8::new(0) }; N], head: AtomicUsize::new(0), tail: AtomicUsize::new(0) }
+        Ring {
+            bytes: [const { AtomicU8::new(0) }; N],
+            head: AtomicUsize::new(0),
+            tail: AtomicUsize::new(0),
+        }
     }
 
     /// Bytes in it.
@@ -54,7 +58,12 @@ impl<const N: usize> Ring<N> {
             }
             let byte = self.bytes[head % N].load(Ordering::Relaxed);
             // The place is not written again before `head` moves, so if it has not, this was the byte.
-            match self.head.compare_exchange_weak(head, head.wrapping_add(1), Ordering::AcqRel, Ordering::Relaxed) {
+            match self.head.compare_exchange_weak(
+                head,
+                head.wrapping_add(1),
+                Ordering::AcqRel,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return Some(byte),
                 Err(now) => head = now,
             }

@@ -18,7 +18,8 @@ struct Greeter {
     length: AtomicUsize,
 }
 
-static GREETER: Greeter = Greeter { text: [const { AtomicU8::new(0) }; TEXT], length: AtomicUsize::new(0) };
+static GREETER: Greeter =
+    Greeter { text: [const { AtomicU8::new(0) }; TEXT], length: AtomicUsize::new(0) };
 
 impl Echo for Greeter {
     fn add(&self, left: u64, right: u64) -> Result<u64, Error> {
@@ -38,7 +39,8 @@ impl Echo for Greeter {
 
     fn fill(&self, buffer: WriteWindow) -> Result<usize, Error> {
         let length = self.length.load(Ordering::Acquire);
-        let text: [u8; TEXT] = core::array::from_fn(|place| self.text[place].load(Ordering::Relaxed));
+        let text: [u8; TEXT] =
+            core::array::from_fn(|place| self.text[place].load(Ordering::Relaxed));
         Ok(buffer.write(0, &text[..length]))
     }
 }

@@ -33,11 +33,8 @@ struct Dispatcher {
     semaphores: [u16; SOURCES],
 }
 
-static STATE: RunToCompletion<Dispatcher> = RunToCompletion::new(Dispatcher {
-    controller: None,
-    claim: 0,
-    semaphores: [NOBODY; SOURCES],
-});
+static STATE: RunToCompletion<Dispatcher> =
+    RunToCompletion::new(Dispatcher { controller: None, claim: 0, semaphores: [NOBODY; SOURCES] });
 
 struct Server;
 static SERVER: Server = Server;
@@ -68,7 +65,8 @@ impl Dispatcher {
         let record = environment::section("record")?.constant();
         let (header, _) = Header::ref_from_prefix(record).ok()?;
         let rest = record.get(header.interrupts.offset as usize..)?;
-        let (sources, _) = <[Source]>::ref_from_prefix_with_elems(rest, header.interrupts.count as usize).ok()?;
+        let (sources, _) =
+            <[Source]>::ref_from_prefix_with_elems(rest, header.interrupts.count as usize).ok()?;
         let controller = environment::device(0)?;
         let context = header.interrupt_context as usize;
         self.claim = CONTEXT + CONTEXT_STRIDE * context + CLAIM;
@@ -79,7 +77,8 @@ impl Dispatcher {
                 *semaphore = source.semaphore as u16;
                 self.set_masked(source.source as usize, true);
                 let enable = ENABLE + ENABLE_STRIDE * context + source.source as usize / 32 * 4;
-                controller.write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));
+                controller
+                    .write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));
             }
         }
         Some(())

@@ -1,8 +1,8 @@
 //! The record's exports and the additions, behind the interfaces.
 
+use cairn::Error;
 use cairn::record::Record;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::Error;
 use cairn_abi::descriptor::name_text;
 use cairn_abi::record::{Export, Instance, Method};
 use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
@@ -30,15 +30,21 @@ fn exports() -> &'static [Export] {
 }
 
 fn instance_name(number: u64) -> Option<&'static str> {
-    instances().iter().find(|instance| u64::from(instance.number) == number).map(|instance| name_text(&instance.name))
+    instances()
+        .iter()
+        .find(|instance| u64::from(instance.number) == number)
+        .map(|instance| name_text(&instance.name))
 }
 
 /// The description's export called `name`. Objects have no names.
 fn described(name: &str) -> Option<(usize, &'static Export)> {
     let (instance, export) = name.split_once('.')?;
-    let number = instances().iter().find(|candidate| name_text(&candidate.name) == instance)?.number;
+    let number =
+        instances().iter().find(|candidate| name_text(&candidate.name) == instance)?.number;
     exports().iter().enumerate().find(|(_, candidate)| {
-        candidate.instance == number && candidate.is_object == 0 && name_text(&candidate.name) == export
+        candidate.instance == number
+            && candidate.is_object == 0
+            && name_text(&candidate.name) == export
     })
 }
 
@@ -99,22 +105,33 @@ impl interfaces::Names for Server {
     fn list(&self, number: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
         let exports = exports();
         let from = usize::try_from(number).unwrap_or(usize::MAX);
-        let described = exports.iter().enumerate().skip(from).find(|(_, export)| export.is_object == 0);
+        let described =
+            exports.iter().enumerate().skip(from).find(|(_, export)| export.is_object == 0);
         if let Some((index, export)) = described {
             let mut full = Line { bytes: [0; 256], used: 0 };
             let _ = write!(full, "{}.", instance_name(export.instance.into()).unwrap_or("?"));
             let instance = core::str::from_utf8(&full.bytes[..full.used]).unwrap_or("?");
-            let line = line((instance, name_text(&export.name)), name_text(&export.interface), &export.open);
+            let line = line(
+                (instance, name_text(&export.name)),
+                name_text(&export.interface),
+                &export.open,
+            );
             return answer(&line, index as u64 + 1, text);
         }
         let from = from.saturating_sub(exports.len());
-        let (place, addition) = ADDITIONS.iter().find(|(place, _)| *place >= from).ok_or(Error::NotFound)?;
+        let (place, addition) =
+            ADDITIONS.iter().find(|(place, _)| *place >= from).ok_or(Error::NotFound)?;
         let mut buffer = [0; 64];
         let line = line((addition.name(&mut buffer), ""), "(run-time)", &addition.policy);
         answer(&line, (exports.len() + place) as u64 + 1, text)
     }
 
-    fn describe_method(&self, name: ReadWindow<'_>, number: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+    fn describe_method(
+        &self,
+        name: ReadWindow<'_>,
+        number: u64,
+        text: WriteWindow<'_>,
+    ) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
         let (_, export) = described(name.text(&mut buffer)?).ok_or(Error::NotFound)?;
         let record = Record::find().ok_or(Error::NotFound)?;
@@ -122,14 +139,16 @@ impl interfaces::Names for Server {
         if number >= u64::from(export.method_count) {
             return Err(Error::NotFound);
         }
-        let method = methods.get(export.first_method as usize + number as usize).ok_or(Error::NotFound)?;
+        let method =
+            methods.get(export.first_method as usize + number as usize).ok_or(Error::NotFound)?;
         answer(&method_line(method), 0, text)
     }
 }
 
 fn method_line(method: &Method) -> Line {
     let mut line = Line { bytes: [0; 256], used: 0 };
-    let length = method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
+    let length =
+        method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
     let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
     // Writing to a line cannot fail.
     let _ = write!(line, "{} {letters} {}", name_text(&method.name), method.value);
@@ -150,7 +169,10 @@ impl interfaces::NameControl for Server {
             return Err(Error::Busy);
         }
         let policy = parse_policy(policy, |name| {
-            instances().iter().find(|instance| name_text(&instance.name) == name).map(|instance| instance.number)
+            instances()
+                .iter()
+                .find(|instance| name_text(&instance.name) == name)
+                .map(|instance| instance.number)
         })?;
         ADDITIONS.add(server, name, policy)
     }

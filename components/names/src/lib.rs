@@ -111,7 +111,10 @@ impl Slot {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        let words = [addition.number, addition.server].into_iter().chain(addition.policy).chain(addition.name);
+        let words = [addition.number, addition.server]
+            .into_iter()
+            .chain(addition.policy)
+            .chain(addition.name);
         for (word, value) in self.words.iter().zip(words) {
             word.store(value, Ordering::Relaxed);
         }
@@ -130,8 +133,9 @@ impl Additions {
     /// An empty table whose numbers begin at `first_number`, which is not zero.
     pub const fn new(first_number: u64) -> Additions {
         Additions {
-            slots: [const { Slot { version: AtomicU64::new(0), words: [const { AtomicU64::new(0) }; 6 + WORDS] } };
-                ADDITIONS_MAXIMUM],
+            slots: [const {
+                Slot { version: AtomicU64::new(0), words: [const { AtomicU64::new(0) }; 6 + WORDS] }
+            }; ADDITIONS_MAXIMUM],
             writing: AtomicBool::new(false),
             next_number: AtomicU64::new(first_number),
         }
@@ -166,10 +170,13 @@ impl Additions {
             if self.find(name).is_some() {
                 return Err(Error::Busy);
             }
-            if self.iter().filter(|(_, addition)| addition.server == server).count() >= ADDITIONS_OF_SERVER {
+            if self.iter().filter(|(_, addition)| addition.server == server).count()
+                >= ADDITIONS_OF_SERVER
+            {
                 return Err(Error::Exhausted);
             }
-            let slot = self.slots.iter().find(|slot| slot.read().number == 0).ok_or(Error::Exhausted)?;
+            let slot =
+                self.slots.iter().find(|slot| slot.read().number == 0).ok_or(Error::Exhausted)?;
             let number = self.next_number.fetch_add(1, Ordering::Relaxed);
             slot.write(&Addition { number, server, policy, name: packed });
             Ok(number)
@@ -179,7 +186,10 @@ impl Additions {
     /// Takes a name of `server` back; the value is its number.
     pub fn remove(&self, server: u64, name: &str) -> Result<u64, Error> {
         self.write(|| {
-            let found = self.find(name).filter(|addition| addition.server == server).ok_or(Error::NotFound)?;
+            let found = self
+                .find(name)
+                .filter(|addition| addition.server == server)
+                .ok_or(Error::NotFound)?;
             self.clear(|addition| addition.number == found.number);
             Ok(found.number)
         })
@@ -216,7 +226,11 @@ mod tests {
         assert_eq!(additions.add(4, "pipe.in", [0; 4]), Err(Error::Busy));
         let found = additions.find("pipe.out").unwrap();
         assert_eq!((found.number, found.server), (101, 3));
-        assert!(admits(&found.policy, 5) && !admits(&found.policy, 6) && !admits(&found.policy, 1 << 40));
+        assert!(
+            admits(&found.policy, 5)
+                && !admits(&found.policy, 6)
+                && !admits(&found.policy, 1 << 40)
+        );
         let mut buffer = [0; 64];
         assert_eq!(found.name(&mut buffer), "pipe.out");
         assert_eq!(additions.remove(4, "pipe.out"), Err(Error::NotFound));

@@ -70,23 +70,11 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     let mut aliases = TokenStream::new();
     let mut constants = TokenStream::new();
     let mut entries = Vec::new();
-    for (
-        position,
-        Import {
-            minimal,
-            name,
-            interface,
-        },
-    ) in imports.iter().enumerate()
-    {
+    for (position, Import { minimal, name, interface }) in imports.iter().enumerate() {
         // The interface's path is resolved where the macro stands, not in the module.
         let alias = format_ident!("CairnImport{position}");
         let constant = Ident::new(&name.to_string().to_uppercase(), name.span());
-        let constructor = if *minimal {
-            quote!(at_minimal)
-        } else {
-            quote!(at)
-        };
+        let constructor = if *minimal { quote!(at_minimal) } else { quote!(at) };
         let documentation = format!("The import `{name}`.");
         let text = name.to_string();
         aliases.extend(quote_spanned! {interface.span()=>
@@ -120,19 +108,13 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     if imports.is_empty() {
         return (TokenStream::new(), Vec::new());
     }
-    let used = (0..count)
-        .map(|position| quote!(CAIRN_IMPORTS[#position]))
-        .collect();
+    let used = (0..count).map(|position| quote!(CAIRN_IMPORTS[#position])).collect();
     (items, used)
 }
 
 /// The provider of an export or an object interface, and its descriptor.
 fn expand_export(
-    Export {
-        name,
-        interface,
-        server,
-    }: &Export,
+    Export { name, interface, server }: &Export,
     is_object: bool,
 ) -> (TokenStream, TokenStream) {
     let kind = if is_object { "Object" } else { "Export" };
@@ -215,17 +197,9 @@ impl Parse for Component {
 impl Component {
     fn check(&self) -> Result<(), Error> {
         unique(self.imports.iter().map(|import| &import.name))?;
-        unique(
-            self.exports
-                .iter()
-                .chain(&self.objects)
-                .map(|export| &export.name),
-        )?;
+        unique(self.exports.iter().chain(&self.objects).map(|export| &export.name))?;
         if let Some(import) = self.imports.get(16) {
-            return Err(Error::new(
-                import.name.span(),
-                "a component has at most 16 imports",
-            ));
+            return Err(Error::new(import.name.span(), "a component has at most 16 imports"));
         }
         if let Some(export) = self.exports.iter().chain(&self.objects).nth(8) {
             return Err(Error::new(
@@ -241,10 +215,7 @@ fn parse_name(input: ParseStream) -> Result<LitStr, Error> {
     let name: LitStr = input.parse()?;
     let text = name.value();
     if text.is_empty() || text.len() > 31 {
-        return Err(Error::new(
-            name.span(),
-            "a component's name has 1 to 31 bytes",
-        ));
+        return Err(Error::new(name.span(), "a component's name has 1 to 31 bytes"));
     }
     Ok(name)
 }
@@ -252,9 +223,7 @@ fn parse_name(input: ParseStream) -> Result<LitStr, Error> {
 fn list<T: Parse>(input: ParseStream) -> Result<Vec<T>, Error> {
     let content;
     braced!(content in input);
-    Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?
-        .into_iter()
-        .collect())
+    Ok(Punctuated::<T, Token![,]>::parse_terminated(&content)?.into_iter().collect())
 }
 
 fn unique<'a>(names: impl Iterator<Item = &'a Ident>) -> Result<(), Error> {
@@ -264,10 +233,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a Ident>) -> Result<(), Error> {
             return Err(Error::new(name.span(), "a name has at most 31 bytes"));
         }
         if !seen.insert(name.to_string().to_uppercase()) {
-            return Err(Error::new(
-                name.span(),
-                format!("the name `{name}` is there twice"),
-            ));
+            return Err(Error::new(name.span(), format!("the name `{name}` is there twice")));
         }
     }
     Ok(())
@@ -288,11 +254,7 @@ impl Parse for Import {
         }
         let name = input.parse()?;
         input.parse::<Token![:]>()?;
-        Ok(Import {
-            minimal,
-            name,
-            interface: input.parse()?,
-        })
+        Ok(Import { minimal, name, interface: input.parse()? })
     }
 }
 
@@ -305,10 +267,6 @@ impl Parse for Export {
             return Err(input.error("expected `= SERVER`, the static that serves the interface"));
         }
         input.parse::<Token![=]>()?;
-        Ok(Export {
-            name,
-            interface,
-            server: input.parse()?,
-        })
+        Ok(Export { name, interface, server: input.parse()? })
     }
 }

@@ -52,10 +52,8 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
             }
         })
         .collect();
-    let traits: Vec<TokenStream> = types
-        .iter()
-        .map(|ty| quote_spanned!(ty.span()=> <#ty as ::cairn::wire::Wire>))
-        .collect();
+    let traits: Vec<TokenStream> =
+        types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as ::cairn::wire::Wire>)).collect();
     let shape = Literal::byte_string(format!("struct {}", types.len()).as_bytes());
     Ok(quote! {
         impl ::cairn::wire::Wire for #name {
@@ -109,10 +107,7 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
 
 fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
     if data.variants.is_empty() {
-        return Err(Error::new(
-            name.span(),
-            "an enum without variants has no values",
-        ));
+        return Err(Error::new(name.span(), "an enum without variants has no values"));
     }
     for variant in &data.variants {
         if !variant.fields.is_empty() {
@@ -189,11 +184,7 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
     let mut constants = Vec::new();
     let mut variants = Vec::new();
     let mut previous = quote!(0);
-    for variant in data
-        .variants
-        .iter()
-        .filter(|variant| variant.ident != *portal_name)
-    {
+    for variant in data.variants.iter().filter(|variant| variant.ident != *portal_name) {
         if !variant.fields.is_empty() {
             return Err(Error::new_spanned(
                 variant,
@@ -259,18 +250,12 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
 /// The variant that holds a `cairn::Error`.
 fn portal_variant<'a>(name: &Ident, data: &'a DataEnum) -> Result<&'a Variant, Error> {
     let marked = |variant: &&Variant| {
-        variant
-            .attrs
-            .iter()
-            .any(|attribute| attribute.path().is_ident("portal"))
+        variant.attrs.iter().any(|attribute| attribute.path().is_ident("portal"))
     };
     let mut candidates = data.variants.iter().filter(marked);
     let found = match candidates.next() {
         Some(variant) => Some(variant),
-        None => data
-            .variants
-            .iter()
-            .find(|variant| variant.ident == "Portal"),
+        None => data.variants.iter().find(|variant| variant.ident == "Portal"),
     };
     if let Some(second) = candidates.next() {
         return Err(Error::new(second.span(), "only one variant is `#[portal]`"));

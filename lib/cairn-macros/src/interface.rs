@@ -12,31 +12,20 @@ const NAME_MAXIMUM: usize = 31;
 
 pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, Error> {
     if !attribute.is_empty() {
-        return Err(Error::new_spanned(
-            attribute,
-            "`#[cairn::interface]` takes no arguments",
-        ));
+        return Err(Error::new_spanned(attribute, "`#[cairn::interface]` takes no arguments"));
     }
     let item: ItemTrait = syn::parse2(item).map_err(|error| {
         Error::new(error.span(), "`#[cairn::interface]` stands before a trait: `pub trait Name { fn method(&self) -> Result<(), cairn::Error>; }`")
     })?;
     check_form(&item)?;
     let methods = methods(&item)?;
-    let ItemTrait {
-        attrs,
-        vis,
-        ident: name,
-        ..
-    } = &item;
+    let ItemTrait { attrs, vis, ident: name, .. } = &item;
     let text = name.to_string();
     let proxy = format_ident!("{name}Proxy");
     let proxy_documentation =
         format!("Calls the methods of [`{name}`] through a block of portals.");
     let in_trait = methods.iter().map(Method::in_trait);
-    let in_proxy = methods
-        .iter()
-        .zip(0..)
-        .map(|(method, number)| method.in_proxy(number));
+    let in_proxy = methods.iter().zip(0..).map(|(method, number)| method.in_proxy(number));
     let skeletons = methods.iter().map(|method| method.skeleton(name));
     let entries = methods.iter().zip(0usize..).map(|(method, number)| {
         let name = &method.name;
@@ -131,10 +120,7 @@ fn check_form(item: &ItemTrait) -> Result<(), Error> {
         ));
     }
     if let Some(lifetime) = item.generics.lifetimes().next() {
-        return Err(Error::new_spanned(
-            lifetime,
-            "an interface has no lifetimes: leave it out",
-        ));
+        return Err(Error::new_spanned(lifetime, "an interface has no lifetimes: leave it out"));
     }
     if !item.generics.params.is_empty() || item.generics.where_clause.is_some() {
         return Err(Error::new_spanned(
@@ -167,10 +153,9 @@ fn methods(item: &ItemTrait) -> Result<Vec<Method>, Error> {
                 entry,
                 "an interface has no constants: put it beside the trait, or return it from a method",
             )),
-            other => Err(Error::new_spanned(
-                other,
-                "an interface consists of methods: write them out",
-            )),
+            other => {
+                Err(Error::new_spanned(other, "an interface consists of methods: write them out"))
+            }
         };
         match (method, &mut errors) {
             (Ok(method), _) => methods.push(method),
@@ -183,16 +168,10 @@ fn methods(item: &ItemTrait) -> Result<Vec<Method>, Error> {
     }
     if methods.len() > METHODS_MAXIMUM {
         let extra = &methods[METHODS_MAXIMUM].name;
-        return Err(Error::new(
-            extra.span(),
-            "an interface has at most 24 methods: split it",
-        ));
+        return Err(Error::new(extra.span(), "an interface has at most 24 methods: split it"));
     }
     if methods.is_empty() {
-        return Err(Error::new(
-            item.ident.span(),
-            "an interface has at least one method",
-        ));
+        return Err(Error::new(item.ident.span(), "an interface has at least one method"));
     }
     Ok(methods)
 }

@@ -56,9 +56,7 @@ pub fn interface(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// portals may have the state letter `m`.
 #[proc_macro]
 pub fn component(input: TokenStream) -> TokenStream {
-    component::expand(input.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    component::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Lets a small `Copy` struct, or an enum without fields, travel through portals.
@@ -67,9 +65,7 @@ pub fn component(input: TokenStream) -> TokenStream {
 /// method's value, its fields are packed into one word.
 #[proc_macro_derive(Wire)]
 pub fn wire(input: TokenStream) -> TokenStream {
-    derive::wire(input.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    derive::wire(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
 /// Makes an enum the error type of a method: variants without fields are the method's own codes, in
@@ -77,7 +73,5 @@ pub fn wire(input: TokenStream) -> TokenStream {
 /// marked `#[portal]`, holds what can happen to any call.
 #[proc_macro_derive(MethodError, attributes(portal))]
 pub fn method_error(input: TokenStream) -> TokenStream {
-    derive::method_error(input.into())
-        .unwrap_or_else(syn::Error::into_compile_error)
-        .into()
+    derive::method_error(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }

@@ -54,34 +54,19 @@ impl Method {
             return Err(errors);
         }
         let documentation = item.attrs.clone();
-        Ok(Method {
-            documentation,
-            name: signature.ident.clone(),
-            parameters,
-            value,
-            error,
-        })
+        Ok(Method { documentation, name: signature.ident.clone(), parameters, value, error })
     }
 
     /// The method in the trait that a server implements.
     pub fn in_trait(&self) -> TokenStream {
-        let Method {
-            documentation,
-            name,
-            value,
-            error,
-            ..
-        } = self;
-        let parameters = self
-            .parameters
-            .iter()
-            .map(|(name, parameter)| match parameter {
-                Parameter::Value(ty) | Parameter::Context(_, ty) => quote!(#name: #ty),
-                Parameter::Bytes | Parameter::Text => {
-                    quote!(#name: ::cairn::window::ReadWindow<'_>)
-                }
-                Parameter::BytesMut => quote!(#name: ::cairn::window::WriteWindow<'_>),
-            });
+        let Method { documentation, name, value, error, .. } = self;
+        let parameters = self.parameters.iter().map(|(name, parameter)| match parameter {
+            Parameter::Value(ty) | Parameter::Context(_, ty) => quote!(#name: #ty),
+            Parameter::Bytes | Parameter::Text => {
+                quote!(#name: ::cairn::window::ReadWindow<'_>)
+            }
+            Parameter::BytesMut => quote!(#name: ::cairn::window::WriteWindow<'_>),
+        });
         quote! {
             #(#documentation)*
             fn #name(&self, #(#parameters),*) -> ::core::result::Result<#value, #error>;
@@ -90,40 +75,25 @@ impl Method {
 
     /// The method of the proxy, which calls portal `number` of the block.
     pub fn in_proxy(&self, number: u32) -> TokenStream {
-        let Method {
-            documentation,
-            name,
-            value,
-            error,
-            ..
-        } = self;
+        let Method { documentation, name, value, error, .. } = self;
         let call = Ident::new("call", Span::mixed_site());
         let staging = Ident::new("staging", Span::mixed_site());
-        let parameters = self
-            .parameters
-            .iter()
-            .filter_map(|(name, parameter)| match parameter {
-                Parameter::Value(ty) => Some(quote!(#name: #ty)),
-                Parameter::Bytes => Some(quote!(#name: &[u8])),
-                Parameter::Text => Some(quote!(#name: &str)),
-                Parameter::BytesMut => Some(quote!(#name: &mut [u8])),
-                Parameter::Context(..) => None,
-            });
-        let arguments = self
-            .parameters
-            .iter()
-            .map(|(name, parameter)| match parameter {
-                Parameter::Value(_) => quote!(#call.value(#name);),
-                Parameter::Bytes => quote!(#call.bytes(&mut #staging, #name);),
-                Parameter::Text => quote!(#call.bytes(&mut #staging, #name.as_bytes());),
-                Parameter::BytesMut => quote!(#call.bytes_mut(&mut #staging, #name);),
-                Parameter::Context(..) => quote!(#call.skip();),
-            });
+        let parameters = self.parameters.iter().filter_map(|(name, parameter)| match parameter {
+            Parameter::Value(ty) => Some(quote!(#name: #ty)),
+            Parameter::Bytes => Some(quote!(#name: &[u8])),
+            Parameter::Text => Some(quote!(#name: &str)),
+            Parameter::BytesMut => Some(quote!(#name: &mut [u8])),
+            Parameter::Context(..) => None,
+        });
+        let arguments = self.parameters.iter().map(|(name, parameter)| match parameter {
+            Parameter::Value(_) => quote!(#call.value(#name);),
+            Parameter::Bytes => quote!(#call.bytes(&mut #staging, #name);),
+            Parameter::Text => quote!(#call.bytes(&mut #staging, #name.as_bytes());),
+            Parameter::BytesMut => quote!(#call.bytes_mut(&mut #staging, #name);),
+            Parameter::Context(..) => quote!(#call.skip();),
+        });
         let has_buffers = self.parameters.iter().any(|(_, parameter)| {
-            matches!(
-                parameter,
-                Parameter::Bytes | Parameter::Text | Parameter::BytesMut
-            )
+            matches!(parameter, Parameter::Bytes | Parameter::Text | Parameter::BytesMut)
         });
         let new_staging =
             has_buffers.then(|| quote!(let mut #staging = ::cairn::expansion::Staging::new();));
@@ -144,15 +114,11 @@ impl Method {
 
     /// The server's entry point, generic over the provider.
     pub fn skeleton(&self, interface: &Ident) -> TokenStream {
-        let Method {
-            name, value, error, ..
-        } = self;
+        let Method { name, value, error, .. } = self;
         let registers = Ident::new("registers", Span::mixed_site());
         let control = Ident::new("control", Span::mixed_site());
         let server = Ident::new("server", Span::mixed_site());
-        let words: Vec<Ident> = (0..REGISTERS)
-            .map(|number| format_ident!("a{number}"))
-            .collect();
+        let words: Vec<Ident> = (0..REGISTERS).map(|number| format_ident!("a{number}")).collect();
         let decoders = self.parameters.iter().map(|(name, parameter)| match parameter {
             Parameter::Value(ty) => quote!(let #name = #registers.value::<#ty>()?;),
             Parameter::Bytes | Parameter::Text => {
@@ -197,20 +163,15 @@ impl Method {
 
     /// The method's contribution to the version.
     pub fn signature(&self) -> TokenStream {
-        let Method {
-            name, value, error, ..
-        } = self;
+        let Method { name, value, error, .. } = self;
         let text = name.to_string();
-        let shapes = self
-            .parameters
-            .iter()
-            .map(|(_, parameter)| match parameter {
-                Parameter::Value(ty) => quote!(<#ty as ::cairn::wire::Wire>::SHAPE),
-                Parameter::Bytes => shape("&[u8]"),
-                Parameter::Text => shape("&str"),
-                Parameter::BytesMut => shape("&mut [u8]"),
-                Parameter::Context(context, _) => shape(&char::from(context.letter()).to_string()),
-            });
+        let shapes = self.parameters.iter().map(|(_, parameter)| match parameter {
+            Parameter::Value(ty) => quote!(<#ty as ::cairn::wire::Wire>::SHAPE),
+            Parameter::Bytes => shape("&[u8]"),
+            Parameter::Text => shape("&str"),
+            Parameter::BytesMut => shape("&mut [u8]"),
+            Parameter::Context(context, _) => shape(&char::from(context.letter()).to_string()),
+        });
         let value = quote_spanned!(value.span()=> <#value as ::cairn::wire::Value>::SHAPE);
         let error = quote_spanned!(error.span()=> <#error as ::cairn::wire::MethodError>::SHAPE);
         quote!((#text, &[#(#shapes,)* #value, #error]))
@@ -218,20 +179,17 @@ impl Method {
 
     /// The letters with their words, for the functions of `cairn::expansion`.
     fn parts(&self) -> TokenStream {
-        let parts = self
-            .parameters
-            .iter()
-            .map(|(_, parameter)| match parameter {
-                Parameter::Value(ty) => {
-                    quote_spanned!(ty.span()=> (b'i', <#ty as ::cairn::wire::Wire>::WORDS))
-                }
-                Parameter::Bytes | Parameter::Text => quote!((b'r', 2)),
-                Parameter::BytesMut => quote!((b'w', 2)),
-                Parameter::Context(context, _) => {
-                    let letter = context.letter();
-                    quote!((#letter, 1))
-                }
-            });
+        let parts = self.parameters.iter().map(|(_, parameter)| match parameter {
+            Parameter::Value(ty) => {
+                quote_spanned!(ty.span()=> (b'i', <#ty as ::cairn::wire::Wire>::WORDS))
+            }
+            Parameter::Bytes | Parameter::Text => quote!((b'r', 2)),
+            Parameter::BytesMut => quote!((b'w', 2)),
+            Parameter::Context(context, _) => {
+                let letter = context.letter();
+                quote!((#letter, 1))
+            }
+        });
         quote!(#(#parts),*)
     }
 }
@@ -262,10 +220,7 @@ fn check_form(item: &TraitItemFn) -> Result<(), Error> {
         ));
     }
     if let Some(constness) = signature.constness {
-        return Err(Error::new_spanned(
-            constness,
-            "a portal call is not const: leave `const` out",
-        ));
+        return Err(Error::new_spanned(constness, "a portal call is not const: leave `const` out"));
     }
     if let Some(unsafety) = signature.unsafety {
         return Err(Error::new_spanned(
@@ -292,10 +247,7 @@ fn check_form(item: &TraitItemFn) -> Result<(), Error> {
         ));
     }
     if let Some(variadic) = &signature.variadic {
-        return Err(Error::new_spanned(
-            variadic,
-            "a method has a fixed number of parameters",
-        ));
+        return Err(Error::new_spanned(variadic, "a method has a fixed number of parameters"));
     }
     if let Some(default) = &item.default {
         return Err(Error::new_spanned(
@@ -320,10 +272,7 @@ fn check_receiver(item: &TraitItemFn) -> Result<(), Error> {
         ));
     };
     if receiver.colon_token.is_some() {
-        return Err(Error::new_spanned(
-            receiver,
-            "write the first parameter as `&self`",
-        ));
+        return Err(Error::new_spanned(receiver, "write the first parameter as `&self`"));
     }
     let Some((_, lifetime)) = &receiver.reference else {
         return Err(Error::new_spanned(
@@ -332,10 +281,7 @@ fn check_receiver(item: &TraitItemFn) -> Result<(), Error> {
         ));
     };
     if let Some(lifetime) = lifetime {
-        return Err(Error::new_spanned(
-            lifetime,
-            "an interface has no lifetimes: write `&self`",
-        ));
+        return Err(Error::new_spanned(lifetime, "an interface has no lifetimes: write `&self`"));
     }
     if receiver.mutability.is_some() {
         return Err(Error::new_spanned(
@@ -351,10 +297,7 @@ fn parameter(argument: &FnArg) -> Result<(Ident, Parameter), Error> {
         return Err(Error::new(argument.span(), "`self` is the first parameter"));
     };
     if let Some(attribute) = argument.attrs.first() {
-        return Err(Error::new_spanned(
-            attribute,
-            "a parameter has no attributes",
-        ));
+        return Err(Error::new_spanned(attribute, "a parameter has no attributes"));
     }
     let Pat::Ident(pattern) = &*argument.pat else {
         return Err(Error::new_spanned(
@@ -363,10 +306,7 @@ fn parameter(argument: &FnArg) -> Result<(Ident, Parameter), Error> {
         ));
     };
     if pattern.by_ref.is_some() || pattern.mutability.is_some() || pattern.subpat.is_some() {
-        return Err(Error::new_spanned(
-            pattern,
-            "a parameter of an interface is a plain name",
-        ));
+        return Err(Error::new_spanned(pattern, "a parameter of an interface is a plain name"));
     }
     Ok((pattern.ident.clone(), types::parameter(&argument.ty)?))
 }

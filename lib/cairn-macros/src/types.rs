@@ -134,17 +134,11 @@ pub fn result(output: &ReturnType, method: Span) -> Result<(Type, Type), Error> 
         return Err(wrong());
     }
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return Err(Error::new_spanned(
-            ty,
-            "write both types: `Result<T, cairn::Error>`",
-        ));
+        return Err(Error::new_spanned(ty, "write both types: `Result<T, cairn::Error>`"));
     };
     let types: Vec<&GenericArgument> = arguments.args.iter().collect();
     let [GenericArgument::Type(value), GenericArgument::Type(error)] = types[..] else {
-        return Err(Error::new_spanned(
-            ty,
-            "write both types: `Result<T, cairn::Error>`",
-        ));
+        return Err(Error::new_spanned(ty, "write both types: `Result<T, cairn::Error>`"));
     };
     check_value(value)?;
     plain(error)?;
@@ -178,10 +172,7 @@ fn object(ty: &Type, arguments: &PathArguments) -> Result<(), Error> {
     {
         return Ok(());
     }
-    Err(Error::new_spanned(
-        ty,
-        "write the object's interface as `Object<dyn Interface>`",
-    ))
+    Err(Error::new_spanned(ty, "write the object's interface as `Object<dyn Interface>`"))
 }
 
 const RETURNS_BYTES: &str = "a method's value is one word: take a `&mut [u8]` parameter, fill it, and return the number of bytes as `usize`";
@@ -193,10 +184,7 @@ fn plain(ty: &Type) -> Result<(), Error> {
         return Err(unsupported(ty));
     };
     if path.qself.is_some() {
-        return Err(Error::new_spanned(
-            ty,
-            "write the type itself, not an associated type",
-        ));
+        return Err(Error::new_spanned(ty, "write the type itself, not an associated type"));
     }
     let last = path.path.segments.last().expect("a path has a segment");
     let message = match last.ident.to_string().as_str() {
@@ -274,9 +262,5 @@ fn is_name(ty: &Type, name: &str) -> bool {
 
 /// A type as a person writes it.
 fn text(ty: &Type) -> String {
-    quote!(#ty)
-        .to_string()
-        .replace(' ', "")
-        .replace("&mut", "&mut ")
-        .replace("dyn", "dyn ")
+    quote!(#ty).to_string().replace(' ', "").replace("&mut", "&mut ").replace("dyn", "dyn ")
 }

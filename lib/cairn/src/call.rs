@@ -41,11 +41,7 @@ impl Arguments {
     #[inline(always)]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Arguments {
-            words: [0; REGISTERS],
-            used: 1,
-            refused: 0,
-        }
+        Arguments { words: [0; REGISTERS], used: 1, refused: 0 }
     }
 
     /// Letter `i`: a word.
@@ -116,10 +112,7 @@ pub struct Call<'buffers> {
 impl<'buffers> Call<'buffers> {
     /// No arguments yet.
     pub fn new() -> Self {
-        Call {
-            arguments: Arguments::new(),
-            staging: Staging::new(),
-        }
+        Call { arguments: Arguments::new(), staging: Staging::new() }
     }
 
     /// Letter `i`: a word.
@@ -168,19 +161,13 @@ pub struct Portals {
 impl Portals {
     /// The block that begins at index `first`.
     pub const fn at(first: u32) -> Self {
-        Portals {
-            first,
-            minimal: false,
-        }
+        Portals { first, minimal: false }
     }
 
     /// The block that begins at index `first`, whose portals may have the state letter `m`: a call
     /// that fails may have destroyed every register (but `sp`), so the stub saves them.
     pub const fn at_minimal(first: u32) -> Self {
-        Portals {
-            first,
-            minimal: true,
-        }
+        Portals { first, minimal: true }
     }
 
     /// Index of the first portal.
@@ -206,16 +193,10 @@ impl Portals {
     #[inline(always)]
     fn invoke<const WORDS: usize>(self, method: u32, arguments: Arguments) -> Reply {
         if arguments.used > REGISTERS {
-            return Reply {
-                status: Error::BadArgument.status(),
-                value: 0,
-            };
+            return Reply { status: Error::BadArgument.status(), value: 0 };
         }
         if arguments.refused != 0 {
-            return Reply {
-                status: arguments.refused,
-                value: 0,
-            };
+            return Reply { status: arguments.refused, value: 0 };
         }
         let index = u64::from(self.first + method);
         if self.minimal {

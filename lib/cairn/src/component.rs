@@ -107,11 +107,7 @@ pub const fn method(
     letters: [u8; LETTERS_SIZE],
     value: u32,
 ) -> MethodDescriptor {
-    MethodDescriptor {
-        name: name(method_name),
-        letters,
-        value,
-    }
+    MethodDescriptor { name: name(method_name), letters, value }
 }
 
 /// The version of an interface: a hash over each method's name and the shapes of its parameters,
@@ -139,15 +135,9 @@ pub const fn interface(
     version: u64,
     methods: &[MethodDescriptor],
 ) -> InterfaceDescriptor {
-    assert!(
-        methods.len() <= METHODS_MAXIMUM,
-        "an interface has at most 24 methods"
-    );
-    let mut descriptor = InterfaceDescriptor {
-        name: name(interface_name),
-        version,
-        ..InterfaceDescriptor::EMPTY
-    };
+    assert!(methods.len() <= METHODS_MAXIMUM, "an interface has at most 24 methods");
+    let mut descriptor =
+        InterfaceDescriptor { name: name(interface_name), version, ..InterfaceDescriptor::EMPTY };
     descriptor.method_count = methods.len() as u32;
     let mut index = 0;
     while index < methods.len() {
@@ -178,11 +168,7 @@ pub const fn import(
     first_portal: u32,
     interface: InterfaceDescriptor,
 ) -> ImportDescriptor {
-    ImportDescriptor {
-        name: name(import_name),
-        first_portal,
-        interface,
-    }
+    ImportDescriptor { name: name(import_name), first_portal, interface }
 }
 
 /// One export, or one object interface, of a component.
@@ -192,12 +178,7 @@ pub const fn export(
     interface: InterfaceDescriptor,
     entries: [Option<EntryPoint>; METHODS_MAXIMUM],
 ) -> ExportDescriptor {
-    ExportDescriptor {
-        name: name(export_name),
-        is_object: is_object as u32,
-        interface,
-        entries,
-    }
+    ExportDescriptor { name: name(export_name), is_object: is_object as u32, interface, entries }
 }
 
 /// A component's descriptor.
@@ -207,10 +188,7 @@ pub const fn component(
     imports: &[ImportDescriptor],
     exports: &[ExportDescriptor],
 ) -> ComponentDescriptor {
-    assert!(
-        imports.len() <= IMPORTS_MAXIMUM,
-        "a component has at most 16 imports"
-    );
+    assert!(imports.len() <= IMPORTS_MAXIMUM, "a component has at most 16 imports");
     assert!(
         exports.len() <= EXPORTS_MAXIMUM,
         "a component has at most 8 exports and object interfaces"

@@ -38,7 +38,13 @@ pub fn device(position: usize) -> Option<Registers> {
     let startup = startup();
     let mapping = startup.devices.get(..startup.device_count as usize)?.get(position)?;
     // SAFETY: the host tool maps these device registers into this instance and no other.
-    Some(unsafe { Registers::new(mapping.address as usize, mapping.size as usize, mapping.interrupt_portal as u32) })
+    Some(unsafe {
+        Registers::new(
+            mapping.address as usize,
+            mapping.size as usize,
+            mapping.interrupt_portal as u32,
+        )
+    })
 }
 
 /// The shared section called `name`.
@@ -46,5 +52,7 @@ pub fn section(name: &str) -> Option<Section> {
     let startup = startup();
     let mapping = find(&startup.sections, startup.section_count, name)?;
     // SAFETY: the host tool maps this memory into this instance with these rights for good.
-    Some(unsafe { Section::new(mapping.address as usize, mapping.size as usize, mapping.writable != 0) })
+    Some(unsafe {
+        Section::new(mapping.address as usize, mapping.size as usize, mapping.writable != 0)
+    })
 }

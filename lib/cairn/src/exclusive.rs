@@ -42,7 +42,10 @@ impl<T> Exclusive<T> {
 pub struct RunToCompletion<T> {
     /// The value; null before the claim. So the check costs no load beside that of the address.
     claimed: AtomicPtr<T>,
-    #[cfg_attr(not(target_arch = "riscv64"), expect(dead_code, reason = "claimed on the machine only"))]
+    #[cfg_attr(
+        not(target_arch = "riscv64"),
+        expect(dead_code, reason = "claimed on the machine only")
+    )]
     value: UnsafeCell<T>,
 }
 
@@ -68,7 +71,10 @@ impl<T> RunToCompletion<T> {
     /// does not.
     #[cfg(target_arch = "riscv64")]
     pub fn claim(&self) {
-        assert!(crate::environment::startup().run_to_completion == 1, "this instance does not run to completion");
+        assert!(
+            crate::environment::startup().run_to_completion == 1,
+            "this instance does not run to completion"
+        );
         self.claimed.store(self.value.get(), Ordering::Relaxed);
     }
 
@@ -85,6 +91,7 @@ impl<T> RunToCompletion<T> {
     #[inline(always)]
     pub fn run<O: Operation<T>>(&self, operation: O) -> ! {
         // SAFETY: as above.
-        match operation.run(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}
+        match operation
+            .run(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}
     }
 }

@@ -20,14 +20,8 @@ use crate::wire::{MethodError, Value};
 #[inline(always)]
 pub fn reply<T: Value, E: MethodError>(result: Result<T, E>) -> Reply {
     match result {
-        Ok(value) => Reply {
-            status: 0,
-            value: value.into_word(),
-        },
-        Err(error) => Reply {
-            status: error.into_status(),
-            value: 0,
-        },
+        Ok(value) => Reply { status: 0, value: value.into_word() },
+        Err(error) => Reply { status: error.into_status(), value: 0 },
     }
 }
 

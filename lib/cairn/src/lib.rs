@@ -8,11 +8,11 @@
 
 pub mod call;
 pub mod component;
-#[doc(hidden)]
-pub mod expansion;
 #[cfg(target_arch = "riscv64")]
 pub mod environment;
 pub mod exclusive;
+#[doc(hidden)]
+pub mod expansion;
 #[cfg(target_arch = "riscv64")]
 pub mod measure;
 pub mod object;
@@ -26,10 +26,10 @@ pub mod record;
 pub mod registers;
 #[cfg(target_arch = "riscv64")]
 pub mod section;
-pub mod thread;
 #[cfg(target_arch = "riscv64")]
 pub mod start;
 pub mod sync;
+pub mod thread;
 #[cfg(target_arch = "riscv64")]
 pub mod time;
 pub mod window;

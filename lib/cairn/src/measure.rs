@@ -21,20 +21,14 @@ pub struct Sample {
 }
 
 /// What is called: the index of a portal, or the address of a function.
-type Sequence =
-    extern "C" fn(target: u64, words: &[u64; 8], mark: &AtomicI64, sample: &mut Sample);
+type Sequence = extern "C" fn(target: u64, words: &[u64; 8], mark: &AtomicI64, sample: &mut Sample);
 
 /// The measured sequence. `begin` is also stored at the mark, for whoever runs next. Everything that
 /// the C convention preserves is kept here: the callee may not keep it.
 macro_rules! sequence {
     ($name:ident, $instruction:literal) => {
         #[unsafe(naked)]
-        extern "C" fn $name(
-            target: u64,
-            words: &[u64; 8],
-            mark: &AtomicI64,
-            sample: &mut Sample,
-        ) {
+        extern "C" fn $name(target: u64, words: &[u64; 8], mark: &AtomicI64, sample: &mut Sample) {
             naked_asm!(
                 "addi sp, sp, -128",
                 "sd ra, 0(sp)",

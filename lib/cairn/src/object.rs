@@ -22,10 +22,7 @@ impl<I: ?Sized> Object<I> {
     /// For the server: the block that the portal manager made in the client's portal table.
     #[doc(hidden)]
     pub const fn from_first_portal(first_portal: u32) -> Self {
-        Object {
-            first_portal,
-            interface: PhantomData,
-        }
+        Object { first_portal, interface: PhantomData }
     }
 
     /// Index of the first of its portals in the client's portal table.
@@ -74,8 +71,6 @@ impl<I: ?Sized + Interface> Value for Object<I> {
     }
     #[inline(always)]
     fn from_word(word: u64) -> Result<Self, Error> {
-        u32::try_from(word)
-            .map(Object::from_first_portal)
-            .map_err(|_| Error::Malformed)
+        u32::try_from(word).map(Object::from_first_portal).map_err(|_| Error::Malformed)
     }
 }

@@ -54,7 +54,14 @@ pub fn reply(status: i64, value: u64) -> ! {
 }
 
 /// Scheduler: sets up a thread.
-pub fn set_up_thread(thread: u64, domain: u64, entry: u64, stack: u64, argument: u64, link: u64) -> Result<(), Error> {
+pub fn set_up_thread(
+    thread: u64,
+    domain: u64,
+    entry: u64,
+    stack: u64,
+    argument: u64,
+    link: u64,
+) -> Result<(), Error> {
     done(raw(PORTAL_SET_UP_THREAD, [thread, domain, entry, stack, argument, link, 0, 0]))
 }
 

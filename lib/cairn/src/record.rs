@@ -23,6 +23,7 @@ impl Record {
     /// One of its tables.
     pub fn table<T: FromBytes + Immutable + KnownLayout>(&self, table: Table) -> &'static [T] {
         let rest = self.bytes.get(table.offset as usize..).unwrap_or(&[]);
-        <[T]>::ref_from_prefix_with_elems(rest, table.count as usize).map_or(&[], |(entries, _)| entries)
+        <[T]>::ref_from_prefix_with_elems(rest, table.count as usize)
+            .map_or(&[], |(entries, _)| entries)
     }
 }

@@ -41,7 +41,10 @@ impl Registers {
 
     #[inline(always)]
     fn check(&self, offset: usize, bytes: usize) {
-        assert!(offset % bytes == 0 && offset < self.size && bytes <= self.size - offset, "no such register");
+        assert!(
+            offset % bytes == 0 && offset < self.size && bytes <= self.size - offset,
+            "no such register"
+        );
     }
 
     access!(read_u8, write_u8, u8);

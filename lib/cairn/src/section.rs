@@ -51,7 +51,10 @@ impl Section {
 
     #[inline(always)]
     fn check(&self, offset: usize, bytes: usize) {
-        assert!(offset % bytes == 0 && offset < self.size && bytes <= self.size - offset, "outside the section");
+        assert!(
+            offset % bytes == 0 && offset < self.size && bytes <= self.size - offset,
+            "outside the section"
+        );
     }
 
     /// The word at a byte offset; panics outside the section.

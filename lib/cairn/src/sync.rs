@@ -53,13 +53,18 @@ const UNLOCK: u32 = 1;
 impl<T> Mutex<T> {
     /// Wraps a value.
     pub const fn new(value: T) -> Mutex<T> {
-        Mutex { portals: AtomicU32::new(0), taken: AtomicBool::new(false), value: UnsafeCell::new(value) }
+        Mutex {
+            portals: AtomicU32::new(0),
+            taken: AtomicBool::new(false),
+            value: UnsafeCell::new(value),
+        }
     }
 
     /// Gives it its lock: the first portal of an object of the interface `Lock`. [`Error::Busy`] if
     /// it has one.
     pub fn attach(&self, first_portal: u32) -> Result<(), Error> {
-        let attached = self.portals.compare_exchange(0, first_portal, Ordering::Release, Ordering::Relaxed);
+        let attached =
+            self.portals.compare_exchange(0, first_portal, Ordering::Release, Ordering::Relaxed);
         attached.map(drop).map_err(|_| Error::Busy)
     }
 

@@ -17,7 +17,9 @@ pub fn now() -> u64 {
 pub fn counter() -> u64 {
     let ticks;
     // SAFETY: reads a counter that the nucleus opens to user mode.
-    unsafe { core::arch::asm!("rdtime {0}", out(reg) ticks, options(nomem, nostack, preserves_flags)) };
+    unsafe {
+        core::arch::asm!("rdtime {0}", out(reg) ticks, options(nomem, nostack, preserves_flags))
+    };
     ticks
 }
 

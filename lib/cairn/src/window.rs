@@ -28,11 +28,7 @@ impl<'call> ReadWindow<'call> {
     /// these two words, and the memory is there until the call returns.
     #[inline(always)]
     pub(crate) fn open(address: u64, length: u64) -> Self {
-        ReadWindow {
-            address: address as usize,
-            length: length as usize,
-            call: PhantomData,
-        }
+        ReadWindow { address: address as usize, length: length as usize, call: PhantomData }
     }
 
     /// Bytes in the window.
@@ -92,9 +88,7 @@ impl<'call> WriteWindow<'call> {
     /// As [`ReadWindow::open`], for the letter `w`.
     #[inline(always)]
     pub(crate) fn open(address: u64, length: u64) -> Self {
-        WriteWindow {
-            read: ReadWindow::open(address, length),
-        }
+        WriteWindow { read: ReadWindow::open(address, length) }
     }
 
     /// Bytes in the window.

@@ -90,11 +90,7 @@ pub const fn hash_word(start: u64, word: u64) -> u64 {
 /// The lowest `bits` bits of `word`.
 #[inline(always)]
 pub const fn low_bits(word: u64, bits: u32) -> u64 {
-    if bits >= u64::BITS {
-        word
-    } else {
-        word & ((1 << bits) - 1)
-    }
+    if bits >= u64::BITS { word } else { word & ((1 << bits) - 1) }
 }
 
 macro_rules! integers {
@@ -171,25 +167,14 @@ impl<T: Wire> Value for T {
     #[inline(always)]
     fn into_word(self) -> u64 {
         // A signed value comes back sign-extended, as the C convention has it; a packed one does not.
-        if T::KIND == VALUE_SIGNED {
-            sign_extend(self.pack(), T::BITS)
-        } else {
-            self.pack()
-        }
+        if T::KIND == VALUE_SIGNED { sign_extend(self.pack(), T::BITS) } else { self.pack() }
     }
     #[inline(always)]
     fn from_word(word: u64) -> Result<Self, Error> {
         let expected = low_bits(word, T::BITS);
-        let extended = if T::KIND == VALUE_SIGNED {
-            sign_extend(expected, T::BITS)
-        } else {
-            expected
-        };
-        if extended == word {
-            T::unpack(word)
-        } else {
-            Err(Error::Malformed)
-        }
+        let extended =
+            if T::KIND == VALUE_SIGNED { sign_extend(expected, T::BITS) } else { expected };
+        if extended == word { T::unpack(word) } else { Err(Error::Malformed) }
     }
 }
 

@@ -15,9 +15,7 @@ struct Counted {
 impl Counted {
     fn new() -> Self {
         MADE.fetch_add(1, Ordering::SeqCst);
-        Counted {
-            alive: AtomicUsize::new(1),
-        }
+        Counted { alive: AtomicUsize::new(1) }
     }
 }
 
@@ -40,11 +38,8 @@ fn an_object_ends_when_the_last_call_leaves() {
             assert_eq!(table.remove(control), Err(Error::NotFound));
         })
         .unwrap();
-    let full = [
-        table.insert(Counted::new()),
-        table.insert(Counted::new()),
-        table.insert(Counted::new()),
-    ];
+    let full =
+        [table.insert(Counted::new()), table.insert(Counted::new()), table.insert(Counted::new())];
     assert_eq!(full[2], Err(Error::Exhausted));
     assert!(full[..2].iter().all(|other| *other != Ok(control)));
 

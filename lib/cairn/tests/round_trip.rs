@@ -68,12 +68,8 @@ trait Counter {
 struct Server {
     said: Mutex<String>,
 }
-static SERVER: Server = Server {
-    said: Mutex::new(String::new()),
-};
-static OTHER: Server = Server {
-    said: Mutex::new(String::new()),
-};
+static SERVER: Server = Server { said: Mutex::new(String::new()) };
+static OTHER: Server = Server { said: Mutex::new(String::new()) };
 
 impl Sample for Server {
     fn add(&self, left: u64, right: u64) -> Result<u64, Error> {
@@ -86,18 +82,10 @@ impl Sample for Server {
         Ok(!flag)
     }
     fn mode(&self, mode: Mode) -> Result<Mode, Error> {
-        Ok(if mode == Mode::Slow {
-            Mode::Fast
-        } else {
-            Mode::Slow
-        })
+        Ok(if mode == Mode::Slow { Mode::Fast } else { Mode::Slow })
     }
     fn point(&self, point: Point, pair: Pair) -> Result<Point, Error> {
-        Ok(Point {
-            x: point.x + i16::from(pair.1),
-            y: point.y,
-            on: pair.0 == Mode::Fast,
-        })
+        Ok(Point { x: point.x + i16::from(pair.1), y: point.y, on: pair.0 == Mode::Fast })
     }
     fn pair(&self, small: u8) -> Result<Pair, Error> {
         Ok(Pair(Mode::Fast, -(small as i8)))
@@ -109,9 +97,7 @@ impl Sample for Server {
     }
     fn fill(&self, caller: Caller, buffer: WriteWindow<'_>, byte: u8) -> Result<usize, Error> {
         assert_eq!(caller, Caller(7));
-        Ok((0..buffer.len())
-            .map(|offset| buffer.write(offset, &[byte]))
-            .sum())
+        Ok((0..buffer.len()).map(|offset| buffer.write(offset, &[byte])).sum())
     }
     fn context(
         &self,
@@ -120,10 +106,7 @@ impl Sample for Server {
         index: PortalIndex,
         word: u64,
     ) -> Result<u64, Error> {
-        assert_eq!(
-            (thread, now, index),
-            (CallerThread(8), Now(9), PortalIndex(10))
-        );
+        assert_eq!((thread, now, index), (CallerThread(8), Now(9), PortalIndex(10)));
         Ok(word)
     }
     fn disk(&self, which: i64) -> Result<(), DiskError> {
@@ -206,10 +189,7 @@ fn enter(entry: EntryPoint, w: [u64; 8]) -> Reply {
 
 fn method_number(name: &str) -> usize {
     let methods = &SampleProxy::DESCRIPTOR.methods;
-    methods
-        .iter()
-        .position(|method| name_text(&method.name) == name)
-        .unwrap()
+    methods.iter().position(|method| name_text(&method.name) == name).unwrap()
 }
 
 /// Plays the portal: fills in what its letters say, and enters the skeleton.
@@ -226,11 +206,7 @@ fn connect() -> SampleProxy {
                 b'=' => words[register] = 10,
                 _ => {}
             }
-            register += if letter == b'r' || letter == b'w' {
-                2
-            } else {
-                1
-            };
+            register += if letter == b'r' || letter == b'w' { 2 } else { 1 };
         }
         enter(ENTRIES[number].unwrap(), words)
     });
@@ -251,19 +227,8 @@ fn values_arrive_and_come_back() {
     assert_eq!(proxy.negate(-5), Ok(5));
     assert_eq!(proxy.invert(true), Ok(false));
     assert_eq!(proxy.mode(Mode::Slow), Ok(Mode::Fast));
-    let point = Point {
-        x: -300,
-        y: 0xffff_fffe,
-        on: false,
-    };
-    assert_eq!(
-        proxy.point(point, Pair(Mode::Fast, -1)),
-        Ok(Point {
-            x: -301,
-            on: true,
-            ..point
-        })
-    );
+    let point = Point { x: -300, y: 0xffff_fffe, on: false };
+    assert_eq!(proxy.point(point, Pair(Mode::Fast, -1)), Ok(Point { x: -301, on: true, ..point }));
     assert_eq!(proxy.pair(3), Ok(Pair(Mode::Fast, -3)));
     assert_eq!(proxy.context(11), Ok(11));
     assert_eq!(proxy.nothing(), Ok(()));
@@ -295,10 +260,7 @@ fn errors_of_a_method_are_not_lost() {
     assert_eq!(proxy.disk(3), Err(DiskError::Portal(Error::Busy)));
     assert_eq!(raw("disk", [0, 1, 0, 0, 0, 0, 0, 0]).status, 1);
     assert_eq!(raw("disk", [0, 2, 0, 0, 0, 0, 0, 0]).status, 2);
-    answer_with(|_, _| Reply {
-        status: 3,
-        value: 0,
-    });
+    answer_with(|_, _| Reply { status: 3, value: 0 });
     assert_eq!(proxy.disk(0), Err(DiskError::Portal(Error::Unknown)));
     assert_eq!(proxy.add(1, 2), Err(Error::Unknown));
 }
@@ -319,10 +281,7 @@ fn a_hostile_client_gets_malformed() {
     let mut call = cairn::call::Call::new();
     call.bytes(&bad);
     connect();
-    assert_eq!(
-        call.invoke(16 + method_number("say") as u32).status,
-        malformed
-    );
+    assert_eq!(call.invoke(16 + method_number("say") as u32).status, malformed);
 }
 
 #[test]
@@ -333,25 +292,12 @@ fn a_hostile_server_gets_malformed() {
         assert_eq!(proxy.invert(true), Err(Error::Malformed));
         assert_eq!(proxy.mode(Mode::Slow), Err(Error::Malformed));
     }
-    answer_with(|_, _| Reply {
-        status: 0,
-        value: 1 << 32,
-    });
+    answer_with(|_, _| Reply { status: 0, value: 1 << 32 });
     assert_eq!(proxy.negate(1), Err(Error::Malformed));
     assert!(proxy.open().is_err());
-    answer_with(|_, _| Reply {
-        status: 0,
-        value: 1 << 56,
-    });
+    answer_with(|_, _| Reply { status: 0, value: 1 << 56 });
     assert_eq!(
-        proxy.point(
-            Point {
-                x: 0,
-                y: 0,
-                on: true
-            },
-            Pair(Mode::Slow, 0)
-        ),
+        proxy.point(Point { x: 0, y: 0, on: true }, Pair(Mode::Slow, 0)),
         Err(Error::Malformed)
     );
 }
@@ -392,10 +338,7 @@ fn descriptor_says_letters_and_values() {
         .collect();
     assert_eq!(shown, expected);
     assert_eq!(name_text(&SampleProxy::DESCRIPTOR.name), "Sample");
-    assert_eq!(
-        <dyn Sample as Interface>::DESCRIPTOR.version,
-        SampleProxy::DESCRIPTOR.version
-    );
+    assert_eq!(<dyn Sample as Interface>::DESCRIPTOR.version, SampleProxy::DESCRIPTOR.version);
 }
 
 #[test]
@@ -407,42 +350,22 @@ fn component_declares_what_it_calls_and_serves() {
     assert_eq!((component.import_count, component.export_count), (3, 3));
     assert_eq!(declared::COUNTER.first_portal(), 16);
     assert_eq!(declared::SAMPLE.first_portal(), 16 + CounterProxy::METHODS);
-    assert_eq!(
-        declared::SECOND.first_portal(),
-        16 + CounterProxy::METHODS + SampleProxy::METHODS
-    );
-    assert_eq!(
-        declared::SECOND,
-        CounterProxy::at_minimal(declared::SECOND.first_portal())
-    );
+    assert_eq!(declared::SECOND.first_portal(), 16 + CounterProxy::METHODS + SampleProxy::METHODS);
+    assert_eq!(declared::SECOND, CounterProxy::at_minimal(declared::SECOND.first_portal()));
     for (import, first) in component.imports.iter().zip([16, 18, 31]) {
         assert_eq!(import.first_portal, first);
     }
-    let names: Vec<&str> = component.exports[..3]
-        .iter()
-        .map(|export| name_text(&export.name))
-        .collect();
+    let names: Vec<&str> =
+        component.exports[..3].iter().map(|export| name_text(&export.name)).collect();
     assert_eq!(names, ["first", "other", "counter"]);
-    assert_eq!(
-        component.exports.map(|export| export.is_object)[..3],
-        [0, 0, 1]
-    );
+    assert_eq!(component.exports.map(|export| export.is_object)[..3], [0, 0, 1]);
     assert!(
         component.exports[0].entries[12].is_some() && component.exports[0].entries[13].is_none()
     );
 
     // The second export reaches its own static.
     let text = "to the other";
-    let words = [
-        0,
-        text.as_ptr().expose_provenance() as u64,
-        text.len() as u64,
-        0,
-        0,
-        0,
-        0,
-        0,
-    ];
+    let words = [0, text.as_ptr().expose_provenance() as u64, text.len() as u64, 0, 0, 0, 0, 0];
     let say = component.exports[1].entries[method_number("say")].unwrap();
     assert_eq!(enter(say, words).status, 0);
     assert_eq!(*OTHER.said.lock().unwrap(), text);
@@ -451,49 +374,16 @@ fn component_declares_what_it_calls_and_serves() {
 #[test]
 fn objects_are_found_by_their_control_word() {
     let next = declared::descriptor().exports[2].entries[0].unwrap();
-    let one = COUNTERS
-        .insert(State {
-            count: Mutex::new(10),
-        })
-        .unwrap();
-    let two = COUNTERS
-        .insert(State {
-            count: Mutex::new(20),
-        })
-        .unwrap();
+    let one = COUNTERS.insert(State { count: Mutex::new(10) }).unwrap();
+    let two = COUNTERS.insert(State { count: Mutex::new(20) }).unwrap();
     let step = |control, step| enter(next, [control, step, 0, 0, 0, 0, 0, 0]);
-    assert_eq!(
-        step(one, 1),
-        Reply {
-            status: 0,
-            value: 11
-        }
-    );
-    assert_eq!(
-        step(two, 2),
-        Reply {
-            status: 0,
-            value: 22
-        }
-    );
-    assert_eq!(
-        step(one, 1),
-        Reply {
-            status: 0,
-            value: 12
-        }
-    );
+    assert_eq!(step(one, 1), Reply { status: 0, value: 11 });
+    assert_eq!(step(two, 2), Reply { status: 0, value: 22 });
+    assert_eq!(step(one, 1), Reply { status: 0, value: 12 });
     COUNTERS.remove(one).unwrap();
-    let gone = Reply {
-        status: Error::NotFound.status(),
-        value: 0,
-    };
+    let gone = Reply { status: Error::NotFound.status(), value: 0 };
     assert_eq!(step(one, 1), gone);
-    let three = COUNTERS
-        .insert(State {
-            count: Mutex::new(30),
-        })
-        .unwrap();
+    let three = COUNTERS.insert(State { count: Mutex::new(30) }).unwrap();
     assert_ne!(three, one);
     assert_eq!(step(one, 1), gone);
     assert_eq!(step(three, 1).value, 31);

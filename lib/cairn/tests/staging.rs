@@ -37,10 +37,7 @@ fn large_buffers_travel_in_pages_of_their_own() {
         assert!(bytes[..length].iter().all(|byte| *byte == 0x11));
         if length > 64 {
             assert_eq!(registers[1] % 4096, 0);
-            assert!(
-                bytes[length..].iter().all(|byte| *byte == 0),
-                "the callee sees a neighbour"
-            );
+            assert!(bytes[length..].iter().all(|byte| *byte == 0), "the callee sees a neighbour");
         }
         let mut taken =
             cairn::expansion::Registers::new([registers[3], registers[4], 0, 0, 0, 0, 0, 0]);
@@ -49,10 +46,7 @@ fn large_buffers_travel_in_pages_of_their_own() {
         back.as_read().read(0, &mut before);
         assert_eq!(before, [0x77; 5]);
         back.write(1, &[0x22; 3]);
-        Reply {
-            status: 0,
-            value: length as u64,
-        }
+        Reply { status: 0, value: length as u64 }
     });
     let neighbours = [0x33; 100];
     // The last call's bytes must not show in the next one's pages.
@@ -69,16 +63,10 @@ fn large_buffers_travel_in_pages_of_their_own() {
     // What is too large never leaves, and what was taken for it comes back.
     let page = [0; 4000];
     for _ in 0..10 {
-        assert_eq!(
-            proxy.exchange(&[0x11; 20_000], &mut [0; 1]),
-            Err(Error::TooLarge)
-        );
+        assert_eq!(proxy.exchange(&[0x11; 20_000], &mut [0; 1]), Err(Error::TooLarge));
         assert_eq!(proxy.three(&page, &[0; 9000], &page), Err(Error::Exhausted));
     }
     assert_eq!(seen.borrow().len(), 5);
-    answer_with(|_, _| Reply {
-        status: 0,
-        value: 0,
-    });
+    answer_with(|_, _| Reply { status: 0, value: 0 });
     assert_eq!(proxy.three(&page, &[0; 8000], &page), Ok(()));
 }

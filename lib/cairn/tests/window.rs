@@ -45,10 +45,7 @@ fn reads_are_exact_at_every_alignment() {
                     assert_eq!(count, expected.len());
                     assert_eq!(buffer[to..to + count], expected);
                     assert!(
-                        buffer[..to]
-                            .iter()
-                            .chain(&buffer[to + count..])
-                            .all(|byte| *byte == 0xff)
+                        buffer[..to].iter().chain(&buffer[to + count..]).all(|byte| *byte == 0xff)
                     );
                 }
             }
@@ -96,10 +93,7 @@ fn whole_copies_need_room_and_text_is_checked() {
     let mut enough = [0; 7];
     assert_eq!(reading(&mut memory).copy(&mut small), Err(Error::TooLarge));
     assert_eq!(reading(&mut memory).text(&mut enough), Ok("grüße"));
-    assert_eq!(
-        reading(&mut memory[..3]).text(&mut enough),
-        Err(Error::Malformed)
-    );
+    assert_eq!(reading(&mut memory[..3]).text(&mut enough), Err(Error::Malformed));
     let mut pieces = Vec::new();
     reading(&mut memory)
         .pieces::<3>(|piece| {
@@ -107,16 +101,6 @@ fn whole_copies_need_room_and_text_is_checked() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(
-        pieces,
-        [
-            memory[..3].to_vec(),
-            memory[3..6].to_vec(),
-            memory[6..].to_vec()
-        ]
-    );
-    assert_eq!(
-        reading(&mut memory).pieces::<3>(|_| Err(Error::Busy)),
-        Err(Error::Busy)
-    );
+    assert_eq!(pieces, [memory[..3].to_vec(), memory[3..6].to_vec(), memory[6..].to_vec()]);
+    assert_eq!(reading(&mut memory).pieces::<3>(|_| Err(Error::Busy)), Err(Error::Busy));
 }

@@ -12,11 +12,7 @@ fn main() -> ExitCode {
     };
     match cairn_description::load(Path::new(root), system) {
         Ok(system) => {
-            println!(
-                "{}: {} instances, nothing wrong",
-                system.name,
-                system.instances.len()
-            );
+            println!("{}: {} instances, nothing wrong", system.name, system.instances.len());
             ExitCode::SUCCESS
         }
         Err(report) => {

@@ -109,9 +109,7 @@ impl Board {
         let board = read(source, &mut report);
         match board {
             Some(board) => report.into_result(board),
-            None => Err(report
-                .into_result(())
-                .expect_err("what is not read is reported")),
+            None => Err(report.into_result(()).expect_err("what is not read is reported")),
         }
     }
 
@@ -150,24 +148,13 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         }
     };
     let harts = number("harts", "harts = 1", 1..=1, Some(1), report);
-    let time_base = number(
-        "time_base",
-        "time_base = 10_000_000",
-        1..=10_000_000_000,
-        None,
-        report,
-    );
+    let time_base = number("time_base", "time_base = 10_000_000", 1..=10_000_000_000, None, report);
     let asid_bits = number("asid_bits", "asid_bits = 16", 0..=16, None, report);
-    let load_address = number(
-        "load_address",
-        "load_address = 0x8020_0000",
-        0..=PHYSICAL_LIMIT - 1,
-        None,
-        report,
-    );
-    let sstc = table.take("sstc").map_or(Some(false), |value| {
-        value.boolean(report).map(|sstc| sstc.value)
-    });
+    let load_address =
+        number("load_address", "load_address = 0x8020_0000", 0..=PHYSICAL_LIMIT - 1, None, report);
+    let sstc = table
+        .take("sstc")
+        .map_or(Some(false), |value| value.boolean(report).map(|sstc| sstc.value));
     table.finish(report);
 
     let board = Board {
@@ -212,11 +199,7 @@ fn read_memory(value: &Value<'_>, report: &mut Report) -> Option<Memory> {
         );
         return None;
     }
-    Some(Memory {
-        base: *base,
-        size,
-        firmware: *firmware,
-    })
+    Some(Memory { base: *base, size, firmware: *firmware })
 }
 
 fn read_qemu(value: &Value<'_>, report: &mut Report) -> Option<Qemu> {
@@ -233,15 +216,8 @@ fn read_qemu(value: &Value<'_>, report: &mut Report) -> Option<Qemu> {
         None => Some(Vec::new()),
     };
     table.finish(report);
-    let arguments = arguments?
-        .into_iter()
-        .map(|argument| argument.value)
-        .collect();
-    Some(Qemu {
-        machine: machine?.value,
-        cpu: cpu?,
-        arguments,
-    })
+    let arguments = arguments?.into_iter().map(|argument| argument.value).collect();
+    Some(Qemu { machine: machine?.value, cpu: cpu?, arguments })
 }
 
 fn read_devices(value: &Value<'_>, report: &mut Report) -> Vec<Device> {
@@ -249,19 +225,11 @@ fn read_devices(value: &Value<'_>, report: &mut Report) -> Vec<Device> {
         return Vec::new();
     };
     let values = table.take_all();
-    values
-        .iter()
-        .filter_map(|value| read_device(value, report))
-        .collect()
+    values.iter().filter_map(|value| read_device(value, report)).collect()
 }
 
 fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
-    let name = value.key_name(
-        NameKind::DeviceNode,
-        "a device",
-        "\"serial@10000000\"",
-        report,
-    );
+    let name = value.key_name(NameKind::DeviceNode, "a device", "\"serial@10000000\"", report);
     let mut table = value.table(format!("the device `{}`", value.name), report)?;
     let registers = table
         .require("registers", "registers = [0x1000_0000, 0x100]", report)
@@ -292,13 +260,7 @@ fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
         );
         return None;
     }
-    Some(Device {
-        name,
-        base,
-        size,
-        interrupt,
-        finisher,
-    })
+    Some(Device { name, base, size, interrupt, finisher })
 }
 
 fn read_registers(value: &Value<'_>, report: &mut Report) -> Option<(Place, u64, u64)> {
@@ -335,21 +297,13 @@ fn read_interrupts(
         .and_then(|value| value.integer(0..=15871, report));
     table.finish(report);
     let controller = controller?;
-    let Some(device) = devices
-        .iter()
-        .position(|device| *device.name == *controller)
-    else {
+    let Some(device) = devices.iter().position(|device| *device.name == *controller) else {
         let names = devices.iter().map(|device| device.name.as_str());
         report.push(Error::new(
             &controller.place,
             format!("unknown device `{controller}`"),
             "expected a device of this board",
-            suggestion(
-                &controller,
-                "the devices are",
-                names,
-                "add a table `[device.\"...\"]`",
-            ),
+            suggestion(&controller, "the devices are", names, "add a table `[device.\"...\"]`"),
         ));
         return None;
     };
@@ -392,26 +346,18 @@ fn check_device(board: &Board, device: &Device, before: &[Device], report: &mut 
             Error::new(
                 &device.name.place,
                 format!("the registers of `{}` lie in main memory", device.name),
-                format!(
-                    "expected addresses outside {:#x} to {:#x}",
-                    memory.start, memory.end
-                ),
+                format!("expected addresses outside {:#x} to {:#x}", memory.start, memory.end),
                 "correct the registers, or the memory's base and size",
             )
             .note(&board.memory.size.place, "the memory"),
         );
     }
-    let same = before
-        .iter()
-        .find(|other| overlap(&(other.base..other.base + other.size)));
+    let same = before.iter().find(|other| overlap(&(other.base..other.base + other.size)));
     if let Some(other) = same {
         report.push(
             Error::new(
                 &device.name.place,
-                format!(
-                    "the registers of `{}` and `{}` overlap",
-                    device.name, other.name
-                ),
+                format!("the registers of `{}` and `{}` overlap", device.name, other.name),
                 format!(
                     "expected addresses of its own, found {:#x} to {:#x}",
                     registers.start, registers.end
@@ -442,20 +388,14 @@ fn check_device(board: &Board, device: &Device, before: &[Device], report: &mut 
         )),
         Some(_) => {}
     }
-    let same = before.iter().find(|other| {
-        other
-            .interrupt
-            .as_ref()
-            .is_some_and(|other| **other == **interrupt)
-    });
+    let same = before
+        .iter()
+        .find(|other| other.interrupt.as_ref().is_some_and(|other| **other == **interrupt));
     if let Some(other) = same {
         report.push(
             Error::new(
                 &interrupt.place,
-                format!(
-                    "`{}` and `{}` have the same interrupt",
-                    device.name, other.name
-                ),
+                format!("`{}` and `{}` have the same interrupt", device.name, other.name),
                 "expected an interrupt of its own",
                 "interrupt sources cannot be shared; correct one of them",
             )

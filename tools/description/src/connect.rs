@@ -87,10 +87,7 @@ impl<'a> Connector<'a> {
             {
                 report.push(Error::new(
                     place,
-                    format!(
-                        "`{}` is an object interface of `{}`",
-                        export.name, instance.name
-                    ),
+                    format!("`{}` is an object interface of `{}`", export.name, instance.name),
                     "expected no `open`: a client gets an object from a method, not by name",
                     "remove `open`",
                 ));
@@ -108,20 +105,13 @@ impl<'a> Connector<'a> {
         if component.has_main && *instance.threads == 0 {
             report.push(Error::new(
                 &instance.threads.place,
-                format!(
-                    "`{}` has a main function, but no thread to run it",
-                    instance.name
-                ),
+                format!("`{}` has a main function, but no thread to run it", instance.name),
                 "expected at least 1",
                 "write `threads = 1`, or remove the component's main function",
             ));
         }
         for connection in &instance.imports {
-            if !component
-                .imports
-                .iter()
-                .any(|import| import.name == *connection.import)
-            {
+            if !component.imports.iter().any(|import| import.name == *connection.import) {
                 report.push(surplus_connection(instance, component, connection));
             }
         }
@@ -130,10 +120,7 @@ impl<'a> Connector<'a> {
         for import in &component.imports {
             let first_portal = portal;
             portal += import.interface.methods.len();
-            let found = instance
-                .imports
-                .iter()
-                .position(|one| *one.import == import.name);
+            let found = instance.imports.iter().position(|one| *one.import == import.name);
             let Some(index) = found else {
                 report.push(self.unconnected(instance, import));
                 continue;
@@ -141,12 +128,7 @@ impl<'a> Connector<'a> {
             let connection = &instance.imports[index];
             if let Some(export) = self.check_connection(instance, import, connection, report) {
                 let target = *connection.target;
-                connected.push(ConnectedImport {
-                    connection: index,
-                    target,
-                    export,
-                    first_portal,
-                });
+                connected.push(ConnectedImport { connection: index, target, export, first_portal });
             }
         }
         self.check_portals(instance, portal, report);
@@ -156,11 +138,7 @@ impl<'a> Connector<'a> {
     fn check_portals(&self, instance: &Instance, imported: usize, report: &mut Report) {
         // A device's interrupt has two portals: one waits for it, one acknowledges it.
         let device = |index: usize| self.system.board.devices[index].interrupt.is_some();
-        let interrupts = instance
-            .devices
-            .iter()
-            .filter(|index| device(***index))
-            .count();
+        let interrupts = instance.devices.iter().filter(|index| device(***index)).count();
         let portals = imported + 2 * interrupts;
         if portals > PORTALS_MAXIMUM {
             report.push(Error::new(
@@ -177,10 +155,7 @@ impl<'a> Connector<'a> {
         let interface = &import.interface;
         let candidates = self.candidates(interface);
         let help = match candidates.as_slice() {
-            [] => format!(
-                "add an instance that exports `{}`, and connect it",
-                interface.name
-            ),
+            [] => format!("add an instance that exports `{}`, and connect it", interface.name),
             [one] => format!(
                 "write under `[instance.{}.imports]`: {} = \"{one}\"",
                 instance.name, import.name
@@ -194,14 +169,8 @@ impl<'a> Connector<'a> {
         };
         Error::new(
             &instance.name.place,
-            format!(
-                "import `{}` of `{}` is not connected",
-                import.name, instance.name
-            ),
-            format!(
-                "expected a connection to an export of the interface `{}`",
-                interface.name
-            ),
+            format!("import `{}` of `{}` is not connected", import.name, instance.name),
+            format!("expected a connection to an export of the interface `{}`", interface.name),
             help,
         )
     }
@@ -239,10 +208,7 @@ impl<'a> Connector<'a> {
         if served.is_object {
             report.push(Error::new(
                 &connection.export.place,
-                format!(
-                    "`{}` is an object interface of `{}`",
-                    served.name, target.name
-                ),
+                format!("`{}` is an object interface of `{}`", served.name, target.name),
                 "expected a service, which a client can be connected to",
                 "connect to the service whose method makes the object",
             ));
@@ -271,16 +237,11 @@ impl<'a> Connector<'a> {
         Error::new(
             &connection.export.place,
             format!("`{}` has no export `{name}`", target.name),
-            format!(
-                "expected an export of the interface `{}`",
-                import.interface.name
-            ),
+            format!("expected an export of the interface `{}`", import.interface.name),
             suggestion(
                 name,
                 &format!("`{}` exports", target.name),
-                services
-                    .map(|export| export.name.as_str())
-                    .collect::<Vec<_>>(),
+                services.map(|export| export.name.as_str()).collect::<Vec<_>>(),
                 "connect the import to another instance",
             ),
         )
@@ -295,33 +256,21 @@ impl<'a> Connector<'a> {
     ) -> Error {
         let candidates = self.candidates(&import.interface);
         let help = if candidates.is_empty() {
-            format!(
-                "add an instance that exports `{}`, and connect it",
-                import.interface.name
-            )
+            format!("add an instance that exports `{}`, and connect it", import.interface.name)
         } else {
             format!("connect it to \"{}\"", candidates.join("\" or \""))
         };
         Error::new(
             &connection.export.place,
-            format!(
-                "import `{}` of `{}` needs another interface",
-                import.name, instance.name
-            ),
-            format!(
-                "expected `{}`, found `{}`",
-                import.interface.name, served.interface.name
-            ),
+            format!("import `{}` of `{}` needs another interface", import.name, instance.name),
+            format!("expected `{}`, found `{}`", import.interface.name, served.interface.name),
             help,
         )
     }
 }
 
 fn find_export(component: &ComponentFacts, export: &Export) -> Option<usize> {
-    component
-        .exports
-        .iter()
-        .position(|facts| facts.name == *export.name)
+    component.exports.iter().position(|facts| facts.name == *export.name)
 }
 
 fn missing_export(instance: &Instance, component: &ComponentFacts, export: &Export) -> Error {
@@ -329,10 +278,7 @@ fn missing_export(instance: &Instance, component: &ComponentFacts, export: &Expo
     Error::new(
         &export.name.place,
         format!("`{}` has no export `{}`", instance.name, export.name),
-        format!(
-            "expected an export of the component `{}`",
-            instance.component
-        ),
+        format!("expected an export of the component `{}`", instance.component),
         suggestion(&export.name, "its exports are", names, "remove this table"),
     )
 }
@@ -346,16 +292,8 @@ fn surplus_connection(
     Error::new(
         &connection.import.place,
         format!("`{}` has no import `{}`", instance.name, connection.import),
-        format!(
-            "expected an import of the component `{}`",
-            instance.component
-        ),
-        suggestion(
-            &connection.import,
-            "its imports are",
-            names,
-            "remove this connection",
-        ),
+        format!("expected an import of the component `{}`", instance.component),
+        suggestion(&connection.import, "its imports are", names, "remove this connection"),
     )
 }
 

@@ -37,35 +37,22 @@ pub(crate) fn parse<'a>(
             }
             _ => (message, advice(message)),
         };
-        report.push(Error::new(
-            &place,
-            "the file is not valid TOML",
-            message,
-            advice,
-        ));
+        report.push(Error::new(&place, "the file is not valid TOML", message, advice));
     }
     None
 }
 
 fn line_of(place: &Place) -> &str {
     let text = place.source().text();
-    let start = text[..place.range().start]
-        .rfind('\n')
-        .map_or(0, |newline| newline + 1);
+    let start = text[..place.range().start].rfind('\n').map_or(0, |newline| newline + 1);
     text[start..].trim_start()
 }
 
 fn advice(message: &str) -> &'static str {
     const CLOSE: &str = "close the text with the quote that it began with";
     let advices = [
-        (
-            "duplicate key",
-            "a key or a table can be written once; remove or rename one of them",
-        ),
-        (
-            "string values must be quoted",
-            "put the text in quotes: \"...\"",
-        ),
+        ("duplicate key", "a key or a table can be written once; remove or rename one of them"),
+        ("string values must be quoted", "put the text in quotes: \"...\""),
         ("key with no value", "write `key = value`"),
         ("missing value", "write a value behind the `=`"),
         ("unclosed table", "close the table's name with `]`"),

@@ -130,13 +130,8 @@ fn all<T>(
     read.into_iter().collect()
 }
 
-type SystemTable = (
-    Located<String>,
-    Located<String>,
-    Vec<(Role, Located<String>)>,
-    bool,
-    Located<u32>,
-);
+type SystemTable =
+    (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>);
 
 fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
     let mut table = value.table("`[system]`", report)?;
@@ -182,9 +177,7 @@ fn number(
     report: &mut Report,
 ) -> Option<Located<u32>> {
     match table.take(key) {
-        Some(value) => value
-            .integer(range, report)
-            .map(|number| number.map(|n| n as u32)),
+        Some(value) => value.integer(range, report).map(|number| number.map(|n| n as u32)),
         None => Some(Located::new(default as u32, table.place().clone())),
     }
 }

@@ -50,55 +50,39 @@ pub fn load_board(root: &Path, name: &str) -> Result<Board, Report> {
 }
 
 fn failed(report: Report) -> Report {
-    report
-        .into_result(())
-        .expect_err("whatever fails is reported")
+    report.into_result(()).expect_err("whatever fails is reported")
 }
 
 fn open(files: &dyn Files, path: &str) -> Result<Arc<Source>, Report> {
-    files
-        .read(path)
-        .map(|text| Source::new(path, text))
-        .map_err(|error| {
-            let place = Place::new(&Source::new(path, ""), 0..0);
-            let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
-            let (label, help) = match error.kind() {
-                io::ErrorKind::NotFound => {
-                    let names = descriptions(files, folder);
-                    let name = name.trim_end_matches(".toml");
-                    let help = suggestion(
-                        name,
-                        &format!("`{folder}` has"),
-                        names.iter().map(String::as_str),
-                        &format!("write the description {path}"),
-                    );
-                    (
-                        "expected a description, found no such file".to_owned(),
-                        help,
-                    )
-                }
-                io::ErrorKind::InvalidData => (
-                    "expected text in UTF-8".to_owned(),
-                    "save the file in the encoding UTF-8".to_owned(),
-                ),
-                _ => (error.to_string(), "make the file readable".to_owned()),
-            };
-            Report::from(Error::new(
-                &place,
-                format!("cannot read {path}"),
-                label,
-                help,
-            ))
-        })
+    files.read(path).map(|text| Source::new(path, text)).map_err(|error| {
+        let place = Place::new(&Source::new(path, ""), 0..0);
+        let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
+        let (label, help) = match error.kind() {
+            io::ErrorKind::NotFound => {
+                let names = descriptions(files, folder);
+                let name = name.trim_end_matches(".toml");
+                let help = suggestion(
+                    name,
+                    &format!("`{folder}` has"),
+                    names.iter().map(String::as_str),
+                    &format!("write the description {path}"),
+                );
+                ("expected a description, found no such file".to_owned(), help)
+            }
+            io::ErrorKind::InvalidData => (
+                "expected text in UTF-8".to_owned(),
+                "save the file in the encoding UTF-8".to_owned(),
+            ),
+            _ => (error.to_string(), "make the file readable".to_owned()),
+        };
+        Report::from(Error::new(&place, format!("cannot read {path}"), label, help))
+    })
 }
 
 /// The names of the descriptions in a folder.
 fn descriptions(files: &dyn Files, folder: &str) -> Vec<String> {
     let names = files.list(folder);
-    names
-        .iter()
-        .filter_map(|name| name.strip_suffix(".toml").map(str::to_owned))
-        .collect()
+    names.iter().filter_map(|name| name.strip_suffix(".toml").map(str::to_owned)).collect()
 }
 
 fn find_board(files: &dyn Files, draft: &Draft, report: &mut Report) -> Option<Board> {
@@ -156,9 +140,7 @@ fn check_components(files: &dyn Files, draft: &Draft, report: &mut Report) {
         let parent = folder.rsplit_once('/').map_or(".", |(parent, _)| parent);
         let mut siblings = files.list(parent);
         if component.contains('/') {
-            siblings
-                .iter_mut()
-                .for_each(|name| *name = format!("{parent}/{name}"));
+            siblings.iter_mut().for_each(|name| *name = format!("{parent}/{name}"));
         }
         let siblings = siblings.iter().map(String::as_str);
         report.push(Error::new(

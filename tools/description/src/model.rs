@@ -312,8 +312,6 @@ pub struct StackGroup {
 impl System {
     /// The index of the instance called `name`.
     pub fn instance(&self, name: &str) -> Option<usize> {
-        self.instances
-            .iter()
-            .position(|instance| *instance.name == name)
+        self.instances.iter().position(|instance| *instance.name == name)
     }
 }

@@ -29,10 +29,7 @@ pub(crate) fn name_fault(name: &str, kind: NameKind) -> Option<String> {
         return Some("expected a name, found nothing".to_owned());
     }
     if name.len() > NAME_MAXIMUM {
-        return Some(format!(
-            "{} bytes long; at most {NAME_MAXIMUM} are possible",
-            name.len()
-        ));
+        return Some(format!("{} bytes long; at most {NAME_MAXIMUM} are possible", name.len()));
     }
     let (first_is_good, all_are_good, rule) = match kind {
         NameKind::Plain => (
@@ -51,11 +48,7 @@ pub(crate) fn name_fault(name: &str, kind: NameKind) -> Option<String> {
             "expected the name of a device-tree node, such as \"serial@10000000\"",
         ),
     };
-    if first_is_good && all_are_good {
-        None
-    } else {
-        Some(rule.to_owned())
-    }
+    if first_is_good && all_are_good { None } else { Some(rule.to_owned()) }
 }
 
 /// The one of `known` that `name` most likely meant.
@@ -81,20 +74,12 @@ pub(crate) fn suggestion<'a>(
         return format!("did you mean `{near}`?");
     }
     let all = list(known);
-    if all.is_empty() {
-        otherwise.to_owned()
-    } else {
-        format!("{kind}: {all}; or {otherwise}")
-    }
+    if all.is_empty() { otherwise.to_owned() } else { format!("{kind}: {all}; or {otherwise}") }
 }
 
 /// Names in quotes, with commas.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    names
-        .into_iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ")
+    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

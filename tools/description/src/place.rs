@@ -14,10 +14,7 @@ pub struct Source {
 impl Source {
     /// A file with its text; `path` is what messages show.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
-        Arc::new(Source {
-            path: path.into(),
-            text: text.into(),
-        })
+        Arc::new(Source { path: path.into(), text: text.into() })
     }
 
     /// The path as messages show it.
@@ -50,21 +47,13 @@ impl Place {
         if start == text.len() && text.ends_with('\n') {
             // The end of the file is shown as the end of its last line.
             start -= 1;
-            return Place {
-                source: source.clone(),
-                start,
-                end: start,
-            };
+            return Place { source: source.clone(), start, end: start };
         }
         let mut end = range.end.clamp(start, text.len());
         while !text.is_char_boundary(end) {
             end += 1;
         }
-        Place {
-            source: source.clone(),
-            start,
-            end,
-        }
+        Place { source: source.clone(), start, end }
     }
 
     /// The file.
@@ -94,12 +83,7 @@ impl Place {
 
     /// Column in characters, from 1.
     pub fn column(&self) -> usize {
-        1 + self
-            .before()
-            .chars()
-            .rev()
-            .take_while(|character| *character != '\n')
-            .count()
+        1 + self.before().chars().rev().take_while(|character| *character != '\n').count()
     }
 
     fn before(&self) -> &str {
@@ -109,13 +93,7 @@ impl Place {
 
 impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            formatter,
-            "{}:{}:{}",
-            self.path(),
-            self.line(),
-            self.column()
-        )
+        write!(formatter, "{}:{}:{}", self.path(), self.line(), self.column())
     }
 }
 
@@ -144,10 +122,7 @@ impl<T> Located<T> {
 
     /// Another value, written at the same place.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Located<U> {
-        Located {
-            value: change(self.value),
-            place: self.place,
-        }
+        Located { value: change(self.value), place: self.place }
     }
 }
 

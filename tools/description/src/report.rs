@@ -52,18 +52,13 @@ impl Error {
                 .element(origin)
                 .element(Level::NOTE.message(self.label.as_str()))
         } else {
-            let primary = AnnotationKind::Primary
-                .span(self.place.range())
-                .label(self.label.as_str());
-            Group::with_title(title).element(
-                self.notes_in_same_file(self.snippet(&self.place))
-                    .annotation(primary),
-            )
+            let primary =
+                AnnotationKind::Primary.span(self.place.range()).label(self.label.as_str());
+            Group::with_title(title)
+                .element(self.notes_in_same_file(self.snippet(&self.place)).annotation(primary))
         };
         for (place, text) in self.notes.iter().filter(|note| !self.in_same_file(&note.0)) {
-            let annotation = AnnotationKind::Context
-                .span(place.range())
-                .label(text.as_str());
+            let annotation = AnnotationKind::Context.span(place.range()).label(text.as_str());
             group = group.element(self.snippet(place).annotation(annotation));
         }
         group = group.element(Level::HELP.message(self.help.as_str()));
@@ -71,25 +66,19 @@ impl Error {
     }
 
     fn snippet<'a>(&self, place: &'a Place) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-        Snippet::source(place.source().text())
-            .path(place.path())
-            .line_start(1)
+        Snippet::source(place.source().text()).path(place.path()).line_start(1)
     }
 
     fn notes_in_same_file<'a>(
         &'a self,
         snippet: Snippet<'a, annotate_snippets::Annotation<'a>>,
     ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-        self.notes
-            .iter()
-            .filter(|note| self.in_same_file(&note.0))
-            .fold(snippet, |snippet, (place, text)| {
-                snippet.annotation(
-                    AnnotationKind::Context
-                        .span(place.range())
-                        .label(text.as_str()),
-                )
-            })
+        self.notes.iter().filter(|note| self.in_same_file(&note.0)).fold(
+            snippet,
+            |snippet, (place, text)| {
+                snippet.annotation(AnnotationKind::Context.span(place.range()).label(text.as_str()))
+            },
+        )
     }
 
     fn in_same_file(&self, place: &Place) -> bool {
@@ -145,11 +134,7 @@ impl Report {
 
     /// The rendered report, with or without colour.
     pub fn render(&self, colour: bool) -> String {
-        let renderer = if colour {
-            Renderer::styled()
-        } else {
-            Renderer::plain()
-        };
+        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
         let mut text = String::new();
         for error in &self.errors {
             text.push_str(&error.render(&renderer));
@@ -171,9 +156,7 @@ impl Report {
 
 impl From<Error> for Report {
     fn from(error: Error) -> Report {
-        Report {
-            errors: vec![error],
-        }
+        Report { errors: vec![error] }
     }
 }
 

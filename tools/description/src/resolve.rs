@@ -21,30 +21,18 @@ const STACK_DEFAULT: u64 = 4 * PAGE_SIZE;
 /// Resolves all names; reports those that name nothing.
 pub(crate) fn resolve(draft: Draft, board: Board, report: &mut Report) -> Option<System> {
     let before = report.errors().len();
-    let names: Vec<Located<String>> = draft
-        .instances
-        .iter()
-        .map(|instance| instance.name.clone())
-        .collect();
+    let names: Vec<Located<String>> =
+        draft.instances.iter().map(|instance| instance.name.clone()).collect();
     let roles = resolve_roles(&draft.roles, &names, report)?;
-    let sections: Vec<Section> = draft
-        .sections
-        .into_iter()
-        .map(|(name, size)| Section { name, size })
-        .collect();
+    let sections: Vec<Section> =
+        draft.sections.into_iter().map(|(name, size)| Section { name, size }).collect();
     let mut stack_groups = Groups::new(draft.stack_groups);
     let mut instances = Vec::new();
     let mut connections = Vec::new();
     for (index, instance) in draft.instances.into_iter().enumerate() {
         connections.push((instance.imports, instance.exports));
-        let rest = InstanceDraft {
-            imports: Vec::new(),
-            exports: Vec::new(),
-            ..instance
-        };
-        let role = Role::ALL
-            .into_iter()
-            .find(|role| roles.get(*role) == Some(index));
+        let rest = InstanceDraft { imports: Vec::new(), exports: Vec::new(), ..instance };
+        let role = Role::ALL.into_iter().find(|role| roles.get(*role) == Some(index));
         instances.push(resolve_instance(
             rest,
             index,
@@ -58,10 +46,8 @@ pub(crate) fn resolve(draft: Draft, board: Board, report: &mut Report) -> Option
     let stack_groups = stack_groups.finish(report);
     let (imports, exports): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
     for (instance, drafts) in exports.into_iter().enumerate() {
-        instances[instance].exports = drafts
-            .into_iter()
-            .map(|draft| resolve_export(draft, &names, report))
-            .collect();
+        instances[instance].exports =
+            drafts.into_iter().map(|draft| resolve_export(draft, &names, report)).collect();
     }
     for (client, drafts) in imports.into_iter().enumerate() {
         for draft in drafts {
@@ -121,11 +107,7 @@ fn resolve_roles(
             report.push(
                 Error::new(
                     &name.place,
-                    format!(
-                        "`{name}` has two roles: `{}` and `{}`",
-                        other.key(),
-                        role.key()
-                    ),
+                    format!("`{name}` has two roles: `{}` and `{}`", other.key(), role.key()),
                     "expected an instance that has no other role",
                     "each role grants privileges of its own; give it to an instance of its own",
                 )
@@ -156,14 +138,8 @@ struct Groups {
 impl Groups {
     fn new(names: Vec<Located<String>>) -> Groups {
         let declared = !names.is_empty();
-        let group = |name| StackGroup {
-            name,
-            members: Vec::new(),
-        };
-        Groups {
-            groups: names.into_iter().map(group).collect(),
-            declared,
-        }
+        let group = |name| StackGroup { name, members: Vec::new() };
+        Groups { groups: names.into_iter().map(group).collect(), declared }
     }
 
     fn join(
@@ -191,10 +167,7 @@ impl Groups {
             ));
             return None;
         }
-        self.groups.push(StackGroup {
-            name,
-            members: vec![instance],
-        });
+        self.groups.push(StackGroup { name, members: vec![instance] });
         Some(self.groups.len() - 1)
     }
 
@@ -203,10 +176,7 @@ impl Groups {
             report.push(Error::new(
                 &group.name.place,
                 format!("stack group `{}` has too few members", group.name),
-                format!(
-                    "expected at least two members, found {}",
-                    group.members.len()
-                ),
+                format!("expected at least two members, found {}", group.members.len()),
                 format!(
                     "write `stack_group = \"{}\"` in another instance too, or remove the group",
                     group.name
@@ -227,10 +197,7 @@ fn resolve_instance(
     report: &mut Report,
 ) -> Instance {
     let place = draft.name.place.clone();
-    let devices = draft
-        .devices
-        .iter()
-        .filter_map(|name| find_device(name, board, report));
+    let devices = draft.devices.iter().filter_map(|name| find_device(name, board, report));
     let devices = devices.collect();
     let sections = draft
         .sections
@@ -240,11 +207,7 @@ fn resolve_instance(
             Some(SectionUse { section, access })
         })
         .collect();
-    let default_priority = if role == Some(Role::Idle) {
-        0
-    } else {
-        PRIORITY_DEFAULT
-    };
+    let default_priority = if role == Some(Role::Idle) { 0 } else { PRIORITY_DEFAULT };
     let stacks = match draft.stacks {
         Some(stacks) => Stacks {
             count: *stacks.count,
@@ -270,25 +233,17 @@ fn resolve_instance(
         },
         component: draft.component,
         role,
-        priority: draft
-            .priority
-            .unwrap_or(Located::new(default_priority, place.clone())),
+        priority: draft.priority.unwrap_or(Located::new(default_priority, place.clone())),
         memory: draft.memory,
         heap: draft.heap,
         stack: draft.stack,
         stacks,
         threads: draft.threads,
         semaphores: draft.semaphores,
-        restart: draft
-            .restart
-            .unwrap_or(Located::new(Restart::Never, place.clone())),
-        essential: draft
-            .essential
-            .unwrap_or(Located::new(role.is_some(), place)),
+        restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
+        essential: draft.essential.unwrap_or(Located::new(role.is_some(), place)),
         argument: draft.argument,
-        stack_group: draft
-            .stack_group
-            .and_then(|name| groups.join(name, index, report)),
+        stack_group: draft.stack_group.and_then(|name| groups.join(name, index, report)),
         devices,
         sections,
         imports: Vec::new(),
@@ -309,12 +264,7 @@ fn find_device(
             &name.place,
             format!("unknown device `{name}`"),
             format!("expected a device of the board `{}`", board.name),
-            suggestion(
-                name,
-                "the devices are",
-                names,
-                "add it to the board description",
-            ),
+            suggestion(name, "the devices are", names, "add it to the board description"),
         ));
     }
     found.map(|device| Located::new(device, name.place.clone()))
@@ -332,12 +282,7 @@ fn find_section(
             &name.place,
             format!("unknown section `{name}`"),
             "expected a section of this system",
-            suggestion(
-                name,
-                "the sections are",
-                names,
-                &format!("add a table `[section.{name}]`"),
-            ),
+            suggestion(name, "the sections are", names, &format!("add a table `[section.{name}]`")),
         ));
     }
     found
@@ -356,10 +301,8 @@ fn resolve_export(draft: ExportDraft, names: &[Located<String>], report: &mut Re
             Open::Anyone
         }
         Some(open) => {
-            let mut instances: Vec<usize> = open
-                .iter()
-                .filter_map(|name| find_instance(name, names, report))
-                .collect();
+            let mut instances: Vec<usize> =
+                open.iter().filter_map(|name| find_instance(name, names, report)).collect();
             instances.sort_unstable();
             instances.dedup();
             Open::Instances(instances)
@@ -384,39 +327,32 @@ fn resolve_export(draft: ExportDraft, names: &[Located<String>], report: &mut Re
 }
 
 fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report: &mut Report) {
-    let names: Vec<Located<String>> = instances
-        .iter()
-        .map(|instance| instance.name.clone())
-        .collect();
+    let names: Vec<Located<String>> =
+        instances.iter().map(|instance| instance.name.clone()).collect();
     let Some(target) = find_instance(&draft.instance, &names, report) else {
         return;
     };
     let place = &draft.instance.place;
     let runs_to_completion = instances[target].role.is_some_and(Role::runs_to_completion);
-    let stack =
-        match draft.stack {
-            Some(stack) if runs_to_completion => {
-                report.push(Error::new(
+    let stack = match draft.stack {
+        Some(stack) if runs_to_completion => {
+            report.push(Error::new(
                 &stack.place,
                 "the stack of this connection cannot be chosen",
                 format!("expected no `stack`, since `{}` is called here", draft.instance),
                 "remove it: calls to the scheduler and the interrupt dispatcher run to completion \
                  on a stack of their own",
             ));
-                return;
-            }
-            Some(stack) => stack,
-            None if runs_to_completion => Located::new(StackMode::RunToCompletion, place.clone()),
-            None => Located::new(StackMode::New, place.clone()),
-        };
-    let state = draft
-        .state
-        .unwrap_or(Located::new(StateMode::Partial, place.clone()));
+            return;
+        }
+        Some(stack) => stack,
+        None if runs_to_completion => Located::new(StackMode::RunToCompletion, place.clone()),
+        None => Located::new(StackMode::New, place.clone()),
+    };
+    let state = draft.state.unwrap_or(Located::new(StateMode::Partial, place.clone()));
     let exports = &mut instances[target].exports;
     let export_place = draft.export.place.clone();
-    let found = exports
-        .iter()
-        .position(|export| *export.name == *draft.export);
+    let found = exports.iter().position(|export| *export.name == *draft.export);
     let export = found.unwrap_or_else(|| {
         exports.push(Export {
             name: draft.export,

@@ -39,13 +39,7 @@ impl<'a> Table<'a> {
     ) -> Table<'a> {
         let mut entries: Vec<_> = table.iter().collect();
         entries.sort_by_key(|(key, _)| key.span().start);
-        Table {
-            source,
-            what: what.into(),
-            place,
-            entries,
-            known: Vec::new(),
-        }
+        Table { source, what: what.into(), place, entries, known: Vec::new() }
     }
 
     /// Where the table is.
@@ -56,10 +50,7 @@ impl<'a> Table<'a> {
     /// The value of `key`, if there.
     pub fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
         self.known.push(key);
-        let index = self
-            .entries
-            .iter()
-            .position(|(name, _)| name.get_ref() == key)?;
+        let index = self.entries.iter().position(|(name, _)| name.get_ref() == key)?;
         let (name, value) = self.entries.remove(index);
         Some(self.value(name, value))
     }
@@ -86,10 +77,7 @@ impl<'a> Table<'a> {
     /// All values, for tables whose keys are names.
     pub fn take_all(&mut self) -> Vec<Value<'a>> {
         let entries = std::mem::take(&mut self.entries);
-        entries
-            .into_iter()
-            .map(|(name, value)| self.value(name, value))
-            .collect()
+        entries.into_iter().map(|(name, value)| self.value(name, value)).collect()
     }
 
     fn value(&self, name: &Spanned<DeString<'a>>, value: &'a Spanned<DeValue<'a>>) -> Value<'a> {
@@ -166,11 +154,7 @@ impl<'a> Value<'a> {
         match self.as_text() {
             Some(text) => Some(self.located(text.to_owned())),
             None => {
-                self.expected(
-                    "a string",
-                    &format!("{} = \"{example}\"", self.name),
-                    report,
-                );
+                self.expected("a string", &format!("{} = \"{example}\"", self.name), report);
                 None
             }
         }
@@ -216,11 +200,7 @@ impl<'a> Value<'a> {
     /// `true` or `false`.
     pub fn boolean(&self, report: &mut Report) -> Option<Located<bool>> {
         let Some(value) = self.value.get_ref().as_bool() else {
-            self.expected(
-                "`true` or `false`",
-                &format!("{} = true", self.name),
-                report,
-            );
+            self.expected("`true` or `false`", &format!("{} = true", self.name), report);
             return None;
         };
         Some(self.located(value))
@@ -239,20 +219,14 @@ impl<'a> Value<'a> {
             Some(value) => Some(self.located(value)),
             None => {
                 let show = |value: u64| {
-                    if value > 0xffff {
-                        format!("{value:#x}")
-                    } else {
-                        value.to_string()
-                    }
+                    if value > 0xffff { format!("{value:#x}") } else { value.to_string() }
                 };
                 self.invalid(
                     match range.start() == range.end() {
                         true => format!("expected {}", show(*range.start())),
-                        false => format!(
-                            "expected {} to {}",
-                            show(*range.start()),
-                            show(*range.end())
-                        ),
+                        false => {
+                            format!("expected {} to {}", show(*range.start()), show(*range.end()))
+                        }
                     },
                     "write a number in this range",
                     report,
@@ -302,17 +276,9 @@ impl<'a> Value<'a> {
         }
         if !bytes.is_multiple_of(unit) {
             let below = bytes / unit * unit;
-            let near = if below >= *range.start() {
-                below
-            } else {
-                below + unit
-            };
+            let near = if below >= *range.start() { below } else { below + unit };
             self.invalid(
-                format!(
-                    "expected a multiple of {}, found {}",
-                    show_size(unit),
-                    show_size(bytes)
-                ),
+                format!("expected a multiple of {}, found {}", show_size(unit), show_size(bytes)),
                 format!("write for example: {} = \"{}\"", self.name, show_size(near)),
                 report,
             );
@@ -417,9 +383,5 @@ impl<'a> Value<'a> {
 }
 
 fn article(noun: &str) -> &'static str {
-    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
-        "an"
-    } else {
-        "a"
-    }
+    if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }

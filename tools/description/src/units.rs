@@ -1,12 +1,8 @@
 //! Sizes and durations as people write them.
 
 const SIZE_UNITS: [(char, u64); 3] = [('K', 1 << 10), ('M', 1 << 20), ('G', 1 << 30)];
-const DURATION_UNITS: [(&str, u64); 4] = [
-    ("ns", 1),
-    ("us", 1_000),
-    ("ms", 1_000_000),
-    ("s", 1_000_000_000),
-];
+const DURATION_UNITS: [(&str, u64); 4] =
+    [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
 /// Bytes of a size such as `64K`, `1M`, `2G`.
 pub(crate) fn parse_size(text: &str) -> Option<u64> {
@@ -22,11 +18,7 @@ pub(crate) fn parse_duration(text: &str) -> Option<u64> {
 
 fn parse_number(text: &str) -> Option<u64> {
     // `u64::from_str` would also take a leading plus.
-    if text.starts_with(|first: char| first.is_ascii_digit()) {
-        text.parse().ok()
-    } else {
-        None
-    }
+    if text.starts_with(|first: char| first.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
 /// A size in the largest unit that divides it.
@@ -60,18 +52,7 @@ mod tests {
     fn sizes() {
         assert_eq!(parse_size("64K"), Some(65536));
         assert_eq!(parse_size("1M"), Some(1 << 20));
-        for bad in [
-            "",
-            "K",
-            "64",
-            "64k",
-            "64KB",
-            "-1K",
-            "+1K",
-            "1 K",
-            "1.5M",
-            "99999999999G",
-        ] {
+        for bad in ["", "K", "64", "64k", "64KB", "-1K", "+1K", "1 K", "1.5M", "99999999999G"] {
             assert_eq!(parse_size(bad), None, "{bad}");
         }
         assert_eq!(show_size(65536), "64K");

@@ -68,7 +68,8 @@ pub(crate) fn role(node: &Node) -> String {
 
 fn shape(node: &Node) -> Shape {
     // The name is larger than the rest.
-    let head = (node.name.len() as f64 * 1.25 + role(node).len() as f64 + 3.0).max(subtitle(node).len() as f64);
+    let head = (node.name.len() as f64 * 1.25 + role(node).len() as f64 + 3.0)
+        .max(subtitle(node).len() as f64);
     let rows = node
         .exports
         .iter()

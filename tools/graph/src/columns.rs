@@ -13,7 +13,8 @@ pub(crate) struct Columns {
 /// Servers stand as far right as their longest chain of servers below them is short. An import
 /// that closes a cycle does not count.
 pub(crate) fn assign(graph: &Graph) -> Columns {
-    let mut depths = Depths { graph, of: vec![None; graph.nodes.len()], open: vec![false; graph.nodes.len()] };
+    let mut depths =
+        Depths { graph, of: vec![None; graph.nodes.len()], open: vec![false; graph.nodes.len()] };
     for node in 0..graph.nodes.len() {
         depths.visit(node);
     }

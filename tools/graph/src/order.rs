@@ -1,10 +1,10 @@
 //! Where everything stands: the order in each column with few crossings, then heights at which lines
 //! are nearly level.
 
+use crate::Graph;
 use crate::boxes::{Boxes, export_row, import_row};
 use crate::columns::Columns;
 use crate::lines::{self, Line};
-use crate::Graph;
 
 /// Space between two boxes of a column.
 const BETWEEN_BOXES: f64 = 26.0;
@@ -166,7 +166,9 @@ impl Arranger<'_> {
             };
             for column in sequence {
                 let keys: Vec<f64> = (0..self.items[column].len())
-                    .map(|item| self.wish(column, item, Some(side)).unwrap_or(self.tops[column][item]))
+                    .map(|item| {
+                        self.wish(column, item, Some(side)).unwrap_or(self.tops[column][item])
+                    })
                     .collect();
                 self.order[column].sort_by(|one, other| keys[*one].total_cmp(&keys[*other]));
                 self.stack(column);
@@ -241,7 +243,8 @@ impl Arranger<'_> {
             }
             blocks.push(block);
         }
-        let tops = blocks.iter().flat_map(|block| vec![block.sum / block.count as f64; block.count]);
+        let tops =
+            blocks.iter().flat_map(|block| vec![block.sum / block.count as f64; block.count]);
         for (position, top) in tops.enumerate() {
             self.tops[column][self.order[column][position]] = top + offsets[position];
         }

@@ -1,6 +1,8 @@
 //! Writes the arrangement as SVG.
 
-use crate::boxes::{Boxes, CHARACTER, HEAD, MARGIN, ROW, export_row, import_row, import_text, named, role, subtitle};
+use crate::boxes::{
+    Boxes, CHARACTER, HEAD, MARGIN, ROW, export_row, import_row, import_text, named, role, subtitle,
+};
 use crate::lines::Line;
 use crate::order::{Item, Plan};
 use crate::{Graph, Node};
@@ -67,7 +69,8 @@ pub(crate) fn write(graph: &Graph, boxes: &Boxes, plan: &Plan) -> String {
     }
     let last = widths.len() - 1;
     let back = plan.lines.iter().filter(|line| line.back).count() as f64 * BACK;
-    let right = lefts[last] + widths[last] + BORDER + if back > 0.0 { GAP / 2.0 + back } else { 0.0 };
+    let right =
+        lefts[last] + widths[last] + BORDER + if back > 0.0 { GAP / 2.0 + back } else { 0.0 };
     let right = right.max(760.0);
     let mut drawing = Drawing {
         graph,
@@ -104,7 +107,9 @@ impl Drawing<'_> {
         ));
         self.put(format_args!("<title>{title}</title>"));
         self.put(format_args!("<rect width=\"100%\" height=\"100%\" fill=\"white\"/>"));
-        self.put(format_args!("<text x=\"{BORDER}\" y=\"32\" font-size=\"18\" font-weight=\"bold\">{title}</text>"));
+        self.put(format_args!(
+            "<text x=\"{BORDER}\" y=\"32\" font-size=\"18\" font-weight=\"bold\">{title}</text>"
+        ));
     }
 
     fn top(&self, node: usize) -> f64 {
@@ -156,7 +161,10 @@ impl Drawing<'_> {
     fn start(&self, line: &Line) -> (f64, f64) {
         let node = &self.graph.nodes[line.client];
         let left = self.lefts[self.columns[line.client]];
-        (left + self.boxes.shapes[line.client].width, self.top(line.client) + import_row(node, line.import))
+        (
+            left + self.boxes.shapes[line.client].width,
+            self.top(line.client) + import_row(node, line.import),
+        )
     }
 
     fn end(&self, line: &Line) -> (f64, f64) {
@@ -296,7 +304,8 @@ impl Drawing<'_> {
 
 /// From a light blue (0) over white-yellow to a light red (255); black text stays legible on all.
 fn priority_colour(priority: u8) -> String {
-    const STOPS: [[f64; 3]; 3] = [[198.0, 219.0, 239.0], [255.0, 244.0, 190.0], [252.0, 174.0, 145.0]];
+    const STOPS: [[f64; 3]; 3] =
+        [[198.0, 219.0, 239.0], [255.0, 244.0, 190.0], [252.0, 174.0, 145.0]];
     let position = f64::from(priority) / 127.5;
     let stop = (position as usize).min(1);
     let part = position - stop as f64;

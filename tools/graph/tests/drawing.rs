@@ -10,22 +10,58 @@ const SYSTEM: [(&str, u8, &[&str], &[&str]); 12] = [
     ("memory", 240, &["pages", "sections"], &["scheduler.semaphores", "scheduler.threads"]),
     ("portals", 230, &["portals"], &["memory.pages", "scheduler.semaphores", "names.names"]),
     ("names", 220, &["names"], &["scheduler.semaphores"]),
-    ("supervisor", 250, &["instances"], &[
-        "scheduler.faults", "scheduler.threads", "memory.pages", "memory.sections", "portals.portals", "names.names",
-        "console.text",
-    ]),
+    (
+        "supervisor",
+        250,
+        &["instances"],
+        &[
+            "scheduler.faults",
+            "scheduler.threads",
+            "memory.pages",
+            "memory.sections",
+            "portals.portals",
+            "names.names",
+            "console.text",
+        ],
+    ),
     ("clock", 210, &["clock"], &["scheduler.threads", "scheduler.semaphores", "names.names"]),
-    ("console", 200, &["text"], &["scheduler.semaphores", "interrupts.control", "names.names", "clock.clock"]),
+    (
+        "console",
+        200,
+        &["text"],
+        &["scheduler.semaphores", "interrupts.control", "names.names", "clock.clock"],
+    ),
     ("idle", 0, &[], &[]),
-    ("shell", 50, &[], &[
-        "console.text", "supervisor.instances", "names.names", "memory.pages", "scheduler.threads", "clock.clock",
-        "portals.portals", "echo.echo",
-    ]),
+    (
+        "shell",
+        50,
+        &[],
+        &[
+            "console.text",
+            "supervisor.instances",
+            "names.names",
+            "memory.pages",
+            "scheduler.threads",
+            "clock.clock",
+            "portals.portals",
+            "echo.echo",
+        ],
+    ),
     ("echo", 60, &["echo"], &["console.text", "scheduler.semaphores"]),
-    ("bench", 40, &[], &[
-        "console.text", "clock.clock", "scheduler.threads", "scheduler.semaphores", "echo.echo", "portals.portals",
-        "names.names",
-    ]),
+    (
+        "bench",
+        40,
+        &[],
+        &[
+            "console.text",
+            "clock.clock",
+            "scheduler.threads",
+            "scheduler.semaphores",
+            "echo.echo",
+            "portals.portals",
+            "names.names",
+        ],
+    ),
 ];
 
 fn system() -> Graph {
@@ -43,8 +79,10 @@ fn system() -> Graph {
                 export: SYSTEM[node].2.iter().position(|one| *one == export).unwrap(),
             }
         };
-        let export =
-            |name: &&str| Export { name: (*name).to_owned(), interface: name[..1].to_uppercase() + &name[1..] };
+        let export = |name: &&str| Export {
+            name: (*name).to_owned(),
+            interface: name[..1].to_uppercase() + &name[1..],
+        };
         nodes.push(Node {
             name: (*name).to_owned(),
             component: (*name).to_owned(),
@@ -53,7 +91,11 @@ fn system() -> Graph {
             priority: *priority,
             exports: exports.iter().map(export).collect(),
             imports: imports.iter().map(import).collect(),
-            devices: if *name == "console" { vec!["serial@10000000".to_owned()] } else { Vec::new() },
+            devices: if *name == "console" {
+                vec!["serial@10000000".to_owned()]
+            } else {
+                Vec::new()
+            },
         });
     }
     Graph { title: "demo & friends".to_owned(), nodes }
@@ -95,7 +137,8 @@ fn boxes_do_not_overlap_and_lie_inside() {
         assert!(one[1] >= 0.0 && one[1] + one[3] <= number(&svg, "height"), "{one:?}");
         for other in &boxes[index + 1..] {
             let apart = |axis: usize| {
-                one[axis] + one[axis + 2] <= other[axis] || other[axis] + other[axis + 2] <= one[axis]
+                one[axis] + one[axis + 2] <= other[axis]
+                    || other[axis] + other[axis + 2] <= one[axis]
             };
             assert!(apart(0) || apart(1), "{one:?} and {other:?} overlap");
         }

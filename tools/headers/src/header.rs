@@ -13,23 +13,14 @@ pub fn header(interface: &InterfaceDescriptor) -> String {
     let name = name_text(&interface.name);
     let lower = snake_case(name);
     let upper = lower.to_uppercase();
-    let methods: Vec<Method> = interface.methods[..interface.method_count as usize]
-        .iter()
-        .map(Method::new)
-        .collect();
-    let callers: Vec<String> = methods
-        .iter()
-        .enumerate()
-        .map(|(number, method)| method.caller(&lower, number))
-        .collect();
-    let prototypes: Vec<String> = methods
-        .iter()
-        .map(|method| format!("    {}", method.entry()))
-        .collect();
-    let entries: Vec<String> = methods
-        .iter()
-        .map(|method| format!("(cairn_entry)server##_{}", method.name))
-        .collect();
+    let methods: Vec<Method> =
+        interface.methods[..interface.method_count as usize].iter().map(Method::new).collect();
+    let callers: Vec<String> =
+        methods.iter().enumerate().map(|(number, method)| method.caller(&lower, number)).collect();
+    let prototypes: Vec<String> =
+        methods.iter().map(|method| format!("    {}", method.entry())).collect();
+    let entries: Vec<String> =
+        methods.iter().map(|method| format!("(cairn_entry)server##_{}", method.name)).collect();
     let descriptors: Vec<String> = methods
         .iter()
         .map(|method| {
@@ -93,11 +84,9 @@ mod tests {
 
     #[test]
     fn names_become_snake_case() {
-        for (name, snake) in [
-            ("Echo", "echo"),
-            ("BlockDevice", "block_device"),
-            ("Uart16550Port", "uart16550_port"),
-        ] {
+        for (name, snake) in
+            [("Echo", "echo"), ("BlockDevice", "block_device"), ("Uart16550Port", "uart16550_port")]
+        {
             assert_eq!(snake_case(name), snake);
         }
     }

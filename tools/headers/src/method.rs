@@ -54,12 +54,7 @@ impl<'descriptor> Method<'descriptor> {
                 _ => Parameter::Word(format!("word{number}")),
             })
             .collect();
-        Method {
-            name: name_text(&descriptor.name),
-            letters,
-            value: descriptor.value,
-            parameters,
-        }
+        Method { name: name_text(&descriptor.name), letters, value: descriptor.value, parameters }
     }
 
     /// The `CAIRN_VALUE_*` constant of the value.
@@ -96,11 +91,7 @@ impl<'descriptor> Method<'descriptor> {
                     parameters.push(format!("uint64_t {name}"));
                     arguments.push(name.clone());
                 }
-                Parameter::Bytes {
-                    pointer,
-                    length,
-                    writable,
-                } => {
+                Parameter::Bytes { pointer, length, writable } => {
                     let constant = if *writable { "" } else { "const " };
                     parameters.push(format!("{constant}void *{pointer}"));
                     parameters.push(format!("size_t {length}"));
@@ -134,11 +125,7 @@ impl<'descriptor> Method<'descriptor> {
         for parameter in &self.parameters {
             match parameter {
                 Parameter::Word(name) => parameters.push(format!("uint64_t {name}")),
-                Parameter::Bytes {
-                    pointer,
-                    length,
-                    writable,
-                } => {
+                Parameter::Bytes { pointer, length, writable } => {
                     let constant = if *writable { "" } else { "const " };
                     parameters.push(format!("{constant}volatile void *{pointer}"));
                     parameters.push(format!("size_t {length}"));
@@ -146,10 +133,6 @@ impl<'descriptor> Method<'descriptor> {
                 Parameter::Context(name) => parameters.push(format!("uint64_t {name}")),
             }
         }
-        format!(
-            "struct cairn_reply server##_{}({});",
-            self.name,
-            parameters.join(", ")
-        )
+        format!("struct cairn_reply server##_{}({});", self.name, parameters.join(", "))
     }
 }

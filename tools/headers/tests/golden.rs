@@ -31,11 +31,7 @@ fn everything() -> InterfaceDescriptor {
         ("nothing", "cw", 0),
     ];
     for (entry, (method, letters, value)) in interface.methods.iter_mut().zip(methods) {
-        *entry = MethodDescriptor {
-            name: name(method),
-            letters: [0; 12],
-            value,
-        };
+        *entry = MethodDescriptor { name: name(method), letters: [0; 12], value };
         entry.letters[..letters.len()].copy_from_slice(letters.as_bytes());
     }
     interface
@@ -43,10 +39,7 @@ fn everything() -> InterfaceDescriptor {
 
 #[test]
 fn headers_are_as_they_were() {
-    for (file, interface) in [
-        ("echo.h", EchoProxy::DESCRIPTOR),
-        ("block_device.h", everything()),
-    ] {
+    for (file, interface) in [("echo.h", EchoProxy::DESCRIPTOR), ("block_device.h", everything())] {
         let path = folder().join("tests/golden").join(file);
         let made = header(&interface);
         if std::env::var_os("GOLDEN_OVERWRITE").is_some() {
@@ -97,11 +90,7 @@ fn a_component_in_c_has_the_same_descriptor() {
     let object = compile("greeter.c", "greeter.o");
     let raw = object.with_extension("bin");
     let status = Command::new("riscv64-unknown-elf-objcopy")
-        .args([
-            "-O",
-            "binary",
-            "--only-section=.data.rel.ro.CAIRN_COMPONENT",
-        ])
+        .args(["-O", "binary", "--only-section=.data.rel.ro.CAIRN_COMPONENT"])
         .args([&object, &raw])
         .status()
         .unwrap();
@@ -109,60 +98,33 @@ fn a_component_in_c_has_the_same_descriptor() {
     let bytes = fs::read(&raw).unwrap();
     assert_eq!(bytes.len(), size_of::<ComponentDescriptor>());
     assert_eq!(word(&bytes, offset_of!(ComponentDescriptor, magic)), MAGIC);
-    assert_eq!(
-        half(&bytes, offset_of!(ComponentDescriptor, abi_version)),
-        cairn_abi::VERSION
-    );
-    assert_eq!(
-        half(&bytes, offset_of!(ComponentDescriptor, import_count)),
-        2
-    );
-    assert_eq!(
-        half(&bytes, offset_of!(ComponentDescriptor, export_count)),
-        1
-    );
-    assert_eq!(
-        text(&bytes, offset_of!(ComponentDescriptor, name)),
-        "greeter"
-    );
+    assert_eq!(half(&bytes, offset_of!(ComponentDescriptor, abi_version)), cairn_abi::VERSION);
+    assert_eq!(half(&bytes, offset_of!(ComponentDescriptor, import_count)), 2);
+    assert_eq!(half(&bytes, offset_of!(ComponentDescriptor, export_count)), 1);
+    assert_eq!(text(&bytes, offset_of!(ComponentDescriptor, name)), "greeter");
 
     let second = offset_of!(ComponentDescriptor, imports) + size_of::<ImportDescriptor>();
-    assert_eq!(
-        text(&bytes, second + offset_of!(ImportDescriptor, name)),
-        "disk"
-    );
+    assert_eq!(text(&bytes, second + offset_of!(ImportDescriptor, name)), "disk");
     assert_eq!(
         half(&bytes, second + offset_of!(ImportDescriptor, first_portal)),
         16 + EchoProxy::METHODS
     );
 
     let export = offset_of!(ComponentDescriptor, exports);
-    assert_eq!(
-        text(&bytes, export + offset_of!(ExportDescriptor, name)),
-        "echo"
-    );
-    assert_eq!(
-        half(&bytes, export + offset_of!(ExportDescriptor, is_object)),
-        0
-    );
+    assert_eq!(text(&bytes, export + offset_of!(ExportDescriptor, name)), "echo");
+    assert_eq!(half(&bytes, export + offset_of!(ExportDescriptor, is_object)), 0);
     for interface in [
         offset_of!(ComponentDescriptor, imports) + offset_of!(ImportDescriptor, interface),
         export + offset_of!(ExportDescriptor, interface),
     ] {
         let descriptor = EchoProxy::DESCRIPTOR;
-        assert_eq!(
-            text(&bytes, interface + offset_of!(InterfaceDescriptor, name)),
-            "Echo"
-        );
+        assert_eq!(text(&bytes, interface + offset_of!(InterfaceDescriptor, name)), "Echo");
         assert_eq!(
             word(&bytes, interface + offset_of!(InterfaceDescriptor, version)),
             descriptor.version
         );
         assert_eq!(
-            half(
-                &bytes,
-                interface + offset_of!(InterfaceDescriptor, method_count)
-            ),
+            half(&bytes, interface + offset_of!(InterfaceDescriptor, method_count)),
             descriptor.method_count
         );
         for (number, method) in descriptor.methods.iter().enumerate() {
@@ -172,10 +134,7 @@ fn a_component_in_c_has_the_same_descriptor() {
             let letters = at + offset_of!(MethodDescriptor, letters);
             assert_eq!(bytes[at..at + 32], method.name);
             assert_eq!(bytes[letters..letters + 12], method.letters);
-            assert_eq!(
-                half(&bytes, at + offset_of!(MethodDescriptor, value)),
-                method.value
-            );
+            assert_eq!(half(&bytes, at + offset_of!(MethodDescriptor, value)), method.value);
         }
     }
 }
@@ -190,11 +149,7 @@ fn error_numbers_in_c_are_those_of_the_abi() {
         };
         let (name, status) = definition.trim_end_matches(',').split_once(" = ").unwrap();
         let error = cairn_abi::Error::from_status(status.parse().unwrap());
-        assert_eq!(
-            format!("{error:?}").to_uppercase(),
-            name.replace('_', ""),
-            "{line}"
-        );
+        assert_eq!(format!("{error:?}").to_uppercase(), name.replace('_', ""), "{line}");
         seen += 1;
     }
     // Every error: those from -1 on without a gap, and `Unknown`.

@@ -40,7 +40,9 @@ impl Link for Own {
         Err(Error::NotSupported)
     }
     fn own_instructions(&self, _method: u64) -> Result<u64, Error> {
-        let [Some(entry), ..] = LinkProxy::entries::<CairnExport_link>() else { return Err(Error::NotFound) };
+        let [Some(entry), ..] = LinkProxy::entries::<CairnExport_link>() else {
+            return Err(Error::NotFound);
+        };
         Ok(Meter::new().entry(entry, &[0; 8]))
     }
 }
@@ -72,7 +74,14 @@ fn main() {
 
 /// Chains of `domains` and more domains. A sample is all legs of a chain, there and back, without
 /// what the domains themselves execute.
-fn chains(report: &mut Report, meter: &Meter, name: &str, domains: usize, chain: &[LinkProxy], next: u32) {
+fn chains(
+    report: &mut Report,
+    meter: &Meter,
+    name: &str,
+    domains: usize,
+    chain: &[LinkProxy],
+    next: u32,
+) {
     for (link, domains) in chain.iter().zip(domains..) {
         let own = own_instructions(chain, link, domains);
         let words = [0, next.into(), 2, 3, 0, 0, 0, 0];
@@ -90,7 +99,8 @@ fn chains(report: &mut Report, meter: &Meter, name: &str, domains: usize, chain:
 
 /// What the domains of the chain that begins with `link` execute themselves.
 fn own_instructions(chain: &[LinkProxy], link: &LinkProxy, domains: usize) -> u64 {
-    let ask = |link: &LinkProxy| link.own_instructions(method::PASS.into()).expect("a link answers");
+    let ask =
+        |link: &LinkProxy| link.own_instructions(method::PASS.into()).expect("a link answers");
     // The chain of `n` domains goes through those of fewer, down to that of two, which is the end's.
     let first = chain.iter().position(|other| other == link).unwrap_or(0);
     chain[..=first].iter().rev().take(domains.saturating_sub(1).max(1)).map(ask).sum()

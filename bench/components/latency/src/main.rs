@@ -57,7 +57,10 @@ fn main() {
     let chosen = &section("load").expect("the description maps the section `load`").words(1)[0];
     let tick = NANOSECONDS / startup().time_base;
     let (time, count) = (counter() * tick, instructions());
-    assert!(count.abs_diff(time) < 2 * tick, "boot with -icount shift=0: instructions are not nanoseconds");
+    assert!(
+        count.abs_diff(time) < 2 * tick,
+        "boot with -icount shift=0: instructions are not nanoseconds"
+    );
     let mut report = Report::new();
     let mut random = Random(1);
     for load in Load::ALL {
@@ -72,7 +75,8 @@ fn timer(report: &mut Report, load: Load, random: &mut Random, tick: u64) {
     report.samples(format_args!("interrupt.timer.{}", load.name()), 1, |samples| {
         for round in 0..WARM_UP + SAMPLES {
             let wake = counter() + random.between(20, 60);
-            let sample = measure::portal(SLEEP_UNTIL, &[0, 0, 0, wake, 0, 0, 0, 0], &AtomicI64::new(0));
+            let sample =
+                measure::portal(SLEEP_UNTIL, &[0, 0, 0, wake, 0, 0, 0, 0], &AtomicI64::new(0));
             assert!(sample.reply.status == 0, "sleeping failed");
             if round >= WARM_UP {
                 samples.add(sample.end - wake * tick);

@@ -31,7 +31,9 @@ impl Link for Middle {
     /// A short circuit stands for the next domain, and its cost is taken off.
     fn own_instructions(&self, _method: u64) -> Result<u64, Error> {
         let meter = Meter::new();
-        let [Some(entry), ..] = LinkProxy::entries::<CairnExport_link>() else { return Err(Error::NotFound) };
+        let [Some(entry), ..] = LinkProxy::entries::<CairnExport_link>() else {
+            return Err(Error::NotFound);
+        };
         let words = [0, SHORT_CIRCUIT.into(), 0, 0, 0, 0, 0, 0];
         Ok(meter.entry(entry, &words) - meter.portal(SHORT_CIRCUIT, &words))
     }

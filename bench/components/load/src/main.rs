@@ -38,7 +38,9 @@ fn run(chosen: &Section, own: SemaphoreProxy, other: SemaphoreProxy) -> bool {
         Some(Load::ShortCircuit) => (0..OPERATIONS).for_each(|_| _ = cairn::time::own_domain()),
         Some(Load::Ipc) => (0..OPERATIONS).for_each(|_| _ = imports::TARGET.pass(0, 0, 0)),
         Some(Load::Yield) => (0..OPERATIONS).for_each(|_| _ = imports::THREADS.yield_now()),
-        Some(Load::Semaphores) => (0..OPERATIONS).for_each(|_| _ = other.v().and_then(|()| own.p())),
+        Some(Load::Semaphores) => {
+            (0..OPERATIONS).for_each(|_| _ = other.v().and_then(|()| own.p()))
+        }
         Some(Load::Wait) | None => return false,
     }
     true

@@ -26,7 +26,8 @@ fn main() {
     let [items, spaces] = ring::publish(imports::PORTALS, &[("items", 0), ("spaces", CAPACITY)]);
     let own = Pipe::new(section, number, items, spaces);
     let open = |member| {
-        let semaphore = |name| ring::open(imports::PORTALS, imports::THREADS, "pipes", member, name);
+        let semaphore =
+            |name| ring::open(imports::PORTALS, imports::THREADS, "pipes", member, name);
         Pipe::new(section, member, semaphore("items"), semaphore("spaces"))
     };
     let next = open((number + 1) % ring::MEMBERS);

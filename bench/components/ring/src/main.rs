@@ -48,7 +48,8 @@ fn main() {
     let open = |member| ring::open(imports::PORTALS, imports::THREADS, "ring", member, "token");
     let next = open((number + 1) % ring::MEMBERS);
     let first = if number == 0 { own } else { open(0) };
-    let member = Member { board: Board { give_begin, give_end, take_begin, active }, own, next, first };
+    let member =
+        Member { board: Board { give_begin, give_end, take_begin, active }, own, next, first };
     if number == 0 {
         member.measure();
         return;

@@ -55,7 +55,8 @@ fn main() {
         }
     });
     drop(report);
-    let creator = spawn(imports::THREADS, &CREATOR_STACK, |_| threads(), 0, CREATOR).expect("the quota has room");
+    let creator = spawn(imports::THREADS, &CREATOR_STACK, |_| threads(), 0, CREATOR)
+        .expect("the quota has room");
     creator.join().expect("the thread ends");
 }
 
@@ -73,7 +74,8 @@ fn threads() {
         for round in 0..WARM_UP + ROUNDS {
             let claim = STACK.claim(note, 0).expect("the thread before has ended");
             let start = claim.start();
-            let words = [0, 0, 0, start.entry(), start.stack(), start.argument(), BEFORE_CREATOR.into(), 0];
+            let words =
+                [0, 0, 0, start.entry(), start.stack(), start.argument(), BEFORE_CREATOR.into(), 0];
             let sample = measure::portal(first + 2, &words, &AtomicI64::new(0));
             assert!(sample.reply.status == 0, "spawning failed");
             if round >= WARM_UP {
@@ -83,10 +85,14 @@ fn threads() {
     });
     report.samples(format_args!("thread.join"), 1, |samples| {
         for round in 0..WARM_UP + ROUNDS {
-            let thread = spawn(imports::THREADS, &STACK, note, 0, AFTER_CREATOR).expect("the quota has room");
+            let thread = spawn(imports::THREADS, &STACK, note, 0, AFTER_CREATOR)
+                .expect("the quota has room");
             let words = [0, 0, 0, thread.name(), 0, 0, 0, 0];
             let sample = measure::portal(first + 4, &words, &AtomicI64::new(0));
-            assert!(sample.reply.status == 0 && sample.begin < COUNT.load(Relaxed), "joining did not wait");
+            assert!(
+                sample.reply.status == 0 && sample.begin < COUNT.load(Relaxed),
+                "joining did not wait"
+            );
             if round >= WARM_UP {
                 samples.add(sample.end - COUNT.load(Relaxed) - 1);
             }

@@ -25,7 +25,8 @@ const MARK: usize = 0;
 const ACTIVE: usize = 1;
 
 fn main() {
-    let words = environment::section("ring").expect("the description maps the section `ring`").words(2);
+    let words =
+        environment::section("ring").expect("the description maps the section `ring`").words(2);
     match environment::argument().parse::<i64>() {
         Ok(number) => {
             // Equal threads take turns, so the first has set the number before another reads it.

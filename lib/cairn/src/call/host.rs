@@ -26,10 +26,7 @@ pub(super) fn invoke<const WORDS: usize>(index: u64, words: &[u64; REGISTERS]) -
     passed[1..WORDS.max(1)].copy_from_slice(&words[1..WORDS.max(1)]);
     ANSWER.with(|slot| match &*slot.borrow() {
         Some(answer) => answer(index, passed),
-        None => Reply {
-            status: Error::NoPortal.status(),
-            value: 0,
-        },
+        None => Reply { status: Error::NoPortal.status(), value: 0 },
     })
 }
 

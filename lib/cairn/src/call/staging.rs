@@ -26,10 +26,7 @@ struct Pool {
 // SAFETY: a page is used only by the call that set its bit, until that call clears it.
 unsafe impl Sync for Pool {}
 
-static POOL: Pool = Pool {
-    pages: UnsafeCell::new([0; PAGES * PAGE]),
-    taken: AtomicU32::new(0),
-};
+static POOL: Pool = Pool { pages: UnsafeCell::new([0; PAGES * PAGE]), taken: AtomicU32::new(0) };
 
 /// Can a portal take a buffer at this address as it is?
 #[inline(always)]
@@ -50,11 +47,7 @@ impl<'buffers> Staging<'buffers> {
     #[inline(always)]
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
-        Staging {
-            taken: 0,
-            used: 0,
-            writable: [None, None, None],
-        }
+        Staging { taken: 0, used: 0, writable: [None, None, None] }
     }
 
     /// Copies `bytes` into pages and returns their address; [`Error::TooLarge`] if no window is as
@@ -123,9 +116,8 @@ fn take_pages(count: usize) -> Result<(usize, u32), Error> {
     let run = (1u32 << count) - 1;
     let mut taken = POOL.taken.load(Ordering::Relaxed);
     loop {
-        let page = (0..=PAGES - count)
-            .find(|page| taken & run << page == 0)
-            .ok_or(Error::Exhausted)?;
+        let page =
+            (0..=PAGES - count).find(|page| taken & run << page == 0).ok_or(Error::Exhausted)?;
         let mask = run << page;
         match POOL.taken.compare_exchange_weak(
             taken,

@@ -41,10 +41,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
     pub const fn new() -> Self {
         ObjectTable {
             slots: [const {
-                Slot {
-                    word: AtomicU64::new(FIRST),
-                    value: UnsafeCell::new(MaybeUninit::uninit()),
-                }
+                Slot { word: AtomicU64::new(FIRST), value: UnsafeCell::new(MaybeUninit::uninit()) }
             }; N],
         }
     }
@@ -114,9 +111,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
     }
 
     fn slot(&self, control: u64) -> Result<&Slot<T>, Error> {
-        self.slots
-            .get((control & (FIRST - 1)) as usize)
-            .ok_or(Error::NotFound)
+        self.slots.get((control & (FIRST - 1)) as usize).ok_or(Error::NotFound)
     }
 }
 
@@ -144,9 +139,7 @@ impl<T> Slot<T> {
         let mut word = self.word.load(Ordering::Relaxed);
         loop {
             let wanted = next(word).ok_or(Error::NotFound)?;
-            match self
-                .word
-                .compare_exchange_weak(word, wanted, Ordering::AcqRel, Ordering::Relaxed)
+            match self.word.compare_exchange_weak(word, wanted, Ordering::AcqRel, Ordering::Relaxed)
             {
                 Ok(_) => return Ok(wanted),
                 Err(found) => word = found,
@@ -158,8 +151,7 @@ impl<T> Slot<T> {
     fn end(&self, word: u64) {
         // SAFETY: nobody is inside, and nobody enters a slot that is not live.
         unsafe { (*self.value.get()).assume_init_drop() };
-        self.word
-            .store((word & !(FIRST - 1)).wrapping_add(FIRST), Ordering::Release);
+        self.word.store((word & !(FIRST - 1)).wrapping_add(FIRST), Ordering::Release);
     }
 }
 

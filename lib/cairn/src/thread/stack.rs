@@ -38,7 +38,10 @@ impl<const BYTES: usize> Stack<BYTES> {
     /// A stack that nobody uses.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
-        assert!(BYTES >= 512 && BYTES % 16 == 0, "a stack has at least 512 bytes, a multiple of 16");
+        assert!(
+            BYTES >= 512 && BYTES % 16 == 0,
+            "a stack has at least 512 bytes, a multiple of 16"
+        );
         Stack {
             control: Control {
                 state: AtomicU64::new(0),
@@ -55,7 +58,10 @@ impl<const BYTES: usize> Stack<BYTES> {
         let control = &self.control;
         let state = control.state.load(Ordering::Relaxed);
         if state & 1 != 0
-            || control.state.compare_exchange(state, state + 1, Ordering::Acquire, Ordering::Relaxed).is_err()
+            || control
+                .state
+                .compare_exchange(state, state + 1, Ordering::Acquire, Ordering::Relaxed)
+                .is_err()
         {
             return None;
         }
@@ -101,7 +107,12 @@ impl Claim {
     /// then perhaps taken again.
     pub fn ended(self) {
         let next = self.state + 1;
-        let _ = self.control.state.compare_exchange(self.state, next, Ordering::Release, Ordering::Relaxed);
+        let _ = self.control.state.compare_exchange(
+            self.state,
+            next,
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
     }
 }
 

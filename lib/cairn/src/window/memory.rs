@@ -19,8 +19,7 @@ pub(super) fn copy_in(source: usize, target: &mut [u8]) {
             // SAFETY: the window covers these eight bytes; `part` is eight bytes of `target`; both
             // are aligned, because they are aligned alike.
             unsafe {
-                part.cast::<u64>()
-                    .write(with_exposed_provenance::<u64>(address).read_volatile())
+                part.cast::<u64>().write(with_exposed_provenance::<u64>(address).read_volatile())
             };
             index += WORD;
         } else {

@@ -22,8 +22,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
             };
             report.push(error(system, (client, connection), &back));
             reported[client] = true;
-            back.iter()
-                .for_each(|(through, _)| reported[*through] = true);
+            back.iter().for_each(|(through, _)| reported[*through] = true);
         }
     }
 }

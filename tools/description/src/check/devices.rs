@@ -12,10 +12,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
             report.push(Error::new(
                 &device.place,
                 format!("`{}` has too many devices", instance.name),
-                format!(
-                    "expected at most {DEVICES_MAXIMUM}, found {}",
-                    instance.devices.len()
-                ),
+                format!("expected at most {DEVICES_MAXIMUM}, found {}", instance.devices.len()),
                 "divide the devices among several instances",
             ));
         }
@@ -64,10 +61,7 @@ fn check_owner(
                 &device.place,
                 format!("devices `{}` and `{other}` lie in the same page", this.name),
                 "expected a device that shares no page with another instance's",
-                format!(
-                    "memory is protected by pages: give both to `{}`",
-                    owner.name
-                ),
+                format!("memory is protected by pages: give both to `{}`", owner.name),
             )
             .note(&place.place, format!("given to `{}`", owner.name)),
         );
@@ -89,11 +83,7 @@ fn check_interrupt(
             "write `interrupts = \"...\"` in `[system]`, naming the dispatcher's instance",
         ));
     }
-    let controller = system
-        .board
-        .interrupts
-        .as_ref()
-        .map(|controller| controller.device);
+    let controller = system.board.interrupts.as_ref().map(|controller| controller.device);
     if controller == Some(**device) && system.roles.interrupts != Some(instance.number as usize - 1)
     {
         report.push(Error::new(
@@ -118,27 +108,17 @@ fn check_dispatcher(system: &System, report: &mut Report) {
     let Some(controller) = &system.board.interrupts else {
         report.push(Error::new(
             &dispatcher.name.place,
-            format!(
-                "the board `{}` has no interrupt controller",
-                system.board.name
-            ),
+            format!("the board `{}` has no interrupt controller", system.board.name),
             "expected no interrupt dispatcher on such a board",
             "remove `interrupts` from `[system]`, or add `[interrupts]` to the board description",
         ));
         return;
     };
-    if !dispatcher
-        .devices
-        .iter()
-        .any(|device| **device == controller.device)
-    {
+    if !dispatcher.devices.iter().any(|device| **device == controller.device) {
         let name = &system.board.devices[controller.device].name;
         report.push(Error::new(
             &dispatcher.name.place,
-            format!(
-                "the interrupt dispatcher `{}` has no interrupt controller",
-                dispatcher.name
-            ),
+            format!("the interrupt dispatcher `{}` has no interrupt controller", dispatcher.name),
             format!("expected the device `{name}` among its devices"),
             format!("write `devices = [\"{name}\"]`"),
         ));

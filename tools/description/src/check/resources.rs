@@ -23,16 +23,11 @@ pub(super) fn default_stacks(system: &mut System) {
         }
         let connected = clients(system, index);
         let clients = (0..count).filter(|client| {
-            let waits = !system.instances[*client]
-                .role
-                .is_some_and(Role::runs_to_completion);
+            let waits = !system.instances[*client].role.is_some_and(Role::runs_to_completion);
             let may_open = |open: &Open| *client != index && waits && open.allows(*client);
             connected.contains(client) || {
                 // Whoever is connected on a shared stack takes none.
-                let explicit = instance
-                    .exports
-                    .iter()
-                    .filter(|export| export.open_place.is_some());
+                let explicit = instance.exports.iter().filter(|export| export.open_place.is_some());
                 explicit.into_iter().any(|export| may_open(&export.open))
             }
         });
@@ -50,10 +45,7 @@ fn clients(system: &System, server: usize) -> Vec<usize> {
             .any(|connection| *connection.target == server && *connection.stack == StackMode::New)
     };
     let clients = system.instances.iter().enumerate();
-    clients
-        .filter(|(_, client)| calls(client))
-        .map(|(index, _)| index)
-        .collect()
+    clients.filter(|(_, client)| calls(client)).map(|(index, _)| index).collect()
 }
 
 pub(super) fn check(system: &System, report: &mut Report) {
@@ -61,10 +53,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
         report.push(Error::new(
             &instance.name.place,
             "the system has too many instances",
-            format!(
-                "expected at most {INSTANCES_MAXIMUM}, found {}",
-                system.instances.len()
-            ),
+            format!("expected at most {INSTANCES_MAXIMUM}, found {}", system.instances.len()),
             "remove instances",
         ));
     }
@@ -113,10 +102,7 @@ fn check_stacks(system: &System, index: usize, report: &mut Report) {
             let client = &system.instances[client];
             let calls = client.imports.iter().find(|import| *import.target == index);
             if let Some(connection) = calls {
-                error = error.note(
-                    &connection.target.place,
-                    format!("`{}` calls it", client.name),
-                );
+                error = error.note(&connection.target.place, format!("`{}` calls it", client.name));
             }
         }
         report.push(error);
@@ -169,10 +155,7 @@ fn check_quota(instance: &Instance, report: &mut Report) {
     if activations > room {
         report.push(Error::new(
             &instance.name.place,
-            format!(
-                "`{}` does not fit into its region of addresses",
-                instance.name
-            ),
+            format!("`{}` does not fit into its region of addresses", instance.name),
             format!("expected at most {room} stacks beside its heap, found {activations}"),
             format!(
                 "each stack takes {} of addresses: ask for fewer, or for less heap",
@@ -184,10 +167,7 @@ fn check_quota(instance: &Instance, report: &mut Report) {
         report.push(Error::new(
             &section.access.place,
             format!("`{}` maps too many sections", instance.name),
-            format!(
-                "expected at most {SECTIONS_MAXIMUM}, found {}",
-                instance.sections.len()
-            ),
+            format!("expected at most {SECTIONS_MAXIMUM}, found {}", instance.sections.len()),
             "put the data into fewer sections",
         ));
     }
@@ -214,40 +194,29 @@ fn check_sum<'a>(
 
 fn check_memory(system: &System, report: &mut Report) {
     let memory = &system.board.memory;
-    let instances = system
-        .instances
-        .iter()
-        .map(|i| (*i.memory, &i.memory.place));
+    let instances = system.instances.iter().map(|i| (*i.memory, &i.memory.place));
     let sections = system.sections.iter().map(|s| (*s.size, &s.size.place));
-    check_sum(
-        instances.chain(sections),
-        memory.usable(),
-        report,
-        |place, total| {
-            Error::new(
-                place,
-                format!("the board `{}` has not enough memory", system.board.name),
-                format!(
-                    "expected quotas and sections of at most {} in all, found {}",
-                    show_size(memory.usable()),
-                    show_size(total)
-                ),
-                "lower the quotas, or choose a larger board",
-            )
-            .note(
-                &memory.size.place,
-                format!("of which the firmware takes {}", show_size(memory.firmware)),
-            )
-        },
-    );
+    check_sum(instances.chain(sections), memory.usable(), report, |place, total| {
+        Error::new(
+            place,
+            format!("the board `{}` has not enough memory", system.board.name),
+            format!(
+                "expected quotas and sections of at most {} in all, found {}",
+                show_size(memory.usable()),
+                show_size(total)
+            ),
+            "lower the quotas, or choose a larger board",
+        )
+        .note(
+            &memory.size.place,
+            format!("of which the firmware takes {}", show_size(memory.firmware)),
+        )
+    });
 }
 
 fn check_threads(system: &System, report: &mut Report) {
     let threads = &system.threads;
-    let parts = system
-        .instances
-        .iter()
-        .map(|i| (u64::from(*i.threads), &i.threads.place));
+    let parts = system.instances.iter().map(|i| (u64::from(*i.threads), &i.threads.place));
     check_sum(parts, u64::from(**threads), report, |place, total| {
         Error::new(
             place,
@@ -267,10 +236,7 @@ fn check_semaphores(system: &System, report: &mut Report) {
         .filter(|device| system.board.devices[***device].interrupt.is_some())
         .count();
     let limit = (SEMAPHORES_MAXIMUM - interrupts.min(SEMAPHORES_MAXIMUM)) as u64;
-    let parts = system
-        .instances
-        .iter()
-        .map(|i| (u64::from(*i.semaphores), &i.semaphores.place));
+    let parts = system.instances.iter().map(|i| (u64::from(*i.semaphores), &i.semaphores.place));
     check_sum(parts, limit, report, |place, total| {
         Error::new(
             place,
@@ -287,10 +253,7 @@ fn check_semaphores(system: &System, report: &mut Report) {
 fn check_sections(system: &System, report: &mut Report) {
     for (index, section) in system.sections.iter().enumerate() {
         let uses = || {
-            let all = system
-                .instances
-                .iter()
-                .flat_map(|instance| &instance.sections);
+            let all = system.instances.iter().flat_map(|instance| &instance.sections);
             all.filter(move |section_use| section_use.section == index)
         };
         if uses().next().is_none() {

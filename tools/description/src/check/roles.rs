@@ -80,10 +80,7 @@ fn check_priority(system: &System, instance: &Instance, report: &mut Report) {
     report.push(
         Error::new(
             &instance.priority.place,
-            format!(
-                "`{}` would never run, or share its time with `{}`",
-                instance.name, idle.name
-            ),
+            format!("`{}` would never run, or share its time with `{}`", instance.name, idle.name),
             format!("expected a priority above {}", idle.priority),
             format!("raise this priority, or lower that of `{}`", idle.name),
         )

@@ -9,13 +9,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
         for connection in &instance.imports {
             let target = &system.instances[*connection.target];
             let export = &target.exports[*connection.export];
-            let call = Call {
-                index,
-                client: instance,
-                connection,
-                target,
-                export,
-            };
+            let call = Call { index, client: instance, connection, target, export };
             call.check_open(report);
             call.check_consent(report);
             call.check_group(system, report);
@@ -46,28 +40,16 @@ impl Call<'_> {
         report.push(
             Error::new(
                 &self.connection.target.place,
-                format!(
-                    "`{}` may not open `{}`",
-                    self.client.name,
-                    self.export_name()
-                ),
+                format!("`{}` may not open `{}`", self.client.name, self.export_name()),
                 format!("expected an export that is open to `{}`", self.client.name),
-                format!(
-                    "add \"{}\" to its `open`, or remove the connection",
-                    self.client.name
-                ),
+                format!("add \"{}\" to its `open`, or remove the connection", self.client.name),
             )
             .note(open, "only these may open it"),
         );
     }
 
     fn check_consent(&self, report: &mut Report) {
-        if self
-            .export
-            .trust
-            .iter()
-            .any(|trusted| **trusted == self.index)
-        {
+        if self.export.trust.iter().any(|trusted| **trusted == self.index) {
             return;
         }
         let stack = &self.connection.stack;
@@ -80,15 +62,8 @@ impl Call<'_> {
         let name = &self.target.name;
         let mut error = Error::new(
             wish.0,
-            format!(
-                "`{}` wants to {} `{name}`, which has not agreed",
-                self.client.name, wish.1
-            ),
-            format!(
-                "expected `{}` in the `trust` of `{}`",
-                self.client.name,
-                self.export_name()
-            ),
+            format!("`{}` wants to {} `{name}`, which has not agreed", self.client.name, wish.1),
+            format!("expected `{}` in the `trust` of `{}`", self.client.name, self.export_name()),
             format!(
                 "write under `[instance.{name}.exports.{}]`: trust = [\"{}\"]; or remove this",
                 self.export.name, self.client.name
@@ -111,20 +86,14 @@ impl Call<'_> {
         }
         let describe = |instance: &Instance| match instance.stack_group {
             Some(group) => {
-                format!(
-                    "`{}` is in the group `{}`",
-                    instance.name, system.stack_groups[group].name
-                )
+                format!("`{}` is in the group `{}`", instance.name, system.stack_groups[group].name)
             }
             None => format!("`{}` is in no group", instance.name),
         };
         report.push(
             Error::new(
                 &stack.place,
-                format!(
-                    "`{}` and `{}` cannot share stacks",
-                    self.client.name, self.target.name
-                ),
+                format!("`{}` and `{}` cannot share stacks", self.client.name, self.target.name),
                 "expected both in the same stack group",
                 "write the same `stack_group` in both instances, or remove this",
             )

@@ -13,22 +13,15 @@ pub(super) fn read_import(value: &Value<'_>, report: &mut Report) -> Option<Impo
     {
         Some(mut table) => {
             let example = "to = \"console.console\"";
-            let target = table
-                .require("to", example, report)
-                .and_then(|value| read_target(&value, report));
+            let target =
+                table.require("to", example, report).and_then(|value| read_target(&value, report));
             let stack = match table.take("stack") {
                 Some(value) => value
-                    .choice(
-                        &[("new", StackMode::New), ("shared", StackMode::Shared)],
-                        report,
-                    )
+                    .choice(&[("new", StackMode::New), ("shared", StackMode::Shared)], report)
                     .map(Some),
                 None => Some(None),
             };
-            let choices = [
-                ("partial", StateMode::Partial),
-                ("minimal", StateMode::Minimal),
-            ];
+            let choices = [("partial", StateMode::Partial), ("minimal", StateMode::Minimal)];
             let state = match table.take("state") {
                 Some(value) => value.choice(&choices, report).map(Some),
                 None => Some(None),
@@ -44,13 +37,7 @@ pub(super) fn read_import(value: &Value<'_>, report: &mut Report) -> Option<Impo
         }
     };
     let (instance, export) = target?;
-    Some(ImportDraft {
-        import: import?,
-        instance,
-        export,
-        stack: stack?,
-        state: state?,
-    })
+    Some(ImportDraft { import: import?, instance, export, stack: stack?, state: state? })
 }
 
 fn read_target(
@@ -58,9 +45,8 @@ fn read_target(
     report: &mut Report,
 ) -> Option<(Located<String>, Located<String>)> {
     let text = value.text("console.console", report)?;
-    let Some((instance, export)) = text
-        .split_once('.')
-        .filter(|(_, export)| !export.contains('.') && !export.is_empty())
+    let Some((instance, export)) =
+        text.split_once('.').filter(|(_, export)| !export.contains('.') && !export.is_empty())
     else {
         report.push(Error::new(
             &text.place,
@@ -81,9 +67,9 @@ pub(super) fn read_export(value: &Value<'_>, report: &mut Report) -> Option<Expo
     let name = value.key_name(NameKind::Identifier, "an export", "console", report);
     let mut table = value.table(format!("the export `{}`", value.name), report)?;
     let open = match table.take("open") {
-        Some(value) => value
-            .texts("[\"shell\"]", report)
-            .map(|names| Some(Located::new(names, value.place()))),
+        Some(value) => {
+            value.texts("[\"shell\"]", report).map(|names| Some(Located::new(names, value.place())))
+        }
         None => Some(None),
     };
     let trust = match table.take("trust") {

@@ -18,45 +18,30 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
     let name = value.key_name(NameKind::Plain, "an instance", "console", report);
     let mut table = value.table(format!("the instance `{}`", value.name), report)?;
     let component = table
-        .require(
-            "component",
-            &format!("component = \"{}\"", value.name),
-            report,
-        )
+        .require("component", &format!("component = \"{}\"", value.name), report)
         .and_then(|value| read_component(&value, report));
     let placement = match table.take("placement") {
         Some(value) => read_placement(&value, report),
         None => Some(()),
     };
     let priority = match table.take("priority") {
-        Some(value) => value
-            .integer(0..=255, report)
-            .map(|priority| Some(priority.map(|n| n as u8))),
+        Some(value) => {
+            value.integer(0..=255, report).map(|priority| Some(priority.map(|n| n as u8)))
+        }
         None => Some(None),
     };
     let memory = table
         .require("memory", "memory = \"256K\"", report)
         .and_then(|value| value.size(PAGE_SIZE..=MEMORY_MAXIMUM, PAGE_SIZE, report));
     let heap = size(&mut table, "heap", 0..=MEMORY_MAXIMUM, 0, report);
-    let stack = size(
-        &mut table,
-        "stack",
-        PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM,
-        STACK_DEFAULT,
-        report,
-    );
+    let stack =
+        size(&mut table, "stack", PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM, STACK_DEFAULT, report);
     let stacks = match table.take("stacks") {
         Some(value) => read_stacks(&value, report).map(Some),
         None => Some(None),
     };
     let threads = number(&mut table, "threads", 0..=THREADS_MAXIMUM as u64, 1, report);
-    let semaphores = number(
-        &mut table,
-        "semaphores",
-        0..=SEMAPHORES_MAXIMUM as u64,
-        0,
-        report,
-    );
+    let semaphores = number(&mut table, "semaphores", 0..=SEMAPHORES_MAXIMUM as u64, 0, report);
     let restart = match table.take("restart") {
         Some(value) => {
             let choices = [
@@ -187,13 +172,8 @@ fn read_stacks(value: &Value<'_>, report: &mut Report) -> Option<StacksDraft> {
     let count = table
         .require("count", "stacks = { count = 4, size = \"16K\" }", report)
         .and_then(|value| value.integer(0..=STACKS_MAXIMUM, report));
-    let stack = size(
-        &mut table,
-        "size",
-        PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM,
-        STACK_DEFAULT,
-        report,
-    );
+    let stack =
+        size(&mut table, "size", PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM, STACK_DEFAULT, report);
     let per_client = match table.take("per_client") {
         Some(value) => value
             .integer(1..=STACKS_MAXIMUM, report)
@@ -215,10 +195,7 @@ fn read_argument(value: &Value<'_>, report: &mut Report) -> Option<String> {
         report.push(Error::new(
             &text.place,
             "the argument is too long",
-            format!(
-                "expected at most {ARGUMENT_SIZE} bytes, found {}",
-                text.len()
-            ),
+            format!("expected at most {ARGUMENT_SIZE} bytes, found {}", text.len()),
             "shorten it, or hand larger data over in a section",
         ));
         return None;
@@ -230,9 +207,7 @@ fn read_section_use(
     value: &Value<'_>,
     report: &mut Report,
 ) -> Option<(Located<String>, Located<Access>)> {
-    let access = value.choice(
-        &[("read", Access::Read), ("read-write", Access::ReadWrite)],
-        report,
-    )?;
+    let access =
+        value.choice(&[("read", Access::Read), ("read-write", Access::ReadWrite)], report)?;
     Some((Located::new(value.name.clone(), value.key.clone()), access))
 }

@@ -17,13 +17,8 @@ pub fn folder() -> PathBuf {
 /// The files in a folder of the tests whose names end in `.toml`, sorted.
 pub fn descriptions(kind: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder().join(kind)).expect("the folder exists");
-    let mut paths: Vec<PathBuf> = entries
-        .map(|entry| entry.expect("readable").path())
-        .collect();
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "toml")
-    });
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("readable").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     paths.sort();
     paths
 }
@@ -37,11 +32,7 @@ pub struct Tree {
 
 impl Tree {
     pub fn new(path: &str, text: &str) -> Tree {
-        Tree {
-            path: path.to_owned(),
-            text: text.to_owned(),
-            components: components(),
-        }
+        Tree { path: path.to_owned(), text: text.to_owned(), components: components() }
     }
 }
 
@@ -86,11 +77,7 @@ pub fn check(path: &str, text: &str) -> Result<(System, Connected), Report> {
 
 /// Checks a file's text as what its name says: `board-*` are boards.
 pub fn check_any(path: &str, text: &str) -> Result<(), Report> {
-    if path
-        .rsplit('/')
-        .next()
-        .is_some_and(|name| name.starts_with("board-"))
-    {
+    if path.rsplit('/').next().is_some_and(|name| name.starts_with("board-")) {
         Board::parse(&Source::new(path, text)).map(|_| ())
     } else {
         check(path, text).map(|_| ())
@@ -112,24 +99,14 @@ fn interface(name: &str) -> InterfaceFacts {
     };
     let mut methods: Vec<MethodFacts> = methods
         .iter()
-        .map(|(name, letters)| MethodFacts {
-            name: (*name).into(),
-            letters: (*letters).into(),
-        })
+        .map(|(name, letters)| MethodFacts { name: (*name).into(), letters: (*letters).into() })
         .collect();
     if base == "Huge" {
-        let method = |number| MethodFacts {
-            name: format!("m{number}"),
-            letters: "c".into(),
-        };
+        let method = |number| MethodFacts { name: format!("m{number}"), letters: "c".into() };
         methods = (0..500).map(method).collect();
     }
     let version = 0x1000 + version.bytes().map(u64::from).sum::<u64>();
-    InterfaceFacts {
-        name: base.into(),
-        version,
-        methods,
-    }
+    InterfaceFacts { name: base.into(), version, methods }
 }
 
 /// `imports` and `exports` are "name: Interface" words; an export with `*` is an object's.
@@ -144,11 +121,7 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> ComponentFac
     };
     let export = |text: &&str| {
         let (name, interface) = split(text.trim_start_matches('*'));
-        ExportFacts {
-            name,
-            is_object: text.starts_with('*'),
-            interface,
-        }
+        ExportFacts { name, is_object: text.starts_with('*'), interface }
     };
     ComponentFacts {
         has_main,
@@ -160,81 +133,29 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> ComponentFac
 /// The components that the tests' descriptions are made of, by folder.
 pub fn components() -> BTreeMap<String, ComponentFacts> {
     let all = [
-        (
-            "components/scheduler",
-            component(false, &[], &["scheduler: Scheduler"]),
-        ),
-        (
-            "components/interrupts",
-            component(false, &[], &["interrupts: Interrupts"]),
-        ),
-        (
-            "components/supervisor",
-            component(true, &["scheduler: Scheduler"], &[]),
-        ),
+        ("components/scheduler", component(false, &[], &["scheduler: Scheduler"])),
+        ("components/interrupts", component(false, &[], &["interrupts: Interrupts"])),
+        ("components/supervisor", component(true, &["scheduler: Scheduler"], &[])),
         ("components/idle", component(true, &[], &[])),
-        (
-            "components/memory",
-            component(true, &["scheduler: Scheduler"], &["memory: Memory"]),
-        ),
-        (
-            "components/portals",
-            component(true, &["memory: Memory"], &["portals: Portals"]),
-        ),
-        (
-            "components/names",
-            component(false, &["portals: Portals"], &["names: Names"]),
-        ),
+        ("components/memory", component(true, &["scheduler: Scheduler"], &["memory: Memory"])),
+        ("components/portals", component(true, &["memory: Memory"], &["portals: Portals"])),
+        ("components/names", component(false, &["portals: Portals"], &["names: Names"])),
         (
             "components/console",
-            component(
-                true,
-                &["scheduler: Scheduler"],
-                &["console: Console", "*line: Line"],
-            ),
+            component(true, &["scheduler: Scheduler"], &["console: Console", "*line: Line"]),
         ),
-        (
-            "components/echo",
-            component(false, &[], &["echo: Echo", "*stream: Stream"]),
-        ),
-        (
-            "components/echo-method",
-            component(false, &[], &["echo: Echo@method"]),
-        ),
-        (
-            "components/echo-letters",
-            component(false, &[], &["echo: Echo@letters"]),
-        ),
-        (
-            "components/echo-fewer",
-            component(false, &[], &["echo: Echo@fewer"]),
-        ),
-        (
-            "components/echo-renamed",
-            component(false, &[], &["echo: Echo@renamed"]),
-        ),
-        (
-            "components/echo-types",
-            component(false, &[], &["echo: Echo@types"]),
-        ),
+        ("components/echo", component(false, &[], &["echo: Echo", "*stream: Stream"])),
+        ("components/echo-method", component(false, &[], &["echo: Echo@method"])),
+        ("components/echo-letters", component(false, &[], &["echo: Echo@letters"])),
+        ("components/echo-fewer", component(false, &[], &["echo: Echo@fewer"])),
+        ("components/echo-renamed", component(false, &[], &["echo: Echo@renamed"])),
+        ("components/echo-types", component(false, &[], &["echo: Echo@types"])),
         ("components/client", component(true, &["echo: Echo"], &[])),
-        (
-            "components/relay",
-            component(false, &["next: Echo"], &["echo: Echo"]),
-        ),
+        ("components/relay", component(false, &["next: Echo"], &["echo: Echo"])),
         ("components/plain", component(true, &[], &[])),
-        (
-            "components/huge",
-            component(true, &["huge: Huge"], &["huge: Huge"]),
-        ),
-        (
-            "components/lonely",
-            component(true, &["nobody: Nobody"], &[]),
-        ),
-        (
-            "examples/hello-c",
-            component(true, &["console: Console"], &[]),
-        ),
+        ("components/huge", component(true, &["huge: Huge"], &["huge: Huge"])),
+        ("components/lonely", component(true, &["nobody: Nobody"], &[])),
+        ("examples/hello-c", component(true, &["console: Console"], &[])),
     ];
     all.map(|(folder, facts)| (folder.to_owned(), facts)).into()
 }

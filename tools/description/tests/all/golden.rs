@@ -11,10 +11,7 @@ fn every_bad_description_gives_its_report() {
     assert!(paths.len() >= 60, "only {} bad descriptions", paths.len());
     let mut failures = Vec::new();
     for path in &paths {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .expect("UTF-8");
+        let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
         let text = std::fs::read_to_string(path).expect("readable");
         let report = match check_any(&format!("bad/{name}"), &text) {
             Ok(()) => {
@@ -25,10 +22,7 @@ fn every_bad_description_gives_its_report() {
         };
         for error in report.errors() {
             let parts = [&error.message, &error.label, &error.help];
-            assert!(
-                parts.iter().all(|part| !part.is_empty()),
-                "{name}: {error:?}"
-            );
+            assert!(parts.iter().all(|part| !part.is_empty()), "{name}: {error:?}");
         }
         let rendered = report.to_string();
         assert!(!rendered.contains('\x1b'), "{name}: colour in plain text");
@@ -39,9 +33,7 @@ fn every_bad_description_gives_its_report() {
         }
         let expected = std::fs::read_to_string(&expected_path).unwrap_or_default();
         if rendered != expected {
-            failures.push(format!(
-                "{name}:\n--- expected\n{expected}\n--- found\n{rendered}"
-            ));
+            failures.push(format!("{name}:\n--- expected\n{expected}\n--- found\n{rendered}"));
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
@@ -52,11 +44,7 @@ fn every_report_belongs_to_a_description() {
     for entry in std::fs::read_dir(crate::common::folder().join("bad")).expect("the folder exists")
     {
         let path = entry.expect("readable").path();
-        assert!(
-            path.with_extension("toml").exists(),
-            "{} is left over",
-            path.display()
-        );
+        assert!(path.with_extension("toml").exists(), "{} is left over", path.display());
     }
 }
 
@@ -65,10 +53,7 @@ fn every_good_description_loads() {
     let paths = descriptions("good");
     assert!(paths.len() >= 15, "only {} good descriptions", paths.len());
     for path in &paths {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .expect("UTF-8");
+        let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
         let text = std::fs::read_to_string(path).expect("readable");
         if let Err(report) = check(&format!("good/{name}"), &text) {
             panic!("{name}:\n{report}");

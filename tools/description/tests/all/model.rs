@@ -44,34 +44,21 @@ fn every_name_is_resolved() {
     assert_eq!(*console.restart, Restart::OnFault);
     assert!(!*console.essential);
     assert_eq!(
-        (
-            console.stacks.count,
-            console.stacks.size,
-            console.stacks.per_client
-        ),
+        (console.stacks.count, console.stacks.size, console.stacks.per_client),
         (2, 16 << 10, 1)
     );
     let device = &system.board.devices[*console.devices[0]];
     assert_eq!(device.name.as_str(), "serial@10000000");
     assert_eq!((device.base, device.size), (0x1000_0000, 0x100));
-    assert_eq!(
-        device.interrupt.as_ref().map(|interrupt| **interrupt),
-        Some(10)
-    );
+    assert_eq!(device.interrupt.as_ref().map(|interrupt| **interrupt), Some(10));
     assert_eq!(device.pages(), 0x1000_0000..0x1000_1000);
 
     let hello = &system.instances[index("hello")];
     assert_eq!(hello.folder, "examples/hello-c");
     assert_eq!(hello.argument, "hello, world\n");
     let call = &hello.imports[0];
-    assert_eq!(
-        (call.import.as_str(), *call.target),
-        ("console", index("console"))
-    );
-    assert_eq!(
-        (*call.stack, *call.state),
-        (StackMode::New, StateMode::Partial)
-    );
+    assert_eq!((call.import.as_str(), *call.target), ("console", index("console")));
+    assert_eq!((*call.stack, *call.state), (StackMode::New, StateMode::Partial));
     let export = &console.exports[*call.export];
     assert_eq!(export.name.as_str(), "console");
     // Without `open`, the connected ones.
@@ -79,10 +66,7 @@ fn every_name_is_resolved() {
     assert_eq!(*console.imports[0].stack, StackMode::RunToCompletion);
 
     let import = connected.imports[index("hello")][0];
-    assert_eq!(
-        (import.connection, import.target, import.export),
-        (0, index("console"), 0)
-    );
+    assert_eq!((import.connection, import.target, import.export), (0, index("console"), 0));
     assert_eq!(import.first_portal, cairn_abi::domain::PORTAL_FIRST_IMPORT);
     assert_eq!(connected.exports[index("console")], [0]);
 }
@@ -90,20 +74,8 @@ fn every_name_is_resolved() {
 #[test]
 fn instances_are_numbered_in_the_order_of_the_file() {
     let (system, _) = good("all-roles");
-    let names: Vec<&str> = system
-        .instances
-        .iter()
-        .map(|one| one.name.as_str())
-        .collect();
-    let expected = [
-        "scheduler",
-        "interrupts",
-        "supervisor",
-        "memory",
-        "portals",
-        "names",
-        "idle",
-    ];
+    let names: Vec<&str> = system.instances.iter().map(|one| one.name.as_str()).collect();
+    let expected = ["scheduler", "interrupts", "supervisor", "memory", "portals", "names", "idle"];
     assert_eq!(names, expected);
     for role in Role::ALL {
         let holder = system.roles.get(role).expect("held");
@@ -125,10 +97,7 @@ fn exports_know_who_may_open_them_and_for_how_long() {
     let expected = Open::Instances(vec![index("client"), index("plain")]);
     assert_eq!(echo.exports[0].open, expected);
     assert!(!echo.exports[0].open.allows(index("scheduler")));
-    let longest = echo.exports[0]
-        .longest_execution
-        .as_ref()
-        .map(|longest| **longest);
+    let longest = echo.exports[0].longest_execution.as_ref().map(|longest| **longest);
     assert_eq!(longest, Some(250_000));
     // A stack for each instance that may open it.
     assert_eq!(echo.stacks.count, 2);
@@ -145,11 +114,8 @@ fn groups_sections_and_modes() {
     assert_eq!(system.stack_groups.len(), 1);
     assert_eq!(system.stack_groups[0].name.as_str(), "fast");
     let (echo, client) = (system.instance("echo"), system.instance("client"));
-    let members: Vec<Option<usize>> = system.stack_groups[0]
-        .members
-        .iter()
-        .map(|member| Some(*member))
-        .collect();
+    let members: Vec<Option<usize>> =
+        system.stack_groups[0].members.iter().map(|member| Some(*member)).collect();
     assert_eq!(members, [echo, client]);
     let call = &system.instances[client.expect("there")].imports[0];
     assert_eq!((call.stack.letter(), call.state.letter()), ('s', 'm'));
@@ -159,18 +125,11 @@ fn groups_sections_and_modes() {
     assert_eq!(server.stacks.count, 0);
 
     let (system, _) = good("sections");
-    let sizes: Vec<u64> = system
-        .sections
-        .iter()
-        .map(|section| *section.size)
-        .collect();
+    let sizes: Vec<u64> = system.sections.iter().map(|section| *section.size).collect();
     assert_eq!(sizes, [64 << 10, 8 << 10]);
     let reader = &system.instances[system.instance("reader").expect("there")];
     assert_eq!(*reader.sections[0].access, Access::Read);
-    assert_eq!(
-        system.sections[reader.sections[0].section].name.as_str(),
-        "log"
-    );
+    assert_eq!(system.sections[reader.sections[0].section].name.as_str(), "log");
 }
 
 #[test]
@@ -181,35 +140,21 @@ fn values_keep_their_places() {
     assert_eq!(console.memory.place.text(), "\"256K\"");
     let hello = &system.instances[system.instance("hello").expect("there")];
     let call = &hello.imports[0];
-    assert_eq!(
-        (call.target.place.text(), call.export.place.text()),
-        ("console", "console")
-    );
+    assert_eq!((call.target.place.text(), call.export.place.text()), ("console", "console"));
     assert!(call.target.place.range().end < call.export.place.range().start);
     let place = call.import.place.to_string();
     let text = call.import.place.source().text();
-    let line = text
-        .lines()
-        .position(|line| line == "console = \"console.console\"");
-    assert_eq!(
-        place,
-        format!("good/hello.toml:{}:1", line.expect("there") + 1)
-    );
+    let line = text.lines().position(|line| line == "console = \"console.console\"");
+    assert_eq!(place, format!("good/hello.toml:{}:1", line.expect("there") + 1));
 }
 
 #[test]
 fn missing_and_unreadable_files_are_reported() {
     let tree = Tree::new("systems/none.toml", "");
     let report = load_from(&tree, "smallst").expect_err("there is none");
-    assert!(
-        report.to_string().contains("systems/smallst.toml:1:1"),
-        "{report}"
-    );
+    assert!(report.to_string().contains("systems/smallst.toml:1:1"), "{report}");
     let report = load_from(&tree, "good/smallst.toml").expect_err("there is none");
-    assert!(
-        report.to_string().contains("did you mean `smallest`?"),
-        "{report}"
-    );
+    assert!(report.to_string().contains("did you mean `smallest`?"), "{report}");
     let folder = std::env::temp_dir().join(format!("cairn-description-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("systems")).expect("writable");
     std::fs::write(folder.join("systems/latin.toml"), b"[system] # \xe4").expect("writable");
@@ -240,21 +185,14 @@ fn the_boards_of_the_repository_are_good() {
         let text = std::fs::read_to_string(&path).expect("readable");
         let board = Board::parse(&Source::new(path.display().to_string(), text));
         let board = board.unwrap_or_else(|report| panic!("{report}"));
-        assert_eq!(
-            path.file_stem().and_then(|stem| stem.to_str()),
-            Some(board.name.as_str())
-        );
+        assert_eq!(path.file_stem().and_then(|stem| stem.to_str()), Some(board.name.as_str()));
     }
 }
 
 #[test]
 fn the_systems_of_the_repository_are_good() {
     for entry in std::fs::read_dir(repository().join("systems")).expect("readable") {
-        let name = entry
-            .expect("readable")
-            .file_name()
-            .into_string()
-            .expect("UTF-8");
+        let name = entry.expect("readable").file_name().into_string().expect("UTF-8");
         let Some(name) = name.strip_suffix(".toml") else {
             continue;
         };
@@ -283,12 +221,7 @@ fn there_are_at_most_as_many_instances_as_domains() {
     let report = many(256, |_| String::new()).expect_err("one too many");
     assert_eq!(report.errors().len(), 1, "{report}");
     assert_eq!(report.errors()[0].place.text(), "i255");
-    assert!(
-        report
-            .to_string()
-            .contains("expected at most 255, found 256"),
-        "{report}"
-    );
+    assert!(report.to_string().contains("expected at most 255, found 256"), "{report}");
 }
 
 #[test]
@@ -297,18 +230,11 @@ fn there_are_at_most_as_many_pairs_of_clients_as_queues() {
     let calls = |count: usize| {
         move |index: usize| {
             let targets = (index + 1..count).filter(|_| index > 0);
-            targets
-                .map(|target| format!("imports.e{target} = \"i{target}.echo\"\n"))
-                .collect()
+            targets.map(|target| format!("imports.e{target} = \"i{target}.echo\"\n")).collect()
         }
     };
     many(46, calls(46)).unwrap_or_else(|report| panic!("{report}"));
     let report = many(47, calls(47)).expect_err("1035 pairs");
     assert_eq!(report.errors().len(), 1, "{report}");
-    assert!(
-        report
-            .to_string()
-            .contains("expected at most 1024, found 1035"),
-        "{report}"
-    );
+    assert!(report.to_string().contains("expected at most 1024, found 1035"), "{report}");
 }

@@ -108,10 +108,7 @@ fn broken_descriptions_never_panic_and_errors_have_places() {
     paths.extend(descriptions("bad"));
     let mut refused = 0;
     for path in &paths {
-        let name = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .expect("UTF-8");
+        let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
         let original = std::fs::read_to_string(path).expect("readable");
         for _ in 0..40 {
             let text = mutate(&original, &mut random);
@@ -126,15 +123,9 @@ fn broken_descriptions_never_panic_and_errors_have_places() {
                 let place = &error.place;
                 assert!(place.line() >= 1 && place.column() >= 1);
                 assert!(place.line() <= place.source().text().lines().count() + 1);
-                assert!(
-                    !error.label.is_empty() && !error.help.is_empty(),
-                    "{error:?}"
-                );
+                assert!(!error.label.is_empty() && !error.help.is_empty(), "{error:?}");
                 let location = format!("{}:{}:", place.path(), place.line());
-                assert!(
-                    rendered.contains(&location),
-                    "no `{location}` in\n{rendered}\nof\n{text}"
-                );
+                assert!(rendered.contains(&location), "no `{location}` in\n{rendered}\nof\n{text}");
             }
             report.render(true);
         }

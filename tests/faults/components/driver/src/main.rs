@@ -99,7 +99,10 @@ fn deeds() {
         // Faults in a row are punished with waiting, which would make this test long.
         assert_eq!(imports::SUPERVISOR.restart("trouble"), Ok(()));
         let count = answers_again();
-        say!("driver: to {name} ended with {:?}; then it answers {count}", result.map_err(Error::text));
+        say!(
+            "driver: to {name} ended with {:?}; then it answers {count}",
+            result.map_err(Error::text)
+        );
         assert_eq!((result, count, own.load(Relaxed)), (Err(Error::Dead), 1, 7));
     }
     assert_eq!(free_pages(), before);

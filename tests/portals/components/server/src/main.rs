@@ -3,8 +3,8 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::window::ReadWindow;
 use cairn::object::ObjectTable;
+use cairn::window::ReadWindow;
 use cairn::{Caller, Error, Object};
 use cairn_abi::descriptor::Reply;
 use cairn_interfaces::{Portals, SemaphoreProxy};
@@ -29,7 +29,16 @@ cairn::component! {
     objects: { counter: Counter = COUNTERS },
 }
 
-extern "C" fn multiply(_: u64, left: u64, right: u64, _: u64, _: u64, _: u64, _: u64, _: u64) -> Reply {
+extern "C" fn multiply(
+    _: u64,
+    left: u64,
+    right: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+    _: u64,
+) -> Reply {
     Reply { status: 0, value: left.wrapping_mul(right) }
 }
 
@@ -48,7 +57,8 @@ impl Service for Server {
     }
 
     fn counter(&self, caller: Caller, first: u64) -> Result<Object<dyn Counter>, Error> {
-        let control = COUNTERS.insert(Count { next: AtomicU64::new(first), control: AtomicU64::new(0) })?;
+        let control =
+            COUNTERS.insert(Count { next: AtomicU64::new(first), control: AtomicU64::new(0) })?;
         COUNTERS.with(control, |count| count.control.store(control, Ordering::Relaxed))?;
         imports::PORTALS.grant(caller, control).inspect_err(|_| {
             // Nobody knows it.

@@ -8,7 +8,9 @@ use cairn::component::Interface;
 use cairn::sync::Mutex;
 use cairn::{Error, time};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
-use cairn_interfaces::{LockProxy, PortalControl, PortalListing, Portals, PortalsProxy, SemaphoreProxy, Threads};
+use cairn_interfaces::{
+    LockProxy, PortalControl, PortalListing, Portals, PortalsProxy, SemaphoreProxy, Threads,
+};
 use cairn_test_portals_contract::{CounterProxy, Late, Service, ServiceProxy, Slow, progress};
 use core::fmt::Write;
 
@@ -41,7 +43,13 @@ macro_rules! expect {
     ($found:expr, $expected:expr) => {{
         let (found, expected) = ($found, $expected);
         if found != expected {
-            say!("FAILED line {}: {} is {:?}, expected {:?}", line!(), stringify!($found), found, expected);
+            say!(
+                "FAILED line {}: {} is {:?}, expected {:?}",
+                line!(),
+                stringify!($found),
+                found,
+                expected
+            );
             return Err(Failed);
         }
     }};
@@ -286,7 +294,8 @@ fn revoke() -> Result<(), Failed> {
     Ok(())
 }
 
-static PUBLISHED: cairn::exclusive::Exclusive<(u32, u32, u32)> = cairn::exclusive::Exclusive::new((0, 0, 0));
+static PUBLISHED: cairn::exclusive::Exclusive<(u32, u32, u32)> =
+    cairn::exclusive::Exclusive::new((0, 0, 0));
 
 fn prepare() -> Result<(u32, u32, u32), Failed> {
     let portals = imports::PORTALS;

@@ -3,9 +3,9 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::Error;
 use cairn::time::counter;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::Error;
 use cairn_interfaces::{Echo, Threads};
 
 struct Server;
