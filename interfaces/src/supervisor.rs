@@ -16,7 +16,7 @@ pub trait Supervisor {
     fn describe_thread(&self, index: u64, text: &mut [u8]) -> Result<u64, Error>;
     /// Makes the named instance fault at its next instruction.
     fn crash(&self, caller: Caller, name: &str) -> Result<(), Error>;
-    /// Halts the machine with an exit status.
+    /// Halts the machine with an exit status of at most 255.
     fn halt(&self, caller: Caller, status: u64) -> Result<(), Error>;
     /// Reboots the machine.
     fn reboot(&self, caller: Caller) -> Result<(), Error>;

@@ -71,7 +71,7 @@ impl Decoder {
             }
             State::Sequence(number) => match byte {
                 b'0'..=b'9' => {
-                    self.state = State::Sequence(number.wrapping_mul(10).wrapping_add(byte - b'0'));
+                    self.state = State::Sequence(number.saturating_mul(10).saturating_add(byte - b'0'));
                     None
                 }
                 // Parameters behind the first are modifiers.
@@ -166,5 +166,6 @@ mod tests {
     fn a_broken_sequence_costs_itself_only() {
         assert_eq!(keys("\x1bx\x1b[\x01y"), [Key::Character(b'x'), Key::Control(b'a'), Key::Character(b'y')]);
         assert_eq!(keys("\x1b[9999999999Az"), [Key::Up, Key::Character(b'z')]);
+        assert_eq!(keys("\x1b[259~"), [Key::Unknown]);
     }
 }

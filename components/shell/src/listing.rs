@@ -3,12 +3,13 @@
 use crate::imports;
 use crate::screen::Screen;
 use cairn::Error;
+use cairn_shell::table::Column::{self, Number, Text};
 use cairn_shell::table::{Row, Uptime};
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
 
 /// Longest description of one thing.
-const TEXT: usize = 256;
+const LONGEST: usize = 256;
 
 /// Goes through descriptions: `describe` answers the length of a text, and a number in the upper 32
 /// bits, from which `next` makes the number to ask with next.
@@ -19,14 +20,14 @@ fn each(
 ) -> core::result::Result<(), Error> {
     let mut number = 0;
     loop {
-        let mut text = [0; TEXT];
+        let mut text = [0; LONGEST];
         let answer = match describe(number, &mut text) {
             Ok(answer) => answer,
             Err(Error::NotFound) => return Ok(()),
             Err(error) => return Err(error),
         };
         let (length, described) = (answer as u32 as usize, answer >> 32);
-        take(described, core::str::from_utf8(&text[..length.min(TEXT)]).unwrap_or("?"));
+        take(described, core::str::from_utf8(&text[..length.min(LONGEST)]).unwrap_or("?"));
         // Whoever describes may be wrong; going on with a lower number would never end.
         match next(described) {
             later if later > number => number = later,
@@ -68,14 +69,14 @@ pub fn each_name(mut take: impl FnMut(&str)) {
 
 fn table(
     screen: &mut Screen,
-    widths: &'static [usize],
+    columns: &'static [Column],
     header: &str,
     describe: impl Fn(u64, &mut [u8]) -> core::result::Result<u64, Error>,
     next: fn(u64) -> u64,
 ) -> Result {
-    let mut result = writeln!(screen, "{}", Row { widths, text: header });
+    let mut result = writeln!(screen, "{}", Row { columns, text: header });
     let described = each(describe, next, |_, text| {
-        result = result.and_then(|()| writeln!(screen, "{}", Row { widths, text }));
+        result = result.and_then(|()| writeln!(screen, "{}", Row { columns, text }));
     });
     result?;
     report(described, screen)
@@ -84,8 +85,8 @@ fn table(
 pub fn instances(_words: &[Word], screen: &mut Screen) -> Result {
     table(
         screen,
-        &[14, 6, 6, 9, 8, 12],
-        "component domain state restart restarts memory threads",
+        &[Text(14), Number(6), Text(5), Text(9), Number(8), Number(12), Number(7)],
+        "component domain state restart restarts memory/quota threads",
         |number, text| imports::SUPERVISOR.describe(number, text),
         behind,
     )
@@ -94,8 +95,8 @@ pub fn instances(_words: &[Word], screen: &mut Screen) -> Result {
 pub fn threads(_words: &[Word], screen: &mut Screen) -> Result {
     table(
         screen,
-        &[6, 14, 8, 9],
-        "thread home priority state microseconds",
+        &[Number(6), Text(14), Number(8), Text(9), Number(12)],
+        "thread home priority state run-time/us",
         |index, text| imports::SUPERVISOR.describe_thread(index, text),
         behind,
     )
@@ -104,7 +105,7 @@ pub fn threads(_words: &[Word], screen: &mut Screen) -> Result {
 pub fn names(_words: &[Word], screen: &mut Screen) -> Result {
     table(
         screen,
-        &[24, 18],
+        &[Text(23), Text(16)],
         "name interface open-to",
         |number, text| imports::NAMES.list(number, text),
         core::convert::identity,
@@ -125,46 +126,61 @@ pub fn domain_of(name: &str) -> Option<u64> {
 pub fn portals(words: &[Word], screen: &mut Screen) -> Result {
     if let Some(name) = words.first() {
         return match domain_of(name) {
-            Some(domain) => portals_of(domain, screen),
+            Some(domain) => portals_of(domain, name, screen),
             None => writeln!(screen, "error: no component `{name}`; `ps` lists them all"),
         };
     }
     let mut result = Ok(());
-    each_instance(|domain, name| {
-        result = result.and_then(|()| writeln!(screen, "{name}:")).and_then(|()| portals_of(domain, screen));
-    });
+    each_instance(|domain, name| result = result.and_then(|()| portals_of(domain, name, screen)));
     result
 }
 
-fn portals_of(domain: u64, screen: &mut Screen) -> Result {
+fn portals_of(domain: u64, name: &str, screen: &mut Screen) -> Result {
+    let columns = &[Text(13), Text(23), Text(16)];
+    let header = Row { columns, text: "specification to method" };
     let mut result = Ok(());
+    let mut none = true;
     let described = each(
         |index, text| imports::PORTALS_LISTING.describe(domain, index, text),
         behind,
         |index, text| {
-            let row = Row { widths: &[12, 24], text };
-            result = result.and_then(|()| writeln!(screen, "  {index:<4} {row}"));
+            if none {
+                result = writeln!(screen, "{name}:\n{:>5}  {header}", "index");
+                none = false;
+            }
+            let row = Row { columns, text };
+            result = result.and_then(|()| writeln!(screen, "{index:>5}  {row}"));
         },
     );
     result?;
+    if none && described.is_ok() {
+        writeln!(screen, "{name}: calls nobody")?;
+    }
     report(described, screen)
 }
 
 pub fn memory(_words: &[Word], screen: &mut Screen) -> Result {
-    match imports::MEMORY.usage() {
-        Ok(pages) => {
-            let (free, all) = (pages & 0xffff_ffff, pages >> 32);
-            writeln!(screen, "memory      {:>6}K free of {}K", free * 4, all * 4)?;
+    /// Kilobytes of a page.
+    const PAGE: u64 = 4;
+    let columns = &[Text(11), Number(9), Number(9), Number(9), Text(5)];
+    writeln!(screen, "{}", Row { columns, text: "what used free all unit" })?;
+    let mut row = |what: &str, numbers: core::result::Result<[u64; 3], Error>, unit: &str| match numbers {
+        Ok([used, free, all]) => {
+            writeln!(screen, "{what:<11}  {used:>9}  {free:>9}  {all:>9}  {unit}")
         }
-        Err(error) => writeln!(screen, "memory      error: {}", error.text())?,
-    }
-    match imports::PORTALS_LISTING.usage() {
-        Ok(bytes) => {
-            let (used, free) = (bytes & 0xffff_ffff, bytes >> 32);
-            writeln!(screen, "portal code {free:>6} bytes free of {}", used + free)
-        }
-        Err(error) => writeln!(screen, "portal code error: {}", error.text()),
-    }
+        Err(error) => writeln!(screen, "{what:<11}  error: {}", error.text()),
+    };
+    // What the components began with is not in it: it can never go to anybody else.
+    let pages = imports::MEMORY.usage().map(|pages| {
+        let (free, all) = (pages & 0xffff_ffff, pages >> 32);
+        [(all - free) * PAGE, free * PAGE, all * PAGE]
+    });
+    row("memory", pages, "KiB, to allocate")?;
+    let bytes = imports::PORTALS_LISTING.usage().map(|bytes| {
+        let (used, free) = (bytes & 0xffff_ffff, bytes >> 32);
+        [used, free, used + free]
+    });
+    row("portal-code", bytes, "bytes")
 }
 
 pub fn uptime(_words: &[Word], screen: &mut Screen) -> Result {

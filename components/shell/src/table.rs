@@ -3,10 +3,20 @@
 
 use core::fmt;
 
-/// A line of a table: each word padded to its column's width, the last column takes the rest.
+/// A column, with its width.
+#[derive(Clone, Copy)]
+pub enum Column {
+    /// Words begin at the same place.
+    Text(usize),
+    /// Words end at the same place.
+    Number(usize),
+}
+
+/// A line of a table: each word padded to its column's width; what stands behind the last column
+/// follows as it is.
 pub struct Row<'text> {
-    /// Widths of all columns but the last.
-    pub widths: &'static [usize],
+    /// The columns.
+    pub columns: &'static [Column],
     /// The words.
     pub text: &'text str,
 }
@@ -14,9 +24,19 @@ pub struct Row<'text> {
 impl fmt::Display for Row<'_> {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         let mut rest = self.text;
-        for width in self.widths {
-            let Some((word, behind)) = rest.split_once(' ') else { break };
-            write!(out, "{word:<width$} ")?;
+        for column in self.columns {
+            let (word, behind) = match rest.split_once(' ') {
+                Some((word, behind)) => (word, Some(behind)),
+                None => (rest, None),
+            };
+            match (*column, behind) {
+                (Column::Number(width), _) => write!(out, "{word:>width$}")?,
+                (Column::Text(width), Some(_)) => write!(out, "{word:<width$}")?,
+                // Nothing follows that would have to be moved.
+                (Column::Text(_), None) => out.write_str(word)?,
+            }
+            let Some(behind) = behind else { return Ok(()) };
+            out.write_str("  ")?;
             rest = behind;
         }
         out.write_str(rest)
@@ -45,14 +65,15 @@ impl fmt::Display for Uptime {
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, Uptime};
+    use super::{Column, Row, Uptime};
     use std::format;
 
     #[test]
     fn rows() {
-        let row = |text| format!("{}", Row { widths: &[5, 3], text });
-        assert_eq!(row("a b c d"), "a     b   c d");
-        assert_eq!(row("longer b c"), "longer b   c");
+        let row = |text| format!("{}", Row { columns: &[Column::Text(5), Column::Number(3)], text });
+        assert_eq!(row("a 1 c d"), "a        1  c d");
+        assert_eq!(row("longer 1000 c"), "longer  1000  c");
+        assert_eq!(row("a 1"), "a        1");
         assert_eq!(row("a"), "a");
         assert_eq!(row(""), "");
     }

@@ -149,13 +149,13 @@ impl interfaces::Supervisor for Server {
         };
         let memory = imports::STATISTICS.usage_of(domain)?;
         let is_home = |index: &u64| {
-            imports::CONTROL.thread_state(*index).is_ok_and(|state| state >> 16 & 0xffff == domain)
+            imports::CONTROL.thread_state(*index).is_ok_and(|state| system.home(state) == domain)
         };
         let threads = (0..system.thread_count()).filter(is_home).count();
         let mut text = Text { window: text, length: 0 };
         let _ = write!(
             text,
-            "{} {domain} {phase} {policy} {} {}/{}K {threads}",
+            "{} {domain} {phase} {policy} {} {}K/{}K {threads}",
             name_text(&instance.name),
             state.restarts.load(Relaxed),
             (memory & 0xffff_ffff) * 4,
@@ -169,7 +169,7 @@ impl interfaces::Supervisor for Server {
         let mut found = (index..system.thread_count())
             .filter_map(|index| imports::CONTROL.thread_state(index).ok().map(|state| (index, state)));
         let (index, state) = found.next().ok_or(Error::NotFound)?;
-        let home = system.instance(state >> 16 & 0xffff).map_or("?", |instance| name_text(&instance.name));
+        let home = system.instance(system.home(state)).map_or("?", |instance| name_text(&instance.name));
         let used = imports::CONTROL.thread_time(index).unwrap_or(0);
         let mut text = Text { window: text, length: 0 };
         let _ = write!(
@@ -192,6 +192,10 @@ impl interfaces::Supervisor for Server {
     }
 
     fn halt(&self, _caller: Caller, status: u64) -> Result<(), Error> {
+        // The host has no more: 256 would look like success.
+        if status > 255 {
+            return Err(Error::BadArgument);
+        }
         Err(privileged::halt(status))
     }
 

@@ -6,7 +6,7 @@ use cairn::{Error, environment};
 use cairn_abi::address::{PORTAL_CODE, THREADS};
 use cairn_abi::descriptor::name_text;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
-use cairn_abi::record::{Export, Header, Instance, Symbol};
+use cairn_abi::record::{Export, Header, Instance, Symbol, Thread};
 use cairn_supervisor::stack::Words;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -17,6 +17,7 @@ pub struct System {
     pub instances: &'static [Instance],
     pub symbols: &'static [Symbol],
     exports: &'static [Export],
+    first_threads: &'static [Thread],
     names: &'static [u8],
     threads: Section,
     code: Section,
@@ -31,6 +32,7 @@ impl System {
             instances: record.table(record.header.instances),
             symbols: record.table(record.header.symbols),
             exports: record.table(record.header.exports),
+            first_threads: record.table(record.header.threads),
             names: record.table(record.header.symbol_names),
             threads: environment::section("threads")?,
             code: environment::section("portal-code")?,
@@ -58,6 +60,15 @@ impl System {
     pub fn shortest_limit(&self) -> Option<u64> {
         let limits = self.exports.iter().map(|export| export.longest_execution).filter(|limit| *limit != 0);
         limits.min().map(|nanoseconds| ticks(nanoseconds.div_ceil(1000)))
+    }
+
+    /// The domain in which a thread began, from what the scheduler tells of it. The idle thread is
+    /// nobody's there, so that it is never ended with a domain.
+    pub fn home(&self, state: u64) -> u64 {
+        match state >> 16 & 0xffff {
+            0 => self.first_threads.iter().find(|thread| thread.idle != 0).map_or(0, |thread| thread.domain.into()),
+            domain => domain,
+        }
     }
 
     /// Threads that can exist.
