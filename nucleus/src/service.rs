@@ -82,7 +82,7 @@ extern "C" fn set_up_thread(
 extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     let parameters = parameters();
     let in_block = thread::BASE_FRAME as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
-    if index >= parameters.threads || offset % 8 != 0 || !in_block.contains(&offset) {
+    if index >= parameters.threads || !offset.is_multiple_of(8) || !in_block.contains(&offset) {
         return Error::BadArgument.status();
     }
     let header = thread::thread_block(index as usize) + offset;
@@ -94,8 +94,8 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
         let back = load(at(header, thread::FRAME_RETURN));
         let portals =
             address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
-        let is_code =
-            back == arch::trap_return_address() || (back % 16 == 0 && portals.contains(&back));
+        let is_code = back == arch::trap_return_address()
+            || (back.is_multiple_of(16) && portals.contains(&back));
         if !is_code || load(at(back, literal::LITERAL_MARK)) != literal::MARK_RETURN {
             return Error::BadArgument.status();
         }
@@ -169,5 +169,7 @@ pub fn halt(status: u64) -> ! {
         unsafe { (finisher as *mut u32).write_volatile(word) };
     }
     sbi_rt::system_reset(sbi_rt::Shutdown, sbi_rt::SystemFailure);
-    loop {}
+    loop {
+        core::hint::spin_loop();
+    }
 }

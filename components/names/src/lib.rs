@@ -97,7 +97,7 @@ impl Slot {
                 name: core::array::from_fn(|index| word(6 + index)),
             };
             fence(Ordering::Acquire);
-            if before % 2 == 0 && self.version.load(Ordering::Relaxed) == before {
+            if before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before {
                 return addition;
             }
             // A writer of a lower priority was preempted inside: nothing is known of this entry.

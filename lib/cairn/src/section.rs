@@ -52,7 +52,7 @@ impl Section {
     #[inline(always)]
     fn check(&self, offset: usize, bytes: usize) {
         assert!(
-            offset % bytes == 0 && offset < self.size && bytes <= self.size - offset,
+            offset.is_multiple_of(bytes) && offset < self.size && bytes <= self.size - offset,
             "outside the section"
         );
     }

@@ -307,7 +307,7 @@ fn recursion_ends_with_an_error() {
         // Queues do not run dry before the invocation stack does.
         let mut depth = 0u64;
         let (crossed, connection) = loop {
-            let connection = if depth % 2 == 0 { &forth } else { &back };
+            let connection = if depth.is_multiple_of(2) { &forth } else { &back };
             let (mut arguments, _) = world.arguments(connection);
             arguments[1] = 0;
             arguments[3] = 0;

@@ -126,7 +126,7 @@ impl World {
         assert_eq!(csr.sie, interrupts, "sie in domain {domain}");
         let frame = csr.sscratch;
         let inside = THREADS..THREADS + THREAD_COUNT as u64 * PAGE_SIZE;
-        assert!(inside.contains(&frame) && frame % 8 == 0, "sscratch is {frame:#x}");
+        assert!(inside.contains(&frame) && frame.is_multiple_of(8), "sscratch is {frame:#x}");
         // What runs above a frame is the domain that the frame names.
         let table = self.word(frame.wrapping_add_signed(FRAME_TABLE));
         assert_eq!(table, self.end(domain).table, "the frame names the running domain");

@@ -39,7 +39,7 @@ impl<const BYTES: usize> Stack<BYTES> {
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         assert!(
-            BYTES >= 512 && BYTES % 16 == 0,
+            BYTES >= 512 && BYTES.is_multiple_of(16),
             "a stack has at least 512 bytes, a multiple of 16"
         );
         Stack {

@@ -67,8 +67,10 @@ macro_rules! succeed {
     };
 }
 
+type Test = fn() -> Result<(), Failed>;
+
 fn main() {
-    let tests: [(&str, fn() -> Result<(), Failed>); 11] = [
+    let tests: [(&str, Test); 11] = [
         ("open by name and call", open),
         ("refusals", refusals),
         ("close and open again", close),
