@@ -29,6 +29,7 @@ cairn::component! {
         control: interfaces::PortalControl = SERVER,
         listing: interfaces::PortalListing = SERVER,
     },
+    main: main,
 }
 
 pub use imports::{NAME_CONTROL, NAMES, SCHEDULER, THREADS};
@@ -40,16 +41,23 @@ const UNTOUCHED: u8 = 0;
 const STARTING: u8 = 1;
 const STARTED: u8 = 2;
 
-/// There is no thread of the portal manager's own: the first caller starts it. A caller with a
-/// higher priority that comes meanwhile sleeps until that is done; it happens once.
+/// Whoever comes first, mostly this, starts the manager.
+fn main() {
+    // A caller that comes later tries again, and is told why not.
+    let _ = start();
+}
+
+/// Starts the manager. A caller with a higher priority that comes meanwhile sleeps until that is done;
+/// it happens once. If it fails, because the caller's invocation stack is almost full, it is as if it
+/// had not begun.
 fn start() -> Result<(), Error> {
     loop {
         match PHASE.compare_exchange(UNTOUCHED, STARTING, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
-                let lock = MANAGER.with(Manager::begin).expect("the portal manager cannot start");
-                LOCK.store(lock as u32, Ordering::Release);
-                PHASE.store(STARTED, Ordering::Release);
-                return Ok(());
+                let begun = MANAGER.with(Manager::begin);
+                LOCK.store(begun.unwrap_or(0) as u32, Ordering::Release);
+                PHASE.store(if begun.is_ok() { STARTED } else { UNTOUCHED }, Ordering::Release);
+                return begun.map(drop);
             }
             Err(STARTED) => return Ok(()),
             Err(_) => THREADS.sleep_until(time::now() + time::ticks(200))?,
@@ -89,10 +97,17 @@ impl interfaces::Portals for Server {
         let client = number(caller.0.into())?;
         let generation = generation(client)?;
         let mut buffer = [0; NAME_MAXIMUM];
-        let number = NAMES.look_up(client.into(), name.text(&mut buffer)?)?;
-        locked(|manager| match number {
-            ..RUN_TIME_NAMES => manager.open_export(client, generation, number as usize, version),
-            _ => manager.open_registration(client, generation, number, version),
+        let name = name.text(&mut buffer)?;
+        locked(|manager| {
+            // Inside the lock: one thread at a time calls the name server, so nobody waits for its one
+            // stack, and who waits for the lock lends its priority.
+            let number = NAMES.look_up(client.into(), name)?;
+            match number {
+                ..RUN_TIME_NAMES => {
+                    manager.open_export(client, generation, number as usize, version)
+                }
+                _ => manager.open_registration(client, generation, number, version),
+            }
         })
     }
 
@@ -108,7 +123,14 @@ impl interfaces::Portals for Server {
         locked(|manager| manager.revoke(server, export, client))
     }
 
-    fn make_object(&self, caller: Caller, thread: CallerThread, client: u64, interface: ReadWindow<'_>, control: u64) -> Result<u64, Error> {
+    fn make_object(
+        &self,
+        caller: Caller,
+        thread: CallerThread,
+        client: u64,
+        interface: ReadWindow<'_>,
+        control: u64,
+    ) -> Result<u64, Error> {
         let server = number(caller.0.into())?;
         let client = number(client)?;
         let generation = generation(client)?;
@@ -120,7 +142,12 @@ impl interfaces::Portals for Server {
         })
     }
 
-    fn end_object(&self, caller: Caller, interface: ReadWindow<'_>, control: u64) -> Result<u64, Error> {
+    fn end_object(
+        &self,
+        caller: Caller,
+        interface: ReadWindow<'_>,
+        control: u64,
+    ) -> Result<u64, Error> {
         let server = number(caller.0.into())?;
         let mut buffer = [0; NAME_MAXIMUM];
         let interface = interface.text(&mut buffer)?;
@@ -130,7 +157,11 @@ impl interfaces::Portals for Server {
         })
     }
 
-    fn semaphore(&self, caller: Caller, initial: u64) -> Result<Object<dyn interfaces::Semaphore>, Error> {
+    fn semaphore(
+        &self,
+        caller: Caller,
+        initial: u64,
+    ) -> Result<Object<dyn interfaces::Semaphore>, Error> {
         let client = number(caller.0.into())?;
         let generation = generation(client)?;
         let first = locked(|manager| manager.make_semaphore(client, generation, initial))?;
@@ -144,14 +175,26 @@ impl interfaces::Portals for Server {
         Ok(Object::from_first_portal(first as u32))
     }
 
-    fn publish(&self, caller: Caller, first: u64, name: ReadWindow<'_>, policy: ReadWindow<'_>) -> Result<(), Error> {
+    fn publish(
+        &self,
+        caller: Caller,
+        first: u64,
+        name: ReadWindow<'_>,
+        policy: ReadWindow<'_>,
+    ) -> Result<(), Error> {
         let server = number(caller.0.into())?;
         let (mut name_buffer, mut policy_buffer) = ([0; NAME_MAXIMUM], [0; 256]);
         let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);
         locked(|manager| manager.publish(server, first, name, policy))
     }
 
-    fn register(&self, caller: Caller, name: ReadWindow<'_>, policy: ReadWindow<'_>, methods: ReadWindow<'_>) -> Result<(), Error> {
+    fn register(
+        &self,
+        caller: Caller,
+        name: ReadWindow<'_>,
+        policy: ReadWindow<'_>,
+        methods: ReadWindow<'_>,
+    ) -> Result<(), Error> {
         let server = number(caller.0.into())?;
         let (mut name_buffer, mut policy_buffer) = ([0; NAME_MAXIMUM], [0; 256]);
         let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);

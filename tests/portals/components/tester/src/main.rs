@@ -3,6 +3,10 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+#[macro_use]
+mod report;
+mod starved;
+
 use cairn::call::Call;
 use cairn::component::Interface;
 use cairn::sync::Mutex;
@@ -12,7 +16,7 @@ use cairn_interfaces::{
     LockProxy, PortalControl, PortalListing, Portals, PortalsProxy, SemaphoreProxy, Threads,
 };
 use cairn_test_portals_contract::{CounterProxy, Late, Service, ServiceProxy, Slow, progress};
-use core::fmt::Write;
+use report::Failed;
 
 cairn::component! {
     name: "portal-test-tester",
@@ -20,57 +24,8 @@ cairn::component! {
     main: main,
 }
 
-/// The serial port, without a driver.
-struct Serial;
-impl Write for Serial {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        if let Some(registers) = cairn::environment::device(0) {
-            text.bytes().for_each(|byte| registers.write_u8(0, byte));
-        }
-        Ok(())
-    }
-}
-
-macro_rules! say {
-    ($($part:tt)*) => {{ let _ = writeln!(Serial, $($part)*); }};
-}
-
-/// Where the test failed.
-struct Failed;
-
-/// Compares, and says what was found instead.
-macro_rules! expect {
-    ($found:expr, $expected:expr) => {{
-        let (found, expected) = ($found, $expected);
-        if found != expected {
-            say!(
-                "FAILED line {}: {} is {:?}, expected {:?}",
-                line!(),
-                stringify!($found),
-                found,
-                expected
-            );
-            return Err(Failed);
-        }
-    }};
-}
-
-macro_rules! succeed {
-    ($found:expr) => {
-        match $found {
-            Ok(value) => value,
-            Err(error) => {
-                say!("FAILED line {}: {}: {:?}", line!(), stringify!($found), error);
-                return Err(Failed);
-            }
-        }
-    };
-}
-
-type Test = fn() -> Result<(), Failed>;
-
 fn main() {
-    let tests: [(&str, Test); 11] = [
+    let tests: [(&str, fn() -> Result<(), Failed>); 12] = [
         ("open by name and call", open),
         ("refusals", refusals),
         ("close and open again", close),
@@ -81,6 +36,7 @@ fn main() {
         ("semaphores between domains", semaphores),
         ("locks", locks),
         ("death", death),
+        ("a starved client", starved::starved),
         ("cost", cost),
     ];
     let mut failed = 0;
