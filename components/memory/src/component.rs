@@ -80,7 +80,13 @@ impl interfaces::Memory for Server {
         with(|manager| manager.make_section(caller.0.into(), pages))
     }
 
-    fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool) -> Result<(), Error> {
+    fn share(
+        &self,
+        caller: Caller,
+        section: u64,
+        domain: u64,
+        writable: bool,
+    ) -> Result<(), Error> {
         with(|manager| manager.share(caller.0.into(), section, domain, writable))
     }
 

@@ -5,8 +5,9 @@ use crate::sections::Sections;
 use crate::tables::{self, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::{
-    ACTIVATION_STACK_TOP, ACTIVATION_STRIDE, ACTIVATION_WINDOWS, DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, REGION_SIZE,
-    STARTUP_OFFSET, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
+    ACTIVATION_STACK_TOP, ACTIVATION_STRIDE, ACTIVATION_WINDOWS, DEVICES_OFFSET, LEAF_SPAN,
+    PAGE_SIZE, REGION_SIZE, STARTUP_OFFSET, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE, WINDOW_SLOTS,
+    region,
 };
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::record::{Header, Instance, Segment};
@@ -105,7 +106,8 @@ impl<'a> Manager<'a> {
             account.used.store((instance.memory_used / PAGE_SIZE) as u32, Relaxed);
             account.limit.store((instance.memory / PAGE_SIZE) as u32, Relaxed);
             let start = region(instance.number);
-            let end = self.segments_of(instance).map(|segment| segment.address + segment.size - start);
+            let end =
+                self.segments_of(instance).map(|segment| segment.address + segment.size - start);
             let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
             account.base.store(end.next_multiple_of(ACTIVATION_STRIDE) as u32, Relaxed);
         }
@@ -162,7 +164,8 @@ impl<'a> Manager<'a> {
 
     /// Charges pages to a domain's quota.
     pub(crate) fn charge(&self, domain: u64, pages: u64) -> Result<(), Error> {
-        let pages = u32::try_from(pages).ok().filter(|pages| *pages > 0).ok_or(Error::BadArgument)?;
+        let pages =
+            u32::try_from(pages).ok().filter(|pages| *pages > 0).ok_or(Error::BadArgument)?;
         if u64::from(pages) * PAGE_SIZE > REGION_SIZE {
             return Err(Error::Exhausted);
         }
@@ -273,7 +276,9 @@ impl<'a> Manager<'a> {
         }
         (self.fence)();
         // Withdrawn pages cannot come into a window any more; those that are there already remain.
-        let windowed = |physical: u64| (0..pages).filter_map(entry).any(|entry| tables::page(entry) == physical);
+        let windowed = |physical: u64| {
+            (0..pages).filter_map(entry).any(|entry| tables::page(entry) == physical)
+        };
         if self.any_window(windowed) {
             (0..pages).filter_map(entry).for_each(tables::restore);
             return Err(Error::Busy);
@@ -293,13 +298,15 @@ impl<'a> Manager<'a> {
             let Some(root) = self.tables.root(instance.satp) else { return false };
             // The stacks' segments tell where the activations are.
             let tops = self.segments_of(instance).map(|segment| segment.address + segment.size);
-            let mut activations =
-                tops.filter(|top| top % ACTIVATION_STRIDE == ACTIVATION_STACK_TOP).map(|top| top - ACTIVATION_STACK_TOP);
+            let mut activations = tops
+                .filter(|top| top % ACTIVATION_STRIDE == ACTIVATION_STACK_TOP)
+                .map(|top| top - ACTIVATION_STACK_TOP);
             activations.any(|activation| {
                 (0..WINDOW_SLOTS as u64 * (WINDOW_MAXIMUM / PAGE_SIZE)).any(|page| {
                     let slot = page / (WINDOW_MAXIMUM / PAGE_SIZE);
                     let in_slot = page % (WINDOW_MAXIMUM / PAGE_SIZE) * PAGE_SIZE;
-                    let address = activation + ACTIVATION_WINDOWS + slot * WINDOW_SLOT_STRIDE + in_slot;
+                    let address =
+                        activation + ACTIVATION_WINDOWS + slot * WINDOW_SLOT_STRIDE + in_slot;
                     self.tables.find(root, address).and_then(tables::mapped).is_some_and(&which)
                 })
             })
@@ -327,7 +334,8 @@ impl<'a> Manager<'a> {
             // Where there is no table, nothing is mapped.
             if self.tables.find(root, address).is_some() {
                 for address in (address..next_leaf).step_by(PAGE_SIZE as usize) {
-                    if let Some(physical) = self.tables.find(root, address).and_then(tables::unmap) {
+                    if let Some(physical) = self.tables.find(root, address).and_then(tables::unmap)
+                    {
                         self.give_frame(physical);
                         account.refund(1);
                     }
@@ -346,17 +354,24 @@ impl<'a> Manager<'a> {
     /// Makes the memory of a dead domain as it was at the start, and its page table whole.
     pub fn renew(&self, domain: u64) -> Result<(), Error> {
         let instance = self.instance(domain)?;
-        for segment in self.segments_of(instance).filter(|segment| segment.initial != segment.physical) {
+        for segment in
+            self.segments_of(instance).filter(|segment| segment.initial != segment.physical)
+        {
             let target = self.words(segment.physical, segment.size);
             let source = self.words(segment.initial, segment.size);
             for (index, word) in target.iter().enumerate() {
                 // Content that begins as zero has no copy.
-                let initial = if segment.initial == 0 { 0 } else { source.get(index).map_or(0, |word| word.load(Relaxed)) };
+                let initial = if segment.initial == 0 {
+                    0
+                } else {
+                    source.get(index).map_or(0, |word| word.load(Relaxed))
+                };
                 word.store(initial, Relaxed);
             }
         }
         let root = self.root(domain)?;
-        let startup = self.tables.find(root, region(domain as u32) + STARTUP_OFFSET).and_then(tables::mapped);
+        let startup =
+            self.tables.find(root, region(domain as u32) + STARTUP_OFFSET).and_then(tables::mapped);
         let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);
         if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
             generation.fetch_add(1, Relaxed);

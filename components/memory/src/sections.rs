@@ -74,7 +74,8 @@ impl Manager<'_> {
         }
         self.charge(domain, pages)?;
         let busy = word(domain, pages) | BUSY;
-        let free = slots.iter().position(|slot| slot.compare_exchange(0, busy, Relaxed, Relaxed).is_ok());
+        let free =
+            slots.iter().position(|slot| slot.compare_exchange(0, busy, Relaxed, Relaxed).is_ok());
         let Some(slot) = free else {
             self.refund(domain, pages);
             return Err(Error::Exhausted);
@@ -115,12 +116,23 @@ impl Manager<'_> {
         shared
     }
 
-    fn map_section(&self, owner: u64, at: u64, pages: u64, domain: u64, writable: bool) -> Result<(), Error> {
+    fn map_section(
+        &self,
+        owner: u64,
+        at: u64,
+        pages: u64,
+        domain: u64,
+        writable: bool,
+    ) -> Result<(), Error> {
         let root = self.root(owner)?;
         let rights = USER | READ | if writable { WRITE } else { 0 };
         for page in 0..pages {
             let own = self.tables.find(root, at + page * PAGE_SIZE).and_then(tables::mapped);
-            tables::map_over(self.grow(domain, at + page * PAGE_SIZE)?, own.ok_or(Error::Dead)?, rights);
+            tables::map_over(
+                self.grow(domain, at + page * PAGE_SIZE)?,
+                own.ok_or(Error::Dead)?,
+                rights,
+            );
         }
         Ok(())
     }

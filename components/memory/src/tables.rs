@@ -102,10 +102,17 @@ impl<'a> Tables<'a> {
 
     /// The entry of the page at `address`; makes the tables that lead there. `made` counts the tables
     /// that the domain made, at most `limit`.
-    pub fn grow(&self, root: Root, address: u64, made: &AtomicU32, limit: u32) -> Result<&'a AtomicI64, Error> {
+    pub fn grow(
+        &self,
+        root: Root,
+        address: u64,
+        made: &AtomicU32,
+        limit: u32,
+    ) -> Result<&'a AtomicI64, Error> {
         let mut table = root.0;
         for level in [2, 1] {
-            let entry = self.entry(table, address >> (PAGE_SHIFT + 9 * level)).ok_or(Error::BadArgument)?;
+            let entry =
+                self.entry(table, address >> (PAGE_SHIFT + 9 * level)).ok_or(Error::BadArgument)?;
             table = match self.follow(entry.load(Relaxed) as u64)? {
                 Some(next) => next,
                 None => self.make(entry, made, limit)?,
@@ -171,8 +178,12 @@ impl<'a> Tables<'a> {
     }
 
     fn drop_empty(&self, table: usize, index: u64, below: usize) -> u32 {
-        let empty = (0..ENTRIES as u64).all(|index| self.entry(below, index).is_some_and(|entry| entry.load(Relaxed) == 0));
-        let Some(entry) = self.entry(table, index).filter(|_| empty && below >= self.first_free) else { return 0 };
+        let empty = (0..ENTRIES as u64)
+            .all(|index| self.entry(below, index).is_some_and(|entry| entry.load(Relaxed) == 0));
+        let Some(entry) = self.entry(table, index).filter(|_| empty && below >= self.first_free)
+        else {
+            return 0;
+        };
         entry.store(0, Relaxed);
         self.give(below);
         1

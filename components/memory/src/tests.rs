@@ -85,7 +85,10 @@ impl World {
         }
         let page_table = |index: usize| PAGE_TABLES + index as u64 * PAGE_SIZE;
         let header = Header {
-            free_memory: Range { start: FREE_PHYSICAL, end: FREE_PHYSICAL + FREE_PAGES * PAGE_SIZE },
+            free_memory: Range {
+                start: FREE_PHYSICAL,
+                end: FREE_PHYSICAL + FREE_PAGES * PAGE_SIZE,
+            },
             free_page_tables: Range { start: page_table(LAID_OUT), end: page_table(TABLE_PAGES) },
             page_tables_physical: TABLES_PHYSICAL,
             ..Header::default()
@@ -94,16 +97,26 @@ impl World {
         // What was there before is somebody's secret.
         memory.iter().for_each(|word| word.store(0x5ec2e7, Relaxed));
         let instances = vec![instance(1), instance(2)];
-        let world = World { state: State::NEW, header, instances, segments, tables: words(TABLE_PAGES), memory };
+        let world = World {
+            state: State::NEW,
+            header,
+            instances,
+            segments,
+            tables: words(TABLE_PAGES),
+            memory,
+        };
         for number in [1u32, 2] {
             let first = (number as usize - 1) * 3;
             let pointer = |table: usize| (TABLES_PHYSICAL as i64 >> 12) + table as i64;
             world.tables[first * 512].store(pointer(first + 1) << 10 | 1, Relaxed);
             let in_directory = (region(number) >> 21 & 511) as usize;
-            world.tables[(first + 1) * 512 + in_directory].store(pointer(first + 2) << 10 | 1, Relaxed);
+            world.tables[(first + 1) * 512 + in_directory]
+                .store(pointer(first + 2) << 10 | 1, Relaxed);
             let startup = (region(number) + STARTUP_OFFSET, laid_out(number, 3));
             let segments = world.segments.iter().filter(|segment| segment.instance == number);
-            for (address, physical) in segments.map(|segment| (segment.address, segment.physical)).chain([startup]) {
+            for (address, physical) in
+                segments.map(|segment| (segment.address, segment.physical)).chain([startup])
+            {
                 let entry = &world.tables[(first + 2) * 512 + (address >> 12 & 511) as usize];
                 tables::map_over(entry, physical, USER | READ | WRITE);
             }
@@ -135,7 +148,8 @@ impl World {
         let mut table = (self.instances[domain as usize - 1].satp & ((1 << 44) - 1)) << 12;
         for level in [2, 1, 0] {
             let index = address >> (12 + 9 * level) & 511;
-            let word = self.tables[((table - TABLES_PHYSICAL) / 8 + index) as usize].load(Relaxed) as u64;
+            let word =
+                self.tables[((table - TABLES_PHYSICAL) / 8 + index) as usize].load(Relaxed) as u64;
             if word & 1 == 0 {
                 return None;
             }
@@ -196,7 +210,14 @@ fn freed_pages_come_back() {
     let world = World::new();
     let (free, used) = (world.free(), world.used(1));
     let address = world.manager().allocate(1, 5).unwrap();
-    for (from, pages) in [(address, 6), (address - PAGE_SIZE, 1), (data(1), 1), (address + 8, 1), (address, 0), (address, u64::MAX)] {
+    for (from, pages) in [
+        (address, 6),
+        (address - PAGE_SIZE, 1),
+        (data(1), 1),
+        (address + 8, 1),
+        (address, 0),
+        (address, u64::MAX),
+    ] {
         assert!(world.manager().free(1, from, pages).is_err(), "{from:#x} {pages}");
     }
     assert!(world.manager().free(2, address, 5).is_err(), "not the caller's");
@@ -235,7 +256,10 @@ fn pages_in_an_open_window_stay() {
     let world = World::new();
     let address = world.manager().allocate(1, 2).unwrap();
     let (physical, _) = world.page(1, address + PAGE_SIZE).unwrap();
-    let slot = stack_top(2) - ACTIVATION_STACK_TOP + ACTIVATION_WINDOWS + 2 * WINDOW_SLOT_STRIDE + 3 * PAGE_SIZE;
+    let slot = stack_top(2) - ACTIVATION_STACK_TOP
+        + ACTIVATION_WINDOWS
+        + 2 * WINDOW_SLOT_STRIDE
+        + 3 * PAGE_SIZE;
     let manager = world.manager();
     let root = manager.tables.root(world.instances[1].satp).unwrap();
     let entry = manager.tables.find(root, slot).unwrap();
@@ -272,7 +296,11 @@ fn the_dead_reach_nothing_and_begin_anew() {
     assert_eq!(world.page(1, address), None);
     assert_eq!(world.page(1, data(1)).unwrap().0, laid_out(1, 0));
     for word in 0..512 {
-        assert_eq!(world.word(laid_out(1, 0) + word * 8).load(Relaxed), word as i64, "as in the image");
+        assert_eq!(
+            world.word(laid_out(1, 0) + word * 8).load(Relaxed),
+            word as i64,
+            "as in the image"
+        );
         assert_eq!(world.word(laid_out(1, 2) + word * 8).load(Relaxed), 0, "the stack is empty");
     }
     assert_eq!(world.word(generation).load(Relaxed), 5);
@@ -291,14 +319,18 @@ fn sections_are_shared_by_their_owner() {
     assert_eq!(manager.share(1, section, 9, true), Err(Error::NotFound));
     manager.share(1, section, 2, false).unwrap();
     for page in 0..3 {
-        let (own, other) = (world.page(1, section + page * PAGE_SIZE), world.page(2, section + page * PAGE_SIZE));
+        let (own, other) =
+            (world.page(1, section + page * PAGE_SIZE), world.page(2, section + page * PAGE_SIZE));
         assert_eq!(own.unwrap().0, other.unwrap().0);
         assert_eq!((own.unwrap().1, other.unwrap().1), (USER | READ | WRITE, USER | READ));
     }
     assert_eq!(manager.drop_section(2, section), Err(Error::NotAllowed));
     let used = world.used(1);
     manager.drop_section(1, section).unwrap();
-    assert_eq!((world.page(1, section), world.page(2, section), world.used(1)), (None, None, used - 3));
+    assert_eq!(
+        (world.page(1, section), world.page(2, section), world.used(1)),
+        (None, None, used - 3)
+    );
     assert_eq!(manager.drop_section(1, section), Err(Error::NotFound));
 }
 
@@ -328,7 +360,9 @@ fn nobody_takes_all_page_tables() {
     let count = AtomicU32::new(0);
     let root = manager.tables.root(world.instances[1].satp).unwrap();
     let made = (0..100)
-        .take_while(|leaf| manager.tables.grow(root, SECTIONS + leaf * LEAF_SPAN, &count, TABLES_OF_DOMAIN).is_ok())
+        .take_while(|leaf| {
+            manager.tables.grow(root, SECTIONS + leaf * LEAF_SPAN, &count, TABLES_OF_DOMAIN).is_ok()
+        })
         .count();
     // One of them is a directory.
     assert_eq!((made as u32, count.load(Relaxed)), (TABLES_OF_DOMAIN - 1, TABLES_OF_DOMAIN));

@@ -58,7 +58,13 @@ impl Area {
     /// Takes over granules `first .. end`, which are free; those below are taken for good.
     pub fn begin(&mut self, first: u16, end: u16) {
         let end = end.min(GRANULES as u16);
-        *self = Area { taken: Granules::NONE, first, end, next: first, free: end.saturating_sub(first) };
+        *self = Area {
+            taken: Granules::NONE,
+            first,
+            end,
+            next: first,
+            free: end.saturating_sub(first),
+        };
     }
 
     /// Free granules.
@@ -161,7 +167,10 @@ mod tests {
                 model[usize::from(start)..usize::from(start + count)].fill(false);
                 area.release(start, count);
             }
-            assert_eq!(usize::from(area.free()), model[7..].iter().filter(|taken| !**taken).count());
+            assert_eq!(
+                usize::from(area.free()),
+                model[7..].iter().filter(|taken| !**taken).count()
+            );
         }
     }
 }

@@ -72,7 +72,9 @@ impl Block {
     /// Whether it is open in `client`'s table and holds the entry `index`.
     pub fn holds(&self, client: u8, index: usize) -> bool {
         let first = usize::from(self.first);
-        self.state == State::Open && self.client == client && (first..first + usize::from(self.count)).contains(&index)
+        self.state == State::Open
+            && self.client == client
+            && (first..first + usize::from(self.count)).contains(&index)
     }
 }
 
@@ -107,7 +109,9 @@ impl Blocks {
     /// Place of the first open block that `which` accepts, at or behind `from`.
     pub fn find(&self, from: usize, which: impl Fn(&Block) -> bool) -> Option<usize> {
         let used = self.used().iter().enumerate().skip(from);
-        used.into_iter().find(|(_, block)| block.state == State::Open && which(block)).map(|(place, _)| place)
+        used.into_iter()
+            .find(|(_, block)| block.state == State::Open && which(block))
+            .map(|(place, _)| place)
     }
 
     /// A free place.

@@ -50,7 +50,8 @@ pub fn counters_used(memory: &Memory) -> u64 {
         return COUNTERS;
     }
     let entries = memory.instances.iter().flat_map(|instance| {
-        (PORTAL_FIRST_IMPORT..PORTALS_MAXIMUM).map(|index| memory.entry(instance.number as u8, index))
+        (PORTAL_FIRST_IMPORT..PORTALS_MAXIMUM)
+            .map(|index| memory.entry(instance.number as u8, index))
     });
     entries.filter_map(|code| counter(memory, code)).max().map_or(COUNTERS, |last| last + 8)
 }
@@ -76,8 +77,16 @@ impl Manager {
         Ok((index, line))
     }
 
-    fn describe_entry(&self, memory: &Memory, line: &mut Line, domain: u8, index: usize) -> core::fmt::Result {
-        let instance = |number: u32| memory.instance(number as u8).map_or("?", |instance| name_text(&instance.name));
+    fn describe_entry(
+        &self,
+        memory: &Memory,
+        line: &mut Line,
+        domain: u8,
+        index: usize,
+    ) -> core::fmt::Result {
+        let instance = |number: u32| {
+            memory.instance(number as u8).map_or("?", |instance| name_text(&instance.name))
+        };
         let listed = memory
             .portals
             .iter()
@@ -86,9 +95,15 @@ impl Manager {
             let Some(export) = memory.exports.get(portal.export as usize) else { return Ok(()) };
             let method = memory.methods_of(export).get(portal.method as usize);
             let length = portal.specification.iter().position(|byte| *byte == 0).unwrap_or(16);
-            let specification = core::str::from_utf8(&portal.specification[..length]).unwrap_or("?");
+            let specification =
+                core::str::from_utf8(&portal.specification[..length]).unwrap_or("?");
             let method = method.map_or("?", |method| name_text(&method.name));
-            return write!(line, "{specification} {}.{} {method}", instance(export.instance), name_text(&export.name));
+            return write!(
+                line,
+                "{specification} {}.{} {method}",
+                instance(export.instance),
+                name_text(&export.name)
+            );
         }
         let Some(place) = self.blocks.find(0, |block| block.holds(domain, index)) else {
             return line.write_str("device");
@@ -97,9 +112,20 @@ impl Manager {
         let method = index - usize::from(block.first);
         let stack = if block.server == self.scheduler { "rp" } else { "np" };
         let described = |line: &mut Line, export: u32| {
-            let Some(export) = memory.exports.get(export as usize) else { return line.write_str("?") };
-            let Some(method) = memory.methods_of(export).get(method) else { return line.write_str("?") };
-            write!(line, "{stack}{} {}.{} {}", letters(&method.letters), instance(export.instance), name_text(&export.name), name_text(&method.name))
+            let Some(export) = memory.exports.get(export as usize) else {
+                return line.write_str("?");
+            };
+            let Some(method) = memory.methods_of(export).get(method) else {
+                return line.write_str("?");
+            };
+            write!(
+                line,
+                "{stack}{} {}.{} {}",
+                letters(&method.letters),
+                instance(export.instance),
+                name_text(&export.name),
+                name_text(&method.name)
+            )
         };
         match block.kind {
             Kind::Export(export) => described(line, export),
@@ -115,12 +141,21 @@ impl Manager {
                 described(line, self.lock_export)?;
                 write!(line, " lock {number}")
             }
-            Kind::Registration(number) => match self.registrations.find(|registration| registration.number == number) {
-                Some(registration) => {
-                    write!(line, "np{} {} {method}", letters(&registration.methods[method].0), registration.name())
+            Kind::Registration(number) => {
+                match self.registrations.find(|registration| registration.number == number) {
+                    Some(registration) => {
+                        write!(
+                            line,
+                            "np{} {} {method}",
+                            letters(&registration.methods[method].0),
+                            registration.name()
+                        )
+                    }
+                    None => {
+                        write!(line, "{} (name taken back) {method}", instance(block.server.into()))
+                    }
                 }
-                None => write!(line, "{} (name taken back) {method}", instance(block.server.into())),
-            },
+            }
         }
     }
 }

@@ -31,15 +31,23 @@ impl Manager {
         let memory = self.memory()?;
         let thread = u64::from(thread);
         let read = |offset| {
-            frame(offset, memory.code_size(), |at| memory.thread_word(thread, at), |at| memory.code(at))
+            frame(
+                offset,
+                memory.code_size(),
+                |at| memory.thread_word(thread, at),
+                |at| memory.code(at),
+            )
         };
         let is = |frame: &Frame, caller: u8, callee: u8| {
             frame.caller == u64::from(caller) && frame.callee == u64::from(callee)
         };
         for _ in 0..LOOKS {
             let top = self.top(&memory, thread)?;
-            let own = read(top).and_then(|probe| read(probe.below)).filter(|own| is(own, server, self.own));
-            let served = own.and_then(|own| read(own.below)).filter(|served| is(served, client, server));
+            let own = read(top)
+                .and_then(|probe| read(probe.below))
+                .filter(|own| is(own, server, self.own));
+            let served =
+                own.and_then(|own| read(own.below)).filter(|served| is(served, client, server));
             if served.is_some() {
                 return Ok(());
             }
@@ -61,7 +69,8 @@ impl Manager {
             THREADS.time_used()?;
             let mut before = [0u64; 8];
             for (position, offset) in offsets().enumerate() {
-                before[position / 64] |= u64::from(memory.thread_word(thread, offset) == first_back) << (position % 64);
+                before[position / 64] |=
+                    u64::from(memory.thread_word(thread, offset) == first_back) << (position % 64);
             }
             SCHEDULER.fault_semaphore()?;
             let mut changed = offsets().enumerate().filter(|(position, offset)| {
@@ -95,4 +104,5 @@ const fn method(interface: &cairn_abi::descriptor::InterfaceDescriptor, name: &s
 }
 
 const TIME_USED: usize = method(&interfaces::ThreadsProxy::DESCRIPTOR, "time_used");
-const FAULT_SEMAPHORE: usize = method(&interfaces::SchedulerControlProxy::DESCRIPTOR, "fault_semaphore");
+const FAULT_SEMAPHORE: usize =
+    method(&interfaces::SchedulerControlProxy::DESCRIPTOR, "fault_semaphore");

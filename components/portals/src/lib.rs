@@ -29,7 +29,14 @@ mod tests {
             }
         }
         let specification = Specification::parse("rpctaiiiii").unwrap();
-        let made = generate::semaphore(SemaphoreOperation::P, &specification, &crossing, &mut words, 0x1000).unwrap();
+        let made = generate::semaphore(
+            SemaphoreOperation::P,
+            &specification,
+            &crossing,
+            &mut words,
+            0x1000,
+        )
+        .unwrap();
         longest = longest.max(made.size);
         assert!(longest > 1000 && longest <= PORTAL_MAXIMUM, "{longest}");
     }

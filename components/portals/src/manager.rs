@@ -8,7 +8,9 @@ use cairn::exclusive::Exclusive;
 use cairn::{Error, privileged, time};
 use cairn_abi::address::{PORTAL_CODE, STACK_GROUP_SIZE, STACK_GROUPS};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_abi::domain::{DOMAINS_MAXIMUM, PORTALS_MAXIMUM, exception_entry, portal_table, stack_queue};
+use cairn_abi::domain::{
+    DOMAINS_MAXIMUM, PORTALS_MAXIMUM, exception_entry, portal_table, stack_queue,
+};
 use cairn_abi::record::Instance;
 use cairn_abi::semaphore::{semaphore_word, waiters_word};
 use cairn_abi::thread::INVOCATION_LIMIT;
@@ -105,7 +107,8 @@ impl Manager {
         self.memory = Some(memory);
         self.own = cairn::environment::startup().domain as u8;
         let code = memory.header.free_portal_code;
-        let granule = |address: u64| ((address - PORTAL_CODE) / GRANULE).min(u16::MAX.into()) as u16;
+        let granule =
+            |address: u64| ((address - PORTAL_CODE) / GRANULE).min(u16::MAX.into()) as u16;
         self.area.begin(granule(code.start + GRANULE - 1), granule(code.end));
         for instance in memory.instances {
             let Some(entries) = self.entries.get_mut(instance.number as usize) else { continue };
@@ -214,18 +217,21 @@ impl Manager {
         self.area.take(start, granules);
         self.charged[usize::from(client)] += granules;
         self.entries[usize::from(client)].take(first, count);
-        self.blocks.put(place, Block {
-            state: State::Open,
-            kind: target.kind,
-            client,
-            server: target.server,
-            owner: target.owner,
-            count: count as u8,
-            first: first as u16,
-            start,
-            granules,
-            queue,
-        });
+        self.blocks.put(
+            place,
+            Block {
+                state: State::Open,
+                kind: target.kind,
+                client,
+                server: target.server,
+                owner: target.owner,
+                count: count as u8,
+                first: first as u16,
+                start,
+                granules,
+                queue,
+            },
+        );
         Ok(first as u64)
     }
 
@@ -236,7 +242,9 @@ impl Manager {
                 self.reclaim();
             }
             let within = self.charged[usize::from(client)] + wanted <= QUOTA;
-            if let (true, Some(place), Some(start)) = (within, self.blocks.free_place(), self.area.find(wanted)) {
+            if let (true, Some(place), Some(start)) =
+                (within, self.blocks.free_place(), self.area.find(wanted))
+            {
                 return Ok((place, start));
             }
             if self.blocks.closed() == 0 {
@@ -248,7 +256,9 @@ impl Manager {
 
     fn queue(&mut self, memory: &Memory, client: u8, server: u8) -> Result<u16, Error> {
         match self.queues.queue(memory, client, server) {
-            Err(Error::Exhausted) if self.blocks.closed() > 0 || self.queues.unused(&self.blocks) => {
+            Err(Error::Exhausted)
+                if self.blocks.closed() > 0 || self.queues.unused(&self.blocks) =>
+            {
                 self.reclaim();
                 self.queues.queue(memory, client, server)
             }
@@ -334,7 +344,8 @@ impl Manager {
                     false => memory.thread_top(thread),
                 };
                 for offset in frames::below(top) {
-                    let granule = memory.thread_word(thread, offset).wrapping_sub(PORTAL_CODE) / GRANULE;
+                    let granule =
+                        memory.thread_word(thread, offset).wrapping_sub(PORTAL_CODE) / GRANULE;
                     self.named.set(granule);
                 }
             }
@@ -360,7 +371,10 @@ fn end(instance: &Instance) -> End {
 }
 
 /// The specification of one method. Letters may come from an untrusted server.
-pub fn with_letters(specification: Specification, letters: &[u8; LETTERS_SIZE]) -> Result<Specification, Error> {
+pub fn with_letters(
+    specification: Specification,
+    letters: &[u8; LETTERS_SIZE],
+) -> Result<Specification, Error> {
     let length = letters.iter().position(|letter| *letter == 0).unwrap_or(LETTERS_SIZE);
     if letters[length..].iter().any(|letter| *letter != 0) {
         return Err(Error::BadArgument);

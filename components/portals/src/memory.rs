@@ -72,7 +72,8 @@ impl Memory {
     /// The longest execution that the export of a block declares, in ticks; zero: none.
     pub fn longest_execution(&self, kind: Kind) -> u64 {
         let (Kind::Export(number) | Kind::Object(number, _)) = kind else { return 0 };
-        let nanoseconds = self.exports.get(number as usize).map_or(0, |export| export.longest_execution);
+        let nanoseconds =
+            self.exports.get(number as usize).map_or(0, |export| export.longest_execution);
         (u128::from(nanoseconds) * u128::from(self.header.time_base)).div_ceil(1_000_000_000) as u64
     }
 
@@ -144,7 +145,11 @@ impl Memory {
     /// A word of a thread's block.
     pub fn thread_word(&self, thread: u64, offset: u64) -> u64 {
         let at = (thread * THREAD_BLOCK_SIZE + offset) as usize;
-        if offset < THREAD_BLOCK_SIZE && at < self.threads.size() { self.threads.load(at) } else { 0 }
+        if offset < THREAD_BLOCK_SIZE && at < self.threads.size() {
+            self.threads.load(at)
+        } else {
+            0
+        }
     }
 
     /// Offset of the topmost frame of a thread that does not run; zero: there was never a thread of

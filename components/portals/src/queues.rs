@@ -60,7 +60,9 @@ impl Queues {
             .activations
             .iter()
             .zip(&self.owners)
-            .position(|(activation, owner)| *owner == NOBODY && activation.domain == u32::from(server))
+            .position(|(activation, owner)| {
+                *owner == NOBODY && activation.domain == u32::from(server)
+            })
             .ok_or(Error::Exhausted)?;
         let unused = used.iter().skip(self.described.into()).position(|pair| *pair == (0, 0));
         let queue = match unused {

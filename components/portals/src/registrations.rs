@@ -51,7 +51,10 @@ impl Registration {
     pub fn is_called(&self, name: &str) -> bool {
         let own = &self.name[..self.name_length];
         own == name.as_bytes()
-            || own.iter().position(|byte| *byte == b'.').is_some_and(|dot| &own[dot + 1..] == name.as_bytes())
+            || own
+                .iter()
+                .position(|byte| *byte == b'.')
+                .is_some_and(|dot| &own[dot + 1..] == name.as_bytes())
     }
 
     /// The name.
@@ -74,7 +77,10 @@ impl Registrations {
 
     /// A free place, within the server's quota.
     pub fn free(&self, server: u8) -> Result<usize, Error> {
-        let used = self.0.iter().filter(|registration| registration.number != 0 && registration.server == server);
+        let used = self
+            .0
+            .iter()
+            .filter(|registration| registration.number != 0 && registration.server == server);
         if used.count() >= REGISTRATIONS_OF_SERVER {
             return Err(Error::Exhausted);
         }

@@ -19,7 +19,13 @@ impl Manager {
     }
 
     /// Opens an export of the description for a client whom the name server admitted.
-    pub fn open_export(&mut self, client: u8, generation: u64, number: usize, version: u64) -> Result<u64, Error> {
+    pub fn open_export(
+        &mut self,
+        client: u8,
+        generation: u64,
+        number: usize,
+        version: u64,
+    ) -> Result<u64, Error> {
         let memory = self.memory()?;
         let export = self.export(number)?;
         // An object is made by its server, for a client that is inside.
@@ -31,7 +37,13 @@ impl Manager {
         }
         let methods = memory.methods_of(export);
         let kind = Kind::Export(number as u32);
-        let target = Target { kind, server: export.instance as u8, owner: 0, constant: 0, specification: None };
+        let target = Target {
+            kind,
+            server: export.instance as u8,
+            owner: 0,
+            constant: 0,
+            specification: None,
+        };
         self.make((client, generation), &target, methods.len(), |index| Entry {
             letters: methods[index].letters,
             entry: methods[index].entry,
@@ -40,8 +52,17 @@ impl Manager {
     }
 
     /// Opens what a server registered.
-    pub fn open_registration(&mut self, client: u8, generation: u64, number: u64, version: u64) -> Result<u64, Error> {
-        let registration = *self.registrations.find(|candidate| candidate.number == number).ok_or(Error::NotFound)?;
+    pub fn open_registration(
+        &mut self,
+        client: u8,
+        generation: u64,
+        number: u64,
+        version: u64,
+    ) -> Result<u64, Error> {
+        let registration = *self
+            .registrations
+            .find(|candidate| candidate.number == number)
+            .ok_or(Error::NotFound)?;
         if let Some(kind) = registration.published {
             return self.open_published(client, generation, &registration, kind, version);
         }
@@ -63,7 +84,9 @@ impl Manager {
         let place = self.block_at(client, first)?;
         let block = *self.blocks.get(place);
         match block.kind {
-            Kind::Semaphore(_) | Kind::Lock(_) if block.owner == client => self.end_synchronisation(&block),
+            Kind::Semaphore(_) | Kind::Lock(_) if block.owner == client => {
+                self.end_synchronisation(&block)
+            }
             _ => {
                 self.close_place(place);
                 Ok(())
@@ -73,7 +96,8 @@ impl Manager {
 
     /// Place of the block that begins at an index of a client's table.
     pub fn block_at(&self, client: u8, first: u64) -> Result<usize, Error> {
-        let place = self.blocks.find(0, |block| block.client == client && u64::from(block.first) == first);
+        let place =
+            self.blocks.find(0, |block| block.client == client && u64::from(block.first) == first);
         place.ok_or(Error::NotFound)
     }
 
@@ -81,18 +105,24 @@ impl Manager {
     pub fn revoke(&mut self, server: u8, name: &str, client: u64) -> Result<u64, Error> {
         let exports = self.memory()?.exports;
         let described = exports.iter().position(|export| {
-            export.instance == u32::from(server) && export.is_object == 0 && name_text(&export.name) == name
+            export.instance == u32::from(server)
+                && export.is_object == 0
+                && name_text(&export.name) == name
         });
         let kind = match described {
             Some(number) => Kind::Export(number as u32),
             None => {
-                let registered = |candidate: &Registration| candidate.server == server && candidate.is_called(name);
+                let registered = |candidate: &Registration| {
+                    candidate.server == server && candidate.is_called(name)
+                };
                 let registration = self.registrations.find(registered).ok_or(Error::NotFound)?;
                 registration.published.unwrap_or(Kind::Registration(registration.number))
             }
         };
         let revoked = |block: &Block| {
-            block.kind == kind && block.client != block.owner && (client == 0 || u64::from(block.client) == client)
+            block.kind == kind
+                && block.client != block.owner
+                && (client == 0 || u64::from(block.client) == client)
         };
         Ok(self.close_all(revoked))
     }
@@ -103,13 +133,20 @@ impl Manager {
         let position = exports.iter().position(|export| {
             export.instance == u32::from(server)
                 && export.is_object != 0
-                && (name_text(&export.interface) == interface || name_text(&export.name) == interface)
+                && (name_text(&export.interface) == interface
+                    || name_text(&export.name) == interface)
         });
         position.map(|position| position as u32).ok_or(Error::NotFound)
     }
 
     /// Makes an object of a server's in a client's table.
-    pub fn make_object(&mut self, client: (u8, u64), server: u8, interface: &str, control: u64) -> Result<u64, Error> {
+    pub fn make_object(
+        &mut self,
+        client: (u8, u64),
+        server: u8,
+        interface: &str,
+        control: u64,
+    ) -> Result<u64, Error> {
         let memory = self.memory()?;
         let number = self.object_export(server, interface)?;
         let methods = memory.methods_of(self.export(number as usize)?);
@@ -123,7 +160,13 @@ impl Manager {
     }
 
     /// Registers entry points; `bytes` is the version, then each method's letters and entry.
-    pub fn register(&mut self, server: u8, name: &str, policy: &str, bytes: &[u8]) -> Result<(), Error> {
+    pub fn register(
+        &mut self,
+        server: u8,
+        name: &str,
+        policy: &str,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
         let (version, methods) = bytes.split_first_chunk::<8>().ok_or(Error::BadArgument)?;
         let (methods, rest) = methods.as_chunks::<24>();
         if methods.is_empty() || methods.len() > METHODS_MAXIMUM || !rest.is_empty() {
@@ -146,7 +189,12 @@ impl Manager {
     }
 
     /// Takes a registration into the table and its name into the name server.
-    pub fn add_registration(&mut self, name: &str, policy: &str, mut registration: Registration) -> Result<(), Error> {
+    pub fn add_registration(
+        &mut self,
+        name: &str,
+        policy: &str,
+        mut registration: Registration,
+    ) -> Result<(), Error> {
         self.memory()?.check_alive(registration.server, None)?;
         let place = self.registrations.free(registration.server)?;
         registration.number = NAME_CONTROL.add(registration.server.into(), name, policy)?;
@@ -198,7 +246,12 @@ impl Manager {
     }
 
     /// Instructions for making one portal in the client's table, which is closed again.
-    pub fn measure(&mut self, client: (u8, u64), target: &Target, letters: [u8; LETTERS_SIZE]) -> Result<u64, Error> {
+    pub fn measure(
+        &mut self,
+        client: (u8, u64),
+        target: &Target,
+        letters: [u8; LETTERS_SIZE],
+    ) -> Result<u64, Error> {
         let entry = self.memory()?.instance(client.0)?.stub;
         let before = time::instructions();
         let made = self.make(client, target, 1, |_| Entry { letters, entry, operation: None });

@@ -16,10 +16,14 @@ impl Manager {
     pub fn find_scheduler(&mut self, memory: &Memory) -> Result<(), Error> {
         let import = SCHEDULER.first_portal();
         let own = u32::from(self.own);
-        let portal = memory.portals.iter().find(|portal| portal.client == own && portal.index == import);
-        let export = portal.and_then(|portal| memory.exports.get(portal.export as usize)).ok_or(Error::NotFound)?;
+        let portal =
+            memory.portals.iter().find(|portal| portal.client == own && portal.index == import);
+        let export = portal
+            .and_then(|portal| memory.exports.get(portal.export as usize))
+            .ok_or(Error::NotFound)?;
         self.scheduler = export.instance as u8;
-        self.semaphore_export = self.object_export(self.scheduler, <dyn interfaces::Semaphore>::NAME)?;
+        self.semaphore_export =
+            self.object_export(self.scheduler, <dyn interfaces::Semaphore>::NAME)?;
         self.lock_export = self.object_export(self.scheduler, <dyn interfaces::Lock>::NAME)?;
         Ok(())
     }
@@ -31,7 +35,12 @@ impl Manager {
     }
 
     /// Makes a semaphore for a domain.
-    pub fn make_semaphore(&mut self, client: u8, generation: u64, initial: u64) -> Result<u64, Error> {
+    pub fn make_semaphore(
+        &mut self,
+        client: u8,
+        generation: u64,
+        initial: u64,
+    ) -> Result<u64, Error> {
         let index = SCHEDULER.allocate_semaphore(client.into(), initial)?;
         let made = self.portals_of((client, generation), Kind::Semaphore(index as u16), client);
         if made.is_err() {
@@ -86,7 +95,9 @@ impl Manager {
         // this manager, afterwards.
         let kind = block.kind;
         self.close_all(|other| other.kind == kind);
-        while let Some(published) = self.registrations.find(|candidate| candidate.published == Some(kind)).copied() {
+        while let Some(published) =
+            self.registrations.find(|candidate| candidate.published == Some(kind)).copied()
+        {
             let _ = NAME_CONTROL.remove(published.server.into(), published.name());
             self.registrations.forget(|candidate| candidate.number == published.number);
         }
@@ -94,7 +105,13 @@ impl Manager {
     }
 
     /// Publishes a semaphore or lock that `server` made.
-    pub fn publish(&mut self, server: u8, first: u64, name: &str, policy: &str) -> Result<(), Error> {
+    pub fn publish(
+        &mut self,
+        server: u8,
+        first: u64,
+        name: &str,
+        policy: &str,
+    ) -> Result<(), Error> {
         let block = *self.blocks.get(self.block_at(server, first)?);
         match block.kind {
             Kind::Semaphore(_) | Kind::Lock(_) if block.owner == server => {

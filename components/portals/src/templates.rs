@@ -56,7 +56,11 @@ pub struct Templates {
     next: usize,
 }
 
-fn key(specification: &Specification, letters: &[u8; LETTERS_SIZE], operation: Option<SemaphoreOperation>) -> u128 {
+fn key(
+    specification: &Specification,
+    letters: &[u8; LETTERS_SIZE],
+    operation: Option<SemaphoreOperation>,
+) -> u128 {
     let stack = match specification.stack {
         Stack::Shared => 1,
         Stack::New => 2,
@@ -107,9 +111,16 @@ impl Templates {
 
     /// Finds or generates the template of a method; of the crossing only the index, the caller and
     /// whether calls are counted or stamped matter here. Letters may come from an untrusted server.
-    pub fn find(&mut self, specification: &Specification, method: &Entry, crossing: &Crossing) -> Result<usize, Error> {
+    pub fn find(
+        &mut self,
+        specification: &Specification,
+        method: &Entry,
+        crossing: &Crossing,
+    ) -> Result<usize, Error> {
         let key = key(specification, &method.letters, method.operation);
-        if let Some(place) = self.slots[..self.used].iter().position(|template| template.fits(key, crossing)) {
+        if let Some(place) =
+            self.slots[..self.used].iter().position(|template| template.fits(key, crossing))
+        {
             return Ok(place);
         }
         let specification = crate::manager::with_letters(*specification, &method.letters)?;
@@ -117,7 +128,8 @@ impl Templates {
         let template = &mut self.slots[place];
         // If it fails in the middle, nothing may be found here.
         template.key = 0;
-        let words = <[u32]>::mut_from_bytes(template.code.as_mut_bytes()).map_err(|_| Error::Unknown)?;
+        let words =
+            <[u32]>::mut_from_bytes(template.code.as_mut_bytes()).map_err(|_| Error::Unknown)?;
         let made = match method.operation {
             Some(operation) => generate::semaphore(operation, &specification, crossing, words, 0),
             None => generate::pair(&specification, crossing, words, 0),

@@ -28,12 +28,24 @@ mod component {
     }
 
     impl cairn_interfaces::Deadlines for Deadlines {
-        fn set_period(&self, thread: CallerThread, caller: Caller, other: u64, period: u64) -> Result<(), Error> {
+        fn set_period(
+            &self,
+            thread: CallerThread,
+            caller: Caller,
+            other: u64,
+            period: u64,
+        ) -> Result<(), Error> {
             Server::<This>::operation(|core, now| {
                 let ceiling = core.highest_priority(domain(caller));
-                core.adjust(index(thread), domain(caller), Handle(other), now, |policy, _, other| {
-                    policy.set_period(other, period, ceiling, now);
-                })
+                core.adjust(
+                    index(thread),
+                    domain(caller),
+                    Handle(other),
+                    now,
+                    |policy, _, other| {
+                        policy.set_period(other, period, ceiling, now);
+                    },
+                )
             })
         }
     }

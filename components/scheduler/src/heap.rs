@@ -89,11 +89,8 @@ fn remove_linked<O: Order>(
     links: Links,
     thread: ThreadIndex,
 ) -> ThreadIndex {
-    let rest = if links.right == IDLE {
-        links.left
-    } else {
-        merge::<O>(threads, links.left, links.right)
-    };
+    let rest =
+        if links.right == IDLE { links.left } else { merge::<O>(threads, links.left, links.right) };
     let parent = links.parent;
     *O::links_mut(&mut threads[thread as usize]) = Links::ALONE;
     if rest != IDLE {

@@ -25,7 +25,12 @@ pub trait Machine {
     /// Whether stack queue `queue`, which is below [`crate::QUEUES`], has a free activation.
     fn has_activation(&self, queue: u16) -> bool;
     /// Makes `thread` ready to begin at `entry` in `domain`.
-    fn set_up_thread(&mut self, thread: ThreadIndex, domain: u8, start: &Start) -> Result<(), Error>;
+    fn set_up_thread(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        start: &Start,
+    ) -> Result<(), Error>;
     /// `thread` has ended: its block is free.
     fn retire_thread(&mut self, thread: ThreadIndex);
     /// The next timer interrupt comes at `ticks` or as soon as possible after it; all ones: none.

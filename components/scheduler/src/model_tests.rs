@@ -5,8 +5,8 @@ use crate::testing::*;
 use crate::*;
 use cairn_abi::Error;
 use core::sync::atomic::Ordering::Relaxed;
-use proptest::prelude::*;
 use model::*;
+use proptest::prelude::*;
 use std::{boxed::Box, vec};
 
 #[path = "model.rs"]
@@ -223,11 +223,8 @@ impl Pair {
             Step::Stop(target) | Step::Resume(target) => {
                 let handle = m.handle(target);
                 let stops = matches!(step, Step::Stop(_));
-                let outcome = if stops {
-                    s.stop(caller, handle, now)
-                } else {
-                    s.resume(caller, handle, now)
-                };
+                let outcome =
+                    if stops { s.stop(caller, handle, now) } else { s.resume(caller, handle, now) };
                 if m.get(target).is_none() {
                     return self.refuse(caller, Error::NotFound, outcome);
                 }

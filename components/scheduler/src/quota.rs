@@ -28,5 +28,6 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
-    pub(crate) const NONE: Domain = Domain { quota: Quota::NONE, threads: 0, semaphores: 0, locks: 0 };
+    pub(crate) const NONE: Domain =
+        Domain { quota: Quota::NONE, threads: 0, semaphores: 0, locks: 0 };
 }

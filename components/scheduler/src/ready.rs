@@ -124,12 +124,8 @@ fn unlink(threads: &mut Threads, thread: ThreadIndex) {
 }
 
 impl ReadyQueue for FixedPriority {
-    const ZERO: FixedPriority = FixedPriority {
-        first: IDLE,
-        first_level: 0,
-        heads: [IDLE; 256],
-        levels: Bitmap::EMPTY,
-    };
+    const ZERO: FixedPriority =
+        FixedPriority { first: IDLE, first_level: 0, heads: [IDLE; 256], levels: Bitmap::EMPTY };
     const RELEASES: bool = false;
 
     fn start(&mut self) {

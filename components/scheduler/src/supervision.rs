@@ -103,7 +103,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// [`Scheduler::cancel_wait`], but not of a wait for a lock or an activation.
-    pub fn cancel_event_wait(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
+    pub fn cancel_event_wait(
+        &mut self,
+        thread: ThreadIndex,
+        target: Handle,
+        now: u64,
+    ) -> M::Outcome {
         match self.existing(target).map(|target| self.threads[target as usize].state) {
             Ok(State::Lock | State::Stack) => self.machine.reply(0, 0),
             _ => self.cancel_wait(thread, target, now),

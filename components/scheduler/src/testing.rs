@@ -47,7 +47,12 @@ impl Machine for TestMachine {
     fn has_activation(&self, queue: u16) -> bool {
         self.free_activations.contains(&queue)
     }
-    fn set_up_thread(&mut self, thread: ThreadIndex, domain: u8, start: &Start) -> Result<(), Error> {
+    fn set_up_thread(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        start: &Start,
+    ) -> Result<(), Error> {
         if self.refuse_set_up {
             return Err(Error::BadPointer);
         }
@@ -73,8 +78,7 @@ pub const QUOTA: Quota = Quota { threads: 200, semaphores: 100, locks: 100, prio
 /// domain 2, and a thread of domain 1 per priority given, from number 1 on.
 pub fn scheduler(priorities: &[u8]) -> Box<TestScheduler> {
     let mut scheduler = Box::new(TestScheduler::new(TestMachine::new()));
-    scheduler
-        .start(Configuration { quantum: QUANTUM, supervisor_semaphore: SUPERVISOR_SEMAPHORE });
+    scheduler.start(Configuration { quantum: QUANTUM, supervisor_semaphore: SUPERVISOR_SEMAPHORE });
     for queue in 0..QUEUES {
         scheduler.machine.waiters_word(queue as u16).store(0, Relaxed);
     }

@@ -131,7 +131,8 @@ impl Thread {
     };
 
     /// Before the scheduler's start.
-    pub(crate) const ZERO: Thread = Thread { own_level: 0, level: 0, state: State::Ready, ..Thread::FREE };
+    pub(crate) const ZERO: Thread =
+        Thread { own_level: 0, level: 0, state: State::Ready, ..Thread::FREE };
 
     /// Sets the key of [`crate::heap::ByWaitKey`], while the thread is in no such heap: for a ready
     /// queue that is one.

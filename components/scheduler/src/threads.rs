@@ -63,7 +63,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let account = &mut self.domains[domain as usize];
         account.threads = account.threads.saturating_add(1);
         let record = &mut self.threads[thread as usize];
-        *record = Thread { generation: record.generation, state: State::Ready, wait: Links::ALONE, ..Thread::FREE };
+        *record = Thread {
+            generation: record.generation,
+            state: State::Ready,
+            wait: Links::ALONE,
+            ..Thread::FREE
+        };
         self.fault_of[thread as usize] = Fault::NONE;
         self.ready.set_priority(&mut self.threads, thread, priority, now);
         self.refresh_urgency(thread);
@@ -81,7 +86,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Waits until the thread that `handle` names has ended. One thread can wait for another's end.
-    pub fn join(&mut self, thread: ThreadIndex, domain: u8, handle: Handle, now: u64) -> M::Outcome {
+    pub fn join(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        handle: Handle,
+        now: u64,
+    ) -> M::Outcome {
         let other = handle.thread();
         let generation = u64::from(self.threads[other as usize].generation);
         if handle.generation() > generation {

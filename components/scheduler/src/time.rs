@@ -73,7 +73,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 }
             }
             let shares = self.ready.shares(&self.threads);
-            self.next_tick = if shares { now.saturating_add(self.configuration.quantum) } else { 0 };
+            self.next_tick =
+                if shares { now.saturating_add(self.configuration.quantum) } else { 0 };
         }
         self.arm(now);
         self.finish(thread, 0, 0, now)

@@ -32,7 +32,10 @@ fn method<'text>(name: &str, number: u64, text: &'text mut [u8; TEXT]) -> Option
 }
 
 /// `name`, or the only export of the component called so.
-fn export_of(name: &Word, screen: &mut Screen) -> core::result::Result<Option<Word>, core::fmt::Error> {
+fn export_of(
+    name: &Word,
+    screen: &mut Screen,
+) -> core::result::Result<Option<Word>, core::fmt::Error> {
     let is_component = !name.contains('.');
     let (mut found, mut count) = (None, 0);
     each_name(|known| {
@@ -79,20 +82,33 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
 
 fn list(name: &str, screen: &mut Screen) -> Result {
     let mut result = Ok(());
-    each_method(name, |method| result = result.and_then(|()| writeln!(screen, "  {name} {method}")));
+    each_method(name, |method| {
+        result = result.and_then(|()| writeln!(screen, "  {name} {method}"))
+    });
     result
 }
 
 fn call(name: &Word, number: u32, method: &Method, words: &[Word], screen: &mut Screen) -> Result {
     let arguments = match method.arguments(words) {
         Ok(arguments) => arguments,
-        Err(Refusal::Count(_)) => return writeln!(screen, "error: expected `call {name} {method}`"),
-        Err(Refusal::Number(position, mistake)) => return writeln!(screen, "error: `{}`: {}", words[position], mistake.text()),
-        Err(Refusal::Letter(letter)) => return writeln!(screen, "error: only a program can pass a parameter `{letter}`"),
+        Err(Refusal::Count(_)) => {
+            return writeln!(screen, "error: expected `call {name} {method}`");
+        }
+        Err(Refusal::Number(position, mistake)) => {
+            return writeln!(screen, "error: `{}`: {}", words[position], mistake.text());
+        }
+        Err(Refusal::Letter(letter)) => {
+            return writeln!(screen, "error: only a program can pass a parameter `{letter}`");
+        }
     };
     let first = match imports::PORTALS.open(name, 0) {
         Ok(first) => first as u32,
-        Err(Error::NotAllowed) => return writeln!(screen, "error: `{name}` is not open to the shell; its `open` in the description says to whom"),
+        Err(Error::NotAllowed) => {
+            return writeln!(
+                screen,
+                "error: `{name}` is not open to the shell; its `open` in the description says to whom"
+            );
+        }
         Err(error) => return writeln!(screen, "error: cannot open `{name}`: {}", error.text()),
     };
     let mut buffers = [[0; BUFFER]; BUFFERS];

@@ -30,22 +30,134 @@ enum Names {
 const ANY: usize = usize::MAX;
 
 static COMMANDS: [Command; 16] = [
-    Command { name: "help", arguments: "", help: "this list", count: (0, 0), names: Names::None, run: help },
-    Command { name: "ps", arguments: "", help: "components: domain, state, memory, threads", count: (0, 0), names: Names::None, run: listing::instances },
-    Command { name: "threads", arguments: "", help: "threads: home, priority, what they wait for, time used", count: (0, 0), names: Names::None, run: listing::threads },
-    Command { name: "portals", arguments: "[NAME]", help: "portals of all components, or of one: index, specification, to whom", count: (0, 1), names: Names::Instances, run: listing::portals },
-    Command { name: "names", arguments: "", help: "what can be opened: name, interface, by whom", count: (0, 0), names: Names::None, run: listing::names },
-    Command { name: "mem", arguments: "", help: "memory and portal code, used and free", count: (0, 0), names: Names::None, run: listing::memory },
-    Command { name: "uptime", arguments: "", help: "time since the start", count: (0, 0), names: Names::None, run: listing::uptime },
-    Command { name: "call", arguments: "NAME METHOD ARGS...", help: "calls a method; `call NAME` lists them", count: (1, ANY), names: Names::Exports, run: call::run },
-    Command { name: "crash", arguments: "NAME", help: "makes a component fault", count: (1, 1), names: Names::Instances, run: control::crash },
-    Command { name: "kill", arguments: "NAME", help: "ends a component", count: (1, 1), names: Names::Instances, run: control::kill },
-    Command { name: "restart", arguments: "NAME", help: "starts a component anew", count: (1, 1), names: Names::Instances, run: control::restart },
-    Command { name: "bench", arguments: "[NAME]", help: "how to measure", count: (0, 1), names: Names::None, run: bench },
-    Command { name: "echo", arguments: "WORDS...", help: "says the words again", count: (0, ANY), names: Names::None, run: echo },
-    Command { name: "clear", arguments: "", help: "clears the screen", count: (0, 0), names: Names::None, run: clear },
-    Command { name: "reboot", arguments: "", help: "starts the machine anew", count: (0, 0), names: Names::None, run: control::reboot },
-    Command { name: "halt", arguments: "[STATUS]", help: "stops the machine; the status is that of ./cairn run", count: (0, 1), names: Names::None, run: control::halt },
+    Command {
+        name: "help",
+        arguments: "",
+        help: "this list",
+        count: (0, 0),
+        names: Names::None,
+        run: help,
+    },
+    Command {
+        name: "ps",
+        arguments: "",
+        help: "components: domain, state, memory, threads",
+        count: (0, 0),
+        names: Names::None,
+        run: listing::instances,
+    },
+    Command {
+        name: "threads",
+        arguments: "",
+        help: "threads: home, priority, what they wait for, time used",
+        count: (0, 0),
+        names: Names::None,
+        run: listing::threads,
+    },
+    Command {
+        name: "portals",
+        arguments: "[NAME]",
+        help: "portals of all components, or of one: index, specification, to whom",
+        count: (0, 1),
+        names: Names::Instances,
+        run: listing::portals,
+    },
+    Command {
+        name: "names",
+        arguments: "",
+        help: "what can be opened: name, interface, by whom",
+        count: (0, 0),
+        names: Names::None,
+        run: listing::names,
+    },
+    Command {
+        name: "mem",
+        arguments: "",
+        help: "memory and portal code, used and free",
+        count: (0, 0),
+        names: Names::None,
+        run: listing::memory,
+    },
+    Command {
+        name: "uptime",
+        arguments: "",
+        help: "time since the start",
+        count: (0, 0),
+        names: Names::None,
+        run: listing::uptime,
+    },
+    Command {
+        name: "call",
+        arguments: "NAME METHOD ARGS...",
+        help: "calls a method; `call NAME` lists them",
+        count: (1, ANY),
+        names: Names::Exports,
+        run: call::run,
+    },
+    Command {
+        name: "crash",
+        arguments: "NAME",
+        help: "makes a component fault",
+        count: (1, 1),
+        names: Names::Instances,
+        run: control::crash,
+    },
+    Command {
+        name: "kill",
+        arguments: "NAME",
+        help: "ends a component",
+        count: (1, 1),
+        names: Names::Instances,
+        run: control::kill,
+    },
+    Command {
+        name: "restart",
+        arguments: "NAME",
+        help: "starts a component anew",
+        count: (1, 1),
+        names: Names::Instances,
+        run: control::restart,
+    },
+    Command {
+        name: "bench",
+        arguments: "[NAME]",
+        help: "how to measure",
+        count: (0, 1),
+        names: Names::None,
+        run: bench,
+    },
+    Command {
+        name: "echo",
+        arguments: "WORDS...",
+        help: "says the words again",
+        count: (0, ANY),
+        names: Names::None,
+        run: echo,
+    },
+    Command {
+        name: "clear",
+        arguments: "",
+        help: "clears the screen",
+        count: (0, 0),
+        names: Names::None,
+        run: clear,
+    },
+    Command {
+        name: "reboot",
+        arguments: "",
+        help: "starts the machine anew",
+        count: (0, 0),
+        names: Names::None,
+        run: control::reboot,
+    },
+    Command {
+        name: "halt",
+        arguments: "[STATUS]",
+        help: "stops the machine; the status is that of ./cairn run",
+        count: (0, 1),
+        names: Names::None,
+        run: control::halt,
+    },
 ];
 
 /// The first line.
@@ -105,11 +217,16 @@ impl Completer for Commands {
         let Some(first) = before.next() else {
             return COMMANDS.iter().for_each(|command| take(command.name));
         };
-        let names = COMMANDS.iter().find(|command| command.name == first).map_or(Names::None, |command| command.names);
+        let names = COMMANDS
+            .iter()
+            .find(|command| command.name == first)
+            .map_or(Names::None, |command| command.names);
         match (names, before.next(), before.next()) {
             (Names::Instances, None, None) => listing::each_instance(|_, name| take(name)),
             (Names::Exports, None, None) => listing::each_name(|name| take(name)),
-            (Names::Exports, Some(export), None) => call::each_method(export, |method| take(method.name)),
+            (Names::Exports, Some(export), None) => {
+                call::each_method(export, |method| take(method.name))
+            }
             _ => {}
         }
     }

@@ -28,7 +28,12 @@ impl<'word> Completion<'word> {
             // What is longer than a line cannot be typed either.
             let _ = self.common.push_str(rest);
         } else {
-            let same = self.common.bytes().zip(rest.bytes()).take_while(|(one, other)| one == other).count();
+            let same = self
+                .common
+                .bytes()
+                .zip(rest.bytes())
+                .take_while(|(one, other)| one == other)
+                .count();
             self.common.truncate(same);
         }
         self.count += 1;

@@ -8,12 +8,20 @@ use cairn_shell::words::{Word, number};
 use core::fmt::{Result, Write};
 
 /// Asks the supervisor about the component that the first word names.
-fn ask(words: &[Word], screen: &mut Screen, request: impl Fn(&str) -> core::result::Result<(), Error>) -> Result {
+fn ask(
+    words: &[Word],
+    screen: &mut Screen,
+    request: impl Fn(&str) -> core::result::Result<(), Error>,
+) -> Result {
     let Some(name) = words.first() else { return Ok(()) };
     match request(name) {
         Ok(()) => tell(name, screen),
-        Err(Error::NotFound) => writeln!(screen, "error: no component `{name}`; `ps` lists them all"),
-        Err(Error::NotAllowed) => writeln!(screen, "error: `{name}` is essential: without it the system would halt"),
+        Err(Error::NotFound) => {
+            writeln!(screen, "error: no component `{name}`; `ps` lists them all")
+        }
+        Err(Error::NotAllowed) => {
+            writeln!(screen, "error: `{name}` is essential: without it the system would halt")
+        }
         Err(Error::Dead) => writeln!(screen, "error: `{name}` is dead; `restart {name}` starts it"),
         Err(error) => writeln!(screen, "error: {}", error.text()),
     }
@@ -23,7 +31,12 @@ fn ask(words: &[Word], screen: &mut Screen, request: impl Fn(&str) -> core::resu
 fn tell(name: &str, screen: &mut Screen) -> Result {
     let mut state = State::default();
     state.read(name);
-    writeln!(screen, "{name} is {}, restarted {} times", if state.alive { "alive" } else { "dead" }, state.restarts)
+    writeln!(
+        screen,
+        "{name} is {}, restarted {} times",
+        if state.alive { "alive" } else { "dead" },
+        state.restarts
+    )
 }
 
 #[derive(Default, PartialEq)]

@@ -39,7 +39,12 @@ impl Editor {
     }
 
     /// A byte has come from the terminal.
-    pub fn take(&mut self, byte: u8, completer: &impl Completer, screen: &mut impl Write) -> core::result::Result<Answer, core::fmt::Error> {
+    pub fn take(
+        &mut self,
+        byte: u8,
+        completer: &impl Completer,
+        screen: &mut impl Write,
+    ) -> core::result::Result<Answer, core::fmt::Error> {
         let Some(key) = self.decoder.take(byte) else { return Ok(Answer::More) };
         match key {
             Key::Enter => {
@@ -63,15 +68,21 @@ impl Editor {
             }
             Key::Tab => self.complete(completer, screen)?,
             Key::Character(character) => self.insert(&[character], screen)?,
-            Key::Backspace if self.cursor > 0 => self.remove(self.cursor - 1, self.cursor, screen)?,
+            Key::Backspace if self.cursor > 0 => {
+                self.remove(self.cursor - 1, self.cursor, screen)?
+            }
             Key::Delete | Key::Control(b'd') if self.cursor < self.line.len() => {
                 self.remove(self.cursor, self.cursor + 1, screen)?;
             }
             Key::Control(b'k') => self.remove(self.cursor, self.line.len(), screen)?,
             Key::Control(b'u') => self.remove(0, self.cursor, screen)?,
             Key::Control(b'w') => self.remove(self.word_start(), self.cursor, screen)?,
-            Key::Left | Key::Control(b'b') if self.cursor > 0 => self.go(self.cursor - 1, screen)?,
-            Key::Right | Key::Control(b'f') if self.cursor < self.line.len() => self.go(self.cursor + 1, screen)?,
+            Key::Left | Key::Control(b'b') if self.cursor > 0 => {
+                self.go(self.cursor - 1, screen)?
+            }
+            Key::Right | Key::Control(b'f') if self.cursor < self.line.len() => {
+                self.go(self.cursor + 1, screen)?
+            }
             Key::Home | Key::Control(b'a') => self.go(0, screen)?,
             Key::End | Key::Control(b'e') => self.go(self.line.len(), screen)?,
             Key::Up | Key::Control(b'p') => match self.history.older(&self.line) {
@@ -93,7 +104,9 @@ impl Editor {
             return bell(screen);
         }
         let mut line = Line::new();
-        line.push_str(&self.line[..self.cursor]).and_then(|()| line.push_str(text)).map_err(|_| core::fmt::Error)?;
+        line.push_str(&self.line[..self.cursor])
+            .and_then(|()| line.push_str(text))
+            .map_err(|_| core::fmt::Error)?;
         line.push_str(&self.line[self.cursor..]).map_err(|_| core::fmt::Error)?;
         self.line = line;
         screen.write_str(&self.line[self.cursor..])?;
@@ -108,7 +121,9 @@ impl Editor {
         }
         self.go(from, screen)?;
         let mut line = Line::new();
-        line.push_str(&self.line[..from]).and_then(|()| line.push_str(&self.line[to..])).map_err(|_| core::fmt::Error)?;
+        line.push_str(&self.line[..from])
+            .and_then(|()| line.push_str(&self.line[to..]))
+            .map_err(|_| core::fmt::Error)?;
         self.line = line;
         screen.write_str(&self.line[from..])?;
         screen.write_str("\x1b[K")?;

@@ -43,7 +43,10 @@ impl Terminal {
                         'H' => self.column = 0,
                         other => panic!("sequence ends in {other}"),
                     }
-                    assert!(self.column <= self.lines.last().unwrap().len(), "the cursor is behind the text");
+                    assert!(
+                        self.column <= self.lines.last().unwrap().len(),
+                        "the cursor is behind the text"
+                    );
                 }
                 character => {
                     assert!(!character.is_control());
@@ -87,7 +90,8 @@ struct Session {
 
 impl Session {
     fn type_in(keys: &str) -> Session {
-        let mut session = Session { editor: Editor::default(), terminal: Terminal::new(), lines: Vec::new() };
+        let mut session =
+            Session { editor: Editor::default(), terminal: Terminal::new(), lines: Vec::new() };
         session.show();
         session.keys(keys);
         session
@@ -197,7 +201,10 @@ fn any_bytes_leave_screen_and_line_in_step() {
     let mut session = Session::type_in("");
     for _ in 0..20_000 {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let choices = ["a", "b ", "\x7f", LEFT, "\x1b[C", "\x01", "\x05", "\x0b", "\x15", "\x17", UP, DOWN, "\x1b[3~", "\x1b", "\t", "call c", "\x03"];
+        let choices = [
+            "a", "b ", "\x7f", LEFT, "\x1b[C", "\x01", "\x05", "\x0b", "\x15", "\x17", UP, DOWN,
+            "\x1b[3~", "\x1b", "\t", "call c", "\x03",
+        ];
         session.keys(choices[(state >> 33) as usize % choices.len()]);
     }
     session.keys("\x05");

@@ -71,7 +71,8 @@ impl Decoder {
             }
             State::Sequence(number) => match byte {
                 b'0'..=b'9' => {
-                    self.state = State::Sequence(number.saturating_mul(10).saturating_add(byte - b'0'));
+                    self.state =
+                        State::Sequence(number.saturating_mul(10).saturating_add(byte - b'0'));
                     None
                 }
                 // Parameters behind the first are modifiers.
@@ -137,13 +138,10 @@ mod tests {
     #[test]
     fn characters_and_control_characters() {
         assert_eq!(keys("aZ~"), [Key::Character(b'a'), Key::Character(b'Z'), Key::Character(b'~')]);
-        assert_eq!(keys("\x01\x0c\t\x08\x7f"), [
-            Key::Control(b'a'),
-            Key::Control(b'l'),
-            Key::Tab,
-            Key::Backspace,
-            Key::Backspace
-        ]);
+        assert_eq!(
+            keys("\x01\x0c\t\x08\x7f"),
+            [Key::Control(b'a'), Key::Control(b'l'), Key::Tab, Key::Backspace, Key::Backspace]
+        );
         assert_eq!(keys("\0\u{e9}"), [Key::Unknown; 3]);
     }
 
@@ -158,13 +156,19 @@ mod tests {
     #[test]
     fn sequences() {
         assert_eq!(keys("\x1b[A\x1b[B\x1b[C\x1b[D"), [Key::Up, Key::Down, Key::Right, Key::Left]);
-        assert_eq!(keys("\x1b[H\x1bOF\x1b[1~\x1b[4~\x1b[3~"), [Key::Home, Key::End, Key::Home, Key::End, Key::Delete]);
+        assert_eq!(
+            keys("\x1b[H\x1bOF\x1b[1~\x1b[4~\x1b[3~"),
+            [Key::Home, Key::End, Key::Home, Key::End, Key::Delete]
+        );
         assert_eq!(keys("\x1b[1;5C\x1b[15~"), [Key::Right, Key::Unknown]);
     }
 
     #[test]
     fn a_broken_sequence_costs_itself_only() {
-        assert_eq!(keys("\x1bx\x1b[\x01y"), [Key::Character(b'x'), Key::Control(b'a'), Key::Character(b'y')]);
+        assert_eq!(
+            keys("\x1bx\x1b[\x01y"),
+            [Key::Character(b'x'), Key::Control(b'a'), Key::Character(b'y')]
+        );
         assert_eq!(keys("\x1b[9999999999Az"), [Key::Up, Key::Character(b'z')]);
         assert_eq!(keys("\x1b[259~"), [Key::Unknown]);
     }

@@ -164,12 +164,13 @@ pub fn memory(_words: &[Word], screen: &mut Screen) -> Result {
     const PAGE: u64 = 4;
     let columns = &[Text(11), Number(9), Number(9), Number(9), Text(5)];
     writeln!(screen, "{}", Row { columns, text: "what used free all unit" })?;
-    let mut row = |what: &str, numbers: core::result::Result<[u64; 3], Error>, unit: &str| match numbers {
-        Ok([used, free, all]) => {
-            writeln!(screen, "{what:<11}  {used:>9}  {free:>9}  {all:>9}  {unit}")
-        }
-        Err(error) => writeln!(screen, "{what:<11}  error: {}", error.text()),
-    };
+    let mut row =
+        |what: &str, numbers: core::result::Result<[u64; 3], Error>, unit: &str| match numbers {
+            Ok([used, free, all]) => {
+                writeln!(screen, "{what:<11}  {used:>9}  {free:>9}  {all:>9}  {unit}")
+            }
+            Err(error) => writeln!(screen, "{what:<11}  error: {}", error.text()),
+        };
     // What the components began with is not in it: it can never go to anybody else.
     let pages = imports::MEMORY.usage().map(|pages| {
         let (free, all) = (pages & 0xffff_ffff, pages >> 32);

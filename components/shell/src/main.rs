@@ -56,7 +56,11 @@ fn main() {
 /// The console died, or is starting: shows the line again when it is there.
 fn wait_for_console(error: Error, editor: &Editor, screen: &mut Screen) {
     const PAUSE: u64 = 100_000_000;
-    assert!(matches!(error, Error::Dead | Error::Busy | Error::Cancelled), "cannot read from the console: {}", error.text());
+    assert!(
+        matches!(error, Error::Dead | Error::Busy | Error::Cancelled),
+        "cannot read from the console: {}",
+        error.text()
+    );
     let _ = imports::CLOCK.sleep(PAUSE);
     let _ = editor.show(screen);
     screen.flush();

@@ -1,8 +1,10 @@
 //! Methods that are known by their letters only: what to pass, and how to show what comes back.
 
 use crate::words::{Mistake, Word, number};
-use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED};
 use cairn_abi::Error;
+use cairn_abi::descriptor::{
+    VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED,
+};
 use core::fmt::{self, Write};
 use heapless::Vec;
 
@@ -71,7 +73,9 @@ impl<'text> Method<'text> {
                     let (position, word) = next.next().ok_or(Refusal::Count(expected))?;
                     match letter {
                         'r' => Argument::Text(position),
-                        _ => Argument::Number(number(word).map_err(|mistake| Refusal::Number(position, mistake))?),
+                        _ => Argument::Number(
+                            number(word).map_err(|mistake| Refusal::Number(position, mistake))?,
+                        ),
                     }
                 }
                 'w' => Argument::Buffer,
@@ -168,7 +172,9 @@ mod tests {
     }
 
     fn arguments(text: &str, line: &str) -> Result<std::vec::Vec<Argument>, Refusal> {
-        method(text).arguments(&split(line).unwrap()).map(|arguments| arguments.iter().copied().collect())
+        method(text)
+            .arguments(&split(line).unwrap())
+            .map(|arguments| arguments.iter().copied().collect())
     }
 
     #[test]
@@ -185,7 +191,10 @@ mod tests {
     fn words_become_arguments() {
         use Argument::*;
         assert_eq!(arguments("add cii 1", "2 0x3").unwrap(), [Number(2), Number(3)]);
-        assert_eq!(arguments("open carit 1", "name -1").unwrap(), [Skip, Text(0), Number(u64::MAX), Skip]);
+        assert_eq!(
+            arguments("open carit 1", "name -1").unwrap(),
+            [Skip, Text(0), Number(u64::MAX), Skip]
+        );
         assert_eq!(arguments("fill cw 1", "").unwrap(), [Buffer]);
         assert_eq!(arguments("list ciw 1", "0").unwrap(), [Number(0), Buffer]);
     }
@@ -209,6 +218,9 @@ mod tests {
         assert_eq!(format!("{}", Failure(-3)), "the callee died");
         assert_eq!(format!("{}", Failure(2)), "the method's own error 2");
         assert_eq!(format!("{}", Failure(-1234)), "unknown status -1234");
-        assert_eq!(format!("{}", Quoted(b"a\"\\\n\x01\xff\xc3\xa9")), "\"a\\\"\\\\\\n\\x01\\xff\u{e9}\"");
+        assert_eq!(
+            format!("{}", Quoted(b"a\"\\\n\x01\xff\xc3\xa9")),
+            "\"a\\\"\\\\\\n\\x01\\xff\u{e9}\""
+        );
     }
 }

@@ -70,7 +70,8 @@ mod tests {
 
     #[test]
     fn rows() {
-        let row = |text| format!("{}", Row { columns: &[Column::Text(5), Column::Number(3)], text });
+        let row =
+            |text| format!("{}", Row { columns: &[Column::Text(5), Column::Number(3)], text });
         assert_eq!(row("a 1 c d"), "a        1  c d");
         assert_eq!(row("longer 1000 c"), "longer  1000  c");
         assert_eq!(row("a 1"), "a        1");

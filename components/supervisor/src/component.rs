@@ -40,7 +40,8 @@ pub use imports::{CONSOLE, CONTROL, MEMORY, PORTALS, THREADS};
 fn main() {
     let Some(system) = System::find() else { return };
     let own = u64::from(environment::startup().domain);
-    let look_interval = system.shortest_limit().map(|limit| (limit / 2).max(ticks(LOOK_MICROSECONDS)));
+    let look_interval =
+        system.shortest_limit().map(|limit| (limit / 2).max(ticks(LOOK_MICROSECONDS)));
     let mut watch = Watch::new();
     let mut next_look = look_interval.map_or(u64::MAX, |interval| now() + interval);
     let priority = system.instance(own).map_or(0, |instance| instance.priority as u8);
@@ -166,10 +167,12 @@ impl interfaces::Supervisor for Server {
 
     fn describe_thread(&self, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
         let system = System::find().ok_or(Error::NotSupported)?;
-        let mut found = (index..system.thread_count())
-            .filter_map(|index| imports::CONTROL.thread_state(index).ok().map(|state| (index, state)));
+        let mut found = (index..system.thread_count()).filter_map(|index| {
+            imports::CONTROL.thread_state(index).ok().map(|state| (index, state))
+        });
         let (index, state) = found.next().ok_or(Error::NotFound)?;
-        let home = system.instance(system.home(state)).map_or("?", |instance| name_text(&instance.name));
+        let home =
+            system.instance(system.home(state)).map_or("?", |instance| name_text(&instance.name));
         let used = imports::CONTROL.thread_time(index).unwrap_or(0);
         let mut text = Text { window: text, length: 0 };
         let _ = write!(

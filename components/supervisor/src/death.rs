@@ -53,14 +53,17 @@ impl System {
     /// Whether a thread other than the supervisor's own is in `domain` or comes back to it.
     fn is_named(&self, domain: u64) -> bool {
         (0..self.thread_count()).any(|index| {
-            self.frames(index).is_some_and(|(_, mut frames)| frames.any(|frame| frame.names(domain)))
+            self.frames(index)
+                .is_some_and(|(_, mut frames)| frames.any(|frame| frame.names(domain)))
         })
     }
 
     /// A thread faulted: mends it or lets the domain die.
     pub fn fault(&self, thread: u64) {
         let index = thread & 0xff;
-        let (Ok(cause), Ok(value)) = (imports::CONTROL.fault_cause(thread), imports::CONTROL.fault_value(thread)) else {
+        let (Ok(cause), Ok(value)) =
+            (imports::CONTROL.fault_cause(thread), imports::CONTROL.fault_value(thread))
+        else {
             return;
         };
         let top = self.frames(index).and_then(|(_, mut frames)| frames.next());
@@ -90,8 +93,15 @@ impl System {
             if frame.into != domain {
                 continue;
             }
-            if !frame.dead && frame.kind != Kind::Base && privileged::unwind(index, frame.offset()).is_err() {
-                let _ = writeln!(printer::log(), "supervisor: cannot unwind thread {index} at {:#x}", frame.header);
+            if !frame.dead
+                && frame.kind != Kind::Base
+                && privileged::unwind(index, frame.offset()).is_err()
+            {
+                let _ = writeln!(
+                    printer::log(),
+                    "supervisor: cannot unwind thread {index} at {:#x}",
+                    frame.header
+                );
             }
             is_in |= position == 0;
         }
@@ -131,17 +141,30 @@ impl System {
         self.expect("mark", instance, privileged::set_alive(domain, false));
         state.set_phase(Phase::Dying);
         self.leave_all(domain);
-        self.expect("take the portals of", instance, steps(|cursor| imports::PORTALS.domain_died(domain, cursor)));
-        self.expect("reclaim from", instance, steps(|cursor| imports::CONTROL.reclaim(domain, cursor)));
+        self.expect(
+            "take the portals of",
+            instance,
+            steps(|cursor| imports::PORTALS.domain_died(domain, cursor)),
+        );
+        self.expect(
+            "reclaim from",
+            instance,
+            steps(|cursor| imports::CONTROL.reclaim(domain, cursor)),
+        );
 
-        let behaved = now.saturating_sub(state.started.load(Relaxed)) >= ticks(backoff::GOOD_BEHAVIOUR_MILLISECONDS * 1000);
+        let behaved = now.saturating_sub(state.started.load(Relaxed))
+            >= ticks(backoff::GOOD_BEHAVIOUR_MILLISECONDS * 1000);
         if behaved {
             state.faults.store(0, Relaxed);
         }
         let delay = match reason {
-            Reason::Asked { restart } => (restart || instance.restart == RESTART_ALWAYS).then_some(0),
+            Reason::Asked { restart } => {
+                (restart || instance.restart == RESTART_ALWAYS).then_some(0)
+            }
             _ if instance.restart == RESTART_NEVER => None,
-            Reason::Fault { .. } | Reason::RanAway { .. } => Some(backoff::delay(state.faults.fetch_add(1, Relaxed))),
+            Reason::Fault { .. } | Reason::RanAway { .. } => {
+                Some(backoff::delay(state.faults.fetch_add(1, Relaxed)))
+            }
         };
         state.due.store(delay.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
         let interval = ticks(LOOK_FIRST_MICROSECONDS);
@@ -153,7 +176,8 @@ impl System {
     fn expect(&self, what: &str, instance: &Instance, result: Result<(), Error>) {
         if let Err(error) = result {
             let name = name_text(&instance.name);
-            let _ = writeln!(printer::log(), "supervisor: cannot {what} `{name}`: {}", error.text());
+            let _ =
+                writeln!(printer::log(), "supervisor: cannot {what} `{name}`: {}", error.text());
         }
     }
 
@@ -166,18 +190,26 @@ impl System {
                 "supervisor: `{name}` (domain {domain}) kept thread {thread} for longer than {} us",
                 longest * 1000 / ticks(1000)
             ),
-            Reason::Asked { .. } => writeln!(log, "supervisor: `{name}` (domain {domain}) was killed"),
+            Reason::Asked { .. } => {
+                writeln!(log, "supervisor: `{name}` (domain {domain}) was killed")
+            }
             Reason::Fault { thread, frame, cause, value } => {
-                let word = |offset: i64| self.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
+                let word =
+                    |offset: i64| self.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
                 let pc = word(TRAP_SEPC);
                 let mut text = [0; 128];
                 let message = match cause {
-                    report::BREAKPOINT => report::panic_message(|number| word(trap_register(number)), &mut text),
+                    report::BREAKPOINT => {
+                        report::panic_message(|number| word(trap_register(number)), &mut text)
+                    }
                     _ => None,
                 };
                 let written = match message {
                     Some(message) => {
-                        writeln!(log, "supervisor: `{name}` (domain {domain}) panicked in thread {thread}: {message}")
+                        writeln!(
+                            log,
+                            "supervisor: `{name}` (domain {domain}) panicked in thread {thread}: {message}"
+                        )
                     }
                     None => writeln!(
                         log,
@@ -187,12 +219,18 @@ impl System {
                 };
                 let stack = word(trap_register(2));
                 let hint = match cause {
-                    13 | 15 if message.is_none() && value.abs_diff(stack) < STACK_HINT => ": its stack is full",
+                    13 | 15 if message.is_none() && value.abs_diff(stack) < STACK_HINT => {
+                        ": its stack is full"
+                    }
                     _ => "",
                 };
                 written.and_then(|()| match report::nearest_symbol(self.symbols, pc) {
                     Some((symbol, offset)) => {
-                        writeln!(log, "supervisor:   at {pc:#x}, {}+{offset:#x}{hint}", self.symbol_name(symbol))
+                        writeln!(
+                            log,
+                            "supervisor:   at {pc:#x}, {}+{offset:#x}{hint}",
+                            self.symbol_name(symbol)
+                        )
                     }
                     None => writeln!(log, "supervisor:   at {pc:#x}, in no known function{hint}"),
                 })
@@ -211,14 +249,18 @@ impl System {
             let Some((thread, frames)) = self.frames(index) else { continue };
             let mut accused = None;
             for frame in frames {
-                let (Some(limit), Kind::Call { callee }) = (frame.limit, frame.kind) else { continue };
+                let (Some(limit), Kind::Call { callee }) = (frame.limit, frame.kind) else {
+                    continue;
+                };
                 let used = imports::CONTROL.thread_time(index).unwrap_or(0);
                 // The innermost one is at fault: the others wait for it.
                 if watch.see(thread, frame.header, limit, used) && accused.is_none() {
                     accused = Some((callee, limit.longest));
                 }
             }
-            let Some((callee, longest)) = accused.filter(|(callee, _)| state(*callee).phase() == Phase::Alive) else {
+            let Some((callee, longest)) =
+                accused.filter(|(callee, _)| state(*callee).phase() == Phase::Alive)
+            else {
                 continue;
             };
             if self.instance(callee).is_some_and(|instance| instance.essential != 0) {

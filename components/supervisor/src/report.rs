@@ -71,7 +71,9 @@ mod tests {
     #[test]
     fn finds_the_function_around_an_address() {
         let symbols = [symbol(0x100, 0x10), symbol(0x200, 0x20)];
-        let found = |address| nearest_symbol(&symbols, address).map(|(symbol, offset)| (symbol.address, offset));
+        let found = |address| {
+            nearest_symbol(&symbols, address).map(|(symbol, offset)| (symbol.address, offset))
+        };
         assert_eq!(found(0xff), None);
         assert_eq!(found(0x100), Some((0x100, 0)));
         assert_eq!(found(0x10f), Some((0x100, 15)));

@@ -3,10 +3,12 @@
 use cairn_abi::address::{DOMAINS, NUCLEUS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::domain::DOMAIN_BLOCK_SIZE;
 use cairn_abi::thread::{
-    BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE, THREAD_BLOCK_SIZE, TRAP_FRAME,
-    thread_block,
+    BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE,
+    THREAD_BLOCK_SIZE, TRAP_FRAME, thread_block,
 };
-use cairn_portal::literal::{LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
+use cairn_portal::literal::{
+    LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN,
+};
 
 /// Words of the kernel domain that the supervisor may read.
 pub trait Words {
@@ -91,7 +93,10 @@ impl<'a, W: Words> Walk<'a, W> {
         }
         if header == base {
             let into = self.word(self.block, FIELD_DOMAIN)?;
-            return Some((Frame { header, kind: Kind::Base, into, dead: false, limit: None }, None));
+            return Some((
+                Frame { header, kind: Kind::Base, into, dead: false, limit: None },
+                None,
+            ));
         }
         let back = self.word(header, FRAME_RETURN)?;
         if (NUCLEUS..PORTAL_CODE).contains(&back) {
@@ -99,7 +104,10 @@ impl<'a, W: Words> Walk<'a, W> {
             let below = header.wrapping_add_signed(-TRAP_FRAME);
             let into = domain_of(self.word(below, FRAME_TABLE)?)?;
             let dead = back != self.trap_return;
-            return Some((Frame { header, kind: Kind::Trap, into, dead, limit: None }, Some(below)));
+            return Some((
+                Frame { header, kind: Kind::Trap, into, dead, limit: None },
+                Some(below),
+            ));
         }
         let dead = match self.word(back, LITERAL_MARK)? {
             MARK_RETURN => false,

@@ -13,7 +13,8 @@ struct World(HashMap<u64, u64>);
 
 impl Words for World {
     fn load(&self, address: u64) -> Option<u64> {
-        let known = (THREADS..THREADS + 0x1000).contains(&address) || address >= PORTAL_CODE && address < THREADS;
+        let known = (THREADS..THREADS + 0x1000).contains(&address)
+            || address >= PORTAL_CODE && address < THREADS;
         known.then(|| self.0.get(&address).copied().unwrap_or(0))
     }
 }
@@ -97,13 +98,15 @@ fn tells_a_limited_call_its_stamp() {
     let (mut world, headers, [first, _]) = three();
     world.set(first.0, LITERAL_CONSTANT, 500);
     world.set(headers[0], FRAME_HEADER, 12345);
-    let limits: Vec<_> = Walk::new(&world, TRAP_RETURN, 0).filter_map(|frame| frame.limit).collect();
+    let limits: Vec<_> =
+        Walk::new(&world, TRAP_RETURN, 0).filter_map(|frame| frame.limit).collect();
     assert_eq!(limits, [Limit { longest: 500, stamp: 12345 }]);
 }
 
 #[test]
 fn names_who_calls_and_who_is_called() {
     let (world, ..) = three();
-    let named = |domain| Walk::new(&world, TRAP_RETURN, 0).filter(|frame| frame.names(domain)).count();
+    let named =
+        |domain| Walk::new(&world, TRAP_RETURN, 0).filter(|frame| frame.names(domain)).count();
     assert_eq!([named(1), named(2), named(3), named(4)], [2, 2, 2, 0]);
 }

@@ -46,7 +46,10 @@ impl System {
 
     /// The instance of that name.
     pub fn named(&self, name: &str) -> Result<&'static Instance, Error> {
-        self.instances.iter().find(|instance| name_text(&instance.name) == name).ok_or(Error::NotFound)
+        self.instances
+            .iter()
+            .find(|instance| name_text(&instance.name) == name)
+            .ok_or(Error::NotFound)
     }
 
     /// The memory manager's domain.
@@ -58,7 +61,8 @@ impl System {
 
     /// The shortest of the longest executions that exports declare, in ticks.
     pub fn shortest_limit(&self) -> Option<u64> {
-        let limits = self.exports.iter().map(|export| export.longest_execution).filter(|limit| *limit != 0);
+        let limits =
+            self.exports.iter().map(|export| export.longest_execution).filter(|limit| *limit != 0);
         limits.min().map(|nanoseconds| ticks(nanoseconds.div_ceil(1000)))
     }
 
@@ -66,7 +70,11 @@ impl System {
     /// nobody's there, so that it is never ended with a domain.
     pub fn home(&self, state: u64) -> u64 {
         match state >> 16 & 0xffff {
-            0 => self.first_threads.iter().find(|thread| thread.idle != 0).map_or(0, |thread| thread.domain.into()),
+            0 => self
+                .first_threads
+                .iter()
+                .find(|thread| thread.idle != 0)
+                .map_or(0, |thread| thread.domain.into()),
             domain => domain,
         }
     }

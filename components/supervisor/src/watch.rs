@@ -84,7 +84,10 @@ mod tests {
     fn tells_calls_apart() {
         let mut watch = Watch::new();
         for stamp in 0..100 {
-            assert!(!watch.see(3, 0x140, Limit { stamp, ..LIMIT }, 1000 * stamp), "a new call each time");
+            assert!(
+                !watch.see(3, 0x140, Limit { stamp, ..LIMIT }, 1000 * stamp),
+                "a new call each time"
+            );
             watch.end_look();
         }
         assert!(!watch.see(3, 0x140, LIMIT, 0));

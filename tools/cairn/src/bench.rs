@@ -77,13 +77,17 @@ fn write(file: &Path, text: &str) -> Result<()> {
 fn measure(catalogue: &Catalogue, filter: &str) -> Result<(Vec<Measured>, usize)> {
     let systems: BTreeSet<&str> =
         catalogue.chosen(filter).filter_map(|benchmark| benchmark.system.as_deref()).collect();
-    let traced: Vec<&Benchmark> = catalogue.chosen(filter).filter(|benchmark| !benchmark.traces.is_empty()).collect();
+    let traced: Vec<&Benchmark> =
+        catalogue.chosen(filter).filter(|benchmark| !benchmark.traces.is_empty()).collect();
     if systems.is_empty() && traced.is_empty() {
-        bail!("nothing measures a benchmark with `{filter}` in its name; bench/benchmarks.toml has the names");
+        bail!(
+            "nothing measures a benchmark with `{filter}` in its name; bench/benchmarks.toml has the names"
+        );
     }
     let progress = ProgressBar::new((systems.len() + traced.len()) as u64);
     progress.set_style(
-        ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}").expect("the template is valid"),
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}")
+            .expect("the template is valid"),
     );
     progress.enable_steady_tick(Duration::from_millis(250));
     let mut measured = Vec::new();
@@ -104,13 +108,20 @@ fn measure(catalogue: &Catalogue, filter: &str) -> Result<(Vec<Measured>, usize)
             progress.set_message(format!("trace of system {system}"));
             trace::add(system, &mut lengths)?;
         }
-        measured.extend(trace::line(&benchmark.name, &lengths).map(|line| Measured::parse(&line)).transpose()?);
+        measured.extend(
+            trace::line(&benchmark.name, &lengths)
+                .map(|line| Measured::parse(&line))
+                .transpose()?,
+        );
         progress.inc(1);
     }
     progress.finish_and_clear();
     for result in &measured {
         if catalogue.find(&result.name).is_none() {
-            bail!("a system measured `{}`, which bench/benchmarks.toml does not have: add it", result.name);
+            bail!(
+                "a system measured `{}`, which bench/benchmarks.toml does not have: add it",
+                result.name
+            );
         }
     }
     // In the catalogue's order, without what was measured on the way but not asked for.
@@ -127,12 +138,16 @@ fn measure(catalogue: &Catalogue, filter: &str) -> Result<(Vec<Measured>, usize)
 fn boot(name: &str) -> Result<(Vec<Measured>, Result<()>)> {
     let image = build::build(&format!("bench/systems/{name}.toml"))?;
     // An instruction takes a nanosecond, and time that nobody needs is skipped instead of slept.
-    let options = Options { further: ["-icount", "shift=0,sleep=off"].map(str::to_owned).into(), ..Options::default() };
+    let options = Options {
+        further: ["-icount", "shift=0,sleep=off"].map(str::to_owned).into(),
+        ..Options::default()
+    };
     let mut guest = Guest::start(qemu::command(&image, &options, Console::Program), LIMIT)?;
     let ended = guest.wait_for(&Pattern::text(END));
     let transcript = guest.transcript();
-    let ended =
-        ended.with_context(|| format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end()));
+    let ended = ended.with_context(|| {
+        format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end())
+    });
     let lines = transcript.lines().filter_map(|line| line.strip_prefix("BENCH "));
     Ok((lines.map(Measured::parse).collect::<Result<_>>()?, ended))
 }

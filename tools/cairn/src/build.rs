@@ -47,7 +47,8 @@ impl Parts {
     /// Reads and checks the description of `system` (a name in `systems/`, or a file below the
     /// root), builds its components and connects them.
     pub fn new(system: &str) -> Result<Parts> {
-        let system = cairn_description::load(&paths::root(), system).map_err(|report| anyhow!("{report}"))?;
+        let system = cairn_description::load(&paths::root(), system)
+            .map_err(|report| anyhow!("{report}"))?;
         let mut packages = BTreeMap::new();
         let mut components = BTreeMap::new();
         for instance in &system.instances {
@@ -63,13 +64,16 @@ impl Parts {
         let executables = cargo::build_for_target(Kind::Component, &names)?;
         for (folder, package) in packages {
             let file = executables[&package].clone();
-            let component =
-                Component::read(&read(&file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
+            let component = Component::read(&read(&file)?)
+                .map_err(|error| anyhow!("component `{folder}`: {error}"))?;
             components.insert(folder, (file, component));
         }
-        let facts: BTreeMap<String, ComponentFacts> =
-            components.iter().map(|(folder, (_, component))| (folder.clone(), component.facts())).collect();
-        let connected = cairn_description::connect(&system, &facts).map_err(|report| anyhow!("{report}"))?;
+        let facts: BTreeMap<String, ComponentFacts> = components
+            .iter()
+            .map(|(folder, (_, component))| (folder.clone(), component.facts()))
+            .collect();
+        let connected =
+            cairn_description::connect(&system, &facts).map_err(|report| anyhow!("{report}"))?;
         Ok(Parts { system, connected, components })
     }
 
@@ -100,7 +104,13 @@ pub fn build(system: &str) -> Result<BuiltImage> {
         let file = parts.components[&instance.folder].0.clone();
         symbols.push(Symbols { file, offset: placed.region });
     }
-    Ok(BuiltImage { file, nucleus: nucleus_file, machine, symbols, report: image.report.to_string() })
+    Ok(BuiltImage {
+        file,
+        nucleus: nucleus_file,
+        machine,
+        symbols,
+        report: image.report.to_string(),
+    })
 }
 
 fn read(file: &Path) -> Result<Vec<u8>> {
@@ -118,10 +128,15 @@ fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
 /// The name of the package in a folder.
 fn package(folder: &str) -> Result<String> {
     let manifest = paths::root().join(folder).join("Cargo.toml");
-    let text = std::fs::read_to_string(&manifest)
-        .with_context(|| format!("cannot read {}; a component has one, or a component.toml if it is in C", paths::shown(&manifest)))?;
+    let text = std::fs::read_to_string(&manifest).with_context(|| {
+        format!(
+            "cannot read {}; a component has one, or a component.toml if it is in C",
+            paths::shown(&manifest)
+        )
+    })?;
     let table: toml::Table = text.parse().with_context(|| paths::shown(&manifest))?;
-    let name = table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
+    let name =
+        table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
     Ok(name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?.to_owned())
 }
 

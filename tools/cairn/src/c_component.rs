@@ -11,7 +11,8 @@ use toml::Spanned;
 
 const COMPILER: &str = "riscv64-unknown-elf-gcc";
 /// What compiling and finding libraries have in common.
-const MACHINE: &[&str] = &["-march=rv64imac", "-mabi=lp64", "-mcmodel=medany", "--specs=picolibc.specs"];
+const MACHINE: &[&str] =
+    &["-march=rv64imac", "-mabi=lp64", "-mcmodel=medany", "--specs=picolibc.specs"];
 const COMPILE: &[&str] = &[
     "-std=c11",
     "-O2",
@@ -52,13 +53,15 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
     let headers = output.join("include");
     // An interface that is no longer named must not be found either.
     let _ = std::fs::remove_dir_all(output);
-    std::fs::create_dir_all(&headers).with_context(|| format!("cannot make {}", headers.display()))?;
+    std::fs::create_dir_all(&headers)
+        .with_context(|| format!("cannot make {}", headers.display()))?;
     write_headers(&source.join("component.toml"), &headers)?;
 
     let library = paths::root().join("lib/c");
     let mut objects = Vec::new();
     for file in [vec![library.join("start.S")], sources(&source.join("src"))?].concat() {
-        let object = output.join(format!("{}.o", file.file_name().expect("a file has a name").display()));
+        let object =
+            output.join(format!("{}.o", file.file_name().expect("a file has a name").display()));
         let mut command = Command::new(COMPILER);
         command.current_dir(paths::root()).args(MACHINE).args(COMPILE);
         command.arg("-I").arg(&library).arg("-I").arg(&headers).arg("-o").arg(&object);
@@ -69,10 +72,16 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
 
     let executable = output.join("component");
     let mut command = linker()?;
-    command.args(cargo::component_link()).arg("--gc-sections").arg("-o").arg(&executable).args(&objects);
+    command
+        .args(cargo::component_link())
+        .arg("--gc-sections")
+        .arg("-o")
+        .arg(&executable)
+        .args(&objects);
     run(command.arg("--start-group").args(libraries()?).arg("--end-group"))?;
 
-    let bytes = std::fs::read(&executable).with_context(|| format!("cannot read {}", executable.display()))?;
+    let bytes = std::fs::read(&executable)
+        .with_context(|| format!("cannot read {}", executable.display()))?;
     let component = Component::read(&bytes).map_err(|error| anyhow!(error))?;
     interfaces::verify(&component).context("its CAIRN_COMPONENT")?;
     Ok((executable, component))
@@ -81,11 +90,13 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
 /// Writes the headers of the interfaces that the description names.
 fn write_headers(description: &Path, headers: &Path) -> Result<()> {
     let shown = paths::shown(description);
-    let text = std::fs::read_to_string(description).with_context(|| format!("cannot read {shown}"))?;
+    let text =
+        std::fs::read_to_string(description).with_context(|| format!("cannot read {shown}"))?;
     let parsed: Description = toml::from_str(&text).with_context(|| shown.clone())?;
     for name in &parsed.interfaces {
         let line = text[..name.span().start].matches('\n').count() + 1;
-        let interface = interfaces::find(name.get_ref()).with_context(|| format!("{shown}:{line}"))?;
+        let interface =
+            interfaces::find(name.get_ref()).with_context(|| format!("{shown}:{line}"))?;
         let file = headers.join(cairn_headers::file_name(interface));
         std::fs::write(&file, cairn_headers::header(interface))
             .with_context(|| format!("cannot write {}", file.display()))?;
@@ -116,10 +127,14 @@ fn linker() -> Result<Command> {
         return Ok(Command::new(linker));
     }
     let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
-    let library = answer(Command::new(rustc).current_dir(paths::root()).args(["--print", "target-libdir"]))?;
+    let library =
+        answer(Command::new(rustc).current_dir(paths::root()).args(["--print", "target-libdir"]))?;
     let linker = Path::new(&library).with_file_name("bin").join("rust-lld");
     if !linker.exists() {
-        bail!("no linker at {}; it comes with rustup's toolchain, so run ./cairn, which sets it up", linker.display());
+        bail!(
+            "no linker at {}; it comes with rustup's toolchain, so run ./cairn, which sets it up",
+            linker.display()
+        );
     }
     let mut command = Command::new(linker);
     command.args(["-flavor", "gnu"]);
@@ -135,7 +150,8 @@ fn libraries() -> Result<[PathBuf; 2]> {
 }
 
 fn answer(command: &mut Command) -> Result<String> {
-    let output = command.output().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let output =
+        command.output().with_context(|| format!("cannot start {:?}", command.get_program()))?;
     if !output.status.success() {
         bail!("{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr));
     }
@@ -144,7 +160,8 @@ fn answer(command: &mut Command) -> Result<String> {
 
 /// Runs a tool whose messages go to the user as they are.
 fn run(command: &mut Command) -> Result<()> {
-    let status = command.status().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let status =
+        command.status().with_context(|| format!("cannot start {:?}", command.get_program()))?;
     if !status.success() {
         bail!("it does not build; the messages above say where");
     }

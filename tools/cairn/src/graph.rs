@@ -11,10 +11,14 @@ pub fn draw(parts: &Parts) -> String {
     let mut nodes = Vec::new();
     for (index, instance) in system.instances.iter().enumerate() {
         let exports = components[index].exports.iter();
-        let exports =
-            exports.map(|export| Export { name: export.name.clone(), interface: export.interface.name.clone() });
+        let exports = exports.map(|export| Export {
+            name: export.name.clone(),
+            interface: export.interface.name.clone(),
+        });
         let mut imports = Vec::new();
-        for (import, connected) in components[index].imports.iter().zip(&parts.connected.imports[index]) {
+        for (import, connected) in
+            components[index].imports.iter().zip(&parts.connected.imports[index])
+        {
             let connection = &instance.imports[connected.connection];
             let role = system.instances[connected.target].role;
             let stack = match role {

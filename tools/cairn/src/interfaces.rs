@@ -9,7 +9,8 @@ use cairn_image::{Component, Interface};
 /// The interface called `name`; the error lists all.
 pub fn find(name: &str) -> Result<&'static InterfaceDescriptor> {
     known(name).ok_or_else(|| {
-        let names: Vec<&str> = cairn_interfaces::ALL.iter().map(|one| name_text(&one.name)).collect();
+        let names: Vec<&str> =
+            cairn_interfaces::ALL.iter().map(|one| name_text(&one.name)).collect();
         anyhow!("unknown interface `{name}`; expected one of {}", names.join(", "))
     })
 }
@@ -34,17 +35,21 @@ pub fn verify(component: &Component) -> Result<()> {
             );
         }
         first_portal += import.interface.methods.len();
-        same(&import.interface).map_err(|error| error.context(format!("import `{}`", import.name)))?;
+        same(&import.interface)
+            .map_err(|error| error.context(format!("import `{}`", import.name)))?;
     }
     for export in &component.exports {
-        same(&export.interface).map_err(|error| error.context(format!("export `{}`", export.name)))?;
+        same(&export.interface)
+            .map_err(|error| error.context(format!("export `{}`", export.name)))?;
         if let Some(method) = export.interface.methods.iter().find(|method| method.entry == 0) {
             bail!(
                 "export `{}` has no function for the method `{}`; expected `.entries` from the header's macro \
                  {}_ENTRIES",
                 export.name,
                 method.name,
-                cairn_headers::file_name(find(&export.interface.name)?).trim_end_matches(".h").to_uppercase()
+                cairn_headers::file_name(find(&export.interface.name)?)
+                    .trim_end_matches(".h")
+                    .to_uppercase()
             );
         }
     }
@@ -65,10 +70,17 @@ fn same(said: &Interface) -> Result<()> {
     }
     let methods = &interface.methods[..interface.method_count as usize];
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned();
-    let expected = methods.iter().map(|method| (text(&method.name), text(&method.letters), method.value));
-    let found = said.methods.iter().map(|method| (method.name.clone(), method.letters.clone(), method.value));
+    let expected =
+        methods.iter().map(|method| (text(&method.name), text(&method.letters), method.value));
+    let found = said
+        .methods
+        .iter()
+        .map(|method| (method.name.clone(), method.letters.clone(), method.value));
     if !expected.eq(found) {
-        bail!("`{}` has other methods than the interface; use the macro of the generated header", said.name);
+        bail!(
+            "`{}` has other methods than the interface; use the macro of the generated header",
+            said.name
+        );
     }
     Ok(())
 }

@@ -6,10 +6,11 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// Words that cannot be a module's or a trait's name in Rust, whatever follows `[a-z]` rules.
 const RUST_WORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate", "do", "dyn", "else",
-    "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let", "loop", "macro", "match", "mod",
-    "move", "mut", "override", "priv", "pub", "ref", "return", "self", "static", "struct", "super", "trait", "true",
-    "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
 ];
 
 /// The system that a new component becomes a part of.
@@ -30,13 +31,29 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
     let names = Names::new(name)?;
     let Names { module, interface, .. } = &names;
     let files = [
-        (format!("components/{name}/Cargo.toml"), include_str!("../templates/component/Cargo.toml.in")),
-        (format!("components/{name}/src/main.rs"), include_str!("../templates/component/main.rs.in")),
-        (format!("components/{name}/README.md"), include_str!("../templates/component/README.md.in")),
-        (format!("interfaces/src/{module}.rs"), include_str!("../templates/component/interface.rs.in")),
+        (
+            format!("components/{name}/Cargo.toml"),
+            include_str!("../templates/component/Cargo.toml.in"),
+        ),
+        (
+            format!("components/{name}/src/main.rs"),
+            include_str!("../templates/component/main.rs.in"),
+        ),
+        (
+            format!("components/{name}/README.md"),
+            include_str!("../templates/component/README.md.in"),
+        ),
+        (
+            format!("interfaces/src/{module}.rs"),
+            include_str!("../templates/component/interface.rs.in"),
+        ),
         (format!("tests/{name}/test.toml"), include_str!("../templates/component/test.toml.in")),
     ];
-    for path in [format!("components/{name}"), format!("interfaces/src/{module}.rs"), format!("tests/{name}")] {
+    for path in [
+        format!("components/{name}"),
+        format!("interfaces/src/{module}.rs"),
+        format!("tests/{name}"),
+    ] {
         if root.join(&path).exists() {
             bail!("{path} exists already; choose another name, or remove it");
         }
@@ -46,10 +63,14 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
         files.into_iter().map(|(path, template)| (root.join(path), names.fill(template))).collect();
     written.push((root.join(SYSTEM), with_instance(&read(root, SYSTEM)?, &names)?));
     written.push((root.join(INTERFACES), with_module(&read(root, INTERFACES)?, module)));
-    written.push((root.join(ALL_INTERFACES), with_interface(&read(root, ALL_INTERFACES)?, interface)?));
+    written.push((
+        root.join(ALL_INTERFACES),
+        with_interface(&read(root, ALL_INTERFACES)?, interface)?,
+    ));
     for (path, text) in written {
         let folder = path.parent().expect("a file is in a folder");
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(format!(
@@ -67,7 +88,8 @@ impl<'a> Names<'a> {
     fn new(name: &'a str) -> Result<Names<'a>> {
         let maximum = cairn_description::NAME_MAXIMUM;
         let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
-        let allowed = |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "-_".contains(one);
+        let allowed =
+            |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "-_".contains(one);
         if !begins || !name.chars().all(allowed) || name.len() > maximum {
             bail!(
                 "`{name}` cannot be a component's name; expected a small letter, then small letters, digits, `-` \
@@ -76,7 +98,9 @@ impl<'a> Names<'a> {
         }
         let module = name.replace('-', "_");
         if RUST_WORDS.contains(&module.as_str()) || module == "lib" {
-            bail!("`{name}` cannot be a component's name, since Rust uses the word; choose another");
+            bail!(
+                "`{name}` cannot be a component's name, since Rust uses the word; choose another"
+            );
         }
         let interface = module
             .split('_')
@@ -87,7 +111,10 @@ impl<'a> Names<'a> {
     }
 
     fn fill(&self, template: &str) -> String {
-        template.replace("@name@", self.name).replace("@module@", &self.module).replace("@Trait@", &self.interface)
+        template
+            .replace("@name@", self.name)
+            .replace("@module@", &self.module)
+            .replace("@Trait@", &self.interface)
     }
 }
 
@@ -104,7 +131,10 @@ fn with_instance(text: &str, names: &Names) -> Result<String> {
         .and_then(Item::as_table_mut)
         .with_context(|| format!("{SYSTEM} has no tables [instance.NAME]"))?;
     if instances.contains_key(names.name) {
-        bail!("{SYSTEM} has an instance `{}` already; choose another name, or remove it", names.name);
+        bail!(
+            "{SYSTEM} has an instance `{}` already; choose another name, or remove it",
+            names.name
+        );
     }
     let mut export = Table::new();
     export["open"] = value(Array::from_iter(["shell"]));
@@ -154,7 +184,8 @@ mod tests {
 
     #[test]
     fn names_are_checked() {
-        for bad in ["", "Echo", "1st", "a b", "../x", "a/b", "match", "lib", "ä", &"a".repeat(32)] {
+        for bad in ["", "Echo", "1st", "a b", "../x", "a/b", "match", "lib", "ä", &"a".repeat(32)]
+        {
             assert!(Names::new(bad).is_err(), "{bad}");
         }
         let names = Names::new("big-echo2").unwrap();
@@ -164,17 +195,25 @@ mod tests {
     #[test]
     fn a_module_is_added_in_order() {
         let text = "//! Doc.\nmod a;\nmod c;\n\npub use a::*;\npub use c::*;\n";
-        let between = "//! Doc.\nmod a;\nmod b;\nmod c;\n\npub use a::*;\npub use b::*;\npub use c::*;\n";
+        let between =
+            "//! Doc.\nmod a;\nmod b;\nmod c;\n\npub use a::*;\npub use b::*;\npub use c::*;\n";
         assert_eq!(with_module(text, "b"), between);
-        let last = "//! Doc.\nmod a;\nmod c;\nmod d;\n\npub use a::*;\npub use c::*;\npub use d::*;\n";
+        let last =
+            "//! Doc.\nmod a;\nmod c;\nmod d;\n\npub use a::*;\npub use c::*;\npub use d::*;\n";
         assert_eq!(with_module(text, "d"), last);
     }
 
     #[test]
     fn an_interface_is_added_in_order() {
         let text = "fn x() {}\nall! {\n    B,\n    D,\n}\n";
-        assert_eq!(with_interface(text, "C").unwrap(), "fn x() {}\nall! {\n    B,\n    C,\n    D,\n}\n");
-        assert_eq!(with_interface(text, "E").unwrap(), "fn x() {}\nall! {\n    B,\n    D,\n    E,\n}\n");
+        assert_eq!(
+            with_interface(text, "C").unwrap(),
+            "fn x() {}\nall! {\n    B,\n    C,\n    D,\n}\n"
+        );
+        assert_eq!(
+            with_interface(text, "E").unwrap(),
+            "fn x() {}\nall! {\n    B,\n    D,\n    E,\n}\n"
+        );
         assert!(with_interface("", "E").is_err());
     }
 
@@ -201,7 +240,9 @@ mod tests {
         assert!(!root.join("components").exists());
         std::fs::write(root.join(SYSTEM), "[instance.shell]\ncomponent = 'shell'\n").unwrap();
         component(&root, "adder").unwrap();
-        for file in ["components/adder/src/main.rs", "interfaces/src/adder.rs", "tests/adder/test.toml"] {
+        for file in
+            ["components/adder/src/main.rs", "interfaces/src/adder.rs", "tests/adder/test.toml"]
+        {
             let text = std::fs::read_to_string(root.join(file)).unwrap();
             assert!(!text.contains('@'), "{text}");
         }

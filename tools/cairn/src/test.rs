@@ -39,7 +39,8 @@ pub struct Job {
 /// tests/ means that folder alone: whoever names it does not want to wait for the host's tests.
 pub fn run(filter: &str) -> Result<bool> {
     let start = Instant::now();
-    let is_system = !filter.is_empty() && paths::root().join("tests").join(filter).join("test.toml").is_file();
+    let is_system =
+        !filter.is_empty() && paths::root().join("tests").join(filter).join("test.toml").is_file();
     let mut outcome = match is_system {
         true => Outcome::default(),
         false => run_jobs(&crate::host_tests::jobs(filter)?),
@@ -48,7 +49,9 @@ pub fn run(filter: &str) -> Result<bool> {
     outcome.passed += systems.passed;
     outcome.failed += systems.failed;
     if outcome.passed + outcome.failed == 0 {
-        println!("no test has `{filter}` in its name; tests/ and the crates' own tests were searched");
+        println!(
+            "no test has `{filter}` in its name; tests/ and the crates' own tests were searched"
+        );
     }
     println!("in {}", seconds(start.elapsed()));
     println!("{} passed, {} failed", outcome.passed, outcome.failed);

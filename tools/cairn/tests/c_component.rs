@@ -35,8 +35,10 @@ fn build(name: &str, description: &str, source: &str) -> Result<cairn_image::Com
     built.map(|(_, component)| component).map_err(|error| format!("{error:#}"))
 }
 
-const IMPORT: &str = r#".import_count = 1, .imports = { { "console", CONSOLE, CONSOLE_INTERFACE } }"#;
-const EXPORT: &str = r#".export_count = 1, .exports = { { "echo", 0, ECHO_INTERFACE, ECHO_ENTRIES(test) } }"#;
+const IMPORT: &str =
+    r#".import_count = 1, .imports = { { "console", CONSOLE, CONSOLE_INTERFACE } }"#;
+const EXPORT: &str =
+    r#".export_count = 1, .exports = { { "echo", 0, ECHO_INTERFACE, ECHO_ENTRIES(test) } }"#;
 
 #[test]
 fn a_good_one_is_read_like_one_in_rust() {
@@ -47,7 +49,8 @@ fn a_good_one_is_read_like_one_in_rust() {
     let echo = &component.exports[0].interface;
     let methods: Vec<&str> = echo.methods.iter().map(|method| method.name.as_str()).collect();
     assert_eq!(methods, ["add", "say", "fill"]);
-    let code = component.segments[0].offset..component.segments[0].offset + component.segments[0].bytes.len() as u64;
+    let code = component.segments[0].offset
+        ..component.segments[0].offset + component.segments[0].bytes.len() as u64;
     assert!(echo.methods.iter().all(|method| code.contains(&method.entry)), "{echo:?} in {code:?}");
 }
 
@@ -65,9 +68,21 @@ fn a_wrong_descriptor_is_found() {
     for (name, descriptor, expected) in [
         ("version", echo("1", "cii"), "export `echo`: `Echo` in version 0000000000000001"),
         ("letters", echo(&version, "ci"), "export `echo`: `Echo` has other methods"),
-        ("interface", IMPORT.replace("CONSOLE_INTERFACE", "{ .name = \"Ekko\" }"), "unknown interface `Ekko`"),
-        ("portal", IMPORT.replace("CONSOLE,", "CONSOLE + 1,"), "import `console` begins at portal 17; expected 16"),
-        ("entries", EXPORT.replace("ECHO_ENTRIES(test)", "{ 0 }"), "no function for the method `add`"),
+        (
+            "interface",
+            IMPORT.replace("CONSOLE_INTERFACE", "{ .name = \"Ekko\" }"),
+            "unknown interface `Ekko`",
+        ),
+        (
+            "portal",
+            IMPORT.replace("CONSOLE,", "CONSOLE + 1,"),
+            "import `console` begins at portal 17; expected 16",
+        ),
+        (
+            "entries",
+            EXPORT.replace("ECHO_ENTRIES(test)", "{ 0 }"),
+            "no function for the method `add`",
+        ),
         ("imports", ".import_count = 17".into(), "17 imports, expected at most 16"),
         ("exports", ".export_count = 0xffffffff".into(), "4294967295 exports, expected at most 8"),
         (
@@ -87,8 +102,14 @@ fn a_wrong_descriptor_is_found() {
 #[test]
 fn wrong_descriptions_and_sources_are_found() {
     let good = source(EXPORT, "");
-    let error = build("unknown", "interfaces = [\n    \"Echo\",\n    \"Ekko\",\n]\n", &good).unwrap_err();
-    assert!(error.contains("component.toml:3: unknown interface `Ekko`; expected one of Clock, Console, "), "{error}");
+    let error =
+        build("unknown", "interfaces = [\n    \"Echo\",\n    \"Ekko\",\n]\n", &good).unwrap_err();
+    assert!(
+        error.contains(
+            "component.toml:3: unknown interface `Ekko`; expected one of Clock, Console, "
+        ),
+        "{error}"
+    );
     let error = build("key", "interface = [\"Echo\"]\n", &good).unwrap_err();
     assert!(error.contains("unknown field `interface`"), "{error}");
     // The header of an interface that is not named is not there.

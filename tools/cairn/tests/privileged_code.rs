@@ -103,7 +103,9 @@ fn unsafe_code_is_where_it_is_said() {
 fn no_source_names_what_only_macros_may() {
     let root = paths::root();
     let mut looked = 0;
-    for file in files().iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
+    for file in
+        files().iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
+    {
         let name = file.strip_prefix(&root).unwrap();
         if !name.starts_with("lib") && !name.starts_with("tools") {
             looked += 1;
@@ -134,7 +136,9 @@ fn every_unsafe_block_has_its_reason() {
     for folder in ["nucleus/src", "lib/cairn/src"] {
         let mut found = Vec::new();
         walk(&paths::root().join(folder), &mut found);
-        for file in found.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
+        for file in
+            found.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
+        {
             let text = fs::read_to_string(file).unwrap();
             let lines: Vec<&str> = text.lines().collect();
             for (number, line) in code(&text, "//").iter().enumerate() {
@@ -157,15 +161,24 @@ fn loops_of_the_nucleus_are_those() {
     let source = paths::root().join("nucleus/src");
     let mut found = Vec::new();
     walk(&source, &mut found);
-    for file in found.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs")) {
+    for file in
+        found.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
+    {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let text = fs::read_to_string(file).unwrap();
         let is_loop = |line: &&String| {
-            ["for ", "while ", "loop "].iter().any(|word| line.starts_with(word)) && line.ends_with(['{', '}'])
+            ["for ", "while ", "loop "].iter().any(|word| line.starts_with(word))
+                && line.ends_with(['{', '}'])
         };
         let loops = code(&text, "//").iter().filter(is_loop).count();
-        let expected = LOOPS.iter().find(|(file, ..)| *file == name).map_or(0, |(_, count, _)| *count);
-        assert_eq!(loops, expected, "{}: a loop that LOOPS of this test does not know", file.display());
+        let expected =
+            LOOPS.iter().find(|(file, ..)| *file == name).map_or(0, |(_, count, _)| *count);
+        assert_eq!(
+            loops,
+            expected,
+            "{}: a loop that LOOPS of this test does not know",
+            file.display()
+        );
     }
 }
 
@@ -186,9 +199,14 @@ fn nothing_in_privileged_assembly_jumps_back() {
                 labels.insert(label.trim().to_owned());
             }
             let instruction = line.rsplit(':').next().unwrap_or("").trim();
-            let is_jump = instruction.starts_with('j') || instruction.starts_with('b') || instruction.starts_with("tail");
-            let Some(target) = instruction.split([' ', ',']).next_back().filter(|_| is_jump) else { continue };
-            let is_back = labels.contains(target) || target.strip_suffix('b').is_some_and(|digits| digits.parse::<u32>().is_ok());
+            let is_jump = instruction.starts_with('j')
+                || instruction.starts_with('b')
+                || instruction.starts_with("tail");
+            let Some(target) = instruction.split([' ', ',']).next_back().filter(|_| is_jump) else {
+                continue;
+            };
+            let is_back = labels.contains(target)
+                || target.strip_suffix('b').is_some_and(|digits| digits.parse::<u32>().is_ok());
             assert!(
                 !is_back || BACKWARD.contains(&(name.as_str(), target)),
                 "{}:{}: jumps back to `{target}`: privileged code has no loop",

@@ -46,7 +46,11 @@ impl Machine {
             fs::create_dir_all(machine.root.join(folder)).unwrap();
         }
         let real = Path::new(env!("CARGO_MANIFEST_DIR"));
-        fs::copy(real.join("../../rust-toolchain.toml"), machine.root.join("cairn/rust-toolchain.toml")).unwrap();
+        fs::copy(
+            real.join("../../rust-toolchain.toml"),
+            machine.root.join("cairn/rust-toolchain.toml"),
+        )
+        .unwrap();
         for script in ["packages.sh", "rust.sh", "fetch-rustup.sh"] {
             let here = machine.root.display();
             let text = fs::read_to_string(real.join("setup").join(script)).unwrap();
@@ -57,7 +61,10 @@ impl Machine {
         }
         for tool in TOOLS {
             let path = ["/usr/bin", "/bin"].map(|folder| Path::new(folder).join(tool));
-            let path = path.iter().find(|path| path.exists()).unwrap_or_else(|| panic!("there is no {tool}"));
+            let path = path
+                .iter()
+                .find(|path| path.exists())
+                .unwrap_or_else(|| panic!("there is no {tool}"));
             symlink(path, machine.root.join("bin").join(tool)).unwrap();
         }
         machine.fake("apt-get", APT).fake("id", "echo 0").fake("uname", "echo x86_64")
@@ -66,8 +73,12 @@ impl Machine {
     /// Puts a program into PATH that writes down its call, then runs `body`.
     fn fake(self, name: &str, body: &str) -> Machine {
         let root = self.root.display();
-        let note = if name == "id" || name == "uname" { "" } else { "echo \"${0##*/} $*\" >>$R/calls" };
-        program(&self.root.join("bin").join(name), &format!("#!/bin/sh\nR={root}\n{note}\n{body}\n"));
+        let note =
+            if name == "id" || name == "uname" { "" } else { "echo \"${0##*/} $*\" >>$R/calls" };
+        program(
+            &self.root.join("bin").join(name),
+            &format!("#!/bin/sh\nR={root}\n{note}\n{body}\n"),
+        );
         self
     }
 
@@ -83,14 +94,18 @@ impl Machine {
         program(&self.root.join("own-rustup"), &rustup);
         let install = "mkdir -p \"$CARGO_HOME/bin\" && cp $R/own-rustup \"$CARGO_HOME/bin/rustup\"";
         let file = self.root.join("rustup-init");
-        program(&file, &format!("#!/bin/sh\nR={root}\necho \"rustup-init $*\" >>$R/calls\n{install}\n"));
+        program(
+            &file,
+            &format!("#!/bin/sh\nR={root}\necho \"rustup-init $*\" >>$R/calls\n{install}\n"),
+        );
         if expected {
             let sum = Command::new("sha256sum").arg(&file).output().unwrap();
             let sum = String::from_utf8(sum.stdout).unwrap();
             let sum = sum.split(' ').next().unwrap();
             let script = self.root.join("cairn/tools/cairn/setup/fetch-rustup.sh");
             let text = fs::read_to_string(&script).unwrap();
-            let line = text.lines().find(|line| line.trim_start().starts_with("checksum=")).unwrap();
+            let line =
+                text.lines().find(|line| line.trim_start().starts_with("checksum=")).unwrap();
             program(&script, &text.replacen(line, &format!("checksum={sum}"), 1));
         }
         self.fake("curl", CURL)
@@ -127,7 +142,11 @@ impl Ended {
     #[track_caller]
     fn chose_rustup(&self) {
         assert_eq!(self.code, 0, "{}", self.err);
-        assert!(self.out.starts_with("export CAIRN_RUST=rustup CAIRN_CARGO=\"/toolchains/1."), "{}", self.out);
+        assert!(
+            self.out.starts_with("export CAIRN_RUST=rustup CAIRN_CARGO=\"/toolchains/1."),
+            "{}",
+            self.out
+        );
         assert!(!self.calls.contains("apt-get"), "{}", self.calls);
     }
 
@@ -138,7 +157,11 @@ impl Ended {
         assert!(self.out.trim_end().ends_with("CAIRN_LINKER=ld.lld-22"), "{}", self.out);
         let packages = "install -y --no-install-recommends rustc-web cargo-web rust-web-src\n";
         assert!(self.calls.contains(packages), "{}", self.calls);
-        assert!(self.calls.contains("install -y --no-install-recommends lld-22\n"), "{}", self.calls);
+        assert!(
+            self.calls.contains("install -y --no-install-recommends lld-22\n"),
+            "{}",
+            self.calls
+        );
     }
 }
 
@@ -158,7 +181,8 @@ fn a_rustup_in_path_installs_the_target_once() {
 fn a_rustup_outside_path_is_found_at_home() {
     let machine = Machine::new("at-home").fake("rustup", RUSTUP);
     fs::create_dir_all(machine.root.join("home/.cargo/bin")).unwrap();
-    fs::rename(machine.root.join("bin/rustup"), machine.root.join("home/.cargo/bin/rustup")).unwrap();
+    fs::rename(machine.root.join("bin/rustup"), machine.root.join("home/.cargo/bin/rustup"))
+        .unwrap();
     machine.decide(None).chose_rustup();
 }
 
@@ -169,7 +193,11 @@ fn a_missing_rustup_is_fetched_into_the_repository() {
     ended.chose_rustup();
     assert!(ended.calls.contains("rustup-init -y --quiet --no-modify-path"), "{}", ended.calls);
     assert!(machine.root.join("cairn/.cairn/rustup/bin/rustup").exists());
-    assert_eq!(fs::read_dir(machine.root.join("home")).unwrap().count(), 0, "it wrote to the home folder");
+    assert_eq!(
+        fs::read_dir(machine.root.join("home")).unwrap().count(),
+        0,
+        "it wrote to the home folder"
+    );
     let second = machine.decide(None);
     second.chose_rustup();
     assert!(!second.calls.contains("curl"), "{}", second.calls);
@@ -210,7 +238,8 @@ fn one_way_can_be_forced() {
     assert!(wrong.err.contains("'gentoo', expected 'rustup' or 'debian'"), "{}", wrong.err);
 }
 
-const NEEDS: &[&str] = &["cat:coreutils", "no-such-tool:tool-package", "/no/such/file:file-package"];
+const NEEDS: &[&str] =
+    &["cat:coreutils", "no-such-tool:tool-package", "/no/such/file:file-package"];
 const LINE: &str = "apt-get install -y --no-install-recommends tool-package file-package";
 
 #[test]
@@ -225,28 +254,38 @@ fn what_is_missing_is_installed_as_root() {
 #[test]
 fn a_first_failure_refreshes_the_lists() {
     let refreshing = r#"case $1 in update) : >$R/fresh;; *) [ -e $R/fresh ];; esac"#;
-    let ended = Machine::new("old-lists").fake("apt-get", refreshing).run("packages.sh", NEEDS, None);
+    let ended =
+        Machine::new("old-lists").fake("apt-get", refreshing).run("packages.sh", NEEDS, None);
     assert_eq!((ended.code, ended.calls), (0, format!("{LINE}\napt-get update\n{LINE}\n")));
-    let failing = Machine::new("no-package").fake("apt-get", "exit 100").run("packages.sh", NEEDS, None);
+    let failing =
+        Machine::new("no-package").fake("apt-get", "exit 100").run("packages.sh", NEEDS, None);
     assert_eq!(failing.code, 1);
     assert!(failing.err.contains(LINE), "{}", failing.err);
 }
 
 #[test]
 fn others_need_sudo_or_are_told_the_line() {
-    let sudo = Machine::new("sudo").fake("id", "echo 1000").fake("sudo", "[ \"$1\" = -n ] || \"$@\"");
+    let sudo =
+        Machine::new("sudo").fake("id", "echo 1000").fake("sudo", "[ \"$1\" = -n ] || \"$@\"");
     let ended = sudo.run("packages.sh", NEEDS, None);
     assert_eq!(ended.code, 0, "{}", ended.err);
     assert!(ended.calls.contains("sudo apt-get install"), "{}", ended.calls);
 
     for (name, machine) in [
         ("without sudo", Machine::new("nobody").fake("id", "echo 1000")),
-        ("sudo asks, but nobody is there", Machine::new("asks").fake("id", "echo 1000").fake("sudo", "exit 1")),
+        (
+            "sudo asks, but nobody is there",
+            Machine::new("asks").fake("id", "echo 1000").fake("sudo", "exit 1"),
+        ),
     ] {
         let ended = machine.run("packages.sh", NEEDS, None);
         assert_eq!(ended.code, 1, "{name}");
         assert!(!ended.calls.contains("apt-get"), "{name}: {}", ended.calls);
-        assert!(ended.err.contains(&format!("    apt-get update && {LINE}\n")), "{name}: {}", ended.err);
+        assert!(
+            ended.err.contains(&format!("    apt-get update && {LINE}\n")),
+            "{name}: {}",
+            ended.err
+        );
     }
     let foreign = Machine::new("foreign").without("apt-get").run("packages.sh", NEEDS, None);
     assert_eq!(foreign.code, 1);

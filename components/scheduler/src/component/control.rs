@@ -44,7 +44,15 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         Self::operation(|core, now| core.reclaim(index(thread), dead, cursor, now))
     }
 
-    fn start(&self, thread: CallerThread, home: u64, entry: u64, stack: u64, _link: u64, priority: u8) -> Result<u64, Error> {
+    fn start(
+        &self,
+        thread: CallerThread,
+        home: u64,
+        entry: u64,
+        stack: u64,
+        _link: u64,
+        priority: u8,
+    ) -> Result<u64, Error> {
         let home = domain(home)?;
         let start = Start { entry, stack, argument: 0 };
         Self::operation(|core, now| core.spawn(index(thread), home, start, priority.into(), now))

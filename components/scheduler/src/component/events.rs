@@ -7,7 +7,13 @@ use cairn_abi::domain::{QUEUE_SIZE, stack_queue};
 use cairn_interfaces as interfaces;
 
 impl<C: Component> interfaces::SchedulerEvents for Server<C> {
-    fn boot(&self, _thread: CallerThread, _cause: u64, _value: u64, _domain: Caller) -> Result<(), Error> {
+    fn boot(
+        &self,
+        _thread: CallerThread,
+        _cause: u64,
+        _value: u64,
+        _domain: Caller,
+    ) -> Result<(), Error> {
         C::state().claim();
         Self::operation(|core, now| {
             layout::take_over::<C>(core);
@@ -15,23 +21,53 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         })
     }
 
-    fn exit(&self, thread: CallerThread, _cause: u64, _value: u64, _domain: Caller) -> Result<(), Error> {
+    fn exit(
+        &self,
+        thread: CallerThread,
+        _cause: u64,
+        _value: u64,
+        _domain: Caller,
+    ) -> Result<(), Error> {
         Self::operation(|core, now| core.exit(index(thread), now))
     }
 
-    fn timer(&self, thread: CallerThread, _cause: u64, _value: u64, _domain: Caller) -> Result<(), Error> {
+    fn timer(
+        &self,
+        thread: CallerThread,
+        _cause: u64,
+        _value: u64,
+        _domain: Caller,
+    ) -> Result<(), Error> {
         Self::operation(|core, now| core.tick(index(thread), now))
     }
 
-    fn software(&self, thread: CallerThread, _cause: u64, _value: u64, _domain: Caller) -> Result<(), Error> {
+    fn software(
+        &self,
+        thread: CallerThread,
+        _cause: u64,
+        _value: u64,
+        _domain: Caller,
+    ) -> Result<(), Error> {
         Self::operation(|core, now| core.stacks_freed(index(thread), now))
     }
 
-    fn fault(&self, thread: CallerThread, cause: u64, value: u64, _domain: Caller) -> Result<(), Error> {
+    fn fault(
+        &self,
+        thread: CallerThread,
+        cause: u64,
+        value: u64,
+        _domain: Caller,
+    ) -> Result<(), Error> {
         Self::operation(|core, now| core.fault(index(thread), cause, value, now))
     }
 
-    fn stack_wait(&self, thread: CallerThread, _cause: u64, value: u64, caller: Caller) -> Result<(), Error> {
+    fn stack_wait(
+        &self,
+        thread: CallerThread,
+        _cause: u64,
+        value: u64,
+        caller: Caller,
+    ) -> Result<(), Error> {
         let queue = value.wrapping_sub(stack_queue(0)) / QUEUE_SIZE;
         Self::operation(|core, now| core.wait_stack(index(thread), domain(caller), queue, now))
     }

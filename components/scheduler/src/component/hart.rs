@@ -70,10 +70,23 @@ impl Machine for Hart {
         self.queues.is_some_and(|queues| queues[queue as usize % QUEUES_MAXIMUM].load() != 0)
     }
 
-    fn set_up_thread(&mut self, thread: ThreadIndex, domain: u8, begin: &Start) -> Result<(), Error> {
-        let instance = self.instances.and_then(|instances| instances.get(usize::from(domain).checked_sub(1)?));
+    fn set_up_thread(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        begin: &Start,
+    ) -> Result<(), Error> {
+        let instance =
+            self.instances.and_then(|instances| instances.get(usize::from(domain).checked_sub(1)?));
         let link = instance.ok_or(Error::NotFound)?.stub;
-        privileged::set_up_thread(thread.into(), domain.into(), begin.entry, begin.stack, begin.argument, link)
+        privileged::set_up_thread(
+            thread.into(),
+            domain.into(),
+            begin.entry,
+            begin.stack,
+            begin.argument,
+            link,
+        )
     }
 
     fn retire_thread(&mut self, _thread: ThreadIndex) {

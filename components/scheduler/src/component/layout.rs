@@ -11,7 +11,9 @@ use zerocopy::{FromBytes, Immutable, KnownLayout};
 const QUANTUM_MICROSECONDS: u64 = 10_000;
 
 /// A table of the layout's record; none of it if the record is not what it should be.
-fn table<T: FromBytes + Immutable + KnownLayout>(choose: impl Fn(&Header) -> Table) -> &'static [T] {
+fn table<T: FromBytes + Immutable + KnownLayout>(
+    choose: impl Fn(&Header) -> Table,
+) -> &'static [T] {
     let read = || {
         let bytes = environment::section("record")?.constant();
         let (header, _) = Header::ref_from_prefix(bytes).ok()?;
@@ -38,7 +40,8 @@ pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
     for instance in instances() {
         let threads = u8::try_from(instance.threads).unwrap_or(u8::MAX);
         let semaphores = u16::try_from(instance.semaphores).unwrap_or(u16::MAX);
-        let quota = Quota { threads, semaphores, locks: threads, priority: instance.priority as u8 };
+        let quota =
+            Quota { threads, semaphores, locks: threads, priority: instance.priority as u8 };
         core.set_quota(number(instance.number), quota);
     }
     let interrupts: &[Interrupt] = table(|header| header.interrupts);

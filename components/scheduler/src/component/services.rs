@@ -44,9 +44,18 @@ impl<C: Component> interfaces::Threads for Server<C> {
         Self::operation(|core, now| core.sleep_until(index(thread), domain(caller), time, now))
     }
 
-    fn spawn(&self, thread: CallerThread, caller: Caller, start: cairn::thread::Start, priority: u8) -> Result<u64, Error> {
-        let start = Start { entry: start.entry(), stack: start.stack(), argument: start.argument() };
-        Self::operation(|core, now| core.spawn(index(thread), domain(caller), start, priority.into(), now))
+    fn spawn(
+        &self,
+        thread: CallerThread,
+        caller: Caller,
+        start: cairn::thread::Start,
+        priority: u8,
+    ) -> Result<u64, Error> {
+        let start =
+            Start { entry: start.entry(), stack: start.stack(), argument: start.argument() };
+        Self::operation(|core, now| {
+            core.spawn(index(thread), domain(caller), start, priority.into(), now)
+        })
     }
 
     fn exit(&self, thread: CallerThread) -> Result<(), Error> {
@@ -57,7 +66,13 @@ impl<C: Component> interfaces::Threads for Server<C> {
         Self::operation(|core, now| core.join(index(thread), domain(caller), named(other), now))
     }
 
-    fn set_priority(&self, thread: CallerThread, caller: Caller, other: u64, priority: u8) -> Result<(), Error> {
+    fn set_priority(
+        &self,
+        thread: CallerThread,
+        caller: Caller,
+        other: u64,
+        priority: u8,
+    ) -> Result<(), Error> {
         Self::operation(|core, now| {
             core.set_priority(index(thread), domain(caller), named(other), priority.into(), now)
         })
@@ -88,7 +103,9 @@ impl<C: Component> interfaces::Semaphore for Semaphore<C> {
     }
 
     fn p_until(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error> {
-        Server::<C>::operation(|core, now| core.timed_p(index(thread), domain(caller), self.0, deadline, now))
+        Server::<C>::operation(|core, now| {
+            core.timed_p(index(thread), domain(caller), self.0, deadline, now)
+        })
     }
 }
 

@@ -102,18 +102,27 @@ impl Catalogue {
             }
             let given = [system.is_some(), !traces.is_empty(), missing.is_some()];
             if given.iter().filter(|given| **given).count() != 1 {
-                bail!("bench/benchmarks.toml: `{name}`: expected one of `system`, `traces` and `missing`");
+                bail!(
+                    "bench/benchmarks.toml: `{name}`: expected one of `system`, `traces` and `missing`"
+                );
             }
         }
         for reference in &self.references {
-            if let Some(name) = reference.figures.keys().find(|name| !names.contains(name.as_str())) {
-                bail!("the figures of {} have `{name}`, which bench/benchmarks.toml does not", reference.system);
+            if let Some(name) = reference.figures.keys().find(|name| !names.contains(name.as_str()))
+            {
+                bail!(
+                    "the figures of {} have `{name}`, which bench/benchmarks.toml does not",
+                    reference.system
+                );
             }
         }
         for plot in &self.plots {
             for name in plot.series.values().flat_map(|series| plot.names(series)) {
                 if !names.contains(name.as_str()) {
-                    bail!("bench/benchmarks.toml: the plot {} wants `{name}`, which is no benchmark", plot.file);
+                    bail!(
+                        "bench/benchmarks.toml: the plot {} wants `{name}`, which is no benchmark",
+                        plot.file
+                    );
                 }
             }
         }
@@ -139,7 +148,8 @@ impl Plot {
 }
 
 fn read<T: DeserializeOwned>(path: &str) -> Result<T> {
-    let text = std::fs::read_to_string(paths::root().join(path)).with_context(|| format!("cannot read {path}"))?;
+    let text = std::fs::read_to_string(paths::root().join(path))
+        .with_context(|| format!("cannot read {path}"))?;
     toml::from_str(&text).with_context(|| path.to_owned())
 }
 

@@ -7,7 +7,8 @@ use plotters::prelude::*;
 
 const SIZE: (u32, u32) = (760, 460);
 const FONT: &str = "sans-serif";
-const COLORS: [RGBColor; 4] = [RGBColor(0, 90, 181), RGBColor(200, 70, 0), RGBColor(0, 130, 90), RGBColor(120, 60, 160)];
+const COLORS: [RGBColor; 4] =
+    [RGBColor(0, 90, 181), RGBColor(200, 70, 0), RGBColor(0, 130, 90), RGBColor(120, 60, 160)];
 
 /// A number of a result.
 type Value = fn(&Measured) -> f64;
@@ -21,7 +22,8 @@ struct Line {
 /// The plot as SVG; `None` if nothing of it was measured.
 pub fn draw(plot: &Plot, results: &[Measured]) -> Result<Option<String>> {
     let lines = lines(plot, results);
-    let highest = lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.0, f64::max);
+    let highest =
+        lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.0, f64::max);
     if highest == 0.0 {
         return Ok(None);
     }
@@ -43,7 +45,11 @@ fn lines(plot: &Plot, results: &[Measured]) -> Vec<Line> {
             found.collect()
         };
         let kinds: &[(&str, Value)] = if plot.spread {
-            &[(" median", |result| result.median), (" 99th percentile", |result| result.p99), (" maximum", |result| result.max)]
+            &[
+                (" median", |result| result.median),
+                (" 99th percentile", |result| result.p99),
+                (" maximum", |result| result.max),
+            ]
         } else {
             &[("", |result| result.median)]
         };
@@ -57,7 +63,12 @@ fn lines(plot: &Plot, results: &[Measured]) -> Vec<Line> {
     lines
 }
 
-fn paint(plot: &Plot, lines: &[Line], top: f64, text: &mut String) -> Result<(), Box<dyn std::error::Error>> {
+fn paint(
+    plot: &Plot,
+    lines: &[Line],
+    top: f64,
+    text: &mut String,
+) -> Result<(), Box<dyn std::error::Error>> {
     let area = SVGBackend::with_string(text, SIZE).into_drawing_area();
     area.fill(&WHITE)?;
     let last = plot.columns.len() as f64 - 1.0;
@@ -69,7 +80,11 @@ fn paint(plot: &Plot, lines: &[Line], top: f64, text: &mut String) -> Result<(),
         .build_cartesian_2d(-0.4..last + 0.4, 0.0..top)?;
     let column = |at: &f64| -> String {
         let whole = (at - at.round()).abs() < 0.01 && *at >= -0.01;
-        if whole { plot.columns.get(at.round() as usize).cloned().unwrap_or_default() } else { String::new() }
+        if whole {
+            plot.columns.get(at.round() as usize).cloned().unwrap_or_default()
+        } else {
+            String::new()
+        }
     };
     chart
         .configure_mesh()
@@ -94,7 +109,8 @@ fn paint(plot: &Plot, lines: &[Line], top: f64, text: &mut String) -> Result<(),
             .draw_series(LineSeries::new(line.points.iter().copied(), color.stroke_width(2)))?
             .label(&line.name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color.stroke_width(3)));
-        chart.draw_series(line.points.iter().map(|point| Circle::new(*point, 4, color.filled())))?;
+        chart
+            .draw_series(line.points.iter().map(|point| Circle::new(*point, 4, color.filled())))?;
     }
     chart
         .configure_series_labels()
@@ -126,9 +142,14 @@ mod tests {
 
     #[test]
     fn what_was_measured_is_drawn() {
-        let results = [Measured::parse("a.1 1 1 10 1 1 1").unwrap(), Measured::parse("a.2 1 1 20 1 1 1").unwrap()];
+        let results = [
+            Measured::parse("a.1 1 1 10 1 1 1").unwrap(),
+            Measured::parse("a.2 1 1 20 1 1 1").unwrap(),
+        ];
         let picture = draw(&plot(), &results).unwrap().unwrap();
-        assert!(picture.starts_with("<svg") && picture.contains("Title") && picture.contains("domains"));
+        assert!(
+            picture.starts_with("<svg") && picture.contains("Title") && picture.contains("domains")
+        );
         assert_eq!(picture.matches("<circle").count(), 2);
     }
 

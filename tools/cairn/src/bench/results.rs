@@ -27,7 +27,9 @@ impl Measured {
     /// Reads `name divisor minimum median p99 maximum samples`.
     pub fn parse(line: &str) -> Result<Measured> {
         let explain = || {
-            format!("\"BENCH {line}\": expected `BENCH name divisor minimum median p99 maximum samples`")
+            format!(
+                "\"BENCH {line}\": expected `BENCH name divisor minimum median p99 maximum samples`"
+            )
         };
         let mut words = line.split_whitespace();
         let name = words.next().with_context(explain)?.to_owned();
@@ -37,7 +39,14 @@ impl Measured {
             return Err(anyhow::anyhow!(explain()));
         };
         let part = |number: u64| number as f64 / divisor as f64;
-        Ok(Measured { name, median: part(median), p99: part(p99), max: part(max), samples, minimum: part(minimum) })
+        Ok(Measured {
+            name,
+            median: part(median),
+            p99: part(p99),
+            max: part(max),
+            samples,
+            minimum: part(minimum),
+        })
     }
 }
 
@@ -68,7 +77,12 @@ impl Report {
 
 fn commit() -> Result<String> {
     let git = |arguments: &[&str]| -> Result<String> {
-        let output = Command::new("git").arg("-C").arg(paths::root()).args(arguments).output().context("cannot run git")?;
+        let output = Command::new("git")
+            .arg("-C")
+            .arg(paths::root())
+            .args(arguments)
+            .output()
+            .context("cannot run git")?;
         Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
     let hash = git(&["rev-parse", "HEAD"])?;
@@ -88,13 +102,23 @@ mod tests {
     fn a_line_is_divided() {
         let measured = Measured::parse("portal.npciii.2 2 130 131 131 140 10000").unwrap();
         assert_eq!(measured.name, "portal.npciii.2");
-        assert_eq!((measured.minimum, measured.median, measured.p99, measured.max), (65.0, 65.5, 65.5, 70.0));
+        assert_eq!(
+            (measured.minimum, measured.median, measured.p99, measured.max),
+            (65.0, 65.5, 65.5, 70.0)
+        );
         assert_eq!(measured.samples, 10_000);
     }
 
     #[test]
     fn bad_lines_say_what_is_expected() {
-        for line in ["", "name", "name 0 1 2 3 4 5", "name 1 2 3 4 5", "name 1 2 3 x 4 5", "name 1 2 3 4 5 6 7"] {
+        for line in [
+            "",
+            "name",
+            "name 0 1 2 3 4 5",
+            "name 1 2 3 4 5",
+            "name 1 2 3 x 4 5",
+            "name 1 2 3 4 5 6 7",
+        ] {
             let error = format!("{:#}", Measured::parse(line).unwrap_err());
             assert!(error.contains("expected `BENCH name divisor"), "{line}: {error}");
         }

@@ -7,11 +7,17 @@ use std::fmt::Write;
 /// Results, budgets and the figures of other systems side by side.
 pub fn table(catalogue: &Catalogue, measured: &[Measured], filter: &str) -> String {
     let mut text = String::from("executed instructions (QEMU virt, -icount shift=0)");
-    for reference in catalogue.references.iter().filter(|reference| reference.unit != "instructions") {
+    for reference in
+        catalogue.references.iter().filter(|reference| reference.unit != "instructions")
+    {
         let _ = write!(text, "; {}: {}, of another machine", reference.system, reference.unit);
     }
     text.push('\n');
-    let _ = write!(text, "{:<30}{:>9}{:>9}{:>9}{:>8}{:>9}", "", "Cairn", "p99", "max", "samples", "budget");
+    let _ = write!(
+        text,
+        "{:<30}{:>9}{:>9}{:>9}{:>8}{:>9}",
+        "", "Cairn", "p99", "max", "samples", "budget"
+    );
     for reference in &catalogue.references {
         let _ = write!(text, "{:>9}", reference.system);
     }
@@ -58,7 +64,8 @@ fn operations(catalogue: &Catalogue, measured: &[Measured]) -> String {
     for result in measured {
         for reference in &catalogue.references {
             if let Some(figure) = reference.figures.get(&result.name) {
-                let _ = writeln!(text, "{:<30}{}: {}", result.name, reference.system, figure.operation);
+                let _ =
+                    writeln!(text, "{:<30}{}: {}", result.name, reference.system, figure.operation);
             }
         }
     }

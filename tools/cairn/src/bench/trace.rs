@@ -49,7 +49,10 @@ fn interruptible(parts: &Parts) -> Vec<u64> {
     let roles = &parts.system.roles;
     let off = [Some(roles.scheduler), roles.interrupts];
     let instances = parts.system.instances.iter().enumerate();
-    instances.filter(|(index, _)| !off.contains(&Some(*index))).map(|(_, instance)| instance.number.into()).collect()
+    instances
+        .filter(|(index, _)| !off.contains(&Some(*index)))
+        .map(|(_, instance)| instance.number.into())
+        .collect()
 }
 
 /// Reads lines such as `Trace 0: 0x7f... [00000000/ffffffc000001234/00000101/ff000201] name`. Returns
@@ -100,7 +103,10 @@ mod tests {
     use super::*;
 
     fn log(addresses: &[u64]) -> String {
-        addresses.iter().map(|pc| format!("Trace 0: 0x7f00 [00000000/{pc:016x}/00000101/ff000201] \n")).collect()
+        addresses
+            .iter()
+            .map(|pc| format!("Trace 0: 0x7f00 [00000000/{pc:016x}/00000101/ff000201] \n"))
+            .collect()
     }
 
     #[test]
@@ -109,7 +115,8 @@ mod tests {
         let next = scheduler + 4;
         let mut lengths = Lengths::new();
         // What comes before the first instruction with interrupts on is the boot.
-        let log = log(&[kernel, user, kernel, scheduler, scheduler, next, kernel, user, kernel, user]);
+        let log =
+            log(&[kernel, user, kernel, scheduler, scheduler, next, kernel, user, kernel, user]);
         assert_eq!(count(log.as_bytes(), &[3], &mut lengths).unwrap(), 8);
         assert_eq!(lengths, Lengths::from([(1, 1), (4, 1)]));
         assert_eq!(line("x", &lengths).unwrap(), "x 1 1 4 4 4 2");

@@ -9,7 +9,10 @@ use core::arch::naked_asm;
 
 /// Starts a thread anywhere; its status and name.
 pub fn spawn(entry: u64, stack: u64, priority: u64) -> (i64, u64) {
-    machine::call(u64::from(THREADS.first_portal()) + SPAWN, [0, 0, 0, entry, stack, 0, priority, 0])
+    machine::call(
+        u64::from(THREADS.first_portal()) + SPAWN,
+        [0, 0, 0, entry, stack, 0, priority, 0],
+    )
 }
 
 /// The return portal at the bottom of a thread: the thread ends.

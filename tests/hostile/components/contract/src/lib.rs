@@ -111,10 +111,30 @@ pub const SECRET: u64 = 0x5ec2_e75e_c2e7_5ec2;
 
 /// Instructions that user mode may not execute.
 pub const INSTRUCTIONS: [&str; 24] = [
-    "csrr sstatus", "csrw sstatus", "csrr sie", "csrw sie", "csrw sip", "csrr satp", "csrw satp",
-    "csrr stvec", "csrw stvec", "csrw sscratch", "csrr sepc", "csrw scounteren", "csrw stimecmp",
-    "csrr mstatus", "csrw mie", "csrw cycle", "sret", "mret", "wfi", "sfence.vma", "ebreak",
-    "all bits zero", "all bits one", "a float instruction",
+    "csrr sstatus",
+    "csrw sstatus",
+    "csrr sie",
+    "csrw sie",
+    "csrw sip",
+    "csrr satp",
+    "csrw satp",
+    "csrr stvec",
+    "csrw stvec",
+    "csrw sscratch",
+    "csrr sepc",
+    "csrw scounteren",
+    "csrw stimecmp",
+    "csrr mstatus",
+    "csrw mie",
+    "csrw cycle",
+    "sret",
+    "mret",
+    "wfi",
+    "sfence.vma",
+    "ebreak",
+    "all bits zero",
+    "all bits one",
+    "a float instruction",
 ];
 
 /// A line of text on its way to a console.

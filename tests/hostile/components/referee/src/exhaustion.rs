@@ -16,7 +16,8 @@ pub fn attacks(harness: &mut Harness) {
     for (name, kind) in kinds {
         let failed = harness.failed();
         for _ in 0..2 {
-            let refused = ATTACKER.attack(kind, 0, 0).map(|status| Error::from_status(status as i64));
+            let refused =
+                ATTACKER.attack(kind, 0, 0).map(|status| Error::from_status(status as i64));
             harness.expect(name, refused, Ok(Error::Exhausted));
         }
         // Others get theirs meanwhile.

@@ -35,7 +35,8 @@ pub fn attacks(harness: &mut Harness) {
         pause(PATIENCE_MICROSECONDS);
     }
     section.store(notes::CALLS_WANTED, 0);
-    let counted = [notes::SUCCEEDED, notes::NO_PORTAL, notes::WRONG].map(|offset| section.load(offset));
+    let counted =
+        [notes::SUCCEEDED, notes::NO_PORTAL, notes::WRONG].map(|offset| section.load(offset));
     say!("{CALLS} calls: {counted:?} succeeded, no portal, wrong; {restarts} restarts");
     harness.expect(name, counted[2], 0);
     harness.expect(name, counted[0] > 0 && counted[1] > CALLS / 3, true);

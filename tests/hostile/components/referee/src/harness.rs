@@ -92,7 +92,9 @@ impl Harness {
         for _ in 0..10_000 {
             match ATTACKER.count() {
                 Ok(1) => return,
-                Ok(count) => return self.fail("the attacker's variables are as at its start", count),
+                Ok(count) => {
+                    return self.fail("the attacker's variables are as at its start", count);
+                }
                 Err(Error::Dead) => pause(200),
                 Err(error) => return self.fail("restart", error),
             }

@@ -63,9 +63,17 @@ pub fn attacks(harness: &mut Harness) {
     harness.attack("a store to its code", (attack::STORE, code, 0), End::Dies);
     harness.attack("a jump to its data", (attack::JUMP, own, 0), End::Dies);
     harness.attack("a jump to its constants", (attack::JUMP, constant, 0), End::Dies);
-    harness.attack("a jump into the victim's code", (attack::JUMP, region_of(page) + IMAGE_OFFSET, 0), End::Dies);
+    harness.attack(
+        "a jump into the victim's code",
+        (attack::JUMP, region_of(page) + IMAGE_OFFSET, 0),
+        End::Dies,
+    );
     harness.attack("a misaligned load", (attack::LOAD, own + 1, 0), End::Answers(0x8067 >> 8));
-    harness.attack("a misaligned load at the end of its memory", (attack::LOAD, own_startup + 4093, 0), End::Dies);
+    harness.attack(
+        "a misaligned load at the end of its memory",
+        (attack::LOAD, own_startup + 4093, 0),
+        End::Dies,
+    );
     harness.attack("a misaligned store to others", (attack::STORE, page + 4093, 0), End::Dies);
     harness.attack("a misaligned jump", (attack::JUMP, page | 1, 0), End::Dies);
     harness.attack("a panic", (attack::PANIC, 0, 0), End::Dies);

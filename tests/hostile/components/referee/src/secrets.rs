@@ -4,8 +4,8 @@
 use crate::harness::{Harness, say};
 use crate::imports::{ATTACKER, MEMORY, PORTALS, VICTIM};
 use cairn_abi::address::{REGION_SHIFT, REGION_SIZE};
-use cairn_test_hostile_contract::machine::{KEPT, call_and_look};
 use cairn_test_hostile_contract::attack;
+use cairn_test_hostile_contract::machine::{KEPT, call_and_look};
 
 /// Method `attack` of the attacker.
 const ATTACK: u64 = 1;
@@ -87,7 +87,8 @@ fn in_memory(harness: &mut Harness) {
         Ok(address) => {
             harness.expect(name, address & (REGION_SIZE - 1) != 0, true);
             // SAFETY: the memory manager just gave this memory to this component.
-            let words = unsafe { core::slice::from_raw_parts(address as *const u64, pages as usize * 512) };
+            let words =
+                unsafe { core::slice::from_raw_parts(address as *const u64, pages as usize * 512) };
             harness.expect(name, words.iter().all(|word| *word == 0), true);
             harness.expect(name, MEMORY.free(address, pages), Ok(()));
         }

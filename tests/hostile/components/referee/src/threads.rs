@@ -13,10 +13,18 @@ pub fn attacks(harness: &mut Harness) {
     let page = VICTIM.page().unwrap_or(0);
     let bad = [0, 1, page, page + 3, NUCLEUS, NUCLEUS + 0x0800_0000, u64::MAX];
     for stack in bad {
-        harness.attack("a call with a bad stack pointer", (attack::CALL_WITH_STACK, stack, 0), End::Answers(0));
+        harness.attack(
+            "a call with a bad stack pointer",
+            (attack::CALL_WITH_STACK, stack, 0),
+            End::Answers(0),
+        );
     }
     for address in bad {
-        harness.attack("a call with a bad return address", (attack::CALL_WITH_RETURN, address, 0), End::Dies);
+        harness.attack(
+            "a call with a bad return address",
+            (attack::CALL_WITH_RETURN, address, 0),
+            End::Dies,
+        );
     }
     for word in bad {
         never_ends(harness, "bad registers when interrupts come", attack::SPIN, word);
@@ -27,7 +35,11 @@ pub fn attacks(harness: &mut Harness) {
     harness.attack("a thread that returns from nothing", (attack::THREAD, 0, 0), End::Answers(0));
     for address in bad {
         thread_dies(harness, "a thread that begins nowhere", 1, address);
-        harness.attack("a thread with a bad stack pointer", (attack::THREAD, 2, address), End::Answers(0));
+        harness.attack(
+            "a thread with a bad stack pointer",
+            (attack::THREAD, 2, address),
+            End::Answers(0),
+        );
     }
 }
 

@@ -87,7 +87,9 @@ fn buffers(harness: &mut Harness) {
 
 fn refused(harness: &mut Harness, name: &str, pointer: u64, length: u64, error: Error) {
     for attack in [attack::PASS_READABLE, attack::PASS_WRITABLE] {
-        let found = ATTACKER.attack(attack, pointer, length).map(|status| Error::from_status(status as i64));
+        let found = ATTACKER
+            .attack(attack, pointer, length)
+            .map(|status| Error::from_status(status as i64));
         if found != Ok(error) {
             harness.fail(name, (attack, pointer, length, found, "expected", error));
         }
@@ -96,7 +98,8 @@ fn refused(harness: &mut Harness, name: &str, pointer: u64, length: u64, error: 
 
 /// A server keeps the address of a window and uses it after the call.
 fn afterwards(harness: &mut Harness) {
-    static BUFFER: cairn::exclusive::Exclusive<Pages> = cairn::exclusive::Exclusive::new(Pages([0x11; 8192]));
+    static BUFFER: cairn::exclusive::Exclusive<Pages> =
+        cairn::exclusive::Exclusive::new(Pages([0x11; 8192]));
     BUFFER.with(|buffer| {
         let bytes = &mut buffer.0;
         for length in [65, 4096, 8192] {

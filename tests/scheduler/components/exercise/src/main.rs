@@ -47,7 +47,8 @@ fn start(stack: usize, function: fn(u64), argument: u64, priority: u8) -> Result
 
 /// The semaphore of a device that nobody uses.
 fn semaphore() -> SemaphoreProxy {
-    let device = environment::device(2).expect("the description gives this instance a third device");
+    let device =
+        environment::device(2).expect("the description gives this instance a third device");
     SemaphoreProxy::at(device.interrupt_portal().expect("with an interrupt"))
 }
 
