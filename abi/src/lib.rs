@@ -9,6 +9,7 @@ pub mod address;
 pub mod descriptor;
 pub mod domain;
 pub mod error;
+pub mod page_table;
 pub mod parameters;
 pub mod privileged;
 pub mod record;

@@ -16,7 +16,7 @@ pub const PORTAL_SET_TIMER: usize = 6;
 pub const PORTAL_UNWIND: usize = 8;
 /// Supervisor: a domain dies or lives. `a0` domain, `a1` 0 or 1.
 pub const PORTAL_SET_ALIVE: usize = 9;
-/// Memory manager: translation fence. `a0` address (0: all), `a1` domain.
+/// Memory manager: translation fence. `a0` address (0: all), in all address spaces.
 pub const PORTAL_FENCE_TRANSLATION: usize = 10;
 /// Portal manager: instruction fence.
 pub const PORTAL_FENCE_INSTRUCTION: usize = 11;

@@ -28,7 +28,8 @@ pub const FRAME_RETURN: i64 = 0;
 pub const FRAME_TABLE: i64 = 8;
 /// Frame header: the caller's return address.
 pub const FRAME_RA: i64 = 16;
-/// Frame header: the activation (descriptor address) that the call took, or zero.
+/// Frame header: the activation (descriptor address) that the call took, if its
+/// specification takes one; else not written.
 pub const FRAME_ACTIVATION: i64 = 24;
 /// Bytes in a frame header.
 pub const FRAME_HEADER: i64 = 32;

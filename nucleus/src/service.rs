@@ -31,7 +31,7 @@ fn at(base: u64, offset: i64) -> u64 {
 }
 
 /// Prepares a thread that does not run: a base frame, whose return ends the thread, and above it a
-/// trap frame that begins at `entry`.
+/// trap frame that begins at `entry`. `running` is the topmost frame of the running thread.
 #[unsafe(no_mangle)]
 extern "C" fn set_up_thread(
     index: u64,
@@ -40,17 +40,21 @@ extern "C" fn set_up_thread(
     stack: u64,
     argument: u64,
     link: u64,
+    running: u64,
 ) -> i64 {
     let parameters = parameters();
     if index >= parameters.threads || domain_number >= parameters.domains {
         return Error::BadArgument.status();
     }
     let block = thread::thread_block(index as usize);
+    if (block..block + address::PAGE_SIZE).contains(&running) {
+        return Error::BadArgument.status();
+    }
     let table = domain::portal_table(domain_number as usize);
     let base = at(block, thread::BASE_FRAME);
     let top = at(base, thread::TRAP_FRAME);
-    // SAFETY: both numbers are in range, so block and table are mapped; the scheduler sets up only
-    // threads that do not run, and the running thread has another block.
+    // SAFETY: both numbers are in range, so block and table are mapped, and the running thread has
+    // another block.
     unsafe {
         if load(at(table, domain::FIELD_ALIVE)) == 0 {
             return Error::Dead.status();

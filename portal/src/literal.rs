@@ -28,7 +28,7 @@ pub const LITERAL_STACK: i64 = -64;
 /// The server's constant. Semaphore portals: index of the semaphore. Return: the longest execution of a
 /// call in ticks, or zero; if not zero, the frame's lowest word is the time of the call.
 pub const LITERAL_CONSTANT: i64 = -72;
-/// Address of the nucleus' service table (see `nucleus/src/arch/riscv64/service.S`).
+/// Address of the nucleus' service table (see `nucleus/src/arch/riscv64/window.S`).
 pub const LITERAL_SERVICES: i64 = -80;
 /// Windows: first address of the caller's memory that may be passed. Semaphores: kernel address of
 /// the word.

@@ -239,12 +239,13 @@ stencil_stack_wait:
     ld      t3, SERVICE_STACK_WAIT(t3)
     jr      t3
 
-# A window was refused: the abort entry of the return portal undoes the call.
+# A window was refused: the abort entry of the return portal undoes the call, but for its scrubbing,
+# since the registers are still the caller's.
 stencil_refused:
     addi    a0, t3, 0
     ld      t1, LITERAL_RETURN(t1)
     ld      t2, LITERAL_ABORT(t1)
-    jr      t2
+    jalr    zero, %lo(abort_scrub_size)(t2)
 
 # ---------------------------------------------------------------------------- return
 
@@ -336,6 +337,34 @@ stencil_find_base:
 
 stencil_abort_reply:
     li      a1, 0
+
+# Only `m`: what this portal does not restore belongs to whoever ran last, not to the caller's callee.
+stencil_scrub_abort:
+    csrw    sscratch, zero
+    li      gp, 0
+    li      t0, 0
+    li      t3, 0
+    li      t4, 0
+    li      t5, 0
+    li      t6, 0
+    li      s0, 0
+    li      s1, 0
+    li      s2, 0
+    li      s3, 0
+    li      s4, 0
+    li      s5, 0
+    li      s6, 0
+    li      s7, 0
+    li      s8, 0
+    li      s9, 0
+    li      s10, 0
+    li      s11, 0
+    li      a2, 0
+    li      a3, 0
+    li      a4, 0
+    li      a5, 0
+    li      a6, 0
+    li      a7, 0
 
 stencil_jump_to_finish:
     j       to_finish

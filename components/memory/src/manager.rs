@@ -2,7 +2,7 @@
 
 use crate::frames::Frames;
 use crate::sections::Sections;
-use crate::tables::{self, READ, Root, TablePool, Tables, USER, WRITE};
+use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::{
     ACTIVATION_STACK_TOP, ACTIVATION_STRIDE, ACTIVATION_WINDOWS, DEVICES_OFFSET, LEAF_SPAN,
@@ -234,7 +234,7 @@ impl<'a> Manager<'a> {
     /// Maps a new page into a claimed entry.
     pub(crate) fn map_frame(&self, entry: &AtomicI64) -> Result<(), Error> {
         let physical = self.take_frame()?;
-        if !tables::map(entry, physical, USER | READ | WRITE) {
+        if !tables::map(entry, physical, OWN | USER | READ | WRITE) {
             self.give_frame(physical);
             return Err(Error::Busy);
         }

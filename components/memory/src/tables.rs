@@ -5,22 +5,8 @@
 
 use crate::frames::Frames;
 use cairn_abi::Error;
+pub use cairn_abi::page_table::{ACCESSED_DIRTY, EXECUTE, OWN, READ, RESERVED, USER, VALID, WRITE};
 use core::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
-
-/// Entry bit: it is valid.
-pub const VALID: u64 = 1;
-/// Entry bit: loads.
-pub const READ: u64 = 1 << 1;
-/// Entry bit: stores.
-pub const WRITE: u64 = 1 << 2;
-/// Entry bit: instructions.
-pub const EXECUTE: u64 = 1 << 3;
-/// Entry bit: user mode.
-pub const USER: u64 = 1 << 4;
-/// Entry bits: accessed and dirty, set from the start because nothing here pages by them.
-pub const ACCESSED_DIRTY: u64 = 3 << 6;
-/// An entry that is not valid, but somebody's: a page that is being mapped.
-const RESERVED: u64 = 1 << 8;
 
 const ENTRIES: usize = 512;
 const PAGE_SHIFT: u32 = 12;

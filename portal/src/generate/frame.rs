@@ -3,7 +3,7 @@
 use super::Crossing;
 use super::code::Code;
 use crate::specification::{Specification, State};
-use crate::stencil::Value;
+use crate::stencil::{self, Value};
 use cairn_abi::thread::FRAME_HEADER;
 
 /// Bytes by which a call of this specification moves the frame pointer.
@@ -32,11 +32,20 @@ pub(super) fn frame_values(code: &mut Code, specification: &Specification, cross
     let size = stamped_frame_size(specification, crossing);
     code.value(Value::FrameSize, size);
     code.value(Value::FrameSizeNegative, -size);
+    code.value(Value::AbortScrubSize, abort_scrub_size(specification));
     code.value(Value::Stamp, FRAME_HEADER - size);
     code.value(Value::State, state_offset(specification));
     code.value(Value::CopiesSize, -(specification.windows() as i64) * 64);
     code.value(Value::Index, crossing.index as i64);
     code.value(Value::Domain, crossing.caller.domain as i64);
+}
+
+/// Bytes of code with which an abort entry begins and a refused call leaves out.
+fn abort_scrub_size(specification: &Specification) -> i64 {
+    match specification.state {
+        State::Minimal => stencil::SCRUB_ABORT.code.len() as i64 * 4,
+        State::Partial | State::Discarded => 0,
+    }
 }
 
 /// A slot's number and, below the frame's header, its record.

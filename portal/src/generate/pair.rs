@@ -190,6 +190,9 @@ fn return_half(
     }
 
     let abort = code.at;
+    if specification.state == State::Minimal {
+        code.emit(&stencil::SCRUB_ABORT)?;
+    }
     find_base(code, start)?;
     enter(code, crossing, &stencil::RETURN_ENTER)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;

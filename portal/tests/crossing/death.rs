@@ -9,6 +9,7 @@ use cairn_abi::privileged::*;
 use cairn_abi::thread::*;
 use cairn_emulator::Interrupt;
 use cairn_emulator::register::*;
+use cairn_portal::State;
 use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
 
 /// What a frame can hold: nothing, registers, an activation, copies, windows.
@@ -47,6 +48,21 @@ impl World {
         // An aborted call on a shared stack puts the pointer back as well.
         let mut callee = *callee;
         callee[usize::from(SP)] = before[usize::from(SP)];
+        // What a minimal portal does not restore belongs to whoever ran last: the scheduler, or a
+        // domain that the caller never called.
+        for register in SAVED {
+            callee[usize::from(register)] = 0;
+        }
+        let minimal = connection.specification.state == State::Minimal;
+        let used = match connection.activations.is_empty() {
+            true => [T1, T2].as_slice(),
+            // By releasing the activation and closing windows.
+            false => &[T0, T1, T2, T3, T4, T5, T6],
+        };
+        let temporary = TEMPORARY.iter().filter(|register| minimal && !used.contains(register));
+        for register in temporary.chain(&ARGUMENTS[2..]).filter(|_| minimal) {
+            assert_eq!(self.machine.get(*register), 0, "{}", name(*register));
+        }
         self.check_caller(connection, before, &callee);
         for buffer in buffers.iter().filter(|buffer| !buffer.mapped() && buffer.length() > 0) {
             assert_eq!(self.bytes(buffer.pointer, buffer.length()), buffer.content);
@@ -135,7 +151,6 @@ fn a_callee_that_faults_becomes_an_error_of_the_caller() {
             world.assert_event(Event::Fault, THREAD, 13, at(SERVER, NOTHING));
             world.mark_dead(world.machine.csr.sscratch);
             let scheduler = world.reply(0, 0).before;
-            // What a minimal portal does not restore is the scheduler's, not the dead callee's.
             assert_ne!(callee[usize::from(S0)], world.machine.get(S0));
             world.assert_released(&connection);
             world.assert_dead(&connection, &before, &buffers, &scheduler);

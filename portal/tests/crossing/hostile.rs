@@ -5,6 +5,7 @@ use crate::world::*;
 use cairn_abi::Error;
 use cairn_abi::address::*;
 use cairn_abi::domain::{ACTIVATION_NEXT, PORTAL_RETURN, PORTALS_MAXIMUM, QUEUE_SIZE};
+use cairn_abi::page_table::{EXECUTE, OWN, VALID, WRITE};
 use cairn_abi::thread::{FRAME_SCRATCH, INVOCATION_LIMIT, TRAP_SEPC, trap_register};
 use cairn_emulator::register::*;
 use cairn_portal::State;
@@ -170,6 +171,56 @@ fn a_readable_window_of_such_a_page_cannot_be_written() {
             assert!(world.load(window).is_ok());
             assert!(world.store(window, 1).is_err());
         }
+    }
+}
+
+/// What came in a window is not the callee's: a third domain would keep it after the return.
+#[test]
+fn a_window_is_not_passed_on() {
+    for (given, passed) in [("r", "r"), ("w", "r"), ("w", "w"), ("rw", "w")] {
+        for specification in kinds(given) {
+            let mut world = World::new(27);
+            let outer = world.connect(&specification, CLIENT, SERVER);
+            let inner = world.connect(&format!("np{passed}"), SERVER, BACKEND);
+            let (mut arguments, buffers) = world.arguments(&outer);
+            for buffer in buffers {
+                let position = usize::from(buffer.register - A0);
+                arguments[position] = at(CLIENT, DATA + buffer.slot * PAGE_SIZE);
+                arguments[position + 1] = PAGE_SIZE;
+            }
+            let stack = world.usual_stack(&outer);
+            world.call(outer.index, stack, arguments);
+            world.assert_at(SERVER, ENTRY);
+            let window = world.machine.get(A0);
+            assert!(world.load(window).is_ok());
+            let stack = world.machine.get(SP);
+            world.call(inner.index, stack, [window, PAGE_SIZE, 0, 0, 0, 0, 0, 0]);
+            world.assert_at(SERVER, RESUME);
+            assert_eq!(
+                world.machine.get(A0) as i64,
+                Error::BadPointer.status(),
+                "{specification} {passed}"
+            );
+        }
+    }
+}
+
+/// Code may be read through a window, not executed.
+#[test]
+fn a_window_of_code_is_not_executable() {
+    for specification in kinds("r") {
+        let mut world = World::new(28);
+        let connection = world.connect(&specification, CLIENT, SERVER);
+        let stack = world.usual_stack(&connection);
+        world.call(
+            connection.index,
+            stack,
+            [at(CLIENT, IMAGE_OFFSET), PAGE_SIZE, 0, 0, 0, 0, 0, 0],
+        );
+        let taken = &connection.activations[0];
+        let entry = world.word(window(taken, 0));
+        assert!(entry & VALID != 0);
+        assert_eq!(entry & (EXECUTE | WRITE | OWN), 0, "{specification}");
     }
 }
 

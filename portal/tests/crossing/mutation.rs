@@ -147,8 +147,12 @@ impl Pair {
 }
 
 /// What can be taken out of a portal, and why.
-const REDUNDANT: [(u32, &str); 3] = [
-    (encode_li(T3), "the last window service left zero there"),
+const REDUNDANT: [(u32, &str); 7] = [
+    (encode_li(T0), "when a call with windows is aborted, closing them uses it"),
+    (encode_li(T3), "the last window service left zero there; as t0"),
+    (encode_li(T4), "as t0"),
+    (encode_li(T5), "as t0"),
+    (encode_li(T6), "when a call with an activation is aborted, releasing that uses it"),
     (encode_li(A1), "the abort entry below a dead frame clears it again, or who jumps there did"),
     (0x0000_0317, "auipc t1, 0 in the dead entry: the jump to it left the same address in t1"),
 ];

@@ -179,13 +179,15 @@ fn privileged_portals_check_their_arguments() {
     let bad = Error::BadArgument.status();
     let dead = Error::Dead.status();
     let threads = THREAD_COUNT as u64;
-    let cases: [(usize, [u64; 2], i64); 9] = [
+    let cases: [(usize, [u64; 2], i64); 10] = [
         (PORTAL_SWITCH, [threads, 0], bad),
         (PORTAL_SWITCH, [u64::MAX, 0], bad),
         (PORTAL_SWITCH, [3, 0], bad),
         (PORTAL_SET_UP_THREAD, [threads, 1], bad),
         (PORTAL_SET_UP_THREAD, [2, 5], bad),
         (PORTAL_SET_UP_THREAD, [2, 1 << 51], bad),
+        // The running thread: its own frames would be gone when it returns.
+        (PORTAL_SET_UP_THREAD, [THREAD as u64, 1], bad),
         (PORTAL_SET_UP_THREAD, [2, 0], dead),
         (PORTAL_SET_ALIVE, [5, 0], bad),
         (PORTAL_SET_ALIVE, [2, 2], bad),

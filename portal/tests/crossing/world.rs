@@ -5,6 +5,7 @@
 use crate::nucleus::{Nucleus, nucleus};
 pub use crate::places::*;
 use cairn_abi::address::*;
+use cairn_abi::page_table::OWN;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::{domain, privileged, semaphore, thread};
 use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
@@ -69,6 +70,7 @@ pub struct World {
 
 const KERNEL_DATA: u64 = READ | WRITE | GLOBAL | ACCESSED | DIRTY;
 const USER_DATA: u64 = READ | WRITE | USER | ACCESSED | DIRTY;
+const OWN_DATA: u64 = USER_DATA | OWN;
 
 impl World {
     /// Machine with ASIDs, and the TLB that keeps what no fence names.
@@ -146,15 +148,15 @@ impl World {
         self.machine.memory.write_u64(space.root + entry, kernel).unwrap();
         self.spaces.push(space);
 
-        let execute = EXECUTE | USER | ACCESSED;
+        let execute = EXECUTE | USER | ACCESSED | OWN;
         let map = |world: &mut World, offset, pages, flags| {
             world.map_new(number, at(number, offset), physical(at(number, offset)), pages, flags);
         };
         map(self, IMAGE_OFFSET, 1, execute | READ);
-        map(self, DATA, DATA_PAGES, USER_DATA);
-        map(self, READ_ONLY, 1, READ | USER | ACCESSED);
+        map(self, DATA, DATA_PAGES, OWN_DATA);
+        map(self, READ_ONLY, 1, READ | USER | ACCESSED | OWN);
         map(self, EXECUTE_ONLY, 1, execute);
-        map(self, STACK - 2 * PAGE_SIZE, 2, USER_DATA);
+        map(self, STACK - 2 * PAGE_SIZE, 2, OWN_DATA);
         if number == CLIENT || number == SERVER {
             let pages = (GROUP_STACK - STACK_GROUPS) / PAGE_SIZE;
             self.map_new(number, STACK_GROUPS, GROUP_PHYSICAL, pages, USER_DATA);
@@ -362,7 +364,7 @@ impl World {
         self.activations += 1;
         let stack = base + ACTIVATION_STACK_TOP;
         let top_page = stack - PAGE_SIZE;
-        self.map_new(callee, top_page - PAGE_SIZE, physical(top_page - PAGE_SIZE), 2, USER_DATA);
+        self.map_new(callee, top_page - PAGE_SIZE, physical(top_page - PAGE_SIZE), 2, OWN_DATA);
         let alias = STACK_ALIASES + number * PAGE_SIZE;
         self.map_new(0, alias, physical(top_page), 1, KERNEL_DATA);
         let windows = base + ACTIVATION_WINDOWS;

@@ -7,8 +7,9 @@
 //! - no user page lies in the kernel domain's half, no kernel page in the user half;
 //! - the kernel domain's half is the same in every domain.
 
-use crate::memory::{EXECUTE, Memory, READ, USER, VALID, WRITE};
+use crate::memory::{EXECUTE, Memory, OWN, READ, USER, VALID, WRITE};
 use cairn_abi::address::*;
+use cairn_description::model::Role;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +20,8 @@ pub struct Domain {
     pub name: String,
     /// Physical address of its root page table.
     pub root: u64,
-    /// Whether it may map what belongs to a role.
-    pub has_role: bool,
+    /// The role it has, whose views it may map.
+    pub role: Option<Role>,
 }
 
 /// Why pages may be in several domains.
@@ -70,6 +71,20 @@ struct Use {
     flags: u64,
 }
 
+/// One page in the kernel domain.
+#[derive(Clone, Copy)]
+struct Kernel {
+    flags: u64,
+    /// It is there as the top page of an activation's stack and as nothing else.
+    stack_alias_only: bool,
+}
+
+impl Default for Kernel {
+    fn default() -> Kernel {
+        Kernel { flags: 0, stack_alias_only: true }
+    }
+}
+
 fn reason(address: u64) -> Option<Reason> {
     if (ROLE_MEMORY..STACK_GROUPS).contains(&address) || address >= ROLE_RECORD {
         Some(Reason::Role)
@@ -80,6 +95,30 @@ fn reason(address: u64) -> Option<Reason> {
     } else {
         None
     }
+}
+
+/// Whether a role may see what lies at an address of `abi::address::ROLE_*`, and write it: once more
+/// what the layout grants, so that a slip there is found.
+fn role_access(role: Role, address: u64) -> Option<bool> {
+    const SIZE: u64 = ROLE_SEMAPHORES - ROLE_RECORD;
+    let within = |base: u64| (base..base + SIZE).contains(&address);
+    let views: &[(u64, bool)] = match role {
+        Role::Scheduler => &[(ROLE_SEMAPHORES, true), (ROLE_ACTIVATIONS, false)],
+        Role::Supervisor => &[(ROLE_THREADS, false), (ROLE_PORTAL_CODE, false)],
+        Role::Portals => &[
+            (ROLE_THREADS, false),
+            (ROLE_PORTAL_CODE, true),
+            (ROLE_DOMAINS, true),
+            (ROLE_ACTIVATIONS, true),
+            (ROLE_COUNTERS, false),
+        ],
+        Role::Memory if (ROLE_MEMORY..STACK_GROUPS).contains(&address) => return Some(true),
+        Role::Memory => &[(ROLE_PAGE_TABLES, true)],
+        Role::Interrupts | Role::Names => &[],
+        Role::Idle => return None,
+    };
+    let record = [(ROLE_RECORD, false)];
+    record.iter().chain(views).find(|(base, _)| within(*base)).map(|(_, writable)| *writable)
 }
 
 /// Calls `found` for every page that a root maps: virtual address, physical address, flags.
@@ -105,7 +144,7 @@ fn walk(
             continue;
         }
         for page in 0..1u64 << (9 * level) {
-            found(address + page * PAGE_SIZE, physical + page * PAGE_SIZE, entry & 0xff);
+            found(address + page * PAGE_SIZE, physical + page * PAGE_SIZE, entry & 0x3ff);
         }
     }
 }
@@ -113,7 +152,7 @@ fn walk(
 /// Checks the domains; what they share, by reason.
 pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, String> {
     let mut users: BTreeMap<u64, Vec<Use>> = BTreeMap::new();
-    let mut kernel: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut kernel: BTreeMap<u64, Kernel> = BTreeMap::new();
     let mut first_half = None;
     for (number, domain) in domains.iter().enumerate() {
         let half = memory.at(domain.root + 2048, 2048).to_vec();
@@ -132,7 +171,10 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, St
                 ));
             }
             if address >= KERNEL {
-                *kernel.entry(physical).or_default() |= flags;
+                let page = kernel.entry(physical).or_default();
+                page.flags |= flags;
+                page.stack_alias_only =
+                    page.stack_alias_only && address >= STACK_ALIASES && address < SEMAPHORES;
             } else {
                 users.entry(physical).or_default().push(Use { domain: number, address, flags });
             }
@@ -141,7 +183,7 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, St
             return Err(error);
         }
     }
-    for (physical, flags) in &kernel {
+    for (physical, Kernel { flags, .. }) in &kernel {
         if flags & WRITE != 0 && flags & EXECUTE != 0 {
             return Err(format!("the kernel domain can write and execute {physical:#x}"));
         }
@@ -180,19 +222,39 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, St
 fn check_page(
     physical: u64,
     uses: &[Use],
-    kernel: Option<u64>,
+    kernel: Option<Kernel>,
     domains: &[Domain],
 ) -> Result<(), String> {
     let name = |used: &Use| &domains[used.domain].name;
     let plain: Vec<&Use> =
         uses.iter().filter(|used| reason(used.address) != Some(Reason::Role)).collect();
     for used in uses {
-        if reason(used.address) == Some(Reason::Role) && !domains[used.domain].has_role {
-            return Err(format!("`{}` has no role but maps {:#x}", name(used), used.address));
+        if reason(used.address) == Some(Reason::Role) {
+            let access = domains[used.domain].role.and_then(|role| role_access(role, used.address));
+            match access {
+                None => {
+                    return Err(format!(
+                        "`{}` maps {:#x}, not of its role",
+                        name(used),
+                        used.address
+                    ));
+                }
+                Some(false) if used.flags & WRITE != 0 => {
+                    return Err(format!("`{}` may only read {:#x}", name(used), used.address));
+                }
+                Some(_) => {}
+            }
+        }
+        if used.flags & OWN != 0 && reason(used.address).is_some() {
+            return Err(format!(
+                "`{}` could pass on {:#x}, which is not its own",
+                name(used),
+                used.address
+            ));
         }
         // The nucleus' memory is in user mode's reach only where a role demands it.
-        if let Some(flags) = kernel {
-            let own_stack = reason(used.address).is_none() && flags & EXECUTE == 0;
+        if let Some(kernel) = kernel {
+            let own_stack = reason(used.address).is_none() && kernel.stack_alias_only;
             let role = reason(used.address) == Some(Reason::Role);
             if !own_stack && !role {
                 return Err(format!(
@@ -264,7 +326,7 @@ mod tests {
             let domain = |index: usize| Domain {
                 name: ["one", "two"][index].into(),
                 root: self.roots[index].0,
-                has_role: index == 1,
+                role: (index == 1).then_some(Role::Scheduler),
             };
             let domains = [domain(0), domain(1)];
             check(&mut self.memory, &domains)
@@ -307,8 +369,32 @@ mod tests {
     #[test]
     fn a_roles_window_needs_the_role() {
         let error = two().map(0, ROLE_RECORD, USER | READ).check();
-        assert!(error.unwrap_err().contains("has no role"));
+        assert!(error.unwrap_err().contains("not of its role"));
         assert!(two().map(1, ROLE_RECORD, USER | READ).check().is_ok());
+        let error = two().map(1, ROLE_RECORD, USER | READ | WRITE).check();
+        assert!(error.unwrap_err().contains("may only read"));
+        let error = two().map(1, ROLE_PAGE_TABLES, USER | READ).check();
+        assert!(error.unwrap_err().contains("not of its role"));
+    }
+
+    #[test]
+    fn what_is_shared_is_nobodys_own() {
+        let error = two().map(0, SECTIONS, OWN | USER | READ).check();
+        assert!(error.unwrap_err().contains("not its own"));
+        assert!(two().map(0, region(1), OWN | USER | READ).check().is_ok());
+    }
+
+    #[test]
+    fn of_the_kernels_pages_a_region_has_stacks_alone() {
+        let mapped_at = |kernel: u64| {
+            let mut two = two();
+            two.map(0, kernel, READ | WRITE).map(0, region(1), USER | READ | WRITE);
+            let half = two.memory.at(two.roots[0].0 + 2048, 2048).to_vec();
+            two.memory.write(two.roots[1].0 + 2048, &half);
+            two.check()
+        };
+        assert!(mapped_at(STACK_ALIASES).is_ok());
+        assert!(mapped_at(THREADS).unwrap_err().contains("of the kernel domain"));
     }
 
     #[test]

@@ -165,7 +165,7 @@ impl<'a> Layout<'a> {
             .map(|index| check::Domain {
                 name: self.system.instances[index].name.to_string(),
                 root: self.placed[index].root.0,
-                has_role: self.system.instances[index].role.is_some(),
+                role: self.system.instances[index].role,
             })
             .collect();
         check::check(&mut self.memory, &domains)

@@ -2,16 +2,7 @@
 
 use cairn_abi::address::{KERNEL, LEAF_SPAN, PAGE_SIZE, PAGE_TABLES};
 
-/// Page-table entry bits (privileged manual, section 4.3.1).
-pub const VALID: u64 = 1;
-pub const READ: u64 = 1 << 1;
-pub const WRITE: u64 = 1 << 2;
-pub const EXECUTE: u64 = 1 << 3;
-pub const USER: u64 = 1 << 4;
-pub const GLOBAL: u64 = 1 << 5;
-/// Accessed and dirty are set from the start: nothing here pages by them, and hardware that does
-/// not set them would fault.
-pub const ACCESSED_DIRTY: u64 = 3 << 6;
+pub use cairn_abi::page_table::{ACCESSED_DIRTY, EXECUTE, GLOBAL, OWN, READ, USER, VALID, WRITE};
 
 /// Memory from the load address on.
 pub struct Memory {

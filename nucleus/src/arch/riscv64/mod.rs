@@ -1,5 +1,6 @@
 //! RISC-V 64, supervisor mode, Sv39: the assembly of the nucleus and the numbers it uses.
 
+use cairn_abi::page_table::{EXECUTE, OWN, READ, USER, VALID, WRITE};
 use cairn_abi::parameters::Parameters;
 use cairn_abi::{Error, address, domain, thread};
 use cairn_portal::literal;
@@ -8,12 +9,6 @@ use core::mem::offset_of;
 
 /// Bytes of the stack on which the services in Rust run, one per hart.
 const NUCLEUS_STACK_SIZE: usize = 4096;
-
-/// Privileged manual, section 4.3.1: page-table entry bits V, R, W, U.
-const PTE_VALID: i64 = 1;
-const PTE_READ: i64 = 1 << 1;
-const PTE_WRITE: i64 = 1 << 2;
-const PTE_USER: i64 = 1 << 4;
 
 // One block for all files, so that each number is defined once.
 global_asm!(
@@ -41,7 +36,8 @@ global_asm!(
     ".equ USER_ADDRESS_BITS, 38",
     ".equ PTE_READABLE, {pte_readable}",
     ".equ PTE_WRITABLE, {pte_writable}",
-    ".equ PTE_WRITE, {pte_write}",
+    ".equ PTE_READ_WINDOW, {pte_read_window}",
+    ".equ PTE_WRITE_WINDOW, {pte_write_window}",
     ".equ LITERAL_ABORT, {literal_abort}",
     ".equ LITERAL_SOURCE, {literal_source}",
     ".equ LITERAL_SOURCE_SIZE, {literal_source_size}",
@@ -55,10 +51,10 @@ global_asm!(
     ".equ ERROR_TOO_LARGE, {error_too_large}",
     ".equ ERROR_NOT_PAGE_ALIGNED, {error_not_page_aligned}",
     ".equ ERROR_BAD_ARGUMENT, {error_bad_argument}",
-    // Privileged manual, section 4.1.1: SPP, SUM; cleared at boot: SIE, SPIE, SPP, FS, SUM, MXR.
+    // Privileged manual, section 4.1.1: SPP, SUM; cleared at boot: SIE, SPIE, SPP, VS, FS, SUM, MXR.
     ".equ SSTATUS_SPP, 1 << 8",
     ".equ SSTATUS_SUM, 1 << 18",
-    ".equ SSTATUS_CLEAR, 1 << 1 | 1 << 5 | 1 << 8 | 3 << 13 | 1 << 18 | 1 << 19",
+    ".equ SSTATUS_CLEAR, 1 << 1 | 1 << 5 | 1 << 8 | 3 << 9 | 3 << 13 | 1 << 18 | 1 << 19",
     // Sstc extension, chapter 2.
     ".equ STIMECMP, 0x14d",
     ".equ NUCLEUS_STACK_SIZE, {nucleus_stack_size}",
@@ -90,9 +86,11 @@ global_asm!(
     activation_window_entry = const domain::ACTIVATION_WINDOW_ENTRY,
     copy_maximum = const address::COPY_MAXIMUM,
     window_maximum = const address::WINDOW_MAXIMUM,
-    pte_readable = const PTE_VALID | PTE_READ | PTE_USER,
-    pte_writable = const PTE_VALID | PTE_READ | PTE_WRITE | PTE_USER,
-    pte_write = const PTE_WRITE,
+    pte_readable = const OWN | VALID | READ | USER,
+    pte_writable = const OWN | VALID | READ | WRITE | USER,
+    // What a page keeps of its bits in a window: the callee neither owns nor executes it.
+    pte_read_window = const !(OWN | WRITE | EXECUTE) as i64,
+    pte_write_window = const !(OWN | EXECUTE) as i64,
     literal_abort = const literal::LITERAL_ABORT,
     literal_source = const literal::LITERAL_SOURCE,
     literal_source_size = const literal::LITERAL_SOURCE_SIZE,

@@ -61,13 +61,14 @@ privileged_wait:
     li      a0, 0
     leave_short_circuit
 
-# The services written in Rust run on the hart's own nucleus stack.
+# The services written in Rust run on the hart's own nucleus stack; a seventh argument is the frame.
 .macro in_rust name, function
     .globl \name
 \name:
     sd      ra, FRAME_SCRATCH(tp)
     sd      sp, FRAME_SCRATCH + 8(tp)
     lla     sp, nucleus_stack_top
+    mv      a6, tp
     call    \function
     ld      ra, FRAME_SCRATCH(tp)
     ld      sp, FRAME_SCRATCH + 8(tp)

@@ -97,8 +97,8 @@ service_\name:
 2:  li      t3, 0
     jr      t5
 .endm
-    open    open_read, PTE_READABLE, ~PTE_WRITE
-    open    open_write, PTE_WRITABLE, -1
+    open    open_read, PTE_READABLE, PTE_READ_WINDOW
+    open    open_write, PTE_WRITABLE, PTE_WRITE_WINDOW
 
     # Closing must not enter the unrolled code by this length.
 refuse_too_large:

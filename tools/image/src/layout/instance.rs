@@ -121,7 +121,8 @@ impl Layout<'_> {
                 Rights::Code => READ | EXECUTE,
                 Rights::Constants => READ,
                 Rights::Data => READ | WRITE,
-            } | USER;
+            } | USER
+                | OWN;
             self.tables.map_range(
                 &mut self.memory,
                 placed.root,
@@ -159,7 +160,7 @@ impl Layout<'_> {
     fn map_fresh(&mut self, index: usize, address: u64, size: u64) -> Result<u64, String> {
         let placed = &self.placed[index];
         let physical = self.memory.pages(pages(size))?;
-        let rights = USER | READ | WRITE;
+        let rights = OWN | USER | READ | WRITE;
         self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
         self.record.segment(placed.number as u32, rights, address, size, physical, 0);
         Ok(physical)
