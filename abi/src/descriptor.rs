@@ -95,6 +95,8 @@ pub struct ImportDescriptor {
     pub name: Name,
     /// Index of its first method in the component's portal table.
     pub first_portal: u32,
+    /// 1: its proxy saves all registers itself, so its portals may have minimal state.
+    pub minimal: u32,
     /// The interface.
     pub interface: InterfaceDescriptor,
 }
@@ -104,6 +106,7 @@ impl ImportDescriptor {
     pub const EMPTY: ImportDescriptor = ImportDescriptor {
         name: [0; NAME_SIZE],
         first_portal: 0,
+        minimal: 0,
         interface: InterfaceDescriptor::EMPTY,
     };
 }

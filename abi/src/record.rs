@@ -116,6 +116,10 @@ pub struct Instance {
     pub threads: u32,
     /// Quota of semaphores.
     pub semaphores: u32,
+    /// Quota of locks.
+    pub locks: u32,
+    /// Activations that each of its clients has for itself.
+    pub per_client: u32,
     /// Stack group, or `u32::MAX`.
     pub stack_group: u32,
     /// Quota of memory, bytes.

@@ -19,6 +19,9 @@ pub const SEMAPHORE_SIZE: u64 = 8;
 /// Most semaphores of a system.
 pub const SEMAPHORES_MAXIMUM: usize = 1024;
 
+/// Most locks of a system.
+pub const LOCKS_MAXIMUM: usize = 255;
+
 /// Kernel address of the word of semaphore `index`.
 pub const fn semaphore_word(index: usize) -> u64 {
     SEMAPHORES + index as u64 * SEMAPHORE_SIZE

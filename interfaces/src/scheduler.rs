@@ -155,6 +155,9 @@ pub trait SchedulerControl {
     /// The next thread that faulted and was not reported yet; `NotFound` if there is none. It
     /// stays stopped.
     fn next_fault(&self) -> Result<u64, Error>;
+    /// The next domain whose first thread has ended and that was not reported yet; `NotFound` if there is
+    /// none.
+    fn next_returned(&self) -> Result<u64, Error>;
     /// `scause` of a thread's last fault.
     fn fault_cause(&self, other: u64) -> Result<u64, Error>;
     /// `stval` of a thread's last fault.
@@ -167,7 +170,7 @@ pub trait SchedulerControl {
     fn kill(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
     /// One step of giving back what a dead domain has here: 0 first, then what it answers, until 0.
     fn reclaim(&self, thread: CallerThread, domain: u64, cursor: u64) -> Result<u64, Error>;
-    /// Starts a thread in any domain.
+    /// Starts the first thread of a domain again.
     fn start(
         &self,
         thread: CallerThread,
@@ -188,7 +191,7 @@ pub trait SchedulerControl {
     /// The same, but only if it waits for what may never come: a semaphore, a time, a thread's end. Whoever
     /// waits for a lock or an activation waits for threads that give them back.
     fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error>;
-    /// Waits until a thread faults or `alarm` is called; `TimedOut` at an absolute time in ticks.
+    /// Waits until a thread faults, a first thread ends or `alarm` is called; `TimedOut` at an absolute time in ticks.
     fn wait_fault(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error>;
     /// Ends a `wait_fault`, as a fault does.
     fn alarm(&self, thread: CallerThread) -> Result<(), Error>;

@@ -121,6 +121,7 @@ struct cairn_interface {
 struct cairn_import {
     char name[CAIRN_NAME_SIZE];
     uint32_t first_portal;
+    uint32_t minimal; /* 0: a call in C does not save the registers that the convention preserves */
     struct cairn_interface interface;
 };
 

@@ -191,10 +191,11 @@ impl<'a> Manager<'a> {
         Ok(address)
     }
 
-    /// The first range of empty entries that is long enough, claimed.
+    /// The first range of empty entries that is long enough, claimed. It lies where the layout made page
+    /// tables, in a row, because windows reach no others.
     fn reserve(&self, domain: u64, pages: u64) -> Result<u64, Error> {
         let region = region(domain as u32);
-        let end = region + DEVICES_OFFSET;
+        let end = region + self.instance(domain)?.entries_span.min(DEVICES_OFFSET);
         let mut start = region + u64::from(self.account(domain)?.base.load(Relaxed));
         'search: while start + pages * PAGE_SIZE <= end {
             for page in 0..pages {

@@ -59,6 +59,8 @@ fn instance(number: u32) -> Instance {
         first_thread: 0,
         threads: 1,
         semaphores: 0,
+        locks: 0,
+        per_client: 1,
         stack_group: u32::MAX,
         memory: QUOTA * PAGE_SIZE,
         memory_used: 3 * PAGE_SIZE,

@@ -50,20 +50,24 @@ impl Queues {
         }
     }
 
-    /// The stack queue of a server for a client: an existing one, or a new one with one activation.
+    /// The stack queue of a server for a client: an existing one, or a new one with as many activations as
+    /// the server's description gives a client.
     pub fn queue(&mut self, memory: &Memory, client: u8, server: u8) -> Result<u16, Error> {
         let used = &self.pairs[..usize::from(self.end)];
         if let Some(queue) = used.iter().position(|pair| *pair == (client, server)) {
             return Ok(queue as u16);
         }
-        let free = memory
-            .activations
+        let wanted = memory.instance(server)?.per_client as usize;
+        let of_server =
+            memory.activations.iter().map(|activation| activation.domain == u32::from(server));
+        let free = self
+            .owners
             .iter()
-            .zip(&self.owners)
-            .position(|(activation, owner)| {
-                *owner == NOBODY && activation.domain == u32::from(server)
-            })
-            .ok_or(Error::Exhausted)?;
+            .zip(of_server.clone())
+            .filter(|(owner, of_server)| **owner == NOBODY && *of_server);
+        if free.count() < wanted {
+            return Err(Error::Exhausted);
+        }
         let unused = used.iter().skip(self.described.into()).position(|pair| *pair == (0, 0));
         let queue = match unused {
             Some(position) => self.described + position as u16,
@@ -72,8 +76,15 @@ impl Queues {
         };
         self.end = self.end.max(queue + 1);
         self.pairs[usize::from(queue)] = (client, server);
-        self.owners[free] = queue;
-        memory.fill_queue(queue, [memory.activations[free].index].into_iter());
+        let free = self
+            .owners
+            .iter_mut()
+            .zip(of_server)
+            .filter(|(owner, of_server)| **owner == NOBODY && *of_server);
+        free.take(wanted).for_each(|(owner, _)| *owner = queue);
+        let owned =
+            memory.activations.iter().zip(&self.owners).filter(|(_, owner)| **owner == queue);
+        memory.fill_queue(queue, owned.map(|(activation, _)| activation.index));
         Ok(queue)
     }
 

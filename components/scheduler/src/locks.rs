@@ -13,9 +13,10 @@ use crate::scheduler::Scheduler;
 use crate::semaphores::Life;
 use crate::thread::{IDLE, State, ThreadIndex};
 use cairn_abi::Error;
+use cairn_abi::semaphore::LOCKS_MAXIMUM;
 
 /// Most locks; number 0 is none.
-pub const LOCKS: usize = 256;
+pub const LOCKS: usize = LOCKS_MAXIMUM + 1;
 /// Most locks that a thread holds.
 pub const HELD_MAXIMUM: usize = 8;
 /// Most owners ahead of a thread that begins to wait for a lock.

@@ -1,5 +1,7 @@
 //! What a domain may take from the scheduler.
 
+use crate::thread::{IDLE, ThreadIndex};
+
 /// Limits of a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
@@ -25,9 +27,11 @@ pub(crate) struct Domain {
     pub(crate) threads: u8,
     pub(crate) semaphores: u16,
     pub(crate) locks: u8,
+    /// Its first thread, or [`IDLE`].
+    pub(crate) first: ThreadIndex,
 }
 
 impl Domain {
     pub(crate) const NONE: Domain =
-        Domain { quota: Quota::NONE, threads: 0, semaphores: 0, locks: 0 };
+        Domain { quota: Quota::NONE, threads: 0, semaphores: 0, locks: 0, first: IDLE };
 }

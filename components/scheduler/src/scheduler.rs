@@ -59,6 +59,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) free_threads: Bitmap<4>,
     pub(crate) free_semaphores: Bitmap<16>,
     pub(crate) free_locks: Bitmap<4>,
+    /// Domains whose first thread has ended, which the supervisor has not asked for yet.
+    pub(crate) returned: Bitmap<4>,
     pub(crate) configuration: Configuration,
 }
 
@@ -89,6 +91,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             free_threads: Bitmap::EMPTY,
             free_semaphores: Bitmap::EMPTY,
             free_locks: Bitmap::EMPTY,
+            returned: Bitmap::EMPTY,
         }
     }
 

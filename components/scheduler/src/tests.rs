@@ -415,3 +415,22 @@ fn the_supervisor_stops_resumes_and_cancels() {
     assert_eq!(s.stop(2, Handle(0), 0), refused(Error::BadArgument));
     assert_eq!(s.reclaim(2, 1, u64::MAX, 0), refused(Error::BadArgument));
 }
+
+#[test]
+fn the_end_of_a_first_thread_is_reported_once() {
+    let mut s = scheduler(&[50, 40]);
+    assert_eq!(s.next_returned(), Err(Error::NotFound));
+    s.set_first_thread(1, 1);
+    let faults = s.supervisor_semaphore();
+    assert_eq!(s.exit(1, 0), switched(2, 0, 0));
+    assert_eq!(word(&s, faults), 1, "the supervisor is woken");
+    assert_eq!((s.next_returned(), s.next_returned()), (Ok(1), Err(Error::NotFound)));
+    let start = Start { entry: 0, stack: 0, argument: 0 };
+    // Neither the end of another thread nor of one that got its number.
+    s.spawn(2, 1, start, 50, 0);
+    s.exit(1, 0);
+    assert_eq!(s.next_returned(), Err(Error::NotFound));
+    s.start_first(2, 1, start, 50, 0);
+    s.exit(1, 0);
+    assert_eq!(s.next_returned(), Ok(1));
+}

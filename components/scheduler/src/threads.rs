@@ -38,6 +38,37 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
+    /// Begins the first thread of a domain that starts again: [`Scheduler::spawn`], but its end is reported.
+    pub fn start_first(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        start: Start,
+        priority: u64,
+        now: u64,
+    ) -> M::Outcome {
+        match self.try_spawn(domain, start, priority, now) {
+            Ok(handle) => {
+                self.set_first_thread(domain, handle.thread());
+                self.returned.clear(domain.into());
+                self.finish(thread, 0, handle.0, now)
+            }
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    /// The end of this thread is reported by [`Scheduler::next_returned`].
+    pub fn set_first_thread(&mut self, domain: u8, thread: ThreadIndex) {
+        self.domains[domain as usize].first = thread;
+    }
+
+    /// The next domain whose first thread has ended, and that was not reported yet.
+    pub fn next_returned(&mut self) -> Result<u8, Error> {
+        let domain = self.returned.first().ok_or(Error::NotFound)?;
+        self.returned.clear(domain);
+        Ok(domain as u8)
+    }
+
     fn try_spawn(
         &mut self,
         domain: u8,
@@ -207,6 +238,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let home = self.homes[thread as usize];
         let account = &mut self.domains[home as usize];
         account.threads = account.threads.saturating_sub(1);
+        if account.first == thread {
+            account.first = IDLE;
+            self.returned.set(home.into());
+            // As for a fault.
+            let _ = self.signal(self.configuration.supervisor_semaphore.into(), now);
+        }
         self.free_threads.set(thread.into());
         self.machine.retire_thread(thread);
     }

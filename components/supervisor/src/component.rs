@@ -50,6 +50,9 @@ fn main() {
         while let Ok(thread) = imports::CONTROL.next_fault() {
             system.fault(thread);
         }
+        while let Ok(domain) = imports::CONTROL.next_returned() {
+            system.returned(domain);
+        }
         system.serve_requests();
         if let Some(interval) = look_interval.filter(|_| next_look <= now()) {
             system.look_for_runaways(&mut watch);

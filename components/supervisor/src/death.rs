@@ -31,6 +31,8 @@ pub enum Reason {
     Fault { thread: u64, frame: Frame, cause: u64, value: u64 },
     /// A call of this thread executed for longer than its export declares, in ticks.
     RanAway { thread: u64, longest: u64 },
+    /// Its main function returned, and its policy is to start it again.
+    Returned,
     /// Somebody asked for it, and perhaps for a new start.
     Asked {
         /// It shall start again.
@@ -82,6 +84,16 @@ impl System {
             return;
         }
         self.die(domain, Reason::Fault { thread: index, frame, cause, value });
+    }
+
+    /// The first thread of a domain has ended. Others may be alive, and it may serve calls: that is an end only
+    /// for those that shall always run.
+    pub fn returned(&self, domain: u64) {
+        let wanted =
+            |instance: &&Instance| instance.restart == RESTART_ALWAYS && instance.essential == 0;
+        if self.instance(domain).filter(wanted).is_some() && state(domain).phase() == Phase::Alive {
+            self.die(domain, Reason::Returned);
+        }
     }
 
     /// The frames of a thread that return into a dead domain become error returns; a thread that is in
@@ -162,7 +174,7 @@ impl System {
                 (restart || instance.restart == RESTART_ALWAYS).then_some(0)
             }
             _ if instance.restart == RESTART_NEVER => None,
-            Reason::Fault { .. } | Reason::RanAway { .. } => {
+            Reason::Fault { .. } | Reason::RanAway { .. } | Reason::Returned => {
                 Some(backoff::delay(state.faults.fetch_add(1, Relaxed)))
             }
         };
@@ -193,6 +205,10 @@ impl System {
             Reason::Asked { .. } => {
                 writeln!(log, "supervisor: `{name}` (domain {domain}) was killed")
             }
+            Reason::Returned => writeln!(
+                log,
+                "supervisor: `{name}` (domain {domain}) returned from its main function"
+            ),
             Reason::Fault { thread, frame, cause, value } => {
                 let word =
                     |offset: i64| self.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);

@@ -92,6 +92,7 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
             ::cairn::expansion::import(
                 #text,
                 ::cairn::expansion::first_portal(&[#(#descriptors),*], #position),
+                #minimal,
                 #descriptor,
             )
         });

@@ -166,9 +166,10 @@ pub const fn first_portal(imports: &[InterfaceDescriptor], position: usize) -> u
 pub const fn import(
     import_name: &str,
     first_portal: u32,
+    minimal: bool,
     interface: InterfaceDescriptor,
 ) -> ImportDescriptor {
-    ImportDescriptor { name: name(import_name), first_portal, interface }
+    ImportDescriptor { name: name(import_name), first_portal, minimal: minimal as u32, interface }
 }
 
 /// One export, or one object interface, of a component.

@@ -2,7 +2,7 @@
 //! of the same interface, in the same version.
 
 use crate::facts::{ComponentFacts, ExportFacts, Facts, ImportFacts, InterfaceFacts};
-use crate::model::{Connection, Export, Instance, System};
+use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
 use crate::report::{Error, Report};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
@@ -126,6 +126,9 @@ impl<'a> Connector<'a> {
                 continue;
             };
             let connection = &instance.imports[index];
+            if *connection.state == StateMode::Minimal && !import.is_minimal {
+                report.push(not_minimal(instance, import, connection));
+            }
             if let Some(export) = self.check_connection(instance, import, connection, report) {
                 let target = *connection.target;
                 connected.push(ConnectedImport { connection: index, target, export, first_portal });
@@ -294,6 +297,22 @@ fn surplus_connection(
         format!("`{}` has no import `{}`", instance.name, connection.import),
         format!("expected an import of the component `{}`", instance.component),
         suggestion(&connection.import, "its imports are", names, "remove this connection"),
+    )
+}
+
+/// A failed call leaves the registers destroyed, for which the client's code has to be compiled.
+fn not_minimal(instance: &Instance, import: &ImportFacts, connection: &Connection) -> Error {
+    Error::new(
+        &connection.state.place,
+        format!(
+            "`{}` does not save its registers when it calls `{}`",
+            instance.component, import.name
+        ),
+        "expected an import that the component marks `#[minimal]`",
+        format!(
+            "write `#[minimal] {}: {}` in the imports of `{}`, or remove `state`",
+            import.name, import.interface.name, instance.folder
+        ),
     )
 }
 

@@ -49,6 +49,7 @@ pub(crate) struct InstanceDraft {
     pub stacks: Option<StacksDraft>,
     pub threads: Located<u32>,
     pub semaphores: Located<u32>,
+    pub locks: Located<u32>,
     pub restart: Option<Located<Restart>>,
     pub essential: Option<Located<bool>>,
     pub argument: String,

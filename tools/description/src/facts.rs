@@ -18,6 +18,8 @@ pub struct ComponentFacts {
 pub struct ImportFacts {
     /// The component's name of it.
     pub name: String,
+    /// It is marked `#[minimal]`: its proxy saves all registers itself.
+    pub is_minimal: bool,
     /// The interface.
     pub interface: InterfaceFacts,
 }

@@ -135,6 +135,8 @@ pub struct Instance {
     pub threads: Located<u32>,
     /// Quota of semaphores.
     pub semaphores: Located<u32>,
+    /// Quota of locks.
+    pub locks: Located<u32>,
     /// What to do when it ends.
     pub restart: Located<Restart>,
     /// The system halts when it faults.

@@ -15,6 +15,8 @@ use cairn_abi::address::PAGE_SIZE;
 const EVERYONE: &str = "*";
 /// Default of an instance's priority.
 const PRIORITY_DEFAULT: u8 = 100;
+/// Priority of the supervisor where the description gives none: the highest.
+const PRIORITY_SUPERVISOR: u8 = 255;
 /// Default size of an activation's stack.
 const STACK_DEFAULT: u64 = 4 * PAGE_SIZE;
 
@@ -207,7 +209,11 @@ fn resolve_instance(
             Some(SectionUse { section, access })
         })
         .collect();
-    let default_priority = if role == Some(Role::Idle) { 0 } else { PRIORITY_DEFAULT };
+    let default_priority = match role {
+        Some(Role::Idle) => 0,
+        Some(Role::Supervisor) => PRIORITY_SUPERVISOR,
+        _ => PRIORITY_DEFAULT,
+    };
     let stacks = match draft.stacks {
         Some(stacks) => Stacks {
             count: *stacks.count,
@@ -240,6 +246,7 @@ fn resolve_instance(
         stacks,
         threads: draft.threads,
         semaphores: draft.semaphores,
+        locks: draft.locks,
         restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
         essential: draft.essential.unwrap_or(Located::new(role.is_some(), place)),
         argument: draft.argument,

@@ -64,6 +64,8 @@ pub struct Import {
     pub name: String,
     /// Index of the first portal.
     pub first_portal: usize,
+    /// Its proxy saves all registers itself.
+    pub is_minimal: bool,
     /// Interface.
     pub interface: Interface,
 }
@@ -295,6 +297,7 @@ impl Component {
                     name: reader.text(import + offset_of!(ImportDescriptor, name), NAME_SIZE),
                     first_portal: reader.half(import + offset_of!(ImportDescriptor, first_portal))
                         as usize,
+                    is_minimal: reader.half(import + offset_of!(ImportDescriptor, minimal)) != 0,
                     interface: reader
                         .interface(import + offset_of!(ImportDescriptor, interface), None),
                 }
@@ -391,6 +394,7 @@ impl Component {
                 .iter()
                 .map(|import| ImportFacts {
                     name: import.name.clone(),
+                    is_minimal: import.is_minimal,
                     interface: interface(&import.interface),
                 })
                 .collect(),

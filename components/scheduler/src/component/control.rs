@@ -19,6 +19,10 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         Self::with(|core| core.next_fault()).map(|handle| handle.0)
     }
 
+    fn next_returned(&self) -> Result<u64, Error> {
+        Self::with(|core| core.next_returned()).map(u64::from)
+    }
+
     fn fault_cause(&self, other: u64) -> Result<u64, Error> {
         Ok(Self::with(|core| core.fault_of(named(other).thread())).cause)
     }
@@ -55,7 +59,9 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
     ) -> Result<u64, Error> {
         let home = domain(home)?;
         let start = Start { entry, stack, argument: 0 };
-        Self::operation(|core, now| core.spawn(index(thread), home, start, priority.into(), now))
+        Self::operation(|core, now| {
+            core.start_first(index(thread), home, start, priority.into(), now)
+        })
     }
 
     fn thread_name(&self, other: u64) -> Result<u64, Error> {

@@ -40,8 +40,8 @@ pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
     for instance in instances() {
         let threads = u8::try_from(instance.threads).unwrap_or(u8::MAX);
         let semaphores = u16::try_from(instance.semaphores).unwrap_or(u16::MAX);
-        let quota =
-            Quota { threads, semaphores, locks: threads, priority: instance.priority as u8 };
+        let locks = u8::try_from(instance.locks).unwrap_or(u8::MAX);
+        let quota = Quota { threads, semaphores, locks, priority: instance.priority as u8 };
         core.set_quota(number(instance.number), quota);
     }
     let interrupts: &[Interrupt] = table(|header| header.interrupts);
@@ -58,5 +58,6 @@ pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
     for thread in threads.iter().filter(|thread| thread.idle == 0) {
         core.adopt_thread(thread.index as u8, number(thread.domain), thread.priority as u8)
             .expect("a first thread's number is free");
+        core.set_first_thread(number(thread.domain), thread.index as u8);
     }
 }

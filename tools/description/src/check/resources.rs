@@ -6,7 +6,7 @@ use crate::report::{Error, Report};
 use crate::units::show_size;
 use cairn_abi::address::{ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET};
 use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
-use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
+use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::SECTIONS_MAXIMUM;
 
 /// Domain 0 is the nucleus' own.
@@ -65,6 +65,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
     check_memory(system, report);
     check_threads(system, report);
     check_semaphores(system, report);
+    check_locks(system, report);
     check_sections(system, report);
 }
 
@@ -246,6 +247,20 @@ fn check_semaphores(system: &System, report: &mut Report) {
                 "lower the quotas of semaphores ({SEMAPHORES_MAXIMUM} are possible, one goes to \
                  each interrupt in use)"
             ),
+        )
+    });
+}
+
+fn check_locks(system: &System, report: &mut Report) {
+    // Too many instances are reported as such.
+    let instances = system.instances.iter().take(INSTANCES_MAXIMUM);
+    let parts = instances.map(|i| (u64::from(*i.locks), &i.locks.place));
+    check_sum(parts, LOCKS_MAXIMUM as u64, report, |place, total| {
+        Error::new(
+            place,
+            "the instances may make more locks than the system has",
+            format!("expected at most {LOCKS_MAXIMUM} in all, found {total}"),
+            "lower the quotas of locks (the default is 1)",
         )
     });
 }

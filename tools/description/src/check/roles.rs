@@ -8,6 +8,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
         check_restart(instance, report);
         check_calls(system, instance, report);
         check_priority(system, instance, report);
+        check_supervisor(system, instance, report);
     }
 }
 
@@ -66,6 +67,31 @@ fn check_calls(system: &System, instance: &Instance, report: &mut Report) {
             "remove the connection; whoever needs to be told can wait on a semaphore",
         ));
     }
+}
+
+/// What the supervisor sees of other threads must not change under it.
+fn check_supervisor(system: &System, instance: &Instance, report: &mut Report) {
+    let Some(supervisor) = system.roles.supervisor.map(|index| &system.instances[index]) else {
+        return;
+    };
+    let runs_to_completion = instance.role.is_some_and(Role::runs_to_completion);
+    let has_threads = *instance.threads > 0 && !runs_to_completion;
+    let is_below = *instance.priority < *supervisor.priority;
+    if instance.number == supervisor.number || !has_threads || is_below {
+        return;
+    }
+    report.push(
+        Error::new(
+            &instance.priority.place,
+            format!(
+                "threads of `{}` would run before or beside those of `{}`",
+                instance.name, supervisor.name
+            ),
+            format!("expected a priority below {}", supervisor.priority),
+            format!("lower this priority, or raise that of `{}`", supervisor.name),
+        )
+        .note(&supervisor.priority.place, "the supervisor's priority"),
+    );
 }
 
 fn check_priority(system: &System, instance: &Instance, report: &mut Report) {

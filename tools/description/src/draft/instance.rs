@@ -10,7 +10,7 @@ use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, PAGE_SIZE};
-use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
+use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_abi::thread::THREADS_MAXIMUM;
 
@@ -42,6 +42,7 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
     };
     let threads = number(&mut table, "threads", 0..=THREADS_MAXIMUM as u64, 1, report);
     let semaphores = number(&mut table, "semaphores", 0..=SEMAPHORES_MAXIMUM as u64, 0, report);
+    let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, 1, report);
     let restart = match table.take("restart") {
         Some(value) => {
             let choices = [
@@ -99,6 +100,7 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
         stacks: stacks?,
         threads: threads?,
         semaphores: semaphores?,
+        locks: locks?,
         restart: restart?,
         essential: essential?,
         argument: argument?,

@@ -109,15 +109,16 @@ fn interface(name: &str) -> InterfaceFacts {
     InterfaceFacts { name: base.into(), version, methods }
 }
 
-/// `imports` and `exports` are "name: Interface" words; an export with `*` is an object's.
+/// `imports` and `exports` are "name: Interface" words; an export with `*` is an object's, an
+/// import with `+` is minimal.
 fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> ComponentFacts {
     let split = |text: &str| {
         let (name, of) = text.split_once(": ").expect("name: Interface");
         (name.to_owned(), interface(of))
     };
     let import = |text: &&str| {
-        let (name, interface) = split(text);
-        ImportFacts { name, interface }
+        let (name, interface) = split(text.trim_start_matches('+'));
+        ImportFacts { name, is_minimal: text.starts_with('+'), interface }
     };
     let export = |text: &&str| {
         let (name, interface) = split(text.trim_start_matches('*'));
@@ -142,7 +143,7 @@ pub fn components() -> BTreeMap<String, ComponentFacts> {
         ("components/names", component(false, &["portals: Portals"], &["names: Names"])),
         (
             "components/console",
-            component(true, &["scheduler: Scheduler"], &["console: Console", "*line: Line"]),
+            component(true, &["+scheduler: Scheduler"], &["console: Console", "*line: Line"]),
         ),
         ("components/echo", component(false, &[], &["echo: Echo", "*stream: Stream"])),
         ("components/echo-method", component(false, &[], &["echo: Echo@method"])),
@@ -150,7 +151,7 @@ pub fn components() -> BTreeMap<String, ComponentFacts> {
         ("components/echo-fewer", component(false, &[], &["echo: Echo@fewer"])),
         ("components/echo-renamed", component(false, &[], &["echo: Echo@renamed"])),
         ("components/echo-types", component(false, &[], &["echo: Echo@types"])),
-        ("components/client", component(true, &["echo: Echo"], &[])),
+        ("components/client", component(true, &["+echo: Echo"], &[])),
         ("components/relay", component(false, &["next: Echo"], &["echo: Echo"])),
         ("components/plain", component(true, &[], &[])),
         ("components/huge", component(true, &["huge: Huge"], &["huge: Huge"])),

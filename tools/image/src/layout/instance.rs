@@ -46,6 +46,8 @@ pub(super) struct Parts {
     /// The activations, whose first is the first thread's stack.
     activations: u64,
     stacks: u64,
+    /// Bytes that it may get at run time, at most.
+    quota: u64,
 }
 
 impl Parts {
@@ -53,8 +55,8 @@ impl Parts {
         let heap = component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
         let activations = (heap + heap_size).next_multiple_of(ACTIVATION_STRIDE);
-        let parts =
-            Parts { heap, heap_size, activations, stacks: 1 + u64::from(instance.stacks.count) };
+        let stacks = 1 + u64::from(instance.stacks.count);
+        let parts = Parts { heap, heap_size, activations, stacks, quota: *instance.memory };
         if parts.end() > DEVICES_OFFSET {
             return Err(format!(
                 "instance `{}` needs more than 48 MiB of address space",
@@ -66,6 +68,11 @@ impl Parts {
 
     fn end(&self) -> u64 {
         self.activations + self.stacks * ACTIVATION_STRIDE
+    }
+
+    /// Page tables in a row: what it gets at run time can be passed in windows as well.
+    fn leaves(&self) -> u64 {
+        (self.end() + self.quota).min(DEVICES_OFFSET).div_ceil(LEAF_SPAN)
     }
 }
 
@@ -79,7 +86,7 @@ impl Layout<'_> {
         let parts = Parts::new(instance, component)?;
         let region = region(instance.number);
         let root = Root(self.tables.take(1)?);
-        let leaves = parts.end().div_ceil(LEAF_SPAN);
+        let leaves = parts.leaves();
         let entries = self.tables.leaves(&mut self.memory, root, region, leaves)?;
         let number = u64::from(instance.number);
         let table = portal_table(instance.number as usize);

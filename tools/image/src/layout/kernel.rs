@@ -93,7 +93,8 @@ fn domains(system: &System) -> u64 {
 
 /// Pages of the pool of page tables.
 pub(super) fn page_tables(system: &System) -> u64 {
-    24 + system.instances.len() as u64 * 8 + SPARE_PAGE_TABLES
+    let quotas: u64 = system.instances.iter().map(|instance| *instance.memory / LEAF_SPAN).sum();
+    24 + system.instances.len() as u64 * 8 + quotas + SPARE_PAGE_TABLES
 }
 
 impl Layout<'_> {

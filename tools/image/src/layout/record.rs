@@ -234,6 +234,8 @@ fn instances(layout: &Layout) -> Vec<Instance> {
                 .map_or(u32::MAX, |thread| *thread as u32),
             threads: *instance.threads,
             semaphores: *instance.semaphores,
+            locks: *instance.locks,
+            per_client: instance.stacks.per_client,
             stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
             memory: *instance.memory,
             memory_used: placed.memory_used,

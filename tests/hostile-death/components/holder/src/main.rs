@@ -32,9 +32,9 @@ impl Holder for Server {
         }
         let mut finished = FINISHED.lock()?;
         HOLDING.store(1, Relaxed);
-        let slept = imports::THREADS.sleep_until(now() + ticks(microseconds));
+        // The supervisor ends the sleep of who is on the way home to a dead domain, if it lasts.
+        let _ = imports::THREADS.sleep_until(now() + ticks(microseconds));
         HOLDING.store(0, Relaxed);
-        slept?;
         *finished += 1;
         Ok(*finished)
     }

@@ -4,10 +4,12 @@
 #![forbid(unsafe_code)]
 
 mod harness;
+mod memory;
+mod returns;
 mod waits;
 
 use cairn_interfaces as interfaces;
-use cairn_test_hostile_places::{Keeper, Waiter};
+use cairn_test_hostile_places::{Keeper, Returner, Waiter};
 use harness::{Judge, say};
 
 cairn::component! {
@@ -17,20 +19,26 @@ cairn::component! {
         control: interfaces::SchedulerControl,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        usage: interfaces::MemoryControl,
-        code: interfaces::PortalControl,
+        usage: interfaces::MemoryStatistics,
+        code: interfaces::PortalListing,
+        memory: interfaces::Memory,
         keeper: Keeper,
         reader: Waiter,
         sleeper: Waiter,
         timer: Waiter,
         kept: Waiter,
+        returner: Returner,
     },
     main: main,
 }
 
 fn main() {
     let mut judge = Judge::begin();
+    // First, because each of its delays comes once.
+    returns::attacks(&mut judge);
+    harness::wait_until(|| imports::RETURNER.started().is_ok_and(|started| started & 0xffff == 6));
     waits::attacks(&mut judge);
+    memory::attacks(&mut judge);
     let failed = judge.failed();
     say!("hostile-waits: {failed} failed");
     let _ = imports::SUPERVISOR.halt(failed.min(1));

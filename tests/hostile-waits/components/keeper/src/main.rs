@@ -5,6 +5,7 @@
 
 use cairn::Error;
 use cairn::sync::Mutex;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn_interfaces::{Portals, SemaphoreProxy};
 use cairn_test_hostile_places::Keeper;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -33,6 +34,22 @@ impl Keeper for Server {
         drop(guard);
         self.ended.fetch_add(1, Relaxed);
         waited.map(|()| 0)
+    }
+
+    fn sum(&self, bytes: ReadWindow<'_>) -> Result<u64, Error> {
+        let mut sum = 0;
+        bytes.pieces::<256>(|piece| {
+            sum += piece.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+            Ok(())
+        })?;
+        Ok(sum)
+    }
+
+    fn fill(&self, bytes: WriteWindow<'_>, byte: u8) -> Result<(), Error> {
+        for offset in 0..bytes.len() {
+            bytes.write(offset, &[byte]);
+        }
+        Ok(())
     }
 
     fn ended(&self) -> Result<u64, Error> {

@@ -20,6 +20,18 @@ pub trait Waiter {
 pub trait Keeper {
     /// Takes a lock and waits for a semaphore that nobody raises; gives the lock back if that ends.
     fn keep(&self) -> Result<u64, Error>;
+    /// The sum of the bytes.
+    fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
+    /// Writes a byte everywhere.
+    fn fill(&self, bytes: &mut [u8], byte: u8) -> Result<(), Error>;
     /// How many waits have ended, with the lock given back.
     fn ended(&self) -> Result<u64, Error>;
+}
+
+/// Returns from its main function.
+#[cairn::interface]
+pub trait Returner {
+    /// How often the component was started before, and when it was started last, in ticks, in the upper
+    /// 48 bits.
+    fn started(&self) -> Result<u64, Error>;
 }
