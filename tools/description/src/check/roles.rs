@@ -13,14 +13,23 @@ pub(super) fn check(system: &System, report: &mut Report) {
 }
 
 fn check_restart(instance: &Instance, report: &mut Report) {
-    // Nothing is left that could restart these two.
-    let always_essential = matches!(instance.role, Some(Role::Scheduler | Role::Supervisor));
+    // Restarting is done by the supervisor, which itself calls these: a restart of one of them
+    // would wait for it.
+    let needed_to_restart = match instance.role {
+        Some(Role::Scheduler) => Some("the scheduler"),
+        Some(Role::Supervisor) => Some("the supervisor"),
+        Some(Role::Memory) => Some("the memory manager"),
+        Some(Role::Portals) => Some("the portal manager"),
+        Some(Role::Names) => Some("the name server"),
+        Some(Role::Interrupts | Role::Idle) | None => None,
+    };
+    let always_essential = needed_to_restart.is_some();
     if always_essential && !*instance.essential {
         report.push(Error::new(
             &instance.essential.place,
             format!("`{}` cannot be less than essential", instance.name),
-            "expected `true` for the scheduler and the supervisor",
-            "remove the key: without them nothing could go on",
+            format!("expected `true` for {}", needed_to_restart.unwrap_or_default()),
+            "remove the key: without it no component could be restarted",
         ));
     }
     if (*instance.essential || always_essential) && *instance.restart != Restart::Never {
@@ -28,11 +37,11 @@ fn check_restart(instance: &Instance, report: &mut Report) {
             &instance.restart.place,
             format!("`{}` is essential and cannot be restarted", instance.name),
             "expected \"never\"",
-            if always_essential {
-                "remove `restart`: a fault of the scheduler or the supervisor halts the system"
-            } else {
-                "a fault of an essential instance halts the system: remove `restart`, or write \
-                 `essential = false`"
+            match needed_to_restart {
+                Some(who) => format!("remove `restart`: a fault of {who} halts the system"),
+                None => "a fault of an essential instance halts the system: remove `restart`, or \
+                         write `essential = false`"
+                    .to_owned(),
             },
         );
         // A default's place is the instance's own.

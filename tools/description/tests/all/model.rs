@@ -83,9 +83,9 @@ fn instances_are_numbered_in_the_order_of_the_file() {
     }
     let idle = &system.instances[system.roles.idle.expect("held")];
     assert_eq!(*idle.priority, 0);
-    // `names` says `essential = false`, the others hold a role and are essential.
+    // `idle` says `essential = false`, the others hold a role and are essential.
     let essential: Vec<bool> = system.instances.iter().map(|one| *one.essential).collect();
-    assert_eq!(essential, [true, true, true, true, true, false, true]);
+    assert_eq!(essential, [true, true, true, true, true, true, false]);
     assert!(system.counting);
 }
 
