@@ -88,7 +88,15 @@ struct RunArguments {
     #[arg(default_value = "demo")]
     system: String,
     /// Wait for a debugger, and print the line that starts it
-    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "1234")]
+    #[arg(
+        long,
+        value_name = "PORT",
+        num_args = 0..=1,
+        // Else a system's name behind it would be taken for the port.
+        require_equals = true,
+        default_missing_value = "1234",
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
     gdb: Option<u16>,
     /// End the run after this many seconds, with status 124
     #[arg(long, value_name = "SECONDS")]
@@ -118,7 +126,7 @@ fn execute(command: Command) -> Result<u8> {
     match command {
         Command::Run(arguments) => start(arguments),
         Command::Test { filter } => {
-            setup::need(setup::C_COMPILER)?;
+            setup::need(&[setup::C_COMPILER, setup::DEBUGGER].concat())?;
             Ok(u8::from(!test::run(&filter)?))
         }
         Command::Bench { filter, json, check, set_limits } => {

@@ -18,12 +18,17 @@ const PROMPT: &[u8] = b"> ";
 /// Time that nobody waits for.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Boots `image` on this terminal. Returns the exit status, which is the guest's.
-pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration>) -> Result<u8> {
+/// Tells how to start the debugger, if the guest waits for one.
+fn announce(image: &BuiltImage, options: &Options) {
     if let Some(port) = options.gdb {
         eprintln!("cairn: the guest waits for a debugger; in another terminal run");
         eprintln!("{}", qemu::debugger_line(image, port));
     }
+}
+
+/// Boots `image` on this terminal. Returns the exit status, which is the guest's.
+pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration>) -> Result<u8> {
+    announce(image, options);
     let mut child = qemu::command(image, options, Console::Terminal)
         .spawn()
         .with_context(|| format!("cannot start {}", qemu::PROGRAM))?;
@@ -49,6 +54,7 @@ pub fn scripted(
 ) -> Result<u8> {
     let text = std::fs::read_to_string(script)
         .with_context(|| format!("cannot read the console script {}", script.display()))?;
+    announce(image, options);
     let command = qemu::command(image, options, Console::Program);
     let mut guest = Guest::start(command, limit.unwrap_or(FOREVER))?;
     let mut lines = text.lines();

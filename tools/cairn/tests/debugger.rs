@@ -1,0 +1,56 @@
+//! The line that `run --gdb` prints leads to a debugger that knows every component and the nucleus.
+#![forbid(unsafe_code)]
+
+use cairn_tool::build::build;
+use cairn_tool::qemu::{Options, debugger_line};
+use cairn_tool::run::scripted;
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const LIMIT: Duration = Duration::from_secs(60);
+
+#[test]
+fn breakpoints_in_a_component_and_in_the_nucleus_are_hit() {
+    let image = build("demo").expect("the system builds");
+    let script = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debugged.txt");
+    std::fs::write(&script, "call greeter fill\nhalt 3\n").unwrap();
+    // A port that is free now.
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut line = debugger_line(&image, port) + " -batch";
+    for command in [
+        "tbreak trap_entry",
+        "break fill<cairn_greeter::CairnExport_echo>",
+        "continue",
+        "continue",
+        "info symbol $pc",
+        "delete",
+        "continue",
+    ] {
+        line += &format!(" -ex '{command}'");
+    }
+    // It tries to connect until QEMU listens.
+    let debugger = Command::new("timeout")
+        .args([&LIMIT.as_secs().to_string(), "sh", "-c", &line])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("timeout(1) is there");
+    let options = Options { gdb: Some(port), ..Options::default() };
+    let status = scripted(&image, &options, Some(LIMIT), &script).expect("QEMU runs");
+    let output = debugger.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    for expected in [
+        "Temporary breakpoint 1, 0xffffffc0",
+        " in trap_entry ()",
+        "Breakpoint 2, fill<cairn_greeter::CairnExport_echo> ()",
+        "cairn_interfaces::echo::EchoProxy::entries::fill",
+    ] {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(text.contains(expected), "`{expected}` is not in\n{text}\n{errors}");
+    }
+    // It went on to its own end.
+    assert_eq!(status, 3);
+}
