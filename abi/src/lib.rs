@@ -14,6 +14,7 @@ pub mod parameters;
 pub mod privileged;
 pub mod record;
 pub mod semaphore;
+pub mod signature;
 pub mod startup;
 pub mod thread;
 

@@ -1,6 +1,7 @@
 //! The portal manager: the only component that changes portal tables after the start.
 
 use crate::{Lock, Semaphore};
+use cairn::abi::signature::Signature;
 use cairn::component::Interface;
 use cairn::sync::Mutex;
 use cairn::{Caller, CallerThread, Error, Object};
@@ -8,9 +9,17 @@ use cairn::{Caller, CallerThread, Error, Object};
 /// What every component may ask for.
 #[cairn::interface]
 pub trait Portals {
-    /// Opens an export, named `instance.export`, of the interface version that the caller knows (0:
-    /// any). The value is the index of the first of a consecutive block of portals, one per method.
-    fn open(&self, caller: Caller, name: &str, version: u64) -> Result<u64, Error>;
+    /// Opens an export, named `instance.export`, of the interface that the caller knows: its version,
+    /// and the letters of its methods as `cairn_abi::signature` has them, since the server may be
+    /// hostile (0 and nothing: any interface, for programs that learn it at run time). The value is the
+    /// index of the first of a consecutive block of portals, one per method.
+    fn open(
+        &self,
+        caller: Caller,
+        name: &str,
+        version: u64,
+        signature: &[u8],
+    ) -> Result<u64, Error>;
     /// Closes a block of portals that `open` or a server made: its entries are cleared at once, its
     /// code is kept until no invocation stack names it. A semaphore or lock ends for all when the
     /// domain that made it closes it; `Busy` while threads wait for it.
@@ -51,12 +60,17 @@ pub trait Portals {
     /// Takes a registration or publication back; portals that are open keep working until they are
     /// revoked.
     fn unregister(&self, caller: Caller, name: &str) -> Result<(), Error>;
+    /// Who serves the block of portals that begins at `first` in the caller's table, for a program that
+    /// does not trust who told it that index: the domain, and the number of portals in the upper 32
+    /// bits. `NotFound`: no such block was made at run time.
+    fn served_by(&self, caller: Caller, first: u64) -> Result<u64, Error>;
 }
 
 impl PortalsProxy {
     /// Opens the export or registration `name`, of the interface `dyn I` as this program knows it.
     pub fn open_object<I: ?Sized + Interface>(&self, name: &str) -> Result<Object<I>, Error> {
-        let first = self.open(name, I::DESCRIPTOR.version)?;
+        let signature = const { &Signature::of(&I::DESCRIPTOR) };
+        let first = self.open(name, I::DESCRIPTOR.version, signature.bytes())?;
         u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
     }
 

@@ -1,7 +1,6 @@
 //! A ring of domains with a thread each: who is who, and finding each other's semaphores.
 
 use crate::text::Text;
-use cairn::component::Interface;
 use cairn::environment;
 use cairn_interfaces::{PortalsProxy, Semaphore, SemaphoreProxy, ThreadsProxy};
 
@@ -42,8 +41,8 @@ pub fn open(
     let name = Text::of(format_args!("{ring}{member}.{name}"));
     let name = name.text();
     loop {
-        match portals.open(name, <dyn Semaphore>::DESCRIPTOR.version) {
-            Ok(first) => return SemaphoreProxy::at(first as u32),
+        match portals.open_proxy::<dyn Semaphore>(name) {
+            Ok(semaphore) => return semaphore,
             Err(cairn::Error::NotFound) => _ = threads.yield_now(),
             Err(error) => panic!("cannot open {name}: {error:?}"),
         }

@@ -1,9 +1,11 @@
 //! Entry points: from the portals' registers to the manager and back.
 
 use crate::manager::{MANAGER, Manager, Target};
+use crate::services::Known;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, CallerThread, Error, Object, environment, time};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
+use cairn_abi::signature::SIGNATURE_MAXIMUM;
 use cairn_abi::{address, domain};
 use cairn_interfaces::{self as interfaces, LockError, RUN_TIME_NAMES};
 use cairn_portal::{Specification, Stack};
@@ -93,20 +95,26 @@ fn generation(domain: u8) -> Result<u64, Error> {
 }
 
 impl interfaces::Portals for Server {
-    fn open(&self, caller: Caller, name: ReadWindow<'_>, version: u64) -> Result<u64, Error> {
+    fn open(
+        &self,
+        caller: Caller,
+        name: ReadWindow<'_>,
+        version: u64,
+        signature: ReadWindow<'_>,
+    ) -> Result<u64, Error> {
         let client = number(caller.0.into())?;
         let generation = generation(client)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
+        let mut buffer = [0; SIGNATURE_MAXIMUM];
+        let known = Known { version, signature: signature.copy(&mut buffer)? };
         locked(|manager| {
             // Inside the lock: one thread at a time calls the name server, so nobody waits for its one
             // stack, and who waits for the lock lends its priority.
             let number = NAMES.look_up(client.into(), name)?;
             match number {
-                ..RUN_TIME_NAMES => {
-                    manager.open_export(client, generation, number as usize, version)
-                }
-                _ => manager.open_registration(client, generation, number, version),
+                ..RUN_TIME_NAMES => manager.open_export(client, generation, number as usize, known),
+                _ => manager.open_registration(client, generation, number, known),
             }
         })
     }
@@ -208,6 +216,14 @@ impl interfaces::Portals for Server {
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
         locked(|manager| manager.unregister(server, name))
+    }
+
+    fn served_by(&self, caller: Caller, first: u64) -> Result<u64, Error> {
+        let client = number(caller.0.into())?;
+        locked(|manager| {
+            let block = manager.blocks.get(manager.block_at(client, first)?);
+            Ok(u64::from(block.server) | u64::from(block.count) << 32)
+        })
     }
 }
 

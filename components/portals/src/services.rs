@@ -7,11 +7,35 @@ use cairn::{Error, time};
 use cairn_abi::address::{REGION_SIZE, region};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, name_text};
 use cairn_abi::record::Export;
+use cairn_abi::signature::is_signature_of;
 use cairn_portal::Specification;
 use cairn_portals::blocks::{Block, Kind};
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
 const BLOCKS_PER_STEP: usize = 8;
+
+/// The interface as a client knows it.
+#[derive(Clone, Copy)]
+pub struct Known<'call> {
+    /// Zero: any.
+    pub version: u64,
+    /// Empty: any.
+    pub signature: &'call [u8],
+}
+
+impl Known<'_> {
+    /// Whether it is what the server has. The server says the version; the letters are what the portals
+    /// are made of.
+    pub fn check<'letters>(
+        &self,
+        version: u64,
+        methods: impl Iterator<Item = &'letters [u8; LETTERS_SIZE]>,
+    ) -> Result<(), Error> {
+        let same_version = self.version == 0 || self.version == version;
+        let same_letters = self.signature.is_empty() || is_signature_of(self.signature, methods);
+        if same_version && same_letters { Ok(()) } else { Err(Error::VersionMismatch) }
+    }
+}
 
 impl Manager {
     fn export(&self, number: usize) -> Result<&'static Export, Error> {
@@ -24,7 +48,7 @@ impl Manager {
         client: u8,
         generation: u64,
         number: usize,
-        version: u64,
+        known: Known<'_>,
     ) -> Result<u64, Error> {
         let memory = self.memory()?;
         let export = self.export(number)?;
@@ -32,10 +56,8 @@ impl Manager {
         if export.is_object != 0 {
             return Err(Error::NotFound);
         }
-        if version != 0 && version != export.version {
-            return Err(Error::VersionMismatch);
-        }
         let methods = memory.methods_of(export);
+        known.check(export.version, methods.iter().map(|method| &method.letters))?;
         let kind = Kind::Export(number as u32);
         let target = Target {
             kind,
@@ -57,19 +79,17 @@ impl Manager {
         client: u8,
         generation: u64,
         number: u64,
-        version: u64,
+        known: Known<'_>,
     ) -> Result<u64, Error> {
         let registration = *self
             .registrations
             .find(|candidate| candidate.number == number)
             .ok_or(Error::NotFound)?;
         if let Some(kind) = registration.published {
-            return self.open_published(client, generation, &registration, kind, version);
+            return self.open_published(client, generation, &registration, kind, known);
         }
-        if version != 0 && version != registration.version {
-            return Err(Error::VersionMismatch);
-        }
-        let Registration { server, count, methods, .. } = registration;
+        let Registration { server, count, methods, version, .. } = registration;
+        known.check(version, methods[..count].iter().map(|(letters, _)| letters))?;
         let kind = Kind::Registration(number);
         let target = Target { kind, server, owner: server, constant: 0, specification: None };
         self.make((client, generation), &target, count, |index| Entry {

@@ -4,6 +4,7 @@ use crate::component::{NAME_CONTROL, SCHEDULER};
 use crate::manager::{Entry, Manager, Target};
 use crate::memory::Memory;
 use crate::registrations::Registration;
+use crate::services::Known;
 use cairn::Error;
 use cairn::component::Interface;
 use cairn_abi::descriptor::name_text;
@@ -130,15 +131,14 @@ impl Manager {
         generation: u64,
         registration: &Registration,
         kind: Kind,
-        version: u64,
+        known: Known<'_>,
     ) -> Result<u64, Error> {
-        let expected = match kind {
-            Kind::Semaphore(_) => <dyn interfaces::Semaphore>::DESCRIPTOR.version,
-            _ => <dyn interfaces::Lock>::DESCRIPTOR.version,
+        let interface = match kind {
+            Kind::Semaphore(_) => const { &<dyn interfaces::Semaphore>::DESCRIPTOR },
+            _ => const { &<dyn interfaces::Lock>::DESCRIPTOR },
         };
-        if version != 0 && version != expected {
-            return Err(Error::VersionMismatch);
-        }
+        let methods = interface.methods.iter().take(interface.method_count as usize);
+        known.check(interface.version, methods.map(|method| &method.letters))?;
         self.portals_of((client, generation), kind, registration.server)
     }
 }

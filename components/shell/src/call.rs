@@ -101,7 +101,7 @@ fn call(name: &Word, number: u32, method: &Method, words: &[Word], screen: &mut 
             return writeln!(screen, "error: only a program can pass a parameter `{letter}`");
         }
     };
-    let first = match imports::PORTALS.open(name, 0) {
+    let first = match imports::PORTALS.open(name, 0, &[]) {
         Ok(first) => first as u32,
         Err(Error::NotAllowed) => {
             return writeln!(
@@ -162,7 +162,7 @@ pub fn enter(component: &str) {
         }
     });
     let Some(name) = name else { return };
-    if let Ok(first) = imports::PORTALS.open(&name, 0) {
+    if let Ok(first) = imports::PORTALS.open(&name, 0, &[]) {
         // No instruction of it runs, so it does not matter what is passed.
         let _ = Call::new().invoke(first as u32);
         let _ = imports::PORTALS.close(first);

@@ -198,7 +198,8 @@ impl Portals {
         if arguments.refused != 0 {
             return Reply { status: arguments.refused, value: 0 };
         }
-        let index = u64::from(self.first + method);
+        // As 64 bits, so that no sum comes round to the portals at the start of the table.
+        let index = u64::from(self.first) + u64::from(method);
         if self.minimal {
             machine::invoke_minimal::<WORDS>(index, &arguments.words)
         } else {

@@ -9,6 +9,7 @@ use crate::call::Portals;
 use crate::component::Interface;
 use crate::wire::{HASH_START, Value, hash};
 use cairn_abi::descriptor::VALUE_OBJECT;
+use cairn_abi::domain::PORTALS_MAXIMUM;
 use core::marker::PhantomData;
 
 /// An object as a method returns it: the block of portals that the portal manager made for the
@@ -45,6 +46,18 @@ impl<I: ?Sized + Interface> Object<I> {
     }
 }
 
+/// The first index that an object can have in this component's portal table.
+#[cfg(target_arch = "riscv64")]
+fn run_time_portals() -> u64 {
+    crate::environment::startup().run_time_portals
+}
+
+/// On the host there is no table, so this is the least that it can be.
+#[cfg(not(target_arch = "riscv64"))]
+fn run_time_portals() -> u64 {
+    cairn_abi::domain::PORTAL_FIRST_IMPORT as u64
+}
+
 impl<I: ?Sized> Clone for Object<I> {
     fn clone(&self) -> Self {
         *self
@@ -71,6 +84,13 @@ impl<I: ?Sized + Interface> Value for Object<I> {
     }
     #[inline(always)]
     fn from_word(word: u64) -> Result<Self, Error> {
-        u32::try_from(word).map(Object::from_first_portal).map_err(|_| Error::Malformed)
+        // A server says it, and may be hostile: nothing below is an object, but the return portal and
+        // what the description gave this component for itself.
+        let table = run_time_portals()..PORTALS_MAXIMUM as u64;
+        let last = word.checked_add(I::DESCRIPTOR.method_count.saturating_sub(1).into());
+        if !table.contains(&word) || !last.is_some_and(|last| table.contains(&last)) {
+            return Err(Error::Malformed);
+        }
+        Ok(Object::from_first_portal(word as u32))
     }
 }

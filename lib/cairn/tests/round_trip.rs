@@ -292,6 +292,20 @@ fn a_hostile_server_gets_malformed() {
         assert_eq!(proxy.invert(true), Err(Error::Malformed));
         assert_eq!(proxy.mode(Mode::Slow), Err(Error::Malformed));
     }
+    // An object that is the return portal, an import, or behind the end of the table.
+    for value in [0, 1, 15, 512, 513, u64::from(u32::MAX), 1 << 32 | 100, u64::MAX] {
+        answer_with(move |_, _| Reply { status: 0, value });
+        assert_eq!(proxy.open().err(), Some(Error::Malformed), "{value}");
+    }
+    // Whose last portal would be.
+    answer_with(|_, _| Reply { status: 0, value: 511 });
+    assert_eq!(proxy.open().is_ok(), CounterProxy::METHODS == 1);
+    answer_with(|index, _| Reply { status: 0, value: u64::from(index > u64::from(u32::MAX)) });
+    assert_eq!(
+        SampleProxy::at(u32::MAX).invert(true),
+        Ok(true),
+        "no index comes round to the start"
+    );
     answer_with(|_, _| Reply { status: 0, value: 1 << 32 });
     assert_eq!(proxy.negate(1), Err(Error::Malformed));
     assert!(proxy.open().is_err());

@@ -221,7 +221,10 @@ impl<'a> Connector<'a> {
             report.push(self.wrong_interface(instance, import, connection, served));
             return None;
         }
-        if served.interface.version != import.interface.version {
+        // The version says more, but each component says its own; a portal does what the letters say.
+        if served.interface.version != import.interface.version
+            || signature(&served.interface).ne(signature(&import.interface))
+        {
             report.push(wrong_version(instance, target, import, connection, served));
             return None;
         }
@@ -329,10 +332,13 @@ fn wrong_version(
             "`{}` and `{}` were built with different versions of the interface `{}`",
             instance.name, target.name, import.interface.name
         ),
-        format!(
-            "expected version {:016x}, found {:016x}",
-            import.interface.version, served.interface.version
-        ),
+        match served.interface.version == import.interface.version {
+            true => "expected the same letters of all methods behind the same version".to_owned(),
+            false => format!(
+                "expected version {:016x}, found {:016x}",
+                import.interface.version, served.interface.version
+            ),
+        },
         format!(
             "{}; build `{}` and `{}` again",
             difference(&import.interface, &served.interface),
@@ -340,6 +346,11 @@ fn wrong_version(
             target.folder
         ),
     )
+}
+
+/// The letters of all methods, which say what a portal does with the client's registers.
+fn signature(interface: &InterfaceFacts) -> impl Iterator<Item = &str> {
+    interface.methods.iter().map(|method| method.letters.as_str())
 }
 
 /// The first difference between what a client expects and what a server has.

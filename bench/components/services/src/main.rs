@@ -45,10 +45,10 @@ fn main() {
     report.samples(format_args!("portal.open"), 1, |samples| {
         for round in 0..WARM_UP + ROUNDS {
             let begin = instructions();
-            let opened = imports::PORTALS.open("end.link", <dyn Link>::DESCRIPTOR.version);
+            let opened = imports::PORTALS.open_object::<dyn Link>("end.link");
             let end = instructions();
-            let first = opened.expect("the export can be opened");
-            imports::PORTALS.close(first).expect("the portals can be closed");
+            let first = opened.expect("the export can be opened").first_portal();
+            imports::PORTALS.close(first.into()).expect("the portals can be closed");
             if round >= WARM_UP {
                 samples.add(end - begin - 1);
             }

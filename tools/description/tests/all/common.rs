@@ -91,6 +91,8 @@ fn interface(name: &str) -> InterfaceFacts {
         ("Scheduler", _) => &[("yield_now", "c"), ("sleep", "ci")],
         ("Echo", "method") => &[("add", "cii"), ("length", "cr")],
         ("Echo", "letters") => &[("add", "ciii")],
+        // A hostile component, which says the version of others.
+        ("Echo", "\0") => &[("add", "cr")],
         ("Echo", "fewer") => &[],
         ("Echo", "renamed") => &[("sum", "cii")],
         ("Echo", _) => &[("add", "cii")],
@@ -148,6 +150,7 @@ pub fn components() -> BTreeMap<String, ComponentFacts> {
         ("components/echo", component(false, &[], &["echo: Echo", "*stream: Stream"])),
         ("components/echo-method", component(false, &[], &["echo: Echo@method"])),
         ("components/echo-letters", component(false, &[], &["echo: Echo@letters"])),
+        ("components/echo-hostile", component(false, &[], &["echo: Echo@\0"])),
         ("components/echo-fewer", component(false, &[], &["echo: Echo@fewer"])),
         ("components/echo-renamed", component(false, &[], &["echo: Echo@renamed"])),
         ("components/echo-types", component(false, &[], &["echo: Echo@types"])),

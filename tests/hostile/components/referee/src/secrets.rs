@@ -49,7 +49,7 @@ fn to_the_callee(harness: &mut Harness) {
     let name = "secrets in registers, to the callee";
     let failed = harness.failed();
     harness.expect(name, ATTACKER.attack(attack::REGISTER_LOOK, 0, 0), Ok(0));
-    let index = PORTALS.open("attacker.look", 0).unwrap_or(0);
+    let index = PORTALS.open("attacker.look", 0, &[]).unwrap_or(0);
     let found = call_and_look(index, &[KEPT, 5, 6, KEPT, KEPT, KEPT, KEPT, KEPT]);
     harness.expect(name, (found[10], found[11]), (0, 0));
     let page = ATTACKER.attack(attack::ADDRESS, 3, 0).unwrap_or(0);

@@ -13,6 +13,8 @@ pub trait Service {
     fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
     /// Makes an object for the caller.
     fn counter(&self, caller: Caller, first: u64) -> Result<Object<dyn Counter>, Error>;
+    /// Says that the portals from `index` on are an object.
+    fn claim(&self, index: u64) -> Result<Object<dyn Counter>, Error>;
     /// Tries to make an object for a domain that did not call.
     fn counter_for(&self, victim: u64) -> Result<u64, Error>;
     /// Takes the portals of a counter back; the value is how many blocks.
@@ -56,6 +58,15 @@ pub trait Slow {
 pub trait Late {
     /// The product.
     fn multiply(&self, left: u64, right: u64) -> Result<u64, Error>;
+}
+
+/// What a client takes `server.hostile` for.
+#[cairn::interface]
+pub trait Harmless {
+    /// Words.
+    fn words(&self, left: u64, right: u64) -> Result<u64, Error>;
+    /// Bytes that nobody changes.
+    fn bytes(&self, bytes: &[u8]) -> Result<u64, Error>;
 }
 
 /// The partner's progress, as [`Service::report`] has it.

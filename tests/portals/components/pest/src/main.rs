@@ -12,5 +12,5 @@ cairn::component! {
 }
 
 fn main() {
-    while imports::PORTALS.open("server.nothing", 0).is_err() {}
+    while imports::PORTALS.open("server.nothing", 0, &[]).is_err() {}
 }

@@ -8,7 +8,7 @@ use cairn::window::ReadWindow;
 use cairn::{Caller, Error, Object};
 use cairn_abi::descriptor::Reply;
 use cairn_interfaces::{Portals, SemaphoreProxy};
-use cairn_test_portals_contract::{Counter, Late, Service, Slow};
+use cairn_test_portals_contract::{Counter, Harmless, Late, Service, Slow};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 struct Server;
@@ -42,6 +42,23 @@ extern "C" fn multiply(
     Reply { status: 0, value: left.wrapping_mul(right) }
 }
 
+/// Letters of two methods, beside the version of [`Harmless`].
+const HOSTILE: [[&[u8]; 2]; 5] =
+    [[b"cii", b"cr"], [b"cr", b"cr"], [b"cii", b"cw"], [b"cii", b"cii"], [b"ciii", b"cr"]];
+
+fn register_hostile(letters: &[&[u8]; 2]) -> Result<(), Error> {
+    let version = <dyn Harmless as cairn::component::Interface>::DESCRIPTOR.version;
+    let mut methods = [0; 8 + 2 * 24];
+    methods[..8].copy_from_slice(&version.to_le_bytes());
+    for (method, letters) in methods[8..].chunks_exact_mut(24).zip(letters) {
+        method[..letters.len()].copy_from_slice(letters);
+        method[16..].copy_from_slice(&(multiply as *const () as u64).to_le_bytes());
+    }
+    // The one of the attempt before, if there is one.
+    let _ = imports::PORTALS.unregister("server.hostile");
+    imports::PORTALS.register("server.hostile", "*", &methods)
+}
+
 impl Service for Server {
     fn add(&self, left: u64, right: u64) -> Result<u64, Error> {
         left.checked_add(right).ok_or(Error::BadArgument)
@@ -66,6 +83,10 @@ impl Service for Server {
         })
     }
 
+    fn claim(&self, index: u64) -> Result<Object<dyn Counter>, Error> {
+        Ok(Object::from_first_portal(index as u32))
+    }
+
     fn counter_for(&self, victim: u64) -> Result<u64, Error> {
         imports::PORTALS.make_object(victim, "Counter", 0)
     }
@@ -87,6 +108,12 @@ impl Service for Server {
     }
 
     fn register(&self, attempt: u64) -> Result<(), Error> {
+        if attempt == 99 {
+            return imports::PORTALS.unregister("server.hostile");
+        }
+        if let Some(letters) = HOSTILE.get((attempt as usize).wrapping_sub(100)) {
+            return register_hostile(letters);
+        }
         let version = <dyn Late as cairn::component::Interface>::DESCRIPTOR.version;
         let entry = multiply as *const () as u64;
         let (name, letters, entry): (&str, &[u8; 12], u64) = match attempt {

@@ -5,6 +5,7 @@
 
 #[macro_use]
 mod report;
+mod lies;
 mod starved;
 
 use cairn::call::Call;
@@ -25,7 +26,7 @@ cairn::component! {
 }
 
 fn main() {
-    let tests: [(&str, fn() -> Result<(), Failed>); 12] = [
+    let tests: [(&str, fn() -> Result<(), Failed>); 13] = [
         ("open by name and call", open),
         ("refusals", refusals),
         ("close and open again", close),
@@ -36,6 +37,7 @@ fn main() {
         ("semaphores between domains", semaphores),
         ("locks", locks),
         ("death", death),
+        ("a server that lies", lies::lies),
         ("a starved client", starved::starved),
         ("cost", cost),
     ];
@@ -71,15 +73,18 @@ fn open() -> Result<(), Failed> {
 
 fn refusals() -> Result<(), Failed> {
     let portals = imports::PORTALS;
-    expect!(portals.open("server.nothing", 0), Err(Error::NotFound));
-    expect!(portals.open("nobody.service", 0), Err(Error::NotFound));
-    expect!(portals.open("", 0), Err(Error::NotFound));
-    expect!(portals.open("server.secret", 0), Err(Error::NotAllowed));
-    expect!(portals.open("names.control", 0), Err(Error::NotAllowed));
-    expect!(portals.open("server.service", 1), Err(Error::VersionMismatch));
+    expect!(portals.open("server.nothing", 0, &[]), Err(Error::NotFound));
+    expect!(portals.open("nobody.service", 0, &[]), Err(Error::NotFound));
+    expect!(portals.open("", 0, &[]), Err(Error::NotFound));
+    expect!(portals.open("server.secret", 0, &[]), Err(Error::NotAllowed));
+    expect!(portals.open("names.control", 0, &[]), Err(Error::NotAllowed));
+    expect!(portals.open("server.service", 1, &[]), Err(Error::VersionMismatch));
     // An object has no name.
-    expect!(portals.open("server.counter", 0), Err(Error::NotFound));
-    expect!(portals.open(core::str::from_utf8(&[b'x'; 64]).unwrap_or(""), 0), Err(Error::TooLarge));
+    expect!(portals.open("server.counter", 0, &[]), Err(Error::NotFound));
+    expect!(
+        portals.open(core::str::from_utf8(&[b'x'; 64]).unwrap_or(""), 0, &[]),
+        Err(Error::TooLarge)
+    );
     // Not a name at all.
     let mut call = Call::new();
     call.skip();
@@ -197,15 +202,15 @@ fn registration() -> Result<(), Failed> {
         };
         expect!((attempt, service.register(attempt)), (attempt, Err(expected)));
     }
-    expect!(imports::PORTALS.open("server.late", 0), Err(Error::NotFound));
+    expect!(imports::PORTALS.open("server.late", 0, &[]), Err(Error::NotFound));
     succeed!(service.register(0));
     expect!(service.register(0), Err(Error::Busy));
-    expect!(imports::PORTALS.open("server.late", 1), Err(Error::VersionMismatch));
+    expect!(imports::PORTALS.open("server.late", 1, &[]), Err(Error::VersionMismatch));
     let late = succeed!(imports::PORTALS.open_proxy::<dyn Late>("server.late"));
     expect!(late.multiply(6, 7), Ok(42));
     succeed!(service.unregister());
     expect!(late.multiply(6, 7), Err(Error::NoPortal));
-    expect!(imports::PORTALS.open("server.late", 0), Err(Error::NotFound));
+    expect!(imports::PORTALS.open("server.late", 0, &[]), Err(Error::NotFound));
     succeed!(drop_block(service.first_portal()));
     Ok(())
 }
@@ -266,7 +271,7 @@ fn prepare() -> Result<(u32, u32, u32), Failed> {
     expect!(portals.publish(lock.into(), "server.lock", "*"), Err(Error::NotAllowed));
     expect!(portals.publish(lock.into(), "tester.other", "partner nobody"), Err(Error::NotFound));
     // The policy holds for the one who made it too.
-    expect!(portals.open("tester.go", 0), Err(Error::NotAllowed));
+    expect!(portals.open("tester.go", 0, &[]), Err(Error::NotAllowed));
     Ok((go, back, lock))
 }
 
@@ -306,7 +311,7 @@ fn locks() -> Result<(), Failed> {
     wait_for(&service, progress::CLOSED)?;
     succeed!(drop_block(go));
     succeed!(drop_block(lock));
-    expect!(imports::PORTALS.open("tester.back", 0), Err(Error::NotFound));
+    expect!(imports::PORTALS.open("tester.back", 0, &[]), Err(Error::NotFound));
 
     expect!(SHARED.lock().map(|value| *value), Err(Error::NotSupported));
     succeed!(imports::PORTALS.attach_lock(&SHARED));
@@ -343,7 +348,7 @@ fn death() -> Result<(), Failed> {
     // A successor of the server would not know these.
     expect!(object.proxy().next(), Err(Error::NoPortal));
     expect!(late.multiply(2, 3), Err(Error::NoPortal));
-    expect!(imports::PORTALS.open("server.late", 0), Err(Error::NotFound));
+    expect!(imports::PORTALS.open("server.late", 0, &[]), Err(Error::NotFound));
     // But it would serve this.
     expect!(service.add(2, 2), Ok(4));
     // The server's own semaphore, which it made for `hold`, went as well.

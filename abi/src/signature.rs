@@ -1,0 +1,114 @@
+//! What a client and a server of an interface must agree on exactly: the letters of all methods, since a
+//! portal does with the client's registers what the server's letters say.
+//!
+//! As bytes: the letters of each method in order, a space behind each method. The version of an
+//! interface says more, but a server declares it; the letters are what the portal is made of.
+
+use crate::descriptor::{InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM};
+
+/// Most bytes of a signature.
+pub const SIGNATURE_MAXIMUM: usize = METHODS_MAXIMUM * (LETTERS_SIZE + 1);
+
+/// The signature of an interface.
+#[derive(Clone, Copy, Debug)]
+pub struct Signature {
+    bytes: [u8; SIGNATURE_MAXIMUM],
+    length: usize,
+}
+
+impl Signature {
+    /// Of the interface that a program knows.
+    pub const fn of(interface: &InterfaceDescriptor) -> Signature {
+        let mut signature = Signature { bytes: [0; SIGNATURE_MAXIMUM], length: 0 };
+        let mut method = 0;
+        while method < interface.method_count as usize {
+            let letters = &interface.methods[method].letters;
+            let mut index = 0;
+            while index < LETTERS_SIZE && letters[index] != 0 {
+                signature.bytes[signature.length] = letters[index];
+                signature.length += 1;
+                index += 1;
+            }
+            signature.bytes[signature.length] = b' ';
+            signature.length += 1;
+            method += 1;
+        }
+        signature
+    }
+
+    /// Its bytes.
+    pub const fn bytes(&self) -> &[u8] {
+        self.bytes.split_at(self.length).0
+    }
+}
+
+/// Whether a signature is that of methods with these letters.
+pub fn is_signature_of<'letters>(
+    signature: &[u8],
+    methods: impl Iterator<Item = &'letters [u8; LETTERS_SIZE]>,
+) -> bool {
+    let mut rest = signature;
+    for letters in methods {
+        let length = letters.iter().position(|letter| *letter == 0).unwrap_or(LETTERS_SIZE);
+        let Some((claimed, behind)) = rest.split_at_checked(length) else { return false };
+        let [b' ', behind @ ..] = behind else { return false };
+        if claimed != &letters[..length] {
+            return false;
+        }
+        rest = behind;
+    }
+    rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::descriptor::MethodDescriptor;
+
+    fn interface(letters: &[&str]) -> InterfaceDescriptor {
+        let mut interface = InterfaceDescriptor {
+            method_count: letters.len() as u32,
+            ..InterfaceDescriptor::EMPTY
+        };
+        for (method, letters) in interface.methods.iter_mut().zip(letters) {
+            method.letters[..letters.len()].copy_from_slice(letters.as_bytes());
+        }
+        interface
+    }
+
+    fn agree(client: &[&str], server: &[&str]) -> bool {
+        let server = interface(server);
+        let methods = &server.methods[..server.method_count as usize];
+        let letters = methods.iter().map(|method: &MethodDescriptor| &method.letters);
+        is_signature_of(Signature::of(&interface(client)).bytes(), letters)
+    }
+
+    #[test]
+    fn only_the_same_letters_agree() {
+        assert_eq!(Signature::of(&interface(&["cii", "c", "crw"])).bytes(), b"cii c crw ");
+        let full = ["ciiiiiiiiiii"; METHODS_MAXIMUM];
+        assert!(
+            agree(&["cii", "c", "crw"], &["cii", "c", "crw"])
+                && agree(&[], &[])
+                && agree(&full, &full)
+        );
+        for (client, server) in [
+            (&["cr"][..], &["cw"][..]),
+            (&["cii"], &["cr"]),
+            (&["cr"], &["cii"]),
+            (&["c", "ci"], &["ci", "c"]),
+            (&["c", "ci"], &["c"]),
+            (&["c"], &["c", "ci"]),
+            (&["c", ""], &["c"]),
+            (&[], &["c"]),
+            (&full, &full[1..]),
+        ] {
+            assert!(!agree(client, server), "{client:?} {server:?}");
+        }
+        let methods = [*b"c i\0\0\0\0\0\0\0\0\0"];
+        // A letter is never a space, so this cannot be registered; if it were, it would not be two.
+        assert!(!is_signature_of(b"c i ", [*b"c\0\0\0\0\0\0\0\0\0\0\0"; 2].iter()));
+        assert!(is_signature_of(b"c i ", methods.iter()));
+        assert!(!is_signature_of(b"c", [*b"c\0\0\0\0\0\0\0\0\0\0\0"].iter()));
+    }
+}
