@@ -41,9 +41,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.threads[thread as usize].flags |= STOPPED | FAULT_QUEUED;
             self.queue_fault(thread);
         }
+        self.wake_supervisor(now);
+        self.finish(thread, 0, 0, now)
+    }
+
+    /// There is something to ask for.
+    pub(crate) fn wake_supervisor(&mut self, now: u64) {
         // Without that semaphore nobody learns of faults; there is nobody to tell that.
         let _ = self.signal(self.configuration.supervisor_semaphore.into(), now);
-        self.finish(thread, 0, 0, now)
     }
 
     /// The next thread that faulted and was not reported yet. It stays stopped.

@@ -241,8 +241,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if account.first == thread {
             account.first = IDLE;
             self.returned.set(home.into());
-            // As for a fault.
-            let _ = self.signal(self.configuration.supervisor_semaphore.into(), now);
+            self.wake_supervisor(now);
         }
         self.free_threads.set(thread.into());
         self.machine.retire_thread(thread);

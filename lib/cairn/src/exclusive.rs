@@ -39,6 +39,9 @@ impl<T> Exclusive<T> {
 /// its activations begins on the same empty stack with interrupts off, and may end out of the middle
 /// of a borrow, by [`crate::privileged::switch`] or [`crate::privileged::reply`]: nothing that could
 /// use that borrow runs again.
+// The pointer first: it is loaded at each entry, and behind a large value it would be far from the
+// symbol, which costs up to three more instructions.
+#[repr(C)]
 pub struct RunToCompletion<T> {
     /// The value; null before the claim. So the check costs no load beside that of the address.
     claimed: AtomicPtr<T>,
