@@ -91,7 +91,12 @@ pub fn build(system: &str) -> Result<BuiltImage> {
     let nucleus_file = cargo::build_nucleus()?;
     let nucleus = Nucleus::read(&read(&nucleus_file)?).map_err(|error| anyhow!(error))?;
     let image = cairn_image::layout(system, &parts.connected, parts.components(), &nucleus)
-        .map_err(|error| anyhow!("{}: {error}", system.name.place.path()))?;
+        .map_err(|error| match error {
+            cairn_image::Error::Description(report) => anyhow!("{report}"),
+            cairn_image::Error::System(error) => {
+                anyhow!("{}: {error}", system.name.place.path())
+            }
+        })?;
 
     let folder = paths::target().join("images");
     std::fs::create_dir_all(&folder)?;

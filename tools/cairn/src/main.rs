@@ -152,7 +152,8 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::Graph { system, output } => {
             let picture = graph::draw(&Parts::new(&system)?);
-            std::fs::write(&output, picture).with_context(|| format!("cannot write {}", output.display()))?;
+            std::fs::write(&output, picture)
+                .with_context(|| format!("cannot write {}", output.display()))?;
             println!("{}", output.display());
             Ok(0)
         }
@@ -172,11 +173,8 @@ fn start(arguments: RunArguments) -> Result<u8> {
         setup::need(setup::DEBUGGER)?;
     }
     let image = build::build(&arguments.system)?;
-    let options = Options {
-        icount: arguments.icount,
-        gdb: arguments.gdb,
-        further: arguments.further,
-    };
+    let options =
+        Options { icount: arguments.icount, gdb: arguments.gdb, further: arguments.further };
     let limit = arguments.timeout.map(Duration::from_secs);
     match arguments.input {
         Some(script) => run::scripted(&image, &options, limit, &script),

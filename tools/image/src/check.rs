@@ -8,11 +8,10 @@
 //! - the kernel domain's half is the same in every domain.
 
 use crate::memory::{EXECUTE, Memory, OWN, READ, USER, VALID, WRITE};
+use crate::sharing::{Mapped, Reason, Shared};
 use cairn_abi::address::*;
 use cairn_description::model::Role;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// A domain to check.
 pub struct Domain {
@@ -22,45 +21,6 @@ pub struct Domain {
     pub root: u64,
     /// The role it has, whose views it may map.
     pub role: Option<Role>,
-}
-
-/// Why pages may be in several domains.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Reason {
-    /// A section of the description.
-    Section,
-    /// The stacks of a stack group.
-    StackGroup,
-    /// A role: the scheduler's semaphore words, the memory manager's view, and so on.
-    Role,
-}
-
-/// Pages that several domains map.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Sharing {
-    /// First address in the first of the domains.
-    pub address: u64,
-    /// Pages.
-    pub pages: u64,
-    /// Why.
-    pub reason: Reason,
-    /// The domains, each with `r` or `rw`.
-    pub domains: Vec<(String, String)>,
-}
-
-impl fmt::Display for Sharing {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = match self.reason {
-            Reason::Section => "section",
-            Reason::StackGroup => "stack group",
-            Reason::Role => "role",
-        };
-        write!(formatter, "{:#x} {} pages, {reason}:", self.address, self.pages)?;
-        for (domain, rights) in &self.domains {
-            write!(formatter, " {domain} ({rights})")?;
-        }
-        Ok(())
-    }
 }
 
 /// One page in one domain.
@@ -82,18 +42,6 @@ struct Kernel {
 impl Default for Kernel {
     fn default() -> Kernel {
         Kernel { flags: 0, stack_alias_only: true }
-    }
-}
-
-fn reason(address: u64) -> Option<Reason> {
-    if (ROLE_MEMORY..STACK_GROUPS).contains(&address) || address >= ROLE_RECORD {
-        Some(Reason::Role)
-    } else if (STACK_GROUPS..SECTIONS).contains(&address) {
-        Some(Reason::StackGroup)
-    } else if (SECTIONS..ROLE_RECORD).contains(&address) {
-        Some(Reason::Section)
-    } else {
-        None
     }
 }
 
@@ -149,8 +97,8 @@ fn walk(
     }
 }
 
-/// Checks the domains; what they share, by reason.
-pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, String> {
+/// Checks the domains; what they share.
+pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> {
     let mut users: BTreeMap<u64, Vec<Use>> = BTreeMap::new();
     let mut kernel: BTreeMap<u64, Kernel> = BTreeMap::new();
     let mut first_half = None;
@@ -189,34 +137,17 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Vec<Sharing>, St
         }
     }
 
-    let mut sharings: Vec<Sharing> = Vec::new();
+    let mut shared = Shared::default();
     for (physical, uses) in &users {
         check_page(*physical, uses, kernel.get(physical).copied(), domains)?;
-        if uses.len() < 2 {
-            continue;
-        }
-        let reason =
-            uses.iter().filter_map(|used| reason(used.address)).max().unwrap_or(Reason::Role);
-        let described: Vec<(String, String)> = uses
-            .iter()
-            .map(|used| {
-                let rights = if used.flags & WRITE != 0 { "rw" } else { "r" };
-                (domains[used.domain].name.clone(), rights.to_string())
-            })
-            .collect();
-        let address = uses[0].address;
-        match sharings.last_mut() {
-            Some(last)
-                if last.domains == described
-                    && last.reason == reason
-                    && last.address + last.pages * PAGE_SIZE == address =>
-            {
-                last.pages += 1;
-            }
-            _ => sharings.push(Sharing { address, pages: 1, reason, domains: described }),
-        }
+        let mapped = uses.iter().map(|used| Mapped {
+            domain: &domains[used.domain].name,
+            address: used.address,
+            writable: used.flags & WRITE != 0,
+        });
+        shared.page(&mapped.collect::<Vec<_>>());
     }
-    Ok(sharings)
+    Ok(shared)
 }
 
 fn check_page(
@@ -227,9 +158,9 @@ fn check_page(
 ) -> Result<(), String> {
     let name = |used: &Use| &domains[used.domain].name;
     let plain: Vec<&Use> =
-        uses.iter().filter(|used| reason(used.address) != Some(Reason::Role)).collect();
+        uses.iter().filter(|used| Reason::of(used.address) != Some(Reason::Role)).collect();
     for used in uses {
-        if reason(used.address) == Some(Reason::Role) {
+        if Reason::of(used.address) == Some(Reason::Role) {
             let access = domains[used.domain].role.and_then(|role| role_access(role, used.address));
             match access {
                 None => {
@@ -245,7 +176,7 @@ fn check_page(
                 Some(_) => {}
             }
         }
-        if used.flags & OWN != 0 && reason(used.address).is_some() {
+        if used.flags & OWN != 0 && Reason::of(used.address).is_some() {
             return Err(format!(
                 "`{}` could pass on {:#x}, which is not its own",
                 name(used),
@@ -254,8 +185,8 @@ fn check_page(
         }
         // The nucleus' memory is in user mode's reach only where a role demands it.
         if let Some(kernel) = kernel {
-            let own_stack = reason(used.address).is_none() && kernel.stack_alias_only;
-            let role = reason(used.address) == Some(Reason::Role);
+            let own_stack = Reason::of(used.address).is_none() && kernel.stack_alias_only;
+            let role = Reason::of(used.address) == Some(Reason::Role);
             if !own_stack && !role {
                 return Err(format!(
                     "`{}` maps {physical:#x} of the kernel domain at {:#x}",
@@ -267,9 +198,9 @@ fn check_page(
     }
     for (index, first) in plain.iter().enumerate() {
         for second in &plain[index + 1..] {
-            let shared = reason(first.address);
+            let shared = Reason::of(first.address);
             if shared.is_none()
-                || shared != reason(second.address)
+                || shared != Reason::of(second.address)
                 || first.address != second.address
             {
                 return Err(format!(
@@ -296,6 +227,7 @@ fn check_page(
 mod tests {
     use super::*;
     use crate::memory::{PageTables, Root};
+    use crate::sharing::{RoleViews, Sharing};
 
     const CODE: u64 = 0x8020_0000;
 
@@ -322,7 +254,7 @@ mod tests {
             self
         }
 
-        fn check(&mut self) -> Result<Vec<Sharing>, String> {
+        fn check(&mut self) -> Result<Shared, String> {
             let domain = |index: usize| Domain {
                 name: ["one", "two"][index].into(),
                 root: self.roots[index].0,
@@ -335,7 +267,7 @@ mod tests {
 
     #[test]
     fn pages_of_ones_own_are_fine() {
-        assert!(two().map(0, region(1), USER | READ | WRITE).check().unwrap().is_empty());
+        assert!(two().map(0, region(1), USER | READ | WRITE).check().unwrap().sharings.is_empty());
     }
 
     #[test]
@@ -352,9 +284,23 @@ mod tests {
             .map(1, SECTIONS, USER | READ)
             .check()
             .unwrap();
-        assert_eq!(shared.len(), 1);
-        assert_eq!(shared[0].reason, Reason::Section);
-        assert_eq!(shared[0].to_string(), "0x3800000000 1 pages, section: one (rw) two (r)");
+        assert_eq!(shared.sharings.len(), 1);
+        assert_eq!(shared.sharings[0].reason, Reason::Section);
+        assert_eq!(
+            shared.sharings[0].to_string(),
+            "0x3800000000 1 page, section: one (rw) two (r)"
+        );
+    }
+
+    #[test]
+    fn a_section_that_a_role_sees_stays_a_section() {
+        let mut two = two();
+        two.map(0, SECTIONS, USER | READ | WRITE).map(1, SECTIONS, USER | READ);
+        let shared = two.map(1, ROLE_RECORD, USER | READ).check().unwrap();
+        let lines: Vec<String> = shared.sharings.iter().map(Sharing::to_string).collect();
+        assert_eq!(lines, ["0x3800000000 1 page, section: one (rw) two (r)"]);
+        let roles: Vec<String> = shared.roles.iter().map(RoleViews::to_string).collect();
+        assert_eq!(roles, ["two: record 1 page (r)"]);
     }
 
     #[test]

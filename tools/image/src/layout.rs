@@ -21,7 +21,9 @@ use crate::component::Component;
 use crate::memory::*;
 use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
+use crate::quota;
 use crate::report::{InstanceReport, Report};
+use crate::sharing::Shared;
 use cairn_abi::address::*;
 use cairn_description::{Connected, System};
 use instance::Placed;
@@ -36,6 +38,21 @@ pub struct Image {
     pub bytes: Vec<u8>,
     /// What lies where.
     pub report: Report,
+}
+
+/// Why there is no image.
+#[derive(Debug)]
+pub enum Error {
+    /// Something of the description.
+    Description(cairn_description::Report),
+    /// Anything else, of the whole system.
+    System(String),
+}
+
+impl From<String> for Error {
+    fn from(message: String) -> Error {
+        Error::System(message)
+    }
 }
 
 /// Everything while it is being laid out.
@@ -88,13 +105,14 @@ pub fn layout(
     connected: &Connected,
     components: Vec<&Component>,
     nucleus: &Nucleus,
-) -> Result<Image, String> {
+) -> Result<Image, Error> {
     let mut layout = Layout::new(system, connected, components, nucleus)?;
     layout.map_kernel()?;
     for index in layout.instances() {
         layout.place(index)?;
     }
     layout.place_stack_groups()?;
+    layout.check_quotas()?;
     layout.fill_tables()?;
     for index in layout.instances() {
         layout.connect_imports(index)?;
@@ -159,7 +177,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Reads the finished page tables and refuses what must not be.
-    fn check(&mut self) -> Result<Vec<check::Sharing>, String> {
+    fn check(&mut self) -> Result<Shared, String> {
         let domains: Vec<check::Domain> = self
             .instances()
             .map(|index| check::Domain {
@@ -171,16 +189,23 @@ impl<'a> Layout<'a> {
         check::check(&mut self.memory, &domains)
     }
 
-    fn report(&self, shared: Vec<check::Sharing>) -> Report {
-        let instances = self
-            .placed
-            .iter()
-            .map(|placed| InstanceReport {
-                page_tables: placed.page_tables * PAGE_SIZE,
-                memory: placed.memory_used,
-                ..placed.report.clone()
-            })
-            .collect();
+    fn instance_report(&self, index: usize) -> InstanceReport {
+        let placed = &self.placed[index];
+        InstanceReport {
+            page_tables: placed.page_tables * PAGE_SIZE,
+            memory: placed.memory_used,
+            quota: *self.system.instances[index].memory,
+            ..placed.report.clone()
+        }
+    }
+
+    fn check_quotas(&self) -> Result<(), Error> {
+        let reports: Vec<_> = self.instances().map(|index| self.instance_report(index)).collect();
+        quota::check(self.system.instances.iter().zip(&reports)).map_err(Error::Description)
+    }
+
+    fn report(&self, shared: Shared) -> Report {
+        let instances = self.instances().map(|index| self.instance_report(index)).collect();
         Report {
             load_address: self.areas.nucleus.physical,
             image_size: self.memory.end() - self.areas.nucleus.physical,
@@ -188,7 +213,8 @@ impl<'a> Layout<'a> {
             portal_code: self.code.next() - PORTAL_CODE,
             page_tables: self.tables.used * PAGE_SIZE,
             instances,
-            shared,
+            shared: shared.sharings,
+            roles: shared.roles,
         }
     }
 }

@@ -10,9 +10,11 @@ pub mod layout;
 mod memory;
 mod nucleus;
 mod portals;
+mod quota;
 mod report;
+pub mod sharing;
 
 pub use component::{Component, Interface};
-pub use layout::{Image, layout};
+pub use layout::{Error, Image, layout};
 pub use nucleus::Nucleus;
 pub use report::{InstanceReport, Report};

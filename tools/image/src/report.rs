@@ -1,7 +1,7 @@
 //! The layout report: what `./cairn build` prints, and what other tools read as JSON.
 
-use crate::check::Sharing;
 use crate::component::Rights;
+use crate::sharing::{RoleViews, Sharing};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -30,6 +30,8 @@ pub struct InstanceReport {
     pub page_tables: u64,
     /// All memory but page tables, with what is kept for restarting.
     pub memory: u64,
+    /// The most memory that it may have.
+    pub quota: u64,
     /// Its portals, a line each.
     pub portals: Vec<String>,
 }
@@ -69,37 +71,78 @@ pub struct Report {
     pub page_tables: u64,
     /// The instances.
     pub instances: Vec<InstanceReport>,
-    /// Pages that several domains map.
+    /// Pages of sections and stack groups.
     pub shared: Vec<Sharing>,
+    /// What instances map for their roles.
+    pub roles: Vec<RoleViews>,
 }
 
 fn kibibytes(bytes: u64) -> String {
     format!("{:.1}", bytes as f64 / 1024.0)
 }
 
+/// `1 page`, `2 pages`.
+pub(crate) fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
+impl InstanceReport {
+    /// A line of the table: a name, a region, and the sizes.
+    fn row(&self, region: &str) -> String {
+        let sizes = [self.text, self.constants, self.data, self.heap, self.stacks, self.memory];
+        let [text, constants, data, heap, stacks, memory] = sizes.map(kibibytes);
+        format!(
+            "{:<14} {region:>12} {text:>8} {constants:>9} {data:>8} {heap:>8} {stacks:>8} \
+             {memory:>9} {:>9} {:>11}",
+            self.name,
+            kibibytes(self.quota),
+            kibibytes(self.page_tables)
+        )
+    }
+
+    /// The sums of all.
+    fn total(instances: &[InstanceReport]) -> InstanceReport {
+        let sum = |size: fn(&InstanceReport) -> u64| instances.iter().map(size).sum();
+        InstanceReport {
+            name: "total".into(),
+            text: sum(|one| one.text),
+            constants: sum(|one| one.constants),
+            data: sum(|one| one.data),
+            heap: sum(|one| one.heap),
+            stacks: sum(|one| one.stacks),
+            memory: sum(|one| one.memory),
+            quota: sum(|one| one.quota),
+            page_tables: sum(|one| one.page_tables),
+            ..InstanceReport::default()
+        }
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             formatter,
-            "{:<14} {:>12} {:>8} {:>9} {:>8} {:>8} {:>8} {:>11}   (KiB)",
-            "instance", "region", "text", "constants", "data", "heap", "stacks", "page tables"
+            "{:<14} {:>12} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>11}   (KiB)",
+            "instance",
+            "region",
+            "text",
+            "constants",
+            "data",
+            "heap",
+            "stacks",
+            "used",
+            "of quota",
+            "page tables"
         )?;
         for instance in &self.instances {
-            writeln!(
-                formatter,
-                "{:<14} {:>#12x} {:>8} {:>9} {:>8} {:>8} {:>8} {:>11}",
-                instance.name,
-                instance.region,
-                kibibytes(instance.text),
-                kibibytes(instance.constants),
-                kibibytes(instance.data),
-                kibibytes(instance.heap),
-                kibibytes(instance.stacks),
-                kibibytes(instance.page_tables)
-            )?;
+            writeln!(formatter, "{}", instance.row(&format!("{:#x}", instance.region)))?;
         }
+        writeln!(formatter, "{}", InstanceReport::total(&self.instances).row(""))?;
         for shared in &self.shared {
             writeln!(formatter, "shared {shared}")?;
+        }
+        for views in &self.roles {
+            writeln!(formatter, "for its role, {views}")?;
         }
         writeln!(
             formatter,
@@ -110,5 +153,44 @@ impl fmt::Display for Report {
             kibibytes(self.image_size),
             self.load_address
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_line_of_the_table_is_the_sum() {
+        let instance = |name: &str, memory, quota| InstanceReport {
+            memory,
+            quota,
+            text: 4096,
+            ..InstanceReport::new(name, name, 1, 0x400_0000)
+        };
+        let report = Report {
+            load_address: 0x8020_0000,
+            image_size: 0,
+            nucleus_code: 0,
+            portal_code: 0,
+            page_tables: 0,
+            instances: vec![instance("one", 8192, 65536), instance("two", 4096, 4096)],
+            shared: Vec::new(),
+            roles: Vec::new(),
+        };
+        let text = report.to_string();
+        let words = |start: &str| -> Vec<&str> {
+            let line = text.lines().find(|line| line.starts_with(start)).expect(start);
+            line.split_whitespace().collect()
+        };
+        let one = ["one", "0x4000000", "4.0", "0.0", "0.0", "0.0", "0.0", "8.0", "64.0", "0.0"];
+        assert_eq!(words("one"), one);
+        let total = ["total", "8.0", "0.0", "0.0", "0.0", "0.0", "12.0", "68.0", "0.0"];
+        assert_eq!(words("total"), total);
+    }
+
+    #[test]
+    fn one_page_has_no_plural() {
+        assert_eq!([counted(1, "page"), counted(2, "page")], ["1 page", "2 pages"]);
     }
 }

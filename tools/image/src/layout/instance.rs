@@ -257,6 +257,7 @@ impl Layout<'_> {
                 let placed = &mut self.placed[*member];
                 placed.stack = top;
                 placed.report.stacks += size;
+                placed.memory_used += size;
             }
         }
         Ok(())
