@@ -186,6 +186,9 @@ pub trait SchedulerControl {
     fn thread_state(&self, index: u64) -> Result<u64, Error>;
     /// Ticks that a thread has run.
     fn thread_time(&self, index: u64) -> Result<u64, Error>;
+    /// When the calling thread was switched to last: as long as this does not change, no other thread
+    /// has run. A change within the same tick of the clock cannot be seen.
+    fn running_since(&self) -> Result<u64, Error>;
     /// Ends a thread's wait, whatever it waits for, with `Cancelled`; 1, or 0 if it did not wait.
     fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error>;
     /// The same, but only if it waits for what may never come: a semaphore, a time, a thread's end. Whoever

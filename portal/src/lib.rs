@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod generate;
+pub mod invocation;
 pub mod literal;
 pub mod specification;
 pub mod stencil;

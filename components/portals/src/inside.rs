@@ -16,8 +16,9 @@ use crate::memory::Memory;
 use cairn::Error;
 use cairn_abi::address::PORTAL_CODE;
 use cairn_interfaces as interfaces;
+use cairn_portal::invocation::{Kind, Walk};
 use cairn_portal::literal::LITERAL_RETURN;
-use cairn_portals::frames::{Frame, frame, offsets};
+use cairn_portals::frames::offsets;
 
 /// An interrupt between a call and the look at its frame leaves its own frame there; then again.
 const ATTEMPTS: usize = 16;
@@ -30,25 +31,16 @@ impl Manager {
     pub fn check_inside(&self, thread: u32, client: u8, server: u8) -> Result<(), Error> {
         let memory = self.memory()?;
         let thread = u64::from(thread);
-        let read = |offset| {
-            frame(
-                offset,
-                memory.code_size(),
-                |at| memory.thread_word(thread, at),
-                |at| memory.code(at),
-            )
+        let call = |caller: u8, callee: u8| {
+            (u64::from(caller), Kind::Call { callee: u64::from(callee) }, false)
         };
-        let is = |frame: &Frame, caller: u8, callee: u8| {
-            frame.caller == u64::from(caller) && frame.callee == u64::from(callee)
-        };
+        let expected = [call(server, self.own), call(client, server)];
         for _ in 0..LOOKS {
             let top = self.top(&memory, thread)?;
-            let own = read(top)
-                .and_then(|probe| read(probe.below))
-                .filter(|own| is(own, server, self.own));
-            let served =
-                own.and_then(|own| read(own.below)).filter(|served| is(served, client, server));
-            if served.is_some() {
+            let walk = Walk::of_running(&memory, memory.header.trap_return, thread, top);
+            // The topmost frame is that of the call which found it.
+            let found = walk.skip(1).map(|frame| (frame.into, frame.kind, frame.dead));
+            if found.take(expected.len()).eq(expected) {
                 return Ok(());
             }
         }

@@ -15,6 +15,8 @@ mod memory;
 #[cfg(target_arch = "riscv64")]
 mod queues;
 #[cfg(target_arch = "riscv64")]
+mod reclaim;
+#[cfg(target_arch = "riscv64")]
 mod registrations;
 #[cfg(target_arch = "riscv64")]
 mod services;

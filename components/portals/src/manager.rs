@@ -13,13 +13,11 @@ use cairn_abi::domain::{
 };
 use cairn_abi::record::Instance;
 use cairn_abi::semaphore::{semaphore_word, waiters_word};
-use cairn_abi::thread::INVOCATION_LIMIT;
 use cairn_portal::generate::link;
 use cairn_portal::{Crossing, End, SemaphoreOperation, Specification, Stack};
 use cairn_portals::area::{Area, GRANULE, Granules};
 use cairn_portals::blocks::{Block, Blocks, Kind, State};
 use cairn_portals::entries::Entries;
-use cairn_portals::frames;
 use core::sync::atomic::Ordering;
 
 /// Granules of portal code that one client may have, its closed ones included.
@@ -37,11 +35,11 @@ pub struct Manager {
     pub area: Area,
     pub blocks: Blocks,
     entries: [Entries; DOMAINS_MAXIMUM],
-    charged: [u16; DOMAINS_MAXIMUM],
+    pub charged: [u16; DOMAINS_MAXIMUM],
     pub queues: Queues,
     pub registrations: Registrations,
     /// Granules that invocation stacks name.
-    named: Granules,
+    pub named: Granules,
     templates: Templates,
     /// Exports of the scheduler: objects of these interfaces.
     pub semaphore_export: u32,
@@ -327,38 +325,6 @@ impl Manager {
             count += 1;
         }
         count
-    }
-
-    /// Frees the code of closed blocks that no invocation stack names. Nobody can enter it any more,
-    /// so a name that is not there now never comes. A word of saved registers that happens to be such
-    /// an address only delays this.
-    pub fn reclaim(&mut self) {
-        let Ok(memory) = self.memory() else { return };
-        if self.blocks.closed() > 0 {
-            self.named = Granules::NONE;
-            let own = time::own_thread();
-            for thread in 0..memory.threads() {
-                // A thread that does not run has put down where its topmost frame is.
-                let top = match thread == own {
-                    true => self.top(&memory, own).unwrap_or(INVOCATION_LIMIT),
-                    false => memory.thread_top(thread),
-                };
-                for offset in frames::below(top) {
-                    let granule =
-                        memory.thread_word(thread, offset).wrapping_sub(PORTAL_CODE) / GRANULE;
-                    self.named.set(granule);
-                }
-            }
-            let Manager { blocks, area, charged, named, .. } = self;
-            blocks.forget(
-                |block| !named.any(block.start, block.granules),
-                |block| {
-                    area.release(block.start, block.granules);
-                    charged[usize::from(block.client)] -= block.granules;
-                },
-            );
-        }
-        self.queues.release_unused(&memory, &self.blocks);
     }
 }
 

@@ -4,12 +4,13 @@
 use cairn::record::Record;
 use cairn::section::Section;
 use cairn::{Error, environment};
-use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
+use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE, THREADS};
 use cairn_abi::domain::{
     ACTIVATION_NEXT, FIELD_ALIVE, FIELD_GENERATION, activation, portal_table, stack_queue,
 };
 use cairn_abi::record::{Activation, Export, Header, Instance, Method, Portal};
 use cairn_abi::thread::{FIELD_FRAME, THREAD_BLOCK_SIZE};
+use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
 use core::sync::atomic::{AtomicI64, Ordering};
 
@@ -35,6 +36,26 @@ fn load(words: &[AtomicI64], offset: u64) -> u64 {
 fn store(words: &[AtomicI64], offset: u64, value: u64) {
     if let Some(word) = words.get((offset / 8) as usize) {
         word.store(value as i64, Ordering::Relaxed);
+    }
+}
+
+/// Thread blocks and portal code, by the addresses that frames hold.
+impl Words for Memory {
+    fn load(&self, address: u64) -> Option<u64> {
+        if address % 8 != 0 {
+            return None;
+        }
+        match address {
+            THREADS.. => {
+                let at = (address - THREADS) as usize;
+                (at < self.threads.size()).then(|| self.threads.load(at))
+            }
+            PORTAL_CODE.. => {
+                let word = self.code.get(((address - PORTAL_CODE) / 8) as usize)?;
+                Some(word.load(Ordering::Relaxed) as u64)
+            }
+            _ => None,
+        }
     }
 }
 
@@ -87,11 +108,6 @@ impl Memory {
     pub fn code_words(&self, address: u64, size: usize) -> &'static [AtomicI64] {
         let at = ((address - PORTAL_CODE) / 8) as usize;
         self.code.get(at..at + size / 8).unwrap_or(&[])
-    }
-
-    /// Bytes of the area of portal code.
-    pub fn code_size(&self) -> u64 {
-        self.code.len() as u64 * 8
     }
 
     /// A word of portal code, by its offset in the area.

@@ -198,6 +198,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
+    /// When the thread that runs was switched to.
+    pub fn running_since(&self) -> u64 {
+        self.running_since
+    }
+
     #[inline(always)]
     pub(crate) fn set_word(&mut self, semaphore: u16, value: i64) {
         self.machine.word(semaphore).store(value, core::sync::atomic::Ordering::Relaxed);

@@ -5,5 +5,6 @@
 pub mod backoff;
 pub mod log;
 pub mod report;
-pub mod stack;
 pub mod watch;
+
+pub use cairn_portal::invocation as stack;

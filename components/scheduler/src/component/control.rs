@@ -79,6 +79,10 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         Ok(Self::with(|core| core.time_used(other, counter())))
     }
 
+    fn running_since(&self) -> Result<u64, Error> {
+        Ok(Self::with(|core| core.running_since()))
+    }
+
     fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error> {
         Self::operation(|core, now| core.cancel_wait(index(thread), named(other), now))
     }

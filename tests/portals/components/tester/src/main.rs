@@ -6,6 +6,7 @@
 #[macro_use]
 mod report;
 mod lies;
+mod registers;
 mod starved;
 
 use cairn::call::Call;
@@ -26,7 +27,7 @@ cairn::component! {
 }
 
 fn main() {
-    let tests: [(&str, fn() -> Result<(), Failed>); 13] = [
+    let tests: [(&str, fn() -> Result<(), Failed>); 14] = [
         ("open by name and call", open),
         ("refusals", refusals),
         ("close and open again", close),
@@ -37,6 +38,7 @@ fn main() {
         ("semaphores between domains", semaphores),
         ("locks", locks),
         ("death", death),
+        ("registers that look like names", registers::registers),
         ("a server that lies", lies::lies),
         ("a starved client", starved::starved),
         ("cost", cost),

@@ -1,16 +1,18 @@
 //! Walks an invocation stack from its topmost frame down (`docs/architecture.md`, "Frames").
+//!
+//! The supervisor and the portal manager use it, on threads that do not run meanwhile.
 
+use crate::literal::{
+    LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN,
+};
 use cairn_abi::address::{DOMAINS, NUCLEUS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::domain::DOMAIN_BLOCK_SIZE;
 use cairn_abi::thread::{
     BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE,
     THREAD_BLOCK_SIZE, TRAP_FRAME, thread_block,
 };
-use cairn_portal::literal::{
-    LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN,
-};
 
-/// Words of the kernel domain that the supervisor may read.
+/// Words of the kernel domain that the caller may read.
 pub trait Words {
     /// The word at a kernel address, if it is one of those.
     fn load(&self, address: u64) -> Option<u64>;
@@ -82,6 +84,13 @@ impl<'a, W: Words> Walk<'a, W> {
         Walk { words, trap_return, block, next }
     }
 
+    /// The frames of the calling thread itself, of which only it knows where the topmost one is: the
+    /// header at `offset` of its block.
+    pub fn of_running(words: &'a W, trap_return: u64, index: u64, offset: u64) -> Self {
+        let block = thread_block(index as usize);
+        Walk { words, trap_return, block, next: Some(block.wrapping_add(offset)) }
+    }
+
     fn word(&self, base: u64, offset: i64) -> Option<u64> {
         self.words.load(base.wrapping_add_signed(offset))
     }
@@ -142,5 +151,4 @@ pub fn domain_of(table: u64) -> Option<u64> {
 }
 
 #[cfg(test)]
-#[path = "stack_tests.rs"]
 mod tests;
