@@ -8,10 +8,10 @@ pub trait Link {
     /// Passes the call on to the portal `next` of the next domain, with the same arguments; the last
     /// domain returns at once.
     fn pass(&self, next: u64, second: u64, third: u64) -> Result<u64, Error>;
-    /// Returns at once, with an open window.
-    fn leave(&self, buffer: &mut [u8], word: u64) -> Result<(), Error>;
-    /// Writes the window's first byte.
-    fn touch(&self, buffer: &mut [u8], word: u64) -> Result<(), Error>;
+    /// Passes the call on with a page of its own in a window; the last domain returns at once.
+    fn leave(&self, buffer: &mut [u8], next: u64) -> Result<(), Error>;
+    /// The same, but writes the first byte of the window that it got.
+    fn touch(&self, buffer: &mut [u8], next: u64) -> Result<(), Error>;
     /// Instructions that this domain itself executes in a call of method `method` (0: `pass`...),
     /// from its entry to the `ecall` that returns.
     fn own_instructions(&self, method: u64) -> Result<u64, Error>;

@@ -12,6 +12,7 @@ use crate::build;
 use crate::expect::{Guest, Pattern};
 use crate::paths;
 use crate::qemu::{self, Console, Options};
+use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
 use catalogue::{Benchmark, Catalogue};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -41,7 +42,9 @@ pub struct Request {
 /// Measures, prints and writes. Says whether the limits hold.
 pub fn run(request: &Request) -> Result<bool> {
     let catalogue = Catalogue::read()?;
-    let (measured, broken_systems) = measure(&catalogue, &request.filter)?;
+    let progress = progress_bar();
+    let (measured, broken_down) = measure(&catalogue, &request.filter, &progress)?;
+    broken_down.iter().for_each(|text| eprintln!("cairn: {text}"));
     print!("{}", table::table(&catalogue, &measured, &request.filter));
 
     let folder = paths::target().join("bench");
@@ -63,9 +66,36 @@ pub fn run(request: &Request) -> Result<bool> {
     if request.set_limits {
         limits::write(&report.results)?;
     }
-    let broken = if request.check { limits::broken(&report.results)? } else { Vec::new() };
+    let broken = match request.check {
+        true => limits::broken(&catalogue, &request.filter, &report.results)?,
+        false => Vec::new(),
+    };
     broken.iter().for_each(|line| eprintln!("{line}"));
-    Ok(broken.is_empty() && broken_systems == 0)
+    Ok(broken.is_empty() && broken_down.is_empty())
+}
+
+fn progress_bar() -> ProgressBar {
+    let progress = ProgressBar::new(0);
+    progress.set_style(
+        ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}")
+            .expect("the template is valid"),
+    );
+    progress.enable_steady_tick(Duration::from_millis(250));
+    progress
+}
+
+/// The job that holds the limits, if its name contains `filter`.
+pub fn job(filter: &str) -> Option<Job> {
+    const NAME: &str = "bench: limits";
+    let run = || {
+        let catalogue = Catalogue::read()?;
+        let (measured, mut complaints) = measure(&catalogue, "", &ProgressBar::hidden())?;
+        let broken = limits::broken(&catalogue, "", &measured)?;
+        let passed = measured.len().saturating_sub(broken.len());
+        complaints.extend(broken);
+        Ok(Outcome { passed, failed: complaints.len(), explanation: complaints.join("\n") })
+    };
+    NAME.contains(filter).then(|| Job { name: NAME.to_owned(), run: Box::new(run) })
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {
@@ -73,8 +103,12 @@ fn write(file: &Path, text: &str) -> Result<()> {
 }
 
 /// Boots every system that measures something of interest.
-/// Returns the results and how many systems broke down.
-fn measure(catalogue: &Catalogue, filter: &str) -> Result<(Vec<Measured>, usize)> {
+/// Returns the results, and what happened in systems that broke down.
+fn measure(
+    catalogue: &Catalogue,
+    filter: &str,
+    progress: &ProgressBar,
+) -> Result<(Vec<Measured>, Vec<String>)> {
     let systems: BTreeSet<&str> =
         catalogue.chosen(filter).filter_map(|benchmark| benchmark.system.as_deref()).collect();
     let traced: Vec<&Benchmark> =
@@ -84,22 +118,14 @@ fn measure(catalogue: &Catalogue, filter: &str) -> Result<(Vec<Measured>, usize)
             "nothing measures a benchmark with `{filter}` in its name; bench/benchmarks.toml has the names"
         );
     }
-    let progress = ProgressBar::new((systems.len() + traced.len()) as u64);
-    progress.set_style(
-        ProgressStyle::with_template("{bar:30} {pos}/{len} {elapsed} {wide_msg}")
-            .expect("the template is valid"),
-    );
-    progress.enable_steady_tick(Duration::from_millis(250));
+    progress.set_length((systems.len() + traced.len()) as u64);
     let mut measured = Vec::new();
-    let mut broken = 0;
+    let mut broken_down = Vec::new();
     for system in systems {
         progress.set_message(format!("system {system}"));
         let (results, ended) = boot(system)?;
         measured.extend(results);
-        if let Err(error) = ended {
-            progress.suspend(|| eprintln!("cairn: {error:#}"));
-            broken += 1;
-        }
+        broken_down.extend(ended.err().map(|error| format!("{error:#}")));
         progress.inc(1);
     }
     for benchmark in traced {
@@ -130,7 +156,7 @@ fn measure(catalogue: &Catalogue, filter: &str) -> Result<(Vec<Measured>, usize)
         .filter_map(|benchmark| measured.iter().find(|result| result.name == benchmark.name))
         .cloned()
         .collect();
-    Ok((chosen, broken))
+    Ok((chosen, broken_down))
 }
 
 /// What the system `bench/systems/NAME.toml` measures; `Err` if it broke down, with what it had measured

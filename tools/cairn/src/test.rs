@@ -1,4 +1,5 @@
-//! `./cairn test`: host tests, then whole systems; a line for each, a closing line for all.
+//! `./cairn test`: host tests, then benchmarks and whole systems; a line for each, a closing line for
+//! all.
 
 use crate::paths;
 use anyhow::Result;
@@ -45,7 +46,11 @@ pub fn run(filter: &str) -> Result<bool> {
         true => Outcome::default(),
         false => run_jobs(&crate::host_tests::jobs(filter)?),
     };
-    let systems = run_jobs(&crate::system_tests::jobs(filter)?);
+    // The benchmarks take longest, so they begin first.
+    let mut systems: Vec<Job> =
+        if is_system { Vec::new() } else { crate::bench::job(filter).into_iter().collect() };
+    systems.extend(crate::system_tests::jobs(filter)?);
+    let systems = run_jobs(&systems);
     outcome.passed += systems.passed;
     outcome.failed += systems.failed;
     if outcome.passed + outcome.failed == 0 {

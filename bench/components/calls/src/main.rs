@@ -8,6 +8,7 @@ use cairn::abi::domain::PORTAL_FIRST_IMPORT;
 use cairn::exclusive::Exclusive;
 use cairn::window::WriteWindow;
 use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, Report, SAMPLES, SHORT_CIRCUIT, method};
+use core::fmt::Arguments;
 
 const WARM_UP: usize = 100;
 
@@ -33,10 +34,10 @@ impl Link for Own {
     fn pass(&self, _next: u64, _second: u64, _third: u64) -> Result<u64, Error> {
         Ok(0)
     }
-    fn leave(&self, _buffer: WriteWindow, _word: u64) -> Result<(), Error> {
+    fn leave(&self, _buffer: WriteWindow, _next: u64) -> Result<(), Error> {
         Err(Error::NotSupported)
     }
-    fn touch(&self, _buffer: WriteWindow, _word: u64) -> Result<(), Error> {
+    fn touch(&self, _buffer: WriteWindow, _next: u64) -> Result<(), Error> {
         Err(Error::NotSupported)
     }
     fn own_instructions(&self, _method: u64) -> Result<u64, Error> {
@@ -68,7 +69,7 @@ fn main() {
     chains(&mut report, &meter, "portal.smciii", 1, &shared, NEXT_SHARED);
     let new = [NEW2, NEW3, NEW4, NEW5, NEW6, NEW7, NEW8];
     chains(&mut report, &meter, "portal.npciii", 2, &new, NEXT_NEW);
-    windows(&mut report, &meter);
+    windows(&mut report, &meter, &new);
     report.end();
 }
 
@@ -83,10 +84,9 @@ fn chains(
     next: u32,
 ) {
     for (link, domains) in chain.iter().zip(domains..) {
-        let own = own_instructions(chain, link, domains);
+        let own = own_instructions(chain, link, domains, method::PASS);
         let words = [0, next.into(), 2, 3, 0, 0, 0, 0];
-        let legs = 2 * (domains as u64 - 1).max(1);
-        report.samples(format_args!("{name}.{domains}"), legs, |samples| {
+        report.samples(format_args!("{name}.{domains}"), legs(domains), |samples| {
             for round in 0..WARM_UP + SAMPLES {
                 let cost = meter.portal(link.first_portal() + method::PASS, &words) - own;
                 if round >= WARM_UP {
@@ -97,32 +97,43 @@ fn chains(
     }
 }
 
+fn legs(domains: usize) -> u64 {
+    2 * (domains as u64 - 1).max(1)
+}
+
 /// What the domains of the chain that begins with `link` execute themselves.
-fn own_instructions(chain: &[LinkProxy], link: &LinkProxy, domains: usize) -> u64 {
-    let ask =
-        |link: &LinkProxy| link.own_instructions(method::PASS.into()).expect("a link answers");
+fn own_instructions(chain: &[LinkProxy], link: &LinkProxy, domains: usize, method: u32) -> u64 {
+    let ask = |link: &LinkProxy| link.own_instructions(method.into()).expect("a link answers");
     // The chain of `n` domains goes through those of fewer, down to that of two, which is the end's.
     let first = chain.iter().position(|other| other == link).unwrap_or(0);
     chain[..=first].iter().rev().take(domains.saturating_sub(1).max(1)).map(ask).sum()
 }
 
-/// Calls with a window of one page, beside the same call without.
-fn windows(report: &mut Report, meter: &Meter) {
-    let link = imports::NEW2;
-    let own = |method: u32| link.own_instructions(method.into()).expect("a link answers");
-    let without = meter.portal(link.first_portal() + method::PASS, &[0; 8]) - own(method::PASS);
-    for (name, method) in [("extra", method::LEAVE), ("written", method::TOUCH)] {
-        let own = own(method);
-        report.samples(format_args!("portal.window.{name}"), 2, |samples| {
-            PAGES.with(|page| {
-                let words = [0, page.address(), PAGE, 7, 0, 0, 0, 0];
-                for round in 0..WARM_UP + SAMPLES {
-                    let cost = meter.portal(link.first_portal() + method, &words) - own - without;
-                    if round >= WARM_UP {
-                        samples.add(cost);
+/// Chains in which every domain passes a page of its own in a window; and, for two domains, what that
+/// costs beside the same call without.
+fn windows(report: &mut Report, meter: &Meter, chain: &[LinkProxy]) {
+    let first = &chain[0];
+    let plain = meter.portal(first.first_portal() + method::PASS, &[0; 8])
+        - own_instructions(chain, first, 2, method::PASS);
+    let mut measure =
+        |name: Arguments, link: &LinkProxy, domains: usize, method: u32, less: u64| {
+            let less = less + own_instructions(chain, link, domains, method);
+            report.samples(name, legs(domains), |samples| {
+                PAGES.with(|page| {
+                    let words = [0, page.address(), PAGE, NEXT_NEW.into(), 0, 0, 0, 0];
+                    for round in 0..WARM_UP + SAMPLES {
+                        let cost = meter.portal(link.first_portal() + method, &words) - less;
+                        if round >= WARM_UP {
+                            samples.add(cost);
+                        }
                     }
-                }
+                });
             });
-        });
+        };
+    measure(format_args!("portal.window.extra"), first, 2, method::LEAVE, plain);
+    for (name, method) in [("untouched", method::LEAVE), ("written", method::TOUCH)] {
+        for (link, domains) in chain.iter().zip(2..) {
+            measure(format_args!("portal.window.{name}.{domains}"), link, domains, method, 0);
+        }
     }
 }

@@ -21,11 +21,11 @@ impl Link for Last {
     fn pass(&self, _next: u64, _second: u64, _third: u64) -> Result<u64, Error> {
         Ok(0)
     }
-    fn leave(&self, _buffer: WriteWindow, _word: u64) -> Result<(), Error> {
+    fn leave(&self, _buffer: WriteWindow, _next: u64) -> Result<(), Error> {
         Ok(())
     }
-    fn touch(&self, buffer: WriteWindow, word: u64) -> Result<(), Error> {
-        buffer.write(0, &[word as u8]);
+    fn touch(&self, buffer: WriteWindow, _next: u64) -> Result<(), Error> {
+        buffer.write(0, &[1]);
         Ok(())
     }
     fn own_instructions(&self, method: u64) -> Result<u64, Error> {

@@ -4,11 +4,14 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::exclusive::Exclusive;
 use cairn::window::WriteWindow;
-use cairn_bench::{Link, LinkProxy, Meter, SHORT_CIRCUIT};
+use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, instead_of_next, method};
 
 struct Middle;
 static MIDDLE: Middle = Middle;
+static PAGE_TO_PASS: Exclusive<Page> = Exclusive::new(Page::ZERO);
+static PAGE_TO_WRITE: Exclusive<Page> = Exclusive::new(Page::ZERO);
 
 cairn::component! {
     name: "link",
@@ -21,20 +24,23 @@ impl Link for Middle {
     fn pass(&self, next: u64, second: u64, third: u64) -> Result<u64, Error> {
         LinkProxy::at_minimal(next as u32).pass(next, second, third)
     }
-    fn leave(&self, _buffer: WriteWindow, _word: u64) -> Result<(), Error> {
-        Ok(())
+    fn leave(&self, _buffer: WriteWindow, next: u64) -> Result<(), Error> {
+        PAGE_TO_PASS.with(|page| LinkProxy::at(next as u32).leave(page.bytes(), next))
     }
-    fn touch(&self, buffer: WriteWindow, word: u64) -> Result<(), Error> {
-        buffer.write(0, &[word as u8]);
-        Ok(())
+    fn touch(&self, buffer: WriteWindow, next: u64) -> Result<(), Error> {
+        buffer.write(0, &[1]);
+        PAGE_TO_PASS.with(|page| LinkProxy::at(next as u32).touch(page.bytes(), next))
     }
     /// A short circuit stands for the next domain, and its cost is taken off.
-    fn own_instructions(&self, _method: u64) -> Result<u64, Error> {
+    fn own_instructions(&self, method: u64) -> Result<u64, Error> {
         let meter = Meter::new();
-        let [Some(entry), ..] = LinkProxy::entries::<CairnExport_link>() else {
-            return Err(Error::NotFound);
-        };
-        let words = [0, SHORT_CIRCUIT.into(), 0, 0, 0, 0, 0, 0];
-        Ok(meter.entry(entry, &words) - meter.portal(SHORT_CIRCUIT, &words))
+        let entries = LinkProxy::entries::<CairnExport_link>();
+        let entry = entries.get(method as usize).copied().flatten().ok_or(Error::NotFound)?;
+        let next = u64::from(instead_of_next(method as u32));
+        let cost = PAGE_TO_WRITE.with(|page| match method as u32 {
+            method::PASS => meter.entry(entry, &[0, next, 0, 0, 0, 0, 0, 0]),
+            _ => meter.entry(entry, &[0, page.address(), PAGE, next, 0, 0, 0, 0]),
+        });
+        Ok(cost - meter.portal(instead_of_next(method::PASS), &[0; 8]))
     }
 }

@@ -1,5 +1,6 @@
 //! `bench/limits.toml`: the medians that were reached. A median may be at most 3 % above its own.
 
+use super::catalogue::{Benchmark, Catalogue};
 use super::results::Measured;
 use crate::paths;
 use anyhow::{Context, Result};
@@ -23,24 +24,37 @@ fn read() -> Result<BTreeMap<String, f64>> {
     toml::from_str(&text).with_context(|| paths::shown(&file))
 }
 
-/// A line for each median that is more than 3 % above its limit.
-pub fn broken(results: &[Measured]) -> Result<Vec<String>> {
-    Ok(above(&read()?, results))
+/// A line for each benchmark of the catalogue with `filter` in its name that gave no result, or whose
+/// median is above its budget or more than 3 % above its limit.
+pub fn broken(catalogue: &Catalogue, filter: &str, results: &[Measured]) -> Result<Vec<String>> {
+    let limits = read()?;
+    let measurable = catalogue.chosen(filter).filter(|benchmark| benchmark.missing.is_none());
+    Ok(measurable.filter_map(|benchmark| complaint(benchmark, &limits, results)).collect())
 }
 
-fn above(limits: &BTreeMap<String, f64>, results: &[Measured]) -> Vec<String> {
-    let mut lines = Vec::new();
-    for Measured { name, median, .. } in results {
-        match limits.get(name) {
-            Some(limit) if *median > limit * TOLERANCE => lines.push(format!(
-                "{name}: {median}, expected at most 3 % above {limit}; find what made it slower, or accept it with \
-                 `./cairn bench --set-limits`"
-            )),
-            Some(_) => {}
-            None => lines.push(format!("{name} has no limit in bench/limits.toml; `./cairn bench --set-limits` adds it")),
+fn complaint(
+    benchmark: &Benchmark,
+    limits: &BTreeMap<String, f64>,
+    results: &[Measured],
+) -> Option<String> {
+    let name = &benchmark.name;
+    let Some(result) = results.iter().find(|result| result.name == *name) else {
+        return Some(format!("{name}: no result; the system that measures it did not get so far"));
+    };
+    let median = result.median;
+    match (benchmark.budget, limits.get(name)) {
+        (Some(budget), _) if median > budget => {
+            Some(format!("{name}: {median}, expected at most its budget, {budget}"))
         }
+        (_, Some(limit)) if median > limit * TOLERANCE => Some(format!(
+            "{name}: {median}, expected at most 3 % above {limit}; find what made it slower, or accept it with \
+             `./cairn bench --set-limits`"
+        )),
+        (_, None) => Some(format!(
+            "{name}: no limit in bench/limits.toml; `./cairn bench --set-limits` adds it"
+        )),
+        _ => None,
     }
-    lines
 }
 
 /// Writes the medians of `results` as limits; the limits of others stay.
@@ -58,17 +72,37 @@ pub fn write(results: &[Measured]) -> Result<()> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn three_percent_are_allowed_and_no_more() {
-        let limits = BTreeMap::from([("a".to_owned(), 100.0)]);
-        let median = |median: u64| [Measured::parse(&format!("a 10 0 {median} 0 0 1")).unwrap()];
-        assert!(above(&limits, &median(1030)).is_empty());
-        assert_eq!(above(&limits, &median(1031)).len(), 1);
+    fn complain(median: Option<u64>, budget: Option<f64>, limit: Option<f64>) -> Option<String> {
+        let benchmark = Benchmark {
+            name: "a".to_owned(),
+            system: Some("s".to_owned()),
+            traces: Vec::new(),
+            missing: None,
+            budget,
+        };
+        let limits = limit.map(|limit| ("a".to_owned(), limit)).into_iter().collect();
+        let result = |median| Measured::parse(&format!("a 10 0 {median} 0 0 1")).unwrap();
+        let results: Vec<Measured> = median.map(result).into_iter().collect();
+        complaint(&benchmark, &limits, &results)
     }
 
     #[test]
-    fn a_benchmark_without_a_limit_is_an_error() {
-        let results = [Measured::parse("b 1 1 1 1 1 1").unwrap()];
-        assert!(above(&BTreeMap::new(), &results)[0].contains("has no limit"));
+    fn three_percent_are_allowed_and_no_more() {
+        assert_eq!(complain(Some(1030), None, Some(100.0)), None);
+        assert!(complain(Some(1031), None, Some(100.0)).unwrap().contains("3 % above 100"));
+    }
+
+    #[test]
+    fn above_the_budget_nothing_is_allowed() {
+        assert_eq!(complain(Some(1000), Some(100.0), Some(100.0)), None);
+        assert!(
+            complain(Some(1010), Some(100.0), Some(100.0)).unwrap().contains("its budget, 100")
+        );
+    }
+
+    #[test]
+    fn a_benchmark_without_a_limit_or_a_result_is_an_error() {
+        assert!(complain(Some(1), None, None).unwrap().contains("no limit"));
+        assert!(complain(None, None, Some(1.0)).unwrap().contains("no result"));
     }
 }
