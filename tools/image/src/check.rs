@@ -35,13 +35,14 @@ struct Use {
 #[derive(Clone, Copy)]
 struct Kernel {
     flags: u64,
-    /// It is there as the top page of an activation's stack and as nothing else.
-    stack_alias_only: bool,
+    /// It is there as the top page of an activation's stack and as nothing else, or it is the
+    /// emulator's finisher: what user mode does to these, the nucleus does not trust.
+    not_trusted: bool,
 }
 
 impl Default for Kernel {
     fn default() -> Kernel {
-        Kernel { flags: 0, stack_alias_only: true }
+        Kernel { flags: 0, not_trusted: true }
     }
 }
 
@@ -121,8 +122,9 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
             if address >= KERNEL {
                 let page = kernel.entry(physical).or_default();
                 page.flags |= flags;
-                page.stack_alias_only =
-                    page.stack_alias_only && address >= STACK_ALIASES && address < SEMAPHORES;
+                let is_not_trusted =
+                    (STACK_ALIASES..SEMAPHORES).contains(&address) || address == FINISHER;
+                page.not_trusted = page.not_trusted && is_not_trusted;
             } else {
                 users.entry(physical).or_default().push(Use { domain: number, address, flags });
             }
@@ -185,9 +187,9 @@ fn check_page(
         }
         // The nucleus' memory is in user mode's reach only where a role demands it.
         if let Some(kernel) = kernel {
-            let own_stack = Reason::of(used.address).is_none() && kernel.stack_alias_only;
+            let own = Reason::of(used.address).is_none() && kernel.not_trusted;
             let role = Reason::of(used.address) == Some(Reason::Role);
-            if !own_stack && !role {
+            if !own && !role {
                 return Err(format!(
                     "`{}` maps {physical:#x} of the kernel domain at {:#x}",
                     name(used),
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_kernels_pages_a_region_has_stacks_alone() {
+    fn of_the_kernels_pages_a_region_has_stacks_and_the_finisher_alone() {
         let mapped_at = |kernel: u64| {
             let mut two = two();
             two.map(0, kernel, READ | WRITE).map(0, region(1), USER | READ | WRITE);
@@ -340,6 +342,7 @@ mod tests {
             two.check()
         };
         assert!(mapped_at(STACK_ALIASES).is_ok());
+        assert!(mapped_at(FINISHER).is_ok());
         assert!(mapped_at(THREADS).unwrap_err().contains("of the kernel domain"));
     }
 
