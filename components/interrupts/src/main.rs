@@ -12,12 +12,8 @@ use cairn::registers::Registers;
 use cairn::{CallerThread, Error, environment};
 use cairn_abi::record::{Header, Interrupt as Source};
 use cairn_interfaces as interfaces;
+use cairn_interrupts::Sources;
 use zerocopy::FromBytes;
-
-/// Sources that this dispatcher knows, from 1.
-const SOURCES: usize = 128;
-/// No driver wants the source.
-const NOBODY: u16 = u16::MAX;
 
 const PRIORITY: usize = 0;
 const ENABLE: usize = 0x2000;
@@ -29,12 +25,11 @@ const CLAIM: usize = 4;
 struct Dispatcher {
     controller: Option<Registers>,
     claim: usize,
-    /// The semaphore of each source.
-    semaphores: [u16; SOURCES],
+    sources: Sources,
 }
 
 static STATE: RunToCompletion<Dispatcher> =
-    RunToCompletion::new(Dispatcher { controller: None, claim: 0, semaphores: [NOBODY; SOURCES] });
+    RunToCompletion::new(Dispatcher { controller: None, claim: 0, sources: Sources::new() });
 
 struct Server;
 static SERVER: Server = Server;
@@ -73,13 +68,10 @@ impl Dispatcher {
         self.controller = Some(controller);
         controller.write_u32(CONTEXT + CONTEXT_STRIDE * context, 0);
         for source in sources {
-            if let Some(semaphore) = self.semaphores.get_mut(source.source as usize) {
-                *semaphore = source.semaphore as u16;
-                self.set_masked(source.source as usize, true);
-                let enable = ENABLE + ENABLE_STRIDE * context + source.source as usize / 32 * 4;
-                controller
-                    .write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));
-            }
+            self.sources.set(source.source, source.semaphore)?;
+            self.set_masked(source.source, true);
+            let enable = ENABLE + ENABLE_STRIDE * context + source.source as usize / 32 * 4;
+            controller.write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));
         }
         Some(())
     }
@@ -88,9 +80,9 @@ impl Dispatcher {
     /// of a source that is not enabled (PLIC specification, section 9), and QEMU 7.2 does not deliver
     /// what is pending when the bit is set again.
     #[inline(always)]
-    fn set_masked(&self, source: usize, masked: bool) {
+    fn set_masked(&self, source: u32, masked: bool) {
         if let Some(controller) = self.controller {
-            controller.write_u32(PRIORITY + 4 * source, u32::from(!masked));
+            controller.write_u32(PRIORITY + 4 * source as usize, u32::from(!masked));
         }
     }
 
@@ -102,10 +94,9 @@ impl Dispatcher {
         if source == 0 {
             return None;
         }
-        self.set_masked(source as usize % SOURCES, true);
+        self.set_masked(source, true);
         controller.write_u32(self.claim, source);
-        let semaphore = *self.semaphores.get(source as usize)?;
-        (semaphore != NOBODY).then_some(semaphore)
+        self.sources.semaphore(source)
     }
 }
 
@@ -128,7 +119,9 @@ impl interfaces::Interrupt for Interrupt {
             if state.controller.is_none() {
                 state.begin().ok_or(Error::NotSupported)?;
             }
-            state.set_masked(self.0 as usize % SOURCES, false);
+            let source = u32::try_from(self.0).map_err(|_| Error::BadArgument)?;
+            state.sources.semaphore(source).ok_or(Error::BadArgument)?;
+            state.set_masked(source, false);
             Ok(())
         })
     }
