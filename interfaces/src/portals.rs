@@ -11,8 +11,8 @@ use cairn::{Caller, CallerThread, Error, Object};
 pub trait Portals {
     /// Opens an export, named `instance.export`, of the interface that the caller knows: its version,
     /// and the letters of its methods as `cairn_abi::signature` has them, since the server may be
-    /// hostile (0 and nothing: any interface, for programs that learn it at run time). The value is the
-    /// index of the first of a consecutive block of portals, one per method.
+    /// hostile (0 and nothing: any interface, for programs that learn it at run time). Nobody opens an
+    /// export of its own. The value is the index of the first of a consecutive block of portals, one per method.
     fn open(
         &self,
         caller: Caller,

@@ -37,6 +37,12 @@ impl Known<'_> {
     }
 }
 
+/// A call of a component into itself would wait for stacks that it may hold itself; the host tool refuses
+/// such a connection as well.
+fn refuse_itself(client: u8, server: u8) -> Result<(), Error> {
+    if client == server { Err(Error::NotAllowed) } else { Ok(()) }
+}
+
 impl Manager {
     fn export(&self, number: usize) -> Result<&'static Export, Error> {
         self.memory()?.exports.get(number).ok_or(Error::NotFound)
@@ -56,6 +62,7 @@ impl Manager {
         if export.is_object != 0 {
             return Err(Error::NotFound);
         }
+        refuse_itself(client, export.instance as u8)?;
         let methods = memory.methods_of(export);
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
         let kind = Kind::Export(number as u32);
@@ -89,6 +96,7 @@ impl Manager {
             return self.open_published(client, generation, &registration, kind, known);
         }
         let Registration { server, count, methods, version, .. } = registration;
+        refuse_itself(client, server)?;
         known.check(version, methods[..count].iter().map(|(letters, _)| letters))?;
         let kind = Kind::Registration(number);
         let target = Target { kind, server, owner: server, constant: 0, specification: None };

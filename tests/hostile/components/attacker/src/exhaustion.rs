@@ -58,3 +58,7 @@ pub fn names() -> Result<u64, Error> {
 pub fn semaphores() -> Result<u64, Error> {
     until_refused(|_| PORTALS.semaphore(0).map(drop))
 }
+
+pub fn locks() -> Result<u64, Error> {
+    until_refused(|_| PORTALS.lock().map(drop))
+}

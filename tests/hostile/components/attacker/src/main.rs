@@ -29,6 +29,7 @@ cairn::component! {
         portals: Portals,
         memory: Memory,
         names: Names,
+        sharing: Victim,
     },
     exports: { attacker: Attacker = SERVER },
     main: main,
@@ -38,6 +39,7 @@ cairn::component! {
 const SPAWN: u64 = 2;
 const SUM: u64 = 1;
 const FILL: u64 = 2;
+const HOLD: u64 = 3;
 
 fn main() {
     fuzz::go_on();
@@ -74,6 +76,10 @@ impl Attacker for Server {
             attack::EXHAUST_PORTALS => exhaustion::portals(),
             attack::EXHAUST_NAMES => exhaustion::names(),
             attack::EXHAUST_SEMAPHORES => exhaustion::semaphores(),
+            attack::EXHAUST_LOCKS => exhaustion::locks(),
+            attack::MISALIGNED => instructions::misaligned(first, second),
+            attack::HOLD => windows::hold(),
+            attack::SHARE_STACK => Ok(registers::call_shared_with_stack(first)),
             attack::PANIC => panic!("on purpose"),
             _ => Err(Error::BadArgument),
         }
@@ -81,6 +87,10 @@ impl Attacker for Server {
 
     fn keep(&self, bytes: ReadWindow<'_>, afterwards: bool) -> Result<u64, Error> {
         windows::keep(bytes, afterwards)
+    }
+
+    fn keep_for_ever(&self, bytes: WriteWindow<'_>) -> Result<u64, Error> {
+        windows::keep_for_ever(bytes)
     }
 
     fn keep_writable(&self, bytes: WriteWindow<'_>, afterwards: bool) -> Result<u64, Error> {

@@ -1,7 +1,7 @@
 //! Registers that hold what they should not.
 #![allow(unsafe_code)] // Registers are set as no compiler sets them.
 
-use crate::imports::{PORTALS, VICTIM};
+use crate::imports::{PORTALS, SHARING, VICTIM};
 use cairn::Error;
 use cairn_test_hostile_contract::SECRET;
 use core::arch::{asm, naked_asm};
@@ -79,8 +79,21 @@ pub fn looked(register: u64) -> Result<u64, Error> {
     LOOKED.get(register as usize).map(|word| word.load(Relaxed)).ok_or(Error::BadArgument)
 }
 
+/// Index of that method.
+const PUSH: u32 = 7;
+
 /// Calls the victim's `echo` with any stack pointer.
 pub fn call_with_stack(stack: u64) -> u64 {
+    call_at(VICTIM.first_portal(), stack)
+}
+
+/// Calls the `push` that runs on the caller's stack.
+pub fn call_shared_with_stack(stack: u64) -> u64 {
+    call_at(SHARING.first_portal() + PUSH, stack)
+}
+
+/// A call of a method with one word, on this stack.
+fn call_at(portal: u32, stack: u64) -> u64 {
     let (status, after): (u64, u64);
     // SAFETY: the stack pointer is put back before anything uses it; `s2` is a register that calls keep.
     unsafe {
@@ -89,7 +102,7 @@ pub fn call_with_stack(stack: u64) -> u64 {
             "mv t1, sp", "mv sp, s2",
             stack = in(reg) stack,
             lateout("t1") after,
-            in("t0") u64::from(VICTIM.first_portal()),
+            in("t0") u64::from(portal),
             inlateout("a0") 0u64 => status,
             in("a1") 1u64,
             out("s2") _,

@@ -40,8 +40,10 @@ pub fn start(what: u64, second: u64) -> Result<u64, Error> {
     THREADS.join(name).map(|()| 0)
 }
 
-/// Calls itself by a portal that it opened: it has one stack for that.
+/// Opens a portal to itself; the status.
 pub fn call_itself() -> Result<u64, Error> {
-    let own = PORTALS.open_proxy::<dyn Attacker>("attacker.attacker")?;
-    own.attack(attack::CALL_ITSELF, 0, 0)
+    match PORTALS.open_proxy::<dyn Attacker>("attacker.attacker") {
+        Ok(own) => own.attack(attack::CALL_ITSELF, 0, 0),
+        Err(error) => Ok(error.status() as u64),
+    }
 }

@@ -1,12 +1,14 @@
 //! Buffers that are none, and windows after their time.
 #![allow(unsafe_code)] // Attacks, which portals must refuse and the hardware must stop.
 
+use crate::HOLD;
 use crate::imports::{THREADS, VICTIM};
-use cairn::Error;
+use crate::memory::PAGES;
 use cairn::thread::Stack;
 use cairn::window::{ReadWindow, WriteWindow};
+use cairn::{Error, environment};
 use cairn_interfaces::spawn;
-use cairn_test_hostile_contract::machine;
+use cairn_test_hostile_contract::{machine, notes};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 static KEPT: AtomicU64 = AtomicU64::new(0);
@@ -49,4 +51,22 @@ pub fn touch() -> u64 {
 fn write() {
     // SAFETY: none; after the call, an attack.
     unsafe { (KEPT.load(Relaxed) as *mut u8).write_volatile(0x66) };
+}
+
+/// Does not come back: it is killed in the middle.
+pub fn keep_for_ever(bytes: WriteWindow<'_>) -> Result<u64, Error> {
+    keep_writable(bytes, false)?;
+    let section = environment::section("notes").ok_or(Error::NotSupported)?;
+    section.store(notes::WINDOW, KEPT.load(Relaxed));
+    loop {
+        THREADS.sleep_until(u64::MAX)?;
+    }
+}
+
+/// Is killed while its window is open.
+pub fn hold() -> ! {
+    PAGES.0.iter().for_each(|word| word.store(0x3333_3333, Relaxed));
+    loop {
+        pass(HOLD, PAGES.0.as_ptr() as u64, 8192);
+    }
 }

@@ -16,6 +16,8 @@ pub trait Attacker {
     /// Keeps where a window is, for the attack `TOUCH`; `afterwards`: a thread touches it as soon as this
     /// call has returned.
     fn keep(&self, bytes: &[u8], afterwards: bool) -> Result<u64, Error>;
+    /// Notes where the window is and does not return.
+    fn keep_for_ever(&self, bytes: &mut [u8]) -> Result<u64, Error>;
     /// The same, for writing.
     fn keep_writable(&self, bytes: &mut [u8], afterwards: bool) -> Result<u64, Error>;
 }
@@ -29,10 +31,17 @@ pub trait Victim {
     fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
     /// Writes a byte everywhere.
     fn fill(&self, bytes: &mut [u8], byte: u8) -> Result<(), Error>;
+    /// Sums the bytes up, waits, and sums them up again.
+    fn hold(&self, bytes: &[u8]) -> Result<(), Error>;
+    /// How many `hold` there were, in bits 16 to 31 how many of them have ended, above in how many of
+    /// these the bytes had changed.
+    fn held(&self) -> Result<u64, Error>;
     /// The address of a page of its own.
     fn page(&self) -> Result<u64, Error>;
     /// Whether that page is as it was at the start.
     fn is_whole(&self) -> Result<bool, Error>;
+    /// The word, after it was on the stack.
+    fn push(&self, word: u64) -> Result<u64, Error>;
 }
 
 /// What the attacker can do.
@@ -89,11 +98,22 @@ pub mod attack {
     pub const EXHAUST_SEMAPHORES: u64 = 23;
     /// Panics.
     pub const PANIC: u64 = 24;
+    /// As `EXHAUST_THREADS`, for locks.
+    pub const EXHAUST_LOCKS: u64 = 25;
+    /// Does what `first` says of [`super::MISALIGNED`] to an address of its own that lies `second` bytes
+    /// after an aligned one; answers 0 if that went well.
+    pub const MISALIGNED: u64 = 26;
+    /// Calls the victim's `hold` with a window, again and again.
+    pub const HOLD: u64 = 27;
+    /// Calls the neighbour that shares stacks with it, with the stack pointer `first`; answers the status.
+    pub const SHARE_STACK: u64 = 28;
 }
 
 /// What the section `notes` holds, which attacker and referee share: words by their offsets. While
 /// `CALLS` is not `CALLS_WANTED`, the attacker's main function calls portals by chance.
 pub mod notes {
+    /// Where the window of the call `keep_for_ever` is, once it is open.
+    pub const WINDOW: usize = 40;
     /// How many calls were begun.
     pub const CALLS: usize = 0;
     /// How many there are to be.
@@ -105,6 +125,19 @@ pub mod notes {
     /// An index out of range, or of a privileged portal, that was not answered by `NoPortal`.
     pub const WRONG: usize = 32;
 }
+
+/// What needs aligned addresses: loads and stores may do without, which the hart or its firmware decides,
+/// and a store-conditional without a reservation may just fail; the others may not.
+pub const MISALIGNED: [&str; 6] = [
+    "a load",
+    "a store",
+    "a store-conditional",
+    "a load-reserved",
+    "a swap",
+    "an addition of half a word",
+];
+/// How many of them may do without.
+pub const MAY_BE_MISALIGNED: usize = 3;
 
 /// The secret.
 pub const SECRET: u64 = 0x5ec2_e75e_c2e7_5ec2;

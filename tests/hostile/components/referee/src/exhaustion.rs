@@ -12,6 +12,7 @@ pub fn attacks(harness: &mut Harness) {
         ("portals", attack::EXHAUST_PORTALS),
         ("names", attack::EXHAUST_NAMES),
         ("semaphores", attack::EXHAUST_SEMAPHORES),
+        ("locks", attack::EXHAUST_LOCKS),
     ];
     for (name, kind) in kinds {
         let failed = harness.failed();

@@ -140,6 +140,14 @@ impl Harness {
         }
     }
 
+    /// [`Harness::after`], and says whether all held since `failed`.
+    pub fn finish(&mut self, name: &str, failed: u64) {
+        self.after(name);
+        if failed == self.failed {
+            say!("ok: {name}");
+        }
+    }
+
     /// The way back, and the look around.
     pub fn after(&mut self, name: &str) {
         self.renew();

@@ -36,6 +36,7 @@ fn main() {
     let mut harness = Harness::begin();
     memory::attacks(&mut harness);
     memory::instructions(&mut harness);
+    memory::misaligned(&mut harness);
     windows::attacks(&mut harness);
     secrets::attacks(&mut harness);
     threads::attacks(&mut harness);

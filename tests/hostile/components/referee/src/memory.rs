@@ -3,7 +3,7 @@
 use crate::harness::{End, Harness, say};
 use crate::imports::{ATTACKER, VICTIM};
 use cairn_abi::address::*;
-use cairn_test_hostile_contract::{INSTRUCTIONS, attack};
+use cairn_test_hostile_contract::{INSTRUCTIONS, MAY_BE_MISALIGNED, MISALIGNED, attack};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 static OWN: AtomicU64 = AtomicU64::new(7);
@@ -77,6 +77,35 @@ pub fn attacks(harness: &mut Harness) {
     harness.attack("a misaligned store to others", (attack::STORE, page + 4093, 0), End::Dies);
     harness.attack("a misaligned jump", (attack::JUMP, page | 1, 0), End::Dies);
     harness.attack("a panic", (attack::PANIC, 0, 0), End::Dies);
+}
+
+/// Misaligned accesses of its own memory: done as they should be, or a fault of its own.
+pub fn misaligned(harness: &mut Harness) {
+    for (which, name) in MISALIGNED.into_iter().enumerate() {
+        say!("misaligned: {name}");
+        for offset in [1, 2, 4, 7] {
+            // Half a word may be at a multiple of four.
+            let end = match which {
+                0..MAY_BE_MISALIGNED => End::Answers(0),
+                5 if offset == 4 => continue,
+                _ => End::Dies,
+            };
+            harness.attack("a misaligned access", (attack::MISALIGNED, which as u64, offset), end);
+        }
+    }
+    // Accesses that begin in a page of its own and end in none, and jumps to odd places.
+    let own = ATTACKER.attack(attack::ADDRESS, 0, 0).unwrap_or(0);
+    let end = (own & !(REGION_SIZE - 1)) + STARTUP_OFFSET + PAGE_SIZE;
+    for address in [end - 1, end - 4, end - 7] {
+        harness.attack("a load over the end", (attack::LOAD, address, 0), End::Dies);
+    }
+    let page = VICTIM.page().unwrap_or(0);
+    for address in [page + 1, page + 4095, NUCLEUS + 1, NUCLEUS + 2, end - 2, end - 1, u64::MAX, 1]
+    {
+        harness.attack("a jump to an odd place", (attack::JUMP, address, 0), End::Dies);
+        harness.attack("a misaligned load", (attack::LOAD, address | 1, 0), End::Dies);
+        harness.attack("a misaligned store", (attack::STORE, address | 1, 0), End::Dies);
+    }
 }
 
 pub fn instructions(harness: &mut Harness) {
