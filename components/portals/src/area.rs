@@ -6,6 +6,31 @@ pub const GRANULE: u64 = 64;
 pub const GRANULES: usize = 16384;
 const WORDS: usize = GRANULES / 64;
 
+/// The part of the area that one client has for itself. So no other client can use it up or break it into
+/// pieces.
+#[derive(Clone, Copy, Debug)]
+pub struct Share {
+    first: u16,
+    end: u16,
+    /// Where the last search ended: the next one begins there.
+    next: u16,
+}
+
+impl Share {
+    /// Nothing.
+    pub const NONE: Share = Share { first: 0, end: 0, next: 0 };
+
+    /// Granules `first .. end`.
+    pub fn new(first: u16, end: u16) -> Share {
+        Share { first, end, next: first }
+    }
+
+    /// Granules.
+    pub fn size(&self) -> u16 {
+        self.end - self.first
+    }
+}
+
 /// A set of granules.
 pub struct Granules([u64; WORDS]);
 
@@ -44,27 +69,18 @@ impl Granules {
 /// The area: which granules are taken.
 pub struct Area {
     taken: Granules,
-    first: u16,
     end: u16,
-    /// Where the last search ended: the next one begins there.
-    next: u16,
     free: u16,
 }
 
 impl Area {
     /// An area of nothing.
-    pub const EMPTY: Area = Area { taken: Granules::NONE, first: 0, end: 0, next: 0, free: 0 };
+    pub const EMPTY: Area = Area { taken: Granules::NONE, end: 0, free: 0 };
 
     /// Takes over granules `first .. end`, which are free; those below are taken for good.
     pub fn begin(&mut self, first: u16, end: u16) {
         let end = end.min(GRANULES as u16);
-        *self = Area {
-            taken: Granules::NONE,
-            first,
-            end,
-            next: first,
-            free: end.saturating_sub(first),
-        };
+        *self = Area { taken: Granules::NONE, end, free: end.saturating_sub(first) };
     }
 
     /// Free granules.
@@ -77,10 +93,11 @@ impl Area {
         self.end
     }
 
-    /// A hole of at least `count` granules, and how long it is (at most `count`): the first one behind
-    /// the last that was taken, or else from the start. Nothing is taken yet.
-    pub fn find(&self, count: u16) -> Option<u16> {
-        self.search(self.next, self.end, count).or_else(|| self.search(self.first, self.end, count))
+    /// A hole of at least `count` granules in a client's share: the first one behind the last that was
+    /// taken, or else from the start. Nothing is taken yet.
+    pub fn find(&self, share: &Share, count: u16) -> Option<u16> {
+        let end = share.end.min(self.end);
+        self.search(share.next, end, count).or_else(|| self.search(share.first, end, count))
     }
 
     fn search(&self, from: u16, end: u16, count: u16) -> Option<u16> {
@@ -105,10 +122,10 @@ impl Area {
     }
 
     /// Takes granules that [`Area::find`] found.
-    pub fn take(&mut self, start: u16, count: u16) {
+    pub fn take(&mut self, share: &mut Share, start: u16, count: u16) {
         self.taken.change(start, count, true);
         self.free -= count;
-        self.next = start + count;
+        share.next = start + count;
     }
 
     /// Gives granules back.
@@ -125,24 +142,26 @@ mod tests {
     #[test]
     fn holes_are_found_behind_the_last_and_then_from_the_start() {
         let mut area = Area::EMPTY;
-        area.begin(100, 300);
-        assert_eq!(area.find(50), Some(100));
-        area.take(100, 50);
-        assert_eq!(area.find(150), Some(150));
-        area.take(150, 140);
-        assert_eq!((area.find(10), area.find(11)), (Some(290), None));
+        area.begin(100, 400);
+        let mut share = Share::new(100, 300);
+        assert_eq!(area.find(&share, 50), Some(100));
+        area.take(&mut share, 100, 50);
+        assert_eq!(area.find(&share, 150), Some(150));
+        area.take(&mut share, 150, 140);
+        assert_eq!((area.find(&share, 10), area.find(&share, 11)), (Some(290), None));
         area.release(120, 20);
-        assert_eq!(area.find(11), Some(120));
-        assert_eq!(area.find(21), None);
-        assert_eq!(area.free(), 30);
+        assert_eq!(area.find(&share, 11), Some(120));
+        assert_eq!(area.find(&share, 21), None);
+        assert_eq!(area.free(), 130);
         area.release(100, 20);
-        assert_eq!(area.find(40), Some(100));
+        assert_eq!(area.find(&share, 40), Some(100));
     }
 
     #[test]
     fn whatever_is_found_is_free_and_nothing_is_lost() {
         let mut area = Area::EMPTY;
-        area.begin(7, 1000);
+        area.begin(7, 2000);
+        let mut share = Share::new(7, 1000);
         let mut model = [false; 1000];
         let mut held: Vec<(u16, u16)> = Vec::new();
         let mut random = 1u64;
@@ -152,12 +171,12 @@ mod tests {
             let count = (number % 90) as u16 + 1;
             if number & 1024 == 0 {
                 let longest = model[7..].split(|taken| *taken).map(<[bool]>::len).max().unwrap();
-                match area.find(count) {
+                match area.find(&share, count) {
                     Some(start) => {
                         let range = usize::from(start)..usize::from(start + count);
                         assert!(start >= 7 && model[range.clone()].iter().all(|taken| !taken));
                         model[range].fill(true);
-                        area.take(start, count);
+                        area.take(&mut share, start, count);
                         held.push((start, count));
                     }
                     None => assert!(longest < usize::from(count)),
@@ -168,7 +187,7 @@ mod tests {
                 area.release(start, count);
             }
             assert_eq!(
-                usize::from(area.free()),
+                usize::from(area.free()) - 1000,
                 model[7..].iter().filter(|taken| !**taken).count()
             );
         }

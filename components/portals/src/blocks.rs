@@ -1,5 +1,7 @@
 //! Blocks of portals that were made at run time: what one `open` gave.
 
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+
 /// Most blocks of the system, those that wait for their code to be left included.
 pub const BLOCKS_MAXIMUM: usize = 512;
 
@@ -85,11 +87,18 @@ pub struct Blocks {
     end: usize,
     /// Blocks in the state [`State::Closed`].
     closed: usize,
+    /// Blocks of each client, the closed ones included.
+    held: [u16; DOMAINS_MAXIMUM],
 }
 
 impl Blocks {
     /// No blocks.
-    pub const EMPTY: Blocks = Blocks { slots: [Block::FREE; BLOCKS_MAXIMUM], end: 0, closed: 0 };
+    pub const EMPTY: Blocks = Blocks {
+        slots: [Block::FREE; BLOCKS_MAXIMUM],
+        end: 0,
+        closed: 0,
+        held: [0; DOMAINS_MAXIMUM],
+    };
 
     /// Those that were ever used.
     pub fn used(&self) -> &[Block] {
@@ -99,6 +108,23 @@ impl Blocks {
     /// Blocks whose code may still be in use.
     pub fn closed(&self) -> usize {
         self.closed
+    }
+
+    /// Blocks of a client, the closed ones included.
+    pub fn held(&self, client: u8) -> usize {
+        self.held[usize::from(client)].into()
+    }
+
+    /// Open objects that a server made for a client: how many, and their granules.
+    pub fn objects(&self, server: u8, client: u8) -> (usize, u16) {
+        let of_both = |block: &&Block| {
+            block.state == State::Open
+                && block.client == client
+                && block.server == server
+                && matches!(block.kind, Kind::Object(..))
+        };
+        let objects = self.used().iter().filter(of_both);
+        objects.fold((0, 0), |(count, granules), block| (count + 1, granules + block.granules))
     }
 
     /// A block, by its place.
@@ -125,6 +151,7 @@ impl Blocks {
     /// Puts a block into a free place.
     pub fn put(&mut self, place: usize, block: Block) {
         self.slots[place] = block;
+        self.held[usize::from(block.client)] += 1;
         self.end = self.end.max(place + 1);
     }
 
@@ -139,6 +166,7 @@ impl Blocks {
         for block in &mut self.slots[..self.end] {
             if block.state == State::Closed && left(block) {
                 forgotten(block);
+                self.held[usize::from(block.client)] -= 1;
                 *block = Block::FREE;
                 self.closed -= 1;
             }
@@ -173,6 +201,26 @@ mod tests {
         assert_eq!((seen, blocks.closed()), (0, 1));
         blocks.forget(|block| block.first == 24, |_| seen += 1);
         assert_eq!((seen, blocks.closed(), blocks.used().len()), (1, 0, 3));
+    }
+
+    #[test]
+    fn objects_are_counted_by_server_and_client() {
+        let mut blocks = Blocks::EMPTY;
+        for (client, server, kind) in [
+            (1, 2, Kind::Object(5, 1)),
+            (1, 2, Kind::Object(5, 2)),
+            (1, 3, Kind::Object(5, 1)),
+            (4, 2, Kind::Object(5, 1)),
+            (1, 2, Kind::Export(5)),
+        ] {
+            let place = blocks.free_place().unwrap();
+            blocks.put(place, Block { server, kind, granules: 10, ..open(client, 20, 1) });
+        }
+        assert_eq!((blocks.objects(2, 1), blocks.held(1), blocks.held(4)), ((2, 20), 4, 1));
+        blocks.close(0);
+        assert_eq!((blocks.objects(2, 1), blocks.held(1)), ((1, 10), 4));
+        blocks.forget(|_| true, |_| {});
+        assert_eq!((blocks.held(1), blocks.held(9)), (3, 0));
     }
 
     #[test]

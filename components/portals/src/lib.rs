@@ -6,6 +6,7 @@ pub mod area;
 pub mod blocks;
 pub mod entries;
 pub mod frames;
+pub mod shares;
 
 /// Most bytes of the code of one portal with its return portal (held by a test).
 pub const PORTAL_MAXIMUM: usize = 2048;

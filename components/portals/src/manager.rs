@@ -18,10 +18,8 @@ use cairn_portal::{Crossing, End, SemaphoreOperation, Specification, Stack};
 use cairn_portals::area::{Area, GRANULE, Granules};
 use cairn_portals::blocks::{Block, Blocks, Kind, State};
 use cairn_portals::entries::Entries;
+use cairn_portals::shares::{Shares, clients};
 use core::sync::atomic::Ordering;
-
-/// Granules of portal code that one client may have, its closed ones included.
-const QUOTA: u16 = (128 * 1024 / GRANULE) as u16;
 
 /// The one manager.
 pub static MANAGER: Exclusive<Manager> = Exclusive::new(Manager::EMPTY);
@@ -35,7 +33,7 @@ pub struct Manager {
     pub area: Area,
     pub blocks: Blocks,
     entries: [Entries; DOMAINS_MAXIMUM],
-    pub charged: [u16; DOMAINS_MAXIMUM],
+    pub shares: Shares,
     pub queues: Queues,
     pub registrations: Registrations,
     /// Granules that invocation stacks name.
@@ -84,7 +82,7 @@ impl Manager {
         area: Area::EMPTY,
         blocks: Blocks::EMPTY,
         entries: [Entries::TAKEN; DOMAINS_MAXIMUM],
-        charged: [0; DOMAINS_MAXIMUM],
+        shares: Shares::NONE,
         queues: Queues::EMPTY,
         registrations: Registrations::EMPTY,
         named: Granules::NONE,
@@ -107,7 +105,13 @@ impl Manager {
         let code = memory.header.free_portal_code;
         let granule =
             |address: u64| ((address - PORTAL_CODE) / GRANULE).min(u16::MAX.into()) as u16;
-        self.area.begin(granule(code.start + GRANULE - 1), granule(code.end));
+        let (first, end) = (granule(code.start + GRANULE - 1), granule(code.end));
+        self.area.begin(first, end);
+        let connections = memory.portals.iter().filter_map(|portal| {
+            let export = memory.exports.get(portal.export as usize)?;
+            Some((portal.client as u8, export.instance as u8))
+        });
+        self.shares.divide(&clients(connections, self.own), first, end);
         for instance in memory.instances {
             let Some(entries) = self.entries.get_mut(instance.number as usize) else { continue };
             *entries = Entries::FREE;
@@ -180,6 +184,14 @@ impl Manager {
             takes_activation |= template.takes_activation;
         }
         let granules = size.div_ceil(GRANULE) as u16;
+        if let Kind::Object(..) = target.kind {
+            // So that one server cannot use up what its client has.
+            let (count, used) = self.blocks.objects(target.server, client);
+            let (most, most_granules) = self.shares.objects(client);
+            if count >= most || used + granules > most_granules {
+                return Err(Error::Exhausted);
+            }
+        }
         let (place, start) = self.room(client, granules)?;
         let mut queue = u16::MAX;
         if takes_activation {
@@ -212,8 +224,7 @@ impl Manager {
             memory.set_entry(client, first + index, *call);
         }
 
-        self.area.take(start, granules);
-        self.charged[usize::from(client)] += granules;
+        self.area.take(self.shares.code(client), start, granules);
         self.entries[usize::from(client)].take(first, count);
         self.blocks.put(
             place,
@@ -233,16 +244,15 @@ impl Manager {
         Ok(first as u64)
     }
 
-    /// A place for a block and room for its code, within the client's quota.
+    /// A place for a block and room for its code, within the client's share.
     fn room(&mut self, client: u8, wanted: u16) -> Result<(usize, u16), Error> {
         for reclaimed in [false, true] {
             if reclaimed {
                 self.reclaim();
             }
-            let within = self.charged[usize::from(client)] + wanted <= QUOTA;
-            if let (true, Some(place), Some(start)) =
-                (within, self.blocks.free_place(), self.area.find(wanted))
-            {
+            let within = self.blocks.held(client) < self.shares.blocks();
+            let found = self.area.find(self.shares.code(client), wanted);
+            if let (true, Some(place), Some(start)) = (within, self.blocks.free_place(), found) {
                 return Ok((place, start));
             }
             if self.blocks.closed() == 0 {
@@ -253,12 +263,13 @@ impl Manager {
     }
 
     fn queue(&mut self, memory: &Memory, client: u8, server: u8) -> Result<u16, Error> {
-        match self.queues.queue(memory, client, server) {
+        let most = self.shares.of_pool(self.queues.at_run_time());
+        match self.queues.queue(memory, client, server, most) {
             Err(Error::Exhausted)
                 if self.blocks.closed() > 0 || self.queues.unused(&self.blocks) =>
             {
                 self.reclaim();
-                self.queues.queue(memory, client, server)
+                self.queues.queue(memory, client, server, most)
             }
             found => found,
         }

@@ -52,10 +52,21 @@ impl Queues {
 
     /// The stack queue of a server for a client: an existing one, or a new one with as many activations as
     /// the server's description gives a client.
-    pub fn queue(&mut self, memory: &Memory, client: u8, server: u8) -> Result<u16, Error> {
+    /// A client has at most `most` of those that are made here.
+    pub fn queue(
+        &mut self,
+        memory: &Memory,
+        client: u8,
+        server: u8,
+        most: usize,
+    ) -> Result<u16, Error> {
         let used = &self.pairs[..usize::from(self.end)];
         if let Some(queue) = used.iter().position(|pair| *pair == (client, server)) {
             return Ok(queue as u16);
+        }
+        let made = used.iter().skip(self.described.into());
+        if made.filter(|pair| pair.0 == client).count() >= most {
+            return Err(Error::Exhausted);
         }
         let wanted = memory.instance(server)?.per_client as usize;
         let of_server =
@@ -86,6 +97,11 @@ impl Queues {
             memory.activations.iter().zip(&self.owners).filter(|(_, owner)| **owner == queue);
         memory.fill_queue(queue, owned.map(|(activation, _)| activation.index));
         Ok(queue)
+    }
+
+    /// Queues that there are beside those of the description.
+    pub fn at_run_time(&self) -> usize {
+        QUEUES_MAXIMUM - usize::from(self.described)
     }
 
     fn is_unused(&self, queue: u16, blocks: &Blocks) -> bool {

@@ -50,13 +50,10 @@ impl Manager {
     }
 
     fn forget_unnamed(&mut self) {
-        let Manager { blocks, area, charged, named, .. } = self;
+        let Manager { blocks, area, named, .. } = self;
         blocks.forget(
             |block| !named.any(block.start, block.granules),
-            |block| {
-                area.release(block.start, block.granules);
-                charged[usize::from(block.client)] -= block.granules;
-            },
+            |block| area.release(block.start, block.granules),
         );
     }
 

@@ -6,7 +6,7 @@ use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_portals::blocks::Kind;
 
 /// Most registrations of the system.
-const REGISTRATIONS_MAXIMUM: usize = 64;
+pub const REGISTRATIONS_MAXIMUM: usize = 64;
 /// Most of one server, so that one cannot take them all.
 const REGISTRATIONS_OF_SERVER: usize = 8;
 
@@ -75,13 +75,13 @@ impl Registrations {
         self.0.iter().find(|registration| registration.number != 0 && which(registration))
     }
 
-    /// A free place, within the server's quota.
-    pub fn free(&self, server: u8) -> Result<usize, Error> {
+    /// A free place, within the server's quota: at most `part`, its part of the table.
+    pub fn free(&self, server: u8, part: usize) -> Result<usize, Error> {
         let used = self
             .0
             .iter()
             .filter(|registration| registration.number != 0 && registration.server == server);
-        if used.count() >= REGISTRATIONS_OF_SERVER {
+        if used.count() >= REGISTRATIONS_OF_SERVER.min(part) {
             return Err(Error::Exhausted);
         }
         self.0.iter().position(|registration| registration.number == 0).ok_or(Error::Exhausted)

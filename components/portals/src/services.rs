@@ -2,7 +2,7 @@
 
 use crate::component::NAME_CONTROL;
 use crate::manager::{Entry, Manager, Target, with_letters};
-use crate::registrations::Registration;
+use crate::registrations::{REGISTRATIONS_MAXIMUM, Registration};
 use cairn::{Error, time};
 use cairn_abi::address::{REGION_SIZE, region};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, name_text};
@@ -224,7 +224,8 @@ impl Manager {
         mut registration: Registration,
     ) -> Result<(), Error> {
         self.memory()?.check_alive(registration.server, None)?;
-        let place = self.registrations.free(registration.server)?;
+        let part = self.shares.of_pool(REGISTRATIONS_MAXIMUM);
+        let place = self.registrations.free(registration.server, part)?;
         registration.number = NAME_CONTROL.add(registration.server.into(), name, policy)?;
         self.registrations.put(place, name, registration);
         Ok(())

@@ -17,7 +17,7 @@ struct Count {
     next: AtomicU64,
     control: AtomicU64,
 }
-static COUNTERS: ObjectTable<Count, 4> = ObjectTable::new();
+static COUNTERS: ObjectTable<Count, 256> = ObjectTable::new();
 static INSIDE: AtomicU64 = AtomicU64::new(0);
 static GATE: AtomicU32 = AtomicU32::new(0);
 static PROGRESS: AtomicU64 = AtomicU64::new(0);

@@ -43,3 +43,35 @@ pub fn lies() -> Result<(), Failed> {
     succeed!(drop_block(service.first_portal()));
     Ok(())
 }
+
+/// A server cannot use up what its client has by making objects.
+pub fn too_many_objects() -> Result<(), Failed> {
+    let server = succeed!(service());
+    let before = succeed!(imports::LISTING.usage());
+    let mut made = [0; 256];
+    let mut count = 0;
+    let error = loop {
+        match server.counter(1) {
+            Ok(counter) => made[count] = counter.first_portal(),
+            Err(error) => break error,
+        }
+        count += 1;
+    };
+    expect!(error, Error::Exhausted);
+    expect!((4..made.len()).contains(&count), true);
+    // The other half is there.
+    for _ in 0..count / 2 {
+        let other = succeed!(imports::PORTALS.semaphore(0));
+        succeed!(drop_block(other.first_portal()));
+    }
+    let other = succeed!(service());
+    expect!(other.add(1, 2), Ok(3));
+    succeed!(drop_block(other.first_portal()));
+    for first in &made[..count] {
+        succeed!(cairn_test_portals_contract::CounterProxy::at(*first).close());
+        succeed!(drop_block(*first));
+    }
+    expect!(imports::LISTING.usage(), Ok(before));
+    succeed!(drop_block(server.first_portal()));
+    Ok(())
+}

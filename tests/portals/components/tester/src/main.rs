@@ -27,12 +27,13 @@ cairn::component! {
 }
 
 fn main() {
-    let tests: [(&str, fn() -> Result<(), Failed>); 14] = [
+    let tests: [(&str, fn() -> Result<(), Failed>); 15] = [
         ("open by name and call", open),
         ("refusals", refusals),
         ("close and open again", close),
         ("exhaust and recover", exhaust),
         ("objects", objects),
+        ("objects of a server that makes too many", lies::too_many_objects),
         ("registration", registration),
         ("revoke while a thread is inside", revoke),
         ("semaphores between domains", semaphores),
