@@ -6,6 +6,8 @@
 mod harness;
 mod memory;
 mod returns;
+mod stacks;
+mod timers;
 mod waits;
 
 use cairn_interfaces as interfaces;
@@ -22,6 +24,8 @@ cairn::component! {
         usage: interfaces::MemoryStatistics,
         code: interfaces::PortalListing,
         memory: interfaces::Memory,
+        portals: interfaces::Portals,
+        clock: interfaces::Clock,
         keeper: Keeper,
         reader: Waiter,
         sleeper: Waiter,
@@ -38,6 +42,8 @@ fn main() {
     returns::attacks(&mut judge);
     harness::wait_until(|| imports::RETURNER.started().is_ok_and(|started| started & 0xffff == 6));
     waits::attacks(&mut judge);
+    stacks::attacks(&mut judge);
+    timers::attacks(&mut judge);
     memory::attacks(&mut judge);
     let failed = judge.failed();
     say!("hostile-waits: {failed} failed");
