@@ -111,6 +111,10 @@ fn job(artifact: &Artifact, filter: &str) -> Result<Option<Job>> {
 fn command(program: &Path, folder: &Path, filter: &str) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).env("CARGO_MANIFEST_DIR", folder);
+    // Tests that compile something look for cargo as cargo itself would tell them.
+    if let Some(cargo) = std::env::var_os("CAIRN_CARGO") {
+        command.env("CARGO", cargo);
+    }
     if !filter.is_empty() {
         command.arg(filter);
     }
