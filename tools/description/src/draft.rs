@@ -134,6 +134,16 @@ fn all<T>(
 type SystemTable =
     (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>);
 
+/// The name of a file in `boards/`, or with a `/` in it the path of another.
+fn read_board(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {
+    match value.as_text() {
+        Some(text) if text.contains('/') && instance::is_path(text) => {
+            value.text("qemu-virt", report)
+        }
+        _ => value.name(NameKind::Plain, "qemu-virt", report),
+    }
+}
+
 fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
     let mut table = value.table("`[system]`", report)?;
     let name = table
@@ -141,7 +151,7 @@ fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
         .and_then(|value| value.name(NameKind::Plain, "demo", report));
     let board = table
         .require("board", "board = \"qemu-virt\"", report)
-        .and_then(|value| value.name(NameKind::Plain, "qemu-virt", report));
+        .and_then(|value| read_board(&value, report));
     let mut roles = Some(Vec::new());
     for role in Role::ALL {
         let value = match role {

@@ -87,17 +87,23 @@ fn descriptions(files: &dyn Files, folder: &str) -> Vec<String> {
 
 fn find_board(files: &dyn Files, draft: &Draft, report: &mut Report) -> Option<Board> {
     let name = &draft.board;
-    let path = format!("boards/{name}.toml");
-    let boards = descriptions(files, "boards");
-    if !boards.iter().any(|board| *board == **name) {
+    let (folder, file) = name.rsplit_once('/').unwrap_or(("boards", name));
+    let path = format!("{folder}/{file}.toml");
+    let boards = descriptions(files, folder);
+    let shown = |board: &String| match name.contains('/') {
+        true => format!("{folder}/{board}"),
+        false => board.clone(),
+    };
+    let shown: Vec<String> = boards.iter().map(shown).collect();
+    if !boards.iter().any(|board| board == file) {
         report.push(Error::new(
             &name.place,
             format!("unknown board `{name}`"),
-            "expected the name of a file in `boards/`",
+            format!("expected the name of a file in `{folder}/`"),
             suggestion(
                 name,
                 "the boards are",
-                boards.iter().map(String::as_str),
+                shown.iter().map(String::as_str),
                 &format!("write the description {path}"),
             ),
         ));
@@ -105,7 +111,7 @@ fn find_board(files: &dyn Files, draft: &Draft, report: &mut Report) -> Option<B
     }
     match open(files, &path).and_then(|source| Board::parse(&source)) {
         Ok(board) => {
-            check_own_name(&board.name, name, report);
+            check_own_name(&board.name, file, report);
             Some(board)
         }
         Err(errors) => {

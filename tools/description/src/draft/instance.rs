@@ -125,16 +125,21 @@ fn size(
     }
 }
 
-fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {
-    let text = value.text("console", report)?;
-    // A folder below the root: nothing that climbs out of it or means another thing elsewhere.
+/// Whether it is a path below the repository's root: nothing that climbs out of it or means another
+/// thing elsewhere.
+pub(super) fn is_path(text: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|first: char| first.is_ascii_alphanumeric())
             && part
                 .chars()
                 .all(|character| character.is_ascii_alphanumeric() || "._-".contains(character))
     };
-    if text.split('/').all(part) {
+    text.split('/').all(part)
+}
+
+fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {
+    let text = value.text("console", report)?;
+    if is_path(&text) {
         return Some(text);
     }
     report.push(Error::new(
