@@ -34,4 +34,8 @@ pub mod beats {
     pub const COUNT: usize = 0;
     /// The longest time in ticks from when it was due until it ran; whoever sets it to 0 begins anew.
     pub const LATEST: usize = 8;
+    /// How many interrupts of the second device its driver has served.
+    pub const ALARMS: usize = 16;
+    /// The longest time in nanoseconds from such an interrupt until the driver runs; as above.
+    pub const ALARM_LATEST: usize = 24;
 }
