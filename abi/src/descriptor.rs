@@ -95,10 +95,10 @@ pub struct ImportDescriptor {
     pub name: Name,
     /// Index of its first method in the component's portal table.
     pub first_portal: u32,
-    /// 1: its proxy saves all registers itself, so its portals may have minimal state.
-    pub minimal: u32,
     /// The interface.
     pub interface: InterfaceDescriptor,
+    /// 1: its proxy saves all registers itself, so its portals may have minimal state.
+    pub minimal: u32,
 }
 
 impl ImportDescriptor {

@@ -121,8 +121,8 @@ struct cairn_interface {
 struct cairn_import {
     char name[CAIRN_NAME_SIZE];
     uint32_t first_portal;
-    uint32_t minimal; /* 0: a call in C does not save the registers that the convention preserves */
     struct cairn_interface interface;
+    uint32_t minimal; /* 0: a call in C does not save the registers that the convention preserves */
 };
 
 /* A server's entry point, whatever its parameters are: the registers are the same for all. */
@@ -148,9 +148,9 @@ struct cairn_component {
 
 _Static_assert(sizeof(struct cairn_method) == 48, "as in cairn-abi");
 _Static_assert(sizeof(struct cairn_interface) == 1200, "as in cairn-abi");
-_Static_assert(sizeof(struct cairn_import) == 1240, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_import) == 1248, "as in cairn-abi");
 _Static_assert(sizeof(struct cairn_export) == 1432, "as in cairn-abi");
-_Static_assert(sizeof(struct cairn_component) == 31360, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_component) == 31488, "as in cairn-abi");
 
 /* The descriptor, once in a component, at the file's top level:
  *
