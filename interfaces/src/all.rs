@@ -15,6 +15,7 @@ all! {
     Clock,
     Console,
     Deadlines,
+    Door,
     Echo,
     Interrupt,
     InterruptEvents,

@@ -7,7 +7,8 @@ use cairn::Error;
 pub trait Names {
     /// Finds an export by its name `instance.export`, or a name added at run time, for a client
     /// domain, and applies the access policy. The value is its number: an index into the record's
-    /// exports, or [`RUN_TIME_NAMES`] and above. `NotFound`, `NotAllowed`.
+    /// exports, or [`RUN_TIME_NAMES`] and above. `NotFound`, `NotAllowed`; `WouldBlock`: the server
+    /// decides, and has not yet.
     fn look_up(&self, client: u64, name: &str) -> Result<u64, Error>;
     /// The next name at or behind position `number` as text (name, interface, policy, separated by
     /// spaces), `NotFound` behind the last; the value is the length, and the position of the one
@@ -29,6 +30,8 @@ pub trait NameControl {
     /// name and a dot; `policy` is `*` or instance names separated by spaces. The value is its
     /// number, which is never used again. `Busy`: the name is taken.
     fn add(&self, server: u64, name: &str, policy: &str) -> Result<u64, Error>;
+    /// What a server decided: whether a client may open a name that the server added.
+    fn admit(&self, server: u64, name: &str, client: u64, admitted: bool) -> Result<(), Error>;
     /// Takes a name back that the server domain added; the value is its number.
     fn remove(&self, server: u64, name: &str) -> Result<u64, Error>;
     /// Takes all names of a server domain back; the value is how many.

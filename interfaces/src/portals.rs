@@ -6,6 +6,9 @@ use cairn::component::Interface;
 use cairn::sync::Mutex;
 use cairn::{Caller, CallerThread, Error, Object};
 
+/// Behind an instance's name: where it is asked.
+const DOOR: &str = ".door";
+
 /// What every component may ask for.
 #[cairn::interface]
 pub trait Portals {
@@ -48,7 +51,9 @@ pub trait Portals {
     /// `policy` as in `register`.
     fn publish(&self, caller: Caller, first: u64, name: &str, policy: &str) -> Result<(), Error>;
     /// For a server, at run time: registers entry points under the name `instance.name`, and who may
-    /// open it (`*` or instance names, separated by spaces). `methods` is the version of the
+    /// open it (`*` or instance names, separated by spaces). With `ask` among them, clients that are
+    /// not named there ask the server, by its [`Door`]; until it has admitted them, `open` answers
+    /// `WouldBlock`. `methods` is the version of the
     /// interface, 8 bytes, then 24 bytes a method: 12 of letters, 4 unused, 8 of entry point.
     fn register(
         &self,
@@ -60,15 +65,54 @@ pub trait Portals {
     /// Takes a registration or publication back; portals that are open keep working until they are
     /// revoked.
     fn unregister(&self, caller: Caller, name: &str) -> Result<(), Error>;
+    /// For a server: whether a client (by domain) may open a name that it registered or published, from
+    /// now on, until the name is taken back. What the client has open stays open.
+    fn admit(&self, caller: Caller, name: &str, client: u64, admitted: bool) -> Result<(), Error>;
     /// Who serves the block of portals that begins at `first` in the caller's table, for a program that
     /// does not trust who told it that index: the domain, and the number of portals in the upper 32
     /// bits. `NotFound`: no such block was made at run time.
     fn served_by(&self, caller: Caller, first: u64) -> Result<u64, Error>;
 }
 
+/// Of a server that decides itself who opens what it registered with the policy `ask`: its export, or
+/// registration, `door`. The client calls it on its own thread, as any other service, so a server that
+/// does not answer keeps nobody waiting but who asked.
+#[cairn::interface]
+pub trait Door {
+    /// The caller wants to open `name` (`instance.name`). The server admits it by [`Portals::admit`]
+    /// before it returns, or answers why not (`NotAllowed`).
+    fn ask(&self, caller: Caller, name: &str) -> Result<(), Error>;
+}
+
 impl PortalsProxy {
-    /// Opens the export or registration `name`, of the interface `dyn I` as this program knows it.
+    /// Opens the export or registration `name`, of the interface `dyn I` as this program knows it. If its
+    /// server wants to be asked, asks it.
     pub fn open_object<I: ?Sized + Interface>(&self, name: &str) -> Result<Object<I>, Error> {
+        match self.open_admitted(name) {
+            Err(Error::WouldBlock) => {
+                self.ask(name)?;
+                self.open_admitted(name)
+            }
+            opened => opened,
+        }
+    }
+
+    /// Asks the server of `name` to admit this component.
+    fn ask(&self, name: &str) -> Result<(), Error> {
+        let (instance, _) = name.split_once('.').ok_or(Error::NotFound)?;
+        let mut buffer = [0; 64];
+        let length = instance.len() + DOOR.len();
+        let text = buffer.get_mut(..length).ok_or(Error::TooLarge)?;
+        text[..instance.len()].copy_from_slice(instance.as_bytes());
+        text[instance.len()..].copy_from_slice(DOOR.as_bytes());
+        let text = core::str::from_utf8(text).map_err(|_| Error::Malformed)?;
+        let door = self.open_admitted::<dyn Door>(text)?;
+        let answer = door.proxy().ask(name);
+        let closed = self.close(door.first_portal().into());
+        answer.and(closed)
+    }
+
+    fn open_admitted<I: ?Sized + Interface>(&self, name: &str) -> Result<Object<I>, Error> {
         let signature = const { &Signature::of(&I::DESCRIPTOR) };
         let first = self.open(name, I::DESCRIPTOR.version, signature.bytes())?;
         u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)

@@ -3,10 +3,10 @@
 use cairn::Error;
 use cairn::record::Record;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_abi::descriptor::name_text;
+use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Export, Instance, Method};
 use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
-use cairn_names::{Additions, NAME_MAXIMUM, Policy, admits, belongs_to, parse_policy};
+use cairn_names::{Additions, NAME_MAXIMUM, Policy, admits, belongs_to, decide, parse_policy};
 use core::fmt::Write;
 
 struct Server;
@@ -39,12 +39,14 @@ fn instance_name(number: u64) -> Option<&'static str> {
 /// The description's export called `name`. Objects have no names.
 fn described(name: &str) -> Option<(usize, &'static Export)> {
     let (instance, export) = name.split_once('.')?;
-    let number =
-        instances().iter().find(|candidate| name_text(&candidate.name) == instance)?.number;
+    let is = |candidate: &[u8; NAME_SIZE], name: &str| {
+        candidate
+            .strip_prefix(name.as_bytes())
+            .is_some_and(|rest| rest.first().is_none_or(|byte| *byte == 0))
+    };
+    let number = instances().iter().find(|candidate| is(&candidate.name, instance))?.number;
     exports().iter().enumerate().find(|(_, candidate)| {
-        candidate.instance == number
-            && candidate.is_object == 0
-            && name_text(&candidate.name) == export
+        candidate.instance == number && candidate.is_object == 0 && is(&candidate.name, export)
     })
 }
 
@@ -99,7 +101,7 @@ impl interfaces::Names for Server {
                 (addition.number, addition.policy)
             }
         };
-        if admits(&policy, client) { Ok(number) } else { Err(Error::NotAllowed) }
+        decide(&policy, client).map(|()| number)
     }
 
     fn list(&self, number: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
@@ -175,6 +177,20 @@ impl interfaces::NameControl for Server {
                 .map(|instance| instance.number)
         })?;
         ADDITIONS.add(server, name, policy)
+    }
+
+    fn admit(
+        &self,
+        server: u64,
+        name: ReadWindow<'_>,
+        client: u64,
+        admitted: bool,
+    ) -> Result<(), Error> {
+        if !instances().iter().any(|instance| u64::from(instance.number) == client) {
+            return Err(Error::BadArgument);
+        }
+        let mut buffer = [0; NAME_MAXIMUM];
+        ADDITIONS.admit(server, name.text(&mut buffer)?, client, admitted)
     }
 
     fn remove(&self, server: u64, name: ReadWindow<'_>) -> Result<u64, Error> {

@@ -14,21 +14,40 @@ pub const ADDITIONS_OF_SERVER: usize = 16;
 
 const WORDS: usize = NAME_MAXIMUM.div_ceil(8);
 
-/// Which domains may open a name: a bit for each number.
+/// Which domains may open a name: a bit for each number. No domain has number 0: its bit is [`ASKS`].
 pub type Policy = [u64; 4];
+
+/// Whoever is not admitted asks the server.
+const ASKS: u64 = 1;
+/// What a policy says for it.
+const ASK: &str = "ask";
 
 /// Whether a policy admits a domain.
 pub fn admits(policy: &Policy, domain: u64) -> bool {
     policy.get((domain / 64) as usize).is_some_and(|word| word >> (domain % 64) & 1 == 1)
 }
 
-/// Reads a policy: `*`, or names separated by spaces, which `find` turns into numbers.
+/// Whether a domain may open a name; [`Error::WouldBlock`]: its server decides, and has not yet.
+pub fn decide(policy: &Policy, domain: u64) -> Result<(), Error> {
+    match (admits(policy, domain), policy[0] & ASKS) {
+        (true, _) => Ok(()),
+        (false, 0) => Err(Error::NotAllowed),
+        (false, _) => Err(Error::WouldBlock),
+    }
+}
+
+/// Reads a policy: `*`, or names separated by spaces, which `find` turns into numbers; `ask` is not a name,
+/// but lets the server decide about all others.
 pub fn parse_policy(text: &str, find: impl Fn(&str) -> Option<u32>) -> Result<Policy, Error> {
     if text.trim() == "*" {
         return Ok([u64::MAX; 4]);
     }
     let mut policy = [0; 4];
     for name in text.split_ascii_whitespace() {
+        if name == ASK {
+            policy[0] |= ASKS;
+            continue;
+        }
         let number = find(name).ok_or(Error::NotFound)? as usize;
         *policy.get_mut(number / 64).ok_or(Error::BadArgument)? |= 1 << (number % 64);
     }
@@ -195,6 +214,24 @@ impl Additions {
         })
     }
 
+    /// Changes whether a client may open a name of `server`.
+    pub fn admit(&self, server: u64, name: &str, client: u64, admitted: bool) -> Result<(), Error> {
+        let packed = pack(name)?;
+        self.write(|| {
+            for slot in &self.slots {
+                let mut addition = slot.read();
+                if addition.number != 0 && addition.server == server && addition.name == packed {
+                    let word = addition.policy.get_mut((client / 64) as usize);
+                    let (word, bit) = (word.ok_or(Error::BadArgument)?, 1 << (client % 64));
+                    *word = if admitted { *word | bit } else { *word & !bit };
+                    slot.write(&addition);
+                    return Ok(());
+                }
+            }
+            Err(Error::NotFound)
+        })
+    }
+
     /// Takes all names of `server` back; the value is how many.
     pub fn remove_all(&self, server: u64) -> Result<u64, Error> {
         self.write(|| Ok(self.clear(|addition| addition.server == server)))
@@ -276,5 +313,32 @@ mod tests {
         assert_eq!(parse_policy(" one  far ", find), Ok([2, 1 << 6, 0, 0]));
         assert_eq!(parse_policy("", find), Ok([0; 4]));
         assert_eq!(parse_policy("one two", find), Err(Error::NotFound));
+    }
+
+    #[test]
+    fn a_server_that_is_asked_decides() {
+        let find = |name: &str| (name == "one").then_some(1);
+        let policy = parse_policy("ask one", find).unwrap();
+        assert_eq!((decide(&policy, 1), decide(&policy, 2)), (Ok(()), Err(Error::WouldBlock)));
+        let closed = parse_policy("one", find).unwrap();
+        assert_eq!((decide(&closed, 1), decide(&closed, 2)), (Ok(()), Err(Error::NotAllowed)));
+        assert_eq!(decide(&parse_policy("*", find).unwrap(), 255), Ok(()));
+
+        let additions = Additions::new(1);
+        additions.add(7, "gate.a", policy).unwrap();
+        additions.add(7, "gate.b", policy).unwrap();
+        let decided = |name, client| decide(&additions.find(name).unwrap().policy, client);
+        assert_eq!(additions.admit(7, "gate.a", 70, true), Ok(()));
+        assert_eq!(
+            (decided("gate.a", 70), decided("gate.a", 71)),
+            (Ok(()), Err(Error::WouldBlock))
+        );
+        assert_eq!(decided("gate.b", 70), Err(Error::WouldBlock));
+        assert_eq!(additions.admit(7, "gate.a", 70, false), Ok(()));
+        assert_eq!(decided("gate.a", 70), Err(Error::WouldBlock));
+        // Another's name, no name, no domain.
+        assert_eq!(additions.admit(8, "gate.a", 70, true), Err(Error::NotFound));
+        assert_eq!(additions.admit(7, "gate.c", 70, true), Err(Error::NotFound));
+        assert_eq!(additions.admit(7, "gate.a", 256, true), Err(Error::BadArgument));
     }
 }

@@ -218,6 +218,20 @@ impl interfaces::Portals for Server {
         locked(|manager| manager.unregister(server, name))
     }
 
+    fn admit(
+        &self,
+        caller: Caller,
+        name: ReadWindow<'_>,
+        client: u64,
+        admitted: bool,
+    ) -> Result<(), Error> {
+        let server = number(caller.0.into())?;
+        let client = number(client)?;
+        let mut buffer = [0; NAME_MAXIMUM];
+        let name = name.text(&mut buffer)?;
+        locked(|_| NAME_CONTROL.admit(server.into(), name, client.into(), admitted))
+    }
+
     fn served_by(&self, caller: Caller, first: u64) -> Result<u64, Error> {
         let client = number(caller.0.into())?;
         locked(|manager| {
