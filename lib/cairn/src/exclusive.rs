@@ -47,7 +47,7 @@ pub struct RunToCompletion<T> {
     claimed: AtomicPtr<T>,
     #[cfg_attr(
         not(target_arch = "riscv64"),
-        expect(dead_code, reason = "claimed on the machine only")
+        allow(dead_code, reason = "claimed on the machine only")
     )]
     value: UnsafeCell<T>,
 }
