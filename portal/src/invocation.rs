@@ -68,6 +68,20 @@ impl Frame {
     }
 }
 
+/// Whether frames, from the top, hold their thread in `domain` or bring it back there. They do not if
+/// the thread only leaves: it was interrupted in the domain, that frame was unwound, and what lies below
+/// is the call that brought it there. Whenever it runs, it executes nothing of the domain.
+pub fn hold(frames: impl Iterator<Item = Frame>, domain: u64) -> bool {
+    let mut frames = frames.peekable();
+    let leaves = |frame: &Frame| frame.kind == Kind::Trap && frame.into == domain && frame.dead;
+    let entered =
+        |frame: &Frame| frame.kind == Kind::Call { callee: domain } && frame.into != domain;
+    if frames.next_if(leaves).is_some() {
+        frames.next_if(entered);
+    }
+    frames.any(|frame| frame.names(domain))
+}
+
 /// The frames of a thread that does not run, from the top.
 pub struct Walk<'a, W> {
     words: &'a W,

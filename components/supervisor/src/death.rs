@@ -9,7 +9,7 @@ use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::name_text;
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::{TRAP_SEPC, trap_register};
-use cairn_supervisor::stack::{Frame, Kind, Walk, Words};
+use cairn_supervisor::stack::{Frame, Kind, Walk, Words, hold};
 use cairn_supervisor::watch::Watch;
 use cairn_supervisor::{backoff, report};
 use core::fmt::Write;
@@ -52,11 +52,11 @@ impl System {
         Some((name, Walk::new(self, self.header.trap_return, index)))
     }
 
-    /// Whether a thread other than the supervisor's own is in `domain` or comes back to it.
+    /// Whether a thread other than the supervisor's own is in `domain` or comes back to it. Who only
+    /// leaves it does not count: whoever calls a dead domain again and again is always there.
     fn is_named(&self, domain: u64) -> bool {
         (0..self.thread_count()).any(|index| {
-            self.frames(index)
-                .is_some_and(|(_, mut frames)| frames.any(|frame| frame.names(domain)))
+            self.frames(index).is_some_and(|(_, frames)| hold(frames, domain))
         })
     }
 
@@ -73,7 +73,7 @@ impl System {
             return;
         };
         let domain = frame.into;
-        if state(domain).phase() != Phase::Alive {
+        if frame.dead || state(domain).phase() != Phase::Alive {
             // Whoever enters a dead domain faults at its first instruction: an error return.
             self.leave(domain, index, thread);
             return;
@@ -313,9 +313,9 @@ impl System {
     /// Once nothing names the domain, what it had goes back.
     fn settle(&self, domain: u64) {
         let state = state(domain);
+        // Calls that came in since.
+        self.leave_all(domain);
         if self.is_named(domain) {
-            // Calls that came in since.
-            self.leave_all(domain);
             let last = state.look_interval.load(Relaxed);
             let interval = (last * 2).min(ticks(LOOK_MAXIMUM_MICROSECONDS));
             if interval == last {
@@ -337,8 +337,8 @@ impl System {
         let state = state(domain);
         let portals = imports::PORTALS.domain_starts(domain);
         // From here to the start nothing waits, so no call comes in between.
+        self.leave_all(domain);
         if self.is_named(domain) {
-            self.leave_all(domain);
             state.due.store(now() + ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
             return;
         }

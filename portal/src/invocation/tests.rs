@@ -110,3 +110,21 @@ fn names_who_calls_and_who_is_called() {
         |domain| Walk::new(&world, TRAP_RETURN, 0).filter(|frame| frame.names(domain)).count();
     assert_eq!([named(1), named(2), named(3), named(4)], [2, 2, 2, 0]);
 }
+
+#[test]
+fn who_only_leaves_a_domain_is_not_held_there() {
+    let (mut world, headers, [_, second]) = three();
+    let held = |world: &World, domain| hold(Walk::new(world, TRAP_RETURN, 0), domain);
+    assert!([1, 2, 3].iter().all(|domain| held(&world, *domain)));
+    assert!(!held(&world, 4));
+    world.set(headers[3], FRAME_RETURN, TRAP_DEAD);
+    assert!(!held(&world, 3));
+    assert!(held(&world, 2));
+    // It comes back to 2, which is dead as well: 2 may still have a window in 3.
+    world.set(headers[2], FRAME_RETURN, second.1);
+    assert!(held(&world, 2));
+    // 3 called itself, or another that called it back.
+    let again = world.portal(0x3000, 0x40, 3, 3);
+    world.set(headers[2], FRAME_RETURN, again.0);
+    assert!(held(&world, 3));
+}

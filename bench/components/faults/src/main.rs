@@ -31,24 +31,40 @@ fn main() {
             if round >= WARM_UP {
                 samples.add(measure::since_page_fault(mark.load(Relaxed) as u64, sample.end));
             }
-            restart();
+            restart("victim", victim_answers);
         }
     });
-    report.samples(format_args!("restart.victim"), 1, |samples| {
+    let fault = || assert!(imports::VICTIM.fault().is_err(), "the victim did not fault");
+    restarts(&mut report, "victim", fault, victim_answers);
+    let crash = || imports::SUPERVISOR.crash("console").expect("the supervisor crashes a component");
+    restarts(&mut report, "console", crash, || imports::CONSOLE.write(&[]).is_ok());
+    report.end();
+}
+
+fn victim_answers() -> bool {
+    imports::VICTIM.answer().is_ok()
+}
+
+/// From a crash until the component answers again.
+fn restarts(report: &mut Report, name: &str, crash: impl Fn(), answers: impl Fn() -> bool) {
+    report.samples(format_args!("restart.{name}"), 1, |samples| {
         for round in 0..WARM_UP + ROUNDS {
             let begin = instructions();
-            restart();
+            crash();
+            restart(name, &answers);
             let end = instructions();
             if round >= WARM_UP {
                 samples.add(end - begin - 1);
             }
         }
     });
-    report.end();
 }
 
-/// Kills the victim, if it is not dead, and starts it; until it answers.
-fn restart() {
-    let _ = imports::SUPERVISOR.restart("victim");
-    while imports::VICTIM.answer().is_err() {}
+/// Asks for the start that the policy would delay more and more after so many faults, until the
+/// component answers.
+fn restart(name: &str, answers: impl Fn() -> bool) {
+    // It did not know yet that it crashed: the first call into it finds out.
+    let _ = answers();
+    let _ = imports::SUPERVISOR.restart(name);
+    while !answers() {}
 }
