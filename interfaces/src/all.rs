@@ -26,6 +26,7 @@ all! {
     MemoryStatistics,
     NameControl,
     Names,
+    ParameterTypes,
     PortalControl,
     PortalListing,
     Portals,

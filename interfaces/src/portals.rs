@@ -153,6 +153,50 @@ pub trait PortalControl {
     fn measure(&self, caller: Caller, specification: &str) -> Result<u64, Error>;
 }
 
+/// What a trusted server asks for whose parameters want code of their own in the portals, and whom the
+/// description connects to this.
+#[cairn::interface]
+pub trait ParameterTypes {
+    /// Registers the letter `A` to `Z` for parameters of one or two words, with machine code for the
+    /// way in and for the value on its way back: straight arithmetic on `t2` to `t6`, at most 16
+    /// instructions each, as `cairn_portal::parameter` has it. From then on all letters of `register`
+    /// may contain it. It is there for good; the same once more changes nothing.
+    fn register_parameter(
+        &self,
+        letter: u64,
+        words: u64,
+        call: &[u8],
+        back: &[u8],
+    ) -> Result<(), ParameterError>;
+}
+
+/// Why a parameter type is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::MethodError)]
+pub enum ParameterError {
+    /// The letter is not one of `A` to `Z`.
+    BadLetter,
+    /// The letter has another meaning already.
+    Taken,
+    /// A parameter has one or two words.
+    BadWords,
+    /// More than 16 instructions, or bytes that are no whole instructions.
+    BadLength,
+    /// A branch or a jump: a fragment runs straight through.
+    Jump,
+    /// A system instruction or a fence: a fragment only computes.
+    System,
+    /// A load, a store or an atomic operation: a fragment only computes.
+    Memory,
+    /// Not a 32-bit arithmetic instruction of RV64I without multiplication.
+    BadInstruction,
+    /// It writes another register than `t2` to `t6`.
+    WrongRegister,
+    /// It reads a register that holds nothing of the parameter.
+    Unset,
+    /// The call failed.
+    Portal(Error),
+}
+
 /// What may be known of portals; asking changes nothing.
 #[cairn::interface]
 pub trait PortalListing {

@@ -22,7 +22,7 @@ pub use crossing::{Crossing, End};
 pub use event::event;
 pub use frame::frame_size;
 pub use links::{Links, link};
-pub use pair::{SemaphoreOperation, pair, semaphore};
+pub use pair::{SemaphoreOperation, pair, pair_with_types, semaphore};
 pub use short_circuit::{ShortCircuit, short_circuit};
 
 /// What the generator made.

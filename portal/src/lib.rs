@@ -8,8 +8,10 @@
 pub mod generate;
 pub mod invocation;
 pub mod literal;
+pub mod parameter;
 pub mod specification;
 pub mod stencil;
 
 pub use generate::{Crossing, End, GenerateError, Generated, SemaphoreOperation, ShortCircuit};
+pub use parameter::{Parameter, ParameterError, Parameters};
 pub use specification::{Letter, Specification, SpecificationError, Stack, State};

@@ -1,6 +1,7 @@
 //! Portal specifications: the short strings that fix a portal's code (Pebble, USENIX 1999,
 //! section "Portal Specification").
 
+use crate::parameter::Parameters;
 use core::fmt;
 
 /// Most argument words of a portal: the argument registers of the C convention.
@@ -50,6 +51,13 @@ pub enum Letter {
     Thread,
     /// `h`: the time.
     Time,
+    /// `A` to `Z`: a type that was registered ([`Parameter`](crate::Parameter)).
+    Registered {
+        /// The letter.
+        letter: u8,
+        /// Its argument registers.
+        words: u8,
+    },
 }
 
 impl Letter {
@@ -57,8 +65,14 @@ impl Letter {
     pub const fn words(self) -> usize {
         match self {
             Letter::Read | Letter::Write => 2,
+            Letter::Registered { words, .. } => words as usize,
             _ => 1,
         }
+    }
+
+    /// Whether it is memory, which takes a window slot.
+    pub const fn is_window(self) -> bool {
+        matches!(self, Letter::Read | Letter::Write)
     }
 }
 
@@ -111,7 +125,9 @@ impl fmt::Display for SpecificationError {
             Reason::UnknownState => {
                 "expected a state letter: m (minimal), p (partial) or d (discarded)"
             }
-            Reason::UnknownLetter => "expected a parameter letter: one of i c r w = a t h",
+            Reason::UnknownLetter => {
+                "expected a parameter letter: one of i c r w = a t h, or a registered one"
+            }
             Reason::TooManyWords => "more than 8 argument words (r and w take two)",
             Reason::TooManyWindows => "more than 3 parameters of r and w",
             Reason::Impossible => "r goes with p or d and takes no r or w; d goes only with r",
@@ -150,7 +166,16 @@ impl Specification {
     }
 
     /// The same stack and state with these parameter letters.
-    pub fn with_letters(mut self, letters: &[u8]) -> Result<Specification, SpecificationError> {
+    pub fn with_letters(self, letters: &[u8]) -> Result<Specification, SpecificationError> {
+        self.with_types(letters, &Parameters::NONE)
+    }
+
+    /// The same when there are registered letters.
+    pub fn with_types(
+        mut self,
+        letters: &[u8],
+        types: &Parameters,
+    ) -> Result<Specification, SpecificationError> {
         self.count = 0;
         let mut words = 0;
         let mut windows = 0;
@@ -165,17 +190,20 @@ impl Specification {
                 b'a' => Letter::Domain,
                 b't' => Letter::Thread,
                 b'h' => Letter::Time,
-                _ => return Err(SpecificationError { at, reason: Reason::UnknownLetter }),
+                letter => match types.get(*letter) {
+                    Some(found) => Letter::Registered { letter: *letter, words: found.words },
+                    None => return Err(SpecificationError { at, reason: Reason::UnknownLetter }),
+                },
             };
             words += letter.words();
             if words > WORDS_MAXIMUM {
                 return Err(SpecificationError { at, reason: Reason::TooManyWords });
             }
-            windows += letter.words() - 1;
+            windows += usize::from(letter.is_window());
             if windows > WINDOWS_MAXIMUM {
                 return Err(SpecificationError { at, reason: Reason::TooManyWindows });
             }
-            if letter.words() == 2 && self.stack == Stack::RunToCompletion {
+            if letter.is_window() && self.stack == Stack::RunToCompletion {
                 return Err(SpecificationError { at, reason: Reason::Impossible });
             }
             self.letters[self.count] = letter;
@@ -196,7 +224,7 @@ impl Specification {
 
     /// Parameters that are windows.
     pub fn windows(&self) -> usize {
-        self.words() - self.count
+        self.letters().iter().filter(|letter| letter.is_window()).count()
     }
 
     /// Whether a call takes an activation from the callee's stack queue.
@@ -228,6 +256,7 @@ impl fmt::Display for Specification {
                 Letter::Domain => 'a',
                 Letter::Thread => 't',
                 Letter::Time => 'h',
+                Letter::Registered { letter, .. } => char::from(*letter),
             };
             write!(formatter, "{text}")?;
         }

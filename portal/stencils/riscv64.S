@@ -154,6 +154,26 @@ stencil_window_\position:
     window a5, a6, 5
     window a6, a7, 6
 
+# Registered types: their fragments work on t2 and t3, so argument registers are moved there and back.
+.macro argument register, position
+stencil_first_from_\position:
+    addi    t2, \register, 0
+stencil_first_to_\position:
+    addi    \register, t2, 0
+stencil_second_from_\position:
+    addi    t3, \register, 0
+stencil_second_to_\position:
+    addi    \register, t3, 0
+.endm
+    argument a0, 0
+    argument a1, 1
+    argument a2, 2
+    argument a3, 3
+    argument a4, 4
+    argument a5, 5
+    argument a6, 6
+    argument a7, 7
+
 # ---------------------------------------------------------------------------- call: enter
 
 stencil_enter:

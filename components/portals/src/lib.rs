@@ -14,7 +14,10 @@ pub const PORTAL_MAXIMUM: usize = 2048;
 #[cfg(test)]
 mod tests {
     use super::PORTAL_MAXIMUM;
-    use cairn_portal::{Crossing, SemaphoreOperation, Specification, generate};
+    use cairn_portal::parameter::FRAGMENT_MAXIMUM;
+    use cairn_portal::{
+        Crossing, Parameter, Parameters, SemaphoreOperation, Specification, generate,
+    };
 
     #[test]
     fn every_portal_has_room() {
@@ -28,6 +31,20 @@ mod tests {
                 let made = generate::pair(&specification, &crossing, &mut words, 0x1000).unwrap();
                 longest = longest.max(made.size);
             }
+        }
+        // Registered types, with the longest fragments.
+        const NOP: [u32; FRAGMENT_MAXIMUM] = [0x0003_8393; FRAGMENT_MAXIMUM];
+        let mut types = Parameters::NONE;
+        for (letter, words) in [(b'A', 1), (b'B', 2)] {
+            types.register(Parameter::new(letter, words, &NOP, &NOP).unwrap()).unwrap();
+        }
+        for letters in ["cAAAAAAA", "cBBBA", "crrBA", "crAAAAA", "cwAAAAA", "cwwAAA"] {
+            let specification = Specification::parse("np").unwrap();
+            let specification = specification.with_types(letters.as_bytes(), &types).unwrap();
+            let made =
+                generate::pair_with_types(&specification, &types, &crossing, &mut words, 0x1000)
+                    .unwrap();
+            longest = longest.max(made.size);
         }
         let specification = Specification::parse("rpctaiiiii").unwrap();
         let made = generate::semaphore(

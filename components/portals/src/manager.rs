@@ -14,7 +14,7 @@ use cairn_abi::domain::{
 use cairn_abi::record::Instance;
 use cairn_abi::semaphore::{semaphore_word, waiters_word};
 use cairn_portal::generate::link;
-use cairn_portal::{Crossing, End, SemaphoreOperation, Specification, Stack};
+use cairn_portal::{Crossing, End, Parameters, SemaphoreOperation, Specification, Stack};
 use cairn_portals::area::{Area, GRANULE, Granules};
 use cairn_portals::blocks::{Block, Blocks, Kind, State};
 use cairn_portals::entries::Entries;
@@ -39,6 +39,8 @@ pub struct Manager {
     /// Granules that invocation stacks name.
     pub named: Granules,
     templates: Templates,
+    /// Registered parameter types.
+    pub types: Parameters,
     /// Exports of the scheduler: objects of these interfaces.
     pub semaphore_export: u32,
     pub lock_export: u32,
@@ -87,6 +89,7 @@ impl Manager {
         registrations: Registrations::EMPTY,
         named: Granules::NONE,
         templates: Templates::EMPTY,
+        types: Parameters::NONE,
         semaphore_export: u32::MAX,
         lock_export: u32::MAX,
         next_counter: 0,
@@ -178,7 +181,9 @@ impl Manager {
         for (index, place) in places.iter_mut().enumerate().take(count) {
             crossing.index = (first + index) as u64;
             crossing.counter = counter;
-            *place = self.templates.find(&specification, &method(index), &crossing)? as u8;
+            *place =
+                self.templates.find((&specification, &self.types), &method(index), &crossing)?
+                    as u8;
             let template = self.templates.get(usize::from(*place));
             size += template.size as u64;
             takes_activation |= template.takes_activation;
@@ -351,10 +356,11 @@ fn end(instance: &Instance) -> End {
 pub fn with_letters(
     specification: Specification,
     letters: &[u8; LETTERS_SIZE],
+    types: &Parameters,
 ) -> Result<Specification, Error> {
     let length = letters.iter().position(|letter| *letter == 0).unwrap_or(LETTERS_SIZE);
     if letters[length..].iter().any(|letter| *letter != 0) {
         return Err(Error::BadArgument);
     }
-    specification.with_letters(&letters[..length]).map_err(|_| Error::NotSupported)
+    specification.with_types(&letters[..length], types).map_err(|_| Error::NotSupported)
 }

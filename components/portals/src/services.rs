@@ -208,7 +208,7 @@ impl Manager {
         for (method, bytes) in registration.methods.iter_mut().zip(methods) {
             method.0.copy_from_slice(&bytes[..LETTERS_SIZE]);
             method.1 = bytes.last_chunk::<8>().map_or(0, |entry| u64::from_le_bytes(*entry));
-            with_letters(standard, &method.0)?;
+            with_letters(standard, &method.0, &self.types)?;
             if method.0[0] != b'c' || !own.contains(&method.1) {
                 return Err(Error::BadArgument);
             }

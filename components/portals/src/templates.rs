@@ -5,7 +5,9 @@ use crate::manager::Entry;
 use cairn::Error;
 use cairn_abi::descriptor::LETTERS_SIZE;
 use cairn_portal::generate::{self, Links};
-use cairn_portal::{Crossing, GenerateError, SemaphoreOperation, Specification, Stack, State};
+use cairn_portal::{
+    Crossing, GenerateError, Parameters, SemaphoreOperation, Specification, Stack, State,
+};
 use cairn_portals::PORTAL_MAXIMUM;
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -113,7 +115,7 @@ impl Templates {
     /// whether calls are counted or stamped matter here. Letters may come from an untrusted server.
     pub fn find(
         &mut self,
-        specification: &Specification,
+        (specification, types): (&Specification, &Parameters),
         method: &Entry,
         crossing: &Crossing,
     ) -> Result<usize, Error> {
@@ -123,7 +125,7 @@ impl Templates {
         {
             return Ok(place);
         }
-        let specification = crate::manager::with_letters(*specification, &method.letters)?;
+        let specification = crate::manager::with_letters(*specification, &method.letters, types)?;
         let place = self.next;
         let template = &mut self.slots[place];
         // If it fails in the middle, nothing may be found here.
@@ -132,7 +134,7 @@ impl Templates {
             <[u32]>::mut_from_bytes(template.code.as_mut_bytes()).map_err(|_| Error::Unknown)?;
         let made = match method.operation {
             Some(operation) => generate::semaphore(operation, &specification, crossing, words, 0),
-            None => generate::pair(&specification, crossing, words, 0),
+            None => generate::pair_with_types(&specification, types, crossing, words, 0),
         };
         let made = made.map_err(|error| match error {
             GenerateError::NoSpace => Error::Exhausted,

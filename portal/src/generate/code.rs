@@ -2,6 +2,7 @@
 
 use super::{Crossing, Generated};
 use crate::literal::LITERALS_SIZE;
+use crate::parameter::Fragment;
 use crate::stencil::{self, Fill, Form, Label, Stencil, Value};
 
 /// Why nothing was generated.
@@ -92,6 +93,15 @@ impl<'a> Code<'a> {
                 }
             }
         }
+        self.at = end;
+        Ok(())
+    }
+
+    /// A registered type's fragment.
+    pub fn checked(&mut self, fragment: &Fragment) -> Result<(), GenerateError> {
+        let end = self.at + fragment.code().len();
+        let room = self.words.get_mut(self.at..end).ok_or(GenerateError::NoSpace)?;
+        room.copy_from_slice(fragment.code());
         self.at = end;
         Ok(())
     }

@@ -6,6 +6,7 @@ use super::frame::frame_values;
 use super::parameters::parameters;
 use super::{Crossing, GenerateError, Generated};
 use crate::literal::*;
+use crate::parameter::Parameters;
 use crate::specification::Specification;
 use crate::stencil::{self, Value};
 
@@ -45,7 +46,7 @@ pub(super) fn discarding(
     let start = code.literals()?;
     frame_values(&mut code, specification, crossing);
     code.emit(&stencil::EVENT_ENTER)?;
-    parameters(&mut code, specification)?;
+    parameters(&mut code, specification, &Parameters::NONE)?;
     enter(&mut code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
     code.emit(&stencil::LEAVE_MINIMAL)?;

@@ -5,9 +5,10 @@ use super::code::{Code, enter};
 use super::event::discarding;
 use super::frame::{frame_values, stamped_frame_size, window_values};
 use super::links::{Links, link};
-use super::parameters::{close_windows, parameters, scrub_unused};
+use super::parameters::{close_windows, parameters, scrub_unused, value_back};
 use super::{Crossing, GenerateError, Generated};
 use crate::literal::*;
+use crate::parameter::Parameters;
 use crate::specification::{Letter, Specification, Stack, State};
 use crate::stencil::{self, Label, Stencil, Value};
 
@@ -19,7 +20,18 @@ pub fn pair(
     words: &mut [u32],
     address: u64,
 ) -> Result<Generated, GenerateError> {
-    portal_pair(specification, crossing, None, words, address)
+    pair_with_types(specification, &Parameters::NONE, crossing, words, address)
+}
+
+/// The same for a specification that may have registered letters.
+pub fn pair_with_types(
+    specification: &Specification,
+    types: &Parameters,
+    crossing: &Crossing,
+    words: &mut [u32],
+    address: u64,
+) -> Result<Generated, GenerateError> {
+    portal_pair((specification, types), crossing, None, words, address)
 }
 
 /// Which half of a semaphore a hybrid portal is.
@@ -44,11 +56,11 @@ pub fn semaphore(
         SemaphoreOperation::P => &stencil::SEMAPHORE_P,
         SemaphoreOperation::V => &stencil::SEMAPHORE_V,
     };
-    portal_pair(specification, crossing, Some(fast_path), words, address)
+    portal_pair((specification, &Parameters::NONE), crossing, Some(fast_path), words, address)
 }
 
 fn portal_pair(
-    specification: &Specification,
+    (specification, types): (&Specification, &Parameters),
     crossing: &Crossing,
     fast_path: Option<&Stencil>,
     words: &mut [u32],
@@ -58,8 +70,8 @@ fn portal_pair(
     if specification.state == State::Discarded {
         return discarding(code, specification, crossing);
     }
-    let call = call_half(&mut code, specification, crossing, fast_path)?;
-    let (back, abort, dead) = return_half(&mut code, specification, crossing)?;
+    let call = call_half(&mut code, (specification, types), crossing, fast_path)?;
+    let (back, abort, dead) = return_half(&mut code, (specification, types), crossing)?;
     let links = Links {
         call: call * 4,
         back: back * 4,
@@ -74,7 +86,7 @@ fn portal_pair(
 /// The call half; the literals' place is returned so that the pair can be linked.
 fn call_half(
     code: &mut Code,
-    specification: &Specification,
+    (specification, types): (&Specification, &Parameters),
     crossing: &Crossing,
     fast_path: Option<&Stencil>,
 ) -> Result<usize, GenerateError> {
@@ -110,7 +122,7 @@ fn call_half(
     if specification.state == State::Partial {
         code.emit(&stencil::SAVE_PARTIAL)?;
     }
-    parameters(code, specification)?;
+    parameters(code, specification, types)?;
     enter(code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
     if specification.state == State::Partial && specification.stack != Stack::RunToCompletion {
@@ -148,7 +160,7 @@ fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
 /// The return half: its places of return, abort and dead entry.
 fn return_half(
     code: &mut Code,
-    specification: &Specification,
+    (specification, types): (&Specification, &Parameters),
     crossing: &Crossing,
 ) -> Result<(usize, usize, usize), GenerateError> {
     let start = code.literals()?;
@@ -157,6 +169,7 @@ fn return_half(
     let release = specification.takes_activation();
 
     enter(code, crossing, &stencil::RETURN_ENTER)?;
+    value_back(code, specification, types)?;
     close_windows(code, specification, |letter| match letter {
         Letter::Write => SERVICE_CLOSE_WRITE,
         _ => SERVICE_CLOSE,

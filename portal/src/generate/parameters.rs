@@ -4,6 +4,7 @@ use super::GenerateError;
 use super::code::Code;
 use super::frame::window_values;
 use crate::literal::*;
+use crate::parameter::Parameters;
 use crate::specification::{Letter, Specification};
 use crate::stencil::{self, Value};
 
@@ -11,6 +12,7 @@ use crate::stencil::{self, Value};
 pub(super) fn parameters(
     code: &mut Code,
     specification: &Specification,
+    types: &Parameters,
 ) -> Result<(), GenerateError> {
     let mut position = 0;
     let mut slot = 0;
@@ -33,8 +35,41 @@ pub(super) fn parameters(
                 code.emit(&stencil::WINDOW[position])?;
                 slot += 1;
             }
+            Letter::Registered { letter, words } => {
+                let found = types.get(*letter).ok_or(GenerateError::DoesNotFit)?;
+                let two = *words == 2;
+                code.emit(&stencil::FIRST_FROM[position])?;
+                if two {
+                    code.emit(&stencil::SECOND_FROM[position + 1])?;
+                }
+                code.checked(&found.call)?;
+                code.emit(&stencil::FIRST_TO[position])?;
+                if two {
+                    code.emit(&stencil::SECOND_TO[position + 1])?;
+                }
+            }
         }
         position += letter.words();
+    }
+    Ok(())
+}
+
+/// The reply's value on its way back through the registered types, the last parameter's first.
+pub(super) fn value_back(
+    code: &mut Code,
+    specification: &Specification,
+    types: &Parameters,
+) -> Result<(), GenerateError> {
+    /// The value is in `a1`.
+    const VALUE: usize = 1;
+    for letter in specification.letters().iter().rev() {
+        let Letter::Registered { letter, .. } = letter else { continue };
+        let found = types.get(*letter).ok_or(GenerateError::DoesNotFit)?;
+        if !found.back.code().is_empty() {
+            code.emit(&stencil::FIRST_FROM[VALUE])?;
+            code.checked(&found.back)?;
+            code.emit(&stencil::FIRST_TO[VALUE])?;
+        }
     }
     Ok(())
 }
@@ -56,7 +91,7 @@ pub(super) fn close_windows(
     specification: &Specification,
     service: impl Fn(Letter) -> i64,
 ) -> Result<(), GenerateError> {
-    let windows = specification.letters().iter().filter(|letter| letter.words() == 2);
+    let windows = specification.letters().iter().filter(|letter| letter.is_window());
     for (slot, letter) in windows.enumerate() {
         let service = service(*letter);
         code.value(Value::WindowService, service);

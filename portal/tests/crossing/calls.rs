@@ -94,7 +94,7 @@ impl World {
         let mut buffers: Vec<Buffer> = Vec::new();
         let mut position = 0;
         for letter in connection.specification.letters() {
-            if letter.words() == 2 {
+            if letter.is_window() {
                 let slot = buffers.len() as u64;
                 let register = A0 + position as u8;
                 let buffer =
@@ -160,6 +160,7 @@ impl World {
                 Letter::Index => assert_eq!(found, connection.index),
                 Letter::Domain => assert_eq!(found, connection.caller as u64),
                 Letter::Thread => assert_eq!(found, THREAD as u64),
+                Letter::Registered { .. } => unreachable!("`types` has these"),
                 Letter::Time => assert!((time..=self.machine.csr.time).contains(&found)),
                 Letter::Read | Letter::Write => {
                     let buffer = buffers.iter().find(|buffer| buffer.register == register).unwrap();

@@ -12,4 +12,5 @@ mod places;
 mod run;
 mod semaphores;
 mod traps;
+mod types;
 mod world;

@@ -60,6 +60,15 @@ pub trait Late {
     fn multiply(&self, left: u64, right: u64) -> Result<u64, Error>;
 }
 
+/// Has a parameter type registered.
+#[cairn::interface]
+pub trait Typist {
+    /// Registers `H`.
+    fn register(&self) -> Result<(), Error>;
+    /// Tries what must be refused; the number of the first that was not, or 0.
+    fn refusals(&self) -> Result<u64, Error>;
+}
+
 /// What a client takes `server.hostile` for.
 #[cairn::interface]
 pub trait Harmless {

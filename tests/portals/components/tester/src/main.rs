@@ -8,6 +8,7 @@ mod report;
 mod lies;
 mod registers;
 mod starved;
+mod types;
 
 use cairn::call::Call;
 use cairn::component::Interface;
@@ -17,17 +18,25 @@ use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_interfaces::{
     LockProxy, PortalControl, PortalListing, Portals, PortalsProxy, SemaphoreProxy, Threads,
 };
-use cairn_test_portals_contract::{CounterProxy, Late, Service, ServiceProxy, Slow, progress};
+use cairn_test_portals_contract::{
+    CounterProxy, Late, Service, ServiceProxy, Slow, Typist, progress,
+};
 use report::Failed;
 
 cairn::component! {
     name: "portal-test-tester",
-    imports: { portals: Portals, control: PortalControl, listing: PortalListing, threads: Threads },
+    imports: {
+        portals: Portals,
+        control: PortalControl,
+        listing: PortalListing,
+        threads: Threads,
+        typist: Typist,
+    },
     main: main,
 }
 
 fn main() {
-    let tests: [(&str, fn() -> Result<(), Failed>); 15] = [
+    let tests: [(&str, fn() -> Result<(), Failed>); 16] = [
         ("open by name and call", open),
         ("refusals", refusals),
         ("close and open again", close),
@@ -40,6 +49,7 @@ fn main() {
         ("locks", locks),
         ("death", death),
         ("registers that look like names", registers::registers),
+        ("a registered parameter type", types::types),
         ("a server that lies", lies::lies),
         ("a starved client", starved::starved),
         ("cost", cost),
