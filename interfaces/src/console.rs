@@ -1,6 +1,6 @@
-//! The console: one line-oriented terminal.
+//! The console: a terminal, which several clients share line by line.
 
-use cairn::Error;
+use cairn::{Caller, Error, Object};
 
 /// The terminal, as its users see it.
 #[cairn::interface]
@@ -15,4 +15,21 @@ pub trait Console {
     /// Waits for a line, which is shown while it is typed and can be corrected with backspace and
     /// ctrl-U; the value is its length without the end of the line. What does not fit is cut off.
     fn read_line(&self, buffer: &mut [u8]) -> Result<usize, Error>;
+    /// Opens the terminal for oneself, twice at most: one more ends the oldest.
+    fn open(&self, caller: Caller) -> Result<Object<dyn Terminal>, Error>;
+}
+
+/// The terminal, opened: an object. What it writes comes out in whole lines, however it is written.
+#[cairn::interface]
+pub trait Terminal {
+    /// Writes text. It is shown when its line ends, when 256 bytes have come together, or with `flush`.
+    fn write(&self, text: &[u8]) -> Result<(), Error>;
+    /// Shows what was written of a line that has not ended.
+    fn flush(&self) -> Result<(), Error>;
+    /// Shows what was written, a prompt perhaps, and waits for a line as [`Console::read_line`] does.
+    fn read_line(&self, buffer: &mut [u8]) -> Result<usize, Error>;
+    /// Whether lines are shown while they are typed; they are at first.
+    fn set_echo(&self, on: bool) -> Result<(), Error>;
+    /// Shows what was written and ends the object.
+    fn close(&self) -> Result<(), Error>;
 }

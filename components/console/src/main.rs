@@ -4,15 +4,17 @@
 #![forbid(unsafe_code)]
 
 mod port;
+mod terminals;
 mod waiting;
 
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Error, environment};
+use cairn::{Caller, Error, Object, environment};
 use cairn_console::discipline::{self, Line};
 use cairn_console::ring::Ring;
-use cairn_interfaces::{Console, InterruptProxy, Portals, SemaphoreProxy};
+use cairn_interfaces::{Console, InterruptProxy, Portals, SemaphoreProxy, Terminal};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use port::{Port, TRANSMIT_FIFO};
+use terminals::TERMINALS;
 use waiting::{Event, Turn};
 
 /// Bytes of one write that are never mixed with another's.
@@ -25,7 +27,7 @@ const LINE: usize = 256;
 /// The acknowledgement follows the four portals of the device's semaphore.
 const ACKNOWLEDGE: u32 = 4;
 
-struct Terminal {
+struct Screen {
     /// Written by the holder of `turn`, read by the interrupt thread.
     output: Ring<1024>,
     /// Written by the interrupt thread.
@@ -39,7 +41,7 @@ struct Terminal {
     arrived: Event,
 }
 
-static TERMINAL: Terminal = Terminal {
+static TERMINAL: Screen = Screen {
     output: Ring::new(),
     input: Ring::new(),
     turn: Turn::new(),
@@ -53,6 +55,7 @@ cairn::component! {
     name: "console",
     imports: { portals: Portals },
     exports: { console: Console = TERMINAL },
+    objects: { terminal: Terminal = TERMINALS },
     main: main,
 }
 
@@ -77,7 +80,7 @@ fn main() {
     }
 }
 
-impl Terminal {
+impl Screen {
     /// From the port to readers.
     fn receive(&self, port: &Port) {
         for _ in 0..RECEIVED_AT_ONCE {
@@ -123,16 +126,43 @@ impl Terminal {
         Ok(())
     }
 
-    fn show(&self, bytes: &[u8]) -> Result<(), Error> {
+    /// Adds bytes to the output, in this thread's turn.
+    fn put_all(&self, bytes: impl Iterator<Item = u8>) -> Result<(), Error> {
         let port = environment::device(0).map(Port::at).ok_or(Error::NotSupported)?;
-        self.turn.take(|| {
-            let result = bytes
-                .iter()
-                .flat_map(|byte| discipline::output(*byte))
-                .try_for_each(|byte| self.put(&port, byte));
-            port.set_transmit_interrupt(true);
-            result
-        })
+        let result = bytes.flat_map(discipline::output).try_for_each(|byte| self.put(&port, byte));
+        port.set_transmit_interrupt(true);
+        result
+    }
+
+    fn show(&self, bytes: &[u8]) -> Result<(), Error> {
+        self.turn.take(|| self.put_all(bytes.iter().copied()))
+    }
+
+    /// A reader that counted itself does not wait. If it was signalled meanwhile, the next one finds
+    /// nothing and waits again.
+    fn wait_no_more(&self) {
+        let less = |readers: u32| readers.checked_sub(1);
+        let _ = self.readers.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less);
+    }
+
+    /// A line, which is shown while it is typed if `echo`.
+    fn collect_line(&self, buffer: WriteWindow, echo: bool) -> Result<usize, Error> {
+        let mut line = Line::<LINE>::new();
+        loop {
+            let mut byte = [0];
+            self.wait_for(&mut byte)?;
+            let mut shown = Ok(());
+            let ended = line.take(byte[0], |bytes| {
+                // The end of the line is always seen.
+                if echo || bytes == b"\n" {
+                    shown = shown.and(self.show(bytes));
+                }
+            });
+            shown?;
+            if ended {
+                return Ok(buffer.write(0, line.bytes()));
+            }
+        }
     }
 
     /// Takes input into `buffer`, at least a byte.
@@ -141,15 +171,15 @@ impl Terminal {
             self.readers.fetch_add(1, Ordering::AcqRel);
             let count = self.input.pop_into(buffer);
             if count > 0 {
-                // What was counted may be signalled now: the next reader finds nothing and waits again.
+                self.wait_no_more();
                 return Ok(count);
             }
-            self.arrived.wait()?;
+            self.arrived.wait().inspect_err(|_| self.wait_no_more())?;
         }
     }
 }
 
-impl Console for Terminal {
+impl Console for Screen {
     fn write(&self, text: ReadWindow) -> Result<(), Error> {
         text.pieces::<TOGETHER>(|piece| self.show(piece))
     }
@@ -172,16 +202,10 @@ impl Console for Terminal {
     }
 
     fn read_line(&self, buffer: WriteWindow) -> Result<usize, Error> {
-        let mut line = Line::<LINE>::new();
-        loop {
-            let mut byte = [0];
-            self.wait_for(&mut byte)?;
-            let mut shown = Ok(());
-            let ended = line.take(byte[0], |bytes| shown = shown.and(self.show(bytes)));
-            shown?;
-            if ended {
-                return Ok(buffer.write(0, line.bytes()));
-            }
-        }
+        self.collect_line(buffer, true)
+    }
+
+    fn open(&self, caller: Caller) -> Result<Object<dyn Terminal>, Error> {
+        TERMINALS.open(caller)
     }
 }
