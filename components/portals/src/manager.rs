@@ -19,7 +19,7 @@ use cairn_portals::area::{Area, GRANULE, Granules};
 use cairn_portals::blocks::{Block, Blocks, Kind, State};
 use cairn_portals::entries::Entries;
 use cairn_portals::shares::{Shares, clients};
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicI64, Ordering};
 
 /// The one manager.
 pub static MANAGER: Exclusive<Manager> = Exclusive::new(Manager::EMPTY);
@@ -169,7 +169,8 @@ impl Manager {
         memory.check_alive(target.server, None)?;
         let specification = self.specification(&memory, target)?;
         let first = self.entries[usize::from(client)].find(count).ok_or(Error::Exhausted)?;
-        let mut crossing = self.crossing(&memory, client, target)?;
+        let mut crossing = Crossing::default();
+        self.describe_crossing(&mut crossing, &memory, client, target)?;
         if specification.stack == Stack::RunToCompletion {
             crossing.stack = memory.instance(target.server)?.stack;
         }
@@ -212,9 +213,7 @@ impl Manager {
             crossing.entry = method(index).entry;
             crossing.counter = if counter == 0 { 0 } else { counter + index as u64 * 8 };
             let words = memory.code_words(address, template.size);
-            for (word, value) in words.iter().zip(template.code()) {
-                word.store(*value as i64, Ordering::Relaxed);
-            }
+            copy(words, template.code());
             link(&template.links, &crossing, address, |offset, value| {
                 if let Some(word) = words.get(offset / 8) {
                     word.store(value as i64, Ordering::Relaxed);
@@ -281,31 +280,31 @@ impl Manager {
     }
 
     /// What is the same for all methods of a block, but the stack queue.
-    fn crossing(&self, memory: &Memory, client: u8, target: &Target) -> Result<Crossing, Error> {
+    /// It is filled in where it is, since it is long.
+    fn describe_crossing(
+        &self,
+        crossing: &mut Crossing,
+        memory: &Memory,
+        client: u8,
+        target: &Target,
+    ) -> Result<(), Error> {
         let (caller, callee) = (memory.instance(client)?, memory.instance(target.server)?);
         let stack = match caller.stack_group {
             u32::MAX => 0,
             group => STACK_GROUPS + u64::from(group) * STACK_GROUP_SIZE,
         };
-        let (mut source, mut source_size, mut source_entry) =
-            (cairn_abi::address::region(caller.number), caller.entries_span, caller.entries);
-        if let Kind::Semaphore(index) = target.kind {
-            (source, source_size, source_entry) = (semaphore_word(index.into()), 0, 0);
-        }
-        Ok(Crossing {
-            caller: end(caller),
-            callee: end(callee),
-            stub: callee.stub,
-            constant: target.constant,
-            stack,
-            source,
-            source_size,
-            source_entry,
-            services: memory.header.services,
-            asids: memory.header.asid_bits != 0,
-            longest_execution: memory.longest_execution(target.kind),
-            ..Crossing::default()
-        })
+        (crossing.source, crossing.source_size, crossing.source_entry) = match target.kind {
+            Kind::Semaphore(index) => (semaphore_word(index.into()), 0, 0),
+            _ => (cairn_abi::address::region(caller.number), caller.entries_span, caller.entries),
+        };
+        (crossing.caller, crossing.callee) = (end(caller), end(callee));
+        crossing.stub = callee.stub;
+        crossing.constant = target.constant;
+        crossing.stack = stack;
+        crossing.services = memory.header.services;
+        crossing.asids = memory.header.asid_bits != 0;
+        crossing.longest_execution = memory.longest_execution(target.kind);
+        Ok(())
     }
 
     /// In a counting build, the counters of a new block; zero: none are left, and nothing is counted.
@@ -341,6 +340,20 @@ impl Manager {
             count += 1;
         }
         count
+    }
+}
+
+/// Copies code, four words at a time: most of what making a portal costs.
+fn copy(words: &[AtomicI64], code: &[u64]) {
+    let (words, words_rest) = words.as_chunks::<4>();
+    let (code, code_rest) = code.as_chunks::<4>();
+    for (words, code) in words.iter().zip(code) {
+        for (word, value) in words.iter().zip(code) {
+            word.store(*value as i64, Ordering::Relaxed);
+        }
+    }
+    for (word, value) in words_rest.iter().zip(code_rest) {
+        word.store(*value as i64, Ordering::Relaxed);
     }
 }
 

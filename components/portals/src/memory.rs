@@ -95,6 +95,9 @@ impl Memory {
         let (Kind::Export(number) | Kind::Object(number, _)) = kind else { return 0 };
         let nanoseconds =
             self.exports.get(number as usize).map_or(0, |export| export.longest_execution);
+        if nanoseconds == 0 {
+            return 0;
+        }
         (u128::from(nanoseconds) * u128::from(self.header.time_base)).div_ceil(1_000_000_000) as u64
     }
 
