@@ -8,8 +8,8 @@
 
 use cairn::registers::Registers;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Error, environment};
-use cairn_interfaces::{Console, InterruptProxy, SemaphoreProxy};
+use cairn::{Caller, Error, Object, environment};
+use cairn_interfaces::{Console, InterruptProxy, SemaphoreProxy, Terminal};
 use cairn_test_hostile_beat::{Storm, mode};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -86,6 +86,10 @@ impl Console for Server {
     }
 
     fn read_line(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
+        Err(Error::NotSupported)
+    }
+
+    fn open(&self, _caller: Caller) -> Result<Object<dyn Terminal>, Error> {
         Err(Error::NotSupported)
     }
 }
