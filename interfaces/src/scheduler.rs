@@ -208,4 +208,6 @@ pub trait SchedulerControl {
     fn allocate_lock(&self, domain: u64) -> Result<u64, Error>;
     /// Frees a lock of a domain.
     fn free_lock(&self, domain: u64, lock: u64) -> Result<(), Error>;
+    /// What a domain has, packed: threads in bits 0 to 15, semaphores in 16 to 31, locks in 32 to 47.
+    fn held(&self, domain: u64) -> Result<u64, Error>;
 }

@@ -121,6 +121,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.domains[domain as usize].quota = quota;
     }
 
+    /// Threads, semaphores and locks that `domain` has.
+    pub fn held(&self, domain: u8) -> [u16; 3] {
+        let account = &self.domains[domain as usize];
+        [account.threads.into(), account.semaphores, account.locks.into()]
+    }
+
     /// The highest priority that `domain` may give its threads.
     pub fn highest_priority(&self, domain: u8) -> u8 {
         self.domains[domain as usize].quota.priority

@@ -125,4 +125,10 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         let owner = domain(owner)?;
         Self::with(|core| core.free_lock(owner, lock))
     }
+
+    fn held(&self, of: u64) -> Result<u64, Error> {
+        let of = domain(of)?;
+        let [threads, semaphores, locks] = Self::with(|core| core.held(of)).map(u64::from);
+        Ok(threads | semaphores << 16 | locks << 32)
+    }
 }

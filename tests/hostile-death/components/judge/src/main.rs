@@ -8,6 +8,7 @@ use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{Thread, spawn};
+use cairn_test_hostile_contract::measure::{Measure, Tellers};
 use cairn_test_hostile_contract::Line;
 use cairn_test_hostile_nest::{Holder, Hop};
 use core::fmt::{self, Write};
@@ -22,6 +23,7 @@ cairn::component! {
         supervisor: interfaces::Supervisor,
         usage: interfaces::MemoryStatistics,
         code: interfaces::PortalListing,
+        names: interfaces::Names,
         portals: interfaces::Portals,
         holder: Holder,
         front: Holder,
@@ -57,7 +59,7 @@ impl Judge {
     }
 
     /// Says whether a test held, and whether all that it took came back.
-    fn end(&mut self, name: &str, before: (u64, u64, usize)) {
+    fn end(&mut self, name: &str, before: Measure) {
         // What dead domains had goes back when nobody is in them any more.
         for _ in 0..500 {
             if measure() == before {
@@ -72,11 +74,14 @@ impl Judge {
     }
 }
 
-/// Free pages, bytes of portal code, threads.
-fn measure() -> (u64, u64, usize) {
-    let threads = (0..64).filter(|index| imports::CONTROL.thread_state(*index).is_ok()).count();
-    let part = |words: Result<u64, Error>| words.expect("usage") & 0xffff_ffff;
-    (part(imports::USAGE.usage()), part(imports::CODE.usage()), threads)
+fn measure() -> Measure {
+    Tellers {
+        control: imports::CONTROL,
+        memory: imports::USAGE,
+        portals: imports::CODE,
+        names: imports::NAMES,
+    }
+    .measure()
 }
 
 fn pause(microseconds: u64) {

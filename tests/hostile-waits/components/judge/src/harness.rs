@@ -1,8 +1,8 @@
 //! What is the same for all attacks: the comparison, the look at what the system has.
 
-use crate::imports::{CODE, CONSOLE, CONTROL, THREADS, USAGE};
-use cairn::Error;
+use crate::imports::{CODE, CONSOLE, CONTROL, NAMES, THREADS, USAGE};
 use cairn::time::{now, ticks};
+use cairn_test_hostile_contract::measure::{Measure, Tellers};
 use core::fmt;
 
 /// Writes to the console.
@@ -20,13 +20,8 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Free pages, bytes of portal code, threads.
-type Measure = (u64, u64, usize);
-
 fn measure() -> Measure {
-    let threads = (0..64).filter(|index| CONTROL.thread_state(*index).is_ok()).count();
-    let part = |words: Result<u64, Error>| words.expect("usage") & 0xffff_ffff;
-    (part(USAGE.usage()), part(CODE.usage()), threads)
+    Tellers { control: CONTROL, memory: USAGE, portals: CODE, names: NAMES }.measure()
 }
 
 pub fn pause(microseconds: u64) {

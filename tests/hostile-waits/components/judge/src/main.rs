@@ -23,6 +23,7 @@ cairn::component! {
         supervisor: interfaces::Supervisor,
         usage: interfaces::MemoryStatistics,
         code: interfaces::PortalListing,
+        names: interfaces::Names,
         memory: interfaces::Memory,
         portals: interfaces::Portals,
         clock: interfaces::Clock,

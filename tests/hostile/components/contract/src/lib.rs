@@ -3,6 +3,7 @@
 
 #[cfg(target_arch = "riscv64")]
 pub mod machine;
+pub mod measure;
 
 use cairn::Error;
 

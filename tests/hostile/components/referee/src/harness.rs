@@ -1,8 +1,9 @@
 //! What is the same for all attacks: the attack, the way back, the look around.
 
-use crate::imports::{ATTACKER, CODE, CONSOLE, CONTROL, SUPERVISOR, THREADS, USAGE, VICTIM};
+use crate::imports::{ATTACKER, CODE, CONSOLE, CONTROL, NAMES, SUPERVISOR, THREADS, USAGE, VICTIM};
 use cairn::Error;
 use cairn::time::{now, ticks};
+use cairn_test_hostile_contract::measure::{Measure, Tellers};
 use core::fmt;
 
 /// Writes to the console.
@@ -20,24 +21,7 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// What the system has; the same before and after every attack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Measure {
-    free_pages: u64,
-    code_bytes: u64,
-    threads: u64,
-}
-
-impl Measure {
-    pub fn take() -> Measure {
-        let threads = (0..64).filter(|index| CONTROL.thread_state(*index).is_ok()).count();
-        Measure {
-            free_pages: USAGE.usage().expect("usage") & 0xffff_ffff,
-            code_bytes: CODE.usage().expect("usage") & 0xffff_ffff,
-            threads: threads as u64,
-        }
-    }
-}
+const TELLERS: Tellers = Tellers { control: CONTROL, memory: USAGE, portals: CODE, names: NAMES };
 
 pub fn pause(microseconds: u64) {
     THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
@@ -61,10 +45,10 @@ impl Harness {
     pub fn begin() -> Harness {
         pause(20_000);
         // What is allocated once, such as a page table for memory at run time, is there from here on.
-        let mut harness = Harness { failed: 0, before: Measure::take() };
+        let mut harness = Harness { failed: 0, before: TELLERS.measure() };
         harness.renew();
         pause(20_000);
-        harness.before = Measure::take();
+        harness.before = TELLERS.measure();
         harness
     }
 
@@ -107,7 +91,7 @@ impl Harness {
         self.expect(name, VICTIM.echo(41), Ok(42));
         self.expect(name, VICTIM.is_whole(), Ok(true));
         // Code and stacks go back as soon as nobody is there any more.
-        let mut after = Measure::take();
+        let mut after = TELLERS.measure();
         for round in 0..200 {
             if after == self.before {
                 break;
@@ -118,7 +102,7 @@ impl Harness {
                 // the supervisor's registers still do, until it looks at other stacks.
                 self.renew();
             }
-            after = Measure::take();
+            after = TELLERS.measure();
         }
         self.expect(name, after, self.before);
         // Once is enough for what is lost.
