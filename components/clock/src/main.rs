@@ -6,6 +6,7 @@
 mod timers;
 
 use cairn::environment::startup;
+use cairn::sync::Mutex;
 use cairn::time::counter;
 use cairn::{Caller, CallerThread, Error, Object};
 use cairn_clock::{nanoseconds, ticks};
@@ -20,6 +21,21 @@ cairn::component! {
     imports: { threads: Threads, portals: Portals },
     exports: { clock: Clock = SERVER },
     objects: { timer: Timer = TIMERS },
+}
+
+/// Around calls of the portal manager: the clock has one stack there, and who waits for that lends its
+/// priority to nobody, but who waits for this does.
+static PORTAL_MANAGER: Mutex<()> = Mutex::new(());
+
+/// Calls the portal manager in `body`, one caller at a time.
+fn one_at_a_time<R>(body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
+    if !PORTAL_MANAGER.is_attached() {
+        let attached = imports::PORTALS.attach_lock(&PORTAL_MANAGER);
+        // Another thread may have been faster.
+        attached.or(if PORTAL_MANAGER.is_attached() { Ok(()) } else { attached })?;
+    }
+    let _guard = PORTAL_MANAGER.lock()?;
+    body()
 }
 
 /// Ticks that last at least `time` nanoseconds.
@@ -51,7 +67,7 @@ impl Clock for Server {
             return Err(Error::BadArgument);
         }
         let control = TIMERS.open(caller, ticks_of(period))?;
-        let made = imports::PORTALS.grant::<dyn Timer>(caller, control);
+        let made = one_at_a_time(|| imports::PORTALS.grant::<dyn Timer>(caller, control));
         if made.is_err() {
             TIMERS.end(control)?;
         }

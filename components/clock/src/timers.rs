@@ -1,6 +1,6 @@
 //! Timers: a table of objects, each with a semaphore that wakes those who wait.
 
-use crate::imports;
+use crate::{imports, one_at_a_time};
 use cairn::time::counter;
 use cairn::{Caller, Error, object::ObjectTable};
 use cairn_clock::periods;
@@ -101,7 +101,7 @@ impl Timers {
                 return Ok(semaphore);
             }
         }
-        Ok(imports::PORTALS.semaphore(0)?.first_portal())
+        Ok(one_at_a_time(|| imports::PORTALS.semaphore(0))?.first_portal())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::death::Reason;
 use crate::printer;
-use crate::state::{KILL, Phase, RESTART, System, state};
+use crate::state::{CRASH, KILL, MEASURE, Phase, RESTART, System, state};
 use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, environment, privileged};
@@ -74,6 +74,18 @@ impl System {
             if requests == 0 {
                 continue;
             }
+            if requests & MEASURE != 0
+                && let Ok(memory) = imports::STATISTICS.usage_of(domain)
+            {
+                state.memory.store(memory, Relaxed);
+            }
+            if requests & CRASH != 0 {
+                // Nobody is told: its next instruction is a fault like any other.
+                let _ = imports::MEMORY.kill(domain);
+            }
+            if requests & (KILL | RESTART) == 0 {
+                continue;
+            }
             let restart = requests & RESTART != 0;
             if restart {
                 // Who asks for it has mended what was wrong, or wants to see it fault.
@@ -94,14 +106,20 @@ fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {
 }
 
 /// Asks the first thread, which runs at once because no priority is higher, so it is done when this
-/// returns.
+/// returns. Only that thread calls the memory manager: a caller of a low priority that is preempted there
+/// would hold up the supervisor.
+fn ask(domain: u64, what: u8) -> Result<(), Error> {
+    state(domain).requests.fetch_or(what, Relaxed);
+    imports::CONTROL.alarm()
+}
+
+/// The same for an instance by its name, which must not be essential.
 fn request(name: ReadWindow<'_>, what: u8) -> Result<(), Error> {
     let instance = named(name)?;
     if instance.essential != 0 {
         return Err(Error::NotAllowed);
     }
-    state(instance.number.into()).requests.fetch_or(what, Relaxed);
-    imports::CONTROL.alarm()
+    ask(instance.number.into(), what)
 }
 
 /// Text that goes into a window, cut where that ends.
@@ -151,7 +169,8 @@ impl interfaces::Supervisor for Server {
             RESTART_ALWAYS => "always",
             _ => "on-fault",
         };
-        let memory = imports::STATISTICS.usage_of(domain)?;
+        ask(domain, MEASURE)?;
+        let memory = state.memory.load(Relaxed);
         let is_home = |index: &u64| {
             imports::CONTROL.thread_state(*index).is_ok_and(|state| system.home(state) == domain)
         };
@@ -193,8 +212,7 @@ impl interfaces::Supervisor for Server {
         if state(domain).phase() != Phase::Alive {
             return Err(Error::Dead);
         }
-        // Its memory is gone without anybody being told: its next instruction is a fault like any other.
-        imports::MEMORY.kill(domain)
+        ask(domain, CRASH)
     }
 
     fn halt(&self, _caller: Caller, status: u64) -> Result<(), Error> {

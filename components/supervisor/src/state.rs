@@ -130,6 +130,8 @@ pub struct InstanceState {
     pub look_interval: AtomicU64,
     /// Faults without good behaviour in between.
     pub faults: AtomicU32,
+    /// Its memory and quota, when they were last asked for.
+    pub memory: AtomicU64,
     /// How often it was started again.
     pub restarts: AtomicU32,
 }
@@ -138,11 +140,16 @@ pub struct InstanceState {
 pub const KILL: u8 = 1;
 /// Request: start again, after a kill if it is alive.
 pub const RESTART: u8 = 2;
+/// Request: its memory goes without anybody being told.
+pub const CRASH: u8 = 4;
+/// Request: note how much memory it has.
+pub const MEASURE: u8 = 8;
 
 impl InstanceState {
     const NEW: InstanceState = InstanceState {
         phase: AtomicU8::new(Phase::Alive as u8),
         requests: AtomicU8::new(0),
+        memory: AtomicU64::new(0),
         due: AtomicU64::new(u64::MAX),
         started: AtomicU64::new(0),
         look: AtomicU64::new(0),
