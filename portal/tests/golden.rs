@@ -1,7 +1,9 @@
-//! The stencils' disassembly, as reviewed: a change of a privileged instruction is seen in the diff of
-//! `golden/stencils.txt`. `BLESS=1 cargo test -p cairn-portal --test golden` writes it anew.
+//! The disassembly of the stencils, and of a few whole portals, as reviewed: a change of a privileged
+//! instruction is seen in the diff of `golden/`. `BLESS=1 cargo test -p cairn-portal --test golden` writes
+//! it anew.
 
 use cairn_portal::stencil::{ALL, Fill, Form, Hole, Stencil};
+use cairn_portal::{Crossing, End, Specification, generate};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,8 +15,8 @@ fn disassembler() -> String {
 }
 
 /// One line for each word: mnemonic and operands, without pseudo-instructions.
-fn disassemble(words: &[u32]) -> Vec<String> {
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("stencils.bin");
+fn disassemble(name: &str, words: &[u32]) -> Vec<String> {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.bin"));
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     std::fs::write(&file, bytes).expect("cargo's folder for tests is writable");
     let objdump = disassembler();
@@ -85,7 +87,7 @@ fn render(stencils: &[Stencil]) -> String {
             stencil.code.iter().enumerate().map(word).collect::<Vec<_>>()
         })
         .collect();
-    let mut lines = (0..).step_by(4).zip(disassemble(&words));
+    let mut lines = (0..).step_by(4).zip(disassemble("stencils", &words));
     let mut text = String::new();
     for stencil in stencils {
         text += &format!("{}:\n", stencil.name);
@@ -101,12 +103,49 @@ fn render(stencils: &[Stencil]) -> String {
     text
 }
 
+/// Domain 3 calls domain 4; what lies in literals is left at zero.
+fn crossing() -> Crossing {
+    let end = |domain| End { domain, ..End::default() };
+    Crossing { caller: end(3), callee: end(4), index: 17, asids: true, ..Crossing::default() }
+}
+
+/// The code of a call portal, and of its return portal with the abort entry, without the literals
+/// before each. Zeros fill up what lies behind.
+fn whole(name: &str) -> String {
+    let specification = Specification::parse(name).unwrap();
+    let mut words = [0; 1024];
+    let made = generate::pair(&specification, &crossing(), &mut words, 0).unwrap();
+    let back = made.back as usize / 4;
+    let literals = cairn_portal::literal::LITERALS_SIZE as usize / 4;
+    let halves =
+        [("call", made.call as usize / 4, back - literals), ("return", back, made.size / 4)];
+    let mut text = String::new();
+    for (half, from, to) in halves {
+        let end = words[from..to].iter().position(|word| *word == 0).map_or(to, |zero| from + zero);
+        text += &format!("{half}:\n");
+        for (at, line) in (0..).step_by(4).zip(disassemble(name, &words[from..end])) {
+            text += &format!("    {}\n", relative(&line, at));
+        }
+    }
+    text
+}
+
+#[test]
+fn whole_portals_are_those_that_were_reviewed() {
+    for specification in ["smci", "npcw", "rpct"] {
+        compare(&format!("{specification}.txt"), &whole(specification));
+    }
+}
+
 #[test]
 fn the_stencils_are_those_that_were_reviewed() {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/stencils.txt");
-    let text = render(ALL);
+    compare("stencils.txt", &render(ALL));
+}
+
+fn compare(name: &str, text: &str) {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(name);
     if std::env::var_os("BLESS").is_some() {
-        std::fs::write(&file, &text).expect("the golden file is writable");
+        std::fs::write(&file, text).expect("the golden file is writable");
     }
     let golden = std::fs::read_to_string(&file).unwrap_or_default();
     let difference = text.lines().zip(golden.lines()).position(|(now, then)| now != then);
@@ -114,11 +153,11 @@ fn the_stencils_are_those_that_were_reviewed() {
         let line = difference.unwrap_or(text.lines().count().min(golden.lines().count()));
         let show = |text: &str| text.lines().nth(line).unwrap_or("(the end)").trim().to_owned();
         panic!(
-            "{}:{}: expected `{}`, the stencils have `{}`; if that is right, run the test once with BLESS=1",
+            "{}:{}: expected `{}`, there is now `{}`; if that is right, run the test once with BLESS=1",
             file.display(),
             line + 1,
             show(&golden),
-            show(&text),
+            show(text),
         );
     }
 }
