@@ -8,12 +8,12 @@
 #![forbid(unsafe_code)]
 
 use cairn::exclusive::RunToCompletion;
+use cairn::record::Record;
 use cairn::registers::Registers;
 use cairn::{CallerThread, Error, environment};
-use cairn_abi::record::{Header, Interrupt as Source};
+use cairn_abi::record::Interrupt as Source;
 use cairn_interfaces as interfaces;
 use cairn_interrupts::Sources;
-use zerocopy::FromBytes;
 
 const PRIORITY: usize = 0;
 const ENABLE: usize = 0x2000;
@@ -57,11 +57,9 @@ impl Dispatcher {
     /// Before the first interrupt. All sources are masked: a driver opens its own by its first
     /// acknowledgement.
     fn begin(&mut self) -> Option<()> {
-        let record = environment::section("record")?.constant();
-        let (header, _) = Header::ref_from_prefix(record).ok()?;
-        let rest = record.get(header.interrupts.offset as usize..)?;
-        let (sources, _) =
-            <[Source]>::ref_from_prefix_with_elems(rest, header.interrupts.count as usize).ok()?;
+        let record = Record::find()?;
+        let header = record.header;
+        let sources: &[Source] = record.table(header.interrupts);
         let controller = environment::device(0)?;
         let context = header.interrupt_context as usize;
         self.claim = CONTEXT + CONTEXT_STRIDE * context + CLAIM;

@@ -51,7 +51,7 @@ impl<C: Component> Server<C> {
     #[inline(always)]
     pub fn operation(body: impl FnOnce(&mut Core<C::Policy>, u64) -> Infallible) -> ! {
         let now = counter();
-        match C::state().with(|core| body(core, now)) {}
+        C::state().end_with(|core| body(core, now))
     }
 
     /// A question to the core, or a change that nobody waits for.

@@ -55,7 +55,7 @@ pub struct RunToCompletion<T> {
 // SAFETY: `with` demands `claim`, which proves that no two activations exist at a time.
 unsafe impl<T: Send> Sync for RunToCompletion<T> {}
 
-const NOT_CLAIMED: &str = "not claimed";
+const NOT_CLAIMED: &str = "not claimed, or in use";
 
 /// What [`RunToCompletion::run`] runs.
 pub trait Operation<T> {
@@ -78,23 +78,58 @@ impl<T> RunToCompletion<T> {
             crate::environment::startup().run_to_completion == 1,
             "this instance does not run to completion"
         );
+        self.admit();
+    }
+
+    #[cfg(any(test, target_arch = "riscv64"))]
+    fn admit(&self) {
         self.claimed.store(self.value.get(), Ordering::Relaxed);
     }
 
-    /// Runs `body` with the value. `body` must not call `with`; every entry point does so once.
+    /// Runs `body` with the value. Panics if `body` asks for the value once more.
     #[inline(always)]
     pub fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
+        let value = self.claimed.load(Ordering::Relaxed);
+        self.claimed.store(null_mut(), Ordering::Relaxed);
         // SAFETY: null, or this static's value. Only one activation of this component exists at a time
-        // (`claim`), and it borrows once: `body` must not call this.
-        body(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED))
+        // (`claim`), and what it asks for meanwhile is null.
+        let result = body(unsafe { value.as_mut() }.expect(NOT_CLAIMED));
+        self.claimed.store(value, Ordering::Relaxed);
+        result
     }
 
-    /// [`RunToCompletion::with`] for hot paths that do not come back. The compiler takes these for
+    /// Runs `body` with the value, and ends out of its middle. Nothing puts a mark back then, so there
+    /// is none: `body` must not ask for the value once more.
+    #[inline(always)]
+    pub fn end_with(&self, body: impl FnOnce(&mut T) -> Infallible) -> ! {
+        // SAFETY: as above, but for the mark: `body` is the last that this activation runs.
+        match body(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}
+    }
+
+    /// [`RunToCompletion::end_with`] for hot paths. The compiler takes what does not come back for
     /// cold and does not inline a closure; an [`Operation`] it has to.
     #[inline(always)]
     pub fn run<O: Operation<T>>(&self, operation: O) -> ! {
         // SAFETY: as above.
         match operation
             .run(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+    use std::panic::catch_unwind;
+
+    #[test]
+    fn a_value_is_borrowed_once() {
+        static STATE: RunToCompletion<u64> = RunToCompletion::new(1);
+        assert!(catch_unwind(|| STATE.with(|_| ())).is_err(), "not claimed");
+        STATE.admit();
+        STATE.with(|value| *value += 1);
+        assert_eq!(STATE.with(|value| *value), 2);
+        assert!(catch_unwind(|| STATE.with(|_| STATE.with(|_| ()))).is_err(), "in use");
     }
 }

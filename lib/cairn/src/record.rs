@@ -15,7 +15,7 @@ pub struct Record {
 impl Record {
     /// Finds the record; `None` in a component without a role.
     pub fn find() -> Option<Record> {
-        let bytes = environment::section("record")?.constant();
+        let bytes = environment::section("record")?.record()?;
         let (header, _) = Header::ref_from_prefix(bytes).ok()?;
         (header.magic == MAGIC).then_some(Record { bytes, header })
     }

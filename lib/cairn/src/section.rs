@@ -1,6 +1,7 @@
 //! Memory that an instance has beside its image: shared sections, and what its role maps.
 #![allow(unsafe_code)]
 
+use cairn_abi::address::ROLE_RECORD;
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// A word that others change and this instance only reads.
@@ -113,12 +114,14 @@ impl Section {
         unsafe { core::slice::from_raw_parts(self.address as *const ConstantWord, count) }
     }
 
-    /// Read-only bytes that nobody writes: only for sections which are read-only in every domain,
-    /// as the layout's record. Panics if this instance may write it.
-    pub fn constant(&self) -> &'static [u8] {
-        assert!(!self.writable, "the section may change");
-        // SAFETY: mapped for good and readable. Sections that are read-only here but writable
-        // elsewhere must not be read this way; the role sections that the host tool maps are.
-        unsafe { core::slice::from_raw_parts(self.address as *const u8, self.size) }
+    /// The bytes of the layout's record, which nobody writes; `None` if this is another section, which
+    /// others may write even if this instance may not.
+    pub(crate) fn record(&self) -> Option<&'static [u8]> {
+        if self.address as u64 != ROLE_RECORD || self.writable {
+            return None;
+        }
+        // SAFETY: mapped for good and readable, and read-only in every domain: the host tool maps
+        // nothing but the record there, and refuses an image where a domain may write it.
+        Some(unsafe { core::slice::from_raw_parts(self.address as *const u8, self.size) })
     }
 }

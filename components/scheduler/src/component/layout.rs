@@ -2,7 +2,7 @@
 
 use super::{Component, Core};
 use crate::{Configuration, Quota};
-use cairn::environment;
+use cairn::record::Record;
 use cairn::time::ticks;
 use cairn_abi::record::{Header, Instance, Interrupt, Table, Thread};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
@@ -14,15 +14,7 @@ const QUANTUM_MICROSECONDS: u64 = 10_000;
 fn table<T: FromBytes + Immutable + KnownLayout>(
     choose: impl Fn(&Header) -> Table,
 ) -> &'static [T] {
-    let read = || {
-        let bytes = environment::section("record")?.constant();
-        let (header, _) = Header::ref_from_prefix(bytes).ok()?;
-        let table = choose(header);
-        let rest = bytes.get(table.offset as usize..)?;
-        let (entries, _) = <[T]>::ref_from_prefix_with_elems(rest, table.count as usize).ok()?;
-        Some(entries)
-    };
-    read().unwrap_or(&[])
+    Record::find().map_or(&[], |record| record.table(choose(record.header)))
 }
 
 /// The instances.
