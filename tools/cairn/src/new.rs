@@ -1,30 +1,16 @@
 //! `./cairn new component NAME`: a component that builds, runs and is tested.
 
+mod names;
+
 use anyhow::{Context, Result, bail};
+use names::Names;
 use std::path::{Path, PathBuf};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
-
-/// Words that cannot be a module's or a trait's name in Rust, whatever follows `[a-z]` rules.
-const RUST_WORDS: &[&str] = &[
-    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
-    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
-    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
-    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
-    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
-];
 
 /// The system that a new component becomes a part of.
 const SYSTEM: &str = "systems/demo.toml";
 const INTERFACES: &str = "interfaces/src/lib.rs";
 const ALL_INTERFACES: &str = "interfaces/src/all.rs";
-
-struct Names<'a> {
-    name: &'a str,
-    /// Of its interface's file, and of its export.
-    module: String,
-    /// Of its interface.
-    interface: String,
-}
 
 /// Makes the component `name` in the repository at `root`; returns what to tell the user.
 pub fn component(root: &Path, name: &str) -> Result<String> {
@@ -55,9 +41,13 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
         format!("tests/{name}"),
     ] {
         if root.join(&path).exists() {
-            bail!("{path} exists already; choose another name, or remove it");
+            bail!(
+                "{path} exists already; choose another name, perhaps `{}`, or remove it",
+                names.other()
+            );
         }
     }
+    names.refuse_taken(root)?;
     // Everything is made before anything is written, so that an error leaves nothing behind.
     let mut written: Vec<(PathBuf, String)> =
         files.into_iter().map(|(path, template)| (root.join(path), names.fill(template))).collect();
@@ -82,40 +72,6 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
          next   ./cairn run                  boots it; in the shell: call {name} double 21\n\
          \x20      ./cairn test {name}        runs its test\n"
     ))
-}
-
-impl<'a> Names<'a> {
-    fn new(name: &'a str) -> Result<Names<'a>> {
-        let maximum = cairn_description::NAME_MAXIMUM;
-        let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
-        let allowed =
-            |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "-_".contains(one);
-        if !begins || !name.chars().all(allowed) || name.len() > maximum {
-            bail!(
-                "`{name}` cannot be a component's name; expected a small letter, then small letters, digits, `-` \
-                 or `_`, at most {maximum} characters"
-            );
-        }
-        let module = name.replace('-', "_");
-        if RUST_WORDS.contains(&module.as_str()) || module == "lib" {
-            bail!(
-                "`{name}` cannot be a component's name, since Rust uses the word; choose another"
-            );
-        }
-        let interface = module
-            .split('_')
-            .filter_map(|word| word.split_at_checked(1))
-            .map(|(first, rest)| first.to_ascii_uppercase() + rest)
-            .collect();
-        Ok(Names { name, module, interface })
-    }
-
-    fn fill(&self, template: &str) -> String {
-        template
-            .replace("@name@", self.name)
-            .replace("@module@", &self.module)
-            .replace("@Trait@", &self.interface)
-    }
 }
 
 fn read(root: &Path, path: &str) -> Result<String> {
@@ -183,16 +139,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_checked() {
-        for bad in ["", "Echo", "1st", "a b", "../x", "a/b", "match", "lib", "ä", &"a".repeat(32)]
-        {
-            assert!(Names::new(bad).is_err(), "{bad}");
-        }
-        let names = Names::new("big-echo2").unwrap();
-        assert_eq!((names.module.as_str(), names.interface.as_str()), ("big_echo2", "BigEcho2"));
-    }
-
-    #[test]
     fn a_module_is_added_in_order() {
         let text = "//! Doc.\nmod a;\nmod c;\n\npub use a::*;\npub use c::*;\n";
         let between =
@@ -234,11 +180,22 @@ mod tests {
         for folder in ["systems", "interfaces/src"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
+        std::fs::write(root.join("Cargo.toml"), "[workspace]\nmembers = ['components/*']\n")
+            .unwrap();
         std::fs::write(root.join(INTERFACES), "mod echo;\n\npub use echo::*;\n").unwrap();
         std::fs::write(root.join(ALL_INTERFACES), "all! {\n    Echo,\n}\n").unwrap();
         assert!(component(&root, "adder").is_err(), "there is no description");
         assert!(!root.join("components").exists());
         std::fs::write(root.join(SYSTEM), "[instance.shell]\ncomponent = 'shell'\n").unwrap();
+        for folder in ["shelf", "shelf-two"] {
+            // A component in a folder of another name than its package's.
+            std::fs::create_dir_all(root.join("components").join(folder)).unwrap();
+            let manifest = root.join("components").join(folder).join("Cargo.toml");
+            std::fs::write(manifest, format!("[package]\nname = 'cairn-in-{folder}'\n")).unwrap();
+        }
+        let error = component(&root, "in-shelf").unwrap_err().to_string();
+        assert!(error.contains("which components/shelf has already"), "{error}");
+        assert!(!root.join("interfaces/src/in_shelf.rs").exists());
         component(&root, "adder").unwrap();
         for file in
             ["components/adder/src/main.rs", "interfaces/src/adder.rs", "tests/adder/test.toml"]

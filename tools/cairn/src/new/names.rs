@@ -1,0 +1,299 @@
+//! What a new component's names can be: its package, its module and its trait must be new in the
+//! workspace, which an error of the compiler would tell too late and in other words.
+
+use anyhow::{Context, Result, bail};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// Words that cannot be a module's or a trait's name in Rust, whatever follows `[a-z]` rules.
+const RUST_WORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "crate",
+    "do", "dyn", "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl",
+    "in", "let", "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref",
+    "return", "self", "static", "struct", "super", "trait", "true", "try", "type", "typeof",
+    "unsafe", "unsized", "use", "virtual", "where", "while", "yield",
+];
+
+/// Crates that the interfaces name: a module of the same name would be ambiguous.
+const CRATES: &[&str] = &["alloc", "cairn", "core", "proc_macro", "std", "test"];
+
+/// What is in scope, beside the interfaces, where a trait is used: the prelude, `lib/cairn`'s types in
+/// interfaces, and what the templates and the macros declare.
+const IN_SCOPE: &[&str] = &[
+    "AsMut",
+    "AsRef",
+    "Caller",
+    "CallerThread",
+    "Clone",
+    "Copy",
+    "Debug",
+    "Default",
+    "Deref",
+    "DoubleEndedIterator",
+    "Drop",
+    "Eq",
+    "Err",
+    "Error",
+    "ExactSizeIterator",
+    "Extend",
+    "Fn",
+    "FnMut",
+    "FnOnce",
+    "From",
+    "FromIterator",
+    "Future",
+    "Hash",
+    "Interface",
+    "InterfaceDescriptor",
+    "Into",
+    "IntoFuture",
+    "IntoIterator",
+    "Iterator",
+    "None",
+    "Object",
+    "Ok",
+    "Option",
+    "Ord",
+    "PartialEq",
+    "PartialOrd",
+    "Result",
+    "Send",
+    "Server",
+    "Sized",
+    "Some",
+    "Sync",
+    "TryFrom",
+    "TryInto",
+    "Unpin",
+];
+
+pub(super) struct Names<'a> {
+    pub(super) name: &'a str,
+    /// Of its interface's file, and of its export.
+    pub(super) module: String,
+    /// Of its interface.
+    pub(super) interface: String,
+}
+
+impl<'a> Names<'a> {
+    /// The names that follow from the component's, if it can be one at all.
+    pub(super) fn new(name: &'a str) -> Result<Names<'a>> {
+        let maximum = cairn_description::NAME_MAXIMUM;
+        let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
+        let allowed =
+            |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "-_".contains(one);
+        if !begins || !name.chars().all(allowed) || name.len() > maximum {
+            bail!(
+                "`{name}` cannot be a component's name; expected a small letter, then small letters, digits, `-` \
+                 or `_`, at most {maximum} characters"
+            );
+        }
+        let module = name.replace('-', "_");
+        let interface = module
+            .split('_')
+            .filter_map(|word| word.split_at_checked(1))
+            .map(|(first, rest)| first.to_ascii_uppercase() + rest)
+            .collect();
+        let names = Names { name, module, interface };
+        if RUST_WORDS.contains(&names.module.as_str()) || names.module == "lib" {
+            bail!(
+                "`{name}` cannot be a component's name, since Rust uses the word; choose another, perhaps `{}`",
+                names.other()
+            );
+        }
+        Ok(names)
+    }
+
+    /// A name to propose instead.
+    pub(super) fn other(&self) -> String {
+        let other = format!("my-{}", self.name);
+        match other.len() <= cairn_description::NAME_MAXIMUM {
+            true => other,
+            false => "thermometer".to_owned(),
+        }
+    }
+
+    /// Refuses names that something of the workspace at `root` has.
+    pub(super) fn refuse_taken(&self, root: &Path) -> Result<()> {
+        let Names { name, module, interface } = self;
+        let package = format!("cairn-{name}");
+        let taken = if let Some((_, folder)) =
+            packages(root)?.iter().find(|(known, _)| same_crate(known, &package))
+        {
+            format!("its package would be `{package}`, which {folder} has already")
+        } else if CRATES.contains(&module.as_str()) {
+            format!("its interface's module would be `{module}`, which is a crate's name")
+        } else if IN_SCOPE.contains(&interface.as_str()) {
+            format!(
+                "its interface would be `{interface}`, a name with another meaning where it is used"
+            )
+        } else if let Some((_, file)) = interface_names(root)?
+            .iter()
+            .find(|(known, _)| known == interface || *known == format!("{interface}Proxy"))
+        {
+            format!("its interface would be `{interface}`, which {file} has already")
+        } else {
+            return Ok(());
+        };
+        bail!(
+            "`{name}` cannot be a component's name: {taken}; choose another, perhaps `{}`",
+            self.other()
+        );
+    }
+
+    /// A template with these names in it.
+    pub(super) fn fill(&self, template: &str) -> String {
+        template
+            .replace("@name@", self.name)
+            .replace("@module@", &self.module)
+            .replace("@Trait@", &self.interface)
+    }
+}
+
+/// Whether two packages would get files of the same name.
+fn same_crate(one: &str, other: &str) -> bool {
+    one.replace('-', "_") == other.replace('-', "_")
+}
+
+/// The packages of the workspace's members, each with its folder, by their manifests: cargo itself
+/// cannot be asked about a workspace that is broken.
+fn packages(root: &Path) -> Result<Vec<(String, String)>> {
+    let manifest = root.join("Cargo.toml");
+    let text = std::fs::read_to_string(&manifest)
+        .with_context(|| format!("cannot read {}", manifest.display()))?;
+    let workspace: toml::Table = text.parse().context("Cargo.toml")?;
+    let members = workspace
+        .get("workspace")
+        .and_then(|workspace| workspace.get("members")?.as_array())
+        .context("Cargo.toml has no list `members` in [workspace]")?;
+    let mut packages = Vec::new();
+    for member in members.iter().filter_map(toml::Value::as_str) {
+        for folder in expanded(root, member) {
+            let Ok(text) = std::fs::read_to_string(root.join(&folder).join("Cargo.toml")) else {
+                continue;
+            };
+            let table: toml::Table =
+                text.parse().with_context(|| format!("{folder}/Cargo.toml"))?;
+            let name = table.get("package").and_then(|package| package.get("name")?.as_str());
+            packages.extend(name.map(|name| (name.to_owned(), folder)));
+        }
+    }
+    Ok(packages)
+}
+
+/// The folders that a member's path names, in which a whole component may be `*`.
+fn expanded(root: &Path, member: &str) -> Vec<String> {
+    let mut folders = vec![String::new()];
+    for part in member.split('/') {
+        let joined = |folder: &String, name: &str| match folder.is_empty() {
+            true => name.to_owned(),
+            false => format!("{folder}/{name}"),
+        };
+        folders = folders
+            .iter()
+            .flat_map(|folder| match part {
+                "*" => std::fs::read_dir(root.join(folder))
+                    .into_iter()
+                    .flatten()
+                    .flatten()
+                    .filter(|entry| entry.path().is_dir())
+                    .map(|entry| joined(folder, &entry.file_name().to_string_lossy()))
+                    .collect::<Vec<_>>(),
+                name => vec![joined(folder, name)],
+            })
+            .collect();
+    }
+    folders
+}
+
+/// Public names of the interfaces' files, which all meet in one module, each with its file; an interface
+/// brings its proxy along.
+fn interface_names(root: &Path) -> Result<BTreeSet<(String, String)>> {
+    let mut names = BTreeSet::new();
+    let folder = root.join("interfaces/src");
+    for entry in std::fs::read_dir(&folder)
+        .with_context(|| format!("cannot read {}", folder.display()))?
+        .flatten()
+    {
+        let Ok(text) = std::fs::read_to_string(entry.path()) else { continue };
+        let file = format!("interfaces/src/{}", entry.file_name().to_string_lossy());
+        for line in text.lines() {
+            let mut words = line
+                .split(|character: char| !character.is_alphanumeric() && character != '_')
+                .filter(|word| !word.is_empty());
+            if words.next() != Some("pub") {
+                continue;
+            }
+            let Some(kind @ ("trait" | "struct" | "enum" | "type" | "const")) = words.next() else {
+                continue;
+            };
+            let Some(name) = words.next() else { continue };
+            if kind == "trait" {
+                names.insert((format!("{name}Proxy"), file.clone()));
+            }
+            names.insert((name.to_owned(), file.clone()));
+        }
+    }
+    Ok(names)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_checked() {
+        for bad in ["", "Echo", "1st", "a b", "../x", "a/b", "match", "lib", "ä", &"a".repeat(32)]
+        {
+            assert!(Names::new(bad).is_err(), "{bad}");
+        }
+        let names = Names::new("big-echo2").unwrap();
+        assert_eq!((names.module.as_str(), names.interface.as_str()), ("big_echo2", "BigEcho2"));
+    }
+
+    #[test]
+    fn names_of_the_workspace_are_refused_with_another_that_is_free() {
+        let root = crate::paths::root();
+        for taken in [
+            "abi",
+            "tool",
+            "portal",
+            "graph",
+            "image",
+            "bench",
+            "headers",
+            "description",
+            "emulator",
+            "interfaces",
+            "macros",
+            "nucleus",
+            "timer",
+            "interrupt",
+            "lock",
+            "semaphore",
+            "error",
+            "object",
+            "door",
+            "terminal",
+            "clock-proxy",
+            "option",
+            "server",
+            "core",
+            "cairn",
+        ] {
+            let names = Names::new(taken).unwrap();
+            let error = names.refuse_taken(&root).expect_err(taken).to_string();
+            assert!(error.contains(&format!("`{taken}` cannot")), "{error}");
+            let other = names.other();
+            assert!(error.ends_with(&format!("perhaps `{other}`")), "{error}");
+            Names::new(&other).unwrap().refuse_taken(&root).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_name_to_propose_is_never_too_long() {
+        let name = "a".repeat(cairn_description::NAME_MAXIMUM);
+        let other = Names::new(&name).unwrap().other();
+        assert!(Names::new(&other).is_ok(), "{other}");
+    }
+}
