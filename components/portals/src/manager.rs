@@ -5,7 +5,7 @@ use crate::queues::Queues;
 use crate::registrations::Registrations;
 use crate::templates::Templates;
 use cairn::exclusive::Exclusive;
-use cairn::{Error, privileged, time};
+use cairn::{Error, privileged};
 use cairn_abi::address::{PORTAL_CODE, STACK_GROUP_SIZE, STACK_GROUPS};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::domain::{

@@ -14,7 +14,7 @@ struct World(HashMap<u64, u64>);
 impl Words for World {
     fn load(&self, address: u64) -> Option<u64> {
         let known = (THREADS..THREADS + 0x1000).contains(&address)
-            || address >= PORTAL_CODE && address < THREADS;
+            || (PORTAL_CODE..THREADS).contains(&address);
         known.then(|| self.0.get(&address).copied().unwrap_or(0))
     }
 }

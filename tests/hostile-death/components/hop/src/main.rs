@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn_interfaces::Portals;
 use cairn_test_hostile_nest::Hop;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -14,7 +15,7 @@ static SERVER: Server = Server { calls: AtomicU64::new(0) };
 
 cairn::component! {
     name: "hostile-hop",
-    imports: { next: Hop },
+    imports: { next: Hop, portals: Portals },
     exports: { hop: Hop = SERVER },
 }
 
@@ -22,7 +23,16 @@ impl Hop for Server {
     fn go(&self, steps: u64) -> Result<u64, Error> {
         self.calls.fetch_add(1, Relaxed);
         assert!(steps > 0, "on purpose");
-        imports::NEXT.go(steps - 1).map(|links| links + 1)
+        let behind = imports::NEXT.go(steps - 1);
+        if behind == Err(Error::InvocationOverflow) {
+            // On the way back, at each depth: the portal manager's own calls need more frames than are
+            // left, or have just enough. It must not take that for its own end.
+            let opened = imports::PORTALS.open("nobody.nothing", 0, &[]);
+            assert!(matches!(opened, Err(Error::InvocationOverflow | Error::NotFound)));
+            let made = imports::PORTALS.semaphore(0);
+            assert!(matches!(made, Err(Error::InvocationOverflow | Error::Exhausted)));
+        }
+        behind.map(|links| links + 1)
     }
 
     fn count(&self) -> Result<u64, Error> {
