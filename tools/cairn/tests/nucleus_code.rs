@@ -1,0 +1,131 @@
+//! What the machine code of the nucleus may hold, seen in its disassembly: where it jumps back, where it
+//! waits, what it can change.
+#![forbid(unsafe_code)]
+
+use cairn_tool::cargo;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
+/// does.
+const BACKWARD: [(&str, &str); 10] = [
+    ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
+    ("cairn_nucleus::fatal::print_place", "prints a text of its own when the machine stops"),
+    ("fatal", "prints texts of its own and a name when the machine stops"),
+    ("privileged_fault", "prints a text of its own when the machine stops"),
+    ("cairn_nucleus::service::halt", "waits for the halt that it asked for"),
+    ("set_up_thread", "clears the 33 words of a trap frame"),
+    ("unwind", "to its own end, which the compiler put before: its source has no loop"),
+    ("copy_in", "to the refusal of a bad pointer, which does not come back"),
+    ("service_close", "to its own end, which does not come back"),
+    ("service_stack_wait", "to the trap entry, as a trap would get there"),
+];
+
+/// All that the nucleus can write of its own: written by the host tool, and the stack.
+const DATA: [&str; 2] = ["NUCLEUS_PARAMETERS", "nucleus_stack_top"];
+
+fn output(tool: &str, arguments: &[&str]) -> String {
+    let assembler = std::env::var("CAIRN_AS").unwrap_or("riscv64-unknown-elf-as".into());
+    let prefix = assembler.strip_suffix("as").expect("CAIRN_AS names an assembler, PREFIX-as");
+    let nucleus: PathBuf = cargo::build_nucleus().expect("the nucleus builds");
+    let tool = format!("{prefix}{tool}");
+    let output =
+        Command::new(&tool).args(arguments).arg(nucleus).output().unwrap_or_else(|error| {
+            panic!("cannot run {tool}: {error}; install binutils-riscv64-unknown-elf")
+        });
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+/// An instruction.
+struct Instruction {
+    function: String,
+    address: u64,
+    name: String,
+    /// Where it jumps, if the disassembler says so.
+    target: Option<u64>,
+}
+
+/// Lines such as `ffffffc000000024:<tab>12000073          <tab>sfence.vma`.
+fn instructions() -> Vec<Instruction> {
+    let mut function = String::new();
+    let mut all = Vec::new();
+    for line in output("objdump", &["-d", "-C"]).lines() {
+        if let Some(name) = line.strip_suffix(">:").and_then(|line| line.split_once(" <")) {
+            // Labels of the compiler stand within functions.
+            if !name.1.starts_with(".L") {
+                function = name.1.to_owned();
+            }
+            continue;
+        }
+        let parts: Vec<&str> = line.splitn(4, '\t').collect();
+        let [address, _, name, ..] = parts[..] else { continue };
+        let Ok(address) = u64::from_str_radix(address.trim().trim_end_matches(':'), 16) else {
+            continue;
+        };
+        let operands = parts.get(3).copied().unwrap_or("").split(" <").next().unwrap_or("");
+        let target = operands.rsplit([',', ' ']).next().unwrap_or("");
+        let target = u64::from_str_radix(target, 16).ok().filter(|_| target.len() == 16);
+        all.push(Instruction {
+            function: function.clone(),
+            address,
+            name: name.trim().to_owned(),
+            target,
+        });
+    }
+    assert!(all.len() > 500, "{} instructions: is the nucleus empty?", all.len());
+    all
+}
+
+#[test]
+fn machine_code_jumps_back_where_it_is_listed() {
+    let mut found = BTreeSet::new();
+    let mut forward = 0;
+    for one in instructions().iter().filter(|one| one.name.starts_with(['b', 'j'])) {
+        // `jal` and `jalr` come back, and are calls.
+        if one.name == "jal" || one.name == "jalr" {
+            continue;
+        }
+        match one.target {
+            Some(target) if target <= one.address => drop(found.insert(one.function.clone())),
+            Some(_) => forward += 1,
+            None => {}
+        }
+    }
+    assert!(forward > 50, "{forward} jumps forward: does the disassembler write otherwise?");
+    let expected: BTreeSet<String> = BACKWARD.iter().map(|(name, _)| (*name).to_owned()).collect();
+    assert_eq!(found, expected, "functions with jumps back; BACKWARD of this test has the list");
+}
+
+#[test]
+fn it_waits_in_one_place() {
+    let waits: Vec<String> = instructions()
+        .into_iter()
+        .filter(|one| one.name == "wfi")
+        .map(|one| one.function)
+        .collect();
+    assert_eq!(waits, ["privileged_wait"], "`wfi` is in the portal that idle alone has");
+}
+
+#[test]
+fn it_can_change_nothing_but_what_is_listed() {
+    let sections = output("objdump", &["-h"]);
+    let names: BTreeSet<&str> = sections
+        .lines()
+        .filter(|line| line.trim_start().starts_with(|first: char| first.is_ascii_digit()))
+        .filter_map(|line| line.split_whitespace().nth(1))
+        .filter(|name| !name.starts_with(".debug"))
+        .collect();
+    assert_eq!(names, [".data", ".rodata", ".text"].into(), "`.bss` would not be in the image");
+    let symbols = output("nm", &["-C"]);
+    let data: Vec<&str> = symbols
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|(_, line)| line.split_once(' '))
+        .filter(|(kind, _)| "bBdDsSgG".contains(*kind))
+        .map(|(_, name)| name)
+        .filter(|name| !name.starts_with(".L"))
+        .collect();
+    assert_eq!(data, DATA, "state of the nucleus: it is per hart, per thread or per domain");
+}
