@@ -38,7 +38,8 @@ fn instance_name(number: u64) -> Option<&'static str> {
 
 /// The description's export called `name`. Objects have no names.
 fn described(name: &str) -> Option<(usize, &'static Export)> {
-    let (instance, export) = name.split_once('.')?;
+    // Padding is no part of a name.
+    let (instance, export) = name.split_once('.').filter(|_| !name.contains('\0'))?;
     let is = |candidate: &[u8; NAME_SIZE], name: &str| {
         candidate
             .strip_prefix(name.as_bytes())

@@ -89,6 +89,10 @@ fn refusals() -> Result<(), Failed> {
     expect!(portals.open("server.nothing", 0, &[]), Err(Error::NotFound));
     expect!(portals.open("nobody.service", 0, &[]), Err(Error::NotFound));
     expect!(portals.open("", 0, &[]), Err(Error::NotFound));
+    expect!(portals.open(".", 0, &[]), Err(Error::NotFound));
+    expect!(portals.open("server.", 0, &[]), Err(Error::NotFound));
+    expect!(portals.open("server\0.service", 0, &[]), Err(Error::NotFound));
+    expect!(portals.open("server.service\0", 0, &[]), Err(Error::NotFound));
     expect!(portals.open("server.secret", 0, &[]), Err(Error::NotAllowed));
     expect!(portals.open("names.control", 0, &[]), Err(Error::NotAllowed));
     expect!(portals.open("server.service", 1, &[]), Err(Error::VersionMismatch));
