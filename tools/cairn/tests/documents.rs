@@ -1,0 +1,268 @@
+//! What the documents say of files is so: the book is complete, links lead somewhere, descriptions pass
+//! the checker, and code that names the file it comes from is in that file.
+#![forbid(unsafe_code)]
+
+use cairn_description::{Disk, Files, load_from};
+use cairn_tool::paths;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+/// Folders with files that nobody wrote.
+const MADE: [&str; 4] = ["target", ".git", ".cairn", "book"];
+
+/// A document: its path from the root, and its lines.
+struct Document {
+    path: String,
+    lines: Vec<String>,
+}
+
+/// A block of code: the number of its first line, its language, its lines.
+struct Block {
+    line: usize,
+    language: String,
+    lines: Vec<String>,
+}
+
+fn documents() -> Vec<Document> {
+    let mut documents = Vec::new();
+    let mut folders = vec![paths::root()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("the folder exists") {
+            let path = entry.expect("readable").path();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            if path.is_dir() && !MADE.contains(&name) {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                let text = std::fs::read_to_string(&path).expect("readable");
+                let lines = text.lines().map(str::to_owned).collect();
+                documents.push(Document { path: paths::shown(&path), lines });
+            }
+        }
+    }
+    assert!(documents.len() > 20, "only {} documents", documents.len());
+    documents
+}
+
+impl Document {
+    /// Its text without blocks of code, and these.
+    fn parts(&self) -> (Vec<(usize, &str)>, Vec<Block>) {
+        let (mut text, mut blocks) = (Vec::new(), Vec::new());
+        let mut inside: Option<Block> = None;
+        for (number, line) in (1..).zip(&self.lines) {
+            let fence = line.trim_start().strip_prefix("```");
+            match (fence, &mut inside) {
+                (Some(language), None) => {
+                    let language = language.to_owned();
+                    inside = Some(Block { line: number + 1, language, lines: Vec::new() });
+                }
+                (Some(_), Some(_)) => blocks.extend(inside.take()),
+                (None, Some(block)) => block.lines.push(line.clone()),
+                (None, None) => text.push((number, line.as_str())),
+            }
+        }
+        assert!(inside.is_none(), "{}: a block of code does not end", self.path);
+        (text, blocks)
+    }
+
+    /// The anchors that its headings have, as GitHub and mdBook make them.
+    fn anchors(&self) -> BTreeSet<String> {
+        let headings = self.parts().0.into_iter().filter(|(_, line)| line.starts_with('#'));
+        headings
+            .map(|(_, line)| {
+                let title = line.trim_start_matches('#').trim().to_lowercase();
+                let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
+                title.chars().filter(kept).collect::<String>().replace(' ', "-")
+            })
+            .collect()
+    }
+}
+
+/// `path` without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, component| {
+        match component {
+            Component::ParentDir => {
+                plain.pop();
+            }
+            Component::CurDir => {}
+            other => plain.push(other),
+        }
+        plain
+    })
+}
+
+/// Every relative link of a document: its line, the file from the root, the anchor.
+fn links(document: &Document) -> Vec<(usize, String, Option<String>)> {
+    let (code, link) =
+        (Regex::new("`[^`]*`").unwrap(), Regex::new(r"\]\(([^)\s]+)[^)]*\)").unwrap());
+    let folder = Path::new(&document.path).parent().unwrap_or(Path::new("")).to_path_buf();
+    let mut found = Vec::new();
+    for (number, line) in document.parts().0 {
+        let line = code.replace_all(line, "");
+        for capture in link.captures_iter(&line) {
+            let target = &capture[1];
+            if target.contains("://") || target.starts_with("mailto:") {
+                continue;
+            }
+            let (file, anchor) = match target.split_once('#') {
+                Some((file, anchor)) => (file, Some(anchor.to_owned())),
+                None => (target, None),
+            };
+            let file = match file {
+                "" => document.path.clone(),
+                file => plain(&folder.join(file)).display().to_string(),
+            };
+            found.push((number, file, anchor));
+        }
+    }
+    found
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let documents = documents();
+    let mut dead = Vec::new();
+    let mut count = 0;
+    for document in &documents {
+        for (number, file, anchor) in links(document) {
+            count += 1;
+            let place = format!("{}:{number}", document.path);
+            if !paths::root().join(&file).exists() {
+                dead.push(format!("{place}: there is no {file}"));
+            } else if let Some(anchor) = anchor
+                && let Some(target) = documents.iter().find(|target| target.path == file)
+                && !target.anchors().contains(&anchor)
+            {
+                dead.push(format!("{place}: {file} has no heading `{anchor}`"));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{}", dead.join("\n"));
+    assert!(count > 40, "only {count} links were found");
+}
+
+#[test]
+fn every_page_is_in_the_book() {
+    let documents = documents();
+    let summary = documents.iter().find(|document| document.path == "docs/SUMMARY.md").unwrap();
+    let listed: Vec<String> = links(summary).into_iter().map(|(_, file, _)| file).collect();
+    for document in &documents {
+        let is_page = document.path.starts_with("docs/") && document.path != summary.path;
+        let count = listed.iter().filter(|file| **file == document.path).count();
+        assert!(
+            !is_page || count == 1,
+            "{} is in docs/SUMMARY.md {count} times: add a line for it, once",
+            document.path
+        );
+    }
+}
+
+/// The repository with one more system.
+struct WithSystem {
+    disk: Disk,
+    path: String,
+    text: String,
+}
+
+impl Files for WithSystem {
+    fn read(&self, path: &str) -> io::Result<String> {
+        if path == self.path { Ok(self.text.clone()) } else { self.disk.read(path) }
+    }
+    fn list(&self, folder: &str) -> Vec<String> {
+        self.disk.list(folder)
+    }
+    fn is_folder(&self, path: &str) -> bool {
+        self.disk.is_folder(path)
+    }
+}
+
+/// A block is a whole description if it has the table `[system]`.
+#[test]
+fn descriptions_pass_the_checker() {
+    let mut count = 0;
+    for document in documents() {
+        for block in document.parts().1 {
+            if !block.language.starts_with("toml")
+                || !block.lines.iter().any(|line| line == "[system]")
+            {
+                continue;
+            }
+            count += 1;
+            let place = format!("{}:{}", document.path, block.line);
+            let text = block.lines.join("\n") + "\n";
+            let table: toml::Table =
+                text.parse().unwrap_or_else(|error| panic!("{place}: {error}"));
+            let name = table["system"]["name"].as_str().expect("a name").to_owned();
+            for (instance, keys) in table["instance"].as_table().expect("instances") {
+                let component = keys["component"].as_str().expect("a component");
+                let folder = match component.contains('/') {
+                    true => component.to_owned(),
+                    false => format!("components/{component}"),
+                };
+                assert!(
+                    paths::root().join(&folder).is_dir(),
+                    "{place}: `{instance}` runs {folder}, which is not there"
+                );
+            }
+            let files = WithSystem {
+                disk: Disk::new(paths::root()),
+                path: format!("systems/{name}.toml"),
+                text,
+            };
+            if let Err(report) = load_from(&files, &name) {
+                panic!("{place}:\n{report}");
+            }
+        }
+    }
+    assert!(count > 0, "no document has an example of a description");
+}
+
+/// The file that a block's first line names, in a comment of its own: `// components/clock/src/main.rs`.
+fn source(block: &Block) -> Option<&str> {
+    let line = block.lines.first()?.trim();
+    let marks = ["//", "#", "/*"];
+    let comment = marks.iter().find_map(|mark| line.strip_prefix(mark))?;
+    let name = comment.trim_end_matches("*/").trim();
+    let is_path = name.contains('/') && name.contains('.') && !name.contains([' ', ':']);
+    is_path.then_some(name)
+}
+
+/// Such a block is pieces of that file, in any order; between two stands a comment with three dots. How far
+/// lines are indented does not count.
+#[test]
+fn code_is_in_the_file_that_it_names() {
+    let mut count = 0;
+    let mut wrong = Vec::new();
+    for document in documents() {
+        for block in document.parts().1 {
+            let Some(name) = source(&block) else { continue };
+            count += 1;
+            let place = format!("{}:{}", document.path, block.line);
+            let Ok(file) = std::fs::read_to_string(paths::root().join(name)) else {
+                wrong.push(format!("{place}: there is no {name}"));
+                continue;
+            };
+            let file: Vec<&str> = file.lines().map(str::trim).collect();
+            let is_gap =
+                |line: &String| ["// ...", "# ...", "/* ... */", "..."].contains(&line.trim());
+            for piece in block.lines[1..].split(is_gap) {
+                let piece: Vec<&str> = piece.iter().map(|line| line.trim()).collect();
+                let piece = match piece.split_first() {
+                    Some((&"", rest)) => rest,
+                    _ => &piece[..],
+                };
+                let piece = match piece.split_last() {
+                    Some((&"", rest)) => rest,
+                    _ => piece,
+                };
+                if !piece.is_empty() && !file.windows(piece.len()).any(|lines| lines == piece) {
+                    wrong.push(format!("{place}: {name} has no longer\n{}", piece.join("\n")));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(count > 10, "only {count} blocks name their file");
+}
