@@ -44,20 +44,24 @@ pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration
     Ok(TIMED_OUT)
 }
 
-/// Boots `image` and types the lines of the file `script`, each when the guest shows its prompt. At
+/// Reads the file of a console script.
+pub fn read_script(file: &Path) -> Result<String> {
+    std::fs::read_to_string(file)
+        .with_context(|| format!("cannot read the console script {}", file.display()))
+}
+
+/// Boots `image` and types the lines of `script`, each when the guest shows its prompt. At
 /// the first prompt without a line left, the run ends with status 0.
 pub fn scripted(
     image: &BuiltImage,
     options: &Options,
     limit: Option<Duration>,
-    script: &Path,
+    script: &str,
 ) -> Result<u8> {
-    let text = std::fs::read_to_string(script)
-        .with_context(|| format!("cannot read the console script {}", script.display()))?;
     announce(image, options);
     let command = qemu::command(image, options, Console::Program);
     let mut guest = Guest::start(command, limit.unwrap_or(FOREVER))?;
-    let mut lines = text.lines();
+    let mut lines = script.lines();
     // What stands in the console's line; after sending, the echo comes before the next prompt.
     let mut line = Vec::new();
     let mut echoing = false;

@@ -90,21 +90,25 @@ impl SystemTest {
     }
 }
 
-/// A job for each folder of `tests/` whose name contains `filter`.
-pub fn jobs(filter: &str) -> Result<Vec<Job>> {
-    let folder = paths::root().join("tests");
+/// The folders of `tests/` that hold a test, in alphabetical order.
+pub fn names() -> Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(&folder).into_iter().flatten() {
+    for entry in std::fs::read_dir(paths::root().join("tests")).into_iter().flatten() {
         let entry = entry?;
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if name.contains(filter) && entry.path().join("test.toml").exists() {
-            names.push(name);
+        if entry.path().join("test.toml").exists() {
+            names.push(entry.file_name().to_string_lossy().into_owned());
         }
     }
     names.sort();
+    Ok(names)
+}
+
+/// A job for each of these tests.
+pub fn jobs(names: Vec<String>) -> Vec<Job> {
+    let folder = paths::root().join("tests");
     // Builds share cargo's folder; one at a time, while another test's system runs.
     let building = Arc::new(Mutex::new(()));
-    Ok(names
+    names
         .into_iter()
         .map(|name| {
             let file = folder.join(&name).join("test.toml");
@@ -126,5 +130,5 @@ pub fn jobs(filter: &str) -> Result<Vec<Job>> {
             });
             Job { name, run }
         })
-        .collect())
+        .collect()
 }

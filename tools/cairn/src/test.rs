@@ -1,8 +1,8 @@
 //! `./cairn test`: host tests, then benchmarks and whole systems; a line for each, a closing line for
 //! all.
 
-use crate::paths;
-use anyhow::Result;
+use crate::{bench, host_tests, paths, setup, system_tests};
+use anyhow::{Result, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -36,31 +36,83 @@ pub struct Job {
     pub run: Box<dyn Fn() -> Result<Outcome> + Send + Sync>,
 }
 
-/// Runs every test whose name contains `filter`; says whether all passed. The name of a folder of
-/// tests/ means that folder alone: whoever names it does not want to wait for the host's tests.
+/// What a filter chooses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Choice {
+    /// The whole system of this name alone: whoever names it does not want to wait for others.
+    System,
+    /// All tests of the crates on the host.
+    Host,
+    /// The limits of the benchmarks.
+    Bench,
+    /// All whole systems.
+    Systems,
+    /// Whatever has the filter in its name.
+    Part,
+}
+
+impl Choice {
+    fn of(filter: &str, systems: &[String]) -> Choice {
+        match filter {
+            name if systems.iter().any(|system| system == name) => Choice::System,
+            "host" => Choice::Host,
+            "bench" => Choice::Bench,
+            "systems" => Choice::Systems,
+            _ => Choice::Part,
+        }
+    }
+}
+
+/// Runs the tests that `filter` chooses: the name of a folder of tests/ that one alone; `host`,
+/// `bench` or `systems` all of that kind; else every test with the filter in its name. Says whether all
+/// passed and there was one.
 pub fn run(filter: &str) -> Result<bool> {
     let start = Instant::now();
-    let is_system =
-        !filter.is_empty() && paths::root().join("tests").join(filter).join("test.toml").is_file();
-    let mut outcome = match is_system {
-        true => Outcome::default(),
-        false => run_jobs(&crate::host_tests::jobs(filter)?),
+    let systems = system_tests::names()?;
+    let choice = Choice::of(filter, &systems);
+    let host = match choice {
+        Choice::Host => host_tests::jobs("")?,
+        Choice::Part => host_tests::jobs(filter)?,
+        Choice::System | Choice::Bench | Choice::Systems => Vec::new(),
     };
     // The benchmarks take longest, so they begin first.
-    let mut systems: Vec<Job> =
-        if is_system { Vec::new() } else { crate::bench::job(filter).into_iter().collect() };
-    systems.extend(crate::system_tests::jobs(filter)?);
-    let systems = run_jobs(&systems);
-    outcome.passed += systems.passed;
-    outcome.failed += systems.failed;
-    if outcome.passed + outcome.failed == 0 {
-        println!(
-            "no test has `{filter}` in its name; tests/ and the crates' own tests were searched"
-        );
+    let mut machine: Vec<Job> = match choice {
+        Choice::Bench | Choice::Part => bench::job(filter).into_iter().collect(),
+        Choice::System | Choice::Host | Choice::Systems => Vec::new(),
+    };
+    let chosen = systems.iter().filter(|name| match choice {
+        Choice::System => *name == filter,
+        Choice::Systems => true,
+        Choice::Part => name.contains(filter),
+        Choice::Host | Choice::Bench => false,
+    });
+    machine.extend(system_tests::jobs(chosen.cloned().collect()));
+    if host.is_empty() && machine.is_empty() {
+        bail!("no test has `{filter}` in its name{}", did_you_mean(filter, &systems));
     }
+    setup::need(&[setup::C_COMPILER, setup::DEBUGGER].concat())?;
+    let mut outcome = run_jobs(&host);
+    let machine = run_jobs(&machine);
+    outcome.passed += machine.passed;
+    outcome.failed += machine.failed;
     println!("in {}", seconds(start.elapsed()));
     println!("{} passed, {} failed", outcome.passed, outcome.failed);
     Ok(outcome.failed == 0 && outcome.passed > 0)
+}
+
+/// What the wrong filter may have meant, and what there is.
+fn did_you_mean(filter: &str, systems: &[String]) -> String {
+    let near = systems
+        .iter()
+        .map(|name| (strsim::osa_distance(filter, name), name))
+        .filter(|(distance, _)| *distance <= 1 + filter.len() / 4)
+        .min();
+    let near = near.map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"));
+    format!(
+        "{near}\nwhole systems, from tests/: {}\nbeside them: host (tests of the crates, which also have names), \
+         bench, systems",
+        systems.join(", ")
+    )
 }
 
 /// Runs jobs, two at a time, and prints a line for each.
@@ -130,4 +182,33 @@ fn explanation(name: &str, output: &str) -> String {
 
 fn seconds(time: Duration) -> String {
     format!("{:.2} s", time.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, did_you_mean};
+
+    #[test]
+    fn a_whole_name_comes_before_a_part_of_one() {
+        let systems = ["demo", "hostile", "hostile-time"].map(str::to_owned);
+        for (filter, choice) in [
+            ("hostile", Choice::System),
+            ("host", Choice::Host),
+            ("bench", Choice::Bench),
+            ("systems", Choice::Systems),
+            ("hostile-", Choice::Part),
+            ("", Choice::Part),
+        ] {
+            assert_eq!(Choice::of(filter, &systems), choice, "{filter}");
+        }
+        // A system may have any name.
+        assert_eq!(Choice::of("host", &["host".to_owned()]), Choice::System);
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_nearest() {
+        let systems = ["demo", "hostile"].map(str::to_owned);
+        assert!(did_you_mean("dmo", &systems).starts_with("; did you mean `demo`?"));
+        assert!(did_you_mean("quark", &systems).starts_with("\nwhole systems"));
+    }
 }

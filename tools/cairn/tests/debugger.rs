@@ -3,7 +3,7 @@
 
 use cairn_tool::build::build;
 use cairn_tool::qemu::{Options, debugger_line};
-use cairn_tool::run::scripted;
+use cairn_tool::run::{read_script, scripted};
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -39,7 +39,8 @@ fn breakpoints_in_a_component_and_in_the_nucleus_are_hit() {
         .spawn()
         .expect("timeout(1) is there");
     let options = Options { gdb: Some(port), ..Options::default() };
-    let status = scripted(&image, &options, Some(LIMIT), &script).expect("QEMU runs");
+    let status =
+        scripted(&image, &options, Some(LIMIT), &read_script(&script).unwrap()).expect("QEMU runs");
     let output = debugger.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     for expected in [

@@ -1,0 +1,56 @@
+//! What the command answers to mistakes, before it builds anything.
+#![forbid(unsafe_code)]
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// No build is that fast, and nothing else takes so long.
+const SOON: Duration = Duration::from_secs(5);
+
+/// What a failing command says.
+fn complaint(arguments: &[&str]) -> String {
+    let start = Instant::now();
+    let output = Command::new(env!("CARGO_BIN_EXE_cairn-tool")).args(arguments).output().unwrap();
+    assert!(!output.status.success(), "{arguments:?}");
+    assert!(start.elapsed() < SOON, "{arguments:?} took {:?}", start.elapsed());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[track_caller]
+fn complains(arguments: &[&str], expected: &[&str]) {
+    let text = complaint(arguments);
+    for part in expected {
+        assert!(text.contains(part), "{arguments:?}: expected `{part}` in\n{text}");
+    }
+}
+
+#[test]
+fn a_run_without_time() {
+    complains(&["run", "--timeout", "0"], &["'0' for '--timeout <SECONDS>'", "0 is not in 1.."]);
+}
+
+#[test]
+fn a_script_that_is_not_there() {
+    complains(
+        &["run", "--input", "no/script.txt"],
+        &["cannot read the console script no/script.txt", "No such file"],
+    );
+}
+
+#[test]
+fn systems_that_are_not_there() {
+    for command in ["run", "build", "check"] {
+        complains(&[command, "dmo"], &["cannot read systems/dmo.toml", "did you mean `demo`?"]);
+    }
+}
+
+#[test]
+fn a_test_that_is_not_there() {
+    // In pieces: the sources are searched.
+    let nobody = ["no_", "such_one"].concat();
+    complains(
+        &["test", &nobody],
+        &[&format!("no test has `{nobody}` in its name"), "whole systems, from tests/: ", "demo"],
+    );
+    complains(&["test", "dmeo"], &["did you mean `demo`?"]);
+}
