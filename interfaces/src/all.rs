@@ -34,6 +34,7 @@ all! {
     SchedulerEvents,
     Semaphore,
     Supervisor,
+    Terminal,
     Threads,
     Timer,
 }
