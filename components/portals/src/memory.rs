@@ -42,7 +42,7 @@ fn store(words: &[AtomicI64], offset: u64, value: u64) {
 /// Thread blocks and portal code, by the addresses that frames hold.
 impl Words for Memory {
     fn load(&self, address: u64) -> Option<u64> {
-        if address % 8 != 0 {
+        if !address.is_multiple_of(8) {
             return None;
         }
         match address {

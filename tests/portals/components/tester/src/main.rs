@@ -35,8 +35,11 @@ cairn::component! {
     main: main,
 }
 
+/// Prints what it finds wrong.
+type Test = fn() -> Result<(), Failed>;
+
 fn main() {
-    let tests: [(&str, fn() -> Result<(), Failed>); 16] = [
+    let tests: [(&str, Test); 16] = [
         ("open by name and call", open),
         ("refusals", refusals),
         ("close and open again", close),
