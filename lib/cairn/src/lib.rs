@@ -13,6 +13,8 @@ pub mod environment;
 pub mod exclusive;
 #[doc(hidden)]
 pub mod expansion;
+#[cfg(all(feature = "alloc", target_arch = "riscv64"))]
+pub mod heap;
 #[cfg(target_arch = "riscv64")]
 pub mod measure;
 pub mod object;

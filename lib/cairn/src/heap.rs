@@ -1,0 +1,101 @@
+//! The heap that the description gives an instance, behind `alloc`: with the feature `alloc` of this
+//! crate a component may say `extern crate alloc` and use `Vec`, `Box` and the rest.
+//!
+//! Allocating and freeing take a bounded time (TLSF). A component in which several threads allocate,
+//! its clients' threads included, attaches a lock before they do:
+//! `imports::PORTALS.attach_lock(cairn::heap::lock())`. Without it, who comes while another thread is
+//! inside gets no memory.
+#![allow(unsafe_code)]
+
+use crate::Error;
+use crate::environment::startup;
+use crate::sync::Mutex;
+use core::alloc::{GlobalAlloc, Layout};
+use core::cell::UnsafeCell;
+use core::ptr::{NonNull, null_mut};
+use core::sync::atomic::{AtomicBool, Ordering};
+use rlsf::Tlsf;
+
+/// Blocks up to 64 MiB, a region's size, in eight sizes for each power of two.
+type Pool = Tlsf<'static, u32, u8, 21, 8>;
+
+struct Heap {
+    lock: Mutex<()>,
+    taken: AtomicBool,
+    pool: UnsafeCell<Pool>,
+    /// Whether the pool has its memory yet; used as the pool is.
+    is_filled: UnsafeCell<bool>,
+}
+
+// SAFETY: `taken` admits one user at a time.
+unsafe impl Sync for Heap {}
+
+#[global_allocator]
+static HEAP: Heap = Heap {
+    lock: Mutex::new(()),
+    taken: AtomicBool::new(false),
+    pool: UnsafeCell::new(Pool::new()),
+    is_filled: UnsafeCell::new(false),
+};
+
+/// The lock of the heap, to attach.
+pub fn lock() -> &'static Mutex<()> {
+    &HEAP.lock
+}
+
+/// Bytes of the heap, allocated or not.
+pub fn size() -> usize {
+    startup().heap_size as usize
+}
+
+impl Heap {
+    /// Runs `body` with the pool; `None` if another thread is inside, or ended there.
+    fn with<R>(&self, body: impl FnOnce(&mut Pool) -> R) -> Option<R> {
+        let guard = match self.lock.lock() {
+            Ok(guard) => Some(guard),
+            Err(Error::NotSupported) => None,
+            Err(_) => return None,
+        };
+        if self.taken.swap(true, Ordering::Acquire) {
+            return None;
+        }
+        // SAFETY: the mark admits one user.
+        let (pool, is_filled) = unsafe { (&mut *self.pool.get(), &mut *self.is_filled.get()) };
+        if !*is_filled {
+            *is_filled = true;
+            let start = NonNull::new(startup().heap as *mut u8);
+            if let Some(start) = start.filter(|_| size() > 0) {
+                // SAFETY: the host tool maps the heap, writable, into this instance for good, and
+                // nothing else knows its address.
+                unsafe { pool.insert_free_block_ptr(NonNull::slice_from_raw_parts(start, size())) };
+            }
+        }
+        let result = body(pool);
+        self.taken.store(false, Ordering::Release);
+        drop(guard);
+        Some(result)
+    }
+}
+
+// SAFETY: the pool hands out each byte once, aligned as asked. What cannot be given back because
+// another thread is inside stays allocated.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let block = self.with(|pool| pool.allocate(layout)).flatten();
+        block.map_or(null_mut(), NonNull::as_ptr)
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        let Some(block) = NonNull::new(block) else { return };
+        // SAFETY: the caller vouches that `alloc` gave it, with this layout.
+        self.with(|pool| unsafe { pool.deallocate(block, layout.align()) });
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let Some(block) = NonNull::new(block) else { return null_mut() };
+        let Ok(layout) = Layout::from_size_align(size, layout.align()) else { return null_mut() };
+        // SAFETY: as above.
+        let block = self.with(|pool| unsafe { pool.reallocate(block, layout) }).flatten();
+        block.map_or(null_mut(), NonNull::as_ptr)
+    }
+}
