@@ -62,6 +62,8 @@ pub struct Startup {
     pub run_to_completion: u64,
     /// The first index of this domain's portal table that a portal made at run time can have.
     pub run_time_portals: u64,
+    /// Where pages that the instance asks for at run time can lie: behind its image, heap and stacks.
+    pub run_time_memory: u64,
     /// Bytes used in `argument`.
     pub argument_length: u64,
     /// The description's `argument` string.

@@ -43,3 +43,48 @@ pub trait MemoryStatistics {
     /// Pages that a domain has, and its quota in the upper 32 bits.
     fn usage_of(&self, domain: u64) -> Result<u64, Error>;
 }
+
+#[cfg(target_arch = "riscv64")]
+pub use pages::Pages;
+
+/// The use of pages by safe code.
+#[cfg(target_arch = "riscv64")]
+mod pages {
+    use super::MemoryProxy;
+    use cairn::Error;
+    use cairn::abi::address::PAGE_SIZE;
+    use cairn::section::Section;
+    use core::ops::Deref;
+
+    /// Zeroed pages of one's own, which go back when this is dropped. They are read and written as a
+    /// section is.
+    pub struct Pages {
+        memory: MemoryProxy,
+        section: Section,
+    }
+
+    impl MemoryProxy {
+        /// Pages for this instance, within its quota.
+        pub fn pages(&self, pages: u64) -> Result<Pages, Error> {
+            let address = self.allocate(pages)?;
+            let section = Section::of_pages(address, pages).ok_or(Error::Malformed)?;
+            Ok(Pages { memory: *self, section })
+        }
+    }
+
+    impl Deref for Pages {
+        type Target = Section;
+        fn deref(&self) -> &Section {
+            &self.section
+        }
+    }
+
+    impl Drop for Pages {
+        fn drop(&mut self) {
+            // It fails only while a window is open on them; then they stay until this instance ends.
+            let _ = self
+                .memory
+                .free(self.section.address() as u64, self.section.size() as u64 / PAGE_SIZE);
+        }
+    }
+}

@@ -1,7 +1,8 @@
 //! Memory that an instance has beside its image: shared sections, and what its role maps.
 #![allow(unsafe_code)]
 
-use cairn_abi::address::ROLE_RECORD;
+use crate::environment::startup;
+use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, ROLE_RECORD, region};
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// A word that others change and this instance only reads.
@@ -33,6 +34,21 @@ impl Section {
     /// it is used by nothing else in this instance.
     pub(crate) unsafe fn new(address: usize, size: usize, writable: bool) -> Section {
         Section { address, size, writable }
+    }
+
+    /// Pages that the memory manager gave this instance; `None` if they lie where it gives none. Once
+    /// they are given back, using this is a fault.
+    pub fn of_pages(address: u64, pages: u64) -> Option<Section> {
+        let startup = startup();
+        let end = region(startup.instance) + DEVICES_OFFSET;
+        let size = pages.checked_mul(PAGE_SIZE)?;
+        let fits = address.is_multiple_of(PAGE_SIZE)
+            && address >= startup.run_time_memory
+            && address <= end
+            && size <= end - address;
+        // Nothing of the program lies there: what is mapped are such pages, used as sections alone, and
+        // an access to what is not is a fault of this instance.
+        fits.then_some(Section { address: address as usize, size: size as usize, writable: true })
     }
 
     /// First address.

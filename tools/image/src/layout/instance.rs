@@ -66,7 +66,7 @@ impl Parts {
         Ok(parts)
     }
 
-    fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.activations + self.stacks * ACTIVATION_STRIDE
     }
 

@@ -10,7 +10,9 @@ use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+use cairn::Error;
 use cairn::environment::startup;
+use cairn::section::Section;
 use cairn::thread::Stack;
 use cairn::time::{counter, ticks};
 use cairn_interfaces as interfaces;
@@ -24,6 +26,8 @@ cairn::component! {
         threads: interfaces::Threads,
         portals: interfaces::Portals,
         supervisor: interfaces::Supervisor,
+        memory: interfaces::Memory,
+        usage: interfaces::MemoryStatistics,
     },
     main: main,
 }
@@ -34,6 +38,7 @@ fn say(text: String) {
 
 fn main() {
     collections();
+    pages();
     let most = exhaustion();
     imports::PORTALS.attach_lock(cairn::heap::lock()).expect("lock");
     threads();
@@ -54,6 +59,38 @@ fn collections() {
     let heap = startup().heap..startup().heap + startup().heap_size;
     assert!(heap.contains(&(numbers.as_ptr() as u64)), "the memory is not the heap's");
     say(format!("ok: {} entries, {} numbers\n", map.len(), numbers.len()));
+}
+
+fn free_pages() -> u64 {
+    imports::USAGE.usage().expect("usage") & 0xffff_ffff
+}
+
+/// Pages beside the heap: zeroed, one's own, and given back.
+fn pages() {
+    let before = free_pages();
+    let first = imports::MEMORY.pages(3).expect("pages");
+    let second = imports::MEMORY.pages(1).expect("pages");
+    assert_eq!((first.size(), second.size()), (3 * 4096, 4096));
+    assert!((0..first.size()).step_by(8).all(|at| first.load(at) == 0));
+    first.store(3 * 4096 - 8, 7);
+    second.set_byte(0, 9);
+    assert_eq!((first.load(3 * 4096 - 8), second.byte(0)), (7, 9));
+    assert_eq!(free_pages(), before - 4);
+    drop(first);
+    assert_eq!(free_pages(), before - 1);
+    drop(second);
+    assert_eq!(free_pages(), before);
+    let again = imports::MEMORY.pages(3).expect("pages");
+    assert_eq!(again.load(3 * 4096 - 8), 0);
+    assert_eq!(imports::MEMORY.pages(1 << 20).err(), Some(Error::Exhausted));
+    // Nothing else can be made a section: not the heap, not a stack, not devices.
+    let startup = startup();
+    let own = 0u64;
+    for address in [startup.heap, &raw const own as u64 & !4095, startup.run_time_memory + 1, 0] {
+        assert!(Section::of_pages(address, 1).is_none(), "{address:#x}");
+    }
+    assert!(Section::of_pages(startup.run_time_memory, u64::MAX / 4096).is_none());
+    say("ok: pages come and go\n".into());
 }
 
 /// The largest block that there is; one more byte is refused, as an error.
