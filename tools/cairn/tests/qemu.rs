@@ -94,12 +94,12 @@ fn a_wait_ends_at_the_time_limit() {
 #[test]
 fn a_script_types_at_each_prompt() {
     let options = Options { icount: true, ..Options::default() };
-    let ends = script("ends", "hello\nq\n");
-    assert_eq!(scripted(&image(), &options, Some(LIMIT), &ends).unwrap(), 7);
-    let stays = script("stays", "hello\n");
-    assert_eq!(scripted(&image(), &options, Some(LIMIT), &stays).unwrap(), 0);
+    let ends = "hello\nq\n";
+    assert_eq!(scripted(&image(), &options, Some(LIMIT), ends).unwrap(), 7);
+    let stays = "hello\n";
+    assert_eq!(scripted(&image(), &options, Some(LIMIT), stays).unwrap(), 0);
     let no_time = Some(Duration::from_millis(1));
-    assert_eq!(scripted(&image(), &options, no_time, &ends).unwrap(), TIMED_OUT);
+    assert_eq!(scripted(&image(), &options, no_time, ends).unwrap(), TIMED_OUT);
 }
 
 #[test]
