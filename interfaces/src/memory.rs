@@ -9,13 +9,19 @@ pub trait Memory {
     fn allocate(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
     /// Takes pages back that `allocate` gave.
     fn free(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error>;
-    /// Makes a section of `pages` pages that this domain and, after `share`, others map at the same
-    /// address; the value is the address.
+    /// Makes a section of `pages` pages that this domain and others, to whom it is offered by `share`,
+    /// map at the same address; the value is the address. It counts in the maker's quota, with one page
+    /// more, until the last domain has left it; `Busy` here and below: another thread of the caller's
+    /// domain is at work on a section.
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
-    /// Maps a section of the caller's into another domain, writable or not.
+    /// Offers a section of the caller's to another domain, to read or to write too. Whoever takes part can
+    /// stay as long as it likes, and the maker pays: so let the one that asks for a service make the section.
     fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool)
     -> Result<(), Error>;
-    /// Unmaps a section of the caller's everywhere and gives its memory back.
+    /// Maps a section that its maker offered to the caller's domain: its number of pages, and its maker
+    /// in the upper 32 bits.
+    fn accept(&self, caller: Caller, section: u64) -> Result<u64, Error>;
+    /// Unmaps a section from the caller's domain. Its memory goes back when the last domain has left it.
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error>;
 }
 

@@ -90,6 +90,10 @@ impl interfaces::Memory for Server {
         with(|manager| manager.share(caller.0.into(), section, domain, writable))
     }
 
+    fn accept(&self, caller: Caller, section: u64) -> Result<u64, Error> {
+        with(|manager| manager.accept(caller.0.into(), section))
+    }
+
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error> {
         with(|manager| manager.drop_section(caller.0.into(), section))
     }

@@ -11,4 +11,6 @@ pub mod sections;
 pub mod tables;
 
 #[cfg(test)]
+mod section_tests;
+#[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::record::{Header, Instance, Segment};
 use cairn_abi::startup::Startup;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
 pub const FRAME_WORDS: usize = 1024;
@@ -29,6 +29,8 @@ pub struct Account {
     tables: AtomicU32,
     /// First address behind its activations, as an offset in its region.
     base: AtomicU32,
+    /// One of its threads is at work on sections.
+    in_sections: AtomicBool,
 }
 
 impl Account {
@@ -37,6 +39,7 @@ impl Account {
         limit: AtomicU32::new(0),
         tables: AtomicU32::new(0),
         base: AtomicU32::new(0),
+        in_sections: AtomicBool::new(false),
     };
 
     fn charge(&self, pages: u32) -> Result<(), Error> {
@@ -139,10 +142,35 @@ impl<'a> Manager<'a> {
         self.tables.grow(self.root(domain)?, address, made, TABLES_OF_DOMAIN)
     }
 
+    /// Does something that no other thread of the domain may do at the same time.
+    pub(crate) fn alone_in_sections<T>(
+        &self,
+        domain: u64,
+        body: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let taken = &self.account(domain)?.in_sections;
+        if taken.swap(true, Relaxed) {
+            return Err(Error::Busy);
+        }
+        let result = body();
+        taken.store(false, Relaxed);
+        result
+    }
+
+    /// Physical address of a page by its number among those that were free at first.
+    pub(crate) fn frame(&self, number: u64) -> u64 {
+        self.header.free_memory.start + number * PAGE_SIZE
+    }
+
+    /// The number of such a page.
+    pub(crate) fn frame_number(&self, physical: u64) -> u64 {
+        physical.wrapping_sub(self.header.free_memory.start) / PAGE_SIZE
+    }
+
     /// A free page, zeroed; its physical address.
-    fn take_frame(&self) -> Result<u64, Error> {
+    pub(crate) fn take_frame(&self) -> Result<u64, Error> {
         let number = self.state.frames.take().ok_or(Error::Exhausted)?;
-        let physical = self.header.free_memory.start + number as u64 * PAGE_SIZE;
+        let physical = self.frame(number as u64);
         for word in self.words(physical, PAGE_SIZE) {
             word.store(0, Relaxed);
         }
@@ -151,12 +179,10 @@ impl<'a> Manager<'a> {
 
     /// Gives a page back that [`Manager::take_frame`] gave and that nothing maps.
     pub(crate) fn give_frame(&self, physical: u64) {
-        if let Some(offset) = physical.checked_sub(self.header.free_memory.start) {
-            self.state.frames.give((offset / PAGE_SIZE) as usize);
-        }
+        self.state.frames.give(self.frame_number(physical) as usize);
     }
 
-    fn words(&self, physical: u64, size: u64) -> &'a [AtomicI64] {
+    pub(crate) fn words(&self, physical: u64, size: u64) -> &'a [AtomicI64] {
         let from = physical.wrapping_sub(self.memory_physical) / 8;
         let range = from as usize..(from.wrapping_add(size / 8)) as usize;
         self.memory.get(range).unwrap_or(&[])
@@ -218,40 +244,34 @@ impl<'a> Manager<'a> {
         Err(Error::Exhausted)
     }
 
-    /// Maps new pages into claimed entries; on failure the entries are empty again.
+    /// Maps new pages into claimed entries; on failure the entries are empty again. No page can be
+    /// reached before all are there: another thread of the domain could pass it on meanwhile, and it
+    /// could not go back.
     fn map_fresh(&self, domain: u64, address: u64, pages: u64) -> Result<(), Error> {
         let root = self.root(domain)?;
-        for page in 0..pages {
-            let entry = self.tables.find(root, address + page * PAGE_SIZE);
-            let mapped = entry.ok_or(Error::Dead).and_then(|entry| self.map_frame(entry));
-            if let Err(error) = mapped {
-                self.clear(domain, address, pages);
-                return Err(error);
+        let entries =
+            || (0..pages).filter_map(|page| self.tables.find(root, address + page * PAGE_SIZE));
+        for entry in entries() {
+            match self.take_frame() {
+                Ok(physical) => tables::prepare(entry, physical, OWN | USER | READ | WRITE),
+                Err(error) => {
+                    entries().map(tables::page).filter(|page| *page != 0).for_each(|physical| {
+                        self.give_frame(physical);
+                    });
+                    self.clear(domain, address, pages);
+                    return Err(error);
+                }
             }
         }
+        entries().for_each(tables::restore);
         Ok(())
     }
 
-    /// Maps a new page into a claimed entry.
-    pub(crate) fn map_frame(&self, entry: &AtomicI64) -> Result<(), Error> {
-        let physical = self.take_frame()?;
-        if !tables::map(entry, physical, OWN | USER | READ | WRITE) {
-            self.give_frame(physical);
-            return Err(Error::Busy);
-        }
-        Ok(())
-    }
-
-    /// Empties entries and gives their pages back.
+    /// Empties entries that were claimed.
     fn clear(&self, domain: u64, address: u64, pages: u64) {
         let Ok(root) = self.root(domain) else { return };
         for page in 0..pages {
-            let entry = self.tables.find(root, address + page * PAGE_SIZE);
-            if let Some(physical) = entry.and_then(tables::unmap) {
-                // A hostile domain may have guessed the address and touched it.
-                (self.fence)();
-                self.give_frame(physical);
-            }
+            self.tables.find(root, address + page * PAGE_SIZE).map(tables::unmap);
         }
     }
 

@@ -185,9 +185,9 @@ fn leaf(physical: u64, rights: u64) -> i64 {
     ((physical >> PAGE_SHIFT << 10) | rights | VALID | ACCESSED_DIRTY) as i64
 }
 
-/// Maps a page in an entry that was claimed; false if it is not claimed any more.
-pub fn map(entry: &AtomicI64, physical: u64, rights: u64) -> bool {
-    entry.compare_exchange(RESERVED as i64, leaf(physical, rights), Relaxed, Relaxed).is_ok()
+/// Notes the page of an entry that was claimed; [`restore`] maps it.
+pub fn prepare(entry: &AtomicI64, physical: u64, rights: u64) {
+    entry.store(leaf(physical, rights) & !(VALID as i64) | RESERVED as i64, Relaxed);
 }
 
 /// Maps a page whatever is there.
@@ -209,7 +209,7 @@ pub fn withdraw(entry: &AtomicI64) -> bool {
     word as u64 & VALID != 0 && entry.compare_exchange(word, withdrawn, Relaxed, Relaxed).is_ok()
 }
 
-/// Undoes [`withdraw`].
+/// Maps the page whose address is in an entry: the end of [`prepare`], or undoes [`withdraw`].
 pub fn restore(entry: &AtomicI64) {
     let word = entry.load(Relaxed);
     entry.store(word & !(RESERVED as i64) | VALID as i64, Relaxed);

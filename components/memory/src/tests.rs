@@ -9,7 +9,7 @@ use cairn_abi::descriptor::name;
 use cairn_abi::record::{Header, Instance, Range, Segment};
 use cairn_abi::startup::Startup;
 use std::mem::offset_of;
-use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 const TABLE_PAGES: usize = 64;
 const TABLES_PHYSICAL: u64 = 0x8000_0000;
@@ -19,13 +19,13 @@ const MEMORY_PHYSICAL: u64 = TABLES_PHYSICAL + TABLE_PAGES as u64 * PAGE_SIZE;
 /// Of each instance: data, its initial content, the stack, the startup page; then free memory.
 const PAGES_OF_INSTANCE: u64 = 4;
 const FREE_PHYSICAL: u64 = MEMORY_PHYSICAL + 2 * PAGES_OF_INSTANCE * PAGE_SIZE;
-const FREE_PAGES: u64 = 40;
-const QUOTA: u64 = 20;
+pub(crate) const FREE_PAGES: u64 = 40;
+pub(crate) const QUOTA: u64 = 20;
 
-struct World {
-    state: State,
+pub(crate) struct World {
+    pub(crate) state: State,
     header: Header,
-    instances: Vec<Instance>,
+    pub(crate) instances: Vec<Instance>,
     segments: Vec<Segment>,
     tables: Vec<AtomicI64>,
     memory: Vec<AtomicI64>,
@@ -75,7 +75,7 @@ fn instance(number: u32) -> Instance {
 }
 
 impl World {
-    fn new() -> World {
+    pub(crate) fn new() -> World {
         let mut segments = Vec::new();
         let mut segment = |instance, address, physical, initial| {
             let flags = (USER | READ | WRITE) as u32;
@@ -127,7 +127,7 @@ impl World {
         world
     }
 
-    fn manager(&self) -> Manager<'_> {
+    pub(crate) fn manager(&self) -> Manager<'_> {
         Manager {
             state: &self.state,
             header: &self.header,
@@ -146,7 +146,7 @@ impl World {
     }
 
     /// The page that a domain finds at an address, by the machine's own rules.
-    fn page(&self, domain: u32, address: u64) -> Option<(u64, u64)> {
+    pub(crate) fn page(&self, domain: u32, address: u64) -> Option<(u64, u64)> {
         let mut table = (self.instances[domain as usize - 1].satp & ((1 << 44) - 1)) << 12;
         for level in [2, 1, 0] {
             let index = address >> (12 + 9 * level) & 511;
@@ -167,11 +167,11 @@ impl World {
         &self.memory[((physical - MEMORY_PHYSICAL) / 8) as usize]
     }
 
-    fn free(&self) -> u64 {
+    pub(crate) fn free(&self) -> u64 {
         self.manager().usage() & 0xffff_ffff
     }
 
-    fn used(&self, domain: u64) -> u64 {
+    pub(crate) fn used(&self, domain: u64) -> u64 {
         self.manager().usage_of(domain).unwrap() & 0xffff_ffff
     }
 }
@@ -311,54 +311,9 @@ fn the_dead_reach_nothing_and_begin_anew() {
 }
 
 #[test]
-fn sections_are_shared_by_their_owner() {
-    let world = World::new();
-    let manager = world.manager();
-    let section = manager.make_section(1, 3).unwrap();
-    assert_eq!(world.page(2, section), None);
-    assert_eq!(manager.share(2, section, 1, true), Err(Error::NotAllowed));
-    assert_eq!(manager.share(1, section + PAGE_SIZE, 2, true), Err(Error::NotFound));
-    assert_eq!(manager.share(1, section, 9, true), Err(Error::NotFound));
-    manager.share(1, section, 2, false).unwrap();
-    for page in 0..3 {
-        let (own, other) =
-            (world.page(1, section + page * PAGE_SIZE), world.page(2, section + page * PAGE_SIZE));
-        assert_eq!(own.unwrap().0, other.unwrap().0);
-        assert_eq!((own.unwrap().1, other.unwrap().1), (USER | READ | WRITE, USER | READ));
-    }
-    assert_eq!(manager.drop_section(2, section), Err(Error::NotAllowed));
-    let used = world.used(1);
-    manager.drop_section(1, section).unwrap();
-    assert_eq!(
-        (world.page(1, section), world.page(2, section), world.used(1)),
-        (None, None, used - 3)
-    );
-    assert_eq!(manager.drop_section(1, section), Err(Error::NotFound));
-}
-
-#[test]
-fn a_section_outlives_its_owner_while_others_map_it() {
-    let world = World::new();
-    let manager = world.manager();
-    let before = world.free();
-    let section = manager.make_section(1, 3).unwrap();
-    manager.share(1, section, 2, true).unwrap();
-    let (physical, _) = world.page(2, section).unwrap();
-    manager.kill(1).unwrap();
-    manager.release(1, true).unwrap();
-    assert_eq!(world.page(2, section).unwrap().0, physical);
-    assert!(world.manager().state.frames.available() as u64 == FREE_PAGES - 3);
-    manager.kill(2).unwrap();
-    manager.release(2, true).unwrap();
-    assert_eq!(world.free(), before);
-}
-
-#[test]
 fn nobody_takes_all_page_tables() {
     let world = World::new();
     let manager = world.manager();
-    let made = (0..100).take_while(|_| manager.make_section(1, 1).is_ok()).count();
-    assert_eq!(made, crate::sections::OF_DOMAIN);
     let count = AtomicU32::new(0);
     let root = manager.tables.root(world.instances[1].satp).unwrap();
     let made = (0..100)
@@ -368,4 +323,33 @@ fn nobody_takes_all_page_tables() {
         .count();
     // One of them is a directory.
     assert_eq!((made as u32, count.load(Relaxed)), (TABLES_OF_DOMAIN - 1, TABLES_OF_DOMAIN));
+}
+
+/// When the pages for a whole request are not there, another thread must not have seen any of them: it
+/// could have put it into a window before it went to somebody else.
+#[test]
+fn no_page_is_reachable_before_all_are_there() {
+    let world = World::new();
+    while world.state.frames.available() > 2 {
+        world.state.frames.take();
+    }
+    let address = region(1) + 2 * ACTIVATION_STRIDE;
+    let (attempts, done) = (AtomicU32::new(0), AtomicBool::new(false));
+    let seen = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !done.load(Relaxed) {
+                assert_eq!(world.manager().allocate(1, 3), Err(Error::Exhausted));
+                attempts.fetch_add(1, Relaxed);
+            }
+        });
+        let mut seen = false;
+        while !seen && attempts.load(Relaxed) < 20_000 {
+            seen = world.page(1, address).is_some();
+        }
+        done.store(true, Relaxed);
+        seen
+    });
+    assert!(!seen);
+    assert_eq!((world.state.frames.available(), world.used(1)), (2, 3));
+    assert_eq!(world.manager().allocate(1, 2), Ok(address));
 }

@@ -1,0 +1,151 @@
+//! Sections between two domains, either of which may be hostile.
+
+use crate::manager::TABLES_OF_DOMAIN;
+use crate::sections::OF_DOMAIN;
+use crate::tables::{READ, USER, WRITE};
+use crate::tests::{FREE_PAGES, QUOTA, World};
+use cairn_abi::Error;
+use cairn_abi::address::*;
+
+/// Pages that an instance of the test's machine has from the layout.
+const LAID_OUT: u64 = 3;
+
+fn die(world: &World, domain: u64) {
+    let manager = world.manager();
+    manager.kill(domain).unwrap();
+    manager.release(domain, true).unwrap();
+    manager.renew(domain).unwrap();
+}
+
+#[test]
+fn a_section_is_offered_and_accepted() {
+    let world = World::new();
+    let manager = world.manager();
+    let section = manager.make_section(1, 3).unwrap();
+    assert_eq!(manager.accept(2, section), Err(Error::NotAllowed), "not offered");
+    assert_eq!(manager.share(2, section, 1, true), Err(Error::NotAllowed));
+    assert_eq!(manager.share(1, section + PAGE_SIZE, 2, true), Err(Error::NotFound));
+    assert_eq!(manager.share(1, section, 9, true), Err(Error::NotFound));
+    assert_eq!(manager.share(1, section, 1, true), Err(Error::BadArgument));
+    manager.share(1, section, 2, false).unwrap();
+    assert_eq!(world.page(2, section), None, "nothing is mapped without consent");
+    assert_eq!(manager.accept(1, section), Err(Error::BadArgument));
+    assert_eq!(manager.accept(2, section), Ok(3 | 1 << 32));
+    for page in 0..3 {
+        let (own, other) =
+            (world.page(1, section + page * PAGE_SIZE), world.page(2, section + page * PAGE_SIZE));
+        assert_eq!(own.unwrap().0, other.unwrap().0);
+        assert_eq!((own.unwrap().1, other.unwrap().1), (USER | READ | WRITE, USER | READ));
+    }
+    assert_eq!(manager.accept(2, section), Err(Error::BadArgument), "it has it");
+    manager.drop_section(2, section).unwrap();
+    assert_eq!(manager.drop_section(2, section), Err(Error::NotFound));
+    assert_eq!(manager.accept(2, section), Err(Error::NotAllowed), "an offer holds once");
+    assert_eq!(world.used(1), LAID_OUT + 3 + 1);
+    manager.drop_section(1, section).unwrap();
+    assert_eq!((world.page(1, section), world.used(1)), (None, LAID_OUT));
+    assert_eq!(manager.drop_section(1, section), Err(Error::NotFound));
+    for bad in [0, section + 1, section - SECTION_STRIDE, u64::MAX] {
+        assert_eq!(manager.accept(2, bad), Err(Error::NotFound));
+        assert_eq!(manager.drop_section(2, bad), Err(Error::NotFound));
+    }
+}
+
+#[test]
+fn nobody_loses_a_mapping_by_anothers_end() {
+    let world = World::new();
+    let manager = world.manager();
+    for owner_dies in [false, true] {
+        let section = manager.make_section(1, 3).unwrap();
+        manager.share(1, section, 2, true).unwrap();
+        manager.accept(2, section).unwrap();
+        let physical = world.page(2, section).unwrap().0;
+        if owner_dies {
+            die(&world, 1);
+        } else {
+            manager.drop_section(1, section).unwrap();
+        }
+        assert_eq!(world.page(1, section), None);
+        assert_eq!(world.page(2, section).unwrap().0, physical);
+        assert_eq!(world.state.frames.available() as u64, FREE_PAGES - 4);
+        assert_eq!(world.used(1), LAID_OUT + 4, "it still counts for its owner");
+        assert_eq!(manager.share(1, section, 2, true), Err(Error::NotFound), "not its any more");
+        if owner_dies {
+            die(&world, 2);
+        } else {
+            manager.drop_section(2, section).unwrap();
+        }
+        assert_eq!(world.state.frames.available() as u64, FREE_PAGES);
+        assert_eq!((world.used(1), world.used(2)), (LAID_OUT, LAID_OUT));
+    }
+}
+
+#[test]
+fn a_hostile_component_has_its_quota_once_in_all_its_lives() {
+    let world = World::new();
+    let manager = world.manager();
+    let mut made = 0;
+    for _life in 0..8 {
+        while let Ok(section) = manager.make_section(1, 1) {
+            made += 1;
+            manager.share(1, section, 2, true).unwrap();
+            manager.accept(2, section).unwrap();
+        }
+        die(&world, 1);
+        assert!(world.used(1) <= QUOTA);
+    }
+    assert_eq!(made, OF_DOMAIN);
+    assert!(manager.make_section(2, 1).is_ok(), "there are sections for others");
+    die(&world, 2);
+    assert_eq!(world.used(1), LAID_OUT);
+    assert!(manager.make_section(1, 1).is_ok());
+}
+
+#[test]
+fn offers_cost_nothing_and_end_with_both_lives() {
+    let world = World::new();
+    let manager = world.manager();
+    let sections: Vec<u64> = (0..OF_DOMAIN).map(|_| manager.make_section(1, 1).unwrap()).collect();
+    let tables = world.state.tables.available();
+    for section in &sections {
+        manager.share(1, *section, 2, true).unwrap();
+    }
+    assert_eq!(world.state.tables.available(), tables, "no table of the other was made");
+    die(&world, 2);
+    assert_eq!(
+        manager.accept(2, sections[0]),
+        Err(Error::NotAllowed),
+        "offered to its former life"
+    );
+    manager.share(1, sections[0], 2, true).unwrap();
+    die(&world, 1);
+    assert_eq!(manager.accept(2, sections[0]), Err(Error::NotFound));
+    assert_eq!(manager.make_section(1, 2), Ok(sections[0]));
+    assert_eq!(manager.accept(2, sections[0]), Err(Error::NotAllowed), "another section there");
+}
+
+#[test]
+fn what_fails_in_the_middle_takes_nothing() {
+    let world = World::new();
+    let manager = world.manager();
+    let section = manager.make_section(1, 2).unwrap();
+    // The other has used up its own page tables, and only those.
+    let mut address = SECTIONS;
+    while manager.grow(2, address).is_ok() {
+        address += LEAF_SPAN;
+    }
+    assert_eq!((address - SECTIONS) / LEAF_SPAN, u64::from(TABLES_OF_DOMAIN) - 1);
+    manager.share(1, section, 2, true).unwrap();
+    assert_eq!(manager.accept(2, section), Err(Error::Exhausted));
+    assert_eq!(manager.make_section(2, 1), Err(Error::Exhausted));
+    assert_eq!(world.used(2), LAID_OUT);
+    assert_eq!(manager.make_section(1, QUOTA - LAID_OUT - 3), Err(Error::Exhausted), "its quota");
+    manager.drop_section(1, section).unwrap();
+    assert_eq!(world.state.frames.available() as u64, FREE_PAGES);
+    while world.state.frames.available() > 3 {
+        world.state.frames.take();
+    }
+    assert_eq!(manager.make_section(1, 3), Err(Error::Exhausted), "no page for the index");
+    assert_eq!((world.state.frames.available(), world.used(1)), (3, LAID_OUT));
+    assert!(manager.make_section(1, 2).is_ok());
+}
