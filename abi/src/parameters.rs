@@ -23,8 +23,6 @@ pub struct Parameters {
     pub domains: u64,
     /// End of the portal code area.
     pub portal_code_end: u64,
-    /// 1 if the hart has `stimecmp` (Sstc), 0 if the timer is set through the firmware.
-    pub supervisor_timer: u64,
     /// Kernel address of the emulator's test finisher, or zero.
     pub finisher: u64,
 }

@@ -55,10 +55,6 @@ pub const FIELD_FRAME: i64 = 0x00;
 pub const FIELD_DOMAIN: i64 = 0x08;
 /// Raised whenever the thread number is used again.
 pub const FIELD_GENERATION: i64 = 0x10;
-/// `scause` of the fault that stopped the thread.
-pub const FIELD_FAULT_CAUSE: i64 = 0x18;
-/// `stval` of the fault that stopped the thread.
-pub const FIELD_FAULT_VALUE: i64 = 0x20;
 
 /// Offset of the header of the base frame in a block: below it, nothing.
 pub const BASE_FRAME: i64 = 0x100;

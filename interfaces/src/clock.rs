@@ -1,6 +1,6 @@
 //! The clock.
 
-use cairn::{Caller, CallerThread, Error, Object};
+use cairn::{Caller, Error, Object};
 
 /// Time.
 #[cairn::interface]
@@ -12,12 +12,7 @@ pub trait Clock {
     /// Sleeps for a number of nanoseconds.
     fn sleep(&self, nanoseconds: u64) -> Result<(), Error>;
     /// Opens a periodic timer.
-    fn timer(
-        &self,
-        caller: Caller,
-        thread: CallerThread,
-        period: u64,
-    ) -> Result<Object<dyn Timer>, Error>;
+    fn timer(&self, caller: Caller, period: u64) -> Result<Object<dyn Timer>, Error>;
 }
 
 /// A periodic timer: an object.

@@ -20,8 +20,6 @@ pub trait Threads {
         start: Start,
         priority: u8,
     ) -> Result<u64, Error>;
-    /// Ends the calling thread.
-    fn exit(&self, thread: CallerThread) -> Result<(), Error>;
     /// Waits until the thread that `spawn` named has ended.
     fn join(&self, thread: CallerThread, caller: Caller, other: u64) -> Result<(), Error>;
     /// Changes the priority of a thread of the caller's domain, at most to that of the domain's first
@@ -177,7 +175,6 @@ pub trait SchedulerControl {
         domain: u64,
         entry: u64,
         stack: u64,
-        link: u64,
         priority: u8,
     ) -> Result<u64, Error>;
     /// The name (index and generation) of the thread that has this index now; `NotFound` if none.

@@ -1,23 +1,23 @@
 //! The supervisor.
 
-use cairn::{Caller, Error};
+use cairn::Error;
 
 /// What a shell asks for.
 #[cairn::interface]
 pub trait Supervisor {
     /// Kills an instance by name.
-    fn kill(&self, caller: Caller, name: &str) -> Result<(), Error>;
+    fn kill(&self, name: &str) -> Result<(), Error>;
     /// Starts an instance that is dead, or kills it first.
-    fn restart(&self, caller: Caller, name: &str) -> Result<(), Error>;
+    fn restart(&self, name: &str) -> Result<(), Error>;
     /// Describes the next instance from number `number` on as text, `NotFound` behind the last; the
     /// value is the length, and the number in the upper 32 bits.
     fn describe(&self, number: u64, text: &mut [u8]) -> Result<u64, Error>;
     /// Describes the next thread from `index` on, as above.
     fn describe_thread(&self, index: u64, text: &mut [u8]) -> Result<u64, Error>;
     /// Makes the named instance fault at its next instruction.
-    fn crash(&self, caller: Caller, name: &str) -> Result<(), Error>;
+    fn crash(&self, name: &str) -> Result<(), Error>;
     /// Halts the machine with an exit status of at most 255.
-    fn halt(&self, caller: Caller, status: u64) -> Result<(), Error>;
+    fn halt(&self, status: u64) -> Result<(), Error>;
     /// Reboots the machine.
-    fn reboot(&self, caller: Caller) -> Result<(), Error>;
+    fn reboot(&self) -> Result<(), Error>;
 }

@@ -30,7 +30,6 @@ static mut NUCLEUS_PARAMETERS: Parameters = Parameters {
     threads: 0,
     domains: 0,
     portal_code_end: 0,
-    supervisor_timer: 0,
     finisher: 0,
 };
 

@@ -8,7 +8,7 @@ mod timers;
 use cairn::environment::startup;
 use cairn::sync::Mutex;
 use cairn::time::counter;
-use cairn::{Caller, CallerThread, Error, Object};
+use cairn::{Caller, Error, Object};
 use cairn_clock::{nanoseconds, ticks};
 use cairn_interfaces::{Clock, Portals, Threads, Timer};
 use timers::{Periodic, TIMERS};
@@ -57,12 +57,7 @@ impl Clock for Server {
         imports::THREADS.sleep_until(counter().saturating_add(ticks_of(time)))
     }
 
-    fn timer(
-        &self,
-        caller: Caller,
-        _thread: CallerThread,
-        period: u64,
-    ) -> Result<Object<dyn Timer>, Error> {
+    fn timer(&self, caller: Caller, period: u64) -> Result<Object<dyn Timer>, Error> {
         if period == 0 {
             return Err(Error::BadArgument);
         }

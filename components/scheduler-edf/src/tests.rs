@@ -34,7 +34,6 @@ impl Machine for TestMachine {
     fn set_up_thread(&mut self, _: ThreadIndex, _: u8, _: &Start) -> Result<(), Error> {
         Ok(())
     }
-    fn retire_thread(&mut self, _: ThreadIndex) {}
     fn set_timer(&mut self, ticks: u64) {
         self.timer = ticks;
     }
@@ -46,7 +45,7 @@ type TestScheduler = Scheduler<EarliestDeadline, TestMachine>;
 fn scheduler(periods: &[u64]) -> Box<TestScheduler> {
     let words = (0..SEMAPHORES + QUEUES).map(|_| AtomicI64::new(0)).collect();
     let mut s = Box::new(TestScheduler::new(TestMachine { words, timer: u64::MAX }));
-    s.start(Configuration { quantum: QUANTUM, supervisor_semaphore: 0 });
+    s.start(Configuration { quantum: QUANTUM, supervisor_semaphore: 0, threads: 256 });
     s.policy().set_unit(UNIT);
     s.set_quota(1, Quota { threads: 100, semaphores: 100, locks: 100, priority: 255 });
     for semaphore in 0..4 {

@@ -27,7 +27,7 @@ mod threads;
 mod time;
 
 pub use bitmap::Bitmap;
-pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, LOCKS, OWNER_ENDED};
+pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, HELD_OF_DOMAIN, LOCKS, OWNER_ENDED};
 pub use machine::{Machine, Outcome, Start};
 pub use quota::Quota;
 pub use ready::{FixedPriority, ReadyQueue};

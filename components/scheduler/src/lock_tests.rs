@@ -71,11 +71,11 @@ fn what_is_held_and_what_is_ahead_is_bounded() {
     let locks: Vec<u64> =
         (0..CHAIN_MAXIMUM + 2).map(|_| s.create_lock(1).unwrap().into()).collect();
     let last = s.running();
-    for lock in &locks[..HELD_MAXIMUM] {
+    for lock in &locks[..HELD_OF_DOMAIN] {
         assert_eq!(s.lock(last, 1, *lock, 0), OK);
     }
-    assert_eq!(s.lock(last, 1, locks[HELD_MAXIMUM], 0), refused(Error::Exhausted));
-    for lock in &locks[..HELD_MAXIMUM] {
+    assert_eq!(s.lock(last, 1, locks[HELD_OF_DOMAIN], 0), refused(Error::Exhausted));
+    for lock in &locks[..HELD_OF_DOMAIN] {
         assert_eq!(s.unlock(last, *lock, 0), OK);
     }
     // Thread n + 1 waits for thread n.
@@ -91,6 +91,50 @@ fn what_is_held_and_what_is_ahead_is_bounded() {
     wake(&mut s, last);
     assert_eq!(s.lock(last, 1, locks[CHAIN_MAXIMUM], 0), refused(Error::Exhausted));
     assert_eq!(s.state(last), State::Ready);
+}
+
+/// A callee returns with all of its locks taken: its client's thread holds them from then on.
+#[test]
+fn a_callee_uses_up_its_own_share_of_a_threads_locks() {
+    let mut s = scheduler(&[10]);
+    let own = u64::from(s.create_lock(2).unwrap());
+    let domains = 3..3 + (HELD_MAXIMUM / HELD_OF_DOMAIN) as u8;
+    for domain in domains.clone() {
+        s.set_quota(domain, QUOTA);
+        let left = core::iter::repeat_with(|| u64::from(s.create_lock(domain).unwrap()));
+        let left: Vec<u64> = left.take(HELD_OF_DOMAIN + 1).collect();
+        // While fewer do that than there are shares, the thread gets what others serve.
+        assert_eq!(s.lock(1, 2, own, 0), OK, "before domain {domain}");
+        assert_eq!(s.unlock(1, own, 0), OK);
+        for lock in &left[..HELD_OF_DOMAIN] {
+            assert_eq!(s.lock(1, domain, *lock, 0), OK);
+        }
+        assert_eq!(s.lock(1, domain, left[HELD_OF_DOMAIN], 0), refused(Error::Exhausted));
+    }
+    assert_eq!(s.lock(1, 2, own, 0), refused(Error::Exhausted), "all shares are gone");
+    for domain in domains {
+        reclaim(&mut s, 1, domain);
+    }
+    assert_eq!(s.lock(1, 2, own, 0), OK, "the dead hold nothing");
+}
+
+#[test]
+fn the_end_of_a_thread_hands_over_all_that_it_may_hold() {
+    let mut s = scheduler(&[10, 20]);
+    let_run(&mut s, 1);
+    let mut locks = Vec::new();
+    for domain in 3..3 + (HELD_MAXIMUM / HELD_OF_DOMAIN) as u8 {
+        s.set_quota(domain, QUOTA);
+        for _ in 0..HELD_OF_DOMAIN {
+            locks.push(u64::from(s.create_lock(domain).unwrap()));
+            assert_eq!(s.lock(1, domain, *locks.last().unwrap(), 0), OK);
+        }
+    }
+    // The oldest is found behind all others.
+    assert_eq!(s.unlock(1, locks[0], 0), OK);
+    assert_eq!(s.lock(1, 3, locks[0], 0), OK);
+    s.exit(1, 0);
+    assert!(locks.iter().all(|lock| s.locks[*lock as usize].owner == IDLE));
 }
 
 #[test]

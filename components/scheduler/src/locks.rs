@@ -1,10 +1,12 @@
 //! Locks with priority inheritance: a lock's owner counts as at least as urgent as each thread that
 //! waits for the lock, and so does whoever that owner waits for.
 //!
-//! Two constants bound the work: a thread holds at most [`HELD_MAXIMUM`] locks, and a thread may
-//! begin to wait only if at most [`CHAIN_MAXIMUM`] owners, each waiting for the next, are ahead of it.
-//! The second also finds every deadlock: a circle of waiting owners would have to be closed by a
-//! thread whose own way ahead was looked at.
+//! Three constants bound the work: a thread holds at most [`HELD_MAXIMUM`] locks, of one domain's at most
+//! [`HELD_OF_DOMAIN`], and a thread may begin to wait only if at most [`CHAIN_MAXIMUM`] owners, each
+//! waiting for the next, are ahead of it. The second is for clients: a callee that returns with its own
+//! locks taken leaves them with the thread, which must still get those of others. The third also finds
+//! every deadlock: a circle of waiting owners would have to be closed by a thread whose own way ahead was
+//! looked at.
 
 use crate::heap::{self, ByWaitKey};
 use crate::machine::Machine;
@@ -17,8 +19,10 @@ use cairn_abi::semaphore::LOCKS_MAXIMUM;
 
 /// Most locks; number 0 is none.
 pub const LOCKS: usize = LOCKS_MAXIMUM + 1;
-/// Most locks that a thread holds.
-pub const HELD_MAXIMUM: usize = 8;
+/// Most locks that a thread holds: eight domains' shares.
+pub const HELD_MAXIMUM: usize = 8 * HELD_OF_DOMAIN;
+/// Most locks of one domain that a thread holds.
+pub const HELD_OF_DOMAIN: usize = 4;
 /// Most owners ahead of a thread that begins to wait for a lock.
 pub const CHAIN_MAXIMUM: usize = 8;
 /// Status of a `lock` that succeeded, but the last owner ended while it held the lock: what the lock
@@ -86,7 +90,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Takes a lock, or waits for it. [`Error::Busy`]: the thread would wait for itself.
-    /// [`Error::Exhausted`]: it holds, or has ahead of it, too many.
+    /// [`Error::Exhausted`]: it holds too many, of this domain or of all, or has too many ahead of it.
     pub fn lock(&mut self, thread: ThreadIndex, domain: u8, lock: u64, now: u64) -> M::Outcome {
         match self.lock_or_wait(thread, domain, lock) {
             Ok(true) => self.machine.reply(0, 0),
@@ -116,9 +120,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE {
             return Err(Error::NotAllowed);
         }
-        if self.held_count(thread) >= HELD_MAXIMUM {
-            return Err(Error::Exhausted);
-        }
+        self.check_held(thread, self.locks[index as usize].domain)?;
         let owner = self.locks[index as usize].owner;
         if owner == IDLE {
             self.give(index, thread);
@@ -159,14 +161,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Err(Error::Exhausted)
     }
 
-    fn held_count(&self, thread: ThreadIndex) -> usize {
-        let mut count = 0;
+    /// Whether `thread` may hold one more lock of `domain`.
+    fn check_held(&self, thread: ThreadIndex, domain: u8) -> Result<(), Error> {
+        let mut of_domain = 0;
         let mut lock = self.threads[thread as usize].held;
-        while lock != NO_LOCK && count < HELD_MAXIMUM {
-            count += 1;
-            lock = self.locks[lock as usize].next_held;
+        for _ in 0..HELD_MAXIMUM {
+            if lock == NO_LOCK {
+                return Ok(());
+            }
+            let record = &self.locks[lock as usize];
+            of_domain += usize::from(record.domain == domain);
+            if of_domain == HELD_OF_DOMAIN {
+                break;
+            }
+            lock = record.next_held;
         }
-        count
+        Err(Error::Exhausted)
     }
 
     fn give(&mut self, lock: LockIndex, thread: ThreadIndex) {

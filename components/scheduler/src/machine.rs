@@ -31,8 +31,6 @@ pub trait Machine {
         domain: u8,
         start: &Start,
     ) -> Result<(), Error>;
-    /// `thread` has ended: its block is free.
-    fn retire_thread(&mut self, thread: ThreadIndex);
     /// The next timer interrupt comes at `ticks` or as soon as possible after it; all ones: none.
     fn set_timer(&mut self, ticks: u64);
 }

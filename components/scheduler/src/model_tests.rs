@@ -143,15 +143,6 @@ impl Pair {
                 };
                 self.expect(caller, 0, 0, outcome);
             }
-            Step::Cancel(semaphore) => {
-                let waiter = m.waiter(Wait::Semaphore(semaphore));
-                if let Some(waiter) = waiter {
-                    m.end_wait(waiter, Error::Cancelled.status());
-                }
-                let owner = semaphore_domain(semaphore);
-                let outcome = s.cancel(caller, owner, semaphore.into(), now);
-                self.expect(caller, 0, waiter.is_some().into(), outcome);
-            }
             Step::SetPriority(target, priority) => {
                 let outcome = s.set_priority(caller, 1, m.handle(target), priority.into(), now);
                 if m.get(target).is_none() {

@@ -20,6 +20,8 @@ pub struct Configuration {
     pub quantum: u64,
     /// The semaphore that is raised for each thread that faults.
     pub supervisor_semaphore: u16,
+    /// Threads that the machine has blocks for, [`IDLE`] included.
+    pub threads: usize,
 }
 
 /// A scheduler with policy `Q` on machine `M`. In each operation, `thread` is the running thread,
@@ -77,7 +79,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             next_tick: 0,
             timers: IDLE,
             faults: IDLE,
-            configuration: Configuration { quantum: 0, supervisor_semaphore: 0 },
+            configuration: Configuration { quantum: 0, supervisor_semaphore: 0, threads: 0 },
             machine,
             roots: [IDLE; SEMAPHORES],
             semaphores: [Semaphore::ZERO; SEMAPHORES],
@@ -102,7 +104,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.ready.start();
         self.threads = [Thread::FREE; 256];
         self.threads[IDLE as usize].state = State::Ready;
-        for number in 1..256 {
+        for number in 1..configuration.threads.min(self.threads.len()) {
             self.free_threads.set(number);
         }
         self.semaphores = [Semaphore::FREE; SEMAPHORES];

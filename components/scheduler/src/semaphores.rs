@@ -87,8 +87,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Ends a semaphore of `domain`. Portals that name it must be revoked before. Nobody may wait;
-    /// [`Scheduler::cancel`] sends waiters away.
+    /// Ends a semaphore of `domain`. Portals that name it must be revoked before. Nobody may wait.
     pub fn free_semaphore(&mut self, domain: u8, semaphore: u64) -> Result<(), Error> {
         let index = self.semaphore(semaphore)?;
         let record = &self.semaphores[index as usize % SEMAPHORES];
@@ -218,31 +217,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Ok(()) => scheduler.finish(thread, 0, 0, now),
             Err(error) => scheduler.refuse(error),
         }
-    }
-
-    /// Sends the first waiter away with [`Error::Cancelled`]; the value is 1, or 0 if nobody waited.
-    /// Only the semaphore's domain may do this.
-    pub fn cancel(
-        &mut self,
-        thread: ThreadIndex,
-        domain: u8,
-        semaphore: u64,
-        now: u64,
-    ) -> M::Outcome {
-        let index = match self.semaphore(semaphore) {
-            Ok(index) => index,
-            Err(error) => return self.refuse(error),
-        };
-        let record = &self.semaphores[index as usize % SEMAPHORES];
-        if record.domain != domain {
-            return self.refuse(Error::NotAllowed);
-        }
-        let waiter = self.roots[index as usize % SEMAPHORES];
-        if waiter == IDLE {
-            return self.machine.reply(0, 0);
-        }
-        self.end_wait(waiter, Error::Cancelled.status() as i8, now);
-        self.finish(thread, 0, 1, now)
     }
 
     /// The index of a semaphore that exists.

@@ -11,7 +11,6 @@ pub struct TestMachine {
     pub timer: u64,
     pub timer_settings: usize,
     pub set_up: Vec<(ThreadIndex, u8, Start)>,
-    pub retired: Vec<ThreadIndex>,
     pub refuse_set_up: bool,
     pub free_activations: BTreeSet<u16>,
 }
@@ -23,7 +22,6 @@ impl TestMachine {
             timer: u64::MAX,
             timer_settings: 0,
             set_up: Vec::new(),
-            retired: Vec::new(),
             refuse_set_up: false,
             free_activations: BTreeSet::new(),
         }
@@ -59,9 +57,6 @@ impl Machine for TestMachine {
         self.set_up.push((thread, domain, *start));
         Ok(())
     }
-    fn retire_thread(&mut self, thread: ThreadIndex) {
-        self.retired.push(thread);
-    }
     fn set_timer(&mut self, ticks: u64) {
         self.timer = ticks;
         self.timer_settings += 1;
@@ -77,8 +72,17 @@ pub const QUOTA: Quota = Quota { threads: 200, semaphores: 100, locks: 100, prio
 /// A scheduler with quotas for domains 1 and 2, semaphores 0 to 3 of domain 1 and 4 to 7 of
 /// domain 2, and a thread of domain 1 per priority given, from number 1 on.
 pub fn scheduler(priorities: &[u8]) -> Box<TestScheduler> {
+    scheduler_with(priorities, 256)
+}
+
+/// The same on a machine of so many threads.
+pub fn scheduler_with(priorities: &[u8], threads: usize) -> Box<TestScheduler> {
     let mut scheduler = Box::new(TestScheduler::new(TestMachine::new()));
-    scheduler.start(Configuration { quantum: QUANTUM, supervisor_semaphore: SUPERVISOR_SEMAPHORE });
+    scheduler.start(Configuration {
+        quantum: QUANTUM,
+        supervisor_semaphore: SUPERVISOR_SEMAPHORE,
+        threads,
+    });
     for queue in 0..QUEUES {
         scheduler.machine.waiters_word(queue as u16).store(0, Relaxed);
     }

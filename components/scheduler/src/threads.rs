@@ -244,6 +244,5 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.wake_supervisor(now);
         }
         self.free_threads.set(thread.into());
-        self.machine.retire_thread(thread);
     }
 }

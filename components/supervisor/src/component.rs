@@ -5,7 +5,7 @@ use crate::printer;
 use crate::state::{CRASH, KILL, MEASURE, Phase, RESTART, System, state};
 use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, Error, environment, privileged};
+use cairn::{Error, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_interfaces as interfaces;
@@ -145,11 +145,11 @@ impl Text<'_> {
 const THREAD_STATES: [&str; 7] = ["free", "ready", "semaphore", "lock", "join", "stack", "sleep"];
 
 impl interfaces::Supervisor for Server {
-    fn kill(&self, _caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {
+    fn kill(&self, name: ReadWindow<'_>) -> Result<(), Error> {
         request(name, KILL)
     }
 
-    fn restart(&self, _caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {
+    fn restart(&self, name: ReadWindow<'_>) -> Result<(), Error> {
         request(name, RESTART)
     }
 
@@ -207,7 +207,7 @@ impl interfaces::Supervisor for Server {
         Ok(text.reply(index))
     }
 
-    fn crash(&self, _caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {
+    fn crash(&self, name: ReadWindow<'_>) -> Result<(), Error> {
         let domain = u64::from(named(name)?.number);
         if state(domain).phase() != Phase::Alive {
             return Err(Error::Dead);
@@ -215,7 +215,7 @@ impl interfaces::Supervisor for Server {
         ask(domain, CRASH)
     }
 
-    fn halt(&self, _caller: Caller, status: u64) -> Result<(), Error> {
+    fn halt(&self, status: u64) -> Result<(), Error> {
         // The host has no more: 256 would look like success.
         if status > 255 {
             return Err(Error::BadArgument);
@@ -223,7 +223,7 @@ impl interfaces::Supervisor for Server {
         Err(privileged::halt(status))
     }
 
-    fn reboot(&self, _caller: Caller) -> Result<(), Error> {
+    fn reboot(&self) -> Result<(), Error> {
         Err(privileged::reboot())
     }
 }

@@ -55,9 +55,8 @@ impl System {
     /// Whether a thread other than the supervisor's own is in `domain` or comes back to it. Who only
     /// leaves it does not count: whoever calls a dead domain again and again is always there.
     fn is_named(&self, domain: u64) -> bool {
-        (0..self.thread_count()).any(|index| {
-            self.frames(index).is_some_and(|(_, frames)| hold(frames, domain))
-        })
+        (0..self.thread_count())
+            .any(|index| self.frames(index).is_some_and(|(_, frames)| hold(frames, domain)))
     }
 
     /// A thread faulted: mends it or lets the domain die.
@@ -351,8 +350,8 @@ impl System {
                 if instance.main == 0 {
                     return Ok(());
                 }
-                let (main, stack, stub) = (instance.main, instance.stack, instance.stub);
-                imports::CONTROL.start(domain, main, stack, stub, instance.priority as u8).map(drop)
+                let (main, stack) = (instance.main, instance.stack);
+                imports::CONTROL.start(domain, main, stack, instance.priority as u8).map(drop)
             });
         state.due.store(u64::MAX, Relaxed);
         state.restarts.fetch_add(1, Relaxed);

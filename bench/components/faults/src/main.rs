@@ -36,7 +36,8 @@ fn main() {
     });
     let fault = || assert!(imports::VICTIM.fault().is_err(), "the victim did not fault");
     restarts(&mut report, "victim", fault, victim_answers);
-    let crash = || imports::SUPERVISOR.crash("console").expect("the supervisor crashes a component");
+    let crash =
+        || imports::SUPERVISOR.crash("console").expect("the supervisor crashes a component");
     restarts(&mut report, "console", crash, || imports::CONSOLE.write(&[]).is_ok());
     report.end();
 }

@@ -54,7 +54,6 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         home: u64,
         entry: u64,
         stack: u64,
-        _link: u64,
         priority: u8,
     ) -> Result<u64, Error> {
         let home = domain(home)?;

@@ -89,10 +89,6 @@ impl Machine for Hart {
         )
     }
 
-    fn retire_thread(&mut self, _thread: ThreadIndex) {
-        // Nothing names its block until it is set up again.
-    }
-
     #[inline(never)]
     fn set_timer(&mut self, ticks: u64) {
         // The portal takes any time.

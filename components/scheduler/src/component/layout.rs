@@ -26,7 +26,11 @@ pub fn instances() -> &'static [Instance] {
 /// fit: the host tool counts them.
 pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
     core.machine_mut().begin();
-    core.start(Configuration { quantum: ticks(QUANTUM_MICROSECONDS), supervisor_semaphore: 0 });
+    core.start(Configuration {
+        quantum: ticks(QUANTUM_MICROSECONDS),
+        supervisor_semaphore: 0,
+        threads: Record::find().map_or(0, |record| record.header.free_threads.end as usize),
+    });
     C::prepare(core.policy());
     let number = |number: u32| u8::try_from(number).expect("a domain's number is below 256");
     for instance in instances() {

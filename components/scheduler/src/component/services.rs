@@ -58,10 +58,6 @@ impl<C: Component> interfaces::Threads for Server<C> {
         })
     }
 
-    fn exit(&self, thread: CallerThread) -> Result<(), Error> {
-        Self::operation(|core, now| core.exit(index(thread), now))
-    }
-
     fn join(&self, thread: CallerThread, caller: Caller, other: u64) -> Result<(), Error> {
         Self::operation(|core, now| core.join(index(thread), domain(caller), named(other), now))
     }

@@ -153,7 +153,6 @@ impl Layout<'_> {
             threads: u64::from(*self.system.threads),
             domains: domains(self.system),
             portal_code_end: self.code.end(),
-            supervisor_timer: u64::from(self.system.board.sstc),
             finisher: self.finisher().map_or(0, |_| FINISHER),
         };
         let at = nucleus.at(self.nucleus.symbol("NUCLEUS_PARAMETERS")?);

@@ -32,7 +32,6 @@ fn main() {
     check("round robin", round_robin());
     check("sleep order", sleep_order());
     check("spawn and join", spawn_and_join());
-    check("exit", exit());
     check("priority limits", priority_limits());
     check("quotas", quotas());
     check("timed p", timed_p());
@@ -134,19 +133,6 @@ fn spawn_and_join() -> Result<bool, Error> {
     next.join()?;
     let order = ORDER.take() == *b"xz\0\0\0\0\0\0";
     Ok(busy && again && unknown && own && other_name && still_busy && order)
-}
-
-fn leave(_: u64) {
-    mark(b'i'.into());
-    let _ = imports::THREADS.exit();
-    mark(b'?'.into());
-}
-
-fn exit() -> Result<bool, Error> {
-    let first = start(0, leave, 0, 10)?;
-    first.join()?;
-    start(0, leave, 0, 10)?.join()?;
-    Ok(ORDER.take() == *b"ii\0\0\0\0\0\0")
 }
 
 fn priority_limits() -> Result<bool, Error> {
