@@ -68,7 +68,7 @@ fn note(_argument: u64) {
 fn threads() {
     let mut report = Report::new();
     let meter = Meter::new();
-    // `Threads::spawn` is the third method, `join` the fifth.
+    // `Threads::spawn` is the third method, `join` the fourth.
     let first = imports::THREADS.first_portal();
     report.samples(format_args!("thread.create"), 1, |samples| {
         for round in 0..WARM_UP + ROUNDS {
@@ -88,7 +88,7 @@ fn threads() {
             let thread = spawn(imports::THREADS, &STACK, note, 0, AFTER_CREATOR)
                 .expect("the quota has room");
             let words = [0, 0, 0, thread.name(), 0, 0, 0, 0];
-            let sample = measure::portal(first + 4, &words, &AtomicI64::new(0));
+            let sample = measure::portal(first + 3, &words, &AtomicI64::new(0));
             assert!(
                 sample.reply.status == 0 && sample.begin < COUNT.load(Relaxed),
                 "joining did not wait"
