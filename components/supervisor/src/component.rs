@@ -3,6 +3,7 @@
 use crate::death::Reason;
 use crate::printer;
 use crate::state::{CRASH, KILL, MEASURE, Phase, RESTART, System, state};
+use cairn::exclusive::Exclusive;
 use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, environment, privileged};
@@ -16,6 +17,9 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Calls that may execute for too long are looked for as often as half the shortest limit, and at most
 /// once in this time.
 const LOOK_MICROSECONDS: u64 = 1000;
+
+/// The calls that are watched, too many for the stack.
+static WATCH: Exclusive<Watch> = Exclusive::new(Watch::new());
 
 struct Server;
 static SERVER: Server = Server;
@@ -42,7 +46,6 @@ fn main() {
     let own = u64::from(environment::startup().domain);
     let look_interval =
         system.shortest_limit().map(|limit| (limit / 2).max(ticks(LOOK_MICROSECONDS)));
-    let mut watch = Watch::new();
     let mut next_look = look_interval.map_or(u64::MAX, |interval| now() + interval);
     let priority = system.instance(own).map_or(0, |instance| instance.priority as u8);
     let mut printer = None;
@@ -55,7 +58,7 @@ fn main() {
         }
         system.serve_requests();
         if let Some(interval) = look_interval.filter(|_| next_look <= now()) {
-            system.look_for_runaways(&mut watch);
+            WATCH.with(|watch| system.look_for_runaways(watch));
             next_look = now() + interval;
         }
         let next = system.tend().min(next_look);

@@ -2,7 +2,7 @@
 
 use crate::component as imports;
 use crate::printer;
-use crate::state::{Phase, System, state};
+use crate::state::{InstanceState, Phase, System, state};
 use cairn::time::{now, own_thread, ticks};
 use cairn::{Error, privileged};
 use cairn_abi::address::PAGE_SIZE;
@@ -174,7 +174,7 @@ impl System {
             }
             _ if instance.restart == RESTART_NEVER => None,
             Reason::Fault { .. } | Reason::RanAway { .. } | Reason::Returned => {
-                Some(backoff::delay(state.faults.fetch_add(1, Relaxed)))
+                Some(next_delay(state))
             }
         };
         state.due.store(delay.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
@@ -341,22 +341,36 @@ impl System {
             state.due.store(now() + ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
             return;
         }
-        let result = portals
-            .and_then(|()| imports::MEMORY.renew(domain))
-            .and_then(|()| privileged::set_alive(domain, true))
-            .and_then(|()| {
-                state.set_phase(Phase::Alive);
-                state.started.store(now(), Relaxed);
-                if instance.main == 0 {
-                    return Ok(());
-                }
-                let (main, stack) = (instance.main, instance.stack);
-                imports::CONTROL.start(domain, main, stack, instance.priority as u8).map(drop)
-            });
-        state.due.store(u64::MAX, Relaxed);
-        state.restarts.fetch_add(1, Relaxed);
+        let result = portals.and_then(|()| begin(instance));
+        if result.is_ok() {
+            state.restarts.fetch_add(1, Relaxed);
+            state.set_phase(Phase::Alive);
+            state.started.store(now(), Relaxed);
+            state.due.store(u64::MAX, Relaxed);
+            return;
+        }
         self.expect("start", instance, result);
+        // It is as dead as before, and this counts as a fault: what was in the way may go away.
+        self.expect("unmap", instance, imports::MEMORY.kill(domain));
+        self.expect("mark", instance, privileged::set_alive(domain, false));
+        state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
     }
+}
+
+/// Lets a dead domain live, with its memory as at the start and its first thread.
+fn begin(instance: &Instance) -> Result<(), Error> {
+    let domain = u64::from(instance.number);
+    imports::MEMORY.renew(domain)?;
+    privileged::set_alive(domain, true)?;
+    if instance.main == 0 {
+        return Ok(());
+    }
+    imports::CONTROL.start(domain, instance.main, instance.stack, instance.priority as u8).map(drop)
+}
+
+/// Counts a fault: milliseconds until the restart.
+fn next_delay(state: &InstanceState) -> u64 {
+    backoff::delay(state.faults.fetch_add(1, Relaxed))
 }
 
 /// Repeats an operation that is done in steps.

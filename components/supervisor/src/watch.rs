@@ -6,13 +6,19 @@
 //! latest two looks after its limit.
 
 use crate::stack::Limit;
+use cairn_abi::thread::THREADS_MAXIMUM;
 
-/// Calls that are watched at a time; more wait until one of these has returned.
-pub const WATCHED_MAXIMUM: usize = 128;
+/// Calls that are watched at a time: one for each thread there can be.
+///
+/// When there are more, a thread that has more of them than another gives way, by its innermost ones: so
+/// threads that sleep in deep calls hide nobody else's, and nobody hides the call through which a
+/// thread came to it by calling on.
+pub const WATCHED_MAXIMUM: usize = THREADS_MAXIMUM;
 
 #[derive(Clone, Copy)]
 struct Watched {
     thread: u64,
+    /// Higher for calls that are further in.
     header: u64,
     stamp: u64,
     /// Ticks that the thread had run when the call was seen first.
@@ -24,12 +30,19 @@ struct Watched {
 /// The calls seen at the last look.
 pub struct Watch {
     calls: [Option<Watched>; WATCHED_MAXIMUM],
+    /// How many of them are of each thread, by its index.
+    of_thread: [u16; THREADS_MAXIMUM],
+}
+
+/// The index in a thread's name.
+fn index(thread: u64) -> usize {
+    thread as usize % THREADS_MAXIMUM
 }
 
 impl Watch {
     /// Nothing seen yet.
     pub const fn new() -> Watch {
-        Watch { calls: [None; WATCHED_MAXIMUM] }
+        Watch { calls: [None; WATCHED_MAXIMUM], of_thread: [0; THREADS_MAXIMUM] }
     }
 
     /// The thread that `thread` names has run for `used` ticks and is in a call at `header`: whether
@@ -42,18 +55,45 @@ impl Watch {
             call.seen = true;
             return used.saturating_sub(call.used) > limit.longest;
         }
-        if let Some(place) = self.calls.iter_mut().find(|place| place.is_none()) {
-            *place = Some(Watched { thread, header, stamp: limit.stamp, used, seen: true });
+        if let Some(place) = self.place_for(thread, header) {
+            self.forget(place);
+            let call = Watched { thread, header, stamp: limit.stamp, used, seen: true };
+            self.calls[place] = Some(call);
+            self.of_thread[index(thread)] += 1;
         }
         false
     }
 
+    /// A place that is free, or whose call has to give way to a new one.
+    fn place_for(&self, thread: u64, header: u64) -> Option<usize> {
+        if let Some(free) = self.calls.iter().position(Option::is_none) {
+            return Some(free);
+        }
+        let most = *self.of_thread.iter().max()?;
+        let own = self.of_thread[index(thread)];
+        // Those of one more than the new call's thread would only change places with it for ever.
+        let gives_way = |call: &Watched| match own + 1 < most {
+            true => self.of_thread[index(call.thread)] == most,
+            false => call.thread == thread && call.header > header,
+        };
+        let calls = self.calls.iter().enumerate();
+        let candidates = calls.filter_map(|(place, call)| Some((place, (*call)?)));
+        let candidates = candidates.filter(|(_, call)| gives_way(call));
+        candidates.max_by_key(|(_, call)| call.header).map(|(place, _)| place)
+    }
+
+    fn forget(&mut self, place: usize) {
+        if let Some(call) = self.calls[place].take() {
+            self.of_thread[index(call.thread)] -= 1;
+        }
+    }
+
     /// The look is over: what was not seen has returned.
     pub fn end_look(&mut self) {
-        for place in &mut self.calls {
-            match place {
+        for place in 0..self.calls.len() {
+            match &mut self.calls[place] {
                 Some(call) if call.seen => call.seen = false,
-                _ => *place = None,
+                _ => self.forget(place),
             }
         }
     }
@@ -98,17 +138,64 @@ mod tests {
         assert!(!watch.see(3, 0x140, LIMIT, 5000), "not seen in between");
     }
 
-    #[test]
-    fn forgets_what_returned_when_it_is_full() {
-        let mut watch = Watch::new();
-        for thread in 0..200 {
-            watch.see(thread, 0x140, LIMIT, 0);
+    /// A look at threads, each with its number of calls and the ticks that it has run; the innermost calls
+    /// come first, as the supervisor sees them. Answers the calls that are accused, by thread and depth.
+    fn look(watch: &mut Watch, threads: impl Iterator<Item = (u64, u64, u64)>) -> Vec<(u64, u64)> {
+        let mut accused = Vec::new();
+        for (thread, depth, used) in threads {
+            for call in (1..=depth).rev() {
+                if watch.see(thread, call * 0x40, LIMIT, used) {
+                    accused.push((thread, call));
+                }
+            }
         }
         watch.end_look();
-        assert!(watch.see(0, 0x140, LIMIT, 101));
-        assert!(!watch.see(199, 0x140, LIMIT, 101), "there was no room");
+        accused
+    }
+
+    #[test]
+    fn sleepers_in_deep_calls_hide_nobodys_runaway() {
+        let mut watch = Watch::new();
+        // Threads 1 to 40 in 14 calls each do not run, and are seen first.
+        let sleepers = || (1..=40).map(|thread| (thread, 14, 0));
+        assert_eq!(look(&mut watch, sleepers()), []);
+        for used in [0, 50, 100] {
+            assert_eq!(look(&mut watch, sleepers().chain([(50, 3, used)])), []);
+        }
+        let accused = look(&mut watch, sleepers().chain([(50, 3, 101)]));
+        assert_eq!(accused, [(50, 3), (50, 2), (50, 1)]);
+    }
+
+    #[test]
+    fn the_call_into_who_calls_on_and_on_stays_watched() {
+        let mut watch = Watch::new();
+        // Everyone is deep; the outermost calls of each are seen last, and kept.
+        let all = |used| (1..=100).map(move |thread| (thread, 20, used));
+        assert_eq!(look(&mut watch, all(0)), []);
+        assert_eq!(look(&mut watch, all(100)), []);
+        let accused = look(&mut watch, all(101));
+        for thread in 1..=100 {
+            assert!(accused.contains(&(thread, 1)), "thread {thread}");
+        }
+    }
+
+    #[test]
+    fn every_thread_has_a_place() {
+        let mut watch = Watch::new();
+        // One thread has taken all places before the others come.
+        let deep = || [(0, WATCHED_MAXIMUM as u64, 0)].into_iter();
+        assert_eq!(look(&mut watch, deep()), []);
+        let all = |used| (1..=255).map(move |thread| (thread, 1, used));
+        assert_eq!(look(&mut watch, deep().chain(all(0))), []);
+        assert_eq!(look(&mut watch, all(101)).len(), 255);
+    }
+
+    #[test]
+    fn forgets_what_returned() {
+        let mut watch = Watch::new();
+        assert_eq!(look(&mut watch, [(1, WATCHED_MAXIMUM as u64, 0)].into_iter()), []);
         watch.end_look();
-        assert!(!watch.see(199, 0x140, LIMIT, 202), "watched from here on");
-        assert!(watch.see(199, 0x140, LIMIT, 303));
+        assert_eq!(watch.of_thread, [0; THREADS_MAXIMUM]);
+        assert_eq!(look(&mut watch, [(1, 5, 200)].into_iter()), [], "another call each");
     }
 }
