@@ -6,6 +6,7 @@ use cairn::{Error, environment};
 use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+use cairn_abi::privileged::*;
 use cairn_portal::literal::{LITERAL_FRAME, LITERALS_SIZE};
 use cairn_portals::blocks::Kind;
 use core::fmt::Write;
@@ -61,7 +62,8 @@ impl Manager {
     pub fn describe(&self, domain: u8, index: u64) -> Result<(usize, Line), Error> {
         let memory = self.memory()?;
         memory.instance(domain)?;
-        let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_FIRST_IMPORT);
+        // Below are what every domain has: return, its own number, its thread's, the time.
+        let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_SWITCH);
         let index = (from..PORTALS_MAXIMUM)
             .find(|index| memory.entry(domain, *index) != memory.header.no_portal)
             .ok_or(Error::NotFound)?;
@@ -105,8 +107,11 @@ impl Manager {
                 name_text(&export.name)
             );
         }
+        if index < PORTAL_FIRST_IMPORT {
+            return write!(line, "short-circuit nucleus {}", privileged(index));
+        }
         let Some(place) = self.blocks.find(0, |block| block.holds(domain, index)) else {
-            return line.write_str("device");
+            return Self::describe_interrupt(memory, line, domain, index);
         };
         let block = self.blocks.get(place);
         let method = index - usize::from(block.first);
@@ -157,6 +162,59 @@ impl Manager {
                 }
             }
         }
+    }
+
+    /// A driver's portals: behind its imports, for each of its interrupts a semaphore's and the
+    /// dispatcher's acknowledgement.
+    fn describe_interrupt(
+        memory: &Memory,
+        line: &mut Line,
+        domain: u8,
+        index: usize,
+    ) -> core::fmt::Result {
+        let client = u32::from(domain);
+        let imports = memory.portals.iter().filter(|portal| portal.client == client).count();
+        let offset = index - PORTAL_FIRST_IMPORT - imports.min(index - PORTAL_FIRST_IMPORT);
+        let served = |interface: &str| {
+            memory.exports.iter().find(|export| name_text(&export.interface) == interface)
+        };
+        let semaphore = served("Semaphore");
+        let semaphore_methods = semaphore.map_or(&[][..], |export| memory.methods_of(export));
+        let size = semaphore_methods.len() + 1;
+        let mut interrupts = memory.interrupts.iter().filter(|one| one.domain == client);
+        let Some(interrupt) = interrupts.nth(offset / size) else { return line.write_str("?") };
+        let acknowledge = served("Interrupt");
+        let (export, method) = match semaphore_methods.get(offset % size) {
+            Some(method) => (semaphore, Some(method)),
+            None => (acknowledge, acknowledge.and_then(|export| memory.methods_of(export).first())),
+        };
+        let (Some(export), Some(method)) = (export, method) else { return line.write_str("?") };
+        let server =
+            memory.instance(export.instance as u8).map_or("?", |server| name_text(&server.name));
+        write!(
+            line,
+            "rp{} {server}.{} {} interrupt {}",
+            letters(&method.letters),
+            name_text(&export.name),
+            name_text(&method.name),
+            interrupt.source
+        )
+    }
+}
+
+/// What a privileged portal does.
+const fn privileged(index: usize) -> &'static str {
+    match index {
+        PORTAL_SWITCH => "switch",
+        PORTAL_SET_UP_THREAD => "set_up_thread",
+        PORTAL_SET_TIMER => "set_timer",
+        PORTAL_UNWIND => "unwind",
+        PORTAL_SET_ALIVE => "set_alive",
+        PORTAL_FENCE_TRANSLATION => "fence_translation",
+        PORTAL_FENCE_INSTRUCTION => "fence_instruction",
+        PORTAL_WAIT => "wait",
+        PORTAL_RESET => "reset",
+        _ => "?",
     }
 }
 

@@ -8,7 +8,7 @@ use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE, THREADS};
 use cairn_abi::domain::{
     ACTIVATION_NEXT, FIELD_ALIVE, FIELD_GENERATION, activation, portal_table, stack_queue,
 };
-use cairn_abi::record::{Activation, Export, Header, Instance, Method, Portal};
+use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
 use cairn_abi::thread::{FIELD_FRAME, THREAD_BLOCK_SIZE};
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
@@ -23,6 +23,7 @@ pub struct Memory {
     pub methods: &'static [Method],
     pub portals: &'static [Portal],
     pub activations: &'static [Activation],
+    pub interrupts: &'static [Interrupt],
     code: &'static [AtomicI64],
     domains: &'static [AtomicI64],
     queues: &'static [AtomicI64],
@@ -75,6 +76,7 @@ impl Memory {
             methods: record.table(header.methods),
             portals: record.table(header.portals),
             activations: record.table(header.activations),
+            interrupts: record.table(header.interrupts),
             code: words("portal-code")?,
             domains: words("domains")?,
             queues: words("activations")?,

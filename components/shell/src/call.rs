@@ -1,12 +1,12 @@
 //! `call`: any method of any export that the shell may open, by the letters of its specification.
 
 use crate::imports;
-use crate::listing::each_name;
+use crate::listing::{each_name, portal, server_of};
 use crate::screen::Screen;
 use cairn::Error;
 use cairn::abi::descriptor::{METHODS_MAXIMUM, VALUE_UNSIGNED};
 use cairn::call::Call;
-use cairn_shell::method::{Argument, Failure, Method, Quoted, Refusal, Value};
+use cairn_shell::method::{Argument, Arguments, Failure, Method, Quoted, Refusal, Value};
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
 
@@ -68,7 +68,18 @@ fn export_of(
 pub fn run(words: &[Word], screen: &mut Screen) -> Result {
     let [name, words @ ..] = words else { return Ok(()) };
     let Some(name) = export_of(name, screen)? else { return Ok(()) };
+    if is_registered(&name) {
+        return registered(&name, words, screen);
+    }
     let Some((wanted, words)) = words.split_first() else { return list(&name, screen) };
+    let mut own_threads = false;
+    server_of(imports::THREADS.first_portal(), |export| own_threads = export == name.as_str());
+    if own_threads {
+        return writeln!(
+            screen,
+            "error: `{name}` is about its caller's own threads, and its caller would be the shell"
+        );
+    }
     let mut text = [0; TEXT];
     for number in 0..METHODS_MAXIMUM {
         let Some(method) = method(&name, number as u64, &mut text) else { break };
@@ -88,33 +99,69 @@ fn list(name: &str, screen: &mut Screen) -> Result {
     result
 }
 
-fn call(name: &Word, number: u32, method: &Method, words: &[Word], screen: &mut Screen) -> Result {
-    let arguments = match method.arguments(words) {
-        Ok(arguments) => arguments,
-        Err(Refusal::Count(_)) => {
-            return writeln!(screen, "error: expected `call {name} {method}`");
-        }
+/// What to pass to a method, or nothing if it has said what is wrong with the words.
+fn understood(
+    name: &Word,
+    method: &Method,
+    words: &[Word],
+    screen: &mut Screen,
+) -> core::result::Result<Option<Arguments>, core::fmt::Error> {
+    match method.arguments(words) {
+        Ok(arguments) => return Ok(Some(arguments)),
+        Err(Refusal::Count(_)) => writeln!(screen, "error: expected `call {name} {method}`")?,
         Err(Refusal::Number(position, mistake)) => {
-            return writeln!(screen, "error: `{}`: {}", words[position], mistake.text());
+            writeln!(screen, "error: `{}`: {}", words[position], mistake.text())?;
         }
         Err(Refusal::Letter(letter)) => {
-            return writeln!(screen, "error: only a program can pass a parameter `{letter}`");
+            writeln!(screen, "error: only a program can pass a parameter `{letter}`")?;
         }
-    };
-    let first = match imports::PORTALS.open(name, 0, &[]) {
-        Ok(first) => first as u32,
-        Err(Error::NotAllowed) => {
-            return writeln!(
-                screen,
-                "error: `{name}` is not open to the shell; its `open` in the description says to whom"
-            );
+    }
+    Ok(None)
+}
+
+fn call(name: &Word, number: u32, method: &Method, words: &[Word], screen: &mut Screen) -> Result {
+    let Some(arguments) = understood(name, method, words, screen)? else { return Ok(()) };
+    let Some(first) = open(name, screen)? else { return Ok(()) };
+    let done = invoke(first + number, method, &arguments, words, screen);
+    // It was opened for this call only.
+    let closed = imports::PORTALS.close(first.into());
+    done?;
+    crate::listing::report(closed, screen)
+}
+
+/// Opens `name`; the first of its portals, or nothing if it has said why not.
+fn open(name: &Word, screen: &mut Screen) -> core::result::Result<Option<u32>, core::fmt::Error> {
+    match imports::PORTALS.open(name, 0, &[]) {
+        Ok(first) => return Ok(Some(first as u32)),
+        Err(Error::NotAllowed) => writeln!(
+            screen,
+            "error: `{name}` is not open to the shell; its `open` in the description, or who registered it, \
+             says to whom"
+        )?,
+        Err(Error::WouldBlock) => writeln!(
+            screen,
+            "error: who registered `{name}` wants to be asked first, which only a program that knows its \
+             interface does"
+        )?,
+        Err(error) => {
+            writeln!(screen, "error: cannot open `{name}`: {}", error.text())?;
         }
-        Err(error) => return writeln!(screen, "error: cannot open `{name}`: {}", error.text()),
-    };
+    }
+    Ok(None)
+}
+
+/// Calls the portal at `index` and shows what comes back.
+fn invoke(
+    index: u32,
+    method: &Method,
+    arguments: &[Argument],
+    words: &[Word],
+    screen: &mut Screen,
+) -> Result {
     let mut buffers = [[0; BUFFER]; BUFFERS];
     let mut unused = buffers.iter_mut();
     let mut call = Call::new();
-    for argument in &arguments {
+    for argument in arguments {
         match argument {
             Argument::Number(number) => call.word(*number),
             Argument::Text(position) => call.bytes(words[*position].as_bytes()),
@@ -126,9 +173,7 @@ fn call(name: &Word, number: u32, method: &Method, words: &[Word], screen: &mut 
             }
         }
     }
-    let reply = call.invoke(first + number);
-    // It was opened for this call only.
-    let closed = imports::PORTALS.close(first.into());
+    let reply = call.invoke(index);
     if reply.status != 0 {
         writeln!(screen, "error: {}", Failure(reply.status))?;
     } else {
@@ -139,7 +184,61 @@ fn call(name: &Word, number: u32, method: &Method, words: &[Word], screen: &mut 
         }
         writeln!(screen)?;
     }
+    Ok(())
+}
+
+/// Whether `name` was registered at run time: then the name server knows nothing of its methods.
+fn is_registered(name: &str) -> bool {
+    let mut text = [0; TEXT];
+    method(name, 0, &mut text).is_none()
+}
+
+/// Calls what was registered at run time, or lists its methods: their letters are those of the portals
+/// that opening it makes. Methods have numbers unless it is a semaphore or a lock.
+fn registered(name: &Word, words: &[Word], screen: &mut Screen) -> Result {
+    let Some(first) = open(name, screen)? else { return Ok(()) };
+    let done = in_registered(name, first, words, screen);
+    let closed = imports::PORTALS.close(first.into());
+    done?;
     crate::listing::report(closed, screen)
+}
+
+fn in_registered(name: &Word, first: u32, words: &[Word], screen: &mut Screen) -> Result {
+    let count = imports::PORTALS.served_by(first.into()).map_or(0, |served| (served >> 32) as u32);
+    let each = |take: &mut dyn FnMut(u32, &Method) -> Result| {
+        (first..first + count).try_for_each(|index| {
+            let mut result = Ok(());
+            portal(index, |text| {
+                if let Some(method) = Method::of_portal(text) {
+                    result = take(index, &method);
+                }
+            });
+            result
+        })
+    };
+    let (wanted, arguments) = match words.split_first() {
+        Some((wanted, arguments)) => (Some(wanted), arguments),
+        None => (None, words),
+    };
+    let mut found = wanted.is_none();
+    each(&mut |index, method| match wanted {
+        None => writeln!(screen, "  {name} {method}"),
+        Some(wanted) if wanted.as_str() == method.name => {
+            found = true;
+            match understood(name, method, arguments, screen)? {
+                Some(passed) => invoke(index, method, &passed, arguments, screen),
+                None => Ok(()),
+            }
+        }
+        Some(_) => Ok(()),
+    })?;
+    match (found, wanted) {
+        (false, Some(wanted)) => {
+            writeln!(screen, "error: `{name}` has no method `{wanted}`; it has")?;
+            each(&mut |_, method| writeln!(screen, "  {name} {method}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What of a buffer was filled: by the rule of the interfaces the value's lower half is the length;

@@ -1,8 +1,9 @@
 //! The commands: their names, what they take, what they do.
 
 use crate::screen::Screen;
-use crate::{call, control, listing};
+use crate::{bench, call, control, listing};
 use cairn_shell::complete::Completer;
+use cairn_shell::history::LINE;
 use cairn_shell::words::{Word, split};
 use core::fmt::{Result, Write};
 
@@ -25,6 +26,7 @@ enum Names {
     None,
     Instances,
     Exports,
+    Benchmarks,
 }
 
 const ANY: usize = usize::MAX;
@@ -121,10 +123,10 @@ static COMMANDS: [Command; 16] = [
     Command {
         name: "bench",
         arguments: "[NAME]",
-        help: "how to measure",
+        help: "measures calls, a yield, a semaphore, opening a name, here and now",
         count: (0, 1),
-        names: Names::None,
-        run: bench,
+        names: Names::Benchmarks,
+        run: bench::run,
     },
     Command {
         name: "echo",
@@ -165,6 +167,11 @@ pub fn greet(screen: &mut Screen) -> Result {
     writeln!(screen, "Cairn. Type `help` for what can be done here, `halt` to leave.")
 }
 
+/// Says that a line was not done because it was too long.
+pub fn refuse(screen: &mut Screen) -> Result {
+    writeln!(screen, "error: a line has at most {LINE} characters; nothing was done")
+}
+
 /// Does what a line says.
 pub fn run(line: &str, screen: &mut Screen) -> Result {
     let words = match split(line) {
@@ -201,13 +208,6 @@ fn clear(_words: &[Word], screen: &mut Screen) -> Result {
     write!(screen, "\x1b[2J\x1b[H")
 }
 
-fn bench(words: &[Word], screen: &mut Screen) -> Result {
-    let name = words.first().map_or("", |name| name.as_str());
-    let space = if name.is_empty() { "" } else { " " };
-    writeln!(screen, "Measuring takes systems of its own, with nothing beside what is measured:")?;
-    writeln!(screen, "leave with `halt`, then `./cairn bench{space}{name}`.")
-}
-
 /// Completes commands and names.
 pub struct Commands;
 
@@ -223,6 +223,7 @@ impl Completer for Commands {
             .map_or(Names::None, |command| command.names);
         match (names, before.next(), before.next()) {
             (Names::Instances, None, None) => listing::each_instance(|_, name| take(name)),
+            (Names::Benchmarks, None, None) => bench::NAMES.iter().for_each(|name| take(name)),
             (Names::Exports, None, None) => listing::each_name(|name| take(name)),
             (Names::Exports, Some(export), None) => {
                 call::each_method(export, |method| take(method.name))

@@ -4,6 +4,8 @@ use crate::listing::{self, report};
 use crate::screen::Screen;
 use crate::{call, imports};
 use cairn::Error;
+use cairn::time::own_domain;
+use cairn_shell::policy::{Policy, Times};
 use cairn_shell::words::{Word, number};
 use core::fmt::{Result, Write};
 
@@ -29,36 +31,74 @@ fn ask(
 
 /// What has become of a component.
 fn tell(name: &str, screen: &mut Screen) -> Result {
-    let mut state = State::default();
-    state.read(name);
+    let state = State::of(name);
     writeln!(
         screen,
-        "{name} is {}, restarted {} times",
+        "{name} is {}, restarted {}",
         if state.alive { "alive" } else { "dead" },
-        state.restarts
+        Times(state.restarts)
     )
 }
 
 #[derive(Default, PartialEq)]
 struct State {
     alive: bool,
+    policy: Option<Policy>,
     restarts: u64,
 }
 
 impl State {
-    fn read(&mut self, name: &str) {
-        let Some(domain) = listing::domain_of(name) else { return };
+    fn of(name: &str) -> State {
+        let Some(domain) = listing::domain_of(name) else { return State::default() };
         let mut text = [0; 256];
         let length = imports::SUPERVISOR.describe(domain, &mut text).unwrap_or(0) as u32 as usize;
         let text = core::str::from_utf8(text.get(..length).unwrap_or(&[])).unwrap_or("");
         let mut words = text.split(' ').skip(2);
-        self.alive = words.next() == Some("alive");
-        self.restarts = words.nth(1).and_then(|word| number(word).ok()).unwrap_or(0);
+        State {
+            alive: words.next() == Some("alive"),
+            policy: words.next().and_then(Policy::read),
+            restarts: words.next().and_then(|word| number(word).ok()).unwrap_or(0),
+        }
+    }
+}
+
+/// Whether this terminal works only with the component `name`: the console, or the shell itself.
+fn carries_terminal(name: &str) -> bool {
+    if listing::domain_of(name) == Some(own_domain()) {
+        return true;
+    }
+    let mut is_console = false;
+    listing::server_of(imports::CONSOLE.first_portal(), |export| {
+        is_console = export.split('.').next() == Some(name);
+    });
+    is_console
+}
+
+/// Says no if the component would stay dead without anybody left to type at.
+fn refuse_silence(
+    words: &[Word],
+    screen: &mut Screen,
+    stays_dead: fn(Policy) -> bool,
+) -> core::result::Result<bool, core::fmt::Error> {
+    let Some(name) = words.first() else { return Ok(false) };
+    match State::of(name).policy {
+        Some(policy) if stays_dead(policy) && carries_terminal(name) => {
+            writeln!(
+                screen,
+                "error: `{name}` would stay dead, and nobody could type any more; `restart {name}` is \
+                 possible, or `restart = \"always\"` in the description"
+            )?;
+            Ok(true)
+        }
+        _ => Ok(false),
     }
 }
 
 pub fn kill(words: &[Word], screen: &mut Screen) -> Result {
-    ask(words, screen, |name| imports::SUPERVISOR.kill(name))
+    match refuse_silence(words, screen, Policy::stays_dead_when_killed)? {
+        true => Ok(()),
+        false => ask(words, screen, |name| imports::SUPERVISOR.kill(name)),
+    }
 }
 
 pub fn restart(words: &[Word], screen: &mut Screen) -> Result {
@@ -66,12 +106,19 @@ pub fn restart(words: &[Word], screen: &mut Screen) -> Result {
 }
 
 pub fn crash(words: &[Word], screen: &mut Screen) -> Result {
+    if refuse_silence(words, screen, Policy::stays_dead_after_fault)? {
+        return Ok(());
+    }
+    if let Some(name) = words.first()
+        && State::of(name).policy == Some(Policy::Essential)
+    {
+        // Perhaps the last that is heard: the system halts at the fault.
+        writeln!(screen, "`{name}` is essential: the system halts when it faults")?;
+    }
     ask(words, screen, |name| {
-        let (mut before, mut after) = (State::default(), State::default());
-        before.read(name);
+        let before = State::of(name);
         imports::SUPERVISOR.crash(name)?;
-        after.read(name);
-        if before == after {
+        if before == State::of(name) {
             // Nobody runs in it: it faults when it is called.
             call::enter(name);
         }

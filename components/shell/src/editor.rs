@@ -18,6 +18,8 @@ pub enum Answer {
     More,
     /// The line has ended. The terminal is at the start of the next one.
     Line(Line),
+    /// It has ended, but some of what was typed had no room in it: it must not be done.
+    TooLong,
 }
 
 /// The line, the cursor, the lines before.
@@ -28,6 +30,8 @@ pub struct Editor {
     /// Bytes before the cursor. A byte is a character, since only ASCII gets into the line.
     cursor: usize,
     history: History,
+    /// Characters were refused, and nothing but characters came since: nobody has seen it.
+    overflowed: bool,
 }
 
 impl Editor {
@@ -46,6 +50,7 @@ impl Editor {
         screen: &mut impl Write,
     ) -> core::result::Result<Answer, core::fmt::Error> {
         let Some(key) = self.decoder.take(byte) else { return Ok(Answer::More) };
+        let overflowed = core::mem::take(&mut self.overflowed);
         match key {
             Key::Enter => {
                 right(screen, self.line.len() - self.cursor)?;
@@ -53,7 +58,7 @@ impl Editor {
                 self.cursor = 0;
                 let line = core::mem::take(&mut self.line);
                 self.history.add(&line);
-                return Ok(Answer::Line(line));
+                return Ok(if overflowed { Answer::TooLong } else { Answer::Line(line) });
             }
             Key::Control(b'c') => {
                 right(screen, self.line.len() - self.cursor)?;
@@ -67,7 +72,10 @@ impl Editor {
                 self.show(screen)?;
             }
             Key::Tab => self.complete(completer, screen)?,
-            Key::Character(character) => self.insert(&[character], screen)?,
+            Key::Character(character) => {
+                self.overflowed = overflowed || self.line.len() == LINE;
+                self.insert(&[character], screen)?;
+            }
             Key::Backspace if self.cursor > 0 => {
                 self.remove(self.cursor - 1, self.cursor, screen)?
             }

@@ -86,12 +86,17 @@ struct Session {
     editor: Editor,
     terminal: Terminal,
     lines: Vec<String>,
+    too_long: usize,
 }
 
 impl Session {
     fn type_in(keys: &str) -> Session {
-        let mut session =
-            Session { editor: Editor::default(), terminal: Terminal::new(), lines: Vec::new() };
+        let mut session = Session {
+            editor: Editor::default(),
+            terminal: Terminal::new(),
+            lines: Vec::new(),
+            too_long: 0,
+        };
         session.show();
         session.keys(keys);
         session
@@ -107,6 +112,7 @@ impl Session {
         for byte in keys.bytes() {
             let mut text = String::new();
             let answer = self.editor.take(byte, &Names, &mut text).unwrap();
+            self.too_long += usize::from(answer == Answer::TooLong);
             self.terminal.show(&text);
             if let Answer::Line(line) = answer {
                 self.lines.push(line.as_str().into());
@@ -192,6 +198,19 @@ fn a_line_has_an_end() {
     let session = Session::type_in(&"x".repeat(250));
     assert_eq!(session.terminal.bells, 50);
     assert_eq!(session.terminal.screen(), format!("> {}|", "x".repeat(200)));
+}
+
+#[test]
+fn a_line_that_was_cut_off_is_not_done() {
+    let session = Session::type_in(&format!("{}\r", "x".repeat(201)));
+    assert_eq!((session.lines.len(), session.too_long), (0, 1));
+    let full = Session::type_in(&format!("{}\r", "x".repeat(200)));
+    assert_eq!((full.lines.len(), full.too_long), (1, 0));
+    // Whoever corrects the line has seen where it ends, and the next one begins anew.
+    let corrected = Session::type_in(&format!("{}\x7f\r", "x".repeat(201)));
+    assert_eq!((corrected.lines.len(), corrected.too_long), (1, 0));
+    let next = Session::type_in(&format!("{}\rps\r", "x".repeat(201)));
+    assert_eq!((next.lines, next.too_long), (vec!["ps".to_string()], 1));
 }
 
 #[test]

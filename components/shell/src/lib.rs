@@ -11,6 +11,8 @@ pub mod editor;
 pub mod history;
 pub mod keys;
 pub mod method;
+pub mod policy;
+pub mod samples;
 pub mod table;
 pub mod words;
 

@@ -3,6 +3,7 @@
 use crate::imports;
 use crate::screen::Screen;
 use cairn::Error;
+use cairn::time::own_domain;
 use cairn_shell::table::Column::{self, Number, Text};
 use cairn_shell::table::{Row, Uptime};
 use cairn_shell::words::Word;
@@ -123,6 +124,19 @@ pub fn domain_of(name: &str) -> Option<u64> {
     found
 }
 
+/// Hands `take` what portal `index` of the shell says of itself: specification, server, method.
+pub fn portal(index: u32, take: impl FnOnce(&str)) {
+    let mut text = [0; LONGEST];
+    let described = imports::PORTALS_LISTING.describe(own_domain(), index.into(), &mut text);
+    let length = described.unwrap_or(0) as u32 as usize;
+    take(core::str::from_utf8(text.get(..length).unwrap_or(&[])).unwrap_or(""));
+}
+
+/// Hands `take` the export that portal `index` of the shell leads to.
+pub fn server_of(index: u32, take: impl FnOnce(&str)) {
+    portal(index, |text| take(text.split(' ').nth(1).unwrap_or("")));
+}
+
 pub fn portals(words: &[Word], screen: &mut Screen) -> Result {
     if let Some(name) = words.first() {
         return match domain_of(name) {
@@ -132,7 +146,12 @@ pub fn portals(words: &[Word], screen: &mut Screen) -> Result {
     }
     let mut result = Ok(());
     each_instance(|domain, name| result = result.and_then(|()| portals_of(domain, name, screen)));
-    result
+    result?;
+    writeln!(
+        screen,
+        "Each domain has further portals, which no index reaches: its exceptions and the timer lead to the\n\
+         scheduler, interrupts of devices to the interrupt dispatcher."
+    )
 }
 
 fn portals_of(domain: u64, name: &str, screen: &mut Screen) -> Result {

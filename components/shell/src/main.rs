@@ -3,6 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod bench;
 mod call;
 mod commands;
 mod control;
@@ -25,6 +26,7 @@ cairn::component! {
         portals: interfaces::Portals,
         portals_listing: interfaces::PortalListing,
         memory: interfaces::MemoryStatistics,
+        threads: interfaces::Threads,
     },
     main: main,
 }
@@ -41,10 +43,12 @@ fn main() {
         match imports::CONSOLE.read(&mut bytes) {
             Ok(count) => {
                 for byte in &bytes[..count] {
-                    if let Ok(Answer::Line(line)) = editor.take(*byte, &Commands, &mut screen) {
-                        let _ = commands::run(&line, &mut screen);
-                        let _ = editor.show(&mut screen);
+                    match editor.take(*byte, &Commands, &mut screen) {
+                        Ok(Answer::Line(line)) => drop(commands::run(&line, &mut screen)),
+                        Ok(Answer::TooLong) => drop(commands::refuse(&mut screen)),
+                        _ => continue,
                     }
+                    let _ = editor.show(&mut screen);
                 }
                 screen.flush();
             }

@@ -35,6 +35,9 @@ pub enum Argument {
     Skip,
 }
 
+/// What to pass to a method.
+pub type Arguments = Vec<Argument, ARGUMENTS>;
+
 /// Why the words are not the method's arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
@@ -55,12 +58,21 @@ impl<'text> Method<'text> {
         words.next().is_none().then_some(Method { name, letters, value })
     }
 
+    /// From a portal's description: specification, server, method. What kind its value has is not known.
+    pub fn of_portal(text: &'text str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let (specification, _, name) = (words.next()?, words.next()?, words.next()?);
+        // Stack and state come before the letters.
+        let letters = specification.get(2..).filter(|letters| letters.starts_with('c'))?;
+        Some(Method { name, letters, value: VALUE_UNSIGNED })
+    }
+
     fn parameters(&self) -> impl Iterator<Item = char> + 'text {
         self.letters.chars().skip(1)
     }
 
     /// What to pass, from the words behind the method's name.
-    pub fn arguments(&self, words: &[Word]) -> Result<Vec<Argument, ARGUMENTS>, Refusal> {
+    pub fn arguments(&self, words: &[Word]) -> Result<Arguments, Refusal> {
         let expected = self.parameters().filter(|letter| matches!(letter, 'i' | 'r')).count();
         if words.len() != expected {
             return Err(Refusal::Count(expected));
@@ -175,6 +187,18 @@ mod tests {
         method(text)
             .arguments(&split(line).unwrap())
             .map(|arguments| arguments.iter().copied().collect())
+    }
+
+    #[test]
+    fn methods_of_portals() {
+        let method = Method::of_portal("npcir gate.treasure 0").unwrap();
+        assert_eq!((method.name, method.letters), ("0", "cir"));
+        assert_eq!(format!("{method}"), "0 NUMBER \"TEXT\"");
+        let method = Method::of_portal("rpct scheduler.semaphore v semaphore 2").unwrap();
+        assert_eq!((method.name, method.letters), ("v", "ct"));
+        for bad in ["", "npc", "npc x.y", "short-circuit nucleus wait", "np x.y 0"] {
+            assert_eq!(Method::of_portal(bad), None, "{bad}");
+        }
     }
 
     #[test]
