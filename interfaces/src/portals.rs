@@ -72,6 +72,9 @@ pub trait Portals {
     /// does not trust who told it that index: the domain, and the number of portals in the upper 32
     /// bits. `NotFound`: no such block was made at run time.
     fn served_by(&self, caller: Caller, first: u64) -> Result<u64, Error>;
+    /// How often a domain has been started, for a server that keeps something for its clients: what it kept
+    /// for another life can go. `Dead`: it does not live now.
+    fn life(&self, domain: u64) -> Result<u64, Error>;
 }
 
 /// Of a server that decides itself who opens what it registered with the policy `ask`: its export, or

@@ -32,6 +32,8 @@ pub static TIMERS: Timers = Timers {
 /// A timer.
 pub struct Periodic {
     client: u32,
+    /// Which of the client's lives opened it.
+    life: u64,
     /// Timers opened before it.
     age: u64,
     period: AtomicU64,
@@ -43,6 +45,11 @@ pub struct Periodic {
     control: AtomicU64,
 }
 
+/// Which of its lives a client lives now.
+fn life(client: u32) -> Result<u64, Error> {
+    one_at_a_time(|| imports::PORTALS.life(client.into()))
+}
+
 impl Timers {
     /// Runs `body` with the timer that `control` names.
     pub fn with<R>(&self, control: u64, body: impl FnOnce(&Periodic) -> R) -> Result<R, Error> {
@@ -51,10 +58,22 @@ impl Timers {
 
     /// Opens a timer with a period in ticks; its control word.
     pub fn open(&self, client: Caller, period: u64) -> Result<u64, Error> {
-        self.make_room(client.0);
+        let life = life(client.0)?;
+        self.make_room(client.0, life);
+        self.try_open(client.0, life, period).or_else(|error| match error {
+            Error::Exhausted => {
+                self.end_those_of_the_dead();
+                self.try_open(client.0, life, period)
+            }
+            error => Err(error),
+        })
+    }
+
+    fn try_open(&self, client: u32, life: u64, period: u64) -> Result<u64, Error> {
         let semaphore = self.take_semaphore()?;
         let timer = Periodic {
-            client: client.0,
+            client,
+            life,
             age: self.opened.fetch_add(1, Ordering::Relaxed),
             period: AtomicU64::new(period),
             end: AtomicU64::new(counter().saturating_add(period)),
@@ -78,19 +97,34 @@ impl Timers {
         Ok(())
     }
 
-    /// Ends the oldest timer of a client that has as many as it may.
-    fn make_room(&self, client: u32) {
+    /// Ends the oldest timer of a client that has as many as it may, and all of its former lives.
+    fn make_room(&self, client: u32, life: u64) {
         let (mut count, mut oldest) = (0, None);
         self.open.for_each(|control, timer| {
-            if timer.client == client {
-                count += 1;
-                oldest = oldest.min(Some((timer.age, control))).or(Some((timer.age, control)));
+            if timer.client != client {
+                return;
             }
+            if timer.life != life {
+                let _ = self.end(control);
+                return;
+            }
+            count += 1;
+            oldest = oldest.min(Some((timer.age, control))).or(Some((timer.age, control)));
         });
         if let Some((_, control)) = oldest.filter(|_| count >= CLIENT_MAXIMUM) {
             // Another call may have ended it meanwhile.
             let _ = self.end(control);
         }
+    }
+
+    /// Nobody tells when a client dies, so this looks when room is needed.
+    fn end_those_of_the_dead(&self) {
+        self.open.for_each(|control, timer| {
+            if life(timer.client) != Ok(timer.life) {
+                // Another call may have ended it meanwhile.
+                let _ = self.end(control);
+            }
+        });
     }
 
     /// A spare semaphore, or a new one.

@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering:
 
 /// Open terminals of all clients.
 const TERMINALS_MAXIMUM: usize = 32;
-/// Open terminals of a client. Who opens one more loses the oldest, so that a client that starts again
-/// and again does not keep those of its former lives.
+/// Open terminals of a client. Who opens one more loses the oldest. Those of its former lives end as
+/// well, and when there is no room, those of all who are dead.
 const CLIENT_MAXIMUM: usize = 2;
 /// Bytes of a line that are kept back until it ends.
 const LINE: usize = 256;
@@ -27,6 +27,8 @@ pub static TERMINALS: Terminals = Terminals { open: ObjectTable::new(), opened: 
 /// An open terminal.
 pub struct OpenTerminal {
     client: u32,
+    /// Which of the client's lives opened it.
+    life: u64,
     /// Terminals opened before it.
     age: u64,
     /// Its own control word, once it is in the table.
@@ -45,14 +47,14 @@ impl Terminals {
 
     /// Opens a terminal for a client.
     pub fn open(&self, client: Caller) -> Result<Object<dyn Terminal>, Error> {
-        self.make_room(client.0);
-        let control = self.open.insert(OpenTerminal {
-            client: client.0,
-            age: self.opened.fetch_add(1, Relaxed),
-            control: AtomicU64::new(0),
-            echo: AtomicBool::new(true),
-            line: [const { AtomicU8::new(0) }; LINE],
-            length: AtomicUsize::new(0),
+        let life = imports::PORTALS.life(client.0.into())?;
+        self.make_room(client.0, life);
+        let control = self.insert(client.0, life).or_else(|error| match error {
+            Error::Exhausted => {
+                self.end_those_of_the_dead();
+                self.insert(client.0, life)
+            }
+            error => Err(error),
         })?;
         self.open.with(control, |terminal| terminal.control.store(control, Relaxed))?;
         let made = imports::PORTALS.grant::<dyn Terminal>(client, control);
@@ -62,13 +64,41 @@ impl Terminals {
         made
     }
 
-    fn make_room(&self, client: u32) {
+    fn insert(&self, client: u32, life: u64) -> Result<u64, Error> {
+        self.open.insert(OpenTerminal {
+            client,
+            life,
+            age: self.opened.fetch_add(1, Relaxed),
+            control: AtomicU64::new(0),
+            echo: AtomicBool::new(true),
+            line: [const { AtomicU8::new(0) }; LINE],
+            length: AtomicUsize::new(0),
+        })
+    }
+
+    /// Nobody tells when a client dies, so this looks when room is needed.
+    fn end_those_of_the_dead(&self) {
+        self.open.for_each(|control, terminal| {
+            if imports::PORTALS.life(terminal.client.into()) != Ok(terminal.life) {
+                // Another call may have closed it meanwhile.
+                let _ = self.open.remove(control);
+            }
+        });
+    }
+
+    /// Closes the oldest terminal of a client that has as many as it may, and all of its former lives.
+    fn make_room(&self, client: u32, life: u64) {
         let (mut count, mut oldest) = (0, (u64::MAX, 0));
         self.open.for_each(|control, terminal| {
-            if terminal.client == client {
-                count += 1;
-                oldest = oldest.min((terminal.age, control));
+            if terminal.client != client {
+                return;
             }
+            if terminal.life != life {
+                let _ = self.open.remove(control);
+                return;
+            }
+            count += 1;
+            oldest = oldest.min((terminal.age, control));
         });
         if count >= CLIENT_MAXIMUM {
             // Another call may have closed it meanwhile.

@@ -87,13 +87,18 @@ fn number(domain: u64) -> Result<u8, Error> {
     u8::try_from(domain).ok().filter(|number| *number != 0).ok_or(Error::BadArgument)
 }
 
+/// A word of a domain block.
+fn domain_word(domain: u8, field: i64) -> Result<u64, Error> {
+    let domains = environment::section("domains").ok_or(Error::NotSupported)?;
+    let table = domain::portal_table(domain.into()) - address::DOMAINS;
+    let at = table.wrapping_add_signed(field) as usize;
+    if at >= domains.size() { Err(Error::BadArgument) } else { Ok(domains.load(at)) }
+}
+
 /// How often the caller's domain was started: a thread that outlives its domain in here must not
 /// open anything for the successor.
 fn generation(domain: u8) -> Result<u64, Error> {
-    let domains = environment::section("domains").ok_or(Error::NotSupported)?;
-    let table = domain::portal_table(domain.into()) - address::DOMAINS;
-    let at = table.wrapping_add_signed(domain::FIELD_GENERATION) as usize;
-    if at >= domains.size() { Err(Error::BadArgument) } else { Ok(domains.load(at)) }
+    domain_word(domain, domain::FIELD_GENERATION)
 }
 
 impl interfaces::Portals for Server {
@@ -240,6 +245,14 @@ impl interfaces::Portals for Server {
             let block = manager.blocks.get(manager.block_at(client, first)?);
             Ok(u64::from(block.server) | u64::from(block.count) << 32)
         })
+    }
+
+    fn life(&self, domain: u64) -> Result<u64, Error> {
+        let domain = number(domain)?;
+        match domain_word(domain, domain::FIELD_ALIVE)? {
+            0 => Err(Error::Dead),
+            _ => generation(domain),
+        }
     }
 }
 
