@@ -1,7 +1,7 @@
 //! `./cairn graph`: a system as a picture.
 
 use crate::build::Parts;
-use cairn_description::model::StackMode;
+use cairn_description::model::{Open, StackMode};
 use cairn_graph::{Export, Graph, Import, Node};
 
 /// The drawing of a built system, as SVG.
@@ -31,8 +31,10 @@ pub fn draw(parts: &Parts) -> String {
                 specification: format!("{}{}", stack.letter(), connection.state.letter()),
                 node: connected.target,
                 export: connected.export,
+                may_open: false,
             });
         }
+        imports.extend(openings(parts, index));
         let device = |device: usize| system.board.devices[device].name.to_string();
         nodes.push(Node {
             name: instance.name.to_string(),
@@ -46,4 +48,33 @@ pub fn draw(parts: &Parts) -> String {
         });
     }
     cairn_graph::draw(&Graph { title: system.name.to_string(), nodes })
+}
+
+/// Exports that the description lets instance `client` open by name, and does not connect it to. What
+/// anyone may open is left out: it would lead everywhere.
+fn openings(parts: &Parts, client: usize) -> Vec<Import> {
+    let components = parts.components();
+    let connected = &parts.connected;
+    let mut openings = Vec::new();
+    for (server, instance) in parts.system.instances.iter().enumerate() {
+        for (described, export) in instance.exports.iter().enumerate() {
+            let Open::Instances(allowed) = &export.open else { continue };
+            let index = connected.exports[server][described];
+            let is_connected = connected.imports[client]
+                .iter()
+                .any(|import| import.target == server && import.export == index);
+            if !allowed.contains(&client) || is_connected {
+                continue;
+            }
+            openings.push(Import {
+                name: format!("{}.{}", *instance.name, *export.name),
+                interface: components[server].exports[index].interface.name.clone(),
+                specification: String::new(),
+                node: server,
+                export: index,
+                may_open: true,
+            });
+        }
+    }
+    openings
 }

@@ -40,6 +40,9 @@ pub(crate) fn import_row(node: &Node, import: usize) -> f64 {
 
 /// The text of an import's row.
 pub(crate) fn import_text(import: &Import) -> String {
+    if import.may_open {
+        return format!("may open {}", named(&import.name, &import.interface));
+    }
     format!("{} {}", named(&import.name, &import.interface), import.specification)
 }
 

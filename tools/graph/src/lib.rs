@@ -1,6 +1,8 @@
 //! Draws a system as SVG: a box for each protection domain with its component, a line from each
 //! import to the export it is connected to.
 //!
+//! What an instance may only open at run time is a dashed line from a row of its own.
+//!
 //! Boxes stand in columns, clients left of their servers. A box has a row for each export on its left side
 //! and for each import on its right side, so what a line means stands at its ends and never lies in
 //! another line's way. Lines to the same export run together wherever they pass a column.
@@ -65,6 +67,8 @@ pub struct Import {
     pub node: usize,
     /// Its export, as an index.
     pub export: usize,
+    /// It is not connected: the description lets the instance open the export at run time.
+    pub may_open: bool,
 }
 
 /// The drawing, as an SVG document.

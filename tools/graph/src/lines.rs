@@ -16,6 +16,8 @@ pub(crate) struct Line {
     pub export: usize,
     /// The server does not stand to the right: the line goes round below everything.
     pub back: bool,
+    /// The portals are not there from the start.
+    pub may_open: bool,
 }
 
 /// Every import's line.
@@ -29,6 +31,7 @@ pub(crate) fn all(graph: &Graph, columns: &Columns) -> Vec<Line> {
                 server: import.node,
                 export: import.export,
                 back: columns.of[import.node] <= columns.of[client],
+                may_open: import.may_open,
             });
         }
     }

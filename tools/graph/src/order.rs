@@ -214,6 +214,17 @@ impl Arranger<'_> {
                 self.place(column, &wishes);
             }
         }
+        // What has no line stands close to what is above it, wherever the sweeps left it.
+        for column in 0..self.items.len() {
+            for position in 1..self.order[column].len() {
+                let (upper, item) =
+                    (self.order[column][position - 1], self.order[column][position]);
+                if self.wish(column, item, None).is_none() {
+                    self.tops[column][item] =
+                        self.tops[column][upper] + self.distance(column, upper, item);
+                }
+            }
+        }
         let least = self.tops.iter().flatten().copied().fold(f64::INFINITY, f64::min);
         self.tops.iter_mut().flatten().for_each(|top| *top -= least);
     }

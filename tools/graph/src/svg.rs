@@ -135,7 +135,7 @@ impl Drawing<'_> {
             };
             let tip = self.tip(line);
             let colour = COLOURS[colour % COLOURS.len()];
-            let dash = if line.back { " stroke-dasharray=\"5 3\"" } else { "" };
+            let dash = if line.may_open { " stroke-dasharray=\"5 3\"" } else { "" };
             drawn.push(format!(
                 "<g class=\"portal\" stroke=\"{colour}\" fill=\"none\" stroke-width=\"1.3\"><title>{}</title>\
                  <path d=\"{path}\"{dash}/><path d=\"{tip}\" fill=\"{colour}\" stroke=\"none\"/></g>",
@@ -152,6 +152,9 @@ impl Drawing<'_> {
         let server = &self.graph.nodes[line.server];
         let import = &client.imports[line.import];
         let export = &server.exports[line.export];
+        if line.may_open {
+            return format!("{} may open {}.{}", client.name, server.name, export.name);
+        }
         format!(
             "{}.{} to {}.{} ({})",
             client.name, import.name, server.name, export.name, import.specification
@@ -299,6 +302,10 @@ impl Drawing<'_> {
             ));
             x += 34.0;
         }
+        self.put(format_args!(
+            "<text x=\"{:.1}\" y=\"{y:.1}\">Dashed: may be opened at run time.</text>",
+            x + 2.0 * CHARACTER
+        ));
     }
 }
 

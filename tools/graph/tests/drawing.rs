@@ -77,6 +77,7 @@ fn system() -> Graph {
                 specification: if node == 0 { "rp" } else { "np" }.to_owned(),
                 node,
                 export: SYSTEM[node].2.iter().position(|one| *one == export).unwrap(),
+                may_open: false,
             }
         };
         let export = |name: &&str| Export {
@@ -162,8 +163,30 @@ fn a_cycle_is_drawn_too() {
     graph.nodes[0].imports.push(Import { name: "back".to_owned(), node: 9, ..Import::default() });
     graph.nodes[9].exports.push(Export::default());
     let svg = draw(&graph);
-    assert!(svg.contains("stroke-dasharray"));
+    assert_eq!(
+        svg.matches("<g class=\"portal\"").count(),
+        draw(&system()).matches("<g class=\"portal\"").count() + 1
+    );
     assert_eq!(boxes(&svg).len(), graph.nodes.len());
+}
+
+#[test]
+fn what_may_be_opened_is_dashed() {
+    let mut graph = system();
+    assert!(!draw(&graph).contains("stroke-dasharray"));
+    // The bench may open what the supervisor serves; its interface is called as its export.
+    let opened = Import {
+        name: "supervisor.instances".to_owned(),
+        node: 5,
+        may_open: true,
+        ..Import::default()
+    };
+    graph.nodes[11].imports.push(opened);
+    let svg = draw(&graph);
+    assert_eq!(svg.matches("stroke-dasharray").count(), 1);
+    assert!(svg.contains("<title>bench may open supervisor.instances</title>"), "{svg}");
+    assert!(svg.contains(">may open supervisor.instances</text>"), "{svg}");
+    assert!(boxes(&svg)[11][0] < boxes(&svg)[5][0], "an arrow leads to the right");
 }
 
 #[test]
