@@ -191,7 +191,11 @@ fn middle() {
 fn memory() {
     // A page table for sections is made once, and kept.
     let section = imports::MEMORY.make_section(1).expect("section");
+    // It is offered to the scheduler, which never accepts; nothing of that stays.
+    assert_eq!(imports::MEMORY.share(section, 1, true), Ok(()));
+    assert_eq!(imports::MEMORY.accept(section), Err(Error::BadArgument));
     imports::MEMORY.drop_section(section).expect("drop");
+    assert_eq!(imports::MEMORY.accept(section), Err(Error::NotFound));
     let before = free_pages();
     let own = imports::USAGE.usage_of(cairn::time::own_domain()).expect("usage");
     let mut given = [0; 8];
