@@ -43,10 +43,9 @@ struct cairn_reply relay_sleep(uint64_t control, uint64_t nanoseconds)
 }
 
 /* Opens a timer, and an object for the caller, which knows it by its first portal. */
-struct cairn_reply relay_timer(uint64_t control, uint64_t caller, uint64_t thread, uint64_t period)
+struct cairn_reply relay_timer(uint64_t control, uint64_t caller, uint64_t period)
 {
     (void)control;
-    (void)thread;
     uint32_t timer;
     int64_t status = clock_timer(CLOCK, period, &timer);
     if (status != 0)
