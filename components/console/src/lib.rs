@@ -4,4 +4,5 @@
 #![forbid(unsafe_code)]
 
 pub mod discipline;
+pub mod readers;
 pub mod ring;

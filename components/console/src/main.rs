@@ -10,9 +10,10 @@ mod waiting;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, Object, environment};
 use cairn_console::discipline::{self, Line};
+use cairn_console::readers::Readers;
 use cairn_console::ring::Ring;
 use cairn_interfaces::{Console, InterruptProxy, Portals, SemaphoreProxy, Terminal};
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, Ordering};
 use port::{Port, TRANSMIT_FIFO};
 use terminals::TERMINALS;
 use waiting::{Event, Turn};
@@ -36,8 +37,7 @@ struct Screen {
     /// The one writer waits for room.
     wants_room: AtomicBool,
     room: Event,
-    /// Readers that wait.
-    readers: AtomicU32,
+    readers: Readers,
     arrived: Event,
 }
 
@@ -47,7 +47,7 @@ static TERMINAL: Screen = Screen {
     turn: Turn::new(),
     wants_room: AtomicBool::new(false),
     room: Event::new(),
-    readers: AtomicU32::new(0),
+    readers: Readers::new(),
     arrived: Event::new(),
 };
 
@@ -90,7 +90,7 @@ impl Screen {
         }
         if !self.input.is_empty() {
             // A reader counts itself before it looks, so it either sees the bytes or is counted here.
-            for _ in 0..self.readers.swap(0, Ordering::AcqRel) {
+            for _ in 0..self.readers.take_all() {
                 let _ = self.arrived.signal();
             }
         }
@@ -138,13 +138,6 @@ impl Screen {
         self.turn.take(|| self.put_all(bytes.iter().copied()))
     }
 
-    /// A reader that counted itself does not wait. If it was signalled meanwhile, the next one finds
-    /// nothing and waits again.
-    fn wait_no_more(&self) {
-        let less = |readers: u32| readers.checked_sub(1);
-        let _ = self.readers.fetch_update(Ordering::AcqRel, Ordering::Relaxed, less);
-    }
-
     /// A line, which is shown while it is typed if `echo`.
     fn collect_line(&self, buffer: WriteWindow, echo: bool) -> Result<usize, Error> {
         let mut line = Line::<LINE>::new();
@@ -168,13 +161,13 @@ impl Screen {
     /// Takes input into `buffer`, at least a byte.
     fn wait_for(&self, buffer: &mut [u8]) -> Result<usize, Error> {
         loop {
-            self.readers.fetch_add(1, Ordering::AcqRel);
+            let place = self.readers.count();
             let count = self.input.pop_into(buffer);
             if count > 0 {
-                self.wait_no_more();
+                self.readers.withdraw(place);
                 return Ok(count);
             }
-            self.arrived.wait().inspect_err(|_| self.wait_no_more())?;
+            self.arrived.wait().inspect_err(|_| self.readers.withdraw(place))?;
         }
     }
 }

@@ -172,8 +172,12 @@ fn start(arguments: RunArguments) -> Result<u8> {
     // Before the build: whoever misspells the file should not wait for it.
     let script = arguments.input.as_deref().map(run::read_script).transpose()?;
     let image = build::build(&arguments.system)?;
-    let options =
-        Options { icount: arguments.icount, gdb: arguments.gdb, further: arguments.further };
+    let options = Options {
+        icount: arguments.icount,
+        gdb: arguments.gdb,
+        further: arguments.further,
+        ..Options::default()
+    };
     let limit = arguments.timeout.map(Duration::from_secs);
     match script {
         Some(script) => run::scripted(&image, &options, limit, &script),

@@ -58,7 +58,8 @@ impl SystemTest {
 
     /// Boots `image` and goes through the steps. The error has the console's transcript.
     pub fn run(&self, image: &BuiltImage) -> Result<()> {
-        let options = Options { icount: self.icount, ..Options::default() };
+        let types = self.steps.iter().any(|step| matches!(step, Step::Send(_)));
+        let options = Options { icount: self.icount, skip_waiting: !types, ..Options::default() };
         let command = qemu::command(image, &options, Console::Program);
         let mut guest = Guest::start(command, Duration::from_secs(self.limit))?;
         self.drive(&mut guest).with_context(|| {
