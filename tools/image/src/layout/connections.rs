@@ -154,15 +154,15 @@ impl Layout<'_> {
             true => Some(self.queue(client, server)? as usize),
             false => None,
         };
+        let counter = match self.system.counting {
+            true => self.counter()?,
+            false => 0,
+        };
         let group = self.system.instances[client].stack_group;
         let (source, target) = (&self.placed[client], &self.placed[server]);
         let stack = match specification.stack {
             Stack::RunToCompletion => target.stack,
             _ => group.map_or(0, |group| STACK_GROUPS + group as u64 * STACK_GROUP_SIZE),
-        };
-        let counter = match self.system.counting {
-            true => COUNTERS + take(&mut self.next.counter) * 8,
-            false => 0,
         };
         Ok(Crossing {
             caller: self.end(client),
@@ -182,6 +182,18 @@ impl Layout<'_> {
             longest_execution: 0,
             asids: self.asids(),
         })
+    }
+
+    /// The address of the next counter.
+    fn counter(&mut self) -> Result<u64, String> {
+        let number = take(&mut self.next.counter);
+        match number < self.areas.counters.size / 8 {
+            true => Ok(COUNTERS + number * 8),
+            false => Err(format!(
+                "the connections have more than {number} portals, which is as many as can be counted: leave out \
+                 `counting`"
+            )),
+        }
     }
 
     /// The stack queue of a server for a client: its quota of activations.
