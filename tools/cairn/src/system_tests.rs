@@ -31,7 +31,7 @@ pub struct SystemTest {
 }
 
 const fn default_limit() -> u64 {
-    30
+    120
 }
 
 /// A step of a test.
