@@ -1,0 +1,132 @@
+#!/bin/sh
+# build.sh rocket|cva6: builds the core's simulator, if what it is made from has changed, and prints its path.
+# What is fetched and built is kept in CAIRN_CACHE (default: ~/.cache/cairn).
+set -eu
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+cache=${CAIRN_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cairn}/rtl
+jobs=$(nproc)
+
+say() { echo "cairn: $*" >&2; }
+fail() {
+    say "$*"
+    exit 1
+}
+
+case ${1-} in
+    rocket)
+        data=pythondata_cpu_rocket/verilog
+        top=ExampleRocketSystem
+        options=
+        ;;
+    cva6)
+        data=pythondata_cpu_cva6/system_verilog
+        top=cva6_top
+        options='-DWT_DCACHE -Icommon/submodules/common_cells/include -Icommon/local/util'
+        ;;
+    *) fail "usage: build.sh rocket|cva6" ;;
+esac
+core=$1
+
+"$here/../../tools/cairn/setup/packages.sh" verilator:verilator g++:g++ make:make pip3:python3-pip python3:python3 >&2
+
+# ------------------------------------------------------------------- the core: an archive of objects
+verilator_root=$(verilator --getenv VERILATOR_ROOT)
+verilator_options="--cc -O3 --x-assign fast --x-initial fast --noassert --no-timing -DSYNTHESIS
+    -Wno-fatal -Wno-lint -Wno-style -Wno-UNOPTFLAT --prefix Core --output-split 20000"
+make_options='OPT_FAST=-O2 OPT_SLOW=-O1 OPT_GLOBAL=-O2'
+
+key=$({ cat "$here/build.sh" "$here/packages.txt" "$here/$core"/*; verilator --version; g++ --version; } |
+    sha256sum | cut -c1-16)
+built=$cache/$core-$key
+
+# Runs a command with its output in a log, and counts the files that it makes meanwhile.
+# progress TEXT TOTAL PATTERN LOG COMMAND...
+progress() {
+    text=$1 total=$2 pattern=$3 log=$4
+    shift 4
+    "$@" >"$log" 2>&1 &
+    child=$!
+    trap 'kill $child 2>/dev/null' EXIT INT TERM
+    if [ -t 2 ]; then
+        while kill -0 $child 2>/dev/null; do
+            # shellcheck disable=SC2086
+            printf '\rcairn: %s: %s of %s ' "$text" "$(ls $pattern 2>/dev/null | wc -l)" "$total" >&2
+            sleep 0.5
+        done
+        printf '\r\033[K' >&2
+    else
+        say "$text"
+    fi
+    wait $child || {
+        tail -n 20 "$log" >&2
+        fail "$text failed; the whole log is $log"
+    }
+    trap - EXIT INT TERM
+}
+
+fetch() {
+    rm -rf "$cache/packages/$key"
+    mkdir -p "$cache/packages/$key"
+    say "fetching the core $core (a Python package with its Verilog)"
+    grep "pythondata-cpu-$core=" "$here/packages.txt" >"$cache/packages/$key/requirements.txt"
+    pip3 download --quiet --no-deps --disable-pip-version-check --require-hashes \
+        --dest "$cache/packages/$key" -r "$cache/packages/$key/requirements.txt" >&2 ||
+        fail "the package could not be fetched; is there a network, or a mirror in pip's configuration?"
+    python3 -m zipfile -e "$cache/packages/$key"/*.whl "$cache/packages/$key"
+    rm "$cache/packages/$key"/*.whl
+    if [ "$core" = cva6 ]; then
+        source=$cache/packages/$key/$data/core
+        sed -i -f "$here/cva6/package.sed" "$source/include/ariane_pkg.sv"
+        sed -i -f "$here/cva6/tracer.sed" "$source/cva6.sv"
+    fi
+}
+
+translate() {
+    mkdir -p "$built"
+    files=$(cat "$here/$core/files.txt")
+    if [ "$core" = cva6 ]; then files="$here/cva6/configuration.sv $files $here/cva6/top.sv"; fi
+    cd "$cache/packages/$key/$data"
+    # shellcheck disable=SC2086
+    progress "translating $core to C++" 1 "$built/Core.mk" "$built/translate.log" \
+        verilator $verilator_options $options --top-module $top --Mdir "$built" $files
+}
+
+# Verilator 5.006 fills wide constants that end in zeros beyond their end: VL_CONSTHI_* count the words to
+# clear from the array's beginning, but clear them from the constant's.
+repair_headers() {
+    mkdir -p "$built/verilator"
+    cp -r "$verilator_root/include" "$built/verilator/"
+    sed -i -E 's/VL_C_END_\(obits, VL_WORDS_I\(lsb\) \+ ([0-9])\)/VL_C_END_(obits - lsb, \1)/' \
+        "$built/verilator/include/verilated_funcs.h"
+}
+
+compile() {
+    cd "$built"
+    total=$(ls ./*.cpp | wc -l)
+    # shellcheck disable=SC2086
+    progress "compiling $core (a minute or a few)" "$((total + 2))" "$built/*.o" "$built/compile.log" \
+        make -j "$jobs" -f Core.mk VERILATOR_ROOT="$built/verilator" $make_options \
+        Core__ALL.a verilated.o verilated_threads.o
+}
+
+if ! [ -e "$built/complete" ]; then
+    fetch
+    translate
+    repair_headers
+    compile
+    touch "$built/complete"
+fi
+
+# ------------------------------------------------------------------------------------- the harness
+harness=$(cat "$here/harness"/* | sha256sum | cut -c1-16)
+simulator=$built/simulator-$harness
+if ! [ -x "$simulator" ]; then
+    say "compiling the simulator around $core"
+    sources=$(ls "$here/harness"/*.cpp | grep -v -e /rocket.cpp -e /cva6.cpp)
+    # shellcheck disable=SC2086
+    g++ -std=c++17 -O2 -Wall -Wextra -I"$built" -isystem "$built/verilator/include" -o "$simulator.new" \
+        $sources "$here/harness/$core.cpp" "$built/Core__ALL.a" "$built/verilated.o" \
+        "$built/verilated_threads.o" -lpthread >&2
+    mv "$simulator.new" "$simulator"
+fi
+echo "$simulator"

@@ -1,0 +1,52 @@
+// The core with memory and devices around it.
+#pragma once
+#include "axi.h"
+#include "bus.h"
+#include "control.h"
+#include "input.h"
+#include "interrupts.h"
+#include "options.h"
+#include "processor.h"
+#include "serial.h"
+#include "timer.h"
+#include <vector>
+
+// The jump of a core that begins at 0x1000'0000 to main memory. It lies over the serial port until the
+// first write to that.
+class BootOverlay : public Device {
+public:
+    explicit BootOverlay(Device &below) : below(below) {}
+    uint64_t read(uint64_t offset, unsigned size) override;
+    void write(uint64_t offset, unsigned size, uint64_t value) override;
+
+private:
+    Device &below;
+    bool open = true;
+};
+
+class Machine {
+public:
+    explicit Machine(const Options &options);
+    // Runs to the end; the exit status.
+    int run();
+    uint64_t cycles() const { return now; }
+
+private:
+    void cycle(bool reset);
+    void devices();
+
+    const Options &options;
+    Bus bus;
+    Serial serial;
+    BootOverlay boot{serial};
+    Finisher finisher;
+    Control control;
+    Timer timer;
+    Interrupts interrupts;
+    std::unique_ptr<Processor> processor;
+    std::vector<Axi> ports;
+    std::vector<AxiSignals> signals;
+    Lines lines;
+    Input input;
+    uint64_t now = 0;
+};

@@ -1,0 +1,63 @@
+// Rocket: a bus to main memory and one to device registers; timer and interrupt controller are its own.
+#include "Core.h"
+#include "processor.h"
+
+const bool Processor::has_controllers = true;
+const unsigned Processor::buses = 2;
+
+namespace {
+
+// Both buses have the same signals under names of their own.
+#define CONNECT(bus, prefix)                                                                             \
+    do {                                                                                                 \
+        bus.aw.valid = model.prefix##aw_valid, bus.aw.id = model.prefix##aw_bits_id;                     \
+        bus.aw.addr = model.prefix##aw_bits_addr, bus.aw.len = model.prefix##aw_bits_len;                \
+        bus.aw.size = model.prefix##aw_bits_size, bus.aw.burst = model.prefix##aw_bits_burst;            \
+        bus.aw.lock = model.prefix##aw_bits_lock;                                                        \
+        bus.w.valid = model.prefix##w_valid, bus.w.data = model.prefix##w_bits_data;                     \
+        bus.w.strb = model.prefix##w_bits_strb, bus.w.last = model.prefix##w_bits_last;                  \
+        bus.b.ready = model.prefix##b_ready;                                                             \
+        bus.ar.valid = model.prefix##ar_valid, bus.ar.id = model.prefix##ar_bits_id;                     \
+        bus.ar.addr = model.prefix##ar_bits_addr, bus.ar.len = model.prefix##ar_bits_len;                \
+        bus.ar.size = model.prefix##ar_bits_size, bus.ar.burst = model.prefix##ar_bits_burst;            \
+        bus.ar.lock = model.prefix##ar_bits_lock, bus.r.ready = model.prefix##r_ready;                   \
+    } while (false)
+
+#define DRIVE(bus, prefix)                                                                               \
+    do {                                                                                                 \
+        model.prefix##aw_ready = bus.aw.ready, model.prefix##w_ready = bus.w.ready;                      \
+        model.prefix##b_valid = bus.b.valid, model.prefix##b_bits_id = bus.b.id;                         \
+        model.prefix##b_bits_resp = bus.b.resp, model.prefix##ar_ready = bus.ar.ready;                   \
+        model.prefix##r_valid = bus.r.valid, model.prefix##r_bits_id = bus.r.id;                         \
+        model.prefix##r_bits_data = bus.r.data, model.prefix##r_bits_resp = bus.r.resp;                  \
+        model.prefix##r_bits_last = bus.r.last;                                                          \
+    } while (false)
+
+class Rocket : public Processor {
+public:
+    void settle(const Lines &lines, bool reset, AxiSignals *signals) override {
+        model.reset = model.resetctrl_hartIsInReset_0 = reset;
+        // The debug module stays in reset for good.
+        model.debug_reset = model.debug_clockeddmi_dmiReset = 1;
+        model.interrupts = lines.serial | lines.control << 1;
+        DRIVE(signals[0], mem_axi4_0_);
+        DRIVE(signals[1], mmio_axi4_0_);
+        model.clock = 0;
+        model.eval();
+        CONNECT(signals[0], mem_axi4_0_);
+        CONNECT(signals[1], mmio_axi4_0_);
+    }
+    void edge() override {
+        model.clock = 1;
+        model.eval();
+    }
+
+private:
+    Core model;
+};
+
+} // namespace
+
+std::unique_ptr<Processor> Processor::make() {
+    return std::make_unique<Rocket>();
+}
