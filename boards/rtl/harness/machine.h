@@ -11,8 +11,8 @@
 #include "timer.h"
 #include <vector>
 
-// The jump of a core that begins at 0x1000'0000 to main memory. It lies over the serial port until the
-// first write to that.
+// The jump of a core that begins at 0x1000'0000 to main memory. It lies over the serial port until that is
+// first used: the core fetches instructions eight bytes at a time, and the port's registers are bytes.
 class BootOverlay : public Device {
 public:
     explicit BootOverlay(Device &below) : below(below) {}
