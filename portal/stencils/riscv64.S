@@ -194,9 +194,15 @@ stencil_leave_minimal:
     csrrw   tp, sscratch, tp
     sret
 
-# `p`: nothing but the arguments reaches the callee.
-stencil_leave_partial:
-    csrw    sscratch, tp
+.macro clear_arguments                          # but those that carry the reply
+    li      a2, 0
+    li      a3, 0
+    li      a4, 0
+    li      a5, 0
+    li      a6, 0
+    li      a7, 0
+.endm
+.macro clear_saved
     li      s0, 0
     li      s1, 0
     li      s2, 0
@@ -209,6 +215,12 @@ stencil_leave_partial:
     li      s9, 0
     li      s10, 0
     li      s11, 0
+.endm
+
+# `p`: nothing but the arguments reaches the callee.
+stencil_leave_partial:
+    csrw    sscratch, tp
+    clear_saved
     li      gp, 0
     li      tp, 0
     li      t0, 0
@@ -338,12 +350,7 @@ stencil_scrub_return:
     li      t4, 0
     li      t5, 0
     li      t6, 0
-    li      a2, 0
-    li      a3, 0
-    li      a4, 0
-    li      a5, 0
-    li      a6, 0
-    li      a7, 0
+    clear_arguments
 
 # The scheduler hears of a released activation by the software interrupt, right after `sret`.
 stencil_wake:
@@ -367,24 +374,8 @@ stencil_scrub_abort:
     li      t4, 0
     li      t5, 0
     li      t6, 0
-    li      s0, 0
-    li      s1, 0
-    li      s2, 0
-    li      s3, 0
-    li      s4, 0
-    li      s5, 0
-    li      s6, 0
-    li      s7, 0
-    li      s8, 0
-    li      s9, 0
-    li      s10, 0
-    li      s11, 0
-    li      a2, 0
-    li      a3, 0
-    li      a4, 0
-    li      a5, 0
-    li      a6, 0
-    li      a7, 0
+    clear_saved
+    clear_arguments
 
 stencil_jump_to_finish:
     j       to_finish

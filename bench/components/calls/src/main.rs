@@ -7,7 +7,9 @@ use cairn::Error;
 use cairn::abi::domain::PORTAL_FIRST_IMPORT;
 use cairn::exclusive::Exclusive;
 use cairn::window::WriteWindow;
-use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, Report, SAMPLES, SHORT_CIRCUIT, method};
+use cairn_bench::{
+    Distribution, Link, LinkProxy, Meter, PAGE, Page, Report, SAMPLES, SHORT_CIRCUIT, method,
+};
 use core::fmt::Arguments;
 
 const WARM_UP: usize = 100;
@@ -57,12 +59,7 @@ fn main() {
     let mut report = Report::new();
     let meter = Meter::new();
     report.samples(format_args!("portal.short_circuit"), 1, |samples| {
-        for round in 0..WARM_UP + SAMPLES {
-            let cost = meter.portal(SHORT_CIRCUIT, &[0; 8]);
-            if round >= WARM_UP {
-                samples.add(cost);
-            }
-        }
+        take(samples, || meter.portal(SHORT_CIRCUIT, &[0; 8]));
     });
     use imports::*;
     let shared = [SHARED1, SHARED2, SHARED3, SHARED4, SHARED5, SHARED6, SHARED7, SHARED8];
@@ -71,6 +68,16 @@ fn main() {
     chains(&mut report, &meter, "portal.npciii", 2, &new, NEXT_NEW);
     windows(&mut report, &meter, &new);
     report.end();
+}
+
+/// As many samples as there is room for, after the warm-up.
+fn take(samples: &mut Distribution, measure: impl Fn() -> u64) {
+    for round in 0..WARM_UP + SAMPLES {
+        let cost = measure();
+        if round >= WARM_UP {
+            samples.add(cost);
+        }
+    }
 }
 
 /// Chains of `domains` and more domains. A sample is all legs of a chain, there and back, without
@@ -87,12 +94,7 @@ fn chains(
         let own = own_instructions(chain, link, domains, method::PASS);
         let words = [0, next.into(), 2, 3, 0, 0, 0, 0];
         report.samples(format_args!("{name}.{domains}"), legs(domains), |samples| {
-            for round in 0..WARM_UP + SAMPLES {
-                let cost = meter.portal(link.first_portal() + method::PASS, &words) - own;
-                if round >= WARM_UP {
-                    samples.add(cost);
-                }
-            }
+            take(samples, || meter.portal(link.first_portal() + method::PASS, &words) - own);
         });
     }
 }
