@@ -44,7 +44,7 @@ built=$cache/$core-$key
 progress() {
     text=$1 total=$2 pattern=$3 log=$4
     shift 4
-    "$@" >"$log" 2>&1 &
+    "$@" >"$log" 2>&1 9>&- &
     child=$!
     trap 'kill $child 2>/dev/null' EXIT INT TERM
     if [ -t 2 ]; then
@@ -108,6 +108,11 @@ compile() {
         make -j "$jobs" -f Core.mk VERILATOR_ROOT="$built/verilator" $make_options \
         Core__ALL.a verilated.o verilated_threads.o
 }
+
+# One build at a time: whoever waited finds it done.
+mkdir -p "$cache"
+exec 9>"$cache/$core.lock"
+flock 9
 
 if ! [ -e "$built/complete" ]; then
     fetch

@@ -78,6 +78,8 @@ int Machine::run() {
     while (!finisher.status) {
         if (options.limit && now == options.limit)
             return limit_status;
+        if (input.left())
+            return 0;
         devices();
         cycle(false);
         if (options.lines && serial.line_began())

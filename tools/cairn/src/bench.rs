@@ -10,8 +10,8 @@ mod trace;
 
 use crate::build;
 use crate::expect::{Guest, Pattern};
+use crate::machine::{self, Console, Options};
 use crate::paths;
-use crate::qemu::{self, Console, Options};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
 use catalogue::{Benchmark, Catalogue};
@@ -162,13 +162,13 @@ fn measure(
 /// What the system `bench/systems/NAME.toml` measures; `Err` if it broke down, with what it had measured
 /// by then.
 fn boot(name: &str) -> Result<(Vec<Measured>, Result<()>)> {
-    let image = build::build(&format!("bench/systems/{name}.toml"))?;
+    let image = build::build(&format!("bench/systems/{name}.toml"), None)?;
     // An instruction takes a nanosecond, and time that nobody needs is skipped instead of slept.
     let options = Options {
         further: ["-icount", "shift=0,sleep=off"].map(str::to_owned).into(),
         ..Options::default()
     };
-    let mut guest = Guest::start(qemu::command(&image, &options, Console::Program), LIMIT)?;
+    let mut guest = Guest::start(machine::command(&image, &options, Console::Program)?, LIMIT)?;
     let ended = guest.wait_for(&Pattern::text(END));
     let transcript = guest.transcript();
     let ended = ended.with_context(|| {

@@ -1,9 +1,10 @@
-//! From a system's name to what QEMU boots.
+//! From a system's name to an image that boots.
 
 use crate::c_component;
 use crate::cargo::{self, Kind};
+use crate::machine::Machine;
 use crate::{paths, sources};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, anyhow};
 use cairn_description::facts::ComponentFacts;
 use cairn_description::{Connected, System};
 use cairn_image::{Component, Nucleus};
@@ -17,8 +18,8 @@ pub struct BuiltImage {
     pub file: PathBuf,
     /// The nucleus, for its size.
     pub nucleus: PathBuf,
-    /// `-machine` and what else makes QEMU the system's board.
-    pub machine: Vec<String>,
+    /// What it boots on.
+    pub machine: Machine,
     /// Files with symbols, each with what to add to its addresses.
     pub symbols: Vec<Symbols>,
     /// The layout report, for people.
@@ -45,9 +46,9 @@ pub struct Parts {
 
 impl Parts {
     /// Reads and checks the description of `system` (a name in `systems/`, or a file below the
-    /// root), builds its components and connects them.
-    pub fn new(system: &str) -> Result<Parts> {
-        let system = cairn_description::load(&paths::root(), system)
+    /// root), for its board or for another, builds its components and connects them.
+    pub fn new(system: &str, board: Option<&str>) -> Result<Parts> {
+        let system = cairn_description::load(&paths::root(), system, board)
             .map_err(|report| anyhow!("{report}"))?;
         let mut packages = BTreeMap::new();
         let mut components = BTreeMap::new();
@@ -83,11 +84,16 @@ impl Parts {
     }
 }
 
-/// Builds the bootable image of `system`; its layout report lies beside it as JSON.
-pub fn build(system: &str) -> Result<BuiltImage> {
-    let parts = Parts::new(system)?;
+/// Builds the bootable image of `system`, for its board or for another; its layout report lies beside it as
+/// JSON.
+pub fn build(system: &str, board: Option<&str>) -> Result<BuiltImage> {
+    image(Parts::new(system, board)?, board)
+}
+
+/// Lays out the image of `parts`. A board that is not the description's own is part of the file's name.
+pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
     let system = &parts.system;
-    let machine = machine(system)?;
+    let machine = Machine::of(&system.board)?;
     let nucleus_file = cargo::build_nucleus()?;
     let nucleus = Nucleus::read(&read(&nucleus_file)?).map_err(|error| anyhow!(error))?;
     let image = cairn_image::layout(system, &parts.connected, parts.components(), &nucleus)
@@ -100,7 +106,8 @@ pub fn build(system: &str) -> Result<BuiltImage> {
 
     let folder = paths::target().join("images");
     std::fs::create_dir_all(&folder)?;
-    let file = folder.join(format!("{}.bin", *system.name));
+    let board = board.map_or(String::new(), |board| format!(".{}", board.replace('/', "-")));
+    let file = folder.join(format!("{}{board}.bin", *system.name));
     replace(&file, &image.bytes)?;
     replace(&file.with_extension("json"), serde_json::to_string_pretty(&image.report)?.as_bytes())?;
 
@@ -146,29 +153,6 @@ fn package(folder: &str) -> Result<String> {
 }
 
 /// Everything that can be said of `system` without booting it.
-pub fn check(system: &str) -> Result<()> {
-    build(system).map(|_| ())
-}
-
-/// QEMU's arguments for the system's board.
-pub fn machine(system: &System) -> Result<Vec<String>> {
-    let board = &system.board;
-    let Some(qemu) = &board.qemu else {
-        bail!(
-            "{}: QEMU does not emulate this board; expected a table [qemu] in it",
-            board.name.place.path()
-        );
-    };
-    let mut arguments = vec![
-        "-machine".to_owned(),
-        qemu.machine.clone(),
-        "-cpu".to_owned(),
-        qemu.cpu.clone(),
-        "-m".to_owned(),
-        format!("{}k", *board.memory.size / 1024),
-        "-smp".to_owned(),
-        board.harts.to_string(),
-    ];
-    arguments.extend(qemu.arguments.iter().cloned());
-    Ok(arguments)
+pub fn check(system: &str, board: Option<&str>) -> Result<()> {
+    build(system, board).map(|_| ())
 }

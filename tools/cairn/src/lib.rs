@@ -1,5 +1,5 @@
 //! What `./cairn` does: builds the nucleus and components for the bare machine, boots systems in
-//! QEMU, drives their consoles in tests.
+//! QEMU and on simulated cores, drives their consoles in tests.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
@@ -12,11 +12,13 @@ pub mod graph;
 pub mod host_tests;
 pub mod interfaces;
 pub mod lines;
+pub mod machine;
 pub mod new;
 pub mod paths;
 pub mod qemu;
 pub mod run;
 pub mod setup;
+pub mod simulator;
 pub mod sources;
 pub mod system_tests;
 pub mod test;

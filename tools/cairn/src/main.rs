@@ -3,7 +3,7 @@
 
 use anyhow::{Context, Result};
 use cairn_tool::build::Parts;
-use cairn_tool::qemu::Options;
+use cairn_tool::machine::Options;
 use cairn_tool::{bench, build, graph, interfaces, lines, new, paths, run, setup, test};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -20,13 +20,15 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build what is needed and boot it in QEMU, console on this terminal (Ctrl-A X leaves)
+    /// Build what is needed and boot it, console on this terminal (Ctrl-A X leaves)
     Run(RunArguments),
-    /// Run every test: on the host, then whole systems in QEMU
+    /// Run every test: on the host, then whole systems in QEMU and on a simulated core
     Test {
         /// A folder of tests/, or `host`, `bench`, `systems`: only those; else a part of tests' names
         #[arg(default_value = "")]
         filter: String,
+        #[command(flatten)]
+        on: On,
     },
     /// Measure: boot the benchmark systems, print a table, write JSON and plots to target/bench/
     Bench {
@@ -47,11 +49,15 @@ enum Command {
     Build {
         /// A name in systems/, or the path of a description
         system: String,
+        #[command(flatten)]
+        on: On,
     },
     /// Check all that can be said of a description without booting it
     Check {
         /// A name in systems/, or the path of a description
         system: String,
+        #[command(flatten)]
+        on: On,
     },
     /// Draw components, domains and portals
     Graph {
@@ -73,6 +79,15 @@ enum Command {
     },
 }
 
+/// Which machine.
+#[derive(clap::Args)]
+struct On {
+    /// Another board than the description's, a name in boards/: `rocket-rtl` and `cva6-rtl` are simulated
+    /// cycle by cycle
+    #[arg(long, value_name = "NAME")]
+    board: Option<String>,
+}
+
 #[derive(Subcommand)]
 enum New {
     /// A component that builds, runs and is tested, as a part of the system demo
@@ -87,6 +102,8 @@ struct RunArguments {
     /// A name in systems/, or the path of a description
     #[arg(default_value = "demo")]
     system: String,
+    #[command(flatten)]
+    on: On,
     /// Wait for a debugger, and print the line that starts it
     #[arg(
         long,
@@ -107,8 +124,8 @@ struct RunArguments {
     /// Count instructions instead of time, so that the run repeats exactly
     #[arg(long)]
     icount: bool,
-    /// Arguments for QEMU
-    #[arg(last = true, value_name = "QEMU ARGUMENTS")]
+    /// Arguments for QEMU or the simulator
+    #[arg(last = true, value_name = "EMULATOR ARGUMENTS")]
     further: Vec<String>,
 }
 
@@ -125,12 +142,12 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<u8> {
     match command {
         Command::Run(arguments) => start(arguments),
-        Command::Test { filter } => Ok(u8::from(!test::run(&filter)?)),
+        Command::Test { filter, on } => Ok(u8::from(!test::run(&filter, on.board.as_deref())?)),
         Command::Bench { filter, json, check, set_limits } => {
             Ok(u8::from(!bench::run(&bench::Request { filter, json, check, set_limits })?))
         }
-        Command::Build { system } => {
-            let image = build::build(&system)?;
+        Command::Build { system, on } => {
+            let image = build::build(&system, on.board.as_deref())?;
             print!("{}", image.report);
             println!(
                 "nucleus: {} lines of at most {}, {} bytes of code of at most {}",
@@ -142,13 +159,13 @@ fn execute(command: Command) -> Result<u8> {
             println!("image: {}", paths::shown(&image.file));
             Ok(0)
         }
-        Command::Check { system } => {
-            build::check(&system)?;
+        Command::Check { system, on } => {
+            build::check(&system, on.board.as_deref())?;
             println!("{system}: no errors");
             Ok(0)
         }
         Command::Graph { system, output } => {
-            let picture = graph::draw(&Parts::new(&system)?);
+            let picture = graph::draw(&Parts::new(&system, None)?);
             std::fs::write(&output, picture)
                 .with_context(|| format!("cannot write {}", output.display()))?;
             println!("{}", output.display());
@@ -171,7 +188,7 @@ fn start(arguments: RunArguments) -> Result<u8> {
     }
     // Before the build: whoever misspells the file should not wait for it.
     let script = arguments.input.as_deref().map(run::read_script).transpose()?;
-    let image = build::build(&arguments.system)?;
+    let image = build::build(&arguments.system, arguments.on.board.as_deref())?;
     let options = Options {
         icount: arguments.icount,
         gdb: arguments.gdb,

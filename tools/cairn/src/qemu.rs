@@ -1,49 +1,40 @@
 //! QEMU's command line.
 
 use crate::build::BuiltImage;
+use crate::machine::{Console, Options, bound};
+use cairn_description::Board;
+use cairn_description::board::Qemu;
+use std::path::Path;
 use std::process::Command;
 
 /// The emulator.
 pub const PROGRAM: &str = "qemu-system-riscv64";
 
-/// How to boot.
-#[derive(Clone, Debug, Default)]
-pub struct Options {
-    /// Every instruction takes the same time, so runs repeat exactly.
-    pub icount: bool,
-    /// With `icount`: time in which the guest only waits is skipped. Not for guests that wait for input: a
-    /// guest that skips from one timer to the next hardly ever lets QEMU look for it.
-    pub skip_waiting: bool,
-    /// Wait for a debugger on this TCP port of this machine.
-    pub gdb: Option<u16>,
-    /// Passed on to QEMU.
-    pub further: Vec<String>,
+/// The arguments that make it the board.
+pub fn machine(board: &Board, emulation: &Qemu) -> Vec<String> {
+    let mut arguments = vec![
+        "-machine".to_owned(),
+        emulation.machine.clone(),
+        "-cpu".to_owned(),
+        emulation.cpu.clone(),
+        "-m".to_owned(),
+        format!("{}k", *board.memory.size / 1024),
+        "-smp".to_owned(),
+        board.harts.to_string(),
+    ];
+    arguments.extend(emulation.arguments.iter().cloned());
+    arguments
 }
 
-/// Who is at the console.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Console {
-    /// The terminal, with QEMU's own keys (Ctrl-A X leaves).
-    Terminal,
-    /// A program: every byte belongs to the guest.
-    Program,
-}
-
-/// The command that boots `image`.
-///
-/// Its exit status is the guest's: the board's test finisher ends QEMU with 0 (pass) or the code
-/// that the guest wrote (fail).
-pub fn command(image: &BuiltImage, options: &Options, console: Console) -> Command {
-    // QEMU ends with whoever started it, also when that is killed: a guest that runs on alone would
-    // take a core for good.
-    let mut command = Command::new("setpriv");
-    command.args(["--pdeathsig", "KILL", "--", PROGRAM]);
-    command.args(&image.machine);
+/// The command that boots the image `file` on the machine that `machine` says.
+pub fn command(file: &Path, machine: &[String], options: &Options, console: Console) -> Command {
+    let mut command = bound(PROGRAM);
+    command.args(machine);
     command.args(match console {
         Console::Terminal => &["-nographic"][..],
         Console::Program => &["-display", "none", "-monitor", "none", "-serial", "stdio"],
     });
-    command.args(["-bios", "default", "-kernel"]).arg(&image.file);
+    command.args(["-bios", "default", "-kernel"]).arg(file);
     if options.icount {
         let sleep = if options.skip_waiting { "off" } else { "on" };
         command.args(["-icount", &format!("shift=0,sleep={sleep}")]);

@@ -2,7 +2,8 @@
 
 use crate::build::BuiltImage;
 use crate::expect::{Guest, TimeLimit};
-use crate::qemu::{self, Console, Options};
+use crate::machine::{self, Console, Options};
+use crate::qemu;
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Write;
@@ -29,13 +30,13 @@ fn announce(image: &BuiltImage, options: &Options) {
 /// Boots `image` on this terminal. Returns the exit status, which is the guest's.
 pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration>) -> Result<u8> {
     announce(image, options);
-    let mut child = qemu::command(image, options, Console::Terminal)
-        .spawn()
-        .with_context(|| format!("cannot start {}", qemu::PROGRAM))?;
+    let mut command = machine::command(image, options, Console::Terminal)?;
+    let mut child =
+        command.spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
     if let Some(status) = child.wait_timeout(limit.unwrap_or(FOREVER))? {
         return Ok(exit_status(status));
     }
-    // A request, not a kill: QEMU has to give the terminal back as it was.
+    // A request, not a kill: the emulator has to give the terminal back as it was.
     if let Some(process) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
         kill_process(process, Signal::TERM)?;
     }
@@ -59,7 +60,7 @@ pub fn scripted(
     script: &str,
 ) -> Result<u8> {
     announce(image, options);
-    let command = qemu::command(image, options, Console::Program);
+    let command = machine::command(image, options, Console::Program)?;
     let mut guest = Guest::start(command, limit.unwrap_or(FOREVER))?;
     let mut lines = script.lines();
     // What stands in the console's line; after sending, the echo comes before the next prompt.

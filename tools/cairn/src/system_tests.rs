@@ -3,12 +3,12 @@
 
 use crate::build::{self, BuiltImage};
 use crate::expect::{Guest, Pattern};
+use crate::machine::{self, Console, Options};
 use crate::paths;
-use crate::qemu::{self, Console, Options};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -18,10 +18,16 @@ use std::time::Duration;
 pub struct SystemTest {
     /// The system to boot: a name in `systems/`, or a file of the test's own folder.
     pub system: String,
+    /// Simulated boards on which it runs too, when they are asked for.
+    #[serde(default)]
+    pub boards: Vec<String>,
+    /// Those of them on which it runs whenever all tests do.
+    #[serde(default)]
+    pub always: Vec<String>,
     /// Boot with QEMU's instruction counter, so that the run repeats exactly.
     #[serde(default)]
     pub icount: bool,
-    /// Seconds after which the test has failed.
+    /// Seconds after which the test has failed; on a simulated core ten times as many.
     #[serde(default = "default_limit")]
     pub limit: u64,
     /// The guest's exit status; without it the test ends after its last step.
@@ -33,6 +39,9 @@ pub struct SystemTest {
 const fn default_limit() -> u64 {
     120
 }
+
+/// A simulated core is slower than QEMU by much more, but tests that are meant for one are short.
+const SIMULATED_LIMIT: u64 = 10;
 
 /// A step of a test.
 #[derive(Clone, Debug, Deserialize)]
@@ -53,15 +62,20 @@ impl SystemTest {
     pub fn read(file: &Path) -> Result<SystemTest> {
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read {}", paths::shown(file)))?;
-        toml::from_str(&text).with_context(|| paths::shown(file))
+        let test: SystemTest = toml::from_str(&text).with_context(|| paths::shown(file))?;
+        if let Some(board) = test.always.iter().find(|board| !test.boards.contains(board)) {
+            bail!("{}: `always` has {board}, `boards` does not", paths::shown(file));
+        }
+        Ok(test)
     }
 
     /// Boots `image` and goes through the steps. The error has the console's transcript.
     pub fn run(&self, image: &BuiltImage) -> Result<()> {
         let types = self.steps.iter().any(|step| matches!(step, Step::Send(_)));
         let options = Options { icount: self.icount, skip_waiting: !types, ..Options::default() };
-        let command = qemu::command(image, &options, Console::Program);
-        let mut guest = Guest::start(command, Duration::from_secs(self.limit))?;
+        let command = machine::command(image, &options, Console::Program)?;
+        let times = if image.machine.is_cycle_exact() { SIMULATED_LIMIT } else { 1 };
+        let mut guest = Guest::start(command, Duration::from_secs(self.limit * times))?;
         self.drive(&mut guest).with_context(|| {
             format!("the console's transcript:\n{}\n", guest.transcript().trim_end())
         })
@@ -104,32 +118,56 @@ pub fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// A job for each of these tests.
-pub fn jobs(names: Vec<String>) -> Vec<Job> {
-    let folder = paths::root().join("tests");
+/// A test, and the board that it runs on if that is not the one of its system.
+type Run = (String, Option<String>);
+
+/// What there is to run of the tests called `names`: on `board` those that are made for it; without one
+/// each on its own, and on the others that it always runs on.
+pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
+    let mut runs = Vec::new();
+    for name in names {
+        let test = SystemTest::read(&file(name))?;
+        match board {
+            Some(board) if test.boards.iter().any(|other| other == board) => {
+                runs.push((name.clone(), Some(board.to_owned())));
+            }
+            Some(_) => {}
+            None => {
+                runs.push((name.clone(), None));
+                let others = test.always.into_iter();
+                runs.extend(others.map(|board| (name.clone(), Some(board))));
+            }
+        }
+    }
+    Ok(runs)
+}
+
+fn file(name: &str) -> PathBuf {
+    paths::root().join("tests").join(name).join("test.toml")
+}
+
+/// A job for each of these.
+pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
     // Builds share cargo's folder; one at a time, while another test's system runs.
     let building = Arc::new(Mutex::new(()));
-    names
-        .into_iter()
-        .map(|name| {
-            let file = folder.join(&name).join("test.toml");
-            let building = Arc::clone(&building);
-            let folder = format!("tests/{name}");
-            let run = Box::new(move || {
-                let test = SystemTest::read(&file)?;
-                let system = if test.system.ends_with(".toml") {
-                    format!("{folder}/{}", test.system)
-                } else {
-                    test.system.clone()
-                };
-                let image = {
-                    let _one_at_a_time = building.lock().expect("no build panics");
-                    build::build(&system)?
-                };
-                test.run(&image)?;
-                Ok(Outcome { passed: 1, ..Outcome::default() })
-            });
-            Job { name, run }
-        })
-        .collect()
+    let job = |(name, board): Run| {
+        let building = Arc::clone(&building);
+        let shown = board.as_ref().map_or(name.clone(), |board| format!("{name} on {board}"));
+        let run = Box::new(move || {
+            let test = SystemTest::read(&file(&name))?;
+            let system = if test.system.ends_with(".toml") {
+                format!("tests/{name}/{}", test.system)
+            } else {
+                test.system.clone()
+            };
+            let image = {
+                let _one_at_a_time = building.lock().expect("no build panics");
+                build::build(&system, board.as_deref())?
+            };
+            test.run(&image)?;
+            Ok(Outcome { passed: 1, ..Outcome::default() })
+        });
+        Job { name: shown, run }
+    };
+    runs.into_iter().map(job).collect()
 }

@@ -65,18 +65,20 @@ impl Choice {
 
 /// Runs the tests that `filter` chooses: the name of a folder of tests/ that one alone; `host`,
 /// `bench` or `systems` all of that kind; else every test with the filter in its name. Says whether all
-/// passed and there was one.
-pub fn run(filter: &str) -> Result<bool> {
+/// passed and there was one. On another `board` only whole systems run, those that are made for it.
+pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     let start = Instant::now();
     let systems = system_tests::names()?;
     let choice = Choice::of(filter, &systems);
     let host = match choice {
+        _ if board.is_some() => Vec::new(),
         Choice::Host => host_tests::jobs("")?,
         Choice::Part => host_tests::jobs(filter)?,
         Choice::System | Choice::Bench | Choice::Systems => Vec::new(),
     };
     // The benchmarks take longest, so they begin first.
     let mut machine: Vec<Job> = match choice {
+        _ if board.is_some() => Vec::new(),
         Choice::Bench | Choice::Part => bench::job(filter).into_iter().collect(),
         Choice::System | Choice::Host | Choice::Systems => Vec::new(),
     };
@@ -86,7 +88,16 @@ pub fn run(filter: &str) -> Result<bool> {
         Choice::Part => name.contains(filter),
         Choice::Host | Choice::Bench => false,
     });
-    machine.extend(system_tests::jobs(chosen.cloned().collect()));
+    let chosen: Vec<String> = chosen.cloned().collect();
+    machine.extend(system_tests::jobs(system_tests::runs(&chosen, board)?));
+    if let Some(board) = board.filter(|_| machine.is_empty()) {
+        let made = system_tests::runs(&systems, Some(board))?;
+        let made: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
+        bail!(
+            "no test that `{filter}` chooses is made for the board {board}; these are: {}",
+            made.join(", ")
+        );
+    }
     if host.is_empty() && machine.is_empty() {
         bail!("no test has `{filter}` in its name{}", did_you_mean(filter, &systems));
     }

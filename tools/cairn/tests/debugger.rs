@@ -2,7 +2,8 @@
 #![forbid(unsafe_code)]
 
 use cairn_tool::build::build;
-use cairn_tool::qemu::{Options, debugger_line};
+use cairn_tool::machine::Options;
+use cairn_tool::qemu::debugger_line;
 use cairn_tool::run::{read_script, scripted};
 use std::net::TcpListener;
 use std::path::Path;
@@ -13,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
 fn breakpoints_in_a_component_and_in_the_nucleus_are_hit() {
-    let image = build("demo").expect("the system builds");
+    let image = build("demo", None).expect("the system builds");
     let script = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debugged.txt");
     std::fs::write(&script, "call greeter fill\nhalt 3\n").unwrap();
     // A port that is free now.

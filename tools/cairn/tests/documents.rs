@@ -211,7 +211,7 @@ fn descriptions_pass_the_checker() {
                 path: format!("systems/{name}.toml"),
                 text,
             };
-            if let Err(report) = load_from(&files, &name) {
+            if let Err(report) = load_from(&files, &name, None) {
                 panic!("{place}:\n{report}");
             }
         }

@@ -19,7 +19,7 @@ fn shape(text: &str) -> String {
 
 #[test]
 fn the_layout_report_of_demo_has_its_shape() {
-    let report = build("demo").unwrap().report;
+    let report = build("demo", None).unwrap().report;
     let shape = shape(&report);
     let mut expected = include_str!("layout_report.txt").lines().peekable();
     for line in shape.lines() {

@@ -3,7 +3,7 @@
 
 use cairn_tool::build::BuiltImage;
 use cairn_tool::expect::{Guest, Pattern, TimeLimit};
-use cairn_tool::qemu::{Console, Options, command};
+use cairn_tool::machine::{Console, Machine, Options, command};
 use cairn_tool::run::{TIMED_OUT, scripted};
 use cairn_tool::system_tests::SystemTest;
 use std::path::{Path, PathBuf};
@@ -31,7 +31,9 @@ fn image() -> BuiltImage {
     BuiltImage {
         file: file.clone(),
         nucleus: file.clone(),
-        machine: ["-M", "virt", "-cpu", "rv64", "-m", "128M"].map(str::to_owned).to_vec(),
+        machine: Machine::Qemu(
+            ["-M", "virt", "-cpu", "rv64", "-m", "128M"].map(str::to_owned).to_vec(),
+        ),
         symbols: Vec::new(),
         report: String::new(),
     }
@@ -43,7 +45,7 @@ fn run(command: &mut Command) {
 }
 
 fn guest(limit: Duration) -> Guest {
-    let command = command(&image(), &Options::default(), Console::Program);
+    let command = command(&image(), &Options::default(), Console::Program).unwrap();
     Guest::start(command, limit).unwrap()
 }
 

@@ -10,7 +10,7 @@ fn main() -> ExitCode {
         eprintln!("expected two arguments: the repository's root and the name of a system");
         return ExitCode::FAILURE;
     };
-    match cairn_description::load(Path::new(root), system) {
+    match cairn_description::load(Path::new(root), system, None) {
         Ok(system) => {
             println!("{}: {} instances, nothing wrong", system.name, system.instances.len());
             ExitCode::SUCCESS

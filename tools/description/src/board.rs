@@ -32,8 +32,8 @@ pub struct Board {
     pub load_address: Located<u64>,
     /// Main memory.
     pub memory: Memory,
-    /// How QEMU emulates it; absent for a board that QEMU does not know.
-    pub qemu: Option<Qemu>,
+    /// What stands for it on the host; absent for a board that only exists as hardware.
+    pub emulation: Option<Emulation>,
     /// The interrupt controller; absent if no device has an interrupt.
     pub interrupts: Option<InterruptController>,
     /// The devices, in the order of the file.
@@ -57,6 +57,18 @@ impl Memory {
         *self.size - self.firmware
     }
 }
+
+/// What stands for a board on the host.
+#[derive(Clone, Debug)]
+pub enum Emulation {
+    /// QEMU.
+    Qemu(Qemu),
+    /// A core's RTL, cycle by cycle, in the harness of `boards/rtl/`: the name of the core.
+    Simulator(String),
+}
+
+/// The cores that `boards/rtl/build.sh` makes simulators of.
+pub const SIMULATED_CORES: [&str; 2] = ["rocket", "cva6"];
 
 /// How QEMU emulates the board.
 #[derive(Clone, Debug)]
@@ -125,12 +137,13 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
     let board = top.require("board", "[board]", report);
     let memory = top.require("memory", "[memory]", report);
     let qemu = top.take("qemu");
+    let simulator = top.take("simulator");
     let interrupts = top.take("interrupts");
     let devices = top.take("device");
     top.finish(report);
 
     let memory = memory.and_then(|value| read_memory(&value, report));
-    let qemu = qemu.and_then(|value| read_qemu(&value, report));
+    let emulation = read_emulation(qemu, simulator, report);
     let devices = devices.map_or(Vec::new(), |value| read_devices(&value, report));
     let interrupts = interrupts.and_then(|value| read_interrupts(&value, &devices, report));
     let mut table = board?.table("`[board]`", report)?;
@@ -165,7 +178,7 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         sstc: sstc?,
         load_address: load_address?,
         memory: memory?,
-        qemu,
+        emulation,
         interrupts,
         devices,
     };
@@ -200,6 +213,49 @@ fn read_memory(value: &Value<'_>, report: &mut Report) -> Option<Memory> {
         return None;
     }
     Some(Memory { base: *base, size, firmware: *firmware })
+}
+
+fn read_emulation(
+    qemu: Option<Value<'_>>,
+    simulator: Option<Value<'_>>,
+    report: &mut Report,
+) -> Option<Emulation> {
+    match (qemu, simulator) {
+        (Some(qemu), Some(simulator)) => {
+            report.push(
+                Error::new(
+                    &simulator.place(),
+                    "a board is emulated either by QEMU or by a simulator",
+                    "expected no `[simulator]` beside `[qemu]`",
+                    "remove one of the two tables",
+                )
+                .note(&qemu.place(), "the other one"),
+            );
+            None
+        }
+        (Some(qemu), None) => read_qemu(&qemu, report).map(Emulation::Qemu),
+        (None, Some(simulator)) => read_simulator(&simulator, report).map(Emulation::Simulator),
+        (None, None) => None,
+    }
+}
+
+fn read_simulator(value: &Value<'_>, report: &mut Report) -> Option<String> {
+    let mut table = value.table("`[simulator]`", report)?;
+    let core = table
+        .require("core", "core = \"rocket\"", report)
+        .and_then(|value| value.text("rocket", report));
+    table.finish(report);
+    let core = core?;
+    if !SIMULATED_CORES.contains(&core.as_str()) {
+        report.push(Error::new(
+            &core.place,
+            format!("unknown core `{core}`"),
+            "expected a core that can be simulated",
+            suggestion(&core, "the cores are", SIMULATED_CORES, "add it to boards/rtl/"),
+        ));
+        return None;
+    }
+    Some(core.value)
 }
 
 fn read_qemu(value: &Value<'_>, report: &mut Report) -> Option<Qemu> {

@@ -14,13 +14,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// Loads the system called `system` (`systems/SYSTEM.toml`, or the path of a file below `root`,
-/// which ends in `.toml`) with its board, and checks all that the descriptions alone can show.
-pub fn load(root: &Path, system: &str) -> Result<System, Report> {
-    load_from(&Disk::new(root), system)
+/// which ends in `.toml`) with its board, or with another one, and checks all that the descriptions
+/// alone can show.
+pub fn load(root: &Path, system: &str, board: Option<&str>) -> Result<System, Report> {
+    load_from(&Disk::new(root), system, board)
 }
 
 /// The same, from any [`Files`].
-pub fn load_from(files: &dyn Files, system: &str) -> Result<System, Report> {
+pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result<System, Report> {
     let (path, expected_name) = match system.strip_suffix(".toml") {
         Some(stem) => (system.to_owned(), stem.rsplit('/').next().unwrap_or(stem)),
         None => (format!("systems/{system}.toml"), system),
@@ -28,9 +29,14 @@ pub fn load_from(files: &dyn Files, system: &str) -> Result<System, Report> {
     let source = open(files, &path)?;
     let mut report = Report::new();
     let draft = draft::read(&source, &mut report);
-    let Some(draft) = draft else {
+    let Some(mut draft) = draft else {
         return Err(failed(report));
     };
+    if let Some(board) = board {
+        // As if it stood in a file of this name: errors show what was asked for.
+        let asked = Source::new("--board", board);
+        draft.board = Located::new(board.to_owned(), Place::new(&asked, 0..board.len()));
+    }
     let board = find_board(files, &draft, &mut report);
     check_own_name(&draft.name, expected_name, &mut report);
     check_components(files, &draft, &mut report);

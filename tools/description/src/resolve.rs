@@ -259,13 +259,15 @@ fn resolve_instance(
     }
 }
 
+/// The device of this name. One with a `?` behind it is only taken where the board has it.
 fn find_device(
     name: &Located<String>,
     board: &Board,
     report: &mut Report,
 ) -> Option<Located<usize>> {
-    let found = board.device(name);
-    if found.is_none() {
+    let needed = name.strip_suffix('?');
+    let found = board.device(needed.unwrap_or(name));
+    if found.is_none() && needed.is_none() {
         let names = board.devices.iter().map(|device| device.name.as_str());
         report.push(Error::new(
             &name.place,

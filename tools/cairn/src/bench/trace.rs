@@ -5,7 +5,8 @@
 //! during which no interrupt is taken.
 
 use crate::build::{self, Parts};
-use crate::qemu::{self, Console, Options};
+use crate::machine::{self, Console, Options};
+use crate::qemu;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -33,10 +34,10 @@ pub type Lengths = BTreeMap<u64, u64>;
 /// Adds the times of the system `bench/systems/NAME.toml`.
 pub fn add(name: &str, lengths: &mut Lengths) -> Result<()> {
     let path = format!("bench/systems/{name}.toml");
-    let image = build::build(&path)?;
-    let on = interruptible(&Parts::new(&path)?);
+    let image = build::build(&path, None)?;
+    let on = interruptible(&Parts::new(&path, None)?);
     let options = Options { further: TRACE.map(str::to_owned).into(), ..Options::default() };
-    let mut child = qemu::command(&image, &options, Console::Program)
+    let mut child = machine::command(&image, &options, Console::Program)?
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())

@@ -70,7 +70,7 @@ impl Files for Tree {
 /// Loads and connects the description `text`, as if it were the file `path`.
 pub fn check(path: &str, text: &str) -> Result<(System, Connected), Report> {
     let tree = Tree::new(path, text);
-    let system = load_from(&tree, path)?;
+    let system = load_from(&tree, path, None)?;
     let connected = connect(&system, &tree.components)?;
     Ok((system, connected))
 }

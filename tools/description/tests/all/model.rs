@@ -1,6 +1,6 @@
 //! What a description becomes: defaults, indexes, and the files it is found in.
 
-use crate::common::{Tree, check};
+use crate::common::{Tree, check, folder};
 use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
 use cairn_description::{Board, Report, Source, System, load, load_board, load_from};
 use std::path::{Path, PathBuf};
@@ -151,16 +151,36 @@ fn values_keep_their_places() {
 #[test]
 fn missing_and_unreadable_files_are_reported() {
     let tree = Tree::new("systems/none.toml", "");
-    let report = load_from(&tree, "smallst").expect_err("there is none");
+    let report = load_from(&tree, "smallst", None).expect_err("there is none");
     assert!(report.to_string().contains("systems/smallst.toml:1:1"), "{report}");
-    let report = load_from(&tree, "good/smallst.toml").expect_err("there is none");
+    let report = load_from(&tree, "good/smallst.toml", None).expect_err("there is none");
     assert!(report.to_string().contains("did you mean `smallest`?"), "{report}");
     let folder = std::env::temp_dir().join(format!("cairn-description-{}", std::process::id()));
     std::fs::create_dir_all(folder.join("systems")).expect("writable");
     std::fs::write(folder.join("systems/latin.toml"), b"[system] # \xe4").expect("writable");
-    let report = load(&folder, "latin").expect_err("not UTF-8");
+    let report = load(&folder, "latin", None).expect_err("not UTF-8");
     std::fs::remove_dir_all(&folder).expect("writable");
     assert!(report.to_string().contains("UTF-8"), "{report}");
+}
+
+#[test]
+fn another_board_takes_the_place_of_the_described_one() {
+    let text = std::fs::read_to_string(folder().join("good/devices.toml")).expect("readable");
+    let tree = Tree::new("good/devices.toml", &text);
+    let load = |board| load_from(&tree, "good/devices.toml", board);
+    let system = load(Some("small")).unwrap_or_else(|report| panic!("{report}"));
+    let clock = &system.instances[system.instance("clock").expect("there")];
+    let devices = clock.devices.iter().map(|index| system.board.devices[**index].name.as_str());
+    assert_eq!(devices.collect::<Vec<_>>(), ["rtc@10001000", "net@10002000"]);
+    // The other board lacks a device that is needed.
+    let report = load(Some("large")).expect_err("it lacks them").to_string();
+    assert!(report.contains("unknown device `rtc@10001000`"), "{report}");
+    assert!(!report.contains("unknown device `net"), "{report}");
+    let report = load(Some("smal")).expect_err("no such board").to_string();
+    assert!(
+        report.contains("--> --board:1:1") && report.contains("did you mean `small`?"),
+        "{report}"
+    );
 }
 
 #[test]
@@ -196,7 +216,7 @@ fn the_systems_of_the_repository_are_good() {
         let Some(name) = name.strip_suffix(".toml") else {
             continue;
         };
-        load(&repository(), name).unwrap_or_else(|report| panic!("{report}"));
+        load(&repository(), name, None).unwrap_or_else(|report| panic!("{report}"));
     }
 }
 
@@ -211,7 +231,7 @@ fn many(count: usize, more: impl Fn(usize) -> String) -> Result<System, Report> 
             more(index)
         ));
     }
-    load_from(&Tree::new("systems/many.toml", &text), "many")
+    load_from(&Tree::new("systems/many.toml", &text), "many", None)
 }
 
 #[test]

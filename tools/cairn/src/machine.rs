@@ -1,0 +1,78 @@
+//! What an image is booted on: QEMU, or the simulator of a core.
+
+use crate::build::BuiltImage;
+use crate::{qemu, simulator};
+use anyhow::{Result, anyhow};
+use cairn_description::Board;
+use cairn_description::board::Emulation;
+use std::process::Command;
+
+/// What stands for the board.
+#[derive(Clone, Debug)]
+pub enum Machine {
+    /// QEMU, with the arguments that make it the board.
+    Qemu(Vec<String>),
+    /// The simulator of this core.
+    Simulator(String),
+}
+
+/// How to boot.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Every instruction takes the same time, so runs repeat exactly. Simulators always do.
+    pub icount: bool,
+    /// With `icount`: time in which the guest only waits is skipped. Not for guests that wait for input: a
+    /// guest that skips from one timer to the next hardly ever lets QEMU look for it.
+    pub skip_waiting: bool,
+    /// Wait for a debugger on this TCP port of this machine.
+    pub gdb: Option<u16>,
+    /// Passed on to QEMU or to the simulator.
+    pub further: Vec<String>,
+}
+
+/// Who is at the console.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Console {
+    /// The terminal; Ctrl-A X leaves.
+    Terminal,
+    /// A program: every byte belongs to the guest.
+    Program,
+}
+
+impl Machine {
+    /// What stands for `board`.
+    pub fn of(board: &Board) -> Result<Machine> {
+        match &board.emulation {
+            Some(Emulation::Qemu(emulation)) => Ok(Machine::Qemu(qemu::machine(board, emulation))),
+            Some(Emulation::Simulator(core)) => Ok(Machine::Simulator(core.clone())),
+            None => Err(anyhow!(
+                "{}: nothing emulates this board; expected a table [qemu] or [simulator] in it",
+                board.name.place.path()
+            )),
+        }
+    }
+
+    /// Whether time is that of real hardware, a cycle after the other, and the host slow.
+    pub fn is_cycle_exact(&self) -> bool {
+        matches!(self, Machine::Simulator(_))
+    }
+}
+
+/// The command that boots `image`.
+///
+/// Its exit status is the guest's: what it writes to the board's test finisher, 0 (pass) or a code of
+/// its own (fail).
+pub fn command(image: &BuiltImage, options: &Options, console: Console) -> Result<Command> {
+    match &image.machine {
+        Machine::Qemu(arguments) => Ok(qemu::command(&image.file, arguments, options, console)),
+        Machine::Simulator(core) => simulator::command(&image.file, core, options),
+    }
+}
+
+/// A command that ends with whoever starts it, also when that is killed: a guest that runs on alone
+/// would take a core for good.
+pub(crate) fn bound(program: impl AsRef<std::ffi::OsStr>) -> Command {
+    let mut command = Command::new("setpriv");
+    command.args(["--pdeathsig", "KILL", "--"]).arg(program);
+    command
+}
