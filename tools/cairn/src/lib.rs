@@ -8,6 +8,7 @@ pub mod build;
 pub mod c_component;
 pub mod cargo;
 pub mod expect;
+pub mod fences;
 pub mod graph;
 pub mod host_tests;
 pub mod interfaces;

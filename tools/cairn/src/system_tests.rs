@@ -3,6 +3,7 @@
 
 use crate::build::{self, BuiltImage};
 use crate::expect::{Guest, Pattern};
+use crate::fences;
 use crate::machine::{self, Console, Options};
 use crate::paths;
 use crate::test::{Job, Outcome};
@@ -16,7 +17,7 @@ use std::time::Duration;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SystemTest {
-    /// The system to boot: a name in `systems/`, or a file of the test's own folder.
+    /// The system to boot: a name in `systems/`, a file of the test's own folder, or a path from the root.
     pub system: String,
     /// Simulated boards on which it runs too, when they are asked for.
     #[serde(default)]
@@ -24,6 +25,10 @@ pub struct SystemTest {
     /// Those of them on which it runs whenever all tests do.
     #[serde(default)]
     pub always: Vec<String>,
+    /// Boot an image without its translation fences, to show that the test would notice. Then `boards`
+    /// are the only ones on which the test runs.
+    #[serde(default)]
+    pub without_fences: bool,
     /// Boot with QEMU's instruction counter, so that the run repeats exactly.
     #[serde(default)]
     pub icount: bool,
@@ -133,7 +138,9 @@ pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
             }
             Some(_) => {}
             None => {
-                runs.push((name.clone(), None));
+                if !test.without_fences {
+                    runs.push((name.clone(), None));
+                }
                 let others = test.always.into_iter();
                 runs.extend(others.map(|board| (name.clone(), Some(board))));
             }
@@ -155,14 +162,15 @@ pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
         let shown = board.as_ref().map_or(name.clone(), |board| format!("{name} on {board}"));
         let run = Box::new(move || {
             let test = SystemTest::read(&file(&name))?;
-            let system = if test.system.ends_with(".toml") {
-                format!("tests/{name}/{}", test.system)
-            } else {
-                test.system.clone()
+            let system = match test.system.as_str() {
+                path if path.contains('/') => path.to_owned(),
+                file if file.ends_with(".toml") => format!("tests/{name}/{file}"),
+                system => system.to_owned(),
             };
             let image = {
                 let _one_at_a_time = building.lock().expect("no build panics");
-                build::build(&system, board.as_deref())?
+                let image = build::build(&system, board.as_deref())?;
+                if test.without_fences { fences::removed(&image)? } else { image }
             };
             test.run(&image)?;
             Ok(Outcome { passed: 1, ..Outcome::default() })
