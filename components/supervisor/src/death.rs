@@ -235,7 +235,7 @@ impl System {
                 let stack = word(trap_register(2));
                 let hint = match cause {
                     13 | 15 if message.is_none() && value.abs_diff(stack) < STACK_HINT => {
-                        ": its stack is full"
+                        ": perhaps its stack is full"
                     }
                     _ => "",
                 };
