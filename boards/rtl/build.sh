@@ -84,7 +84,10 @@ fetch() {
 translate() {
     mkdir -p "$built"
     files=$(cat "$here/$core/files.txt")
-    if [ "$core" = cva6 ]; then files="$here/cva6/configuration.sv $files $here/cva6/top.sv"; fi
+    case $core in
+        cva6) files="$here/cva6/configuration.sv $files $here/cva6/top.sv" ;;
+        rocket) files="$here/rocket/visible.vlt $files" ;;
+    esac
     cd "$cache/packages/$key/$data"
     # shellcheck disable=SC2086
     progress "translating $core to C++" 1 "$built/Core.mk" "$built/translate.log" \
@@ -129,7 +132,8 @@ if ! [ -x "$simulator" ]; then
     say "compiling the simulator around $core"
     sources=$(ls "$here/harness"/*.cpp | grep -v -e /rocket.cpp -e /cva6.cpp)
     # shellcheck disable=SC2086
-    g++ -std=c++17 -O2 -Wall -Wextra -I"$built" -isystem "$built/verilator/include" -o "$simulator.new" \
+    g++ -std=c++17 -O2 -Wall -Wextra -I"$built" -isystem "$built/verilator/include" \
+        -isystem "$built/verilator/include/vltstd" -o "$simulator.new" \
         $sources "$here/harness/$core.cpp" "$built/Core__ALL.a" "$built/verilated.o" \
         "$built/verilated_threads.o" -lpthread >&2
     mv "$simulator.new" "$simulator"

@@ -1,5 +1,6 @@
 # The two instructions that C cannot say. What else a component needs, the host tool has laid out:
-# memory is zeroed and relocated, and a thread begins in `main` with a stack.
+# memory is zeroed and relocated, and a thread begins in `main` with a stack. The jumps to themselves are never
+# executed: a core fetches on until an `ecall` traps, and they keep it from lines that are not in its cache.
 
         .section .text.cairn, "ax"
 
@@ -9,6 +10,7 @@
         .type   cairn_portal_call, @function
 cairn_portal_call:
         ecall
+        j       .
         .size   cairn_portal_call, . - cairn_portal_call
 
 # Where a server's entry point and a thread's main function return to: portal 0 leaves the frame.
@@ -17,4 +19,5 @@ cairn_portal_call:
 cairn_return_stub:
         li      t0, 0
         ecall
+        j       .
         .size   cairn_return_stub, . - cairn_return_stub

@@ -13,6 +13,14 @@
     .option norvc
     .option norelax
 
+# The end of what a portal executes. The jump behind `sret` is never executed, only fetched: CVA6 fetches on until
+# `sret` retires; if a line behind it is not in the cache, it waits for the memory, forgets what came, and does so
+# again the next time. The jump keeps it in the lines that it has.
+.macro leave
+    sret
+    .word   0x0000006f                          # j . (without a relocation, which would be a hole)
+.endm
+
 # ---------------------------------------------------------------------------- call: frame
 
 # Pushes a frame. One bit of the new header's address tells an overflow, because thread blocks are
@@ -21,11 +29,11 @@ stencil_call_push:
     addi    tp, tp, %lo(frame_size)
     slli    t2, tp, 63 - INVOCATION_LIMIT_BIT
     bltz    t2, to_overflow
-    sd      ra, FRAME_RA(tp)
     ld      t2, LITERAL_RETURN(t1)
+    ld      t3, LITERAL_TABLE(t1)
+    sd      ra, FRAME_RA(tp)
     sd      t2, FRAME_RETURN(tp)
-    ld      t2, LITERAL_TABLE(t1)
-    sd      t2, FRAME_TABLE(tp)
+    sd      t3, FRAME_TABLE(tp)
 
 # Counting build only.
 stencil_count:
@@ -180,9 +188,11 @@ stencil_enter:
     ld      t2, LITERAL_SATP(t1)
     csrw    satp, t2
 
-# Only on a machine whose ASIDs do not tell domains apart (privileged manual section 4.2.1).
-stencil_fence_all:
-    sfence.vma zero, zero
+# Only on a machine whose ASIDs do not tell domains apart: all have the ASID 0, whose translations go. Those of the
+# kernel's half are global and stay (privileged manual section 4.2.1); with `zero` for the register they would go too.
+stencil_fence_domains:
+    li      t2, 0
+    sfence.vma zero, t2
 
 stencil_enter_entry:
     ld      t2, LITERAL_ENTRY(t1)
@@ -192,7 +202,7 @@ stencil_enter_entry:
 # `m`: the thread pointer is the caller's, and so is every register that is not an argument.
 stencil_leave_minimal:
     csrrw   tp, sscratch, tp
-    sret
+    leave
 
 .macro clear_arguments                          # but those that carry the reply
     li      a2, 0
@@ -244,8 +254,8 @@ stencil_scrub_\position:
     scrub a6, 6
     scrub a7, 7
 
-stencil_sret:
-    sret
+stencil_leave:
+    leave
 
 # ---------------------------------------------------------------------------- call: errors
 
@@ -427,7 +437,7 @@ stencil_semaphore_p:
     li      a0, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
-    sret
+    leave
 
 stencil_semaphore_v:
     ld      t2, LITERAL_SOURCE(t1)
@@ -438,7 +448,7 @@ stencil_semaphore_v:
     li      a0, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
-    sret
+    leave
 
 # ---------------------------------------------------------------------------- short circuits
 
@@ -453,7 +463,7 @@ stencil_short_circuit_leave:
     li      a0, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
-    sret
+    leave
 
 stencil_no_portal:
     addi    a0, zero, ERROR_NO_PORTAL

@@ -38,7 +38,12 @@ module cva6_top (
     input  logic [3:0]  r_id,
     input  logic [63:0] r_data,
     input  logic [1:0]  r_resp,
-    input  logic        r_last
+    input  logic        r_last,
+
+    // Of each commit port: an instruction retires or traps in this cycle, and where it lies.
+    output logic [1:0]  retired,
+    output logic [63:0] retired_first,
+    output logic [63:0] retired_second
 );
     // Below main memory lie only device registers, which must not be read ahead of time.
     localparam ariane_pkg::ariane_cfg_t Configuration = '{
@@ -75,6 +80,11 @@ module cva6_top (
         .axi_req_o(request),
         .axi_resp_i(response)
     );
+
+    assign retired = {core.i_cva6.commit_ack[1],
+                      core.i_cva6.commit_ack[0] | core.i_cva6.ex_commit.valid};
+    assign retired_first = core.i_cva6.commit_instr_id_commit[0].pc;
+    assign retired_second = core.i_cva6.commit_instr_id_commit[1].pc;
 
     assign aw_valid = request.aw_valid;
     assign aw_id = request.aw.id;

@@ -39,6 +39,15 @@ public:
         model.eval();
     }
 
+    unsigned retired(uint64_t *addresses) const override {
+        unsigned count = 0;
+        if (model.retired & 1)
+            addresses[count++] = model.retired_first;
+        if (model.retired & 2)
+            addresses[count++] = model.retired_second;
+        return count;
+    }
+
 private:
     Core model;
 };

@@ -33,7 +33,7 @@ void BootOverlay::write(uint64_t offset, unsigned size, uint64_t value) {
 Machine::Machine(const Options &options)
     : options(options), bus(options.memory), control(options.marks), timer(cycles_per_tick),
       processor(Processor::make()), ports(Processor::buses, Axi(bus, options.latency)),
-      signals(Processor::buses), input(options) {
+      signals(Processor::buses), input(options), trace(options) {
     bus.attach(serial_at, 0x100, Processor::has_controllers ? static_cast<Device &>(boot) : serial);
     bus.attach(finisher_at, 0x1000, finisher);
     bus.attach(control_at, 0x1000, control);
@@ -66,9 +66,11 @@ void Machine::cycle(bool reset) {
     for (size_t port = 0; port < ports.size(); port++)
         ports[port].drive(signals[port], now);
     processor->settle(lines, reset, signals.data());
-    if (!reset)
+    if (!reset) {
         for (size_t port = 0; port < ports.size(); port++)
             ports[port].take(signals[port], now);
+        trace.cycle(*processor, signals, now);
+    }
     processor->edge();
 }
 

@@ -9,6 +9,7 @@
 #include "processor.h"
 #include "serial.h"
 #include "timer.h"
+#include "trace.h"
 #include <vector>
 
 // The jump of a core that begins at 0x1000'0000 to main memory. It lies over the serial port until that is
@@ -48,5 +49,6 @@ private:
     std::vector<AxiSignals> signals;
     Lines lines;
     Input input;
+    Trace trace;
     uint64_t now = 0;
 };

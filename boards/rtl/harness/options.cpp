@@ -11,7 +11,9 @@ static const char usage[] =
     "  --limit CYCLES    end with status 124 after so many\n"
     "  --marks           report the program's marks and their cycles\n"
     "  --memory MEGABYTES  (128)\n"
-    "  --summary         report cycles and speed at the end\n";
+    "  --summary         report cycles and speed at the end\n"
+    "  --trace FILE      write each retired instruction and each transfer of the buses with its cycle\n"
+    "  --trace-from CYCLE, --trace-to CYCLE  only these cycles\n";
 
 static uint64_t number(const std::string &text) {
     size_t used = 0;
@@ -50,6 +52,12 @@ Options Options::parse(int count, char **arguments) {
             options.marks = true;
         else if (argument == "--summary")
             options.summary = true;
+        else if (argument == "--trace")
+            options.trace = value();
+        else if (argument == "--trace-from")
+            options.trace_from = number(value());
+        else if (argument == "--trace-to")
+            options.trace_to = number(value());
         else if (const size_t at = argument.rfind('@'); argument[0] != '-' && at != std::string::npos)
             options.images.push_back({argument.substr(0, at), number(argument.substr(at + 1))});
         else

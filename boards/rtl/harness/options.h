@@ -17,6 +17,8 @@ struct Options {
     uint64_t limit = 0;            // cycles; 0: none
     bool marks = false;            // report marks
     bool lines = false;            // report the cycles in which lines of output begin
+    std::string trace;             // file for what retires and what the buses transfer; empty: none
+    uint64_t trace_from = 0, trace_to = UINT64_MAX; // cycles
     bool summary = false;          // report cycles and speed at the end
 
     // Throws with a reason and the usage.

@@ -22,4 +22,8 @@ public:
     // One cycle in two halves: the outside's signals in, the core's answer out; then the clock edge.
     virtual void settle(const Lines &lines, bool reset, AxiSignals *signals) = 0;
     virtual void edge() = 0;
+    // Between the two: the addresses of the instructions that retire or trap in this cycle, in their order;
+    // their number.
+    static constexpr unsigned retired_maximum = 2;
+    virtual unsigned retired(uint64_t *addresses) const = 0;
 };

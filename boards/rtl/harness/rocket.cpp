@@ -1,5 +1,6 @@
 // Rocket: a bus to main memory and one to device registers; timer and interrupt controller are its own.
 #include "Core.h"
+#include "Core___024root.h"
 #include "processor.h"
 
 const bool Processor::has_controllers = true;
@@ -33,6 +34,10 @@ namespace {
         model.prefix##r_bits_last = bus.r.last;                                                          \
     } while (false)
 
+// What the core's control and status registers report of the instruction that retires or traps.
+#define SIGNAL(name)                                                                                     \
+    model.rootp->ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__core__DOT__csr_io_trace_0_##name
+
 class Rocket : public Processor {
 public:
     void settle(const Lines &lines, bool reset, AxiSignals *signals) override {
@@ -50,6 +55,14 @@ public:
     void edge() override {
         model.clock = 1;
         model.eval();
+    }
+
+    unsigned retired(uint64_t *addresses) const override {
+        if (!SIGNAL(valid))
+            return 0;
+        // 40 bits, sign-extended.
+        addresses[0] = static_cast<int64_t>(SIGNAL(iaddr) << 24) >> 24;
+        return 1;
     }
 
 private:

@@ -27,6 +27,7 @@ pub fn switch(thread: u64, status: i64, value: u64) -> ! {
             "jal ra, 2f",
             "ebreak",
             "2: ecall",
+            "j .",
             in("t0") PORTAL_SWITCH,
             in("a0") thread,
             in("a1") status,
@@ -45,6 +46,7 @@ pub fn reply(status: i64, value: u64) -> ! {
     unsafe {
         asm!(
             "ecall",
+            "j .",
             in("t0") PORTAL_RETURN,
             in("a0") status,
             in("a1") value,

@@ -126,7 +126,7 @@ impl<'a> Code<'a> {
     }
 }
 
-/// Enters a domain; where ASIDs do not tell domains apart, all translations go.
+/// Enters a domain; where ASIDs do not tell domains apart, all domains' translations go.
 pub(super) fn enter(
     code: &mut Code,
     crossing: &Crossing,
@@ -134,7 +134,7 @@ pub(super) fn enter(
 ) -> Result<(), GenerateError> {
     code.emit(first)?;
     if !crossing.asids {
-        code.emit(&stencil::FENCE_ALL)?;
+        code.emit(&stencil::FENCE_DOMAINS)?;
     }
     Ok(())
 }

@@ -128,7 +128,7 @@ fn call_half(
     if specification.state == State::Partial && specification.stack != Stack::RunToCompletion {
         scrub_unused(code, specification)?;
         code.emit(&stencil::LEAVE_PARTIAL)?;
-        code.emit(&stencil::SRET)?;
+        code.emit(&stencil::LEAVE)?;
     } else {
         code.emit(&stencil::LEAVE_MINIMAL)?;
     }
@@ -196,7 +196,7 @@ fn return_half(
     if specification.state == State::Partial {
         code.emit(&stencil::SCRUB_RETURN)?;
     }
-    code.emit(&stencil::SRET)?;
+    code.emit(&stencil::LEAVE)?;
     if release {
         code.label(Label::Wake);
         code.emit(&stencil::WAKE)?;

@@ -333,7 +333,7 @@ fn stack_pointers_outside_the_group() {
             let crossed = world.call(connection.index, stack, arguments);
             world.assert_at(CLIENT, RESUME);
             assert_eq!(world.machine.get(A0) as i64, Error::BadStack.status(), "{stack:#x}");
-            assert_unchanged(&world, &crossed, &[A0, T1, T2]);
+            assert_unchanged(&world, &crossed, &[A0, T1, T2, T3]);
             let top = crossed.frame_before + frame_size(&connection.specification) as u64;
             crossed.assert_writes((crossed.frame_before, top), &[]);
         }

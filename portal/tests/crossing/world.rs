@@ -242,8 +242,10 @@ impl World {
             self.set_word(parameters + offset as u64, value);
         }
         if !self.asids {
-            let fence = encode::bytes(&[encode::sfence_vma(ZERO, ZERO)]);
-            self.write_bytes(self.nucleus.symbol("trap_return_fence"), &fence);
+            let place = self.nucleus.symbol("trap_return_fence");
+            let fence = self.nucleus.symbol("trap_return_fence_domains");
+            let jump = encode::jal(ZERO, (fence - place) as i32);
+            self.write_bytes(place, &encode::bytes(&[jump]));
         }
         let base = base_frame();
         self.set_word(base.wrapping_add_signed(thread::FRAME_RETURN), exit);

@@ -9,10 +9,11 @@ use super::REGISTERS;
 use cairn_abi::descriptor::Reply;
 use core::arch::{asm, naked_asm};
 
-/// The `ecall`; whoever calls this calls the portal in `t0`.
+/// The `ecall`; whoever calls this calls the portal in `t0`. The jump behind it is never executed: a
+/// core fetches on until the `ecall` traps, and the jump keeps it from lines that are not in its cache.
 #[unsafe(naked)]
 extern "C" fn portal_call() {
-    naked_asm!("ecall")
+    naked_asm!("ecall", "j .")
 }
 
 /// The same for a portal with the state letter `m`. Its callee is trusted to keep the registers

@@ -6,7 +6,7 @@
 .macro leave_short_circuit
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
-    sret
+    leave
 .endm
 
 # Runs another thread: its topmost frame knows how it goes on.

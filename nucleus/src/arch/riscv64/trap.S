@@ -6,6 +6,13 @@
 # there finds the frame as well.
 
     .section .text.trap, "ax"
+
+# The jump is never executed: see the stencils of portals, which end in the same way.
+.macro leave
+    sret
+    j       .
+.endm
+
     .balign 4
     .globl trap_entry
 trap_entry:
@@ -133,7 +140,8 @@ trap_return:
     ld      t0, TRAP_SATP(tp)
     csrw    satp, t0
 trap_return_fence:
-    nop                                         # the tool puts sfence.vma here on machines without ASIDs
+    nop                                         # on machines without ASIDs the tool puts a jump to the fence here
+trap_return_fenced:
     ld      t0, TRAP_SEPC(tp)
     csrw    sepc, t0
     li      t0, INTERRUPTS_ON
@@ -172,7 +180,14 @@ trap_return_fence:
     ld      t6, TRAP_STATE_X + 30*8(tp)
     addi    tp, tp, -TRAP_FRAME
     csrrw   tp, sscratch, tp
-    sret
+    leave
+
+# All domains have the ASID 0 there. What is global, the kernel's half, stays (privileged manual section 4.2.1).
+    .globl trap_return_fence_domains
+trap_return_fence_domains:
+    li      t0, 0
+    sfence.vma zero, t0
+    j       trap_return_fenced
 
 # The interrupted domain is dead: the frame below learns that its callee is.
     .balign 16

@@ -26,8 +26,11 @@ const COUNTER_PAGES: u64 = 4;
 /// Where the second half of a root page table begins: the kernel's.
 const KERNEL_ENTRIES: u64 = 2048;
 
-/// `sfence.vma zero, zero`.
-const FENCE_ALL: u32 = 0x1200_0073;
+/// `jal zero, distance`; the distance is at most 2 KiB and forward.
+const fn jump_forward(distance: u64) -> u32 {
+    assert!(distance < 2048 && distance.is_multiple_of(4));
+    (distance as u32) << 20 | 0x6f
+}
 
 /// A range of kernel addresses, and where in memory it lies.
 #[derive(Clone, Copy)]
@@ -159,8 +162,9 @@ impl Layout<'_> {
         self.memory.write(at, parameters.as_bytes());
         if !self.asids() {
             // In the place that the trap return keeps for it.
-            let fence = nucleus.at(self.nucleus.symbol("trap_return_fence")?);
-            self.memory.write(fence, &FENCE_ALL.to_le_bytes());
+            let place = self.nucleus.symbol("trap_return_fence")?;
+            let jump = jump_forward(self.nucleus.symbol("trap_return_fence_domains")? - place);
+            self.memory.write(nucleus.at(place), &jump.to_le_bytes());
         }
         Ok(())
     }
