@@ -87,6 +87,13 @@ extern "C" fn privileged_fault() -> ! {
     halt()
 }
 
+/// At boot: the hart's `satp` has fewer bits for address-space identifiers than the board has.
+#[unsafe(no_mangle)]
+extern "C" fn identifiers_missing() -> ! {
+    print(b"\ncairn: this hart has fewer address-space identifiers than its board description says (asid_bits)\n");
+    halt()
+}
+
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo) -> ! {
     print(b"\ncairn: panic in the nucleus\n");

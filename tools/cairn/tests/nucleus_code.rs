@@ -9,10 +9,11 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 11] = [
+const BACKWARD: [(&str, &str); 12] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_place", "prints a text of its own when the machine stops"),
     ("fatal", "prints texts of its own and a name when the machine stops"),
+    ("identifiers_missing", "prints a text of its own when the machine stops"),
     ("privileged_fault", "prints a text of its own when the machine stops"),
     ("cairn_nucleus::service::halt", "waits for the halt that it asked for"),
     ("set_up_thread", "clears the 33 words of a trap frame"),

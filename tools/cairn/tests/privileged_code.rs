@@ -16,6 +16,7 @@ const UNSAFE_CRATES: [&str; 6] = [
     // Attacks on the system.
     "tests/faults/components/trouble",
     "tests/hostile/components/attacker",
+    "tests/stale/components/keeper",
     "tests/hostile/components/contract",
     "tests/hostile/components/referee",
 ];

@@ -176,6 +176,11 @@ impl<'a> Layout<'a> {
         1u64 << self.system.board.asid_bits > self.system.instances.len() as u64
     }
 
+    /// The ASID with all bits that the board has, by which the nucleus finds out whether the hart has them.
+    fn last_asid(&self) -> u64 {
+        (1 << self.system.board.asid_bits) - 1
+    }
+
     /// Reads the finished page tables and refuses what must not be.
     fn check(&mut self) -> Result<Shared, String> {
         let domains: Vec<check::Domain> = self

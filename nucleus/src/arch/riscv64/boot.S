@@ -21,6 +21,10 @@ nucleus_start:
     nop
     .balign 4
 boot_virtual:
+    # The boot's identifier has all bits that the board description promises. A hart that lacks one keeps it
+    # zero (privileged manual, section 4.1.11), and two domains could meet in one identifier.
+    csrr    t0, satp
+    bne     t0, t1, boot_refused
     lla     s0, NUCLEUS_PARAMETERS
     lla     t0, trap_entry
     csrw    stvec, t0                           # direct: one entry for all
@@ -31,3 +35,6 @@ boot_virtual:
     ld      tp, PARAMETERS_BOOT_FRAME(s0)
     ld      t1, PARAMETERS_BOOT_PORTAL(s0)
     jr      t1
+boot_refused:
+    lla     sp, nucleus_stack_top
+    tail    identifiers_missing

@@ -148,7 +148,7 @@ impl Layout<'_> {
     pub(super) fn write_parameters(&mut self, events: &Events) -> Result<(), String> {
         let nucleus = self.areas.nucleus;
         let parameters = Parameters {
-            boot_satp: satp(self.kernel_root, 0),
+            boot_satp: satp(self.kernel_root, self.last_asid()),
             nucleus_offset: nucleus.address.wrapping_sub(nucleus.physical),
             boot_frame: thread_block(0) + (thread::BASE_FRAME + thread::TRAP_FRAME) as u64,
             boot_portal: events.boot,
