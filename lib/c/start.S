@@ -1,11 +1,13 @@
 # The two instructions that C cannot say. What else a component needs, the host tool has laid out:
 # memory is zeroed and relocated, and a thread begins in `main` with a stack. The jumps to themselves are never
-# executed: a core fetches on until an `ecall` traps, and they keep it from lines that are not in its cache.
+# executed: a core fetches on until an `ecall` traps, and they keep it from lines that are not in its cache. Both
+# lie in one line.
 
         .section .text.cairn, "ax"
 
 # Calls the portal whose index is in t0. The ecall behaves as a jump to a procedure that returns to
 # ra: execution does not go on behind it.
+        .balign 8
         .globl  cairn_portal_call
         .type   cairn_portal_call, @function
 cairn_portal_call:
@@ -14,6 +16,7 @@ cairn_portal_call:
         .size   cairn_portal_call, . - cairn_portal_call
 
 # Where a server's entry point and a thread's main function return to: portal 0 leaves the frame.
+        .balign 8
         .globl  cairn_return_stub
         .type   cairn_return_stub, @function
 cairn_return_stub:

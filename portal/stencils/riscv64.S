@@ -1,5 +1,8 @@
 # Stencils: the fragments of which portal code is made, for RISC-V 64.
 #
+# Where the order is free, an instruction stands between a load, or a read of a control register, and what needs its
+# result: cores that execute in order wait otherwise.
+#
 # The build assembles this file; `portal/build.rs` cuts it at the labels `stencil_NAME` and turns
 # each relocation against an undefined symbol into a hole. Symbols that begin with `to_` are
 # labels in the finished portal, the others are numbers that the generator fills in.
@@ -15,10 +18,34 @@
 
 # The end of what a portal executes. The jump behind `sret` is never executed, only fetched: CVA6 fetches on until
 # `sret` retires; if a line behind it is not in the cache, it waits for the memory, forgets what came, and does so
-# again the next time. The jump keeps it in the lines that it has.
+# again the next time. The jump keeps it in the line of `sret`, if it lies in the same 16 bytes: the generator sees
+# to that.
 .macro leave
     sret
     .word   0x0000006f                          # j . (without a relocation, which would be a hole)
+.endm
+
+# A branch to another part of the portal. It is a word with a relocation, since the assembler, which does not know
+# how far that part is, would make a branch around a jump of the instruction; and cores predict that a branch forward
+# is not taken.
+    .equ    number_t2, 7
+    .equ    number_t3, 28
+    .equ    number_t6, 31
+.macro branch word, target
+    .reloc  ., R_RISCV_BRANCH, \target
+    .word   0x63 | \word
+.endm
+.macro branch_if_zero register, target
+    branch  0 << 12 | number_\register << 15, \target
+.endm
+.macro branch_if_not_zero register, target
+    branch  1 << 12 | number_\register << 15, \target
+.endm
+.macro branch_if_negative register, target
+    branch  4 << 12 | number_\register << 15, \target
+.endm
+.macro branch_if_not_positive register, target  # zero >= register
+    branch  5 << 12 | number_\register << 20, \target
 .endm
 
 # ---------------------------------------------------------------------------- call: frame
@@ -28,7 +55,7 @@
 stencil_call_push:
     addi    tp, tp, %lo(frame_size)
     slli    t2, tp, 63 - INVOCATION_LIMIT_BIT
-    bltz    t2, to_overflow
+    branch_if_negative t2, to_overflow
     ld      t2, LITERAL_RETURN(t1)
     ld      t3, LITERAL_TABLE(t1)
     sd      ra, FRAME_RA(tp)
@@ -54,30 +81,30 @@ stencil_stamp:
 # caller says.
 stencil_stack_shared:
     ld      t2, LITERAL_STACK(t1)
+    sd      sp, %lo(state)(tp)
     xor     t2, t2, sp
     srli    t2, t2, STACK_GROUP_SHIFT
-    bnez    t2, to_bad_stack
-    sd      sp, %lo(state)(tp)
+    branch_if_not_zero t2, to_bad_stack
 
 # `n`: takes the first activation of the callee's stack queue.
 stencil_stack_new:
     ld      t2, LITERAL_QUEUE(t1)
-    ld      t3, QUEUE_FIRST(t2)
-    beqz    t3, to_stack_wait
-    ld      t4, ACTIVATION_NEXT(t3)
-    sd      t4, QUEUE_FIRST(t2)
-    sd      t3, FRAME_ACTIVATION(tp)
     sd      sp, %lo(state)(tp)
+    ld      t3, QUEUE_FIRST(t2)
+    branch_if_zero t3, to_stack_wait
+    ld      t4, ACTIVATION_NEXT(t3)
     ld      sp, ACTIVATION_STACK(t3)
+    sd      t3, FRAME_ACTIVATION(tp)
+    sd      t4, QUEUE_FIRST(t2)
 
 # `s` with windows: an activation for its window slots; the stack stays.
 stencil_stack_windows:
     ld      t2, LITERAL_QUEUE(t1)
     ld      t3, QUEUE_FIRST(t2)
-    beqz    t3, to_stack_wait
+    branch_if_zero t3, to_stack_wait
     ld      t4, ACTIVATION_NEXT(t3)
-    sd      t4, QUEUE_FIRST(t2)
     sd      t3, FRAME_ACTIVATION(tp)
+    sd      t4, QUEUE_FIRST(t2)
 
 # `n` with windows: copied data lies at the top of the new stack, below it the callee's stack.
 stencil_stack_below_copies:
@@ -93,6 +120,7 @@ stencil_stack_run_to_completion:
 
 # Saves what the C convention preserves. The word at `state` is the stack pointer.
 stencil_save_partial:
+    csrr    t2, sscratch
     sd      s0, %lo(state + 8)(tp)
     sd      s1, %lo(state + 16)(tp)
     sd      s2, %lo(state + 24)(tp)
@@ -106,7 +134,6 @@ stencil_save_partial:
     sd      s10, %lo(state + 88)(tp)
     sd      s11, %lo(state + 96)(tp)
     sd      gp, %lo(state + 104)(tp)
-    csrr    t2, sscratch
     sd      t2, %lo(state + 112)(tp)
 
 # ---------------------------------------------------------------------------- call: parameters
@@ -144,14 +171,14 @@ stencil_window_clear:
 stencil_window_pointer_\position:
     sd      \pointer, %lo(window_pointer)(tp)
 stencil_window_\position:
-    sd      \length, %lo(window_length)(tp)
     ld      t5, LITERAL_SERVICES(t1)
+    sd      \length, %lo(window_length)(tp)
     ld      t5, %lo(window_service)(t5)
     addi    t2, \pointer, 0
     addi    t3, \length, 0
     addi    t4, zero, %lo(window_slot)
     jalr    t5, 0(t5)
-    bnez    t3, to_refused
+    branch_if_not_zero t3, to_refused
     addi    \pointer, t2, 0
 .endm
     window a0, a1, 0
@@ -196,8 +223,8 @@ stencil_fence_domains:
 
 stencil_enter_entry:
     ld      t2, LITERAL_ENTRY(t1)
-    csrw    sepc, t2
     ld      ra, LITERAL_STUB(t1)
+    csrw    sepc, t2
 
 # `m`: the thread pointer is the caller's, and so is every register that is not an argument.
 stencil_leave_minimal:
@@ -238,8 +265,6 @@ stencil_leave_partial:
     li      t2, 0
     li      t3, 0
     li      t4, 0
-    li      t5, 0
-    li      t6, 0
 
 .macro scrub register, position
 stencil_scrub_\position:
@@ -253,6 +278,20 @@ stencil_scrub_\position:
     scrub a5, 5
     scrub a6, 6
     scrub a7, 7
+
+# The last two, in two words or, compressed, in one: whichever leaves room behind `sret`.
+stencil_scrub_last:
+    li      t5, 0
+    li      t6, 0
+    .option push
+    .option rvc
+stencil_scrub_last_short:
+    li      t5, 0
+    li      t6, 0
+    .option pop
+
+stencil_no_operation:
+    nop
 
 stencil_leave:
     leave
@@ -301,8 +340,8 @@ stencil_window_close_pointer:
     ld      t2, %lo(window_pointer)(tp)
 stencil_window_close:
     ld      t5, LITERAL_SERVICES(t1)
-    ld      t5, %lo(window_service)(t5)
     ld      t3, %lo(window_length)(tp)
+    ld      t5, %lo(window_service)(t5)
     addi    t4, zero, %lo(window_slot)
     jalr    t5, 0(t5)
 
@@ -310,20 +349,20 @@ stencil_window_close:
 stencil_release:
     ld      t2, LITERAL_QUEUE(t1)
     ld      t3, FRAME_ACTIVATION(tp)
+    ld      t6, LITERAL_ENTRY(t1)
     ld      t4, QUEUE_FIRST(t2)
+    ld      t6, 0(t6)
     sd      t4, ACTIVATION_NEXT(t3)
     sd      t3, QUEUE_FIRST(t2)
-    ld      t6, LITERAL_ENTRY(t1)
-    ld      t6, 0(t6)
 
 stencil_restore_stack:
     ld      sp, %lo(state)(tp)
 
 stencil_restore_address:
     ld      ra, FRAME_RA(tp)
-    csrw    sepc, ra
 
 stencil_restore_partial:
+    ld      t2, %lo(state + 112)(tp)
     ld      s0, %lo(state + 8)(tp)
     ld      s1, %lo(state + 16)(tp)
     ld      s2, %lo(state + 24)(tp)
@@ -337,11 +376,11 @@ stencil_restore_partial:
     ld      s10, %lo(state + 88)(tp)
     ld      s11, %lo(state + 96)(tp)
     ld      gp, %lo(state + 104)(tp)
-    ld      t2, %lo(state + 112)(tp)
     csrw    sscratch, t2
 
 stencil_pop:
     addi    tp, tp, %lo(frame_size_negative)
+    csrw    sepc, ra
     csrrw   tp, sscratch, tp
 
 # Interrupts of ordinary components are on.
@@ -350,7 +389,7 @@ stencil_interrupts_on:
     csrw    sie, t2
 
 stencil_wake_check:
-    bnez    t6, to_wake
+    branch_if_not_zero t6, to_wake
 
 stencil_scrub_return:
     li      t0, 0
@@ -358,8 +397,6 @@ stencil_scrub_return:
     li      t2, 0
     li      t3, 0
     li      t4, 0
-    li      t5, 0
-    li      t6, 0
     clear_arguments
 
 # The scheduler hears of a released activation by the software interrupt, right after `sret`.
@@ -401,7 +438,7 @@ stencil_dead_pop:
 
 # As above, for a frame that owns an activation: the wake-up must not be lost.
 stencil_dead_wake:
-    beqz    t6, to_dead_pop
+    branch_if_zero t6, to_dead_pop
     csrsi   sip, SOFTWARE_INTERRUPT
 
 # ---------------------------------------------------------------------------- events
@@ -430,23 +467,23 @@ stencil_event_acknowledge:
 # P and V on a semaphore word, when they need not block or wake (see abi/src/semaphore.rs).
 stencil_semaphore_p:
     ld      t2, LITERAL_SOURCE(t1)
+    csrw    sepc, ra
     ld      t3, 0(t2)
-    blez    t3, to_slow
+    branch_if_not_positive t3, to_slow
     addi    t3, t3, -1
     sd      t3, 0(t2)
     li      a0, 0
-    csrw    sepc, ra
     csrrw   tp, sscratch, tp
     leave
 
 stencil_semaphore_v:
     ld      t2, LITERAL_SOURCE(t1)
+    csrw    sepc, ra
     ld      t3, 0(t2)
-    bltz    t3, to_slow
+    branch_if_negative t3, to_slow
     addi    t3, t3, 1
     sd      t3, 0(t2)
     li      a0, 0
-    csrw    sepc, ra
     csrrw   tp, sscratch, tp
     leave
 

@@ -197,6 +197,9 @@ fn successors(words: &[u32], at: usize) -> Vec<usize> {
     let target = |offset: u64| {
         usize::try_from(at as i64 + offset as i64 / 4).expect("a target in the portal")
     };
+    if words[at] == stencil::SCRUB_LAST_SHORT.code[0] {
+        return vec![at + 1]; // two compressed instructions
+    }
     match decode(words[at])
         .unwrap_or_else(|| panic!("word {at}, {:#x}, is no instruction", words[at]))
     {

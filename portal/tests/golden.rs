@@ -14,7 +14,8 @@ fn disassembler() -> String {
     format!("{prefix}objdump")
 }
 
-/// One line for each word: mnemonic and operands, without pseudo-instructions.
+/// One line for each word, which may be two compressed instructions: mnemonic and operands, without
+/// pseudo-instructions.
 fn disassemble(name: &str, words: &[u32]) -> Vec<String> {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.bin"));
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -30,14 +31,16 @@ fn disassemble(name: &str, words: &[u32]) -> Vec<String> {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).expect("objdump writes text");
     // "   4:<tab>00823423          <tab>sd<tab>s0,8(tp) # comment"
-    let lines: Vec<String> = text
-        .lines()
-        .filter_map(|line| line.split_once(":\t")?.1.split_once('\t'))
-        .map(|(_, instruction)| {
-            let instruction = instruction.split('#').next().unwrap().trim();
-            instruction.replacen('\t', " ", 1)
-        })
-        .collect();
+    let mut lines: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let Some((address, rest)) = line.split_once(":\t") else { continue };
+        let Some((_, instruction)) = rest.split_once('\t') else { continue };
+        let instruction = instruction.split('#').next().unwrap().trim().replacen('\t', " ", 1);
+        match u64::from_str_radix(address.trim(), 16).expect("objdump shows an address") % 4 {
+            0 => lines.push(instruction),
+            _ => *lines.last_mut().expect("the first half of the word") += &format!("; {instruction}"),
+        }
+    }
     assert_eq!(lines.len(), words.len(), "a line for each instruction");
     lines
 }

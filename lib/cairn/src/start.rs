@@ -6,7 +6,8 @@ core::arch::global_asm!(
     // address: index 0 leaves the topmost frame. The host tool finds it by its name.
     ".pushsection .text.cairn_return_stub, \"ax\"",
     ".globl cairn_return_stub",
-    ".balign 4",
+    // In one line of a cache.
+    ".balign 8",
     "cairn_return_stub:",
     "li t0, 0",
     "ecall",

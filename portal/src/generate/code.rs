@@ -14,6 +14,9 @@ pub enum GenerateError {
     DoesNotFit,
 }
 
+/// Words of the shortest cache line of a core.
+const LINE: usize = 4;
+
 /// A buffer that is being filled; `address` is where its first word will be executed.
 pub(super) struct Code<'a> {
     words: &'a mut [u32],
@@ -95,6 +98,23 @@ impl<'a> Code<'a> {
         }
         self.at = end;
         Ok(())
+    }
+
+    /// The end, which begins with `before` words before its `sret`: not in the last word of a line of 16 bytes,
+    /// because the jump behind it (see the stencils) has to be in the same line.
+    pub fn leave(&mut self, before: usize, end: &Stencil) -> Result<(), GenerateError> {
+        if (self.at + before) % LINE == LINE - 1 {
+            self.emit(&stencil::NO_OPERATION)?;
+        }
+        self.emit(end)
+    }
+
+    /// The same behind the last two registers that are cleared, which take one word or two.
+    pub fn scrub_and_leave(&mut self) -> Result<(), GenerateError> {
+        let long = &stencil::SCRUB_LAST;
+        let fits = (self.at + long.code.len()) % LINE != LINE - 1;
+        self.emit(if fits { long } else { &stencil::SCRUB_LAST_SHORT })?;
+        self.emit(&stencil::LEAVE)
     }
 
     /// A registered type's fragment.

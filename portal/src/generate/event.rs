@@ -32,7 +32,7 @@ pub fn event(
     code.emit(&stencil::DOMAIN_4)?;
     enter(&mut code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
-    code.emit(&stencil::LEAVE_MINIMAL)?;
+    code.leave(1, &stencil::LEAVE_MINIMAL)?;
     run_to_completion_literals(&mut code, start, crossing);
     code.finish(start, 0)
 }
@@ -49,7 +49,7 @@ pub(super) fn discarding(
     parameters(&mut code, specification, &Parameters::NONE)?;
     enter(&mut code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
-    code.emit(&stencil::LEAVE_MINIMAL)?;
+    code.leave(1, &stencil::LEAVE_MINIMAL)?;
     code.resolve()?;
     run_to_completion_literals(&mut code, start, crossing);
     code.finish(start, 0)

@@ -128,9 +128,9 @@ fn call_half(
     if specification.state == State::Partial && specification.stack != Stack::RunToCompletion {
         scrub_unused(code, specification)?;
         code.emit(&stencil::LEAVE_PARTIAL)?;
-        code.emit(&stencil::LEAVE)?;
+        code.scrub_and_leave()?;
     } else {
-        code.emit(&stencil::LEAVE_MINIMAL)?;
+        code.leave(1, &stencil::LEAVE_MINIMAL)?;
     }
     code.label(Label::Overflow);
     code.emit(&stencil::OVERFLOW)?;
@@ -195,8 +195,10 @@ fn return_half(
     }
     if specification.state == State::Partial {
         code.emit(&stencil::SCRUB_RETURN)?;
+        code.scrub_and_leave()?;
+    } else {
+        code.leave(0, &stencil::LEAVE)?;
     }
-    code.emit(&stencil::LEAVE)?;
     if release {
         code.label(Label::Wake);
         code.emit(&stencil::WAKE)?;

@@ -9,11 +9,22 @@ use super::REGISTERS;
 use cairn_abi::descriptor::Reply;
 use core::arch::{asm, naked_asm};
 
-/// The `ecall`; whoever calls this calls the portal in `t0`. The jump behind it is never executed: a
-/// core fetches on until the `ecall` traps, and the jump keeps it from lines that are not in its cache.
-#[unsafe(naked)]
-extern "C" fn portal_call() {
-    naked_asm!("ecall", "j .")
+core::arch::global_asm!(
+    ".pushsection .text.cairn_portal_call, \"ax\"",
+    // In one line of a cache.
+    ".balign 8",
+    "cairn_portal_call:",
+    "ecall",
+    // Never executed: a core fetches on until the `ecall` traps, and this keeps it from lines that are not in its
+    // cache. CVA6 would wait for such a line and forget it, each time.
+    "j .",
+    ".popsection",
+);
+
+unsafe extern "C" {
+    /// The `ecall`; whoever calls this calls the portal in `t0`. Rust never does.
+    #[link_name = "cairn_portal_call"]
+    fn portal_call();
 }
 
 /// The same for a portal with the state letter `m`. Its callee is trusted to keep the registers
