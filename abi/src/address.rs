@@ -12,9 +12,12 @@ pub const LEAF_SPAN: u64 = 512 * PAGE_SIZE;
 
 /// log2 of the bytes in an instance's region.
 pub const REGION_SHIFT: u32 = 26;
-/// Bytes in an instance's region (64 MiB). Instance `n` (from 1) owns
-/// `n << REGION_SHIFT .. (n + 1) << REGION_SHIFT`.
+/// Bytes in an instance's region (64 MiB). Instance `n` (from 1) has the one at [`region`]`(n)`.
 pub const REGION_SIZE: u64 = 1 << REGION_SHIFT;
+/// Regions whose numbers follow each other lie so far apart that their entries in the root page tables are in
+/// different lines of a cache, as many as this. Otherwise all domains' first entries, each in a page of its own,
+/// would compete for one set of a small cache, and every switch of domains reads them.
+const REGION_SPREAD: u64 = 8;
 /// The startup page (see [`crate::startup`]), read-only, at this offset in the region.
 pub const STARTUP_OFFSET: u64 = 0x1000;
 /// The component's image begins here; everything below, except the startup page, is unmapped.
@@ -79,9 +82,10 @@ pub const COUNTERS: u64 = KERNEL + 0x2000_0000;
 /// The emulator's test finisher, if the board has one.
 pub const FINISHER: u64 = KERNEL + 0x2400_0000;
 
-/// First address of the region of instance `number`.
+/// First address of the region of instance `number`; its bits 26 to 33 are the number.
 pub const fn region(number: u32) -> u64 {
-    (number as u64) << REGION_SHIFT
+    let number = number as u64;
+    number % REGION_SPREAD << (REGION_SHIFT + 8) | number << REGION_SHIFT
 }
 
 /// What the components that hold a role map beside their region, each at a fixed address. The

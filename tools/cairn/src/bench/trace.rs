@@ -4,6 +4,7 @@
 //! every other instance (`sie`). So a run of instructions outside the other instances is a time
 //! during which no interrupt is taken.
 
+use cairn_abi::address::{REGION_SIZE, region};
 use crate::build::{self, Parts};
 use crate::machine::{self, Console, Options};
 use crate::qemu;
@@ -25,8 +26,6 @@ const TRACE: [&str; 7] = [
     "-icount",
     "shift=0,sleep=off",
 ];
-/// An instance owns `number << 26 .. (number + 1) << 26`.
-const REGION_SHIFT: u32 = 26;
 
 /// How often each length of time occurred, in instructions.
 pub type Lengths = BTreeMap<u64, u64>;
@@ -54,14 +53,14 @@ pub fn add(name: &str, lengths: &mut Lengths) -> Result<()> {
     Ok(())
 }
 
-/// Numbers of the instances that run with interrupts on.
+/// Where the regions of the instances that run with interrupts on begin.
 fn interruptible(parts: &Parts) -> Vec<u64> {
     let roles = &parts.system.roles;
     let off = [Some(roles.scheduler), roles.interrupts];
     let instances = parts.system.instances.iter().enumerate();
     instances
         .filter(|(index, _)| !off.contains(&Some(*index)))
-        .map(|(_, instance)| instance.number.into())
+        .map(|(_, instance)| region(instance.number))
         .collect()
 }
 
@@ -81,7 +80,7 @@ fn count(mut log: impl BufRead, on: &[u64], lengths: &mut Lengths) -> Result<u64
             continue;
         }
         last = address;
-        if on.contains(&(address >> REGION_SHIFT)) {
+        if on.contains(&(address & !(REGION_SIZE - 1))) {
             if off > 0 && counted > 0 {
                 *lengths.entry(off).or_default() += 1;
             }
@@ -121,13 +120,13 @@ mod tests {
 
     #[test]
     fn runs_between_interruptible_instructions_are_counted() {
-        let (user, scheduler, kernel) = (3 << 26, 1 << 26, 0xffff_ffc0_0000_0000);
+        let (user, scheduler, kernel) = (region(3), region(1), 0xffff_ffc0_0000_0000);
         let next = scheduler + 4;
         let mut lengths = Lengths::new();
         // What comes before the first instruction with interrupts on is the boot.
         let log =
             log(&[kernel, user, kernel, scheduler, scheduler, next, kernel, user, kernel, user]);
-        assert_eq!(count(log.as_bytes(), &[3], &mut lengths).unwrap(), 8);
+        assert_eq!(count(log.as_bytes(), &[user], &mut lengths).unwrap(), 8);
         assert_eq!(lengths, Lengths::from([(1, 1), (4, 1)]));
         assert_eq!(line("x", &lengths).unwrap(), "x 1 1 4 4 4 2");
     }
