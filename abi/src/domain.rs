@@ -1,13 +1,16 @@
-//! The domain block: what privileged code knows of a protection domain, two pages each.
+//! The domain block: what privileged code knows of a protection domain.
 //!
-//! The second page is the portal table, which an index reaches. Whatever lies before it no index
+//! The portal table, which an index reaches, is the block's last part. Whatever lies before it no index
 //! reaches: the exception and interrupt entries and the domain's own fields, at negative offsets
 //! from the table, because frames hold the table's address.
 
-use crate::address::{ACTIVATIONS, DOMAINS, PAGE_SIZE};
+use crate::address::{ACTIVATIONS, DOMAINS};
 
+/// Bytes in a domain block before the portal table. With the table it is no multiple of a page, on purpose: the
+/// same entries of several domains' tables lie in different sets of a small cache.
+const BEFORE_TABLE: u64 = 512 + 64;
 /// Bytes in a domain block.
-pub const DOMAIN_BLOCK_SIZE: u64 = 2 * PAGE_SIZE;
+pub const DOMAIN_BLOCK_SIZE: u64 = BEFORE_TABLE + PORTALS_MAXIMUM as u64 * 8;
 /// Most domains of a system.
 pub const DOMAINS_MAXIMUM: usize = 256;
 /// Entries of a portal table.
@@ -36,7 +39,7 @@ pub const FIELD_NAME: i64 = -512;
 
 /// Address of the portal table of domain `number`.
 pub const fn portal_table(number: usize) -> u64 {
-    DOMAINS + number as u64 * DOMAIN_BLOCK_SIZE + PAGE_SIZE
+    DOMAINS + number as u64 * DOMAIN_BLOCK_SIZE + BEFORE_TABLE
 }
 
 /// Index of the return portal: it leaves the frame on top of the invocation stack.

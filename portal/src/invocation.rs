@@ -5,8 +5,8 @@
 use crate::literal::{
     LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN,
 };
-use cairn_abi::address::{DOMAINS, NUCLEUS, PAGE_SIZE, PORTAL_CODE};
-use cairn_abi::domain::DOMAIN_BLOCK_SIZE;
+use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
+use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, portal_table};
 use cairn_abi::thread::{
     BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE,
     THREAD_BLOCK_SIZE, TRAP_FRAME, thread_block,
@@ -161,7 +161,7 @@ impl<W: Words> Iterator for Walk<'_, W> {
 
 /// The number of the domain whose portal table this is.
 pub fn domain_of(table: u64) -> Option<u64> {
-    Some(table.checked_sub(DOMAINS + PAGE_SIZE)? / DOMAIN_BLOCK_SIZE)
+    Some(table.checked_sub(portal_table(0))? / DOMAIN_BLOCK_SIZE)
 }
 
 #[cfg(test)]

@@ -141,6 +141,14 @@ impl PageTables {
         Ok(first)
     }
 
+    /// Gives `to` the tables of `from` for the GiB around `address`.
+    pub fn share(&mut self, memory: &mut Memory, from: Root, to: Root, address: u64) {
+        let offset = (address >> 30 & 511) * 8;
+        assert_eq!(memory.load(to.0 + offset), 0, "nothing is mapped there yet");
+        let entry = memory.load(from.0 + offset);
+        memory.store(to.0 + offset, entry);
+    }
+
     /// Maps one page.
     pub fn map(
         &mut self,

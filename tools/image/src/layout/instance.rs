@@ -232,32 +232,38 @@ impl Layout<'_> {
         DEVICES_OFFSET + before.sum::<u64>()
     }
 
-    /// The first threads' stacks of the members of stack groups, mapped in all members.
+    /// The first threads' stacks of the members of stack groups, mapped in all members. They see the same, and an
+    /// instance is in one group, so all have the same page tables for it: what one domain's walks brought into the
+    /// cache serves the next.
     pub(super) fn place_stack_groups(&mut self) -> Result<(), String> {
         let rights = USER | READ | WRITE;
         for (number, group) in self.system.stack_groups.iter().enumerate() {
-            let mut top = STACK_GROUPS + number as u64 * STACK_GROUP_SIZE;
+            let group_base = STACK_GROUPS + number as u64 * STACK_GROUP_SIZE;
+            let mut top = group_base;
             for member in &group.members {
                 top += GROUP_STACK_STRIDE;
                 let instance = &self.system.instances[*member];
                 let size = pages(*instance.stack) * PAGE_SIZE;
                 let physical = self.memory.pages(pages(size))?;
-                for user in &group.members {
-                    let root = self.placed[*user].root;
-                    self.tables.map_range(
-                        &mut self.memory,
-                        root,
-                        top - size,
-                        physical,
-                        size,
-                        rights,
-                    )?;
-                }
+                let root = self.placed[group.members[0]].root;
+                self.tables.map_range(
+                    &mut self.memory,
+                    root,
+                    top - size,
+                    physical,
+                    size,
+                    rights,
+                )?;
                 self.record.segment(instance.number, rights, top - size, size, physical, 0);
                 let placed = &mut self.placed[*member];
                 placed.stack = top;
                 placed.report.stacks += size;
                 placed.memory_used += size;
+            }
+            let [first, others @ ..] = &group.members[..] else { continue };
+            for other in others {
+                let (from, to) = (self.placed[*first].root, self.placed[*other].root);
+                self.tables.share(&mut self.memory, from, to, group_base);
             }
         }
         Ok(())
