@@ -151,8 +151,9 @@ pub trait PortalControl {
     fn domain_died(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
     /// A domain is about to start again: `Busy` if its portal table is not as the layout made it.
     fn domain_starts(&self, domain: u64) -> Result<(), Error>;
-    /// Instructions that it takes to generate and install one portal of a specification (such as
-    /// `smcii`) in the caller's table. It calls the caller's own return stub, and is gone afterwards.
+    /// What it takes to generate and install one portal of a specification (such as `smcii`) in the
+    /// caller's table: a `cairn::measure::Cost` in a word, reading the counters included. The portal
+    /// calls the caller's own return stub, and is gone afterwards.
     fn measure(&self, caller: Caller, specification: &str) -> Result<u64, Error>;
 }
 

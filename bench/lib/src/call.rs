@@ -2,8 +2,7 @@
 
 use cairn::abi::descriptor::EntryPoint;
 use cairn::abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_TIME};
-use cairn::measure::{self, Sample};
-use core::sync::atomic::AtomicI64;
+use cairn::measure::{self, Cost, Sample, Stamp, unused_mark};
 
 /// A short-circuit portal that every domain has.
 pub const SHORT_CIRCUIT: u32 = PORTAL_OWN_DOMAIN as u32;
@@ -14,37 +13,68 @@ pub const fn instead_of_next(method: u32) -> u32 {
     PORTAL_TIME as u32 - method
 }
 
+/// What a cost settles at: the medians of some costs, after some more that fill the caches.
+pub fn settled(mut measure: impl FnMut() -> Cost) -> Cost {
+    const COSTS: usize = 9;
+    for _ in 0..COSTS {
+        measure();
+    }
+    let costs = [(); COSTS].map(|()| measure());
+    let median = |part: fn(&Cost) -> i64| {
+        let mut parts = costs.each_ref().map(part);
+        parts.sort_unstable();
+        parts[COSTS / 2]
+    };
+    Cost { cycles: median(|cost| cost.cycles), instructions: median(|cost| cost.instructions) }
+}
+
 /// Measures calls.
 pub struct Meter {
-    overhead: u64,
+    overhead: Cost,
+    overhead_inline: Cost,
 }
 
 impl Meter {
     /// Measures measuring first.
     #[allow(clippy::new_without_default)]
+    #[inline(never)]
     pub fn new() -> Meter {
-        Meter { overhead: measure::overhead() }
+        Meter {
+            overhead: settled(measure::overhead),
+            overhead_inline: settled(measure::overhead_inline),
+        }
     }
 
-    /// Instructions between two counts, of which `begin` was taken before a call.
+    /// What lay between two stamps, of which `begin` was taken before a call.
     #[inline(always)]
-    pub fn between(&self, begin: u64, end: u64) -> u64 {
-        end.wrapping_sub(begin).wrapping_sub(self.overhead)
+    pub fn between(&self, begin: Stamp, end: Stamp) -> Cost {
+        end - begin - self.overhead
     }
 
-    /// Instructions from the `ecall` to the first instruction after the return. Panics if the call
-    /// failed: what it cost is then no result.
-    pub fn portal(&self, index: u32, words: &[u64; 8]) -> u64 {
-        self.cost(measure::portal(index, words, &AtomicI64::new(0)))
+    /// What lay between [`Stamp::begin`] and a later stamp.
+    #[inline(always)]
+    pub fn since(&self, begin: Stamp, end: Stamp) -> Cost {
+        end - begin - self.overhead_inline
     }
 
-    /// Instructions of a server's entry point itself up to the `ecall` with which it returns: its
-    /// cost as an ordinary function, where `jalr` stands for the return stub's `li`.
-    pub fn entry(&self, entry: EntryPoint, words: &[u64; 8]) -> u64 {
-        self.cost(measure::function(entry, words, &AtomicI64::new(0)))
+    /// What lies between [`Stamp::begin`] and [`Stamp::end`] with nothing between them.
+    pub fn reading(&self) -> Cost {
+        self.overhead_inline
     }
 
-    fn cost(&self, sample: Sample) -> u64 {
+    /// From the `ecall` to the first instruction after the return. Panics if the call failed: what it
+    /// cost is then no result.
+    pub fn portal(&self, index: u32, words: &[u64; 8]) -> Cost {
+        self.cost(measure::portal(index, words, &unused_mark()))
+    }
+
+    /// A server's entry point itself up to the `ecall` with which it returns: its cost as an
+    /// ordinary function, where `jalr` stands for the return stub's `li`.
+    pub fn entry(&self, entry: EntryPoint, words: &[u64; 8]) -> Cost {
+        self.cost(measure::function(entry, words, &unused_mark()))
+    }
+
+    fn cost(&self, sample: Sample) -> Cost {
         assert!(sample.reply.status == 0, "the measured call failed");
         self.between(sample.begin, sample.end)
     }

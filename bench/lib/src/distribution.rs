@@ -3,9 +3,9 @@
 /// Most samples of a distribution.
 pub const SAMPLES: usize = 10_000;
 
-/// Samples, in executed instructions.
+/// Samples of one unit.
 pub struct Distribution {
-    samples: [u32; SAMPLES],
+    samples: [i32; SAMPLES],
     count: usize,
 }
 
@@ -13,13 +13,13 @@ pub struct Distribution {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// The smallest sample.
-    pub minimum: u32,
+    pub minimum: i32,
     /// Half of the samples are at most this.
-    pub median: u32,
+    pub median: i32,
     /// 99 of 100 samples are at most this.
-    pub p99: u32,
+    pub p99: i32,
     /// The largest sample.
-    pub maximum: u32,
+    pub maximum: i32,
     /// How many.
     pub count: usize,
 }
@@ -33,9 +33,9 @@ impl Distribution {
         self.count = 0;
     }
 
-    /// Adds a sample. Panics when there are too many.
-    pub fn add(&mut self, sample: u64) {
-        self.samples[self.count] = sample.try_into().unwrap_or(u32::MAX);
+    /// Adds a sample. Panics when there are too many, or when it is as long as no benchmark is.
+    pub fn add(&mut self, sample: i64) {
+        self.samples[self.count] = sample.try_into().expect("a sample fits into 32 bits");
         self.count += 1;
     }
 
@@ -53,5 +53,33 @@ impl Distribution {
             maximum: *samples.last()?,
             count: samples.len(),
         })
+    }
+}
+
+/// Samples in both units, or in one of them.
+pub struct Samples {
+    /// Cycles.
+    pub cycles: Distribution,
+    /// Executed instructions.
+    pub instructions: Distribution,
+}
+
+impl Samples {
+    /// Without samples.
+    pub const EMPTY: Samples =
+        Samples { cycles: Distribution::EMPTY, instructions: Distribution::EMPTY };
+
+    /// Begins anew.
+    pub fn clear(&mut self) {
+        self.cycles.clear();
+        self.instructions.clear();
+    }
+
+    /// Adds a sample of both.
+    #[cfg(target_arch = "riscv64")]
+    #[inline(never)]
+    pub fn add(&mut self, cost: cairn::measure::Cost) {
+        self.cycles.add(cost.cycles);
+        self.instructions.add(cost.instructions);
     }
 }

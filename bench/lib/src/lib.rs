@@ -7,6 +7,8 @@ mod call;
 mod distribution;
 mod link;
 mod load;
+#[cfg(target_arch = "riscv64")]
+mod order;
 mod page;
 #[cfg(target_arch = "riscv64")]
 pub mod pipe;
@@ -23,6 +25,8 @@ pub use call::*;
 pub use distribution::*;
 pub use link::*;
 pub use load::*;
+#[cfg(target_arch = "riscv64")]
+pub use order::Rounds;
 pub use page::*;
 #[cfg(target_arch = "riscv64")]
 pub use report::*;

@@ -12,9 +12,9 @@ pub trait Link {
     fn leave(&self, buffer: &mut [u8], next: u64) -> Result<(), Error>;
     /// The same, but writes the first byte of the window that it got.
     fn touch(&self, buffer: &mut [u8], next: u64) -> Result<(), Error>;
-    /// Instructions that this domain itself executes in a call of method `method` (0: `pass`...),
-    /// from its entry to the `ecall` that returns.
-    fn own_instructions(&self, method: u64) -> Result<u64, Error>;
+    /// What this domain itself takes in a call of method `method` (0: `pass`...), from its entry to the
+    /// `ecall` that returns: a `Cost` in a word.
+    fn own_cost(&self, method: u64) -> Result<u64, Error>;
 }
 
 /// Numbers of the methods: the distance of their portals from the first.

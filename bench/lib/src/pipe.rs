@@ -33,6 +33,7 @@ impl Pipe {
     }
 
     /// Writes a byte; waits for space.
+    #[inline(always)]
     pub fn write(&self, byte: u8) -> Result<(), Error> {
         self.spaces.p()?;
         let at = self.advance(WRITTEN);
@@ -41,6 +42,7 @@ impl Pipe {
     }
 
     /// Reads a byte; waits for one.
+    #[inline(always)]
     pub fn read(&self) -> Result<u8, Error> {
         self.items.p()?;
         let at = self.advance(READ);

@@ -1,8 +1,8 @@
-//! The lines that the host reads: `BENCH name divisor minimum median p99 maximum samples`, in the
+//! The lines that the host reads: `BENCH name unit divisor minimum median p99 maximum samples`, in the
 //! end `BENCH-END`.
 
-use crate::Distribution;
 use crate::text::Text;
+use crate::{Samples, order};
 use cairn::exclusive::Exclusive;
 use cairn::registers::Registers;
 use core::fmt::Arguments;
@@ -23,7 +23,7 @@ enum Output {
     Function(fn(&[u8])),
 }
 
-static SAMPLES: Exclusive<Distribution> = Exclusive::new(Distribution::EMPTY);
+static SAMPLES: Exclusive<Samples> = Exclusive::new(Samples::EMPTY);
 
 impl Report {
     /// The instance's first device is the serial port.
@@ -39,18 +39,27 @@ impl Report {
         Report { output: Output::Function(function) }
     }
 
-    /// Takes samples by `body` and reports them, each to be divided by `divisor` by the reader.
-    pub fn samples(&mut self, name: Arguments, divisor: u64, body: impl FnOnce(&mut Distribution)) {
-        let summary = SAMPLES.with(|samples| {
+    /// Takes samples by `body` and reports them, each to be divided by `divisor` by the reader; does
+    /// nothing if this benchmark was not asked for.
+    pub fn samples(&mut self, name: Arguments, divisor: u64, body: impl FnOnce(&mut Samples)) {
+        let name = Text::of(name);
+        let name = name.text();
+        if !order::wants(name) {
+            return;
+        }
+        let summaries = SAMPLES.with(|samples| {
             samples.clear();
             body(samples);
-            samples.summary()
+            [("cycles", samples.cycles.summary()), ("instructions", samples.instructions.summary())]
         });
-        let summary = summary.expect("a benchmark takes samples");
-        self.line(format_args!(
-            "BENCH {name} {divisor} {} {} {} {} {}\n",
-            summary.minimum, summary.median, summary.p99, summary.maximum, summary.count
-        ));
+        assert!(summaries.iter().any(|(_, summary)| summary.is_some()), "{name} takes samples");
+        for (unit, summary) in summaries {
+            let Some(summary) = summary else { continue };
+            self.line(format_args!(
+                "BENCH {name} {unit} {divisor} {} {} {} {} {}\n",
+                summary.minimum, summary.median, summary.p99, summary.maximum, summary.count
+            ));
+        }
     }
 
     /// Nothing follows.

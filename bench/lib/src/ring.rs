@@ -1,5 +1,6 @@
 //! A ring of domains with a thread each: who is who, and finding each other's semaphores.
 
+use crate::order;
 use crate::text::Text;
 use cairn::environment;
 use cairn_interfaces::{PortalsProxy, Semaphore, SemaphoreProxy, ThreadsProxy};
@@ -10,9 +11,14 @@ pub const MEMBERS: usize = 8;
 /// A member makes semaphores under these names, with these first values.
 pub type Semaphores<const COUNT: usize> = [(&'static str, u64); COUNT];
 
-/// This instance's number: its argument.
+/// What the description itself says to this instance: its argument without the orders.
+pub fn argument() -> &'static str {
+    order::plain()
+}
+
+/// This instance's number: its argument, without the orders.
 pub fn member() -> usize {
-    environment::argument().parse().expect("the description's argument is the member's number")
+    argument().parse().expect("the description's argument is the member's number")
 }
 
 /// Makes this instance's semaphores and lets every other open them.

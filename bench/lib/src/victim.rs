@@ -7,6 +7,6 @@ use cairn::Error;
 pub trait Victim {
     /// Answers: it is alive.
     fn answer(&self) -> Result<(), Error>;
-    /// Page fault; its first word of the section `faults` is the instruction count right before.
+    /// Page fault; the first words of the section `faults` are the stamp right before.
     fn fault(&self) -> Result<u64, Error>;
 }

@@ -2,6 +2,7 @@
 
 use crate::manager::{MANAGER, Manager, Target};
 use crate::services::Known;
+use cairn::measure::Cost;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, CallerThread, Error, Object, environment, time};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
@@ -281,7 +282,7 @@ impl interfaces::PortalControl for Server {
             let target = Target::own_stub(client, &specification);
             let mut letters = [0; LETTERS_SIZE];
             letters[..text.len() - 2].copy_from_slice(&text.as_bytes()[2..]);
-            manager.measure((client, generation), &target, letters)
+            manager.measure((client, generation), &target, letters).map(Cost::to_word)
         })
     }
 }

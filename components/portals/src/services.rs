@@ -3,7 +3,8 @@
 use crate::component::NAME_CONTROL;
 use crate::manager::{Entry, Manager, Target, with_letters};
 use crate::registrations::{REGISTRATIONS_MAXIMUM, Registration};
-use cairn::{Error, time};
+use cairn::Error;
+use cairn::measure::{Cost, Stamp};
 use cairn_abi::address::{REGION_SIZE, region};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, name_text};
 use cairn_abi::record::Export;
@@ -274,17 +275,17 @@ impl Manager {
         }
     }
 
-    /// Instructions for making one portal in the client's table, which is closed again.
+    /// What it takes to make one portal in the client's table, which is closed again.
     pub fn measure(
         &mut self,
         client: (u8, u64),
         target: &Target,
         letters: [u8; LETTERS_SIZE],
-    ) -> Result<u64, Error> {
+    ) -> Result<Cost, Error> {
         let entry = self.memory()?.instance(client.0)?.stub;
-        let before = time::instructions();
+        let before = Stamp::begin();
         let made = self.make(client, target, 1, |_| Entry { letters, entry, operation: None });
-        let after = time::instructions();
+        let after = Stamp::end();
         self.close(client.0, made?)?;
         Ok(after - before)
     }

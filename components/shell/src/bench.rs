@@ -3,11 +3,11 @@
 use crate::imports;
 use crate::screen::Screen;
 use cairn::abi::domain::PORTAL_OWN_DOMAIN;
-use cairn::{Error, measure, time};
+use cairn::measure::{self, unused_mark};
+use cairn::{Error, time};
 use cairn_shell::samples::{Samples, counts_instructions};
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
-use core::sync::atomic::AtomicI64;
 
 /// Samples of each measurement.
 const SAMPLES: usize = 101;
@@ -49,7 +49,7 @@ enum Meter {
 
 impl Meter {
     fn new() -> Meter {
-        let overheads = [(); 8].map(|()| measure::overhead());
+        let overheads = [(); 8].map(|()| measure::overhead().instructions as u64);
         match counts_instructions(&overheads) {
             true => Meter::Instructions(overheads[0]),
             false => Meter::Time(imports::CLOCK.time_base().unwrap_or(0).max(1)),
@@ -72,9 +72,9 @@ impl Meter {
     fn calls(&self, calls: &[Call]) -> Answer<Samples> {
         let mut samples = Samples::new();
         let once = |call: &Call| {
-            let sample = measure::portal(call.0, &call.1, &AtomicI64::new(0));
+            let sample = measure::portal(call.0, &call.1, &unused_mark());
             match sample.reply.status {
-                0 => Ok(sample.end.wrapping_sub(sample.begin)),
+                0 => Ok((sample.end - sample.begin).instructions as u64),
                 status => Err(Error::from_status(status)),
             }
         };

@@ -1,35 +1,161 @@
-//! Counting the executed instructions of one crossing.
+//! Counting the cycles and the executed instructions of one crossing.
 //!
-//! The count is read by the last instructions before the `ecall` and by the first one after the
-//! return, so nothing of the caller's loop, of its arguments or of its stub is in between.
+//! The counters are read by the last instructions before the `ecall` and by the first ones after the
+//! return, so nothing of the caller's loop, of its arguments or of its stub is in between. The cycles
+//! are the inner reads: what reading instructions costs is not in them.
 #![allow(unsafe_code)]
 
 use cairn_abi::descriptor::{EntryPoint, Reply};
-use core::arch::naked_asm;
-use core::sync::atomic::AtomicI64;
+use core::arch::{asm, naked_asm};
+use core::iter::Sum;
+use core::ops::{Add, Sub};
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
-/// A measured call. The counts are of executed instructions.
+/// Both counters at one moment (unprivileged manual, section 10.1). Only differences have a meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Stamp {
+    /// Cycles of the hart; some harts do not count while they wait for an interrupt.
+    pub cycles: u64,
+    /// Executed instructions; some harts do not count an `ecall`.
+    pub instructions: u64,
+}
+
+/// Where a stamp is stored for another thread: cycles, instructions.
+pub type Mark = [AtomicI64; 2];
+
+/// A mark for nobody.
+pub const fn unused_mark() -> Mark {
+    [const { AtomicI64::new(0) }; 2]
+}
+
+/// What lay between two stamps. A cost less another one may be below zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Cycles.
+    pub cycles: i64,
+    /// Executed instructions.
+    pub instructions: i64,
+}
+
+impl Stamp {
+    /// Before what is measured.
+    #[inline(always)]
+    pub fn begin() -> Stamp {
+        let (cycles, instructions);
+        // SAFETY: reads counters that the nucleus opens to user mode. Not `nomem`: what is measured
+        // stays where it is.
+        unsafe {
+            asm!(
+                "rdinstret {0}", "rdcycle {1}",
+                out(reg) instructions, lateout(reg) cycles, options(nostack, preserves_flags)
+            )
+        };
+        Stamp { cycles, instructions }
+    }
+
+    /// Behind what is measured.
+    #[inline(always)]
+    pub fn end() -> Stamp {
+        let (cycles, instructions);
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                "rdcycle {0}", "rdinstret {1}",
+                out(reg) cycles, lateout(reg) instructions, options(nostack, preserves_flags)
+            )
+        };
+        Stamp { cycles, instructions }
+    }
+
+    /// The stamp that was stored last.
+    pub fn load(mark: &Mark) -> Stamp {
+        let [cycles, instructions] = mark.each_ref().map(|word| word.load(Relaxed) as u64);
+        Stamp { cycles, instructions }
+    }
+
+    /// Stores it for another thread.
+    pub fn store(self, mark: &Mark) {
+        mark[0].store(self.cycles as i64, Relaxed);
+        mark[1].store(self.instructions as i64, Relaxed);
+    }
+}
+
+impl Sub for Stamp {
+    type Output = Cost;
+    fn sub(self, earlier: Stamp) -> Cost {
+        Cost {
+            cycles: self.cycles.wrapping_sub(earlier.cycles) as i64,
+            instructions: self.instructions.wrapping_sub(earlier.instructions) as i64,
+        }
+    }
+}
+
+impl Cost {
+    /// In one word, for the answer of a call. Panics if a part does not fit into half of it.
+    pub fn to_word(self) -> u64 {
+        let half = |part: i64| u64::from(i32::try_from(part).expect("a short time") as u32);
+        half(self.cycles) << 32 | half(self.instructions)
+    }
+
+    /// From such a word.
+    pub fn from_word(word: u64) -> Cost {
+        let part = |word: u64| i64::from(word as u32 as i32);
+        Cost { cycles: part(word >> 32), instructions: part(word) }
+    }
+}
+
+impl Add for Cost {
+    type Output = Cost;
+    fn add(self, other: Cost) -> Cost {
+        Cost {
+            cycles: self.cycles + other.cycles,
+            instructions: self.instructions + other.instructions,
+        }
+    }
+}
+
+impl Sub for Cost {
+    type Output = Cost;
+    fn sub(self, other: Cost) -> Cost {
+        Cost {
+            cycles: self.cycles - other.cycles,
+            instructions: self.instructions - other.instructions,
+        }
+    }
+}
+
+impl Sum for Cost {
+    fn sum<Costs: Iterator<Item = Cost>>(costs: Costs) -> Cost {
+        costs.fold(Cost::default(), Cost::add)
+    }
+}
+
+/// A measured call.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Sample {
     /// Before the call.
-    pub begin: u64,
+    pub begin: Stamp,
     /// After the return.
-    pub end: u64,
+    pub end: Stamp,
     /// What the call answered. Of a failed call the other fields may be garbage.
     pub reply: Reply,
 }
 
 /// What is called: the index of a portal, or the address of a function.
-type Sequence = extern "C" fn(target: u64, words: &[u64; 8], mark: &AtomicI64, sample: &mut Sample);
+type Sequence = extern "C" fn(target: u64, words: &[u64; 8], mark: &Mark, sample: &mut Sample);
 
 /// The measured sequence. `begin` is also stored at the mark, for whoever runs next. Everything that
-/// the C convention preserves is kept here: the callee may not keep it.
+/// the C convention preserves is kept here: the callee may not keep it. The fence waits until the
+/// stores of `begin` are done, which are not the call's; the alignment gives every sequence the same
+/// cache lines.
 macro_rules! sequence {
     ($name:ident, $instruction:literal) => {
         #[unsafe(naked)]
-        extern "C" fn $name(target: u64, words: &[u64; 8], mark: &AtomicI64, sample: &mut Sample) {
+        extern "C" fn $name(target: u64, words: &[u64; 8], mark: &Mark, sample: &mut Sample) {
             naked_asm!(
+                ".balign 64",
                 "addi sp, sp, -128",
                 "sd ra, 0(sp)",
                 "sd s0, 8(sp)",
@@ -61,14 +187,20 @@ macro_rules! sequence {
                 "ld a7, 56(t1)",
                 "lla ra, 1f",
                 "rdinstret t1",
+                "sd t1, 8(t2)",
+                "sd t1, 8(t3)",
+                "rdcycle t1",
                 "sd t1, 0(t2)",
                 "sd t1, 0(t3)",
+                "fence rw, rw",
                 $instruction,
-                "1: rdinstret t1",
+                "1: rdcycle t1",
+                "rdinstret t3",
                 "ld t2, 120(sp)",
-                "sd t1, 8(t2)",
-                "sd a0, 16(t2)",
-                "sd a1, 24(t2)",
+                "sd t1, 16(t2)",
+                "sd t3, 24(t2)",
+                "sd a0, 32(t2)",
+                "sd a1, 40(t2)",
                 "ld ra, 0(sp)",
                 "ld s0, 8(sp)",
                 "ld s1, 16(sp)",
@@ -93,10 +225,11 @@ macro_rules! sequence {
 
 sequence!(through_portal, "ecall");
 sequence!(through_function, "jalr t0");
-sequence!(through_nothing, "nop");
+sequence!(through_nothing, "");
 
-fn run(sequence: Sequence, target: u64, words: &[u64; 8], mark: &AtomicI64) -> Sample {
-    let mut sample = Sample { begin: 0, end: 0, reply: Reply { status: 0, value: 0 } };
+fn run(sequence: Sequence, target: u64, words: &[u64; 8], mark: &Mark) -> Sample {
+    let never = Stamp { cycles: 0, instructions: 0 };
+    let mut sample = Sample { begin: never, end: never, reply: Reply { status: 0, value: 0 } };
     sequence(target, words, mark, &mut sample);
     sample
 }
@@ -105,32 +238,43 @@ fn run(sequence: Sequence, target: u64, words: &[u64; 8], mark: &AtomicI64) -> S
 /// interface, the registers must suit the portal's specification: buffers that they name are
 /// read and written.
 #[inline(never)]
-pub fn portal(index: u32, words: &[u64; 8], mark: &AtomicI64) -> Sample {
+pub fn portal(index: u32, words: &[u64; 8], mark: &Mark) -> Sample {
     run(through_portal, index.into(), words, mark)
 }
 
 /// Calls a server's entry point as an ordinary function: what the server's own instructions cost.
 #[inline(never)]
-pub fn function(entry: EntryPoint, words: &[u64; 8], mark: &AtomicI64) -> Sample {
+pub fn function(entry: EntryPoint, words: &[u64; 8], mark: &Mark) -> Sample {
     run(through_function, entry as usize as u64, words, mark)
 }
 
-/// What measuring itself puts between `begin` and `end`, the calling instruction left out.
-pub fn overhead() -> u64 {
-    let mark = AtomicI64::new(0);
-    let sample = run(through_nothing, 0, &[0; 8], &mark);
-    sample.end - sample.begin - 1
+/// What measuring itself puts between `begin` and `end`, this time: the sequence without a call.
+pub fn overhead() -> Cost {
+    let sample = run(through_nothing, 0, &[0; 8], &unused_mark());
+    sample.end - sample.begin
 }
 
-/// Stores the count of instructions at the mark and then reads address 0, which no domain maps: a page
-/// fault, after which nothing of this call runs.
+/// The same between [`Stamp::begin`] and [`Stamp::end`].
+pub fn overhead_inline() -> Cost {
+    let begin = Stamp::begin();
+    let end = Stamp::end();
+    end - begin
+}
+
+/// Stores a stamp at the mark and then reads address 0, which no domain maps: a page fault, after which
+/// nothing of this call runs. Up to there the instructions are those of a measured call.
 #[unsafe(naked)]
-pub extern "C" fn page_fault(mark: &AtomicI64) -> u64 {
-    naked_asm!("rdinstret t1", "sd t1, 0(a0)", "ld a0, 0(zero)", "ret")
-}
-
-/// Instructions from the read of [`page_fault`] to a count that was taken later.
-pub fn since_page_fault(mark: u64, end: u64) -> u64 {
-    // Behind the mark's count: `rdinstret` itself and the store.
-    end.wrapping_sub(mark).wrapping_sub(2)
+pub extern "C" fn page_fault(mark: &Mark) -> u64 {
+    naked_asm!(
+        ".balign 64",
+        "rdinstret t1",
+        "sd t1, 8(a0)",
+        "sd t1, 8(a0)",
+        "rdcycle t1",
+        "sd t1, 0(a0)",
+        "sd t1, 0(a0)",
+        "fence rw, rw",
+        "ld a0, 0(zero)",
+        "ret",
+    )
 }

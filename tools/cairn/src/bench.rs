@@ -2,35 +2,42 @@
 //! systems' figures, writes JSON and plots, holds the limits.
 
 mod catalogue;
+mod emulated;
+mod floor;
 mod limits;
 mod plot;
 mod results;
+mod simulated;
 mod table;
 mod trace;
 
-use crate::build;
-use crate::expect::{Guest, Pattern};
-use crate::machine::{self, Console, Options};
 use crate::paths;
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
-use catalogue::{Benchmark, Catalogue};
+use catalogue::{Catalogue, Filter};
+use floor::Floors;
 use indicatif::{ProgressBar, ProgressStyle};
-use results::{Measured, Report};
-use std::collections::BTreeSet;
+use limits::Limits;
+use results::{Measured, Report, Unit};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Time for one benchmark system, on a slow host.
-const LIMIT: Duration = Duration::from_secs(600);
 /// The last line of a benchmark system.
 const END: &str = "BENCH-END";
+/// Simulators that run side by side.
+const PARALLEL: usize = 2;
+/// The board on which `./cairn test` measures.
+const TESTED: &str = "rocket-rtl";
 
 /// What `./cairn bench` was asked.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Only benchmarks with this in their name.
     pub filter: String,
+    /// On this simulated board, in cycles; else in QEMU, in instructions.
+    pub board: Option<String>,
+    /// Only what is marked so in the catalogue.
+    pub quick: bool,
     /// Where the JSON goes as well.
     pub json: Option<PathBuf>,
     /// Fail when a median is above its limit.
@@ -39,39 +46,57 @@ pub struct Request {
     pub set_limits: bool,
 }
 
+/// What was measured.
+pub struct Measurement {
+    /// On which machine.
+    machine: String,
+    unit: Unit,
+    results: Vec<Measured>,
+    /// What happened in systems that broke down.
+    complaints: Vec<String>,
+    /// The least that is possible, where that was measured.
+    floors: Option<Floors>,
+}
+
 /// Measures, prints and writes. Says whether the limits hold.
 pub fn run(request: &Request) -> Result<bool> {
-    let catalogue = Catalogue::read()?;
-    let progress = progress_bar();
-    let (measured, broken_down) = measure(&catalogue, &request.filter, &progress)?;
-    broken_down.iter().for_each(|text| eprintln!("cairn: {text}"));
-    print!("{}", table::table(&catalogue, &measured, &request.filter));
+    let board = request.board.as_deref();
+    if request.quick && board.is_none() {
+        bail!("--quick is for simulated boards, which are slow: expected --board as well");
+    }
+    let catalogue = Catalogue::read(board)?;
+    let filter = Filter { part: request.filter.clone(), quick: request.quick };
+    let measurement = measure(&catalogue, board, &filter, PARALLEL, &progress_bar())?;
+    measurement.complaints.iter().for_each(|text| eprintln!("cairn: {text}"));
+    print!("{}", table::table(&catalogue, &measurement, &filter));
 
-    let folder = paths::target().join("bench");
+    let folder = paths::target().join("bench").join(board.unwrap_or(""));
     std::fs::create_dir_all(&folder)?;
-    let report = Report::new(measured)?;
+    let Measurement { machine, unit, results, complaints, .. } = measurement;
+    let report = Report::new(machine, unit, results)?;
     let text = serde_json::to_string_pretty(&report)? + "\n";
     for file in [Some(&folder.join("results.json")), request.json.as_ref()].into_iter().flatten() {
         write(file, &text)?;
     }
     let mut written = vec![paths::shown(&folder.join("results.json"))];
     for plot in &catalogue.plots {
-        if let Some(picture) = plot::draw(plot, &report.results)? {
+        if let Some(picture) = plot::draw(plot, unit, &report.results)? {
             let file = folder.join(&plot.file);
             write(&file, &picture)?;
             written.push(paths::shown(&file));
         }
     }
     println!("written: {}", written.join(", "));
+    let limits = Limits::of(board);
     if request.set_limits {
-        limits::write(&report.results)?;
+        limits.write(&report.results)?;
     }
     let broken = match request.check {
-        true => limits::broken(&catalogue, &request.filter, &report.results)?,
+        true => limits.broken(&catalogue, &filter, &report.results)?,
         false => Vec::new(),
     };
     broken.iter().for_each(|line| eprintln!("{line}"));
-    Ok(broken.is_empty() && broken_down.is_empty())
+    Ok(broken.is_empty() && complaints.is_empty())
 }
 
 fn progress_bar() -> ProgressBar {
@@ -84,96 +109,47 @@ fn progress_bar() -> ProgressBar {
     progress
 }
 
-/// The job that holds the limits, if its name contains `filter`.
-pub fn job(filter: &str) -> Option<Job> {
-    const NAME: &str = "bench: limits";
-    let run = || {
-        let catalogue = Catalogue::read()?;
-        let (measured, mut complaints) = measure(&catalogue, "", &ProgressBar::hidden())?;
-        let broken = limits::broken(&catalogue, "", &measured)?;
-        let passed = measured.len().saturating_sub(broken.len());
-        complaints.extend(broken);
-        Ok(Outcome { passed, failed: complaints.len(), explanation: complaints.join("\n") })
-    };
-    NAME.contains(filter).then(|| Job { name: NAME.to_owned(), run: Box::new(run) })
+/// The jobs that hold the limits, if their names contain `filter`: of everything in QEMU, and of a
+/// quick run on a simulated board.
+pub fn jobs(filter: &str) -> Vec<Job> {
+    let jobs = [("bench: limits".to_owned(), None), (format!("bench: {TESTED}"), Some(TESTED))];
+    jobs.into_iter()
+        .filter(|(name, _)| name.contains(filter))
+        .map(|(name, board)| Job { name, run: Box::new(move || hold(board)) })
+        .collect()
+}
+
+fn hold(board: Option<&str>) -> Result<Outcome> {
+    let catalogue = Catalogue::read(board)?;
+    let filter = Filter { part: String::new(), quick: board.is_some() };
+    // Another job has the other processor.
+    let Measurement { results, mut complaints, .. } =
+        measure(&catalogue, board, &filter, 1, &ProgressBar::hidden())?;
+    let broken = Limits::of(board).broken(&catalogue, &filter, &results)?;
+    let passed = results.len().saturating_sub(broken.len());
+    complaints.extend(broken);
+    Ok(Outcome { passed, failed: complaints.len(), explanation: complaints.join("\n") })
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {
     std::fs::write(file, text).with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// Boots every system that measures something of interest.
-/// Returns the results, and what happened in systems that broke down.
 fn measure(
     catalogue: &Catalogue,
-    filter: &str,
+    board: Option<&str>,
+    filter: &Filter,
+    parallel: usize,
     progress: &ProgressBar,
-) -> Result<(Vec<Measured>, Vec<String>)> {
-    let systems: BTreeSet<&str> =
-        catalogue.chosen(filter).filter_map(|benchmark| benchmark.system.as_deref()).collect();
-    let traced: Vec<&Benchmark> =
-        catalogue.chosen(filter).filter(|benchmark| !benchmark.traces.is_empty()).collect();
-    if systems.is_empty() && traced.is_empty() {
+) -> Result<Measurement> {
+    if catalogue.chosen(filter).all(|benchmark| benchmark.missing.is_some()) {
         bail!(
-            "nothing measures a benchmark with `{filter}` in its name; bench/benchmarks.toml has the names"
+            "nothing measures a benchmark with `{}` in its name; bench/benchmarks.toml has the names",
+            filter.part
         );
     }
-    progress.set_length((systems.len() + traced.len()) as u64);
-    let mut measured = Vec::new();
-    let mut broken_down = Vec::new();
-    for system in systems {
-        progress.set_message(format!("system {system}"));
-        let (results, ended) = boot(system)?;
-        measured.extend(results);
-        broken_down.extend(ended.err().map(|error| format!("{error:#}")));
-        progress.inc(1);
+    match board {
+        None => emulated::measure(catalogue, filter, progress),
+        Some(board) => simulated::measure(catalogue, board, filter, parallel, progress),
     }
-    for benchmark in traced {
-        let mut lengths = trace::Lengths::new();
-        for system in &benchmark.traces {
-            progress.set_message(format!("trace of system {system}"));
-            trace::add(system, &mut lengths)?;
-        }
-        measured.extend(
-            trace::line(&benchmark.name, &lengths)
-                .map(|line| Measured::parse(&line))
-                .transpose()?,
-        );
-        progress.inc(1);
-    }
-    progress.finish_and_clear();
-    for result in &measured {
-        if catalogue.find(&result.name).is_none() {
-            bail!(
-                "a system measured `{}`, which bench/benchmarks.toml does not have: add it",
-                result.name
-            );
-        }
-    }
-    // In the catalogue's order, without what was measured on the way but not asked for.
-    let chosen = catalogue
-        .chosen(filter)
-        .filter_map(|benchmark| measured.iter().find(|result| result.name == benchmark.name))
-        .cloned()
-        .collect();
-    Ok((chosen, broken_down))
-}
-
-/// What the system `bench/systems/NAME.toml` measures; `Err` if it broke down, with what it had measured
-/// by then.
-fn boot(name: &str) -> Result<(Vec<Measured>, Result<()>)> {
-    let image = build::build(&format!("bench/systems/{name}.toml"), None)?;
-    // An instruction takes a nanosecond, and time that nobody needs is skipped instead of slept.
-    let options = Options {
-        further: ["-icount", "shift=0,sleep=off"].map(str::to_owned).into(),
-        ..Options::default()
-    };
-    let mut guest = Guest::start(machine::command(&image, &options, Console::Program)?, LIMIT)?;
-    let ended = guest.wait_for(&Pattern::text(END));
-    let transcript = guest.transcript();
-    let ended = ended.with_context(|| {
-        format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end())
-    });
-    let lines = transcript.lines().filter_map(|line| line.strip_prefix("BENCH "));
-    Ok((lines.map(Measured::parse).collect::<Result<_>>()?, ended))
 }

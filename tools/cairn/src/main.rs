@@ -35,13 +35,19 @@ enum Command {
         /// Only benchmarks with this in their name
         #[arg(default_value = "")]
         filter: String,
+        /// In cycles, on a simulated board: `rocket-rtl` or `cva6-rtl`
+        #[arg(long, value_name = "NAME")]
+        board: Option<String>,
+        /// Only a few benchmarks, for simulated boards: under two minutes
+        #[arg(long)]
+        quick: bool,
         /// Write the results there as well
         #[arg(long, value_name = "FILE")]
         json: Option<PathBuf>,
-        /// Fail when a median is more than 3 % above its limit in bench/limits.toml
+        /// Fail when a median is more than 3 % above its limit, in bench/limits.toml or of the board
         #[arg(long)]
         check: bool,
-        /// Write the medians to bench/limits.toml
+        /// Write the medians as limits
         #[arg(long, conflicts_with = "check")]
         set_limits: bool,
     },
@@ -143,8 +149,9 @@ fn execute(command: Command) -> Result<u8> {
     match command {
         Command::Run(arguments) => start(arguments),
         Command::Test { filter, on } => Ok(u8::from(!test::run(&filter, on.board.as_deref())?)),
-        Command::Bench { filter, json, check, set_limits } => {
-            Ok(u8::from(!bench::run(&bench::Request { filter, json, check, set_limits })?))
+        Command::Bench { filter, board, quick, json, check, set_limits } => {
+            let request = bench::Request { filter, board, quick, json, check, set_limits };
+            Ok(u8::from(!bench::run(&request)?))
         }
         Command::Build { system, on } => {
             let image = build::build(&system, on.board.as_deref())?;

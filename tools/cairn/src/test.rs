@@ -79,7 +79,7 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     // The benchmarks take longest, so they begin first.
     let mut machine: Vec<Job> = match choice {
         _ if board.is_some() => Vec::new(),
-        Choice::Bench | Choice::Part => bench::job(filter).into_iter().collect(),
+        Choice::Bench | Choice::Part => bench::jobs(filter),
         Choice::System | Choice::Host | Choice::Systems => Vec::new(),
     };
     let chosen = systems.iter().filter(|name| match choice {

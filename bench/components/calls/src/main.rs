@@ -6,9 +6,11 @@
 use cairn::Error;
 use cairn::abi::domain::PORTAL_FIRST_IMPORT;
 use cairn::exclusive::Exclusive;
+use cairn::measure::Cost;
 use cairn::window::WriteWindow;
 use cairn_bench::{
-    Distribution, Link, LinkProxy, Meter, PAGE, Page, Report, SAMPLES, SHORT_CIRCUIT, method,
+    Link, LinkProxy, Meter, PAGE, Page, Report, Rounds, SAMPLES, SHORT_CIRCUIT, Samples, method,
+    settled,
 };
 use core::fmt::Arguments;
 
@@ -42,11 +44,12 @@ impl Link for Own {
     fn touch(&self, _buffer: WriteWindow, _next: u64) -> Result<(), Error> {
         Err(Error::NotSupported)
     }
-    fn own_instructions(&self, _method: u64) -> Result<u64, Error> {
+    fn own_cost(&self, _method: u64) -> Result<u64, Error> {
         let [Some(entry), ..] = LinkProxy::entries::<CairnExport_link>() else {
             return Err(Error::NotFound);
         };
-        Ok(Meter::new().entry(entry, &[0; 8]))
+        let meter = Meter::new();
+        Ok(settled(|| meter.entry(entry, &[0; 8])).to_word())
     }
 }
 
@@ -71,10 +74,11 @@ fn main() {
 }
 
 /// As many samples as there is room for, after the warm-up.
-fn take(samples: &mut Distribution, measure: impl Fn() -> u64) {
-    for round in 0..WARM_UP + SAMPLES {
+fn take(samples: &mut Samples, mut measure: impl FnMut() -> Cost) {
+    let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
+    for round in rounds.all() {
         let cost = measure();
-        if round >= WARM_UP {
+        if rounds.counts(round) {
             samples.add(cost);
         }
     }
@@ -91,9 +95,9 @@ fn chains(
     next: u32,
 ) {
     for (link, domains) in chain.iter().zip(domains..) {
-        let own = own_instructions(chain, link, domains, method::PASS);
         let words = [0, next.into(), 2, 3, 0, 0, 0, 0];
         report.samples(format_args!("{name}.{domains}"), legs(domains), |samples| {
+            let own = own_cost(chain, link, domains, method::PASS);
             take(samples, || meter.portal(link.first_portal() + method::PASS, &words) - own);
         });
     }
@@ -103,9 +107,10 @@ fn legs(domains: usize) -> u64 {
     2 * (domains as u64 - 1).max(1)
 }
 
-/// What the domains of the chain that begins with `link` execute themselves.
-fn own_instructions(chain: &[LinkProxy], link: &LinkProxy, domains: usize, method: u32) -> u64 {
-    let ask = |link: &LinkProxy| link.own_instructions(method.into()).expect("a link answers");
+/// What the domains of the chain that begins with `link` take themselves.
+fn own_cost(chain: &[LinkProxy], link: &LinkProxy, domains: usize, method: u32) -> Cost {
+    let ask =
+        |link: &LinkProxy| Cost::from_word(link.own_cost(method.into()).expect("a link answers"));
     // The chain of `n` domains goes through those of fewer, down to that of two, which is the end's.
     let first = chain.iter().position(|other| other == link).unwrap_or(0);
     chain[..=first].iter().rev().take(domains.saturating_sub(1).max(1)).map(ask).sum()
@@ -114,28 +119,29 @@ fn own_instructions(chain: &[LinkProxy], link: &LinkProxy, domains: usize, metho
 /// Chains in which every domain passes a page of its own in a window; and, for two domains, what that
 /// costs beside the same call without.
 fn windows(report: &mut Report, meter: &Meter, chain: &[LinkProxy]) {
-    let first = &chain[0];
-    let plain = meter.portal(first.first_portal() + method::PASS, &[0; 8])
-        - own_instructions(chain, first, 2, method::PASS);
-    let mut measure =
-        |name: Arguments, link: &LinkProxy, domains: usize, method: u32, less: u64| {
-            let less = less + own_instructions(chain, link, domains, method);
-            report.samples(name, legs(domains), |samples| {
-                PAGES.with(|page| {
-                    let words = [0, page.address(), PAGE, NEXT_NEW.into(), 0, 0, 0, 0];
-                    for round in 0..WARM_UP + SAMPLES {
-                        let cost = meter.portal(link.first_portal() + method, &words) - less;
-                        if round >= WARM_UP {
-                            samples.add(cost);
-                        }
-                    }
-                });
+    let mut measure = |name: Arguments,
+                       link: &LinkProxy,
+                       domains: usize,
+                       method: u32,
+                       less: &dyn Fn() -> Cost| {
+        report.samples(name, legs(domains), |samples| {
+            let less = less() + own_cost(chain, link, domains, method);
+            PAGES.with(|page| {
+                let words = [0, page.address(), PAGE, NEXT_NEW.into(), 0, 0, 0, 0];
+                take(samples, || meter.portal(link.first_portal() + method, &words) - less);
             });
-        };
-    measure(format_args!("portal.window.extra"), first, 2, method::LEAVE, plain);
+        });
+    };
+    let first = &chain[0];
+    let plain = || {
+        settled(|| meter.portal(first.first_portal() + method::PASS, &[0; 8]))
+            - own_cost(chain, first, 2, method::PASS)
+    };
+    measure(format_args!("portal.window.extra"), first, 2, method::LEAVE, &plain);
     for (name, method) in [("untouched", method::LEAVE), ("written", method::TOUCH)] {
         for (link, domains) in chain.iter().zip(2..) {
-            measure(format_args!("portal.window.{name}.{domains}"), link, domains, method, 0);
+            let name = format_args!("portal.window.{name}.{domains}");
+            measure(name, link, domains, method, &Cost::default);
         }
     }
 }

@@ -6,7 +6,7 @@
 use cairn::Error;
 use cairn::exclusive::Exclusive;
 use cairn::window::WriteWindow;
-use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page};
+use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, settled};
 
 struct Last;
 static LAST: Last = Last;
@@ -28,9 +28,14 @@ impl Link for Last {
         buffer.write(0, &[1]);
         Ok(())
     }
-    fn own_instructions(&self, method: u64) -> Result<u64, Error> {
+    fn own_cost(&self, method: u64) -> Result<u64, Error> {
         let entries = LinkProxy::entries::<CairnExport_link>();
         let entry = entries.get(method as usize).copied().flatten().ok_or(Error::NotFound)?;
-        Ok(PAGES.with(|page| Meter::new().entry(entry, &[0, page.address(), PAGE, 0, 0, 0, 0, 0])))
+        let meter = Meter::new();
+        let cost = PAGES.with(|page| {
+            let words = [0, page.address(), PAGE, 0, 0, 0, 0, 0];
+            settled(|| meter.entry(entry, &words))
+        });
+        Ok(cost.to_word())
     }
 }

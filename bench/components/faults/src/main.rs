@@ -4,11 +4,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::environment::section;
-use cairn::measure;
-use cairn::time::instructions;
-use cairn_bench::{Report, Victim};
+use cairn::measure::{self, Stamp, unused_mark};
+use cairn_bench::{Meter, Report, Rounds, Victim};
 use cairn_interfaces::{Console, Supervisor};
-use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 cairn::component! {
     name: "faults",
@@ -18,27 +16,32 @@ cairn::component! {
 
 const WARM_UP: usize = 3;
 const ROUNDS: usize = 50;
+/// A round takes as long as many calls.
+const WEIGHT: usize = 10;
 
 fn main() {
-    let mark = &section("faults").expect("the description maps the section `faults`").words(1)[0];
+    let section = section("faults").expect("the description maps the section `faults`");
+    let mark = section.words(2).as_array().expect("so many were asked for");
+    let meter = Meter::new();
+    let rounds = Rounds::new(WARM_UP, ROUNDS, WEIGHT);
     let mut report = Report::through(|bytes| _ = imports::CONSOLE.write(bytes));
     report.samples(format_args!("fault.kill_and_return"), 1, |samples| {
-        for round in 0..WARM_UP + ROUNDS {
+        for round in rounds.all() {
             // `fault` is the second method.
             let index = imports::VICTIM.first_portal() + 1;
-            let sample = measure::portal(index, &[0; 8], &AtomicI64::new(0));
+            let sample = measure::portal(index, &[0; 8], &unused_mark());
             assert!(sample.reply.status < 0, "the victim did not fault");
-            if round >= WARM_UP {
-                samples.add(measure::since_page_fault(mark.load(Relaxed) as u64, sample.end));
+            if rounds.counts(round) {
+                samples.add(meter.between(Stamp::load(mark), sample.end));
             }
             restart("victim", victim_answers);
         }
     });
     let fault = || assert!(imports::VICTIM.fault().is_err(), "the victim did not fault");
-    restarts(&mut report, "victim", fault, victim_answers);
+    restarts(&mut report, &meter, "victim", fault, victim_answers);
     let crash =
         || imports::SUPERVISOR.crash("console").expect("the supervisor crashes a component");
-    restarts(&mut report, "console", crash, || imports::CONSOLE.write(&[]).is_ok());
+    restarts(&mut report, &meter, "console", crash, || imports::CONSOLE.write(&[]).is_ok());
     report.end();
 }
 
@@ -47,15 +50,22 @@ fn victim_answers() -> bool {
 }
 
 /// From a crash until the component answers again.
-fn restarts(report: &mut Report, name: &str, crash: impl Fn(), answers: impl Fn() -> bool) {
+fn restarts(
+    report: &mut Report,
+    meter: &Meter,
+    name: &str,
+    crash: impl Fn(),
+    answers: impl Fn() -> bool,
+) {
+    let rounds = Rounds::new(WARM_UP, ROUNDS, WEIGHT);
     report.samples(format_args!("restart.{name}"), 1, |samples| {
-        for round in 0..WARM_UP + ROUNDS {
-            let begin = instructions();
+        for round in rounds.all() {
+            let begin = Stamp::begin();
             crash();
             restart(name, &answers);
-            let end = instructions();
-            if round >= WARM_UP {
-                samples.add(end - begin - 1);
+            let end = Stamp::end();
+            if rounds.counts(round) {
+                samples.add(meter.since(begin, end));
             }
         }
     });

@@ -4,11 +4,10 @@
 
 use crate::Random;
 use cairn::environment::device;
-use cairn::measure;
+use cairn::measure::{self, unused_mark};
 use cairn::registers::Registers;
 use cairn::time::instructions;
 use cairn_interfaces::{InterruptProxy, SemaphoreProxy};
-use core::sync::atomic::AtomicI64;
 
 /// Data; the low byte of the divisor while the divisor is accessible.
 const DATA: usize = 0;
@@ -74,11 +73,11 @@ impl Serial {
 
     /// Waits for the interrupt, and makes ready for the next. The first count after the wait.
     pub fn wait(&self) -> u64 {
-        let sample = measure::portal(self.semaphore.first_portal(), &[0; 8], &AtomicI64::new(0));
+        let sample = measure::portal(self.semaphore.first_portal(), &[0; 8], &unused_mark());
         assert!(sample.reply.status == 0, "waiting for the interrupt failed");
         self.empty();
         self.interrupt.acknowledge().expect("the interrupt's driver acknowledges");
-        sample.end
+        sample.end.instructions
     }
 
     fn empty(&self) {

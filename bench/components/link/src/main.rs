@@ -6,7 +6,7 @@
 use cairn::Error;
 use cairn::exclusive::Exclusive;
 use cairn::window::WriteWindow;
-use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, instead_of_next, method};
+use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, instead_of_next, method, settled};
 
 struct Middle;
 static MIDDLE: Middle = Middle;
@@ -32,15 +32,19 @@ impl Link for Middle {
         PAGE_TO_PASS.with(|page| LinkProxy::at(next as u32).touch(page.bytes(), next))
     }
     /// A short circuit stands for the next domain, and its cost is taken off.
-    fn own_instructions(&self, method: u64) -> Result<u64, Error> {
+    fn own_cost(&self, method: u64) -> Result<u64, Error> {
         let meter = Meter::new();
         let entries = LinkProxy::entries::<CairnExport_link>();
         let entry = entries.get(method as usize).copied().flatten().ok_or(Error::NotFound)?;
         let next = u64::from(instead_of_next(method as u32));
         let cost = PAGE_TO_WRITE.with(|page| match method as u32 {
-            method::PASS => meter.entry(entry, &[0, next, 0, 0, 0, 0, 0, 0]),
-            _ => meter.entry(entry, &[0, page.address(), PAGE, next, 0, 0, 0, 0]),
+            method::PASS => settled(|| meter.entry(entry, &[0, next, 0, 0, 0, 0, 0, 0])),
+            _ => {
+                let words = [0, page.address(), PAGE, next, 0, 0, 0, 0];
+                settled(|| meter.entry(entry, &words))
+            }
         });
-        Ok(cost - meter.portal(instead_of_next(method::PASS), &[0; 8]))
+        let instead = settled(|| meter.portal(instead_of_next(method::PASS), &[0; 8]));
+        Ok((cost - instead).to_word())
     }
 }

@@ -5,9 +5,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::environment;
-use cairn::time::instructions;
+use cairn::measure::Stamp;
 use cairn_bench::pipe::{CAPACITY, Pipe};
-use cairn_bench::{Report, SAMPLES, ring};
+use cairn_bench::{Meter, Report, Rounds, SAMPLES, ring};
 use cairn_interfaces::{Portals, Threads};
 
 cairn::component! {
@@ -33,7 +33,7 @@ fn main() {
     let next = open((number + 1) % ring::MEMBERS);
     let first = if number == 0 { own } else { open(0) };
     if number == 0 {
-        measure(&own, &next);
+        measure(own, next);
         return;
     }
     // A failed pipe ends this member, and then the measurement stands still: a benchmark that
@@ -46,19 +46,23 @@ fn main() {
     }
 }
 
-/// Once around the ring, the members' own instructions included.
-fn measure(own: &Pipe, next: &Pipe) {
+/// Once around the ring, the members' own instructions included. The pipes are values of a function by
+/// itself, so that the loop has them in registers.
+#[inline(never)]
+fn measure(own: Pipe, next: Pipe) {
     let mut report = Report::new();
+    let meter = Meter::new();
+    let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
     for members in [8, 4, 2, 1] {
         let pipe = if members == 1 { own } else { next };
         report.samples(format_args!("pipe.ring.{members}"), members, |samples| {
-            for round in 0..WARM_UP + SAMPLES {
-                let begin = instructions();
+            for round in rounds.all() {
+                let begin = Stamp::begin();
                 let result = pipe.write(members as u8 - 1).and_then(|()| own.read());
-                let end = instructions();
+                let end = Stamp::end();
                 assert!(result == Ok(0), "the byte came back changed");
-                if round >= WARM_UP {
-                    samples.add(end - begin - 1);
+                if rounds.counts(round) {
+                    samples.add(meter.since(begin, end));
                 }
             }
         });

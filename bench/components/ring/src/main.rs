@@ -5,8 +5,8 @@
 #![forbid(unsafe_code)]
 
 use cairn::environment;
-use cairn::measure;
-use cairn_bench::{Meter, Report, SAMPLES, ring};
+use cairn::measure::{self, Cost, Mark, Stamp};
+use cairn_bench::{Meter, Report, Rounds, SAMPLES, ring};
 use cairn_interfaces::{Portals, SemaphoreProxy, Threads};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -18,14 +18,14 @@ cairn::component! {
 
 const WARM_UP: usize = 100;
 
-/// The shared section: what the member did that had the token last, in counts of instructions.
+/// The shared section: what the member did that had the token last, and when.
 struct Board {
     /// Before its V.
-    give_begin: &'static AtomicI64,
+    give_begin: &'static Mark,
     /// After its V.
-    give_end: &'static AtomicI64,
+    give_end: &'static Mark,
     /// Before the P of whoever called it last.
-    take_begin: &'static AtomicI64,
+    take_begin: &'static Mark,
     /// How many members take part.
     active: &'static AtomicI64,
 }
@@ -38,11 +38,9 @@ struct Member {
 }
 
 fn main() {
-    let [give_begin, give_end, take_begin, active] =
-        environment::section("ring").expect("the description maps the section `ring`").words(4)
-    else {
-        return;
-    };
+    let section = environment::section("ring").expect("the description maps the section `ring`");
+    let ([give_begin, give_end, take_begin, ..], _) = section.words(6).as_chunks() else { return };
+    let active = &section.words(7)[6];
     let number = ring::member();
     let [own] = ring::publish(imports::PORTALS, &[("token", 0)]);
     let open = |member| ring::open(imports::PORTALS, imports::THREADS, "ring", member, "token");
@@ -61,8 +59,8 @@ fn main() {
 }
 
 impl Member {
-    /// P: the first method. The count after it.
-    fn take(&self) -> u64 {
+    /// P: the first method. The stamp after it.
+    fn take(&self) -> Stamp {
         let sample = measure::portal(self.own.first_portal(), &[0; 8], self.board.take_begin);
         assert!(sample.reply.status == 0, "P failed");
         sample.end
@@ -74,17 +72,18 @@ impl Member {
         let next = if last { self.first } else { self.next };
         let sample = measure::portal(next.first_portal() + 1, &[0; 8], self.board.give_begin);
         assert!(sample.reply.status == 0, "V failed");
-        self.board.give_end.store(sample.end as i64, Relaxed);
+        sample.end.store(self.board.give_end);
     }
 
     fn measure(&self) {
         let mut report = Report::new();
         let meter = Meter::new();
+        let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
         report.samples(format_args!("semaphore.uncontended"), 2, |samples| {
-            for round in 0..WARM_UP + SAMPLES {
+            for round in rounds.all() {
                 let v = meter.portal(self.own.first_portal() + 1, &[0; 8]);
                 let p = meter.portal(self.own.first_portal(), &[0; 8]);
-                if round >= WARM_UP {
+                if rounds.counts(round) {
                     samples.add(v + p);
                 }
             }
@@ -92,10 +91,10 @@ impl Member {
         for members in [8, 4, 2, 1] {
             self.board.active.store(members, Relaxed);
             report.samples(format_args!("semaphore.ring.{members}"), 1, |samples| {
-                for round in 0..WARM_UP + SAMPLES {
+                for round in rounds.all() {
                     self.give(0);
                     let end = self.take();
-                    if let Some(hop) = self.hop(&meter, end).filter(|_| round >= WARM_UP) {
+                    if let Some(hop) = self.hop(&meter, end).filter(|_| rounds.counts(round)) {
                         samples.add(hop);
                     }
                 }
@@ -107,11 +106,10 @@ impl Member {
     /// From the V of the member before to this one's return from P, without what that member
     /// executed itself between its V and its P. `None` if its time slice ended between the two: then
     /// it did not hand over by its P.
-    fn hop(&self, meter: &Meter, end: u64) -> Option<u64> {
-        let count = |word: &AtomicI64| word.load(Relaxed) as u64;
-        let (begin, gave) = (count(self.board.give_begin), count(self.board.give_end));
-        let took = count(self.board.take_begin);
-        let ordered = begin < gave && gave < took && took < end;
+    fn hop(&self, meter: &Meter, end: Stamp) -> Option<Cost> {
+        let [begin, gave, took] =
+            [self.board.give_begin, self.board.give_end, self.board.take_begin].map(Stamp::load);
+        let ordered = [begin, gave, took, end].is_sorted_by_key(|stamp| stamp.instructions);
         ordered.then(|| meter.between(begin, gave) + meter.between(took, end))
     }
 }

@@ -3,13 +3,10 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::component::Interface;
-use cairn::measure;
+use cairn::measure::{self, Cost, Mark, Stamp, unused_mark};
 use cairn::thread::Stack;
-use cairn::time::instructions;
-use cairn_bench::{Link, Meter, Report};
+use cairn_bench::{Link, Meter, Report, Rounds};
 use cairn_interfaces::{PortalControl, Portals, Threads, spawn};
-use core::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
     name: "services",
@@ -27,30 +24,32 @@ const AFTER_CREATOR: u8 = 10;
 
 static CREATOR_STACK: Stack<16384> = Stack::new();
 static STACK: Stack<4096> = Stack::new();
-/// The instruction count of the created thread.
-static COUNT: AtomicU64 = AtomicU64::new(0);
+/// The stamp of the created thread.
+static NOTED: Mark = unused_mark();
 
 fn main() {
     let mut report = Report::new();
+    let meter = Meter::new();
+    let rounds = Rounds::new(WARM_UP, ROUNDS, 1);
     for specification in ["smcii", "npcwi"] {
         report.samples(format_args!("portal.generate.{specification}"), 1, |samples| {
-            for round in 0..WARM_UP + ROUNDS {
+            for round in rounds.all() {
                 let cost = imports::CONTROL.measure(specification).expect("the portal is made");
-                if round >= WARM_UP {
-                    samples.add(cost - 1);
+                if rounds.counts(round) {
+                    samples.add(Cost::from_word(cost) - meter.reading());
                 }
             }
         });
     }
     report.samples(format_args!("portal.open"), 1, |samples| {
-        for round in 0..WARM_UP + ROUNDS {
-            let begin = instructions();
+        for round in rounds.all() {
+            let begin = Stamp::begin();
             let opened = imports::PORTALS.open_object::<dyn Link>("end.link");
-            let end = instructions();
+            let end = Stamp::end();
             let first = opened.expect("the export can be opened").first_portal();
             imports::PORTALS.close(first.into()).expect("the portals can be closed");
-            if round >= WARM_UP {
-                samples.add(end - begin - 1);
+            if rounds.counts(round) {
+                samples.add(meter.since(begin, end));
             }
         }
     });
@@ -60,41 +59,48 @@ fn main() {
     creator.join().expect("the thread ends");
 }
 
-/// A created thread notes when it runs.
-fn note(_argument: u64) {
-    COUNT.store(instructions(), Relaxed);
+/// A created thread notes when it begins to run.
+fn note_begin(_argument: u64) {
+    Stamp::end().store(&NOTED);
+}
+
+/// A thread notes when it has nothing left to do.
+fn note_end(_argument: u64) {
+    Stamp::begin().store(&NOTED);
 }
 
 fn threads() {
     let mut report = Report::new();
     let meter = Meter::new();
+    let rounds = Rounds::new(WARM_UP, ROUNDS, 1);
     // `Threads::spawn` is the third method, `join` the fourth.
     let first = imports::THREADS.first_portal();
     report.samples(format_args!("thread.create"), 1, |samples| {
-        for round in 0..WARM_UP + ROUNDS {
-            let claim = STACK.claim(note, 0).expect("the thread before has ended");
+        for round in rounds.all() {
+            let claim = STACK.claim(note_begin, 0).expect("the thread before has ended");
             let start = claim.start();
             let words =
                 [0, 0, 0, start.entry(), start.stack(), start.argument(), BEFORE_CREATOR.into(), 0];
-            let sample = measure::portal(first + 2, &words, &AtomicI64::new(0));
+            let sample = measure::portal(first + 2, &words, &unused_mark());
             assert!(sample.reply.status == 0, "spawning failed");
-            if round >= WARM_UP {
-                samples.add(meter.between(sample.begin, COUNT.load(Relaxed)));
+            if rounds.counts(round) {
+                samples.add(meter.between(sample.begin, Stamp::load(&NOTED)));
             }
         }
     });
     report.samples(format_args!("thread.join"), 1, |samples| {
-        for round in 0..WARM_UP + ROUNDS {
-            let thread = spawn(imports::THREADS, &STACK, note, 0, AFTER_CREATOR)
+        for round in rounds.all() {
+            let thread = spawn(imports::THREADS, &STACK, note_end, 0, AFTER_CREATOR)
                 .expect("the quota has room");
             let words = [0, 0, 0, thread.name(), 0, 0, 0, 0];
-            let sample = measure::portal(first + 3, &words, &AtomicI64::new(0));
+            let sample = measure::portal(first + 3, &words, &unused_mark());
+            let ended = Stamp::load(&NOTED);
             assert!(
-                sample.reply.status == 0 && sample.begin < COUNT.load(Relaxed),
+                sample.reply.status == 0 && sample.begin.instructions < ended.instructions,
                 "joining did not wait"
             );
-            if round >= WARM_UP {
-                samples.add(sample.end - COUNT.load(Relaxed) - 1);
+            if rounds.counts(round) {
+                samples.add(meter.since(ended, sample.end));
             }
         }
     });

@@ -20,7 +20,7 @@ impl Victim for Server {
         Ok(())
     }
     fn fault(&self) -> Result<u64, Error> {
-        let words = section("faults").ok_or(Error::NotFound)?.words(1);
-        Ok(cairn::measure::page_fault(&words[0]))
+        let words = section("faults").ok_or(Error::NotFound)?.words(2);
+        Ok(cairn::measure::page_fault(words.as_array().ok_or(Error::NotFound)?))
     }
 }

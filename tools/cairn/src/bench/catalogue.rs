@@ -1,5 +1,7 @@
-//! `bench/benchmarks.toml` and the figures of other systems in `bench/reference/`.
+//! `bench/benchmarks.toml` and the figures of other systems in `bench/reference/`, as they are for QEMU or
+//! for a simulated board.
 
+use super::results::Measured;
 use crate::paths;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
@@ -29,8 +31,37 @@ pub struct Benchmark {
     pub traces: Vec<String>,
     /// Why nothing measures it.
     pub missing: Option<String>,
-    /// The most it may cost.
+    /// The most it may cost: instructions, or cycles of the board.
     pub budget: Option<f64>,
+    /// The most it may cost on simulated boards, by their names.
+    #[serde(default)]
+    pub cycles: BTreeMap<String, f64>,
+    /// Why it is not measured on simulated boards.
+    pub no_cycles: Option<String>,
+    /// The least that any system can do for it.
+    pub floor: Option<Floor>,
+    /// Whether a quick run measures it as well.
+    #[serde(default)]
+    pub quick: bool,
+}
+
+/// What no system can go below, as `boards/rtl/floor` measures it on each core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Floor {
+    /// A trap into supervisor mode and back.
+    Trap,
+    /// A protected switch to another domain: half of there and back.
+    Switch,
+}
+
+/// Which benchmarks.
+#[derive(Clone, Debug, Default)]
+pub struct Filter {
+    /// Those with this in their name,
+    pub part: String,
+    /// and of them only those of a quick run.
+    pub quick: bool,
 }
 
 /// A plot of several benchmarks.
@@ -81,26 +112,51 @@ struct File {
     plot: Vec<Plot>,
 }
 
+/// Another system's figures on simulated boards.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CycleReference {
+    system: String,
+    /// By the name of the board.
+    figures: BTreeMap<String, BTreeMap<String, Figure>>,
+}
+
 impl Catalogue {
-    /// Reads and checks the files.
-    pub fn read() -> Result<Catalogue> {
-        let file: File = read("bench/benchmarks.toml")?;
-        let references = ["sel4", "linux", "pebble"]
-            .iter()
-            .map(|name| read(&format!("bench/reference/{name}.toml")))
-            .collect::<Result<_>>()?;
-        let catalogue = Catalogue { benchmarks: file.benchmark, plots: file.plot, references };
+    /// Reads and checks the files, for QEMU or for a simulated board.
+    pub fn read(board: Option<&str>) -> Result<Catalogue> {
+        let File { benchmark, plot } = read("bench/benchmarks.toml")?;
+        let references = match board {
+            None => ["sel4", "linux", "pebble"]
+                .iter()
+                .map(|name| read(&format!("bench/reference/{name}.toml")))
+                .collect::<Result<_>>()?,
+            Some(board) => {
+                let mut reference: CycleReference = read("bench/reference/sel4-rtl.toml")?;
+                let figures = reference.figures.remove(board).unwrap_or_default();
+                vec![Reference { system: reference.system, unit: "cycles".to_owned(), figures }]
+            }
+        };
+        let mut catalogue = Catalogue { benchmarks: benchmark, plots: plot, references };
         catalogue.check()?;
+        if let Some(board) = board {
+            catalogue.benchmarks.iter_mut().for_each(|benchmark| benchmark.put_on(board));
+        }
         Ok(catalogue)
     }
 
     fn check(&self) -> Result<()> {
         let mut names = BTreeSet::new();
-        for Benchmark { name, system, traces, missing, .. } in &self.benchmarks {
+        for benchmark in &self.benchmarks {
+            let Benchmark { name, system, traces, missing, .. } = benchmark;
             if !names.insert(name.as_str()) {
                 bail!("bench/benchmarks.toml: `{name}` is there twice");
             }
             let given = [system.is_some(), !traces.is_empty(), missing.is_some()];
+            if !traces.is_empty() && benchmark.no_cycles.is_none() {
+                bail!(
+                    "bench/benchmarks.toml: `{name}`: expected `no_cycles`, the reason: only QEMU is traced"
+                );
+            }
             if given.iter().filter(|given| **given).count() != 1 {
                 bail!(
                     "bench/benchmarks.toml: `{name}`: expected one of `system`, `traces` and `missing`"
@@ -134,9 +190,43 @@ impl Catalogue {
         self.benchmarks.iter().find(|benchmark| benchmark.name == name)
     }
 
-    /// The benchmarks with `filter` in their name.
-    pub fn chosen<'a>(&'a self, filter: &'a str) -> impl Iterator<Item = &'a Benchmark> {
-        self.benchmarks.iter().filter(move |benchmark| benchmark.name.contains(filter))
+    /// The benchmarks that `filter` chooses.
+    pub fn chosen<'a>(&'a self, filter: &'a Filter) -> impl Iterator<Item = &'a Benchmark> {
+        self.benchmarks.iter().filter(move |benchmark| {
+            benchmark.name.contains(&filter.part) && (benchmark.quick || !filter.quick)
+        })
+    }
+
+    /// Of `measured`, what `filter` chooses, in the catalogue's order.
+    pub fn ordered(&self, filter: &Filter, measured: Vec<Measured>) -> Result<Vec<Measured>> {
+        if let Some(result) = measured.iter().find(|result| self.find(&result.name).is_none()) {
+            bail!(
+                "a system measured `{}`, which bench/benchmarks.toml does not have: add it",
+                result.name
+            );
+        }
+        // Without what was measured on the way but not asked for.
+        let chosen = self
+            .chosen(filter)
+            .filter_map(|benchmark| measured.iter().find(|result| result.name == benchmark.name));
+        Ok(chosen.cloned().collect())
+    }
+
+    /// The systems that measure these.
+    pub fn systems<'a>(&'a self, filter: &'a Filter) -> BTreeSet<&'a str> {
+        self.chosen(filter).filter_map(|benchmark| benchmark.system.as_deref()).collect()
+    }
+}
+
+impl Benchmark {
+    /// As it is on a simulated board.
+    fn put_on(&mut self, board: &str) {
+        self.budget = self.cycles.get(board).copied();
+        if let Some(reason) = self.no_cycles.take() {
+            self.missing = Some(reason);
+            self.system = None;
+            self.traces.clear();
+        }
     }
 }
 
@@ -159,12 +249,48 @@ mod tests {
 
     #[test]
     fn the_files_are_good() {
-        let catalogue = Catalogue::read().unwrap();
+        let catalogue = Catalogue::read(None).unwrap();
+        let exists = |file: &str| paths::root().join(file).exists();
         for benchmark in &catalogue.benchmarks {
             if let Some(system) = &benchmark.system {
-                let file = paths::root().join(format!("bench/systems/{system}.toml"));
-                assert!(file.exists(), "{}: no {}", benchmark.name, file.display());
+                let file = format!("bench/systems/{system}.toml");
+                assert!(exists(&file), "{}: no {file}", benchmark.name);
+            }
+            for board in benchmark.cycles.keys() {
+                let file = format!("boards/{board}.toml");
+                assert!(exists(&file), "{}: no {file}", benchmark.name);
             }
         }
+    }
+
+    #[test]
+    fn on_a_simulated_board_other_budgets_and_references_hold() {
+        let of = |board| {
+            let catalogue = Catalogue::read(board).unwrap();
+            let call = catalogue.find("portal.smciii.2").unwrap().clone();
+            let off = catalogue.find("interrupt.off.max").unwrap().clone();
+            let sel4 = catalogue.references[0].figures["portal.smciii.2"].value;
+            (call, off, sel4)
+        };
+        let (emulated, off, sel4) = of(None);
+        assert_eq!((emulated.budget, sel4), (Some(40.0), 254.5));
+        assert!(off.missing.is_none());
+        for board in ["rocket-rtl", "cva6-rtl"] {
+            let (call, off, sel4) = of(Some(board));
+            assert_eq!(call.budget, emulated.cycles.get(board).copied());
+            assert!(call.budget.is_some() && sel4 > 400.0);
+            assert!(off.missing.is_some() && off.traces.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_quick_run_is_a_part_of_the_whole() {
+        let catalogue = Catalogue::read(Some("rocket-rtl")).unwrap();
+        let count =
+            |part: &str, quick| catalogue.chosen(&Filter { part: part.to_owned(), quick }).count();
+        assert_eq!(count("", false), catalogue.benchmarks.len());
+        assert!(0 < count("", true) && count("", true) < count("", false));
+        assert!(count("portal", true) < count("", true));
+        assert_eq!(count("no such name", true), 0);
     }
 }

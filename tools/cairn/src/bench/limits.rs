@@ -1,71 +1,110 @@
-//! `bench/limits.toml`: the medians that were reached. A median may be at most 3 % above its own.
+//! `bench/limits.toml`, and a file for each simulated board: the medians that were reached. A median may be
+//! at most 3 % above its own.
 
-use super::catalogue::{Benchmark, Catalogue};
-use super::results::Measured;
+use super::catalogue::{Benchmark, Catalogue, Filter};
+use super::results::{Measured, Unit};
 use crate::paths;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 const TOLERANCE: f64 = 1.03;
-const HEAD: &str = "# The medians that were reached, in executed instructions. `./cairn bench --check` fails when one is
-# more than 3 % above; `./cairn bench --set-limits` writes this file.
-";
 
-fn file() -> PathBuf {
-    paths::root().join("bench/limits.toml")
+/// The limits of QEMU or of a simulated board.
+pub struct Limits {
+    /// Behind `./cairn bench`, to say how they are written.
+    options: String,
+    unit: Unit,
+    file: PathBuf,
 }
 
-fn read() -> Result<BTreeMap<String, f64>> {
-    let file = file();
-    let text = std::fs::read_to_string(&file).with_context(|| {
-        format!("cannot read {}; `./cairn bench --set-limits` writes it", paths::shown(&file))
-    })?;
-    toml::from_str(&text).with_context(|| paths::shown(&file))
-}
-
-/// A line for each benchmark of the catalogue with `filter` in its name that gave no result, or whose
-/// median is above its budget or more than 3 % above its limit.
-pub fn broken(catalogue: &Catalogue, filter: &str, results: &[Measured]) -> Result<Vec<String>> {
-    let limits = read()?;
-    let measurable = catalogue.chosen(filter).filter(|benchmark| benchmark.missing.is_none());
-    Ok(measurable.filter_map(|benchmark| complaint(benchmark, &limits, results)).collect())
-}
-
-fn complaint(
-    benchmark: &Benchmark,
-    limits: &BTreeMap<String, f64>,
-    results: &[Measured],
-) -> Option<String> {
-    let name = &benchmark.name;
-    let Some(result) = results.iter().find(|result| result.name == *name) else {
-        return Some(format!("{name}: no result; the system that measures it did not get so far"));
-    };
-    let median = result.median;
-    match (benchmark.budget, limits.get(name)) {
-        (Some(budget), _) if median > budget => {
-            Some(format!("{name}: {median}, expected at most its budget, {budget}"))
+impl Limits {
+    /// Those of QEMU, or of a simulated board.
+    pub fn of(board: Option<&str>) -> Limits {
+        match board {
+            None => Limits {
+                options: String::new(),
+                unit: Unit::Instructions,
+                file: paths::root().join("bench/limits.toml"),
+            },
+            Some(board) => Limits {
+                options: format!(" --board {board}"),
+                unit: Unit::Cycles,
+                file: paths::root().join(format!("bench/limits-{board}.toml")),
+            },
         }
-        (_, Some(limit)) if median > limit * TOLERANCE => Some(format!(
-            "{name}: {median}, expected at most 3 % above {limit}; find what made it slower, or accept it with \
-             `./cairn bench --set-limits`"
-        )),
-        (_, None) => Some(format!(
-            "{name}: no limit in bench/limits.toml; `./cairn bench --set-limits` adds it"
-        )),
-        _ => None,
     }
-}
 
-/// Writes the medians of `results` as limits; the limits of others stay.
-pub fn write(results: &[Measured]) -> Result<()> {
-    let mut limits = if file().exists() { read()? } else { BTreeMap::new() };
-    limits.extend(results.iter().map(|result| (result.name.clone(), result.median)));
-    let mut text = HEAD.to_owned();
-    for (name, limit) in &limits {
-        text += &format!("\"{name}\" = {limit:?}\n");
+    fn read(&self) -> Result<BTreeMap<String, f64>> {
+        let text = std::fs::read_to_string(&self.file).with_context(|| {
+            format!(
+                "cannot read {}; `./cairn bench{} --set-limits` writes it",
+                paths::shown(&self.file),
+                self.options
+            )
+        })?;
+        toml::from_str(&text).with_context(|| paths::shown(&self.file))
     }
-    std::fs::write(file(), text).with_context(|| format!("cannot write {}", paths::shown(&file())))
+
+    /// A line for each chosen benchmark that gave no result, or whose median is above its budget or
+    /// more than 3 % above its limit.
+    pub fn broken(
+        &self,
+        catalogue: &Catalogue,
+        filter: &Filter,
+        results: &[Measured],
+    ) -> Result<Vec<String>> {
+        let limits = self.read()?;
+        let measurable = catalogue.chosen(filter).filter(|benchmark| benchmark.missing.is_none());
+        Ok(measurable.filter_map(|benchmark| self.complaint(benchmark, &limits, results)).collect())
+    }
+
+    /// Writes the medians of `results` as limits; the limits of others stay.
+    pub fn write(&self, results: &[Measured]) -> Result<()> {
+        let mut limits = if self.file.exists() { self.read()? } else { BTreeMap::new() };
+        limits.extend(results.iter().map(|result| (result.name.clone(), result.median)));
+        let (unit, options) = (self.unit.name(), &self.options);
+        let mut text = format!(
+            "# The medians that were reached, in {unit}. `./cairn bench{options} --check` fails when one is
+# more than 3 % above; `./cairn bench{options} --set-limits` writes this file.\n"
+        );
+        for (name, limit) in &limits {
+            text += &format!("\"{name}\" = {limit:?}\n");
+        }
+        std::fs::write(&self.file, text)
+            .with_context(|| format!("cannot write {}", paths::shown(&self.file)))
+    }
+
+    fn complaint(
+        &self,
+        benchmark: &Benchmark,
+        limits: &BTreeMap<String, f64>,
+        results: &[Measured],
+    ) -> Option<String> {
+        let name = &benchmark.name;
+        let Some(result) = results.iter().find(|result| result.name == *name) else {
+            return Some(format!(
+                "{name}: no result; the system that measures it did not get so far"
+            ));
+        };
+        let median = result.median;
+        match (benchmark.budget, limits.get(name)) {
+            (Some(budget), _) if median > budget => {
+                Some(format!("{name}: {median}, expected at most its budget, {budget}"))
+            }
+            (_, Some(limit)) if median > limit * TOLERANCE => Some(format!(
+                "{name}: {median}, expected at most 3 % above {limit}; find what made it slower, or accept it with \
+             `./cairn bench{} --set-limits`",
+                self.options
+            )),
+            (_, None) => Some(format!(
+                "{name}: no limit in {}; `./cairn bench{} --set-limits` adds it",
+                paths::shown(&self.file),
+                self.options
+            )),
+            _ => None,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -79,11 +118,16 @@ mod tests {
             traces: Vec::new(),
             missing: None,
             budget,
+            cycles: BTreeMap::new(),
+            no_cycles: None,
+            floor: None,
+            quick: false,
         };
         let limits = limit.map(|limit| ("a".to_owned(), limit)).into_iter().collect();
-        let result = |median| Measured::parse(&format!("a 10 0 {median} 0 0 1")).unwrap();
+        let result =
+            |median| Measured::parse(&format!("a instructions 10 0 {median} 0 0 1")).unwrap().1;
         let results: Vec<Measured> = median.map(result).into_iter().collect();
-        complaint(&benchmark, &limits, &results)
+        Limits::of(None).complaint(&benchmark, &limits, &results)
     }
 
     #[test]

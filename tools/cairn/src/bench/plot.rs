@@ -1,7 +1,7 @@
 //! Plots of results, where the papers have a figure.
 
 use super::catalogue::Plot;
-use super::results::Measured;
+use super::results::{Measured, Unit};
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 
@@ -20,7 +20,7 @@ struct Line {
 }
 
 /// The plot as SVG; `None` if nothing of it was measured.
-pub fn draw(plot: &Plot, results: &[Measured]) -> Result<Option<String>> {
+pub fn draw(plot: &Plot, unit: Unit, results: &[Measured]) -> Result<Option<String>> {
     let lines = lines(plot, results);
     let highest =
         lines.iter().flat_map(|line| &line.points).map(|point| point.1).fold(0.0, f64::max);
@@ -30,7 +30,7 @@ pub fn draw(plot: &Plot, results: &[Measured]) -> Result<Option<String>> {
     let mut text = String::new();
     // Room for the legend above the lines.
     let top = highest * if plot.spread { 1.5 } else { 1.25 };
-    paint(plot, &lines, top, &mut text).map_err(|error| anyhow!("{}: {error}", plot.file))?;
+    paint(plot, unit, &lines, top, &mut text).map_err(|error| anyhow!("{}: {error}", plot.file))?;
     Ok(Some(text))
 }
 
@@ -65,6 +65,7 @@ fn lines(plot: &Plot, results: &[Measured]) -> Vec<Line> {
 
 fn paint(
     plot: &Plot,
+    unit: Unit,
     lines: &[Line],
     top: f64,
     text: &mut String,
@@ -94,7 +95,7 @@ fn paint(
         .x_label_formatter(&column)
         .y_label_formatter(&|count| format!("{count:.0}"))
         .x_desc(&plot.across)
-        .y_desc("executed instructions")
+        .y_desc(unit.name())
         .label_style((FONT, 13))
         .draw()?;
     for (index, line) in lines.iter().enumerate() {
@@ -143,18 +144,21 @@ mod tests {
     #[test]
     fn what_was_measured_is_drawn() {
         let results = [
-            Measured::parse("a.1 1 1 10 1 1 1").unwrap(),
-            Measured::parse("a.2 1 1 20 1 1 1").unwrap(),
+            Measured::parse("a.1 cycles 1 1 10 1 1 1").unwrap().1,
+            Measured::parse("a.2 cycles 1 1 20 1 1 1").unwrap().1,
         ];
-        let picture = draw(&plot(), &results).unwrap().unwrap();
+        let picture = draw(&plot(), Unit::Cycles, &results).unwrap().unwrap();
         assert!(
-            picture.starts_with("<svg") && picture.contains("Title") && picture.contains("domains")
+            picture.starts_with("<svg")
+                && picture.contains("Title")
+                && picture.contains("domains")
+                && picture.contains("cycles")
         );
         assert_eq!(picture.matches("<circle").count(), 2);
     }
 
     #[test]
     fn nothing_measured_is_no_plot() {
-        assert!(draw(&plot(), &[]).unwrap().is_none());
+        assert!(draw(&plot(), Unit::Cycles, &[]).unwrap().is_none());
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 use std::process::Command;
 
 /// One benchmark's result.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Measured {
     /// Its name.
     pub name: String,
@@ -18,35 +18,91 @@ pub struct Measured {
     pub max: f64,
     /// How many samples.
     pub samples: u64,
+    /// The median of executed instructions, where the results are in cycles and they can be told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<f64>,
+    /// The least that any system can do on the same machine, where that was measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub floor: Option<f64>,
+    /// The median in parts of the floor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<f64>,
     /// The smallest sample; not part of the JSON's contract.
     #[serde(skip)]
     pub minimum: f64,
 }
 
+/// In what results are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Executed instructions.
+    Instructions,
+    /// Cycles.
+    Cycles,
+}
+
+impl Unit {
+    /// For people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Unit::Instructions => "executed instructions",
+            Unit::Cycles => "cycles",
+        }
+    }
+}
+
 impl Measured {
-    /// Reads `name divisor minimum median p99 maximum samples`.
-    pub fn parse(line: &str) -> Result<Measured> {
+    /// Reads `name unit divisor minimum median p99 maximum samples`.
+    pub fn parse(line: &str) -> Result<(Unit, Measured)> {
         let explain = || {
             format!(
-                "\"BENCH {line}\": expected `BENCH name divisor minimum median p99 maximum samples`"
+                "\"BENCH {line}\": expected `BENCH name unit divisor minimum median p99 maximum samples`"
             )
         };
         let mut words = line.split_whitespace();
         let name = words.next().with_context(explain)?.to_owned();
-        let numbers: Vec<u64> =
+        let unit = match words.next() {
+            Some("instructions") => Unit::Instructions,
+            Some("cycles") => Unit::Cycles,
+            _ => return Err(anyhow::anyhow!(explain())),
+        };
+        let numbers: Vec<i64> =
             words.map(str::parse).collect::<Result<_, _>>().with_context(explain)?;
-        let [divisor @ 1..=u64::MAX, minimum, median, p99, max, samples] = numbers[..] else {
+        let [divisor @ 1..=i64::MAX, minimum, median, p99, max, samples @ 1..=i64::MAX] =
+            numbers[..]
+        else {
             return Err(anyhow::anyhow!(explain()));
         };
-        let part = |number: u64| number as f64 / divisor as f64;
-        Ok(Measured {
+        let part = |number: i64| number as f64 / divisor as f64;
+        let measured = Measured {
             name,
             median: part(median),
             p99: part(p99),
             max: part(max),
-            samples,
+            samples: samples as u64,
             minimum: part(minimum),
-        })
+            ..Measured::default()
+        };
+        Ok((unit, measured))
+    }
+
+    /// The results in the lines of a console's transcript, in one unit. Results in cycles have the
+    /// instructions beside them.
+    pub fn of_transcript(transcript: &str, unit: Unit) -> Result<Vec<Measured>> {
+        let lines = transcript.lines().filter_map(|line| line.strip_prefix("BENCH "));
+        let lines: Vec<(Unit, Measured)> = lines.map(Measured::parse).collect::<Result<_>>()?;
+        let of_unit = |unit| lines.iter().filter(move |(other, _)| *other == unit);
+        let mut results: Vec<Measured> =
+            of_unit(unit).map(|(_, measured)| measured.clone()).collect();
+        if unit == Unit::Cycles {
+            for result in &mut results {
+                let beside =
+                    of_unit(Unit::Instructions).find(|(_, other)| other.name == result.name);
+                result.instructions = beside.map(|(_, other)| other.median);
+            }
+        }
+        Ok(results)
     }
 }
 
@@ -55,8 +111,8 @@ impl Measured {
 pub struct Report {
     /// On which machine.
     pub machine: String,
-    /// `instructions` or `cycles`.
-    pub unit: String,
+    /// In what the results are.
+    pub unit: Unit,
     /// Of this repository, with `-modified` if files differ from it.
     pub commit: String,
     /// The results.
@@ -65,13 +121,8 @@ pub struct Report {
 
 impl Report {
     /// Results of this working tree.
-    pub fn new(results: Vec<Measured>) -> Result<Report> {
-        Ok(Report {
-            machine: "qemu-virt rv64 -icount shift=0".to_owned(),
-            unit: "instructions".to_owned(),
-            commit: commit()?,
-            results,
-        })
+    pub fn new(machine: String, unit: Unit, results: Vec<Measured>) -> Result<Report> {
+        Ok(Report { machine, unit, commit: commit()?, results })
     }
 }
 
@@ -100,13 +151,16 @@ mod tests {
 
     #[test]
     fn a_line_is_divided() {
-        let measured = Measured::parse("portal.npciii.2 2 130 131 131 140 10000").unwrap();
-        assert_eq!(measured.name, "portal.npciii.2");
+        let (unit, measured) =
+            Measured::parse("portal.npciii.2 instructions 2 130 131 131 140 10000").unwrap();
+        assert_eq!((unit, measured.name.as_str()), (Unit::Instructions, "portal.npciii.2"));
         assert_eq!(
             (measured.minimum, measured.median, measured.p99, measured.max),
             (65.0, 65.5, 65.5, 70.0)
         );
         assert_eq!(measured.samples, 10_000);
+        // A cost less another one may be below zero; hiding that would be a lie.
+        assert_eq!(Measured::parse("a cycles 2 -3 -1 1 1 9").unwrap().1.median, -0.5);
     }
 
     #[test]
@@ -114,28 +168,54 @@ mod tests {
         for line in [
             "",
             "name",
-            "name 0 1 2 3 4 5",
-            "name 1 2 3 4 5",
-            "name 1 2 3 x 4 5",
-            "name 1 2 3 4 5 6 7",
+            "name 1 1 2 3 4 5",
+            "name ticks 1 1 2 3 4 5",
+            "name cycles 0 1 2 3 4 5",
+            "name cycles 1 2 3 4 5",
+            "name cycles 1 2 3 x 4 5",
+            "name cycles 1 2 3 4 5 0",
+            "name cycles 1 2 3 4 5 6 7",
         ] {
             let error = format!("{:#}", Measured::parse(line).unwrap_err());
-            assert!(error.contains("expected `BENCH name divisor"), "{line}: {error}");
+            assert!(error.contains("expected `BENCH name unit divisor"), "{line}: {error}");
         }
     }
 
     #[test]
+    fn cycles_have_their_instructions_beside_them() {
+        let transcript = "boot\nBENCH a cycles 2 8 10 10 10 4\nBENCH a instructions 2 4 4 4 4 4\n\
+                          BENCH b cycles 1 7 7 7 7 4\nBENCH-END\n";
+        let results = Measured::of_transcript(transcript, Unit::Cycles).unwrap();
+        let shown: Vec<_> = results.iter().map(|r| (&*r.name, r.median, r.instructions)).collect();
+        assert_eq!(shown, [("a", 5.0, Some(2.0)), ("b", 7.0, None)]);
+        let results = Measured::of_transcript(transcript, Unit::Instructions).unwrap();
+        assert_eq!((results.len(), results[0].median, results[0].instructions), (1, 2.0, None));
+    }
+
+    #[test]
     fn the_contract_has_these_fields_and_no_others() {
-        let report = Report {
+        let (_, measured) = Measured::parse("a instructions 1 1 2 3 4 5").unwrap();
+        let report = |unit, result: &Measured| Report {
             machine: "m".into(),
-            unit: "instructions".into(),
+            unit,
             commit: "c".into(),
-            results: vec![Measured::parse("a 1 1 2 3 4 5").unwrap()],
+            results: vec![result.clone()],
         };
         let expected = serde_json::json!({
             "machine": "m", "unit": "instructions", "commit": "c",
             "results": [{ "name": "a", "median": 2.0, "p99": 3.0, "max": 4.0, "samples": 5 }],
         });
-        assert_eq!(serde_json::to_value(&report).unwrap(), expected);
+        let shown = serde_json::to_value(report(Unit::Instructions, &measured)).unwrap();
+        assert_eq!(shown, expected);
+        let cycles =
+            Measured { instructions: Some(1.0), floor: Some(0.5), ratio: Some(4.0), ..measured };
+        let expected = serde_json::json!({
+            "machine": "m", "unit": "cycles", "commit": "c",
+            "results": [{
+                "name": "a", "median": 2.0, "p99": 3.0, "max": 4.0, "samples": 5,
+                "instructions": 1.0, "floor": 0.5, "ratio": 4.0,
+            }],
+        });
+        assert_eq!(serde_json::to_value(report(Unit::Cycles, &cycles)).unwrap(), expected);
     }
 }

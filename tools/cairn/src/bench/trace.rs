@@ -104,7 +104,7 @@ pub fn line(name: &str, lengths: &Lengths) -> Option<String> {
     let samples: u64 = lengths.values().sum();
     let (minimum, _) = lengths.first_key_value()?;
     let (longest, _) = lengths.last_key_value()?;
-    Some(format!("{name} 1 {minimum} {longest} {longest} {longest} {samples}"))
+    Some(format!("{name} instructions 1 {minimum} {longest} {longest} {longest} {samples}"))
 }
 
 #[cfg(test)]
@@ -128,6 +128,6 @@ mod tests {
             log(&[kernel, user, kernel, scheduler, scheduler, next, kernel, user, kernel, user]);
         assert_eq!(count(log.as_bytes(), &[user], &mut lengths).unwrap(), 8);
         assert_eq!(lengths, Lengths::from([(1, 1), (4, 1)]));
-        assert_eq!(line("x", &lengths).unwrap(), "x 1 1 4 4 4 2");
+        assert_eq!(line("x", &lengths).unwrap(), "x instructions 1 1 4 4 4 2");
     }
 }

@@ -1,0 +1,69 @@
+//! Measuring in QEMU, in executed instructions.
+
+use super::catalogue::{Benchmark, Catalogue, Filter};
+use super::results::{Measured, Unit};
+use super::{END, Measurement, trace};
+use crate::build;
+use crate::expect::{Guest, Pattern};
+use crate::machine::{self, Console, Options};
+use anyhow::{Context, Result};
+use indicatif::ProgressBar;
+use std::time::Duration;
+
+/// Time for one benchmark system, on a slow host.
+const LIMIT: Duration = Duration::from_secs(600);
+
+/// Boots every system that measures something of interest.
+pub fn measure(
+    catalogue: &Catalogue,
+    filter: &Filter,
+    progress: &ProgressBar,
+) -> Result<Measurement> {
+    let systems = catalogue.systems(filter);
+    let traced: Vec<&Benchmark> =
+        catalogue.chosen(filter).filter(|benchmark| !benchmark.traces.is_empty()).collect();
+    progress.set_length((systems.len() + traced.len()) as u64);
+    let mut measured = Vec::new();
+    let mut complaints = Vec::new();
+    for system in systems {
+        progress.set_message(format!("system {system}"));
+        let (results, ended) = boot(system)?;
+        measured.extend(results);
+        complaints.extend(ended.err().map(|error| format!("{error:#}")));
+        progress.inc(1);
+    }
+    for benchmark in traced {
+        let mut lengths = trace::Lengths::new();
+        for system in &benchmark.traces {
+            progress.set_message(format!("trace of system {system}"));
+            trace::add(system, &mut lengths)?;
+        }
+        let line = trace::line(&benchmark.name, &lengths);
+        let result = line.map(|line| Measured::parse(&line)).transpose()?;
+        measured.extend(result.map(|(_, result)| result));
+        progress.inc(1);
+    }
+    progress.finish_and_clear();
+    Ok(Measurement {
+        machine: "qemu-virt rv64 -icount shift=0".to_owned(),
+        unit: Unit::Instructions,
+        results: catalogue.ordered(filter, measured)?,
+        complaints,
+        floors: None,
+    })
+}
+
+/// What the system `bench/systems/NAME.toml` measures; `Err` if it broke down, with what it had measured
+/// by then.
+fn boot(name: &str) -> Result<(Vec<Measured>, Result<()>)> {
+    let image = build::build(&format!("bench/systems/{name}.toml"), None)?;
+    // An instruction takes a nanosecond, and time that nobody needs is skipped instead of slept.
+    let options = Options { icount: true, skip_waiting: true, ..Options::default() };
+    let mut guest = Guest::start(machine::command(&image, &options, Console::Program)?, LIMIT)?;
+    let ended = guest.wait_for(&Pattern::text(END));
+    let transcript = guest.transcript();
+    let ended = ended.with_context(|| {
+        format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end())
+    });
+    Ok((Measured::of_transcript(&transcript, Unit::Instructions)?, ended))
+}

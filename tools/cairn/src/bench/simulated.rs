@@ -1,0 +1,202 @@
+//! Measuring on a simulated board, in cycles: the same systems, fewer samples of each benchmark.
+
+use super::catalogue::{Catalogue, Filter};
+use super::floor::Floors;
+use super::results::{Measured, Unit};
+use super::{END, Measurement};
+use crate::build::{self, Parts};
+use crate::expect::{Guest, Pattern};
+use crate::machine::{self, Console, Machine, Options};
+use anyhow::{Context, Result, bail};
+use cairn_description::System;
+use indicatif::ProgressBar;
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Duration;
+
+/// Time for one benchmark system, on a slow host.
+const LIMIT: Duration = Duration::from_secs(1800);
+/// Samples of a benchmark; those that take long take fewer.
+const SAMPLES: u32 = 100;
+/// Most characters of an instance's argument.
+const ARGUMENT: usize = 512;
+/// Where the components are that take orders.
+const COMPONENTS: &str = "bench/components/";
+
+/// What is to be run: the name of a system, and the command that boots it.
+type Job = (String, Command);
+
+/// What came of a job: its results, and what happened if it broke down.
+type Outcome = Result<(Vec<Measured>, Result<()>)>;
+
+/// Boots every system that measures something of interest, `parallel` at a time: each keeps one host
+/// processor busy.
+pub fn measure(
+    catalogue: &Catalogue,
+    board: &str,
+    filter: &Filter,
+    parallel: usize,
+    progress: &ProgressBar,
+) -> Result<Measurement> {
+    let mut jobs = Vec::new();
+    let mut core = None;
+    progress.set_message("building");
+    for name in catalogue.systems(filter) {
+        let mut parts = Parts::new(&format!("bench/systems/{name}.toml"), Some(board))?;
+        order(&mut parts.system, &wanted(catalogue, filter, name));
+        let asid_bits = parts.system.board.asid_bits;
+        let image = build::image(parts, Some(board))?;
+        match &image.machine {
+            Machine::Simulator(name) => core = Some((name.clone(), u64::from(asid_bits))),
+            Machine::Qemu(_) => bail!(
+                "the board `{board}` is not simulated: expected rocket-rtl or cva6-rtl, or no --board for QEMU"
+            ),
+        }
+        let command = machine::command(&image, &Options::default(), Console::Program)?;
+        jobs.push((name.to_owned(), command));
+    }
+    let Some((core, asid_bits)) = core else {
+        bail!(
+            "nothing that was asked for is measured on {board}; bench/benchmarks.toml has the reasons"
+        );
+    };
+    let expected = catalogue.chosen(filter).filter(|benchmark| benchmark.system.is_some()).count();
+    progress.set_length(expected as u64);
+    progress.set_message("floor");
+    let floors = Floors::measure(&core, asid_bits)?;
+    let outcomes = run(jobs, parallel, progress);
+    progress.finish_and_clear();
+    let mut measured = Vec::new();
+    let mut complaints = Vec::new();
+    for outcome in outcomes {
+        let (results, ended) = outcome?;
+        measured.extend(results);
+        complaints.extend(ended.err().map(|error| format!("{error:#}")));
+    }
+    let mut results = catalogue.ordered(filter, measured)?;
+    for result in &mut results {
+        let benchmark = catalogue.find(&result.name).expect("results are in the catalogue");
+        floors.put_beside(benchmark, result);
+    }
+    Ok(Measurement {
+        machine: format!("{board}, cycle by cycle"),
+        unit: Unit::Cycles,
+        results,
+        complaints,
+        floors: Some(floors),
+    })
+}
+
+/// The benchmarks that `system` has to measure; `None`: all of them.
+fn wanted(catalogue: &Catalogue, filter: &Filter, system: &str) -> Option<String> {
+    let names = |filter| -> Vec<&str> {
+        let measured = catalogue.chosen(filter);
+        let by_system = measured.filter(|benchmark| benchmark.system.as_deref() == Some(system));
+        by_system.map(|benchmark| benchmark.name.as_str()).collect()
+    };
+    let everything = Filter::default();
+    let (chosen, all) = (names(filter), names(&everything));
+    (chosen.len() < all.len()).then(|| chosen.join(","))
+}
+
+/// Tells the measuring components what to measure, and how often.
+fn order(system: &mut System, wanted: &Option<String>) {
+    for instance in &mut system.instances {
+        if !instance.folder.starts_with(COMPONENTS) {
+            continue;
+        }
+        let plain = format!("{} samples={SAMPLES}", instance.argument);
+        instance.argument = match wanted {
+            // If the names do not fit, all is measured, and what was not asked for is left out later.
+            Some(names) if plain.len() + names.len() + " only=".len() <= ARGUMENT => {
+                format!("{plain} only={names}")
+            }
+            _ => plain,
+        };
+    }
+}
+
+/// Runs jobs, so many at a time.
+fn run(jobs: Vec<Job>, parallel: usize, progress: &ProgressBar) -> Vec<Outcome> {
+    let left = Mutex::new(jobs.into_iter());
+    let outcomes = Mutex::new(Vec::new());
+    thread::scope(|scope| {
+        for _ in 0..parallel {
+            scope.spawn(|| {
+                loop {
+                    let next = left.lock().expect("nobody panics while taking a job").next();
+                    let Some((name, command)) = next else { break };
+                    let outcome = boot(&name, command, progress);
+                    outcomes.lock().expect("nobody panics while storing").push(outcome);
+                }
+            });
+        }
+    });
+    outcomes.into_inner().expect("nobody panics while storing")
+}
+
+fn boot(name: &str, command: Command, progress: &ProgressBar) -> Outcome {
+    let mut guest = Guest::start(command, LIMIT)?;
+    let line = Pattern::expression(&format!("^BENCH (\\S+) cycles .*\n|^{END}"))?;
+    let mut seen = 0;
+    let ended = loop {
+        if let Err(error) = guest.wait_for(&line) {
+            break Err(error);
+        }
+        let transcript = guest.transcript();
+        let results = transcript.lines().filter(|line| line.contains(" cycles ")).count();
+        if transcript.contains(END) {
+            break Ok(());
+        }
+        if results > seen {
+            seen = results;
+            progress.set_message(format!("system {name}"));
+            progress.inc(1);
+        }
+    };
+    let transcript = guest.transcript();
+    let ended = ended.with_context(|| {
+        format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end())
+    });
+    Ok((Measured::of_transcript(&transcript, Unit::Cycles)?, ended))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paths;
+
+    fn system(wanted: Option<&str>) -> System {
+        let path = "bench/systems/yields.toml";
+        let mut system = cairn_description::load(&paths::root(), path, Some("rocket-rtl")).unwrap();
+        order(&mut system, &wanted.map(str::to_owned));
+        system
+    }
+
+    fn argument(system: &System, name: &str) -> String {
+        system.instances[system.instance(name).unwrap()].argument.clone()
+    }
+
+    #[test]
+    fn only_measuring_components_get_orders() {
+        let all = system(None);
+        assert_eq!(argument(&all, "yielder0"), "first samples=100");
+        assert_eq!(argument(&all, "idle"), "");
+        let some = system(Some("thread.yield.2"));
+        assert_eq!(argument(&some, "yielder3"), "3 samples=100 only=thread.yield.2");
+        let long = system(Some(&"x".repeat(600)));
+        assert_eq!(argument(&long, "yielder3"), "3 samples=100");
+    }
+
+    #[test]
+    fn a_system_that_measures_all_of_its_benchmarks_needs_no_names() {
+        let catalogue = Catalogue::read(Some("rocket-rtl")).unwrap();
+        let wanted = |part: &str| {
+            let filter = Filter { part: part.to_owned(), quick: false };
+            wanted(&catalogue, &filter, "yields")
+        };
+        assert_eq!(wanted("thread.yield"), None);
+        assert_eq!(wanted("thread.yield.4").as_deref(), Some("thread.yield.4"));
+    }
+}
