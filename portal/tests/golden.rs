@@ -38,7 +38,10 @@ fn disassemble(name: &str, words: &[u32]) -> Vec<String> {
         let instruction = instruction.split('#').next().unwrap().trim().replacen('\t', " ", 1);
         match u64::from_str_radix(address.trim(), 16).expect("objdump shows an address") % 4 {
             0 => lines.push(instruction),
-            _ => *lines.last_mut().expect("the first half of the word") += &format!("; {instruction}"),
+            _ => {
+                *lines.last_mut().expect("the first half of the word") +=
+                    &format!("; {instruction}")
+            }
         }
     }
     assert_eq!(lines.len(), words.len(), "a line for each instruction");

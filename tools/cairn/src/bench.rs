@@ -7,6 +7,7 @@ mod floor;
 mod limits;
 mod plot;
 mod results;
+mod retired;
 mod simulated;
 mod table;
 mod trace;

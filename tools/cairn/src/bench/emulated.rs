@@ -38,9 +38,7 @@ pub fn measure(
             progress.set_message(format!("trace of system {system}"));
             trace::add(system, &mut lengths)?;
         }
-        let line = trace::line(&benchmark.name, &lengths);
-        let result = line.map(|line| Measured::parse(&line)).transpose()?;
-        measured.extend(result.map(|(_, result)| result));
+        measured.extend(trace::result(&benchmark.name, &lengths));
         progress.inc(1);
     }
     progress.finish_and_clear();

@@ -116,10 +116,10 @@ mod tests {
             name: "a".to_owned(),
             system: Some("s".to_owned()),
             traces: Vec::new(),
+            boot: None,
             missing: None,
             budget,
             cycles: BTreeMap::new(),
-            no_cycles: None,
             floor: None,
             quick: false,
         };

@@ -53,6 +53,20 @@ impl Unit {
 }
 
 impl Measured {
+    /// What is the same each time, so that one sample tells it.
+    pub fn once(name: &str, value: u64) -> Measured {
+        let value = value as f64;
+        Measured {
+            name: name.to_owned(),
+            median: value,
+            p99: value,
+            max: value,
+            minimum: value,
+            samples: 1,
+            ..Measured::default()
+        }
+    }
+
     /// Reads `name unit divisor minimum median p99 maximum samples`.
     pub fn parse(line: &str) -> Result<(Unit, Measured)> {
         let explain = || {

@@ -1,13 +1,14 @@
 //! Measuring on a simulated board, in cycles: the same systems, fewer samples of each benchmark.
 
-use super::catalogue::{Catalogue, Filter};
+use super::catalogue::{Benchmark, Boot, Catalogue, Filter};
 use super::floor::Floors;
 use super::results::{Measured, Unit};
-use super::{END, Measurement};
+use super::{END, Measurement, retired, trace};
 use crate::build::{self, Parts};
 use crate::expect::{Guest, Pattern};
 use crate::machine::{self, Console, Machine, Options};
-use anyhow::{Context, Result, bail};
+use crate::paths;
+use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
 use indicatif::ProgressBar;
 use std::process::Command;
@@ -24,8 +25,8 @@ const ARGUMENT: usize = 512;
 /// Where the components are that take orders.
 const COMPONENTS: &str = "bench/components/";
 
-/// What is to be run: the name of a system, and the command that boots it.
-type Job = (String, Command);
+/// What is to be run beside others.
+type Job<'a> = Box<dyn FnOnce() -> Outcome + Send + 'a>;
 
 /// What came of a job: its results, and what happened if it broke down.
 type Outcome = Result<(Vec<Measured>, Result<()>)>;
@@ -39,33 +40,32 @@ pub fn measure(
     parallel: usize,
     progress: &ProgressBar,
 ) -> Result<Measurement> {
-    let mut jobs = Vec::new();
-    let mut core = None;
-    progress.set_message("building");
-    for name in catalogue.systems(filter) {
-        let mut parts = Parts::new(&format!("bench/systems/{name}.toml"), Some(board))?;
-        order(&mut parts.system, &wanted(catalogue, filter, name));
-        let asid_bits = parts.system.board.asid_bits;
-        let image = build::image(parts, Some(board))?;
-        match &image.machine {
-            Machine::Simulator(name) => core = Some((name.clone(), u64::from(asid_bits))),
-            Machine::Qemu(_) => bail!(
-                "the board `{board}` is not simulated: expected rocket-rtl or cva6-rtl, or no --board for QEMU"
-            ),
-        }
-        let command = machine::command(&image, &Options::default(), Console::Program)?;
-        jobs.push((name.to_owned(), command));
-    }
-    let Some((core, asid_bits)) = core else {
+    let Board { core, asid_bits } = Board::load(board)?;
+    let chosen = || catalogue.chosen(filter);
+    if chosen().all(|benchmark| benchmark.missing.is_some()) {
         bail!(
             "nothing that was asked for is measured on {board}; bench/benchmarks.toml has the reasons"
         );
-    };
-    let expected = catalogue.chosen(filter).filter(|benchmark| benchmark.system.is_some()).count();
-    progress.set_length(expected as u64);
+    }
+    progress.set_length(chosen().filter(|benchmark| benchmark.missing.is_none()).count() as u64);
+    progress.set_message("building");
+    let mut jobs: Vec<Job> = Vec::new();
+    for name in catalogue.systems(filter) {
+        let mut parts = Parts::new(&format!("bench/systems/{name}.toml"), Some(board))?;
+        order(&mut parts.system, &wanted(catalogue, filter, name));
+        let image = build::image(parts, Some(board))?;
+        let command = machine::command(&image, &Options::default(), Console::Program)?;
+        jobs.push(Box::new(move || boot(name, command, progress)));
+    }
+    for benchmark in chosen().filter(|benchmark| !benchmark.traces.is_empty()) {
+        jobs.push(Box::new(move || interrupts_off(benchmark, board, progress)));
+    }
+    if chosen().any(|benchmark| benchmark.boot.is_some()) {
+        jobs.push(Box::new(move || from_reset(catalogue, board, progress)));
+    }
     progress.set_message("floor");
     let floors = Floors::measure(&core, asid_bits)?;
-    let outcomes = run(jobs, parallel, progress);
+    let outcomes = run(jobs, parallel);
     progress.finish_and_clear();
     let mut measured = Vec::new();
     let mut complaints = Vec::new();
@@ -117,8 +117,53 @@ fn order(system: &mut System, wanted: &Option<String>) {
     }
 }
 
+/// What stands for a board.
+struct Board {
+    core: String,
+    asid_bits: u64,
+}
+
+impl Board {
+    fn load(name: &str) -> Result<Board> {
+        let board = cairn_description::load_board(&paths::root(), name)
+            .map_err(|report| anyhow!("{report}"))?;
+        match Machine::of(&board)? {
+            Machine::Simulator(core) => Ok(Board { core, asid_bits: board.asid_bits.into() }),
+            Machine::Qemu(_) => bail!(
+                "the board `{name}` is not simulated: expected rocket-rtl or cva6-rtl, or no --board for QEMU"
+            ),
+        }
+    }
+}
+
+/// The longest time without an interrupt, from the traces of several systems.
+fn interrupts_off(benchmark: &Benchmark, board: &str, progress: &ProgressBar) -> Outcome {
+    let mut lengths = trace::Lengths::new();
+    for system in &benchmark.traces {
+        progress.set_message(format!("trace of system {system}"));
+        retired::add(system, board, &mut lengths)?;
+    }
+    progress.inc(1);
+    Ok((trace::result(&benchmark.name, &lengths).into_iter().collect(), Ok(())))
+}
+
+/// How soon after reset components run.
+fn from_reset(catalogue: &Catalogue, board: &str, progress: &ProgressBar) -> Outcome {
+    progress.set_message("boot");
+    let [any, hello] = retired::boot(board)?;
+    let results = catalogue.benchmarks.iter().filter_map(|benchmark| {
+        let cycles = match benchmark.boot? {
+            Boot::Any => any,
+            Boot::Hello => hello,
+        };
+        Some(Measured::once(&benchmark.name, cycles))
+    });
+    progress.inc(1);
+    Ok((results.collect(), Ok(())))
+}
+
 /// Runs jobs, so many at a time.
-fn run(jobs: Vec<Job>, parallel: usize, progress: &ProgressBar) -> Vec<Outcome> {
+fn run(jobs: Vec<Job>, parallel: usize) -> Vec<Outcome> {
     let left = Mutex::new(jobs.into_iter());
     let outcomes = Mutex::new(Vec::new());
     thread::scope(|scope| {
@@ -126,8 +171,8 @@ fn run(jobs: Vec<Job>, parallel: usize, progress: &ProgressBar) -> Vec<Outcome> 
             scope.spawn(|| {
                 loop {
                     let next = left.lock().expect("nobody panics while taking a job").next();
-                    let Some((name, command)) = next else { break };
-                    let outcome = boot(&name, command, progress);
+                    let Some(job) = next else { break };
+                    let outcome = job();
                     outcomes.lock().expect("nobody panics while storing").push(outcome);
                 }
             });
@@ -165,7 +210,6 @@ fn boot(name: &str, command: Command, progress: &ProgressBar) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paths;
 
     fn system(wanted: Option<&str>) -> System {
         let path = "bench/systems/yields.toml";

@@ -4,11 +4,12 @@
 //! every other instance (`sie`). So a run of instructions outside the other instances is a time
 //! during which no interrupt is taken.
 
-use cairn_abi::address::{REGION_SIZE, region};
+use super::results::Measured;
 use crate::build::{self, Parts};
 use crate::machine::{self, Console, Options};
 use crate::qemu;
 use anyhow::{Context, Result, bail};
+use cairn_abi::address::{REGION_SIZE, region};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
@@ -27,7 +28,7 @@ const TRACE: [&str; 7] = [
     "shift=0,sleep=off",
 ];
 
-/// How often each length of time occurred, in instructions.
+/// How often each length of time occurred, in instructions or cycles.
 pub type Lengths = BTreeMap<u64, u64>;
 
 /// Adds the times of the system `bench/systems/NAME.toml`.
@@ -54,7 +55,7 @@ pub fn add(name: &str, lengths: &mut Lengths) -> Result<()> {
 }
 
 /// Where the regions of the instances that run with interrupts on begin.
-fn interruptible(parts: &Parts) -> Vec<u64> {
+pub fn interruptible(parts: &Parts) -> Vec<u64> {
     let roles = &parts.system.roles;
     let off = [Some(roles.scheduler), roles.interrupts];
     let instances = parts.system.instances.iter().enumerate();
@@ -99,12 +100,20 @@ fn address(line: &str) -> Option<u64> {
     u64::from_str_radix(fields.split('/').nth(1)?, 16).ok()
 }
 
-/// The benchmark's line, as a system would print it: the longest time is the result.
-pub fn line(name: &str, lengths: &Lengths) -> Option<String> {
-    let samples: u64 = lengths.values().sum();
+/// The benchmark's result: the longest time.
+pub fn result(name: &str, lengths: &Lengths) -> Option<Measured> {
     let (minimum, _) = lengths.first_key_value()?;
     let (longest, _) = lengths.last_key_value()?;
-    Some(format!("{name} instructions 1 {minimum} {longest} {longest} {longest} {samples}"))
+    let longest = *longest as f64;
+    Some(Measured {
+        name: name.to_owned(),
+        minimum: *minimum as f64,
+        median: longest,
+        p99: longest,
+        max: longest,
+        samples: lengths.values().sum(),
+        ..Measured::default()
+    })
 }
 
 #[cfg(test)]
@@ -128,6 +137,7 @@ mod tests {
             log(&[kernel, user, kernel, scheduler, scheduler, next, kernel, user, kernel, user]);
         assert_eq!(count(log.as_bytes(), &[user], &mut lengths).unwrap(), 8);
         assert_eq!(lengths, Lengths::from([(1, 1), (4, 1)]));
-        assert_eq!(line("x", &lengths).unwrap(), "x instructions 1 1 4 4 4 2");
+        let result = result("x", &lengths).unwrap();
+        assert_eq!((result.minimum, result.median, result.max, result.samples), (1.0, 4.0, 4.0, 2));
     }
 }
