@@ -110,7 +110,8 @@ impl World {
         for number in [1u32, 2] {
             let first = (number as usize - 1) * 3;
             let pointer = |table: usize| (TABLES_PHYSICAL as i64 >> 12) + table as i64;
-            world.tables[first * 512].store(pointer(first + 1) << 10 | 1, Relaxed);
+            let in_root = (region(number) >> 30 & 511) as usize;
+            world.tables[first * 512 + in_root].store(pointer(first + 1) << 10 | 1, Relaxed);
             let in_directory = (region(number) >> 21 & 511) as usize;
             world.tables[(first + 1) * 512 + in_directory]
                 .store(pointer(first + 2) << 10 | 1, Relaxed);
