@@ -16,11 +16,6 @@ fn done(reply: Reply) -> Result<(), Error> {
     }
 }
 
-/// `ecall`, and behind it, never executed, `c.j .` (see `call/riscv64.rs`): in one statement, since the compiler
-/// counts statements to tell how large a function is, and would inline less.
-const ECALL: u16 = 0x0073;
-const JUMP_HERE: u16 = 0xa001;
-
 /// Scheduler: runs another thread, which finds `status` and `value` if it had called. What the caller
 /// of this had on its stack is abandoned. A bad index is a fault of this component.
 #[inline(always)]
@@ -31,9 +26,8 @@ pub fn switch(thread: u64, status: i64, value: u64) -> ! {
         asm!(
             "jal ra, 2f",
             "ebreak",
-            "2: .2byte {ecall}, 0, {jump_here}",
-            ecall = const ECALL,
-            jump_here = const JUMP_HERE,
+            "2: ecall",
+            "j .",
             in("t0") PORTAL_SWITCH,
             in("a0") thread,
             in("a1") status,
@@ -51,9 +45,8 @@ pub fn reply(status: i64, value: u64) -> ! {
     // back, and brings the client's own stack. No destructor is owed: what is abandoned is forgotten.
     unsafe {
         asm!(
-            ".2byte {ecall}, 0, {jump_here}",
-            ecall = const ECALL,
-            jump_here = const JUMP_HERE,
+            "ecall",
+            "j .",
             in("t0") PORTAL_RETURN,
             in("a0") status,
             in("a1") value,
