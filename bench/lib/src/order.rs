@@ -49,6 +49,11 @@ impl Rounds {
         }
     }
 
+    /// So often for a chain or a ring of so many members: on a simulated core, fewer of the long ones.
+    pub fn of_chain(warm_up: usize, samples: usize, members: usize) -> Rounds {
+        Rounds::new(warm_up, samples, (members / 2).max(1))
+    }
+
     /// All rounds.
     pub fn all(self) -> Range<usize> {
         0..self.warm_up + self.samples

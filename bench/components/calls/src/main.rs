@@ -62,7 +62,7 @@ fn main() {
     let mut report = Report::new();
     let meter = Meter::new();
     report.samples(format_args!("portal.short_circuit"), 1, |samples| {
-        take(samples, || meter.portal(SHORT_CIRCUIT, &[0; 8]));
+        take(samples, 1, || meter.portal(SHORT_CIRCUIT, &[0; 8]));
     });
     use imports::*;
     let shared = [SHARED1, SHARED2, SHARED3, SHARED4, SHARED5, SHARED6, SHARED7, SHARED8];
@@ -74,8 +74,8 @@ fn main() {
 }
 
 /// As many samples as there is room for, after the warm-up.
-fn take(samples: &mut Samples, mut measure: impl FnMut() -> Cost) {
-    let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
+fn take(samples: &mut Samples, domains: usize, mut measure: impl FnMut() -> Cost) {
+    let rounds = Rounds::of_chain(WARM_UP, SAMPLES, domains);
     for round in rounds.all() {
         let cost = measure();
         if rounds.counts(round) {
@@ -98,7 +98,9 @@ fn chains(
         let words = [0, next.into(), 2, 3, 0, 0, 0, 0];
         report.samples(format_args!("{name}.{domains}"), legs(domains), |samples| {
             let own = own_cost(chain, link, domains, method::PASS);
-            take(samples, || meter.portal(link.first_portal() + method::PASS, &words) - own);
+            take(samples, domains, || {
+                meter.portal(link.first_portal() + method::PASS, &words) - own
+            });
         });
     }
 }
@@ -128,7 +130,9 @@ fn windows(report: &mut Report, meter: &Meter, chain: &[LinkProxy]) {
             let less = less() + own_cost(chain, link, domains, method);
             PAGES.with(|page| {
                 let words = [0, page.address(), PAGE, NEXT_NEW.into(), 0, 0, 0, 0];
-                take(samples, || meter.portal(link.first_portal() + method, &words) - less);
+                take(samples, domains, || {
+                    meter.portal(link.first_portal() + method, &words) - less
+                });
             });
         });
     };

@@ -63,7 +63,7 @@ impl Control {
 
     /// From the cycle in which a thread's time comes to its first instruction.
     pub fn timer(&self, report: &mut Report, load: Load, random: &mut Random) {
-        let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
+        let rounds = Rounds::new(WARM_UP, SAMPLES, 2);
         report.samples(format_args!("interrupt.timer.{}", load.name()), 1, |samples| {
             for round in rounds.all() {
                 let wake = counter() + random.between(SHORT, LONG);
@@ -80,7 +80,7 @@ impl Control {
 
     /// From the device's interrupt to the first instruction of the thread that waits for it.
     pub fn device(&self, report: &mut Report, load: Load, random: &mut Random) {
-        let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
+        let rounds = Rounds::new(WARM_UP, SAMPLES, 2);
         report.samples(format_args!("interrupt.uart.{}", load.name()), 1, |samples| {
             for round in rounds.all() {
                 let latency = self.once(random);

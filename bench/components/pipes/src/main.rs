@@ -52,8 +52,8 @@ fn main() {
 fn measure(own: Pipe, next: Pipe) {
     let mut report = Report::new();
     let meter = Meter::new();
-    let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
     for members in [8, 4, 2, 1] {
+        let rounds = Rounds::of_chain(WARM_UP, SAMPLES, members as usize);
         let pipe = if members == 1 { own } else { next };
         report.samples(format_args!("pipe.ring.{members}"), members, |samples| {
             for round in rounds.all() {

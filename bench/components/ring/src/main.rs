@@ -78,7 +78,6 @@ impl Member {
     fn measure(&self) {
         let mut report = Report::new();
         let meter = Meter::new();
-        let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
         report.samples(format_args!("semaphore.uncontended"), 2, |samples| {
             for round in rounds.all() {
                 let v = meter.portal(self.own.first_portal() + 1, &[0; 8]);
@@ -89,6 +88,7 @@ impl Member {
             }
         });
         for members in [8, 4, 2, 1] {
+            let rounds = Rounds::of_chain(WARM_UP, SAMPLES, members as usize);
             self.board.active.store(members, Relaxed);
             report.samples(format_args!("semaphore.ring.{members}"), 1, |samples| {
                 for round in rounds.all() {

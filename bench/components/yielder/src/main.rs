@@ -40,8 +40,8 @@ fn main() {
 fn first(mark: &Mark, active: &AtomicI64) {
     let mut report = Report::new();
     let meter = Meter::new();
-    let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
     for threads in [8, 4, 2, 1] {
+        let rounds = Rounds::of_chain(WARM_UP, SAMPLES, threads as usize);
         active.store(threads, Ordering::Relaxed);
         report.samples(format_args!("thread.yield.{threads}"), 1, |samples| {
             for round in rounds.all() {
