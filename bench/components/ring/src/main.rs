@@ -78,6 +78,7 @@ impl Member {
     fn measure(&self) {
         let mut report = Report::new();
         let meter = Meter::new();
+        let rounds = Rounds::new(WARM_UP, SAMPLES, 1);
         report.samples(format_args!("semaphore.uncontended"), 2, |samples| {
             for round in rounds.all() {
                 let v = meter.portal(self.own.first_portal() + 1, &[0; 8]);
