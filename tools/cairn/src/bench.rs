@@ -88,7 +88,7 @@ pub fn run(request: &Request) -> Result<bool> {
         }
     }
     println!("written: {}", written.join(", "));
-    let limits = Limits::of(board);
+    let limits = Limits::of(board, request.quick);
     if request.set_limits {
         limits.write(&report.results)?;
     }
@@ -126,7 +126,7 @@ fn hold(board: Option<&str>) -> Result<Outcome> {
     // Another job has the other processor.
     let Measurement { results, mut complaints, .. } =
         measure(&catalogue, board, &filter, 1, &ProgressBar::hidden())?;
-    let broken = Limits::of(board).broken(&catalogue, &filter, &results)?;
+    let broken = Limits::of(board, filter.quick).broken(&catalogue, &filter, &results)?;
     let passed = results.len().saturating_sub(broken.len());
     complaints.extend(broken);
     Ok(Outcome { passed, failed: complaints.len(), explanation: complaints.join("\n") })

@@ -19,19 +19,23 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Those of QEMU, or of a simulated board.
-    pub fn of(board: Option<&str>) -> Limits {
+    /// Those of QEMU, or of a simulated board. A quick run has its own: in each of the two the images are
+    /// others, and lie differently in the caches.
+    pub fn of(board: Option<&str>, quick: bool) -> Limits {
         match board {
             None => Limits {
                 options: String::new(),
                 unit: Unit::Instructions,
                 file: paths::root().join("bench/limits.toml"),
             },
-            Some(board) => Limits {
-                options: format!(" --board {board}"),
-                unit: Unit::Cycles,
-                file: paths::root().join(format!("bench/limits-{board}.toml")),
-            },
+            Some(board) => {
+                let (option, part) = if quick { (" --quick", "-quick") } else { ("", "") };
+                Limits {
+                    options: format!(" --board {board}{option}"),
+                    unit: Unit::Cycles,
+                    file: paths::root().join(format!("bench/limits-{board}{part}.toml")),
+                }
+            }
         }
     }
 
@@ -127,7 +131,7 @@ mod tests {
         let result =
             |median| Measured::parse(&format!("a instructions 10 0 {median} 0 0 1")).unwrap().1;
         let results: Vec<Measured> = median.map(result).into_iter().collect();
-        Limits::of(None).complaint(&benchmark, &limits, &results)
+        Limits::of(None, false).complaint(&benchmark, &limits, &results)
     }
 
     #[test]
