@@ -47,40 +47,52 @@ pub const COPY_MAXIMUM: u64 = 64;
 
 /// Stack groups: memory of the stacks that members of a group share (portal letter `s`).
 /// Group `g` (from 0) owns `STACK_GROUPS + g * STACK_GROUP_SIZE ..`.
-pub const STACK_GROUPS: u64 = 0x30_0000_0000;
+pub const STACK_GROUPS: u64 = 0x30_0000_0000 + MIDDLE_SPREAD;
 /// log2 of [`STACK_GROUP_SIZE`]; a portal checks membership of a stack pointer by a shift.
 pub const STACK_GROUP_SHIFT: u32 = 21;
 /// Bytes of address space of one stack group (one leaf page table).
 pub const STACK_GROUP_SIZE: u64 = 1 << STACK_GROUP_SHIFT;
 /// Sections: memory shared by several instances for good. Section `s` begins at
 /// `SECTIONS + s * SECTION_STRIDE`.
-pub const SECTIONS: u64 = 0x38_0000_0000;
+pub const SECTIONS: u64 = 0x38_0000_0000 + 9 * MIDDLE_SPREAD;
 /// Address space of one section.
 pub const SECTION_STRIDE: u64 = LEAF_SPAN;
 
 /// First address of the kernel domain (root page-table entry 256).
 pub const KERNEL: u64 = 0xffff_ffc0_0000_0000;
+/// What begins at the same place of its leaf page tables as others competes with them for a set of a small cache
+/// whenever translations are walked for. So areas that are used together begin this much further in: five lines of
+/// page-table entries.
+const LEAF_SPREAD: u64 = 5 * 8 * PAGE_SIZE;
+/// The same for the page tables above: five lines of entries.
+const MIDDLE_SPREAD: u64 = 5 * 8 * LEAF_SPAN;
+
+/// The kernel's areas, 64 MiB apart.
+const fn kernel_area(number: u64) -> u64 {
+    KERNEL + (number << 26) + number * LEAF_SPREAD
+}
+
 /// The nucleus' code and data.
-pub const NUCLEUS: u64 = KERNEL;
+pub const NUCLEUS: u64 = kernel_area(0);
 /// Portal code with its literals; readable and executable, never writable here.
-pub const PORTAL_CODE: u64 = KERNEL + 0x0400_0000;
-/// Thread blocks, a page each (see [`crate::thread`]).
-pub const THREADS: u64 = KERNEL + 0x0800_0000;
+pub const PORTAL_CODE: u64 = kernel_area(1);
+/// Thread blocks, a page each (see [`crate::thread`]). A thread's index is a bit field of their addresses.
+pub const THREADS: u64 = KERNEL + (2 << 26);
 /// Domain blocks (see [`crate::domain`]).
-pub const DOMAINS: u64 = KERNEL + 0x0c00_0000;
+pub const DOMAINS: u64 = kernel_area(3);
 /// Page tables: the pool from which every page table of the system is taken.
-pub const PAGE_TABLES: u64 = KERNEL + 0x1000_0000;
+pub const PAGE_TABLES: u64 = kernel_area(4);
 /// The kernel's alias of the top page of every activation's stack, where portals copy data to.
-pub const STACK_ALIASES: u64 = KERNEL + 0x1400_0000;
+pub const STACK_ALIASES: u64 = kernel_area(5);
 /// Semaphore words (see [`crate::semaphore`]), also mapped writable in the scheduler.
-pub const SEMAPHORES: u64 = KERNEL + 0x1800_0000;
+pub const SEMAPHORES: u64 = kernel_area(6);
 /// Activation descriptors and stack queues (see [`crate::domain`]).
-pub const ACTIVATIONS: u64 = KERNEL + 0x1c00_0000;
+pub const ACTIVATIONS: u64 = kernel_area(7);
 /// Call counters of a counting build.
-pub const COUNTERS: u64 = KERNEL + 0x2000_0000;
+pub const COUNTERS: u64 = kernel_area(8);
 
 /// The emulator's test finisher, if the board has one.
-pub const FINISHER: u64 = KERNEL + 0x2400_0000;
+pub const FINISHER: u64 = kernel_area(9);
 
 /// First address of the region of instance `number`; its bits 26 to 33 are the number.
 pub const fn region(number: u32) -> u64 {
@@ -88,23 +100,28 @@ pub const fn region(number: u32) -> u64 {
     number % REGION_SPREAD << (REGION_SHIFT + 8) | number << REGION_SHIFT
 }
 
+/// Windows of roles, more than 1 GiB apart, spread over the sets of a cache as the kernel's areas are.
+const fn role_window(number: u64) -> u64 {
+    0x3c_0000_0000 + (number << 30) + (number + 1) * (MIDDLE_SPREAD + LEAF_SPREAD)
+}
+
 /// What the components that hold a role map beside their region, each at a fixed address. The
 /// layout's record, read-only.
-pub const ROLE_RECORD: u64 = 0x3c_0000_0000;
+pub const ROLE_RECORD: u64 = role_window(0);
 /// Semaphore words, writable in the scheduler.
-pub const ROLE_SEMAPHORES: u64 = 0x3c_4000_0000;
+pub const ROLE_SEMAPHORES: u64 = role_window(1);
 /// Thread blocks, read-only in supervisor and portal manager.
-pub const ROLE_THREADS: u64 = 0x3c_8000_0000;
+pub const ROLE_THREADS: u64 = role_window(2);
 /// Portal code: writable in the portal manager, read-only in the supervisor.
-pub const ROLE_PORTAL_CODE: u64 = 0x3c_c000_0000;
+pub const ROLE_PORTAL_CODE: u64 = role_window(3);
 /// Domain blocks, writable in the portal manager.
-pub const ROLE_DOMAINS: u64 = 0x3d_0000_0000;
+pub const ROLE_DOMAINS: u64 = role_window(4);
 /// Stack queues and activation descriptors, writable in the portal manager; the queues alone,
 /// read-only, in the scheduler.
-pub const ROLE_ACTIVATIONS: u64 = 0x3d_4000_0000;
+pub const ROLE_ACTIVATIONS: u64 = role_window(5);
 /// Page tables, writable in the memory manager.
-pub const ROLE_PAGE_TABLES: u64 = 0x3d_8000_0000;
+pub const ROLE_PAGE_TABLES: u64 = role_window(6);
 /// Call counters, read-only in the portal manager.
-pub const ROLE_COUNTERS: u64 = 0x3d_c000_0000;
+pub const ROLE_COUNTERS: u64 = role_window(7);
 /// Physical memory, writable in the memory manager: physical address `p` is at this plus `p`.
 pub const ROLE_MEMORY: u64 = 0x20_0000_0000;

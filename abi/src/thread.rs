@@ -59,6 +59,10 @@ pub const FIELD_GENERATION: i64 = 0x10;
 /// Offset of the header of the base frame in a block: below it, nothing.
 pub const BASE_FRAME: i64 = 0x100;
 
+// Portals find a thread's index by a mask.
+const _: () =
+    assert!(THREADS.is_multiple_of((THREADS_MAXIMUM as u64 * PAGE_SIZE).next_power_of_two()));
+
 /// Address of the block of thread `index`.
 pub const fn thread_block(index: usize) -> u64 {
     THREADS + index as u64 * THREAD_BLOCK_SIZE

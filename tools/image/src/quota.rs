@@ -72,7 +72,8 @@ memory = "32K"
 
     fn system() -> System {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        load_from(&Tree(Disk::new(root)), "tight.toml", None).unwrap_or_else(|report| panic!("{report}"))
+        load_from(&Tree(Disk::new(root)), "tight.toml", None)
+            .unwrap_or_else(|report| panic!("{report}"))
     }
 
     fn check_with(memory: u64) -> Result<(), Report> {
