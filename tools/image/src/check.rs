@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(shared.sharings[0].reason, Reason::Section);
         assert_eq!(
             shared.sharings[0].to_string(),
-            "0x3800000000 1 page, section: one (rw) two (r)"
+            format!("{SECTIONS:#x} 1 page, section: one (rw) two (r)")
         );
     }
 
@@ -300,7 +300,7 @@ mod tests {
         two.map(0, SECTIONS, USER | READ | WRITE).map(1, SECTIONS, USER | READ);
         let shared = two.map(1, ROLE_RECORD, USER | READ).check().unwrap();
         let lines: Vec<String> = shared.sharings.iter().map(Sharing::to_string).collect();
-        assert_eq!(lines, ["0x3800000000 1 page, section: one (rw) two (r)"]);
+        assert_eq!(lines, [format!("{SECTIONS:#x} 1 page, section: one (rw) two (r)")]);
         let roles: Vec<String> = shared.roles.iter().map(RoleViews::to_string).collect();
         assert_eq!(roles, ["two: record 1 page (r)"]);
     }
