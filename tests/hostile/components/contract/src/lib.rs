@@ -203,3 +203,15 @@ impl<F: FnMut(&[u8])> core::fmt::Write for Line<F> {
         Ok(())
     }
 }
+
+/// Writes a line to the console that the component imports as `console`.
+#[macro_export]
+macro_rules! say {
+    ($($argument:tt)*) => {{
+        use core::fmt::Write as _;
+        let mut line =
+            $crate::Line::new(|text: &[u8]| imports::CONSOLE.write(text).expect("console"));
+        let _ = writeln!(line, $($argument)*);
+        line.flush();
+    }};
+}

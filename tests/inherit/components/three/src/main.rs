@@ -9,8 +9,7 @@ use cairn::thread::Stack;
 use cairn::time::{counter, ticks};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{Thread, spawn};
-use cairn_test_hostile_contract::Line;
-use core::fmt::Write;
+use cairn_test_hostile_contract::say;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 cairn::component! {
@@ -40,14 +39,6 @@ static SECOND: Mutex<u64> = Mutex::new(0);
 static HELD: AtomicBool = AtomicBool::new(false);
 static DONE: AtomicBool = AtomicBool::new(false);
 static STACKS: [Stack<8192>; 3] = [const { Stack::new() }; 3];
-
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        let mut line = Line::new(|text: &[u8]| imports::CONSOLE.write(text).expect("console"));
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
-}
 
 fn pause(microseconds: u64) {
     imports::THREADS.sleep_until(counter() + ticks(microseconds)).expect("sleep");

@@ -6,9 +6,8 @@
 
 use cairn::Error;
 use cairn_interfaces as interfaces;
-use cairn_test_hostile_contract::Line;
+use cairn_test_hostile_contract::say;
 use cairn_test_trouble::DEEDS;
-use core::fmt::Write;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -19,14 +18,6 @@ cairn::component! {
         trouble: cairn_test_trouble::Trouble,
     },
     main: main,
-}
-
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        let mut line = Line::new(|text: &[u8]| imports::CONSOLE.write(text).expect("console"));
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
 }
 
 /// What the neighbour must not learn or change.

@@ -7,9 +7,8 @@
 use cairn::Error;
 use cairn::exclusive::Exclusive;
 use cairn_interfaces as interfaces;
-use cairn_test_hostile_contract::Line;
+use cairn_test_hostile_contract::say;
 use cairn_test_stale_contract::Keeper;
-use core::fmt::Write;
 
 cairn::component! {
     name: "stale-judge",
@@ -20,14 +19,6 @@ cairn::component! {
         keeper: Keeper,
     },
     main: main,
-}
-
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        let mut line = Line::new(|text: &[u8]| imports::CONSOLE.write(text).expect("console"));
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
 }
 
 const PAGE: usize = 4096;

@@ -8,9 +8,8 @@ use cairn::abi::address::{PAGE_SIZE, SECTIONS, STACK_GROUPS};
 use cairn::exclusive::Exclusive;
 use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
-use cairn_test_hostile_contract::Line;
+use cairn_test_hostile_contract::say;
 use cairn_test_trust_contract::{Friend, FriendProxy, busy};
-use core::fmt::Write;
 
 cairn::component! {
     name: "trust-client",
@@ -36,14 +35,6 @@ const KINDS: [(&str, FriendProxy); 4] = [
 #[repr(align(4096))]
 struct Pages([u8; 3 * PAGE_SIZE as usize]);
 static PAGES: Exclusive<Pages> = Exclusive::new(Pages([0; 3 * PAGE_SIZE as usize]));
-
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        let mut line = Line::new(|text: &[u8]| imports::CONSOLE.write(text).expect("console"));
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
-}
 
 fn main() {
     for (name, friend) in KINDS {
