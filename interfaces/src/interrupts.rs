@@ -12,6 +12,6 @@ pub trait InterruptEvents {
 /// A device's interrupt, for its driver: an object.
 #[cairn::interface]
 pub trait Interrupt {
-    /// The device has been served: its source may interrupt again.
+    /// The device has been served and has lowered its line: its source may interrupt again.
     fn acknowledge(&self) -> Result<(), Error>;
 }

@@ -7,6 +7,13 @@
     .section .text.kernel, "ax"
     .equ    LINK_TO_RUN, KERNEL_TEXT_AT - (MEMORY + KERNEL_TEXT)
 
+# The jump is never executed, only fetched: CVA6 fetches on behind `sret`, and waits for a line that is not in its
+# cache each time.
+.macro leave
+    sret
+    j       .
+.endm
+
 # Return behind the `ecall`.
     .balign 64
 return_here:
@@ -15,7 +22,7 @@ return_here:
     csrr    t1, sepc
     addi    t1, t1, 4
     csrw    sepc, t1
-    sret
+    leave
 
 # A call (t0 is not zero) or return (zero) to the other domain: checks the cause, saves and loads stack
 # pointer and return address, and leaves and finds a frame.
@@ -39,7 +46,7 @@ return_here:
     \fence
     csrw    sepc, t2
     csrrw   tp, sscratch, tp
-    sret
+    leave
 1:  addi    tp, tp, -FRAME_SIZE
     ld      ra, FRAME_RA(tp)
     ld      sp, FRAME_SP(tp)
@@ -48,7 +55,7 @@ return_here:
     \fence
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
-    sret
+    leave
 2:  ebreak
 .endm
     switch  entry_switch

@@ -27,3 +27,4 @@
     .section .text.second, "ax"
     li      t0, 0
     ecall
+    j       .                                   # never executed, see `leave`

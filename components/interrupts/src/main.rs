@@ -1,8 +1,10 @@
-//! The interrupt dispatcher: claims an interrupt, masks its source, completes it, and passes the
-//! device's semaphore to the scheduler. The driver's acknowledgement unmasks the source, so neither
-//! a storm nor a driver that does not get to run holds up another device.
+//! The interrupt dispatcher: claims an interrupt and passes the device's semaphore to the scheduler.
+//! Until the driver's acknowledgement completes it, the controller forwards nothing more of that source,
+//! so neither a storm nor a driver that does not get to run holds up another device.
 //!
-//! The controller is the RISC-V PLIC (PLIC specification 1.0.0, memory map in section 3).
+//! The controller is the RISC-V PLIC (PLIC specification 1.0.0, memory map in section 3). Completing at
+//! once and masking the source instead would announce each interrupt twice: the line is still raised then, and
+//! a gateway that has forwarded it does not take that back when the driver lowers the line (section 5).
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -54,8 +56,8 @@ cairn::component! {
 }
 
 impl Dispatcher {
-    /// Before the first interrupt. All sources are masked: a driver opens its own by its first
-    /// acknowledgement.
+    /// Before the first interrupt. All sources have priority 0, which never interrupts: a driver opens
+    /// its own by its first acknowledgement.
     fn begin(&mut self) -> Option<()> {
         let record = Record::find()?;
         let header = record.header;
@@ -67,41 +69,35 @@ impl Dispatcher {
         controller.write_u32(CONTEXT + CONTEXT_STRIDE * context, 0);
         for source in sources {
             self.sources.set(source.source, source.semaphore)?;
-            self.set_masked(source.source, true);
+            controller.write_u32(PRIORITY + 4 * source.source as usize, 0);
             let enable = ENABLE + ENABLE_STRIDE * context + source.source as usize / 32 * 4;
             controller.write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));
         }
         Some(())
     }
 
-    /// A source is masked by priority 0, never by its enable bit: the controller ignores the completion
-    /// of a source that is not enabled (PLIC specification, section 9), and QEMU 7.2 does not deliver
-    /// what is pending when the bit is set again.
+    /// Claims an interrupt; the semaphore of its source.
     #[inline(always)]
-    fn set_masked(&self, source: u32, masked: bool) {
-        if let Some(controller) = self.controller {
-            controller.write_u32(PRIORITY + 4 * source as usize, u32::from(!masked));
-        }
+    fn claim(&self) -> Option<u16> {
+        self.sources.semaphore(self.controller?.read_u32(self.claim))
     }
 
-    /// Claims and masks; the semaphore of the source.
+    /// Opens the source, if it is not open yet, and completes the interrupt that was claimed, if there
+    /// is one.
     #[inline(always)]
-    fn take(&mut self) -> Option<u16> {
-        let controller = self.controller?;
-        let source = controller.read_u32(self.claim);
-        if source == 0 {
-            return None;
-        }
-        self.set_masked(source, true);
+    fn complete(&self, source: u32) -> Result<(), Error> {
+        self.sources.semaphore(source).ok_or(Error::BadArgument)?;
+        let controller = self.controller.ok_or(Error::NotSupported)?;
+        controller.write_u32(PRIORITY + 4 * source as usize, 1);
         controller.write_u32(self.claim, source);
-        self.sources.semaphore(source)
+        Ok(())
     }
 }
 
 impl interfaces::InterruptEvents for Server {
     #[inline(always)]
     fn external(&self, _thread: CallerThread, _cause: u64, _value: u64) -> Result<(), Error> {
-        match STATE.with(|state| state.take()) {
+        match STATE.with(|state| state.claim()) {
             // This call does not come back.
             Some(semaphore) => imports::SIGNALS.signal(semaphore.into()),
             None => Ok(()),
@@ -117,10 +113,7 @@ impl interfaces::Interrupt for Interrupt {
             if state.controller.is_none() {
                 state.begin().ok_or(Error::NotSupported)?;
             }
-            let source = u32::try_from(self.0).map_err(|_| Error::BadArgument)?;
-            state.sources.semaphore(source).ok_or(Error::BadArgument)?;
-            state.set_masked(source, false);
-            Ok(())
+            state.complete(u32::try_from(self.0).map_err(|_| Error::BadArgument)?)
         })
     }
 }

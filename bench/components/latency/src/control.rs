@@ -91,23 +91,18 @@ impl Control {
         });
     }
 
-    /// One interrupt. The interrupt controller may have seen the one before twice, since its source goes
-    /// down only after the dispatcher has taken it: then the wait ends at once, nothing rose, and it is
-    /// tried again.
+    /// One interrupt.
     fn once(&self, random: &mut Random) -> i64 {
-        loop {
-            let before = self.registers.read_u64(RAISED);
-            self.registers.write_u64(RAISE, random.between(SOON, LATE));
-            let sample = measure::portal(self.semaphore.first_portal(), &[0; 8], &unused_mark());
-            assert!(sample.reply.status == 0, "waiting for the interrupt failed");
-            let end = self.cycle_at(sample.end);
-            let raised = self.registers.read_u64(RAISED);
-            self.registers.write_u64(RAISE, 0);
-            self.interrupt.acknowledge().expect("the interrupt's driver acknowledges");
-            if raised != before {
-                return end as i64 - raised as i64;
-            }
-        }
+        let before = self.registers.read_u64(RAISED);
+        self.registers.write_u64(RAISE, random.between(SOON, LATE));
+        let sample = measure::portal(self.semaphore.first_portal(), &[0; 8], &unused_mark());
+        assert!(sample.reply.status == 0, "waiting for the interrupt failed");
+        let end = self.cycle_at(sample.end);
+        let raised = self.registers.read_u64(RAISED);
+        assert!(raised != before, "an interrupt comes twice");
+        self.registers.write_u64(RAISE, 0);
+        self.interrupt.acknowledge().expect("the interrupt's driver acknowledges");
+        end as i64 - raised as i64
     }
 }
 

@@ -124,7 +124,7 @@ fn storm(judge: &mut Judge) {
     interrupts(mode::SILENCE);
     judge.listen("a driver that does not acknowledge");
     let silence = interrupts(mode::CALM);
-    judge.expect("the source is masked", silence - storm <= 2, true);
+    judge.expect("nothing more comes of the source", silence - storm <= 2, true);
 }
 
 static STACK: Stack<8192> = Stack::new();
