@@ -53,8 +53,7 @@ fn constants() -> String {
     equate("FRAME_RA", thread::FRAME_RA);
     equate("FRAME_ACTIVATION", thread::FRAME_ACTIVATION);
     equate("INVOCATION_LIMIT_BIT", thread::INVOCATION_LIMIT_BIT as i64);
-    // A thread's index is the page number of its block in a window of 64 MiB.
-    equate("THREAD_INDEX_TOP", 26);
+    equate("THREAD_INDEX_TOP", thread::INDEX_TOP.into());
     equate("STACK_GROUP_SHIFT", address::STACK_GROUP_SHIFT as i64);
     equate("QUEUE_FIRST", domain::QUEUE_FIRST);
     equate("ACTIVATION_NEXT", domain::ACTIVATION_NEXT);

@@ -20,7 +20,8 @@ pub const REGION_SIZE: u64 = 1 << REGION_SHIFT;
 const REGION_SPREAD: u64 = 8;
 /// The startup page (see [`crate::startup`]), read-only, at this offset in the region.
 pub const STARTUP_OFFSET: u64 = 0x1000;
-/// The component's image begins here; everything below, except the startup page, is unmapped.
+/// Nothing but the startup page is mapped below this. A component is linked to begin here, and moved on by
+/// [`image_spread`].
 pub const IMAGE_OFFSET: u64 = 0x1_0000;
 /// Device registers are mapped from this offset of the region on, a page-aligned block each.
 pub const DEVICES_OFFSET: u64 = 0x0300_0000;
@@ -67,9 +68,14 @@ const LEAF_SPREAD: u64 = 5 * 8 * PAGE_SIZE;
 /// The same for the page tables above: five lines of entries.
 const MIDDLE_SPREAD: u64 = 5 * 8 * LEAF_SPAN;
 
-/// The kernel's areas, 64 MiB apart.
+/// Where the first leaf page table of a kernel's area begins: 80 MiB apart, five lines of entries of the page table above.
+const fn kernel_leaves(number: u64) -> u64 {
+    KERNEL + number * MIDDLE_SPREAD
+}
+
+/// The kernel's areas.
 const fn kernel_area(number: u64) -> u64 {
-    KERNEL + (number << 26) + number * LEAF_SPREAD
+    kernel_leaves(number) + (number + 1) * LEAF_SPREAD
 }
 
 /// The nucleus' code and data.
@@ -77,7 +83,7 @@ pub const NUCLEUS: u64 = kernel_area(0);
 /// Portal code with its literals; readable and executable, never writable here.
 pub const PORTAL_CODE: u64 = kernel_area(1);
 /// Thread blocks, a page each (see [`crate::thread`]). A thread's index is a bit field of their addresses.
-pub const THREADS: u64 = KERNEL + (2 << 26);
+pub const THREADS: u64 = kernel_leaves(2);
 /// Domain blocks (see [`crate::domain`]).
 pub const DOMAINS: u64 = kernel_area(3);
 /// Page tables: the pool from which every page table of the system is taken.
@@ -98,6 +104,12 @@ pub const FINISHER: u64 = kernel_area(9);
 pub const fn region(number: u32) -> u64 {
     let number = number as u64;
     number % REGION_SPREAD << (REGION_SHIFT + 8) | number << REGION_SHIFT
+}
+
+/// How much further in its region than at [`IMAGE_OFFSET`] the image of instance `number` begins: the leaf page
+/// tables' entries of images of instances whose numbers follow each other are in different lines of a cache.
+pub const fn image_spread(number: u32) -> u64 {
+    number as u64 % REGION_SPREAD * 8 * PAGE_SIZE
 }
 
 /// Windows of roles, more than 1 GiB apart, spread over the sets of a cache as the kernel's areas are.

@@ -19,12 +19,16 @@ pub const SEMAPHORE_SIZE: u64 = 8;
 /// Most semaphores of a system.
 pub const SEMAPHORES_MAXIMUM: usize = 1024;
 
+/// Words before the first semaphore's, which nothing uses: the most used words of many pages begin at offset
+/// 0, so these would compete with them for one set of a small cache.
+pub const FIRST_WORD: usize = 0x600 / 8;
+
 /// Most locks of a system.
 pub const LOCKS_MAXIMUM: usize = 255;
 
 /// Kernel address of the word of semaphore `index`.
 pub const fn semaphore_word(index: usize) -> u64 {
-    SEMAPHORES + index as u64 * SEMAPHORE_SIZE
+    SEMAPHORES + (FIRST_WORD + index) as u64 * SEMAPHORE_SIZE
 }
 
 /// Kernel address of the word that counts the threads waiting for an activation of stack queue
@@ -34,6 +38,8 @@ pub const fn waiters_word(index: usize) -> u64 {
     semaphore_word(SEMAPHORES_MAXIMUM) + index as u64 * SEMAPHORE_SIZE
 }
 
+/// Words of the semaphore window.
+pub const SEMAPHORE_WINDOW_WORDS: usize = FIRST_WORD + SEMAPHORES_MAXIMUM + QUEUES_MAXIMUM;
+
 /// Bytes of the semaphore window: all semaphores' and all queues' words.
-pub const SEMAPHORE_WINDOW_SIZE: u64 =
-    (SEMAPHORES_MAXIMUM + QUEUES_MAXIMUM) as u64 * SEMAPHORE_SIZE;
+pub const SEMAPHORE_WINDOW_SIZE: u64 = SEMAPHORE_WINDOW_WORDS as u64 * SEMAPHORE_SIZE;

@@ -1,8 +1,8 @@
 //! The thread block: a page per thread that only privileged code can write.
 //!
 //! ```text
-//! 0x000   thread fields (FIELD_*)
-//! 0x100   invocation stack, growing up: base frame, frames, room for one trap frame
+//! 0x140   thread fields (FIELD_*)
+//! 0x158   invocation stack, growing up: base frame, frames, room for one trap frame
 //! 0x1000
 //! ```
 //!
@@ -50,18 +50,20 @@ pub const TRAP_SEPC: i64 = -16;
 pub const TRAP_SATP: i64 = -8;
 
 /// The topmost frame's header while the thread does not run; zero: the thread does not exist.
-pub const FIELD_FRAME: i64 = 0x00;
+pub const FIELD_FRAME: i64 = 0x140;
 /// Domain in which the thread began.
-pub const FIELD_DOMAIN: i64 = 0x08;
+pub const FIELD_DOMAIN: i64 = 0x148;
 /// Raised whenever the thread number is used again.
-pub const FIELD_GENERATION: i64 = 0x10;
+pub const FIELD_GENERATION: i64 = 0x150;
 
-/// Offset of the header of the base frame in a block: below it, nothing.
-pub const BASE_FRAME: i64 = 0x100;
+/// Offset of the header of the base frame in a block: below it, nothing but the fields, which share a line of
+/// a cache with it.
+pub const BASE_FRAME: i64 = 0x158;
 
-// Portals find a thread's index by a mask.
-const _: () =
-    assert!(THREADS.is_multiple_of((THREADS_MAXIMUM as u64 * PAGE_SIZE).next_power_of_two()));
+/// The bit above a thread's index in the addresses of its block: portals find the index by two shifts.
+pub const INDEX_TOP: u32 = (THREADS_MAXIMUM as u64 * PAGE_SIZE).ilog2();
+const _: () = assert!(THREADS.is_multiple_of(1 << INDEX_TOP));
+const _: () = assert!(THREADS_MAXIMUM.is_power_of_two());
 
 /// Address of the block of thread `index`.
 pub const fn thread_block(index: usize) -> u64 {

@@ -148,7 +148,8 @@ fn the_scheduler_runs_another_thread() {
         };
         assert_eq!(world.machine.get(register), expected, "{} of a new thread", name(register));
     }
-    assert_eq!(world.word(thread_block(THREAD)), blocked, "where the blocked thread goes on");
+    let frame = world.word(thread_block(THREAD).wrapping_add_signed(FIELD_FRAME));
+    assert_eq!(frame, blocked, "where the blocked thread goes on");
 
     // It asks who it is, and is interrupted; the first thread goes on with a status and a value.
     world.call(PORTAL_OWN_THREAD as u64, at(BACKEND, STACK), [0; 8]);

@@ -114,7 +114,7 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
     let mut symbols = vec![Symbols { file: nucleus_file.clone(), offset: 0 }];
     for (instance, placed) in system.instances.iter().zip(&image.report.instances) {
         let file = parts.components[&instance.folder].0.clone();
-        symbols.push(Symbols { file, offset: placed.region });
+        symbols.push(Symbols { file, offset: placed.image });
     }
     Ok(BuiltImage {
         file,

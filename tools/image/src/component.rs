@@ -1,6 +1,6 @@
 //! Reads a component's file: segments, relocations, descriptor, symbols.
 
-use cairn_abi::address::IMAGE_OFFSET;
+use cairn_abi::address::{IMAGE_OFFSET, PAGE_SIZE};
 use cairn_abi::descriptor::{
     ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor,
     InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MethodDescriptor, NAME_SIZE,
@@ -22,10 +22,10 @@ pub enum Rights {
     Data,
 }
 
-/// Whole pages of a component with the same rights, relative to its region.
+/// Whole pages of a component with the same rights, as linked.
 #[derive(Clone, Debug)]
 pub struct Segment {
-    /// Offset in the region.
+    /// Address in the file.
     pub offset: u64,
     /// Content, whole pages.
     pub bytes: Vec<u8>,
@@ -42,7 +42,7 @@ pub struct Method {
     pub letters: String,
     /// Kind of its value.
     pub value: u32,
-    /// Entry point, relative to the region; zero in an import.
+    /// Entry point, as linked; zero in an import.
     pub entry: u64,
 }
 
@@ -81,10 +81,10 @@ pub struct Export {
     pub interface: Interface,
 }
 
-/// A function, relative to the region.
+/// A function, as linked.
 #[derive(Clone, Debug)]
 pub struct Symbol {
-    /// Offset in the region.
+    /// Its address in the file.
     pub offset: u64,
     /// Bytes.
     pub size: u64,
@@ -103,7 +103,7 @@ pub struct Component {
     pub stub: u64,
     /// Memory.
     pub segments: Vec<Segment>,
-    /// Words to which the region's address is added: offset of the word, offset it names.
+    /// Words to which the image's address is added: address of the word, address it names.
     pub relocations: Vec<(u64, u64)>,
     /// What it calls.
     pub imports: Vec<Import>,
@@ -261,14 +261,24 @@ impl Component {
                     last.bytes.resize(from, 0);
                     last.bytes.extend(bytes);
                 }
-                _ => segments.push(Segment { offset: section.address(), bytes, rights }),
+                _ => {
+                    // What begins within a page has that page to itself.
+                    let lead = section.address() % PAGE_SIZE;
+                    bytes.splice(..0, (0..lead).map(|_| 0));
+                    segments.push(Segment { offset: section.address() - lead, bytes, rights });
+                }
             }
         }
+        let mut end = 0;
         for segment in &mut segments {
-            if segment.offset % 4096 != 0 {
-                return Err(format!("segment at {:#x} does not begin at a page", segment.offset));
+            if segment.offset < end {
+                return Err(format!(
+                    "two kinds of memory share the page at {:#x}; use component.ld as it is",
+                    segment.offset
+                ));
             }
-            segment.bytes.resize(segment.bytes.len().next_multiple_of(4096), 0);
+            segment.bytes.resize(segment.bytes.len().next_multiple_of(PAGE_SIZE as usize), 0);
+            end = segment.offset + segment.bytes.len() as u64;
         }
 
         let reader = Reader { bytes: &descriptor };
@@ -351,14 +361,14 @@ impl Component {
         })
     }
 
-    /// Where its image ends, from the beginning of its region.
+    /// Where its image ends, as linked.
     pub fn image_end(&self) -> u64 {
         let ends = self.segments.iter().map(|segment| segment.offset + segment.bytes.len() as u64);
         ends.max().unwrap_or(IMAGE_OFFSET)
     }
 
-    /// The content of its segments when its region begins at `region`.
-    pub fn relocated(&self, region: u64) -> Result<Vec<Segment>, String> {
+    /// The content of its segments when what is at 0 in the file is at `image`.
+    pub fn relocated(&self, image: u64) -> Result<Vec<Segment>, String> {
         let mut segments = self.segments.clone();
         for (offset, target) in &self.relocations {
             let segment = segments
@@ -368,7 +378,7 @@ impl Component {
                 })
                 .ok_or_else(|| format!("relocation at {offset:#x} outside every segment"))?;
             let at = (offset - segment.offset) as usize;
-            segment.bytes[at..at + 8].copy_from_slice(&(region + target).to_le_bytes());
+            segment.bytes[at..at + 8].copy_from_slice(&(image + target).to_le_bytes());
         }
         Ok(segments)
     }

@@ -80,7 +80,7 @@ memory = "32K"
         let placed = InstanceReport {
             memory,
             stacks: 16 << 10,
-            ..InstanceReport::new("scheduler", "scheduler", 1, 0)
+            ..InstanceReport::new("scheduler", "scheduler", 1)
         };
         let system = system();
         check(system.instances.iter().zip([&placed]))

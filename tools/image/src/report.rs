@@ -2,6 +2,7 @@
 
 use crate::component::Rights;
 use crate::sharing::{RoleViews, Sharing};
+use cairn_abi::address::{image_spread, region};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -14,8 +15,10 @@ pub struct InstanceReport {
     pub component: String,
     /// Number of instance and domain.
     pub number: u32,
-    /// First address of its region; a debugger loads its symbols there.
+    /// First address of its region.
     pub region: u64,
+    /// Address of what the component's file has at 0; a debugger loads its symbols there.
+    pub image: u64,
     /// Machine code.
     pub text: u64,
     /// Constants.
@@ -37,12 +40,13 @@ pub struct InstanceReport {
 }
 
 impl InstanceReport {
-    pub(crate) fn new(name: &str, component: &str, number: u32, region: u64) -> InstanceReport {
+    pub(crate) fn new(name: &str, component: &str, number: u32) -> InstanceReport {
         InstanceReport {
             name: name.to_string(),
             component: component.to_string(),
             number,
-            region,
+            region: region(number),
+            image: region(number) + image_spread(number),
             ..InstanceReport::default()
         }
     }
@@ -166,7 +170,7 @@ mod tests {
             memory,
             quota,
             text: 4096,
-            ..InstanceReport::new(name, name, 1, 0x400_0000)
+            ..InstanceReport::new(name, name, 1)
         };
         let report = Report {
             load_address: 0x8020_0000,
@@ -183,7 +187,7 @@ mod tests {
             let line = text.lines().find(|line| line.starts_with(start)).expect(start);
             line.split_whitespace().collect()
         };
-        let one = ["one", "0x4000000", "4.0", "0.0", "0.0", "0.0", "0.0", "8.0", "64.0", "0.0"];
+        let one = ["one", "0x404000000", "4.0", "0.0", "0.0", "0.0", "0.0", "8.0", "64.0", "0.0"];
         assert_eq!(words("one"), one);
         let total = ["total", "8.0", "0.0", "0.0", "0.0", "0.0", "12.0", "68.0", "0.0"];
         assert_eq!(words("total"), total);

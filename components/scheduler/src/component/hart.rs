@@ -6,7 +6,7 @@ use cairn::section::ConstantWord;
 use cairn::{Error, environment, privileged};
 use cairn_abi::domain::QUEUES_MAXIMUM;
 use cairn_abi::record::Instance;
-use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
+use cairn_abi::semaphore::{FIRST_WORD, SEMAPHORE_WINDOW_WORDS, SEMAPHORES_MAXIMUM};
 use core::convert::Infallible;
 use core::sync::atomic::AtomicI64;
 
@@ -36,7 +36,7 @@ impl Hart {
     /// Takes over from the layout. Panics if the role's sections are not there.
     pub fn begin(&mut self) {
         let words = environment::section("semaphores").expect("section `semaphores` of the role");
-        self.words = words.words(WORDS).first_chunk();
+        self.words = words.words(SEMAPHORE_WINDOW_WORDS)[FIRST_WORD..].first_chunk();
         let queues = environment::section("queues").expect("section `queues` of the role");
         self.queues = queues.constant_words(QUEUES_MAXIMUM).first_chunk();
         self.instances = Some(layout::instances());

@@ -167,8 +167,8 @@ impl Layout<'_> {
         Ok(Crossing {
             caller: self.end(client),
             callee: self.end(server),
-            entry: target.region + entry,
-            stub: target.region + self.components[server].stub,
+            entry: target.image + entry,
+            stub: target.image + self.components[server].stub,
             constant: 0,
             index: index as u64,
             stack,

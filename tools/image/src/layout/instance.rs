@@ -15,6 +15,8 @@ const GROUP_STACK_STRIDE: u64 = 64 * 1024;
 pub(super) struct Placed {
     pub number: u64,
     pub region: u64,
+    /// Address of what the component's file has at 0.
+    pub image: u64,
     pub parts: Parts,
     pub root: Root,
     pub satp: u64,
@@ -52,7 +54,7 @@ pub(super) struct Parts {
 
 impl Parts {
     fn new(instance: &Instance, component: &Component) -> Result<Parts, String> {
-        let heap = component.image_end();
+        let heap = image_spread(instance.number) + component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
         let activations = (heap + heap_size).next_multiple_of(ACTIVATION_STRIDE);
         let stacks = 1 + u64::from(instance.stacks.count);
@@ -93,6 +95,7 @@ impl Layout<'_> {
         self.placed.push(Placed {
             number,
             region,
+            image: region + image_spread(instance.number),
             parts,
             root,
             satp: satp(root, if self.asids() { number } else { 0 }),
@@ -105,7 +108,7 @@ impl Layout<'_> {
             activations: Vec::new(),
             page_tables: 0,
             memory_used: 0,
-            report: InstanceReport::new(&instance.name, &component.name, instance.number, region),
+            report: InstanceReport::new(&instance.name, &component.name, instance.number),
         });
         self.load_component(index)?;
         self.map_heap(index)?;
@@ -119,9 +122,9 @@ impl Layout<'_> {
 
     fn load_component(&mut self, index: usize) -> Result<(), String> {
         let placed = &mut self.placed[index];
-        for segment in self.components[index].relocated(placed.region)? {
+        for segment in self.components[index].relocated(placed.image)? {
             let size = segment.bytes.len() as u64;
-            let address = placed.region + segment.offset;
+            let address = placed.image + segment.offset;
             let physical = self.memory.pages(pages(size))?;
             self.memory.write(physical, &segment.bytes);
             let rights = match segment.rights {

@@ -243,8 +243,8 @@ fn instances(layout: &Layout) -> Vec<Instance> {
             entries: placed.entries,
             entries_span: placed.entries_span,
             page_tables: placed.page_tables,
-            main: component.main.map_or(0, |main| placed.region + main),
-            stub: placed.region + component.stub,
+            main: component.main.map_or(0, |main| placed.image + main),
+            stub: placed.image + component.stub,
             stack: placed.stack,
         });
     }
@@ -256,7 +256,7 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
     let (mut exports, mut methods, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
     for (index, instance) in layout.system.instances.iter().enumerate() {
         let component = layout.components[index];
-        let region = layout.placed[index].region;
+        let image = layout.placed[index].image;
         firsts.push(exports.len() as u32);
         for (position, export) in component.exports.iter().enumerate() {
             let described = layout.connected.exports[index].iter().position(|at| *at == position);
@@ -292,7 +292,7 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
                     name: name(&method.name),
                     letters,
                     value: method.value,
-                    entry: region + method.entry,
+                    entry: image + method.entry,
                 });
             }
         }
@@ -313,7 +313,7 @@ fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
                 text = text.split_once("::").map_or(&text[..SYMBOL_NAME_MAXIMUM], |(_, rest)| rest);
             }
             symbols.push(Symbol {
-                address: layout.placed[index].region + symbol.offset,
+                address: layout.placed[index].image + symbol.offset,
                 size: symbol.size as u32,
                 name: names.len() as u32,
                 name_length: text.len() as u32,

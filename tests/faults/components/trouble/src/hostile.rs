@@ -4,7 +4,7 @@ use cairn::Error;
 use core::arch::asm;
 
 /// First address of the nucleus.
-const NUCLEUS: u64 = 0xffff_ffc0_0000_0000;
+const NUCLEUS: u64 = cairn::abi::address::NUCLEUS;
 
 /// Commits a deed. Coming back from it is what the test must not see.
 pub fn commit(deed: u64, address: u64) -> Result<u64, Error> {
