@@ -18,7 +18,9 @@ const BOOT_CYCLES: u64 = 1_000_000;
 
 /// Adds the times during which no interrupt is taken to those of others, for the system `bench/systems/NAME.toml`.
 pub fn add(name: &str, board: &str, lengths: &mut Lengths) -> Result<()> {
-    let parts = Parts::new(&format!("bench/systems/{name}.toml"), Some(board))?;
+    let mut parts = Parts::new(&format!("bench/systems/{name}.toml"), Some(board))?;
+    // Not the image that measures in the same run.
+    parts.system.name.value = format!("{name}-traced");
     let on = interruptible(&parts);
     let image = build::image(parts, Some(board))?;
     with_trace(&image, CYCLES, |trace| count(trace, &on, lengths))
