@@ -68,14 +68,14 @@ const LEAF_SPREAD: u64 = 5 * 8 * PAGE_SIZE;
 /// The same for the page tables above: five lines of entries.
 const MIDDLE_SPREAD: u64 = 5 * 8 * LEAF_SPAN;
 
-/// Where the first leaf page table of a kernel's area begins: 80 MiB apart, five lines of entries of the page table above.
-const fn kernel_leaves(number: u64) -> u64 {
+/// The address space of a kernel's area: 80 MiB each.
+const fn kernel_span(number: u64) -> u64 {
     KERNEL + number * MIDDLE_SPREAD
 }
 
-/// The kernel's areas.
+/// A kernel's area: further in than the one before, in its span.
 const fn kernel_area(number: u64) -> u64 {
-    kernel_leaves(number) + (number + 1) * LEAF_SPREAD
+    kernel_span(number) + (number + 1) * LEAF_SPREAD
 }
 
 /// The nucleus' code and data.
@@ -83,7 +83,7 @@ pub const NUCLEUS: u64 = kernel_area(0);
 /// Portal code with its literals; readable and executable, never writable here.
 pub const PORTAL_CODE: u64 = kernel_area(1);
 /// Thread blocks, a page each (see [`crate::thread`]). A thread's index is a bit field of their addresses.
-pub const THREADS: u64 = kernel_leaves(2);
+pub const THREADS: u64 = kernel_span(2);
 /// Domain blocks (see [`crate::domain`]).
 pub const DOMAINS: u64 = kernel_area(3);
 /// Page tables: the pool from which every page table of the system is taken.

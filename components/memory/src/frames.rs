@@ -71,6 +71,12 @@ impl<const WORDS: usize> Frames<WORDS> {
         }
     }
 
+    /// Whether a page is free.
+    #[cfg(test)]
+    pub(crate) fn is_free(&self, number: usize) -> bool {
+        self.free.get(number / 64).is_some_and(|word| word.load(Relaxed) >> (number % 64) & 1 != 0)
+    }
+
     /// Free pages.
     pub fn available(&self) -> usize {
         self.available.load(Relaxed)

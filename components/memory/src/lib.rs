@@ -11,6 +11,8 @@ pub mod sections;
 pub mod tables;
 
 #[cfg(test)]
+mod fence_tests;
+#[cfg(test)]
 mod section_tests;
 #[cfg(test)]
 mod tests;

@@ -289,9 +289,13 @@ impl<'a> Manager<'a> {
             return Err(Error::BadArgument);
         }
         let entry = |page: u64| self.tables.find(root, address + page * PAGE_SIZE);
+        let restore = |pages: u64| {
+            (0..pages).filter_map(entry).for_each(tables::restore);
+            (self.fence)();
+        };
         for page in 0..pages {
             if !entry(page).is_some_and(tables::withdraw) {
-                (0..page).filter_map(entry).for_each(tables::restore);
+                restore(page);
                 return Err(Error::NotFound);
             }
         }
@@ -301,7 +305,7 @@ impl<'a> Manager<'a> {
             (0..pages).filter_map(entry).any(|entry| tables::page(entry) == physical)
         };
         if self.any_window(windowed) {
-            (0..pages).filter_map(entry).for_each(tables::restore);
+            restore(pages);
             return Err(Error::Busy);
         }
         for entry in (0..pages).filter_map(entry) {
@@ -368,7 +372,7 @@ impl<'a> Manager<'a> {
         if alone {
             account.tables.fetch_sub(self.tables.trim(root), Relaxed);
         }
-        (self.fence)();
+        // Its death was fenced, and nobody has found a way through its page table since.
         Ok(())
     }
 

@@ -40,12 +40,18 @@ fn laid_out(number: u32, page: u64) -> u64 {
     MEMORY_PHYSICAL + (u64::from(number - 1) * PAGES_OF_INSTANCE + page) * PAGE_SIZE
 }
 
-fn data(number: u32) -> u64 {
+pub(crate) fn data(number: u32) -> u64 {
     region(number) + IMAGE_OFFSET
 }
 
-fn stack_top(number: u32) -> u64 {
+pub(crate) fn stack_top(number: u32) -> u64 {
     region(number) + ACTIVATION_STRIDE + ACTIVATION_STACK_TOP
+}
+
+/// The last page of the last window slot.
+pub(crate) fn window_slot(number: u32) -> u64 {
+    let activation = stack_top(number) - ACTIVATION_STACK_TOP;
+    activation + ACTIVATION_WINDOWS + 2 * WINDOW_SLOT_STRIDE + 3 * PAGE_SIZE
 }
 
 fn instance(number: u32) -> Instance {
@@ -259,10 +265,7 @@ fn pages_in_an_open_window_stay() {
     let world = World::new();
     let address = world.manager().allocate(1, 2).unwrap();
     let (physical, _) = world.page(1, address + PAGE_SIZE).unwrap();
-    let slot = stack_top(2) - ACTIVATION_STACK_TOP
-        + ACTIVATION_WINDOWS
-        + 2 * WINDOW_SLOT_STRIDE
-        + 3 * PAGE_SIZE;
+    let slot = window_slot(2);
     let manager = world.manager();
     let root = manager.tables.root(world.instances[1].satp).unwrap();
     let entry = manager.tables.find(root, slot).unwrap();

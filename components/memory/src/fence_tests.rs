@@ -1,0 +1,110 @@
+//! A hart that remembers where each address led, or that it led nowhere, until it is fenced. QEMU's forgets at
+//! every switch of domains, real ones sooner or later.
+
+use crate::manager::Manager;
+use crate::tables::{self, READ, USER};
+use crate::tests::{World, data, stack_top, window_slot};
+use cairn_abi::Error;
+use cairn_abi::address::*;
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeSet;
+
+/// Domain, address, and where it leads: the page with its rights.
+type Translation = (u32, u64, Option<(u64, u64)>);
+
+struct Hart {
+    /// For ever, since a fence is a plain function.
+    world: &'static World,
+    addresses: Vec<(u32, u64)>,
+    remembered: RefCell<BTreeSet<Translation>>,
+}
+
+thread_local! {
+    static HART: OnceCell<Hart> = const { OnceCell::new() };
+}
+
+impl Hart {
+    fn present(&self) -> BTreeSet<Translation> {
+        let look = |&(domain, address)| (domain, address, self.world.page(domain, address));
+        self.addresses.iter().map(look).collect()
+    }
+
+    /// It forgets all, and at once other threads make it look everywhere again.
+    fn fence(&self) {
+        let present = self.present();
+        let mut remembered = self.remembered.borrow_mut();
+        for (domain, address, page) in remembered.difference(&present) {
+            let Some((physical, _)) = *page else { continue };
+            let number = self.world.manager().frame_number(physical) as usize;
+            assert!(
+                !self.world.state.frames.is_free(number),
+                "domain {domain} still reaches a free page at {address:#x}"
+            );
+        }
+        *remembered = present;
+    }
+
+    /// After an operation: it is wrong about nothing, and looks everywhere.
+    fn check(&self, operation: &str) {
+        let present = self.present();
+        let mut remembered = self.remembered.borrow_mut();
+        let stale: Vec<_> = remembered.difference(&present).collect();
+        assert!(stale.is_empty(), "stale after {operation}: {stale:x?}");
+        *remembered = present;
+    }
+}
+
+#[test]
+fn nothing_is_stale_after_any_operation() {
+    let world: &'static World = Box::leak(Box::new(World::new()));
+    let fence = || HART.with(|hart| hart.get().map_or((), Hart::fence));
+    let manager = Manager { fence, ..world.manager() };
+    let section = manager.make_section(1, 3).unwrap();
+    manager.drop_section(1, section).unwrap();
+
+    let pages = |from: u64| (0..6).map(move |page| from + page * PAGE_SIZE);
+    let addresses = [1, 2].into_iter().flat_map(|domain| {
+        let laid_out = [data(domain), stack_top(domain) - 8, region(domain) + STARTUP_OFFSET];
+        let further = [region(domain) + 2 * ACTIVATION_STRIDE, section].into_iter().flat_map(pages);
+        laid_out.into_iter().chain(further).map(move |address| (domain, address))
+    });
+    let hart = Hart { world, addresses: addresses.collect(), remembered: RefCell::default() };
+    let check = |operation: &str| HART.with(|hart| hart.get().unwrap().check(operation));
+    HART.with(|place| place.set(hart).ok().expect("it is this test's alone"));
+
+    check("the start");
+    let address = manager.allocate(1, 4).unwrap();
+    check("allocate");
+    manager.free(1, address + PAGE_SIZE, 2).unwrap();
+    check("free");
+    assert_eq!(manager.free(1, address, 2), Err(Error::NotFound));
+    check("free of what is not there");
+    let (physical, _) = world.page(1, address).unwrap();
+    let slot = manager.tables.find(manager.root(2).unwrap(), window_slot(2)).unwrap();
+    tables::map_over(slot, physical, USER | READ);
+    assert_eq!(manager.free(1, address, 1), Err(Error::Busy));
+    check("free of what is in a window");
+    tables::unmap(slot);
+    assert_eq!(manager.make_section(1, 3), Ok(section));
+    check("make_section");
+    manager.share(1, section, 2, false).unwrap();
+    check("share");
+    manager.accept(2, section).unwrap();
+    check("accept");
+    manager.drop_section(1, section).unwrap();
+    check("drop_section, by one of two");
+    manager.drop_section(2, section).unwrap();
+    check("drop_section, by the last");
+    assert_eq!(manager.make_section(1, 2), Ok(section));
+    check("make_section again");
+    manager.kill(1).unwrap();
+    check("kill");
+    manager.release(1, true).unwrap();
+    check("release");
+    assert_eq!(manager.make_section(2, 2), Ok(section));
+    check("make_section of what somebody had");
+    manager.renew(1).unwrap();
+    check("renew");
+    assert_eq!(manager.allocate(1, 3), Ok(address));
+    check("allocate in the next life");
+}
