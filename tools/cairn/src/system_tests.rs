@@ -7,8 +7,9 @@ use crate::fences;
 use crate::machine::{self, Console, Options};
 use crate::paths;
 use crate::test::{Job, Outcome};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -74,6 +75,15 @@ impl SystemTest {
         Ok(test)
     }
 
+    /// The system of the test called `name`, as it is loaded.
+    fn description(&self, name: &str) -> String {
+        match self.system.as_str() {
+            path if path.contains('/') => path.to_owned(),
+            file if file.ends_with(".toml") => format!("tests/{name}/{file}"),
+            system => system.to_owned(),
+        }
+    }
+
     /// Boots `image` and goes through the steps. The error has the console's transcript.
     pub fn run(&self, image: &BuiltImage) -> Result<()> {
         let types = self.steps.iter().any(|step| matches!(step, Step::Send(_)));
@@ -126,8 +136,8 @@ pub fn names() -> Result<Vec<String>> {
 /// A test, and the board that it runs on if that is not the one of its system.
 type Run = (String, Option<String>);
 
-/// What there is to run of the tests called `names`: on `board` those that are made for it; without one
-/// each on its own, and on the others that it always runs on.
+/// What there is to run of the tests called `names`: on `board` those that are made for it, or whose own it
+/// is; without one each on its own, and on the others that it always runs on.
 pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     for name in names {
@@ -135,6 +145,13 @@ pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
         match board {
             Some(board) if test.boards.iter().any(|other| other == board) => {
                 runs.push((name.clone(), Some(board.to_owned())));
+            }
+            Some(board) if !test.without_fences => {
+                let system = cairn_description::load(&paths::root(), &test.description(name), None)
+                    .map_err(|report| anyhow!("{report}"))?;
+                if *system.board.name == board {
+                    runs.push((name.clone(), None));
+                }
             }
             Some(_) => {}
             None => {
@@ -147,6 +164,13 @@ pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
         }
     }
     Ok(runs)
+}
+
+/// The boards that the tests called `names` are made for, beside their own.
+pub fn boards(names: &[String]) -> Result<BTreeSet<String>> {
+    let tests = names.iter().map(|name| SystemTest::read(&file(name)));
+    let boards: Result<Vec<_>> = tests.map(|test| Ok(test?.boards)).collect();
+    Ok(boards?.into_iter().flatten().collect())
 }
 
 fn file(name: &str) -> PathBuf {
@@ -162,14 +186,9 @@ pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
         let shown = board.as_ref().map_or(name.clone(), |board| format!("{name} on {board}"));
         let run = Box::new(move || {
             let test = SystemTest::read(&file(&name))?;
-            let system = match test.system.as_str() {
-                path if path.contains('/') => path.to_owned(),
-                file if file.ends_with(".toml") => format!("tests/{name}/{file}"),
-                system => system.to_owned(),
-            };
             let image = {
                 let _one_at_a_time = building.lock().expect("no build panics");
-                let image = build::build(&system, board.as_deref())?;
+                let image = build::build(&test.description(&name), board.as_deref())?;
                 if test.without_fences { fences::removed(&image)? } else { image }
             };
             test.run(&image)?;

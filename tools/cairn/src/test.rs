@@ -2,7 +2,7 @@
 //! all.
 
 use crate::{bench, host_tests, paths, setup, system_tests};
-use anyhow::{Result, bail};
+use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -91,12 +91,18 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     let chosen: Vec<String> = chosen.cloned().collect();
     machine.extend(system_tests::jobs(system_tests::runs(&chosen, board)?));
     if let Some(board) = board.filter(|_| machine.is_empty()) {
+        cairn_description::load_board(&paths::root(), board)
+            .map_err(|report| anyhow!("{report}"))?;
         let made = system_tests::runs(&systems, Some(board))?;
         let made: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
+        let made = if made.is_empty() { "none is".into() } else { made.join(", ") };
         bail!(
-            "no test that `{filter}` chooses is made for the board {board}; these are: {}",
-            made.join(", ")
+            "no test that `{filter}` chooses is made for the board {board}; of all tests: {made}"
         );
+    }
+    if host.is_empty() && machine.is_empty() && !chosen.is_empty() {
+        let boards = Vec::from_iter(system_tests::boards(&chosen)?).join(" or ");
+        bail!("`{filter}` runs on other boards alone: add --board {boards}");
     }
     if host.is_empty() && machine.is_empty() {
         bail!("no test has `{filter}` in its name{}", did_you_mean(filter, &systems));
