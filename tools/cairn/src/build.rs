@@ -7,7 +7,7 @@ use crate::{paths, sources};
 use anyhow::{Context, Result, anyhow};
 use cairn_description::facts::ComponentFacts;
 use cairn_description::{Connected, System};
-use cairn_image::{Component, Nucleus};
+use cairn_image::{Component, Nucleus, Places};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -24,6 +24,10 @@ pub struct BuiltImage {
     pub symbols: Vec<Symbols>,
     /// The layout report, for people.
     pub report: String,
+    /// What lies where, page by page.
+    pub places: Places,
+    /// Where memory begins that the image is in.
+    pub memory: u64,
 }
 
 /// A file with symbols.
@@ -33,6 +37,8 @@ pub struct Symbols {
     pub file: PathBuf,
     /// What to add to its addresses.
     pub offset: u64,
+    /// The instance that it is, or `nucleus`.
+    pub owner: String,
 }
 
 /// A system with its components built and connected.
@@ -111,10 +117,11 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
     replace(&file, &image.bytes)?;
     replace(&file.with_extension("json"), serde_json::to_string_pretty(&image.report)?.as_bytes())?;
 
-    let mut symbols = vec![Symbols { file: nucleus_file.clone(), offset: 0 }];
+    let mut symbols =
+        vec![Symbols { file: nucleus_file.clone(), offset: 0, owner: "nucleus".to_owned() }];
     for (instance, placed) in system.instances.iter().zip(&image.report.instances) {
         let file = parts.components[&instance.folder].0.clone();
-        symbols.push(Symbols { file, offset: placed.image });
+        symbols.push(Symbols { file, offset: placed.image, owner: placed.name.clone() });
     }
     Ok(BuiltImage {
         file,
@@ -122,6 +129,8 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
         machine,
         symbols,
         report: image.report.to_string(),
+        places: image.places,
+        memory: system.board.memory.base,
     })
 }
 

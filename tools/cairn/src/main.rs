@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 use cairn_tool::build::Parts;
 use cairn_tool::machine::Options;
-use cairn_tool::{bench, build, graph, interfaces, lines, new, paths, run, setup, test};
+use cairn_tool::{bench, build, graph, interfaces, lines, new, paths, profile, run, setup, test};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -50,6 +50,27 @@ enum Command {
         /// Write the medians as limits
         #[arg(long, conflicts_with = "check")]
         set_limits: bool,
+    },
+    /// Say where the cycles of a system go on a simulated core: functions, and lines of memory in no cache
+    Profile {
+        /// A name in systems/, or the path of a description
+        #[arg(default_value = "demo")]
+        system: String,
+        /// The core: `rocket-rtl` or `cva6-rtl`
+        #[arg(long, value_name = "NAME")]
+        board: Option<String>,
+        /// The first cycle from reset that counts
+        #[arg(long, value_name = "CYCLE", default_value_t = 0)]
+        from: u64,
+        /// The cycle in which it ends
+        #[arg(long, value_name = "CYCLE", default_value_t = 500_000)]
+        to: u64,
+        /// Type this file at the console, from the start
+        #[arg(long, value_name = "FILE")]
+        input: Option<PathBuf>,
+        /// Rows of each table
+        #[arg(long, value_name = "NUMBER", default_value_t = 20)]
+        rows: usize,
     },
     /// Build the bootable image; print its layout report
     Build {
@@ -152,6 +173,12 @@ fn execute(command: Command) -> Result<u8> {
         Command::Bench { filter, board, quick, json, check, set_limits } => {
             let request = bench::Request { filter, board, quick, json, check, set_limits };
             Ok(u8::from(!bench::run(&request)?))
+        }
+        Command::Profile { system, board, from, to, input, rows } => {
+            let image = build::build(&system, board.as_deref())?;
+            let request = profile::Request { cycles: from..to, input, rows };
+            print!("{}", profile::run(&image, &request)?);
+            Ok(0)
         }
         Command::Build { system, on } => {
             let image = build::build(&system, on.board.as_deref())?;

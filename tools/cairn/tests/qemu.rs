@@ -1,6 +1,7 @@
 //! QEMU is driven rightly, shown with a guest of a few instructions.
 #![forbid(unsafe_code)]
 
+use cairn_image::Places;
 use cairn_tool::build::BuiltImage;
 use cairn_tool::expect::{Guest, Pattern, TimeLimit};
 use cairn_tool::machine::{Console, Machine, Options, command};
@@ -36,6 +37,8 @@ fn image() -> BuiltImage {
         ),
         symbols: Vec::new(),
         report: String::new(),
+        places: Places::default(),
+        memory: 0x8000_0000,
     }
 }
 

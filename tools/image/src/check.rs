@@ -70,13 +70,21 @@ fn role_access(role: Role, address: u64) -> Option<bool> {
     record.iter().chain(views).find(|(base, _)| within(*base)).map(|(_, writable)| *writable)
 }
 
-/// Calls `found` for every page that a root maps: virtual address, physical address, flags.
-fn walk(
+/// Where a page table leads.
+pub(crate) enum Entry {
+    /// To a table of this level, which maps addresses from this one on.
+    Table { address: u64, physical: u64, level: u32 },
+    /// To a page.
+    Page { address: u64, physical: u64, flags: u64 },
+}
+
+/// Calls `found` for every table below a table, and for every page.
+pub(crate) fn walk(
     memory: &mut Memory,
     table: u64,
     level: u32,
     base: u64,
-    found: &mut impl FnMut(u64, u64, u64),
+    found: &mut impl FnMut(Entry),
 ) {
     for index in 0..512u64 {
         let entry = memory.load(table + index * 8);
@@ -89,11 +97,13 @@ fn walk(
         }
         let physical = (entry >> 10) << 12;
         if entry & (READ | WRITE | EXECUTE) == 0 {
+            found(Entry::Table { address, physical, level: level - 1 });
             walk(memory, physical, level - 1, address, found);
             continue;
         }
-        for page in 0..1u64 << (9 * level) {
-            found(address + page * PAGE_SIZE, physical + page * PAGE_SIZE, entry & 0x3ff);
+        let flags = entry & 0x3ff;
+        for offset in (0..1u64 << (9 * level)).map(|page| page * PAGE_SIZE) {
+            found(Entry::Page { address: address + offset, physical: physical + offset, flags });
         }
     }
 }
@@ -109,7 +119,8 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
             return Err(format!("domain `{}` has a kernel half of its own", domain.name));
         }
         let mut error = None;
-        walk(memory, domain.root, 2, 0, &mut |address, physical, flags| {
+        walk(memory, domain.root, 2, 0, &mut |entry| {
+            let Entry::Page { address, physical, flags } = entry else { return };
             if flags & WRITE != 0 && flags & EXECUTE != 0 {
                 error = Some(format!("`{}` can write and execute {address:#x}", domain.name));
             }

@@ -20,6 +20,7 @@ use crate::check;
 use crate::component::Component;
 use crate::memory::*;
 use crate::nucleus::Nucleus;
+use crate::places::Places;
 use crate::portals::PortalCode;
 use crate::quota;
 use crate::report::{InstanceReport, Report};
@@ -36,8 +37,10 @@ use std::ops::Range;
 pub struct Image {
     /// Content from the load address on.
     pub bytes: Vec<u8>,
-    /// What lies where.
+    /// What lies where, in sum.
     pub report: Report,
+    /// What lies where, page by page.
+    pub places: Places,
 }
 
 /// Why there is no image.
@@ -130,9 +133,11 @@ pub fn layout(
     layout.write_startup_pages(startup_pages, &sections)?;
     layout.refresh_kernel_half();
     layout.write_parameters(&events)?;
-    let shared = layout.check()?;
+    let domains = layout.domains();
+    let shared = check::check(&mut layout.memory, &domains)?;
     let report = layout.report(shared);
-    Ok(Image { bytes: layout.memory.into_bytes(), report })
+    let places = Places::read(&mut layout.memory, &domains);
+    Ok(Image { bytes: layout.memory.into_bytes(), report, places })
 }
 
 impl<'a> Layout<'a> {
@@ -181,17 +186,14 @@ impl<'a> Layout<'a> {
         (1 << self.system.board.asid_bits) - 1
     }
 
-    /// Reads the finished page tables and refuses what must not be.
-    fn check(&mut self) -> Result<Shared, String> {
-        let domains: Vec<check::Domain> = self
-            .instances()
-            .map(|index| check::Domain {
-                name: self.system.instances[index].name.to_string(),
-                root: self.placed[index].root.0,
-                role: self.system.instances[index].role,
-            })
-            .collect();
-        check::check(&mut self.memory, &domains)
+    /// All domains but the kernel's, for those who read the finished page tables.
+    fn domains(&self) -> Vec<check::Domain> {
+        let domain = |index: usize| check::Domain {
+            name: self.system.instances[index].name.to_string(),
+            root: self.placed[index].root.0,
+            role: self.system.instances[index].role,
+        };
+        self.instances().map(domain).collect()
     }
 
     fn instance_report(&self, index: usize) -> InstanceReport {

@@ -17,7 +17,7 @@ cairn::component! {
 const WARM_UP: usize = 3;
 const ROUNDS: usize = 50;
 /// A round takes as long as many calls.
-const WEIGHT: usize = 20;
+const WEIGHT: usize = 30;
 
 fn main() {
     let section = section("faults").expect("the description maps the section `faults`");

@@ -1,0 +1,159 @@
+//! What lies in each page of memory, for people who look at physical addresses.
+
+use crate::check::{Domain, Entry, walk};
+use crate::memory::{EXECUTE, Memory, WRITE};
+use crate::sharing::Reason;
+use cairn_abi::address::*;
+use std::collections::BTreeMap;
+
+/// What lies in each page of memory, by its physical address.
+#[derive(Clone, Debug, Default)]
+pub struct Places(BTreeMap<u64, Place>);
+
+/// What a page is to somebody. What tells most comes first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// A page table: whose, its level, and the first address that it maps.
+    Table(String, u32, u64),
+    /// A page of the kernel domain.
+    Kernel(u64),
+    /// A page of these domains, at this address, with these rights.
+    User(Vec<String>, u64, &'static str),
+    /// What is there for a role, or twice: somebody else's page, too.
+    Beside(u64),
+}
+
+impl Places {
+    /// Reads the finished page tables of all domains.
+    pub(crate) fn read(memory: &mut Memory, domains: &[Domain]) -> Places {
+        let mut places = Places::default();
+        for domain in domains {
+            let owner = |address| if address >= KERNEL { "the kernel" } else { &domain.name };
+            places.add(domain.root, Place::Table(domain.name.clone(), 2, 0));
+            walk(memory, domain.root, 2, 0, &mut |entry| match entry {
+                Entry::Table { address, physical, level } => {
+                    places.add(physical, Place::Table(owner(address).to_owned(), level, address));
+                }
+                Entry::Page { address, physical, flags } => {
+                    places.add(physical, place(&domain.name, address, flags));
+                }
+            });
+        }
+        places
+    }
+
+    fn add(&mut self, physical: u64, place: Place) {
+        let known = self.0.entry(physical).or_insert_with(|| place.clone());
+        match (known, place) {
+            (Place::User(names, known, _), Place::User(more, address, _)) if *known == address => {
+                names.extend(
+                    more.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>(),
+                );
+            }
+            (known, place) => {
+                if place < *known {
+                    *known = place;
+                }
+            }
+        }
+    }
+
+    /// What lies at a physical address; `None` if nothing does that has an address of its own.
+    pub fn name(&self, physical: u64) -> Option<String> {
+        let page = physical & !(PAGE_SIZE - 1);
+        Some(match self.0.get(&page)? {
+            Place::Table(owner, 2, _) => format!("root page table of {owner}"),
+            Place::Table(owner, level, address) => {
+                format!("page table of {owner}, level {level}, from {address:#x}")
+            }
+            Place::Kernel(address) => kernel(*address),
+            Place::User(names, address, rights) => {
+                let names = match &names[..] {
+                    [name] => name.clone(),
+                    [name, others @ ..] => format!("{name} and {} more", others.len()),
+                    [] => String::new(),
+                };
+                format!("{names}, {address:#x} ({rights})")
+            }
+            Place::Beside(address) => format!("{address:#x}"),
+        })
+    }
+}
+
+fn place(domain: &str, address: u64, flags: u64) -> Place {
+    if (STACK_ALIASES..SEMAPHORES).contains(&address)
+        || Reason::of(address) == Some(Reason::Role) && address < KERNEL
+    {
+        return Place::Beside(address);
+    }
+    if address >= KERNEL {
+        return Place::Kernel(address);
+    }
+    let rights = match flags & (WRITE | EXECUTE) {
+        WRITE => "rw",
+        EXECUTE => "rx",
+        _ => "r",
+    };
+    Place::User(vec![domain.to_owned()], address, rights)
+}
+
+/// What lies at an address of the kernel domain.
+fn kernel(address: u64) -> String {
+    let areas = [
+        (FINISHER, "finisher"),
+        (COUNTERS, "call counters"),
+        (ACTIVATIONS, "activations"),
+        (SEMAPHORES, "semaphores"),
+        (PAGE_TABLES, "page tables"),
+        (DOMAINS, "domain blocks"),
+        (THREADS, "thread"),
+        (PORTAL_CODE, "portal code"),
+    ];
+    match areas.iter().find(|(base, _)| address >= *base) {
+        Some((base, "thread")) => format!("block of thread {}", (address - base) / PAGE_SIZE),
+        Some((_, area)) => format!("{area}, {address:#x}"),
+        None => format!("nucleus, {address:#x}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::{PageTables, READ, USER};
+
+    #[test]
+    fn a_page_has_the_name_that_tells_most() {
+        const LOAD: u64 = 0x8020_0000;
+        let mut memory = Memory::new(LOAD, LOAD + 0x100_0000);
+        let mut tables = PageTables::new(&mut memory, 64).unwrap();
+        let roots = [(); 2].map(|()| tables.take(1).unwrap());
+        let [own, shared, thread] = [(); 3].map(|()| memory.pages(1).unwrap());
+        let mut map = |root: usize, address, page, flags| {
+            tables
+                .map(&mut memory, crate::memory::Root(roots[root]), address, page, flags)
+                .unwrap();
+        };
+        map(0, region(1), own, USER | READ | EXECUTE);
+        map(0, STACK_ALIASES, own, READ | WRITE);
+        map(1, ROLE_MEMORY, own, USER | READ | WRITE);
+        map(0, SECTIONS, shared, USER | READ | WRITE);
+        map(1, SECTIONS, shared, USER | READ);
+        map(0, THREADS + 3 * PAGE_SIZE, thread, READ | WRITE);
+        map(1, ROLE_THREADS + 3 * PAGE_SIZE, thread, USER | READ);
+        let domain = |index: usize| Domain {
+            name: ["one", "two"][index].into(),
+            root: roots[index],
+            role: None,
+        };
+        let places = Places::read(&mut memory, &[domain(0), domain(1)]);
+        let name = |physical| places.name(physical).unwrap();
+        assert_eq!(name(own + 8), format!("one, {:#x} (rx)", region(1)));
+        assert_eq!(name(shared), format!("one and 1 more, {SECTIONS:#x} (rw)"));
+        assert_eq!(name(thread), "block of thread 3");
+        assert_eq!(name(roots[1]), "root page table of two");
+        let tables: Vec<String> = places.0.keys().filter_map(|page| places.name(*page)).collect();
+        let leaf = format!("page table of one, level 0, from {:#x}", region(1) & !(LEAF_SPAN - 1));
+        assert!(tables.contains(&leaf), "{tables:?}");
+        assert_eq!(places.name(LOAD + 0x10_0000), None);
+    }
+}
