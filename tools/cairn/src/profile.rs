@@ -3,8 +3,9 @@
 //! A cycle counts for the instruction that retires next: that is what waited. A line that is read from memory was in
 //! no cache.
 
-use crate::build::{BuiltImage, Symbols};
+use crate::build::{self, BuiltImage, Symbols};
 use crate::cycle_trace::{self, Event, Events, What};
+use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{KERNEL, PAGE_SIZE, PORTAL_CODE, THREADS};
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -152,6 +153,31 @@ pub fn run(image: &BuiltImage, request: &Request) -> Result<String> {
     ))
 }
 
+/// The test of all this, if its name contains `filter`: where the cycles of a boot go.
+pub fn jobs(filter: &str) -> Vec<Job> {
+    const BOARD: &str = "rocket-rtl";
+    let name = format!("profile: {BOARD}");
+    let run = || {
+        let image = build::build("hello", Some(BOARD))?;
+        let request = Request { cycles: 0..70_000, input: None, rows: 1000 };
+        let text = run(&image, &request)?;
+        let expected = [
+            "  nucleus: trap_entry\n",
+            "  portal code\n",
+            "  firmware\n",
+            "  hello: cairn_hello::main\n",
+            "  thread ",
+            "  page table of hello, level 0, for 0x",
+        ];
+        match expected.iter().find(|part| !text.contains(**part)) {
+            Some(name) => bail!("expected `{name}` in\n{text}"),
+            None => Ok(Outcome { passed: 1, ..Outcome::default() }),
+        }
+    };
+    let job = Job { name, run: Box::new(run) };
+    Vec::from_iter(Some(job).filter(|job| job.name.contains(filter)))
+}
+
 /// The greatest first; of equals the first by key.
 fn sorted<K: Ord + Hash, V>(map: HashMap<K, V>, weight: impl Fn(&V) -> u64) -> Vec<(K, V)> {
     let mut rows: Vec<(K, V)> = map.into_iter().collect();
@@ -194,7 +220,7 @@ fn shown(
     text += "\n   reads        line  set  what lies there\n";
     for (line, count) in sorted(profile.lines.clone(), |count| *count).iter().take(rows) {
         let set = line % PAGE_SIZE / LINE;
-        let place = place(*line).unwrap_or_else(|| "nothing that the image placed".to_owned());
+        let place = place(*line).unwrap_or_else(|| "not of the image: firmware, or free memory".to_owned());
         let _ = writeln!(text, "{count:>8}  {line:>10x} {set:>4}  {place}");
     }
     text

@@ -1,7 +1,7 @@
 //! `./cairn test`: host tests, then benchmarks and whole systems; a line for each, a closing line for
 //! all.
 
-use crate::{bench, host_tests, paths, setup, system_tests};
+use crate::{bench, host_tests, paths, profile, setup, system_tests};
 use anyhow::{Result, anyhow, bail};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::Mutex;
@@ -79,7 +79,9 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     // The benchmarks take longest, so they begin first.
     let mut machine: Vec<Job> = match choice {
         _ if board.is_some() => Vec::new(),
-        Choice::Bench | Choice::Part => bench::jobs(filter),
+        Choice::Bench | Choice::Part => {
+            bench::jobs(filter).into_iter().chain(profile::jobs(filter)).collect()
+        }
         Choice::System | Choice::Host | Choice::Systems => Vec::new(),
     };
     let chosen = systems.iter().filter(|name| match choice {

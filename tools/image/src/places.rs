@@ -6,6 +6,9 @@ use crate::sharing::Reason;
 use cairn_abi::address::*;
 use std::collections::BTreeMap;
 
+/// From here on, addresses of Sv39 have their upper bits set.
+const HIGHEST_POSITIVE: u64 = 1 << 38;
+
 /// What lies in each page of memory, by its physical address.
 #[derive(Clone, Debug, Default)]
 pub struct Places(BTreeMap<u64, Place>);
@@ -58,24 +61,25 @@ impl Places {
         }
     }
 
-    /// What lies at a physical address; `None` if nothing does that has an address of its own.
+    /// What lies at a physical address, with its own one; `None` if it has none.
     pub fn name(&self, physical: u64) -> Option<String> {
-        let page = physical & !(PAGE_SIZE - 1);
-        Some(match self.0.get(&page)? {
-            Place::Table(owner, 2, _) => format!("root page table of {owner}"),
-            Place::Table(owner, level, address) => {
-                format!("page table of {owner}, level {level}, from {address:#x}")
+        let offset = physical % PAGE_SIZE;
+        Some(match self.0.get(&(physical - offset))? {
+            Place::Table(owner, level, first) => {
+                let address = first + (offset / 8 << (12 + 9 * level));
+                let address = if address >= HIGHEST_POSITIVE { address | KERNEL } else { address };
+                format!("page table of {owner}, level {level}, for {address:#x}")
             }
-            Place::Kernel(address) => kernel(*address),
+            Place::Kernel(address) => kernel(address + offset),
             Place::User(names, address, rights) => {
                 let names = match &names[..] {
                     [name] => name.clone(),
                     [name, others @ ..] => format!("{name} and {} more", others.len()),
                     [] => String::new(),
                 };
-                format!("{names}, {address:#x} ({rights})")
+                format!("{names}, {:#x} ({rights})", address + offset)
             }
-            Place::Beside(address) => format!("{address:#x}"),
+            Place::Beside(address) => format!("{:#x}", address + offset),
         })
     }
 }
@@ -110,7 +114,9 @@ fn kernel(address: u64) -> String {
         (PORTAL_CODE, "portal code"),
     ];
     match areas.iter().find(|(base, _)| address >= *base) {
-        Some((base, "thread")) => format!("block of thread {}", (address - base) / PAGE_SIZE),
+        Some((base, "thread")) => {
+            format!("thread {}, {address:#x}", (address - base) / PAGE_SIZE)
+        }
         Some((_, area)) => format!("{area}, {address:#x}"),
         None => format!("nucleus, {address:#x}"),
     }
@@ -147,12 +153,14 @@ mod tests {
         };
         let places = Places::read(&mut memory, &[domain(0), domain(1)]);
         let name = |physical| places.name(physical).unwrap();
-        assert_eq!(name(own + 8), format!("one, {:#x} (rx)", region(1)));
+        assert_eq!(name(own + 8), format!("one, {:#x} (rx)", region(1) + 8));
         assert_eq!(name(shared), format!("one and 1 more, {SECTIONS:#x} (rw)"));
-        assert_eq!(name(thread), "block of thread 3");
-        assert_eq!(name(roots[1]), "root page table of two");
+        assert_eq!(name(thread + 64), format!("thread 3, {:#x}", THREADS + 3 * PAGE_SIZE + 64));
+        let root = |index: u64| name(roots[1] + index * 8);
+        assert_eq!(root(1), "page table of two, level 2, for 0x40000000");
+        assert_eq!(root(256), format!("page table of two, level 2, for {KERNEL:#x}"));
         let tables: Vec<String> = places.0.keys().filter_map(|page| places.name(*page)).collect();
-        let leaf = format!("page table of one, level 0, from {:#x}", region(1) & !(LEAF_SPAN - 1));
+        let leaf = format!("page table of one, level 0, for {:#x}", region(1) & !(LEAF_SPAN - 1));
         assert!(tables.contains(&leaf), "{tables:?}");
         assert_eq!(places.name(LOAD + 0x10_0000), None);
     }
