@@ -246,6 +246,11 @@ impl World {
             let fence = self.nucleus.symbol("trap_return_fence_domains");
             let jump = encode::jal(ZERO, (fence - place) as i32);
             self.write_bytes(place, &encode::bytes(&[jump]));
+            let first = self.nucleus.symbol("window_fence");
+            for fence in [0, 16, 32, 48].map(|offset| first + offset) {
+                assert_eq!(self.word(fence) as u32, encode::sfence_vma(T2, T6), "a window's fence");
+                self.write_bytes(fence, &encode::bytes(&[encode::NOP]));
+            }
         }
         let base = base_frame();
         self.set_word(base.wrapping_add_signed(thread::FRAME_RETURN), exit);

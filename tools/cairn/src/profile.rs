@@ -220,7 +220,8 @@ fn shown(
     text += "\n   reads        line  set  what lies there\n";
     for (line, count) in sorted(profile.lines.clone(), |count| *count).iter().take(rows) {
         let set = line % PAGE_SIZE / LINE;
-        let place = place(*line).unwrap_or_else(|| "not of the image: firmware, or free memory".to_owned());
+        let place =
+            place(*line).unwrap_or_else(|| "not of the image: firmware, or free memory".to_owned());
         let _ = writeln!(text, "{count:>8}  {line:>10x} {set:>4}  {place}");
     }
     text

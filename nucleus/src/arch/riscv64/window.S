@@ -189,6 +189,11 @@ unmap:
     lla     t4, 1f - 16
     sub     t4, t4, t3
     jr      t4
+    # The first of four fences, 16 bytes apart. On machines without ASIDs the tool puts `nop` there: the portal has
+    # fenced all domains when it entered the caller's, or will when it enters that of a frame below; until then
+    # nothing is looked up in the callee's page table.
+    .globl  window_fence
+    .equ    window_fence, . + 8
     .rept   4
     sd      zero, 0(ra)
     addi    ra, ra, 8

@@ -26,6 +26,12 @@ const COUNTER_PAGES: u64 = 4;
 /// Where the second half of a root page table begins: the kernel's.
 const KERNEL_ENTRIES: u64 = 2048;
 
+/// `addi zero, zero, 0`.
+const NOP: u32 = 0x13;
+/// Fences of a window's pages, and the distance of their instructions in the nucleus.
+const WINDOW_FENCES: u64 = WINDOW_MAXIMUM / PAGE_SIZE;
+const WINDOW_FENCE_STRIDE: u64 = 16;
+
 /// `jal zero, distance`; the distance is at most 2 KiB and forward.
 const fn jump_forward(distance: u64) -> u32 {
     assert!(distance < 2048 && distance.is_multiple_of(4));
@@ -165,6 +171,11 @@ impl Layout<'_> {
             let place = self.nucleus.symbol("trap_return_fence")?;
             let jump = jump_forward(self.nucleus.symbol("trap_return_fence_domains")? - place);
             self.memory.write(nucleus.at(place), &jump.to_le_bytes());
+            // Every switch fences all that a window's page needs.
+            let first = self.nucleus.symbol("window_fence")?;
+            for fence in (0..WINDOW_FENCES).map(|index| first + index * WINDOW_FENCE_STRIDE) {
+                self.memory.write(nucleus.at(fence), &NOP.to_le_bytes());
+            }
         }
         Ok(())
     }
