@@ -16,6 +16,8 @@ cairn::component! {
 
 const WARM_UP: usize = 20;
 const ROUNDS: usize = 1_000;
+/// To make portals takes as long as many calls.
+const WEIGHT: usize = 5;
 /// Priorities, below that of the first thread: of the thread that creates others, of those that run
 /// at once, of those that run when their creator waits.
 const CREATOR: u8 = 20;
@@ -30,7 +32,7 @@ static NOTED: Mark = unused_mark();
 fn main() {
     let mut report = Report::new();
     let meter = Meter::new();
-    let rounds = Rounds::new(WARM_UP, ROUNDS, 1);
+    let rounds = Rounds::new(WARM_UP, ROUNDS, WEIGHT);
     for specification in ["smcii", "npcwi"] {
         report.samples(format_args!("portal.generate.{specification}"), 1, |samples| {
             for round in rounds.all() {
