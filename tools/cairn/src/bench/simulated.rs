@@ -50,15 +50,16 @@ pub fn measure(
     progress.set_length(chosen().filter(|benchmark| benchmark.missing.is_none()).count() as u64);
     progress.set_message("building");
     let mut jobs: Vec<Job> = Vec::new();
+    // These take longest, so they begin first.
+    for benchmark in chosen().filter(|benchmark| !benchmark.traces.is_empty()) {
+        jobs.push(Box::new(move || interrupts_off(benchmark, board, progress)));
+    }
     for name in catalogue.systems(filter) {
         let mut parts = Parts::new(&format!("bench/systems/{name}.toml"), Some(board))?;
         order(&mut parts.system, &wanted(catalogue, filter, name));
         let image = build::image(parts, Some(board))?;
         let command = machine::command(&image, &Options::default(), Console::Program)?;
         jobs.push(Box::new(move || boot(name, command, progress)));
-    }
-    for benchmark in chosen().filter(|benchmark| !benchmark.traces.is_empty()) {
-        jobs.push(Box::new(move || interrupts_off(benchmark, board, progress)));
     }
     if chosen().any(|benchmark| benchmark.boot.is_some()) {
         jobs.push(Box::new(move || from_reset(catalogue, board, progress)));
