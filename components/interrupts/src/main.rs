@@ -4,7 +4,7 @@
 //!
 //! The controller is the RISC-V PLIC (PLIC specification 1.0.0, memory map in section 3). Completing at
 //! once and masking the source instead would announce each interrupt twice: the line is still raised then, and
-//! a gateway that has forwarded it does not take that back when the driver lowers the line (section 5).
+//! a gateway that has forwarded it does not take that back when the driver lowers the line.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
