@@ -9,6 +9,7 @@ use cairn_description::facts::ComponentFacts;
 use cairn_description::{Connected, System};
 use cairn_image::{Component, Nucleus, Places};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// A system, ready to boot.
@@ -26,8 +27,8 @@ pub struct BuiltImage {
     pub report: String,
     /// What lies where, page by page.
     pub places: Places,
-    /// Where memory begins that the image is in.
-    pub memory: u64,
+    /// What of memory is the firmware's: all before the image.
+    pub firmware: Range<u64>,
 }
 
 /// A file with symbols.
@@ -130,7 +131,7 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
         symbols,
         report: image.report.to_string(),
         places: image.places,
-        memory: system.board.memory.base,
+        firmware: system.board.memory.base..*system.board.load_address,
     })
 }
 

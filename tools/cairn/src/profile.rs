@@ -7,7 +7,7 @@ use crate::build::{self, BuiltImage, Symbols};
 use crate::cycle_trace::{self, Event, Events, What};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
-use cairn_abi::address::{KERNEL, PAGE_SIZE, PORTAL_CODE, THREADS};
+use cairn_abi::address::{PAGE_SIZE, PORTAL_CODE, THREADS};
 use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_demangle::demangle;
 use std::collections::HashMap;
@@ -80,7 +80,10 @@ impl Profile {
 }
 
 /// Functions by their addresses.
-struct Functions(Vec<(Range<u64>, String)>);
+struct Functions {
+    sorted: Vec<(Range<u64>, String)>,
+    firmware: Range<u64>,
+}
 
 impl Functions {
     /// Of the nucleus and of all instances.
@@ -102,7 +105,7 @@ impl Functions {
         }
         functions.sort_by_key(|(range, _)| (range.start, std::cmp::Reverse(range.end)));
         functions.dedup_by_key(|(range, _)| range.start);
-        Ok(Functions(functions))
+        Ok(Functions { sorted: functions, firmware: image.firmware.clone() })
     }
 
     /// The function at an address. Those in assembly have no size: they end where the next begins.
@@ -110,14 +113,14 @@ impl Functions {
         if (PORTAL_CODE..THREADS).contains(&address) {
             return "portal code".to_owned();
         }
-        let next = self.0.partition_point(|(range, _)| range.start <= address);
-        match next.checked_sub(1).map(|at| &self.0[at]) {
+        let next = self.sorted.partition_point(|(range, _)| range.start <= address);
+        match next.checked_sub(1).map(|at| &self.sorted[at]) {
             Some((range, name))
                 if range.contains(&address) || range.is_empty() && near(range, address) =>
             {
                 name.clone()
             }
-            _ if address < KERNEL => "firmware".to_owned(),
+            _ if self.firmware.contains(&address) => "firmware".to_owned(),
             _ => format!("{:#x}", address & !(PAGE_SIZE - 1)),
         }
     }
@@ -143,7 +146,7 @@ pub fn run(image: &BuiltImage, request: &Request) -> Result<String> {
     };
     let functions = Functions::of(image)?;
     let profile = cycle_trace::with(image, request.cycles.clone(), input, |events| {
-        Profile::read(events, image.memory)
+        Profile::read(events, image.firmware.start)
     })?;
     Ok(shown(
         &profile,
@@ -234,6 +237,7 @@ fn each(cost: Cost) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cairn_abi::address::KERNEL;
 
     fn events(lines: &[(u64, What)]) -> Vec<Result<Event>> {
         lines.iter().map(|(cycle, what)| Ok(Event { cycle: *cycle, what: *what })).collect()
@@ -273,10 +277,11 @@ cycles 10 to 61: 3 instructions, 17.00 cycles each; 2 lines read from memory
 
     #[test]
     fn an_address_has_the_function_around_it() {
-        let functions =
-            Functions(vec![(0x1000..0x1010, "sized".into()), (KERNEL..KERNEL, "assembly".into())]);
+        let sorted = vec![(0x1000..0x1010, "sized".into()), (KERNEL..KERNEL, "assembly".into())];
+        let functions = Functions { sorted, firmware: 0x8000_0000..0x8020_0000 };
         let name = |address| functions.name(address);
-        assert_eq!((name(0x100f), name(0x1010)), ("sized".into(), "firmware".into()));
+        assert_eq!((name(0x100f), name(0x1010)), ("sized".into(), "0x1000".into()));
+        assert_eq!(name(0x8000_0040), "firmware");
         assert_eq!(name(KERNEL + 8), "assembly");
         assert_eq!(name(PORTAL_CODE + 4), "portal code");
         assert_eq!(name(KERNEL + PAGE_SIZE + 8), format!("{:#x}", KERNEL + PAGE_SIZE));

@@ -38,7 +38,7 @@ fn image() -> BuiltImage {
         symbols: Vec::new(),
         report: String::new(),
         places: Places::default(),
-        memory: 0x8000_0000,
+        firmware: 0x8000_0000..0x8020_0000,
     }
 }
 
