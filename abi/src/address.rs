@@ -103,7 +103,7 @@ pub const FINISHER: u64 = kernel_area(9);
 /// First address of the region of instance `number`; its bits 26 to 33 are the number.
 pub const fn region(number: u32) -> u64 {
     let number = number as u64;
-    number % REGION_SPREAD << (REGION_SHIFT + 8) | number << REGION_SHIFT
+    (number % REGION_SPREAD) << (REGION_SHIFT + 8) | number << REGION_SHIFT
 }
 
 /// How much further in its region than at [`IMAGE_OFFSET`] the image of instance `number` begins: the leaf page

@@ -8,6 +8,7 @@
 pub mod generate;
 pub mod invocation;
 pub mod literal;
+pub mod one_asid;
 pub mod parameter;
 pub mod specification;
 pub mod stencil;

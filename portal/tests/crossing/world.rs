@@ -11,9 +11,11 @@ use cairn_abi::{domain, privileged, semaphore, thread};
 use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
 use cairn_emulator::{AddressSpace, Machine, Options, Privilege, Tables, encode};
+use cairn_portal::one_asid;
 use cairn_portal::{
     Crossing, End, GenerateError, Generated, ShortCircuit, Specification, generate,
 };
+use std::convert::Infallible;
 use std::mem::offset_of;
 
 /// What the scheduler is told by an event portal.
@@ -242,14 +244,12 @@ impl World {
             self.set_word(parameters + offset as u64, value);
         }
         if !self.asids {
-            let place = self.nucleus.symbol("trap_return_fence");
-            let fence = self.nucleus.symbol("trap_return_fence_domains");
-            let jump = encode::jal(ZERO, (fence - place) as i32);
-            self.write_bytes(place, &encode::bytes(&[jump]));
-            let first = self.nucleus.symbol("window_fence");
-            for fence in [0, 16, 32, 48].map(|offset| first + offset) {
+            let changes = one_asid::changes(|name| Ok::<_, Infallible>(self.nucleus.symbol(name)));
+            let Ok([(jump, instruction), fences @ ..]) = changes;
+            self.write_bytes(jump, &encode::bytes(&[instruction]));
+            for (fence, instruction) in fences {
                 assert_eq!(self.word(fence) as u32, encode::sfence_vma(T2, T6), "a window's fence");
-                self.write_bytes(fence, &encode::bytes(&[encode::NOP]));
+                self.write_bytes(fence, &encode::bytes(&[instruction]));
             }
         }
         let base = base_frame();

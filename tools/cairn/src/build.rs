@@ -7,7 +7,8 @@ use crate::{paths, sources};
 use anyhow::{Context, Result, anyhow};
 use cairn_description::facts::ComponentFacts;
 use cairn_description::{Connected, System};
-use cairn_image::{Component, Nucleus, Places};
+use cairn_image::check::Domain;
+use cairn_image::{Component, Nucleus};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -25,8 +26,8 @@ pub struct BuiltImage {
     pub symbols: Vec<Symbols>,
     /// The layout report, for people.
     pub report: String,
-    /// What lies where, page by page.
-    pub places: Places,
+    /// Its domains, to read its page tables.
+    pub domains: Vec<Domain>,
     /// What of memory is the firmware's: all before the image.
     pub firmware: Range<u64>,
 }
@@ -130,7 +131,7 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
         machine,
         symbols,
         report: image.report.to_string(),
-        places: image.places,
+        domains: image.domains,
         firmware: system.board.memory.base..*system.board.load_address,
     })
 }

@@ -8,6 +8,7 @@ use crate::cycle_trace::{self, Event, Events, What};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{PAGE_SIZE, PORTAL_CODE, THREADS};
+use cairn_image::Places;
 use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_demangle::demangle;
 use std::collections::HashMap;
@@ -45,25 +46,25 @@ struct Profile {
     instructions: HashMap<u64, Cost>,
     /// Reads of each line of memory.
     lines: HashMap<u64, u64>,
-    first: u64,
-    last: u64,
+    /// From the first instruction to the last.
+    cycles: Range<u64>,
 }
 
 impl Profile {
     fn read(events: Events, memory: u64) -> Result<Profile> {
         let mut profile = Profile::default();
+        let mut last = None;
         for event in events {
             let Event { cycle, what } = event?;
             match what {
                 What::Retires(address) => {
-                    // The first has waited for nothing that was seen.
-                    let waited = if profile.last == 0 { 0 } else { cycle - profile.last };
-                    if profile.last == 0 {
-                        profile.first = cycle;
+                    if last.is_none() {
+                        profile.cycles.start = cycle;
                     }
-                    profile.last = cycle;
+                    profile.cycles.end = cycle;
                     let cost = profile.instructions.entry(address).or_default();
-                    cost.cycles += waited;
+                    // The first has waited for nothing that was seen.
+                    cost.cycles += cycle - last.replace(cycle).unwrap_or(cycle);
                     cost.instructions += 1;
                 }
                 What::Read(address, bytes) if address >= memory && bytes > 8 => {
@@ -145,15 +146,18 @@ pub fn run(image: &BuiltImage, request: &Request) -> Result<String> {
         None => Stdio::null(),
     };
     let functions = Functions::of(image)?;
-    let profile = cycle_trace::with(image, request.cycles.clone(), input, |events| {
-        Profile::read(events, image.firmware.start)
-    })?;
-    Ok(shown(
-        &profile,
-        &|address| functions.name(address),
-        &|line| image.places.name(line),
-        request.rows,
-    ))
+    // Whatever the system ends with: it has run until then.
+    let profile = cycle_trace::with(
+        image,
+        request.cycles.clone(),
+        input,
+        |_| true,
+        |events| Profile::read(events, image.firmware.start),
+    )?;
+    let content = std::fs::read(&image.file)
+        .with_context(|| format!("cannot read {}", image.file.display()))?;
+    let places = Places::read(image.firmware.end, content, &image.domains);
+    Ok(shown(&profile, &|address| functions.name(address), &|line| places.name(line), request.rows))
 }
 
 /// The test of all this, if its name contains `filter`: where the cycles of a boot go.
@@ -206,8 +210,8 @@ fn shown(
     let reads: u64 = profile.lines.values().sum();
     let mut text = format!(
         "cycles {} to {}: {} instructions, {:.2} cycles each; {reads} lines read from memory\n\n  cycles    part  instr.    each  function\n",
-        profile.first,
-        profile.last,
+        profile.cycles.start,
+        profile.cycles.end,
         total.instructions,
         each(total),
     );

@@ -1,7 +1,6 @@
 //! QEMU is driven rightly, shown with a guest of a few instructions.
 #![forbid(unsafe_code)]
 
-use cairn_image::Places;
 use cairn_tool::build::BuiltImage;
 use cairn_tool::expect::{Guest, Pattern, TimeLimit};
 use cairn_tool::machine::{Console, Machine, Options, command};
@@ -37,7 +36,7 @@ fn image() -> BuiltImage {
         ),
         symbols: Vec::new(),
         report: String::new(),
-        places: Places::default(),
+        domains: Vec::new(),
         firmware: 0x8000_0000..0x8020_0000,
     }
 }

@@ -13,7 +13,8 @@ use cairn_abi::address::*;
 use cairn_description::model::Role;
 use std::collections::BTreeMap;
 
-/// A domain to check.
+/// A domain, for those who read the finished page tables.
+#[derive(Clone, Debug)]
 pub struct Domain {
     /// Its name.
     pub name: String,

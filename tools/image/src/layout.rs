@@ -20,7 +20,6 @@ use crate::check;
 use crate::component::Component;
 use crate::memory::*;
 use crate::nucleus::Nucleus;
-use crate::places::Places;
 use crate::portals::PortalCode;
 use crate::quota;
 use crate::report::{InstanceReport, Report};
@@ -39,8 +38,8 @@ pub struct Image {
     pub bytes: Vec<u8>,
     /// What lies where, in sum.
     pub report: Report,
-    /// What lies where, page by page.
-    pub places: Places,
+    /// All domains but the kernel's.
+    pub domains: Vec<check::Domain>,
 }
 
 /// Why there is no image.
@@ -136,8 +135,7 @@ pub fn layout(
     let domains = layout.domains();
     let shared = check::check(&mut layout.memory, &domains)?;
     let report = layout.report(shared);
-    let places = Places::read(&mut layout.memory, &domains);
-    Ok(Image { bytes: layout.memory.into_bytes(), report, places })
+    Ok(Image { bytes: layout.memory.into_bytes(), report, domains })
 }
 
 impl<'a> Layout<'a> {
@@ -186,7 +184,7 @@ impl<'a> Layout<'a> {
         (1 << self.system.board.asid_bits) - 1
     }
 
-    /// All domains but the kernel's, for those who read the finished page tables.
+    /// All domains but the kernel's.
     fn domains(&self) -> Vec<check::Domain> {
         let domain = |index: usize| check::Domain {
             name: self.system.instances[index].name.to_string(),

@@ -17,6 +17,11 @@ impl Memory {
         Memory { base, bytes: Vec::new(), limit }
     }
 
+    /// What an image filled, from its load address `base` on.
+    pub fn of_image(base: u64, bytes: Vec<u8>) -> Memory {
+        Memory { base, limit: base + bytes.len() as u64, bytes }
+    }
+
     /// The next `count` pages, zero; their physical address.
     pub fn pages(&mut self, count: u64) -> Result<u64, String> {
         let address = self.base + self.bytes.len() as u64;

@@ -27,8 +27,9 @@ enum Place {
 }
 
 impl Places {
-    /// Reads the finished page tables of all domains.
-    pub(crate) fn read(memory: &mut Memory, domains: &[Domain]) -> Places {
+    /// Reads the page tables of all `domains` in the content of an image, which is loaded at `load_address`.
+    pub fn read(load_address: u64, image: Vec<u8>, domains: &[Domain]) -> Places {
+        let memory = &mut Memory::of_image(load_address, image);
         let mut places = Places::default();
         for domain in domains {
             let owner = |address| if address >= KERNEL { "the kernel" } else { &domain.name };
@@ -66,7 +67,7 @@ impl Places {
         let offset = physical % PAGE_SIZE;
         Some(match self.0.get(&(physical - offset))? {
             Place::Table(owner, level, first) => {
-                let address = first + (offset / 8 << (12 + 9 * level));
+                let address = first + ((offset / 8) << (12 + 9 * level));
                 let address = if address >= HIGHEST_POSITIVE { address | KERNEL } else { address };
                 format!("page table of {owner}, level {level}, for {address:#x}")
             }
@@ -151,7 +152,7 @@ mod tests {
             root: roots[index],
             role: None,
         };
-        let places = Places::read(&mut memory, &[domain(0), domain(1)]);
+        let places = Places::read(LOAD, memory.into_bytes(), &[domain(0), domain(1)]);
         let name = |physical| places.name(physical).unwrap();
         assert_eq!(name(own + 8), format!("one, {:#x} (rx)", region(1) + 8));
         assert_eq!(name(shared), format!("one and 1 more, {SECTIONS:#x} (rw)"));

@@ -21,7 +21,9 @@ pub fn add(name: &str, board: &str, lengths: &mut Lengths) -> Result<()> {
     parts.system.name.value = format!("{name}-traced");
     let on = interruptible(&parts);
     let image = build::image(parts, Some(board))?;
-    cycle_trace::with(&image, 0..CYCLES, Stdio::null(), |events| count(events, &on, lengths))
+    cycle_trace::with(&image, 0..CYCLES, Stdio::null(), passes, |events| {
+        count(events, &on, lengths)
+    })
 }
 
 /// Cycles from reset to the first instruction of any instance of `systems/hello.toml`, and of the one that says hello.
@@ -33,7 +35,7 @@ pub fn boot(board: &str) -> Result<[u64; 2]> {
         parts.system.instance("hello").context("the system `hello` has no such instance")?;
     let image = build::image(parts, Some(board))?;
     let mut first = None;
-    cycle_trace::with(&image, 0..BOOT_CYCLES, Stdio::null(), |events| {
+    cycle_trace::with(&image, 0..BOOT_CYCLES, Stdio::null(), passes, |events| {
         for event in events {
             let Some((cycle, region)) = retired(event?) else { continue };
             if regions.contains(&region) {
@@ -45,6 +47,11 @@ pub fn boot(board: &str) -> Result<[u64; 2]> {
         }
         bail!("hello did not run in {BOOT_CYCLES} cycles")
     })
+}
+
+/// Whether a system that ended by itself ended well.
+fn passes(status: i32) -> bool {
+    status == 0
 }
 
 /// When an instruction retired, and where the region begins in which it lies.

@@ -12,6 +12,7 @@ use cairn_abi::semaphore::SEMAPHORE_WINDOW_SIZE;
 use cairn_abi::thread::{self, thread_block};
 use cairn_description::System;
 use cairn_description::model::Instance;
+use cairn_portal::one_asid;
 use zerocopy::IntoBytes;
 
 /// Pages of portal code: what the first system needs and what comes at run time.
@@ -25,18 +26,6 @@ const COUNTER_PAGES: u64 = 4;
 
 /// Where the second half of a root page table begins: the kernel's.
 const KERNEL_ENTRIES: u64 = 2048;
-
-/// `addi zero, zero, 0`.
-const NOP: u32 = 0x13;
-/// Fences of a window's pages, and the distance of their instructions in the nucleus.
-const WINDOW_FENCES: u64 = WINDOW_MAXIMUM / PAGE_SIZE;
-const WINDOW_FENCE_STRIDE: u64 = 16;
-
-/// `jal zero, distance`; the distance is at most 2 KiB and forward.
-const fn jump_forward(distance: u64) -> u32 {
-    assert!(distance < 2048 && distance.is_multiple_of(4));
-    (distance as u32) << 20 | 0x6f
-}
 
 /// A range of kernel addresses, and where in memory it lies.
 #[derive(Clone, Copy)]
@@ -167,14 +156,8 @@ impl Layout<'_> {
         let at = nucleus.at(self.nucleus.symbol("NUCLEUS_PARAMETERS")?);
         self.memory.write(at, parameters.as_bytes());
         if !self.asids() {
-            // In the place that the trap return keeps for it.
-            let place = self.nucleus.symbol("trap_return_fence")?;
-            let jump = jump_forward(self.nucleus.symbol("trap_return_fence_domains")? - place);
-            self.memory.write(nucleus.at(place), &jump.to_le_bytes());
-            // Every switch fences all that a window's page needs.
-            let first = self.nucleus.symbol("window_fence")?;
-            for fence in (0..WINDOW_FENCES).map(|index| first + index * WINDOW_FENCE_STRIDE) {
-                self.memory.write(nucleus.at(fence), &NOP.to_le_bytes());
+            for (address, instruction) in one_asid::changes(|name| self.nucleus.symbol(name))? {
+                self.memory.write(nucleus.at(address), &instruction.to_le_bytes());
             }
         }
         Ok(())
