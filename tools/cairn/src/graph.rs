@@ -45,6 +45,7 @@ pub fn draw(parts: &Parts) -> String {
             exports: exports.collect(),
             imports,
             devices: instance.devices.iter().map(|index| device(**index)).collect(),
+            equals: 0,
         });
     }
     cairn_graph::draw(&Graph { title: system.name.to_string(), nodes })

@@ -57,7 +57,11 @@ pub(crate) fn named(name: &str, interface: &str) -> String {
 
 /// The second line of a box's head.
 pub(crate) fn subtitle(node: &Node) -> String {
-    let mut text = format!("domain {}, priority {}", node.domain, node.priority);
+    let domain = match node.equals {
+        0 => format!("domain {}", node.domain),
+        equals => format!("{} domains", equals + 1),
+    };
+    let mut text = format!("{domain}, priority {}", node.priority);
     if node.component != node.name {
         text = format!("{}, {text}", node.component);
     }

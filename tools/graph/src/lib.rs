@@ -1,6 +1,8 @@
 //! Draws a system as SVG: a box for each protection domain with its component, a line from each
 //! import to the export it is connected to.
 //!
+//! Three or more clients that differ in name only share one box.
+//!
 //! What an instance may only open at run time is a dashed line from a row of its own.
 //!
 //! Boxes stand in columns, clients left of their servers. A box has a row for each export on its left side
@@ -11,6 +13,7 @@
 
 mod boxes;
 mod columns;
+mod group;
 mod lines;
 mod order;
 mod svg;
@@ -25,7 +28,7 @@ pub struct Graph {
 }
 
 /// An instance.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     /// Its name.
     pub name: String,
@@ -43,10 +46,12 @@ pub struct Node {
     pub imports: Vec<Import>,
     /// Names of its devices.
     pub devices: Vec<String>,
+    /// Further instances for which its box stands; the drawing finds them itself.
+    pub equals: usize,
 }
 
 /// Something that an instance serves.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Export {
     /// Its name.
     pub name: String,
@@ -55,7 +60,7 @@ pub struct Export {
 }
 
 /// Something that an instance calls.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Import {
     /// Its name.
     pub name: String,
@@ -76,8 +81,9 @@ pub struct Import {
 /// # Panics
 /// If an import names a node or an export that does not exist.
 pub fn draw(graph: &Graph) -> String {
-    let columns = columns::assign(graph);
-    let boxes = boxes::Boxes::new(graph);
-    let plan = order::arrange(graph, &columns, &boxes);
-    svg::write(graph, &boxes, &plan)
+    let graph = group::equal_clients(graph);
+    let columns = columns::assign(&graph);
+    let boxes = boxes::Boxes::new(&graph);
+    let plan = order::arrange(&graph, &columns, &boxes);
+    svg::write(&graph, &boxes, &plan)
 }

@@ -97,6 +97,7 @@ fn system() -> Graph {
             } else {
                 Vec::new()
             },
+            equals: 0,
         });
     }
     Graph { title: "demo & friends".to_owned(), nodes }
@@ -187,6 +188,28 @@ fn what_may_be_opened_is_dashed() {
     assert!(svg.contains("<title>bench may open supervisor.instances</title>"), "{svg}");
     assert!(svg.contains(">may open supervisor.instances</text>"), "{svg}");
     assert!(boxes(&svg)[11][0] < boxes(&svg)[5][0], "an arrow leads to the right");
+}
+
+#[test]
+fn equal_clients_share_a_box() {
+    let mut graph = system();
+    let bench = graph.nodes[11].clone();
+    let boxes_before = boxes(&draw(&graph)).len();
+    for number in 0..40 {
+        let name = format!("client{number}");
+        graph.nodes.push(Node { name, domain: 50 + number, priority: 30, ..bench.clone() });
+    }
+    let svg = draw(&graph);
+    assert_eq!(boxes(&svg).len(), boxes_before + 1);
+    assert!(svg.contains(">client ×40</text>") && svg.contains("40 domains, priority 30"), "{svg}");
+    assert!(svg.contains("<title>shell.echo to echo.echo (np)</title>"), "{svg}");
+    // Whoever is called keeps a box of its own.
+    graph.nodes[12].exports.push(Export::default());
+    graph.nodes[11].imports[0].node = 12;
+    graph.nodes[11].imports[0].export = 0;
+    let svg = draw(&graph);
+    assert_eq!(boxes(&svg).len(), boxes_before + 2);
+    assert!(svg.contains(">client0</text>") && svg.contains(">client ×39</text>"), "{svg}");
 }
 
 #[test]
