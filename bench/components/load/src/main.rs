@@ -9,6 +9,7 @@ use cairn::section::Section;
 use cairn_bench::{Link, Load, ring};
 use cairn_interfaces::{Portals, SemaphoreProxy, Threads};
 use core::hint::black_box;
+use core::sync::atomic::Ordering;
 
 cairn::component! {
     name: "load",
@@ -24,6 +25,7 @@ fn main() {
     let number = ring::member();
     let [own] = ring::publish(imports::PORTALS, &[("token", 0)]);
     let other = ring::open(imports::PORTALS, imports::THREADS, "load", 1 - number, "token");
+    chosen.words(2)[1].fetch_add(1, Ordering::Release);
     if number == 1 {
         while own.p().and_then(|()| other.v()).is_ok() {}
         return;
