@@ -52,7 +52,8 @@ impl Link for Own {
 }
 
 fn main() {
-    let [chosen, ready] = section("load").expect("the description maps the section `load`").words(2)
+    let [chosen, ready] =
+        section("load").expect("the description maps the section `load`").words(2)
     else {
         unreachable!("two words were asked for")
     };
