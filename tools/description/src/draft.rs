@@ -1,6 +1,7 @@
 //! A system description as it is written: types are checked, names are not yet resolved.
 
 mod connections;
+mod copies;
 mod instance;
 
 use crate::document;
@@ -38,6 +39,7 @@ pub(crate) struct Draft {
     pub stack_groups: Vec<Located<String>>,
 }
 
+#[derive(Clone)]
 pub(crate) struct InstanceDraft {
     pub name: Located<String>,
     pub component: Located<String>,
@@ -60,6 +62,7 @@ pub(crate) struct InstanceDraft {
     pub exports: Vec<ExportDraft>,
 }
 
+#[derive(Clone)]
 pub(crate) struct StacksDraft {
     pub place: Place,
     pub count: Located<u32>,
@@ -67,6 +70,7 @@ pub(crate) struct StacksDraft {
     pub per_client: Option<Located<u32>>,
 }
 
+#[derive(Clone)]
 pub(crate) struct ImportDraft {
     pub import: Located<String>,
     pub instance: Located<String>,
@@ -75,6 +79,7 @@ pub(crate) struct ImportDraft {
     pub state: Option<Located<StateMode>>,
 }
 
+#[derive(Clone)]
 pub(crate) struct ExportDraft {
     pub name: Located<String>,
     pub open: Option<Located<Vec<Located<String>>>>,
@@ -94,7 +99,8 @@ pub(crate) fn read(source: &Arc<Source>, report: &mut Report) -> Option<Draft> {
 
     let instances = instances.and_then(|value| {
         let mut table = value.table("`instance`", report)?;
-        all(table.take_all(), report, instance::read_instance)
+        let tables = all(table.take_all(), report, instance::read_instance)?;
+        copies::unfold(tables, report)
     });
     let sections = match sections {
         Some(value) => value

@@ -10,16 +10,25 @@ use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, PAGE_SIZE};
+use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_abi::thread::THREADS_MAXIMUM;
 
-pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<InstanceDraft> {
+/// An instance's table, and how many copies it stands for if it says so.
+pub(super) fn read_instance(
+    value: &Value<'_>,
+    report: &mut Report,
+) -> Option<(InstanceDraft, Option<Located<u64>>)> {
     let name = value.key_name(NameKind::Plain, "an instance", "console", report);
     let mut table = value.table(format!("the instance `{}`", value.name), report)?;
     let component = table
         .require("component", &format!("component = \"{}\"", value.name), report)
         .and_then(|value| read_component(&value, report));
+    let copies = match table.take("copies") {
+        Some(value) => value.integer(1..=DOMAINS_MAXIMUM as u64 - 1, report).map(Some),
+        None => Some(None),
+    };
     let placement = match table.take("placement") {
         Some(value) => read_placement(&value, report),
         None => Some(()),
@@ -90,7 +99,7 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
     };
     table.finish(report);
     placement?;
-    Some(InstanceDraft {
+    let draft = InstanceDraft {
         name: name?,
         component: component?,
         priority: priority?,
@@ -109,7 +118,8 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
         sections: sections?,
         imports: imports?,
         exports: exports?,
-    })
+    };
+    Some((draft, copies?))
 }
 
 fn size(

@@ -34,6 +34,20 @@ fn defaults_are_those_of_the_reference() {
 }
 
 #[test]
+fn copies_are_instances_of_their_own() {
+    let (system, _) = good("copies");
+    let found = system.instances.iter().map(|one| (one.number, one.name.as_str(), &*one.argument));
+    let expected = [
+        (1, "scheduler", ""),
+        (2, "plain1", "number 1 of 1"),
+        (3, "plain2", "number 2 of 2"),
+        (4, "plain3", "number 3 of 3"),
+        (5, "last", ""),
+    ];
+    assert!(found.eq(expected));
+}
+
+#[test]
 fn every_name_is_resolved() {
     let (system, connected) = good("hello");
     let index = |name| system.instance(name).expect(name);
