@@ -9,16 +9,12 @@
 //! parameter. The generator moves the argument registers to `t2` and `t3` and back, so one fragment
 //! serves every position.
 
+use cairn_isa::riscv64::decode::{Instruction, Register, decode};
+use cairn_isa::riscv64::register::{T2, T3, T4, T5, T6, ZERO};
 use core::fmt;
 
 /// Most instructions of a fragment.
 pub const FRAGMENT_MAXIMUM: usize = 16;
-
-const T2: u32 = 7;
-const T3: u32 = 28;
-const T4: u32 = 29;
-const T5: u32 = 30;
-const T6: u32 = 31;
 
 /// Why an instruction, or a type, is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,63 +99,29 @@ impl Fragment {
     }
 }
 
-/// Checks one instruction, when the registers of `set` hold something (RISC-V unprivileged manual, chapter
-/// "RV32/64G Instruction Set Listings"); the register that it writes.
-fn check(instruction: u32, set: u32) -> Result<u32, Why> {
-    let field = |first: u32, bits: u32| instruction >> first & ((1 << bits) - 1);
-    let (opcode, function, group) = (field(0, 7), field(12, 3), field(25, 7));
-    let (to, left, right) = (field(7, 5), field(15, 5), field(20, 5));
-    let (legal, reads_left, reads_right) = match opcode {
-        // LUI.
-        0x37 => (true, false, false),
-        // Arithmetic with an immediate; shifts by 6 bits.
-        0x13 => (
-            match function {
-                1 => group >> 1 == 0,
-                5 => matches!(group >> 1, 0 | 0x10),
-                _ => true,
-            },
-            true,
-            false,
-        ),
-        // The same on 32 bits; shifts by 5.
-        0x1b => (
-            match function {
-                0 => true,
-                1 => group == 0,
-                5 => matches!(group, 0 | 0x20),
-                _ => false,
-            },
-            true,
-            false,
-        ),
-        // Arithmetic of registers, without multiplication.
-        0x33 => (group == 0 || group == 0x20 && matches!(function, 0 | 5), true, true),
-        0x3b => (
-            match group {
-                0 => matches!(function, 0 | 1 | 5),
-                0x20 => matches!(function, 0 | 5),
-                _ => false,
-            },
-            true,
-            true,
-        ),
-        0x63 | 0x67 | 0x6f => return Err(Why::Jump),
-        0x73 | 0x0f => return Err(Why::System),
-        0x03 | 0x23 | 0x07 | 0x27 | 0x2f => return Err(Why::Memory),
-        _ => return Err(Why::Instruction),
+/// Checks one instruction, when the registers of `set` hold something; the register that it writes.
+fn check(instruction: u32, set: u32) -> Result<Register, Why> {
+    use Instruction::*;
+    let (to, reads) = match decode(instruction).ok_or(Why::Instruction)? {
+        LoadUpperImmediate { to, .. } => (to, [ZERO; 2]),
+        ComputeImmediate { to, left, .. } => (to, [left, ZERO]),
+        Compute { operation, to, left, right, .. } if !operation.multiplies_or_divides() => {
+            (to, [left, right])
+        }
+        // The first tells where the code is, the others take a time that depends on the core.
+        AddUpperImmediate { .. } | Compute { .. } => return Err(Why::Instruction),
+        Jump { .. } | JumpRegister { .. } | Branch { .. } => return Err(Why::Jump),
+        Load { .. } | Store { .. } => return Err(Why::Memory),
+        LoadReserved { .. } | StoreConditional { .. } | Atomic { .. } => return Err(Why::Memory),
+        Csr { .. } | Fence | FenceInstruction | FenceTranslation { .. } => return Err(Why::System),
+        EnvironmentCall | Breakpoint | SupervisorReturn | WaitForInterrupt => {
+            return Err(Why::System);
+        }
     };
-    if !legal {
-        return Err(Why::Instruction);
-    }
     if !matches!(to, T2 | T3 | T4 | T5 | T6) {
         return Err(Why::Written);
     }
-    let is_set = |register: u32| set >> register & 1 == 1;
-    if reads_left && !is_set(left) || reads_right && !is_set(right) {
-        return Err(Why::Unset);
-    }
-    Ok(to)
+    if reads.iter().any(|register| set >> register & 1 == 0) { Err(Why::Unset) } else { Ok(to) }
 }
 
 /// A registered parameter type.

@@ -32,20 +32,18 @@
 
 mod access;
 mod arithmetic;
-pub mod compressed;
 pub mod csr;
-pub mod decode;
 pub mod encode;
 mod execute;
 mod journal;
 mod machine;
 mod memory;
 pub mod mmu;
-pub mod register;
 mod space;
 mod tlb;
 mod trap;
 
+pub use cairn_isa::riscv64::{compressed, decode, register};
 pub use journal::{Journal, UserRead, Write};
 pub use machine::{Machine, Options, Step, Stop};
 pub use memory::{Absent, Memory, PAGE_SIZE};

@@ -1,7 +1,7 @@
 //! The compressed instructions (unprivileged manual, chapter C), each a form of a full one.
 
-use crate::decode::{Arithmetic, Condition, Instruction, Register, sign_extend};
-use crate::register::{RA, SP, ZERO};
+use super::decode::{Arithmetic, Condition, Instruction, Register, sign_extend};
+use super::register::{RA, SP, ZERO};
 
 /// The meaning of a 16-bit instruction; none: illegal, as are the floating-point ones.
 pub fn decode(half: u16) -> Option<Instruction> {

@@ -71,6 +71,17 @@ pub enum CsrOperand {
     Immediate(u8),
 }
 
+impl Arithmetic {
+    /// Whether it belongs to the extension M: cores take very different times for these.
+    pub const fn multiplies_or_divides(self) -> bool {
+        use Arithmetic::*;
+        matches!(
+            self,
+            Mul | MulHigh | MulHighMixed | MulHighUnsigned | Div | DivUnsigned | Rem | RemUnsigned
+        )
+    }
+}
+
 /// An instruction. `size` is in bytes, `word` selects the 32-bit form of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are the operands
@@ -276,7 +287,7 @@ fn jump_offset(word: u32) -> u64 {
 }
 
 /// The low `width` bits of `value` as a signed number.
-pub(crate) fn sign_extend(value: u32, width: u32) -> u64 {
+pub(super) fn sign_extend(value: u32, width: u32) -> u64 {
     let unused = 32 - width;
     i64::from((value << unused) as i32 >> unused) as u64
 }
