@@ -106,12 +106,18 @@ fn paint(
             (COLORS[index % COLORS.len()], 1.0)
         };
         let color = color.mix(strength);
+        // Of lines at the same height, all are seen: what is drawn later is narrower.
+        let below = if plot.spread { 0 } else { (lines.len() - 1 - index) as u32 };
         chart
-            .draw_series(LineSeries::new(line.points.iter().copied(), color.stroke_width(2)))?
+            .draw_series(LineSeries::new(
+                line.points.iter().copied(),
+                color.stroke_width(2 + 3 * below),
+            ))?
             .label(&line.name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 20, y)], color.stroke_width(3)));
-        chart
-            .draw_series(line.points.iter().map(|point| Circle::new(*point, 4, color.filled())))?;
+        chart.draw_series(
+            line.points.iter().map(|point| Circle::new(*point, 4 + 2 * below, color.filled())),
+        )?;
     }
     chart
         .configure_series_labels()
@@ -155,6 +161,18 @@ mod tests {
                 && picture.contains("cycles")
         );
         assert_eq!(picture.matches("<circle").count(), 2);
+    }
+
+    #[test]
+    fn of_equal_lines_both_are_seen() {
+        let mut plot = plot();
+        plot.series.insert("other".to_owned(), "b.*".to_owned());
+        let results: Vec<_> = ["a.1", "a.2", "b.1", "b.2"]
+            .map(|name| Measured::parse(&format!("{name} cycles 1 1 10 1 1 1")).unwrap().1)
+            .into();
+        let picture = draw(&plot, Unit::Cycles, &results).unwrap().unwrap();
+        let [wide, narrow] = ["5", "2"].map(|width| format!("stroke-width=\"{width}\""));
+        assert!(picture.find(&wide).unwrap() < picture.rfind(&narrow).unwrap(), "{picture}");
     }
 
     #[test]
