@@ -195,8 +195,11 @@ fn descriptions_pass_the_checker() {
             let table: toml::Table =
                 text.parse().unwrap_or_else(|error| panic!("{place}: {error}"));
             let name = table["system"]["name"].as_str().expect("a name").to_owned();
-            for (instance, keys) in table["instance"].as_table().expect("instances") {
-                let component = keys["component"].as_str().expect("a component");
+            // A description that extends another has what is different only.
+            let instances = table.get("instance").and_then(|table| table.as_table());
+            for (instance, keys) in instances.into_iter().flatten() {
+                let component = keys.get("component").and_then(|key| key.as_str());
+                let Some(component) = component else { continue };
                 let folder = match component.contains('/') {
                     true => component.to_owned(),
                     false => format!("components/{component}"),

@@ -70,11 +70,12 @@ fn advice(message: &str) -> &'static str {
         .map_or("see https://toml.io for the format", |(_, advice)| advice)
 }
 
-/// The tree's top table.
+/// The top table of trees, the last of which lies over the others.
 pub(crate) fn top<'a>(
-    source: &'a Arc<Source>,
-    tree: &'a Spanned<DeTable<'a>>,
+    trees: &'a [(&'a Arc<Source>, Spanned<DeTable<'a>>)],
     what: &str,
 ) -> Table<'a> {
-    Table::new(source, tree.get_ref(), Place::new(source, 0..0), what)
+    let place = trees.last().map(|(source, _)| Place::new(source, 0..0));
+    let tables = trees.iter().map(|(source, tree)| (*source, tree.get_ref()));
+    Table::new(tables, place.expect("a description is a file at least"), what)
 }

@@ -87,10 +87,20 @@ pub(crate) struct ExportDraft {
     pub longest_execution: Option<Located<u64>>,
 }
 
-/// Reads a system description; everything that is wrong is reported, and then there is no draft.
-pub(crate) fn read(source: &Arc<Source>, report: &mut Report) -> Option<Draft> {
-    let tree = document::parse(source, report)?;
-    let mut top = document::top(source, &tree, "the system description");
+/// The system that a description extends, if it says so.
+pub(crate) fn extended(source: &Arc<Source>, report: &mut Report) -> Option<Located<String>> {
+    let trees = [(source, document::parse(source, report)?)];
+    let mut top = document::top(&trees, "the system description");
+    let mut system = top.take("system")?.as_table("`[system]`")?;
+    read_path(&system.take("extends")?, "demo", report)
+}
+
+/// Reads a system description, the last of `sources`, which extends the one before it, and so on;
+/// everything that is wrong is reported, and then there is no draft.
+pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft> {
+    let parsed = sources.iter().map(|source| Some((source, document::parse(source, report)?)));
+    let trees: Vec<_> = parsed.collect::<Option<_>>()?;
+    let mut top = document::top(&trees, "the system description");
     let system = top.require("system", "[system]", report);
     let instances = top.require("instance", "[instance.scheduler]", report);
     let sections = top.take("section");
@@ -114,7 +124,8 @@ pub(crate) fn read(source: &Arc<Source>, report: &mut Report) -> Option<Draft> {
             .and_then(|mut table| all(table.take_all(), report, read_stack_group)),
         None => Some(Vec::new()),
     };
-    let (name, board, roles, counting, threads) = read_system(&system?, report)?;
+    let own = sources.last()?;
+    let (name, board, roles, counting, threads) = read_system(&system?, own, report)?;
     Some(Draft {
         name,
         board,
@@ -140,24 +151,25 @@ fn all<T>(
 type SystemTable =
     (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>);
 
-/// The name of a file in `boards/`, or with a `/` in it the path of another.
-fn read_board(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {
+/// The name of a file in a folder of its own, or with a `/` in it the path of another.
+fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Located<String>> {
     match value.as_text() {
-        Some(text) if text.contains('/') && instance::is_path(text) => {
-            value.text("qemu-virt", report)
-        }
-        _ => value.name(NameKind::Plain, "qemu-virt", report),
+        Some(text) if text.contains('/') && instance::is_path(text) => value.text(example, report),
+        _ => value.name(NameKind::Plain, example, report),
     }
 }
 
-fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
+fn read_system(value: &Value<'_>, own: &Arc<Source>, report: &mut Report) -> Option<SystemTable> {
     let mut table = value.table("`[system]`", report)?;
+    table.drop_inherited("name", own);
+    // Each file's is read already: these are the trees.
+    table.take("extends");
     let name = table
         .require("name", "name = \"demo\"", report)
         .and_then(|value| value.name(NameKind::Plain, "demo", report));
     let board = table
         .require("board", "board = \"qemu-virt\"", report)
-        .and_then(|value| read_board(&value, report));
+        .and_then(|value| read_path(&value, "qemu-virt", report));
     let mut roles = Some(Vec::new());
     for role in Role::ALL {
         let value = match role {

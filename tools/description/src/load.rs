@@ -26,9 +26,9 @@ pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result
         Some(stem) => (system.to_owned(), stem.rsplit('/').next().unwrap_or(stem)),
         None => (format!("systems/{system}.toml"), system),
     };
-    let source = open(files, &path)?;
+    let sources = with_extended(files, open(files, &path)?)?;
     let mut report = Report::new();
-    let draft = draft::read(&source, &mut report);
+    let draft = draft::read(&sources, &mut report);
     let Some(mut draft) = draft else {
         return Err(failed(report));
     };
@@ -48,6 +48,55 @@ pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result
     };
     check::check(&mut system, &mut report);
     report.into_result(system)
+}
+
+/// Most descriptions that extend each other.
+const EXTENDED_MAXIMUM: usize = 8;
+
+/// A description behind those that it extends, the first of which extends none.
+fn with_extended(files: &dyn Files, source: Arc<Source>) -> Result<Vec<Arc<Source>>, Report> {
+    let mut sources = vec![source];
+    loop {
+        let mut report = Report::new();
+        let Some(name) = draft::extended(&sources[0], &mut report) else {
+            return report.into_result(sources);
+        };
+        let path = match name.contains('/') {
+            true => format!("{}.toml", *name),
+            false => format!("systems/{}.toml", *name),
+        };
+        if sources.iter().any(|source| source.path() == path) || sources.len() == EXTENDED_MAXIMUM {
+            report.push(Error::new(
+                &name.place,
+                format!("`{}` cannot be extended here", *name),
+                match sources.len() == EXTENDED_MAXIMUM {
+                    true => format!(
+                        "expected at most {EXTENDED_MAXIMUM} files, each of which extends the next"
+                    ),
+                    false => "expected another description: this one extends itself".to_owned(),
+                },
+                "let one of them stand for itself: leave out `extends` there",
+            ));
+            return Err(failed(report));
+        }
+        if files.read(&path).is_err() {
+            let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
+            let names = descriptions(files, folder);
+            report.push(Error::new(
+                &name.place,
+                format!("unknown system `{}`", *name),
+                format!("expected the name of a file in `{folder}/`"),
+                suggestion(
+                    name.rsplit('/').next().unwrap_or(&name),
+                    &format!("`{folder}` has"),
+                    names.iter().map(String::as_str),
+                    &format!("write the description {path}"),
+                ),
+            ));
+            return Err(failed(report));
+        }
+        sources.insert(0, open(files, &path)?);
+    }
 }
 
 /// Loads the board called `name` alone (`boards/NAME.toml`).

@@ -1,5 +1,8 @@
 //! Reading typed values out of a TOML tree that knows where everything stands. In contrast to a
 //! derived deserializer it goes on after an error, so that all of them can be reported at once.
+//!
+//! A tree can lie over others, those of the descriptions that it extends: a key that several have is read
+//! from the uppermost, but of tables all keys are there.
 
 use crate::names::{NameKind, list, name_fault, nearest};
 use crate::place::{Located, Place, Source};
@@ -8,14 +11,23 @@ use crate::units::{parse_duration, parse_size, show_duration, show_size};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use toml::Spanned;
-use toml::de::{DeString, DeTable, DeValue};
+use toml::de::{DeTable, DeValue};
+
+/// A value with the file in which it is.
+type Sourced<'a> = (&'a Arc<Source>, &'a Spanned<DeValue<'a>>);
+
+/// A key of a table, with what each of the trees has behind it, the uppermost last.
+struct Entry<'a> {
+    name: &'a str,
+    key: Place,
+    values: Vec<Sourced<'a>>,
+}
 
 /// A table being read: keys are taken out one by one; what nobody took is unknown.
 pub(crate) struct Table<'a> {
-    source: &'a Arc<Source>,
     what: String,
     place: Place,
-    entries: Vec<(&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)>,
+    entries: Vec<Entry<'a>>,
     known: Vec<&'static str>,
 }
 
@@ -27,19 +39,44 @@ pub(crate) struct Value<'a> {
     /// The key, or the value itself for an element of an array.
     pub key: Place,
     value: &'a Spanned<DeValue<'a>>,
+    /// What lies below it, the lowest first.
+    below: Vec<Sourced<'a>>,
 }
 
 impl<'a> Table<'a> {
-    /// `what` completes the phrase "a key of ...".
+    /// `what` completes the phrase "a key of ...". The keys of the lowest table come first, then those that
+    /// each further one adds, in the order in which they are written.
     pub fn new(
-        source: &'a Arc<Source>,
-        table: &'a DeTable<'a>,
+        tables: impl IntoIterator<Item = (&'a Arc<Source>, &'a DeTable<'a>)>,
         place: Place,
         what: impl Into<String>,
     ) -> Table<'a> {
-        let mut entries: Vec<_> = table.iter().collect();
-        entries.sort_by_key(|(key, _)| key.span().start);
-        Table { source, what: what.into(), place, entries, known: Vec::new() }
+        let mut entries: Vec<Entry<'a>> = Vec::new();
+        for (source, table) in tables {
+            let mut written: Vec<_> = table.iter().collect();
+            written.sort_by_key(|(key, _)| key.span().start);
+            for (key, value) in written {
+                let (name, place) = (key.get_ref().as_ref(), Place::new(source, key.span()));
+                match entries.iter_mut().find(|entry| entry.name == name) {
+                    Some(entry) => {
+                        entry.key = place;
+                        entry.values.push((source, value));
+                    }
+                    None => {
+                        entries.push(Entry { name, key: place, values: vec![(source, value)] });
+                    }
+                }
+            }
+        }
+        Table { what: what.into(), place, entries, known: Vec::new() }
+    }
+
+    /// Forgets the values that a key has in other files.
+    pub fn drop_inherited(&mut self, key: &str, own: &Arc<Source>) {
+        for entry in self.entries.iter_mut().filter(|entry| entry.name == key) {
+            entry.values.retain(|(source, _)| Arc::ptr_eq(source, own));
+        }
+        self.entries.retain(|entry| !entry.values.is_empty());
     }
 
     /// Where the table is.
@@ -50,9 +87,8 @@ impl<'a> Table<'a> {
     /// The value of `key`, if there.
     pub fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
         self.known.push(key);
-        let index = self.entries.iter().position(|(name, _)| name.get_ref() == key)?;
-        let (name, value) = self.entries.remove(index);
-        Some(self.value(name, value))
+        let index = self.entries.iter().position(|entry| entry.name == key)?;
+        Value::new(self.entries.remove(index))
     }
 
     /// The value of `key`; an error if it is not there, with an example of what to write.
@@ -76,23 +112,12 @@ impl<'a> Table<'a> {
 
     /// All values, for tables whose keys are names.
     pub fn take_all(&mut self) -> Vec<Value<'a>> {
-        let entries = std::mem::take(&mut self.entries);
-        entries.into_iter().map(|(name, value)| self.value(name, value)).collect()
-    }
-
-    fn value(&self, name: &Spanned<DeString<'a>>, value: &'a Spanned<DeValue<'a>>) -> Value<'a> {
-        Value {
-            source: self.source,
-            name: name.get_ref().to_string(),
-            key: Place::new(self.source, name.span()),
-            value,
-        }
+        std::mem::take(&mut self.entries).into_iter().filter_map(Value::new).collect()
     }
 
     /// Reports the keys that nobody took.
     pub fn finish(self, report: &mut Report) {
-        for (name, _) in &self.entries {
-            let name_text = name.get_ref();
+        for Entry { name: name_text, key, .. } in &self.entries {
             let help = match nearest(name_text, self.known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if self.known.is_empty() => format!("remove it; {} has no keys", self.what),
@@ -103,7 +128,7 @@ impl<'a> Table<'a> {
                 ),
             };
             report.push(Error::new(
-                &Place::new(self.source, name.span()),
+                key,
                 format!("unknown key `{name_text}`"),
                 format!("expected a key of {}", self.what),
                 help,
@@ -113,6 +138,12 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Value<'a> {
+    fn new(entry: Entry<'a>) -> Option<Value<'a>> {
+        let Entry { name, key, values: mut below } = entry;
+        let (source, value) = below.pop()?;
+        Some(Value { source, name: name.to_owned(), key, value, below })
+    }
+
     /// Where the value is.
     pub fn place(&self) -> Place {
         Place::new(self.source, self.value.span())
@@ -143,10 +174,14 @@ impl<'a> Value<'a> {
         self.value.get_ref().as_str()
     }
 
-    /// The table, if it is one.
+    /// The table, if it is one, with the tables directly below it.
     pub fn as_table(&self, what: impl Into<String>) -> Option<Table<'a>> {
-        let table = self.value.get_ref().as_table()?;
-        Some(Table::new(self.source, table, self.key.clone(), what))
+        let as_table = |(source, value): Sourced<'a>| Some((source, value.get_ref().as_table()?));
+        let own = as_table((self.source, self.value))?;
+        let mut tables = vec![own];
+        tables.extend(self.below.iter().rev().copied().map_while(as_table));
+        tables.reverse();
+        Some(Table::new(tables, self.key.clone(), what))
     }
 
     /// A string.
@@ -348,6 +383,7 @@ impl<'a> Value<'a> {
             name: self.name.clone(),
             key: Place::new(self.source, value.span()),
             value,
+            below: Vec::new(),
         };
         Some(array.iter().map(element).collect())
     }

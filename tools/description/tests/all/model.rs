@@ -34,6 +34,23 @@ fn defaults_are_those_of_the_reference() {
 }
 
 #[test]
+fn what_a_system_extends_holds_but_for_its_own_keys() {
+    let (base, _) = good("hello");
+    let (system, _) = good("extends");
+    let names = |system: &System| -> Vec<String> {
+        system.instances.iter().map(|instance| instance.name.to_string()).collect()
+    };
+    assert_eq!(names(&system), [names(&base), vec!["second".to_owned()]].concat());
+    assert_eq!((system.name.as_str(), *system.threads), ("extends", 12));
+    let console = |system: &System| system.instance("console").expect("there is one");
+    let (old, new) = (&base.instances[console(&base)], &system.instances[console(&system)]);
+    assert_eq!((*old.priority, *new.priority), (200, 201));
+    assert_eq!((*new.memory, *new.heap), (*old.memory, *old.heap));
+    assert_eq!((old.devices.len(), new.devices.len()), (1, 0));
+    assert_eq!(system.roles.scheduler, base.roles.scheduler);
+}
+
+#[test]
 fn copies_are_instances_of_their_own() {
     let (system, _) = good("copies");
     let found = system.instances.iter().map(|one| (one.number, one.name.as_str(), &*one.argument));
