@@ -20,6 +20,9 @@ use std::time::Duration;
 pub struct SystemTest {
     /// The system to boot: a name in `systems/`, a file of the test's own folder, or a path from the root.
     pub system: String,
+    /// Further systems in which the same has to happen.
+    #[serde(default)]
+    pub also: Vec<String>,
     /// Simulated boards on which it runs too, when they are asked for.
     #[serde(default)]
     pub boards: Vec<String>,
@@ -75,13 +78,13 @@ impl SystemTest {
         Ok(test)
     }
 
-    /// The system of the test called `name`, as it is loaded.
-    fn description(&self, name: &str) -> String {
-        match self.system.as_str() {
+    /// The systems of the test called `name`, as they are loaded.
+    fn descriptions(&self, name: &str) -> impl Iterator<Item = String> {
+        std::iter::once(&self.system).chain(&self.also).map(move |system| match system.as_str() {
             path if path.contains('/') => path.to_owned(),
             file if file.ends_with(".toml") => format!("tests/{name}/{file}"),
             system => system.to_owned(),
-        }
+        })
     }
 
     /// Boots `image` and goes through the steps. The error has the console's transcript.
@@ -133,8 +136,16 @@ pub fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// A test, and the board that it runs on if that is not the one of its system.
-type Run = (String, Option<String>);
+/// A test in one of its systems.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its name.
+    pub name: String,
+    /// The description.
+    system: String,
+    /// The board that it runs on if that is not the one of its system.
+    board: Option<String>,
+}
 
 /// What there is to run of the tests called `names`: on `board` those that are made for it, or whose own it
 /// is; without one each on its own, and on the others that it always runs on.
@@ -142,24 +153,31 @@ pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
     let mut runs = Vec::new();
     for name in names {
         let test = SystemTest::read(&file(name))?;
-        match board {
-            Some(board) if test.boards.iter().any(|other| other == board) => {
-                runs.push((name.clone(), Some(board.to_owned())));
-            }
-            Some(board) if !test.without_fences => {
-                let system = cairn_description::load(&paths::root(), &test.description(name), None)
-                    .map_err(|report| anyhow!("{report}"))?;
-                if *system.board.name == board {
-                    runs.push((name.clone(), None));
+        let descriptions: Vec<String> = test.descriptions(name).collect();
+        for system in &descriptions {
+            let on = |board: Option<&str>| Run {
+                name: name.clone(),
+                system: system.clone(),
+                board: board.map(str::to_owned),
+            };
+            match board {
+                Some(board) if test.boards.iter().any(|other| other == board) => {
+                    runs.push(on(Some(board)));
                 }
-            }
-            Some(_) => {}
-            None => {
-                if !test.without_fences {
-                    runs.push((name.clone(), None));
+                Some(board) if !test.without_fences => {
+                    let system = cairn_description::load(&paths::root(), system, None)
+                        .map_err(|report| anyhow!("{report}"))?;
+                    if *system.board.name == board {
+                        runs.push(on(None));
+                    }
                 }
-                let others = test.always.into_iter();
-                runs.extend(others.map(|board| (name.clone(), Some(board))));
+                Some(_) => {}
+                None => {
+                    if !test.without_fences {
+                        runs.push(on(None));
+                    }
+                    runs.extend(test.always.iter().map(|board| on(Some(board))));
+                }
             }
         }
     }
@@ -181,14 +199,17 @@ fn file(name: &str) -> PathBuf {
 pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
     // Builds share cargo's folder; one at a time, while another test's system runs.
     let building = Arc::new(Mutex::new(()));
-    let job = |(name, board): Run| {
+    let job = |Run { name, system, board }: Run| {
         let building = Arc::clone(&building);
-        let shown = board.as_ref().map_or(name.clone(), |board| format!("{name} on {board}"));
+        // A further system is a file of the test's folder, or one that says what it is.
+        let stem = system.trim_end_matches(".toml").rsplit('/').next().unwrap_or(&name);
+        let shown = if stem.starts_with(&name) { stem.to_owned() } else { name.clone() };
+        let shown = board.as_ref().map_or(shown.clone(), |board| format!("{shown} on {board}"));
         let run = Box::new(move || {
             let test = SystemTest::read(&file(&name))?;
             let image = {
                 let _one_at_a_time = building.lock().expect("no build panics");
-                let image = build::build(&test.description(&name), board.as_deref())?;
+                let image = build::build(&system, board.as_deref())?;
                 if test.without_fences { fences::removed(&image)? } else { image }
             };
             test.run(&image)?;

@@ -96,7 +96,7 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
         cairn_description::load_board(&paths::root(), board)
             .map_err(|report| anyhow!("{report}"))?;
         let made = system_tests::runs(&systems, Some(board))?;
-        let made: Vec<&str> = made.iter().map(|(name, _)| name.as_str()).collect();
+        let made: Vec<&str> = made.iter().map(|run| run.name.as_str()).collect();
         let made = if made.is_empty() { "none is".into() } else { made.join(", ") };
         bail!(
             "no test that `{filter}` chooses is made for the board {board}; of all tests: {made}"
