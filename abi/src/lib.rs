@@ -1,7 +1,7 @@
 //! What the nucleus, portal code, the host tool and components agree on.
 //!
-//! Nothing here does anything: this crate is numbers, layouts and error codes. A change here is a
-//! change of the binary interface, and raises [`VERSION`].
+//! This crate is numbers, layouts and error codes, a change of which is a change of the binary interface and raises
+//! [`VERSION`]; and how the text of a component is shown ([`text`]).
 #![no_std]
 #![forbid(unsafe_code)]
 
@@ -16,6 +16,7 @@ pub mod record;
 pub mod semaphore;
 pub mod signature;
 pub mod startup;
+pub mod text;
 pub mod thread;
 
 pub use error::Error;

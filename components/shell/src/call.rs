@@ -5,6 +5,7 @@ use crate::listing::{each_name, portal, server_of};
 use crate::screen::Screen;
 use cairn::Error;
 use cairn::abi::descriptor::{METHODS_MAXIMUM, VALUE_UNSIGNED};
+use cairn::abi::text::plain;
 use cairn::call::Call;
 use cairn_shell::method::{Argument, Arguments, Failure, Method, Quoted, Refusal, Value};
 use cairn_shell::words::Word;
@@ -28,7 +29,7 @@ pub fn each_method(name: &str, mut take: impl FnMut(&Method)) {
 
 fn method<'text>(name: &str, number: u64, text: &'text mut [u8; TEXT]) -> Option<Method<'text>> {
     let length = imports::NAMES.describe_method(name, number, text).ok()? as u32 as usize;
-    Method::parse(core::str::from_utf8(text.get(..length)?).ok()?)
+    Method::parse(plain(text.get_mut(..length)?))
 }
 
 /// `name`, or the only export of the component called so.

@@ -4,6 +4,7 @@ use crate::listing::{self, report};
 use crate::screen::Screen;
 use crate::{call, imports};
 use cairn::Error;
+use cairn::abi::text::plain;
 use cairn::time::own_domain;
 use cairn_shell::policy::{Policy, Times};
 use cairn_shell::words::{Word, number};
@@ -52,7 +53,7 @@ impl State {
         let Some(domain) = listing::domain_of(name) else { return State::default() };
         let mut text = [0; 256];
         let length = imports::SUPERVISOR.describe(domain, &mut text).unwrap_or(0) as u32 as usize;
-        let text = core::str::from_utf8(text.get(..length).unwrap_or(&[])).unwrap_or("");
+        let text = plain(text.get_mut(..length).unwrap_or(&mut []));
         let mut words = text.split(' ').skip(2);
         State {
             alive: words.next() == Some("alive"),

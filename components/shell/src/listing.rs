@@ -3,6 +3,7 @@
 use crate::imports;
 use crate::screen::Screen;
 use cairn::Error;
+use cairn::abi::text::plain;
 use cairn::time::own_domain;
 use cairn_shell::table::Column::{self, Number, Text};
 use cairn_shell::table::{Row, Uptime};
@@ -28,7 +29,7 @@ fn each(
             Err(error) => return Err(error),
         };
         let (length, described) = (answer as u32 as usize, answer >> 32);
-        take(described, core::str::from_utf8(&text[..length.min(LONGEST)]).unwrap_or("?"));
+        take(described, plain(&mut text[..length.min(LONGEST)]));
         // Whoever describes may be wrong; going on with a lower number would never end.
         match next(described) {
             later if later > number => number = later,
@@ -129,7 +130,7 @@ pub fn portal(index: u32, take: impl FnOnce(&str)) {
     let mut text = [0; LONGEST];
     let described = imports::PORTALS_LISTING.describe(own_domain(), index.into(), &mut text);
     let length = described.unwrap_or(0) as u32 as usize;
-    take(core::str::from_utf8(text.get(..length).unwrap_or(&[])).unwrap_or(""));
+    take(plain(text.get_mut(..length).unwrap_or(&mut [])));
 }
 
 /// Hands `take` the export that portal `index` of the shell leads to.

@@ -5,6 +5,7 @@ use cairn_abi::Error;
 use cairn_abi::descriptor::{
     VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED,
 };
+use cairn_abi::text::Visible;
 use core::fmt::{self, Write};
 use heapless::Vec;
 
@@ -155,19 +156,9 @@ pub struct Quoted<'bytes>(pub &'bytes [u8]);
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_char('"')?;
-        for chunk in self.0.utf8_chunks() {
-            for character in chunk.valid().chars() {
-                match character {
-                    '"' | '\\' => write!(out, "\\{character}")?,
-                    '\n' => out.write_str("\\n")?,
-                    '\t' => out.write_str("\\t")?,
-                    other if other.is_control() => write!(out, "\\x{:02x}", u32::from(other))?,
-                    other => out.write_char(other)?,
-                }
-            }
-            for byte in chunk.invalid() {
-                write!(out, "\\x{byte:02x}")?;
-            }
+        for (position, part) in self.0.split(|byte| *byte == b'"').enumerate() {
+            out.write_str(if position > 0 { "\\\"" } else { "" })?;
+            write!(out, "{}", Visible(part))?;
         }
         out.write_char('"')
     }
@@ -244,7 +235,7 @@ mod tests {
         assert_eq!(format!("{}", Failure(-1234)), "unknown status -1234");
         assert_eq!(
             format!("{}", Quoted(b"a\"\\\n\x01\xff\xc3\xa9")),
-            "\"a\\\"\\\\\\n\\x01\\xff\u{e9}\""
+            r#""a\"\\\n\u{1}\xff\u{e9}""#
         );
     }
 }

@@ -2,6 +2,7 @@
 
 use cairn_abi::record::Symbol;
 use cairn_abi::startup::PANIC_MARK;
+use cairn_abi::text::Visible;
 
 /// Cause of an exception (privileged manual, table 4.2), as a predicate of the component.
 pub const fn cause_text(cause: u64) -> &'static str {
@@ -29,8 +30,8 @@ pub const PANIC_REGISTERS: core::ops::Range<i64> = 10..26;
 /// Register that holds the mark: `t0`.
 pub const PANIC_MARK_REGISTER: i64 = 5;
 
-/// A panic's message, from the registers of its trap frame.
-pub fn panic_message(register: impl Fn(i64) -> u64, text: &mut [u8; 128]) -> Option<&str> {
+/// A panic's message, from the registers of its trap frame. The component can have put any bytes there.
+pub fn panic_message(register: impl Fn(i64) -> u64, text: &mut [u8; 128]) -> Option<Visible<'_>> {
     if register(PANIC_MARK_REGISTER) != PANIC_MARK {
         return None;
     }
@@ -38,18 +39,7 @@ pub fn panic_message(register: impl Fn(i64) -> u64, text: &mut [u8; 128]) -> Opt
         bytes.copy_from_slice(&register(number).to_le_bytes());
     }
     let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-    let valid = match core::str::from_utf8(&text[..length]) {
-        Ok(_) => length,
-        // The message was cut inside a character, or is no text from here on.
-        Err(error) => error.valid_up_to(),
-    };
-    // A component must not send control sequences to the terminal by panicking.
-    for byte in &mut text[..valid] {
-        if byte.is_ascii_control() {
-            *byte = b' ';
-        }
-    }
-    core::str::from_utf8(&text[..valid]).ok()
+    Some(Visible(&text[..length]))
 }
 
 /// The function that `address` is in, and the offset in it. `symbols` are sorted by address.
@@ -83,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_message_is_text_without_control_characters() {
+    fn a_panic_message_commands_no_terminal() {
         let message = |bytes: &[u8], mark: u64| {
             let mut all = [0u8; 128];
             all[..bytes.len()].copy_from_slice(bytes);
@@ -91,13 +81,14 @@ mod tests {
                 PANIC_MARK_REGISTER => mark,
                 _ => u64::from_le_bytes(all[(number as usize - 10) * 8..][..8].try_into().unwrap()),
             };
-            panic_message(register, &mut [0; 128]).map(str::to_owned)
+            panic_message(register, &mut [0; 128]).map(|message| message.to_string())
         };
         assert_eq!(message(b"a.rs:1: no", PANIC_MARK).as_deref(), Some("a.rs:1: no"));
         assert_eq!(message(b"a.rs:1: no", 0), None);
-        assert_eq!(message(b"\x1b[2J!", PANIC_MARK).as_deref(), Some(" [2J!"));
+        assert_eq!(message(b"\x1b[2J!", PANIC_MARK).as_deref(), Some(r"\u{1b}[2J!"));
         let mut cut = [b'x'; 128];
         cut[127] = 0xc3;
-        assert_eq!(message(&cut, PANIC_MARK).map(|text| text.len()), Some(127));
+        let shown = message(&cut, PANIC_MARK).expect("a panic");
+        assert!(shown.ends_with(r"x\xc3"), "cut inside a character: {shown}");
     }
 }

@@ -7,6 +7,7 @@ use cairn_abi::address::{PORTAL_CODE, THREADS};
 use cairn_abi::descriptor::name_text;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::record::{Export, Header, Instance, Symbol, Thread};
+use cairn_abi::text::Visible;
 use cairn_supervisor::stack::Words;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -84,11 +85,10 @@ impl System {
         self.header.free_threads.end
     }
 
-    /// The name of a function.
-    pub fn symbol_name(&self, symbol: &Symbol) -> &'static str {
+    /// The name of a function, which its component's author chose.
+    pub fn symbol_name(&self, symbol: &Symbol) -> Visible<'static> {
         let from = symbol.name as usize;
-        let bytes = self.names.get(from..from + symbol.name_length as usize).unwrap_or(&[]);
-        core::str::from_utf8(bytes).unwrap_or("?")
+        Visible(self.names.get(from..from + symbol.name_length as usize).unwrap_or(&[]))
     }
 }
 

@@ -2,6 +2,7 @@
 //! when the output comes, when the guest ends, or at a time limit.
 
 use anyhow::{Context, Result, anyhow, bail};
+use cairn_abi::text::Visible;
 use regex::bytes::Regex;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -142,9 +143,11 @@ impl Guest {
         Ok(Some(&self.transcript[from..]))
     }
 
-    /// Everything printed so far.
+    /// Everything printed so far, line by line, for people: whatever a guest prints, nothing that their terminal
+    /// obeys.
     pub fn transcript(&self) -> String {
-        String::from_utf8_lossy(&self.transcript).into_owned()
+        let lines = self.transcript.split(|byte| *byte == b'\n');
+        lines.map(|line| Visible(line).to_string()).collect::<Vec<_>>().join("\n")
     }
 }
 

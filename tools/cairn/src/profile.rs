@@ -8,6 +8,7 @@ use crate::cycle_trace::{self, Event, Events, What};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{PAGE_SIZE, PORTAL_CODE, THREADS};
+use cairn_abi::text::Visible;
 use cairn_image::Places;
 use object::{Object, ObjectSymbol, SymbolKind};
 use rustc_demangle::demangle;
@@ -95,12 +96,13 @@ impl Functions {
                 std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
             let elf = object::File::parse(&*bytes).with_context(|| file.display().to_string())?;
             for symbol in elf.symbols().filter(is_code) {
-                let start = symbol.address() + offset;
+                let start = symbol.address().wrapping_add(*offset);
                 let Ok(name) = symbol.name() else { continue };
                 // What begins so is the assembler's own.
                 if !name.is_empty() && !name.starts_with(['.', '$']) {
-                    let name = format!("{owner}: {:#}", demangle(name));
-                    functions.push((start..start + symbol.size(), name));
+                    let name =
+                        format!("{owner}: {}", Visible::text(&format!("{:#}", demangle(name))));
+                    functions.push((start..start.saturating_add(symbol.size()), name));
                 }
             }
         }

@@ -1,6 +1,8 @@
 //! Reads a component's file: segments, relocations, descriptor, symbols.
 
-use cairn_abi::address::{IMAGE_OFFSET, PAGE_SIZE};
+mod validity;
+
+use cairn_abi::address::{IMAGE_OFFSET, PAGE_SIZE, REGION_SIZE};
 use cairn_abi::descriptor::{
     ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor,
     InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MethodDescriptor, NAME_SIZE,
@@ -218,7 +220,9 @@ impl Component {
             let in_descriptor = (start..end).contains(offset);
             if in_descriptor {
                 let at = (offset - start) as usize;
-                descriptor[at..at + 8].copy_from_slice(&target.to_le_bytes());
+                if let Some(word) = descriptor.get_mut(at..at + 8) {
+                    word.copy_from_slice(&target.to_le_bytes());
+                }
             }
             !in_descriptor
         });
@@ -250,13 +254,18 @@ impl Component {
             if section.size() == 0 {
                 continue;
             }
+            validity::check_section(name, section.address(), section.size())?;
             let mut bytes = match name {
                 ".bss" => Vec::new(),
                 _ => section.data().map_err(|error| error.to_string())?.to_vec(),
             };
             bytes.resize(section.size() as usize, 0);
             match segments.last_mut() {
-                Some(last) if last.rights == rights && rights == Rights::Data => {
+                Some(last)
+                    if last.rights == rights
+                        && rights == Rights::Data
+                        && section.address() >= last.offset =>
+                {
                     let from = (section.address() - last.offset) as usize;
                     last.bytes.resize(from, 0);
                     last.bytes.extend(bytes);
@@ -331,6 +340,7 @@ impl Component {
         let mut symbols: Vec<Symbol> = elf
             .symbols()
             .filter(|symbol| symbol.kind() == object::SymbolKind::Text && symbol.size() > 0)
+            .filter(|symbol| symbol.address() < REGION_SIZE)
             .filter_map(|symbol| {
                 let name = rustc_demangle::demangle(symbol.name().ok()?).to_string();
                 Some(Symbol {
@@ -349,7 +359,7 @@ impl Component {
             .ok_or("no return stub: link the library `cairn` (or lib/c)")?
             .address();
         let main = reader.word(at + offset_of!(ComponentDescriptor, main));
-        Ok(Component {
+        let component = Component {
             name: reader.text(at + offset_of!(ComponentDescriptor, name), NAME_SIZE),
             main: (main != 0).then_some(main),
             stub,
@@ -358,7 +368,9 @@ impl Component {
             imports,
             exports,
             symbols,
-        })
+        };
+        validity::check(&component)?;
+        Ok(component)
     }
 
     /// Where its image ends, as linked.
@@ -371,14 +383,16 @@ impl Component {
     pub fn relocated(&self, image: u64) -> Result<Vec<Segment>, String> {
         let mut segments = self.segments.clone();
         for (offset, target) in &self.relocations {
+            let outside = || format!("relocation at {offset:#x} outside every segment");
             let segment = segments
                 .iter_mut()
                 .find(|segment| {
                     (segment.offset..segment.offset + segment.bytes.len() as u64).contains(offset)
                 })
-                .ok_or_else(|| format!("relocation at {offset:#x} outside every segment"))?;
+                .ok_or_else(outside)?;
             let at = (offset - segment.offset) as usize;
-            segment.bytes[at..at + 8].copy_from_slice(&(image + target).to_le_bytes());
+            let word = segment.bytes.get_mut(at..at + 8).ok_or_else(outside)?;
+            word.copy_from_slice(&image.wrapping_add(*target).to_le_bytes());
         }
         Ok(segments)
     }

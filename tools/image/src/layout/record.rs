@@ -307,11 +307,7 @@ fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
     let (mut symbols, mut names) = (Vec::new(), Vec::new());
     for (index, component) in layout.components.iter().enumerate() {
         for symbol in &component.symbols {
-            let mut text = symbol.name.as_str();
-            while text.len() > SYMBOL_NAME_MAXIMUM {
-                // The end of a path tells more than its beginning.
-                text = text.split_once("::").map_or(&text[..SYMBOL_NAME_MAXIMUM], |(_, rest)| rest);
-            }
+            let text = shortened(&symbol.name);
             symbols.push(Symbol {
                 address: layout.placed[index].image + symbol.offset,
                 size: symbol.size as u32,
@@ -324,4 +320,43 @@ fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
     }
     symbols.sort_by_key(|symbol| symbol.address);
     (symbols, names)
+}
+
+/// A function's name in at most [`SYMBOL_NAME_MAXIMUM`] bytes. The end of a path tells more than its beginning.
+fn shortened(mut name: &str) -> &str {
+    while name.len() > SYMBOL_NAME_MAXIMUM {
+        name = name.split_once("::").map_or_else(
+            || {
+                let fits = |end: &usize| name.is_char_boundary(*end);
+                &name[..(0..=SYMBOL_NAME_MAXIMUM).rev().find(fits).unwrap_or(0)]
+            },
+            |(_, rest)| rest,
+        );
+    }
+    name
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_of_functions_lose_their_beginning() {
+        assert_eq!(shortened("a::b::main"), "a::b::main");
+        let long = "x".repeat(30);
+        assert_eq!(shortened(&format!("{long}::{long}::main")), format!("{long}::main"));
+        assert_eq!(shortened(&"x".repeat(49)), "x".repeat(48));
+    }
+
+    #[test]
+    fn a_name_is_not_cut_inside_a_character() {
+        for length in 40..60 {
+            for character in ['\u{e9}', '\u{20ac}', '\u{1f600}'] {
+                let name = "x".repeat(length) + &character.to_string().repeat(10);
+                let shown = shortened(&name);
+                assert!(name.starts_with(shown));
+                assert!((45..=48).contains(&shown.len()), "{}", shown.len());
+            }
+        }
+    }
 }
