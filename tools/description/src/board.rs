@@ -1,19 +1,19 @@
 //! Board descriptions: the machine that a system is built for.
 
+mod devices;
+
 use crate::document;
 use crate::names::{NameKind, suggestion};
-use crate::place::{Located, Place, Source};
+use crate::place::{Located, Source};
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
 use crate::units::show_size;
-use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE};
-use std::ops::Range;
+use cairn_abi::address::PAGE_SIZE;
+pub use devices::Device;
 use std::sync::Arc;
 
 /// Bytes of physical address space that Sv39 reaches.
 const PHYSICAL_LIMIT: u64 = 1 << 56;
-/// Bytes of an instance's region that device registers can take.
-const DEVICE_MAXIMUM: u64 = REGION_SIZE - DEVICES_OFFSET;
 
 /// A machine.
 #[derive(Clone, Debug)]
@@ -92,28 +92,6 @@ pub struct InterruptController {
     pub context: u32,
 }
 
-/// A device.
-#[derive(Clone, Debug)]
-pub struct Device {
-    /// Name of its device-tree node.
-    pub name: Located<String>,
-    /// First physical address of its registers.
-    pub base: u64,
-    /// Bytes of its registers.
-    pub size: u64,
-    /// Its interrupt source.
-    pub interrupt: Option<Located<u32>>,
-    /// It is the emulator's test finisher, to which the nucleus writes the exit status.
-    pub finisher: bool,
-}
-
-impl Device {
-    /// The physical addresses of the pages that hold its registers.
-    pub fn pages(&self) -> Range<u64> {
-        self.base / PAGE_SIZE * PAGE_SIZE..(self.base + self.size).next_multiple_of(PAGE_SIZE)
-    }
-}
-
 impl Board {
     /// Reads and checks a board description.
     pub fn parse(source: &Arc<Source>) -> Result<Board, Report> {
@@ -125,9 +103,9 @@ impl Board {
         }
     }
 
-    /// The index of the device called `name`.
+    /// The index of the device called `name`, by its node's name or by what it is on every board that has one.
     pub fn device(&self, name: &str) -> Option<usize> {
-        self.devices.iter().position(|device| *device.name == name)
+        self.devices.iter().position(|device| device.is_called(name))
     }
 }
 
@@ -144,8 +122,9 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
 
     let memory = memory.and_then(|value| read_memory(&value, report));
     let emulation = read_emulation(qemu, simulator, report);
-    let devices = devices.map_or(Vec::new(), |value| read_devices(&value, report));
+    let devices = devices.map_or(Vec::new(), |value| devices::read(&value, report));
     let interrupts = interrupts.and_then(|value| read_interrupts(&value, &devices, report));
+    let devices = devices::named(devices, interrupts.as_ref(), report);
     let mut table = board?.table("`[board]`", report)?;
     let name = table
         .require("name", "name = \"qemu-virt\"", report)
@@ -276,66 +255,6 @@ fn read_qemu(value: &Value<'_>, report: &mut Report) -> Option<Qemu> {
     Some(Qemu { machine: machine?.value, cpu: cpu?, arguments })
 }
 
-fn read_devices(value: &Value<'_>, report: &mut Report) -> Vec<Device> {
-    let Some(mut table) = value.table("`device`", report) else {
-        return Vec::new();
-    };
-    let values = table.take_all();
-    values.iter().filter_map(|value| read_device(value, report)).collect()
-}
-
-fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
-    let name = value.key_name(NameKind::DeviceNode, "a device", "\"serial@10000000\"", report);
-    let mut table = value.table(format!("the device `{}`", value.name), report)?;
-    let registers = table
-        .require("registers", "registers = [0x1000_0000, 0x100]", report)
-        .and_then(|value| read_registers(&value, report));
-    let interrupt = match table.take("interrupt") {
-        Some(value) => Some(value.integer(1..=1023, report)?.map(|source| source as u32)),
-        None => None,
-    };
-    let finisher = match table.take("finisher") {
-        Some(value) => value.boolean(report)?.value,
-        None => false,
-    };
-    table.finish(report);
-    let (name, (place, base, size)) = (name?, registers?);
-    let unit = name.split_once('@').map(|(_, unit)| unit);
-    if let Some(unit) = unit
-        && u64::from_str_radix(unit, 16).ok() != Some(base)
-    {
-        report.push(
-            Error::new(
-                &place,
-                format!("the registers of `{name}` are not where its name says"),
-                format!("expected the address 0x{unit}, found {base:#x}"),
-                "a node's name ends in `@` and the hexadecimal address of its registers; \
-                 correct one of them",
-            )
-            .note(&name.place, "the name"),
-        );
-        return None;
-    }
-    Some(Device { name, base, size, interrupt, finisher })
-}
-
-fn read_registers(value: &Value<'_>, report: &mut Report) -> Option<(Place, u64, u64)> {
-    let example = "[0x1000_0000, 0x100]";
-    let elements = value.array(example, report)?;
-    let [base, size] = elements.as_slice() else {
-        report.push(Error::new(
-            &value.place(),
-            "bad value for `registers`",
-            format!("expected two numbers, found {}", elements.len()),
-            format!("write the address and the number of bytes: registers = {example}"),
-        ));
-        return None;
-    };
-    let base = base.integer(0..=PHYSICAL_LIMIT / 2, report);
-    let size = size.size(1..=DEVICE_MAXIMUM, 1, report);
-    Some((value.place(), base?.value, size?.value))
-}
-
 fn read_interrupts(
     value: &Value<'_>,
     devices: &[Device],
@@ -388,74 +307,5 @@ fn check(board: &Board, report: &mut Report) {
             .note(&memory.size.place, "the memory"),
         );
     }
-    for (index, device) in board.devices.iter().enumerate() {
-        check_device(board, device, &board.devices[..index], report);
-    }
-}
-
-fn check_device(board: &Board, device: &Device, before: &[Device], report: &mut Report) {
-    let registers = device.base..device.base + device.size;
-    let memory = board.memory.base..board.memory.base + *board.memory.size;
-    let overlap = |other: &Range<u64>| registers.start < other.end && other.start < registers.end;
-    if overlap(&memory) {
-        report.push(
-            Error::new(
-                &device.name.place,
-                format!("the registers of `{}` lie in main memory", device.name),
-                format!("expected addresses outside {:#x} to {:#x}", memory.start, memory.end),
-                "correct the registers, or the memory's base and size",
-            )
-            .note(&board.memory.size.place, "the memory"),
-        );
-    }
-    let same = before.iter().find(|other| overlap(&(other.base..other.base + other.size)));
-    if let Some(other) = same {
-        report.push(
-            Error::new(
-                &device.name.place,
-                format!("the registers of `{}` and `{}` overlap", device.name, other.name),
-                format!(
-                    "expected addresses of its own, found {:#x} to {:#x}",
-                    registers.start, registers.end
-                ),
-                "correct the registers of one of them",
-            )
-            .note(
-                &other.name.place,
-                format!("{:#x} to {:#x}", other.base, other.base + other.size),
-            ),
-        );
-    }
-    let Some(interrupt) = &device.interrupt else {
-        return;
-    };
-    match &board.interrupts {
-        None => report.push(Error::new(
-            &interrupt.place,
-            "an interrupt without an interrupt controller",
-            "expected a table `[interrupts]` in this board description",
-            "add `[interrupts]` with the keys `controller`, `sources` and `context`",
-        )),
-        Some(controller) if **interrupt > controller.sources => report.push(Error::new(
-            &interrupt.place,
-            format!("the interrupt controller has no source {interrupt}"),
-            format!("expected 1 to {}", controller.sources),
-            "correct the interrupt, or `sources` of `[interrupts]`",
-        )),
-        Some(_) => {}
-    }
-    let same = before
-        .iter()
-        .find(|other| other.interrupt.as_ref().is_some_and(|other| **other == **interrupt));
-    if let Some(other) = same {
-        report.push(
-            Error::new(
-                &interrupt.place,
-                format!("`{}` and `{}` have the same interrupt", device.name, other.name),
-                "expected an interrupt of its own",
-                "interrupt sources cannot be shared; correct one of them",
-            )
-            .note(&other.name.place, "has the same"),
-        );
-    }
+    devices::check(board, report);
 }

@@ -1,6 +1,7 @@
 //! Checks a system against what its components' files say: every import connected to an export
 //! of the same interface, in the same version.
 
+use crate::control;
 use crate::facts::{ComponentFacts, ExportFacts, Facts, ImportFacts, InterfaceFacts};
 use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
@@ -49,6 +50,7 @@ pub fn connect(system: &System, facts: &dyn Facts) -> Result<Connected, Report> 
     let exports: Vec<Vec<usize>> = exports.collect();
     let imports = (0..system.instances.len()).map(|at| connector.imports(at, &mut report));
     let imports = imports.collect();
+    control::check(system, &connector.components, &mut report);
     report.into_result(Connected { imports, exports })
 }
 

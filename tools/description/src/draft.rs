@@ -54,6 +54,7 @@ pub(crate) struct InstanceDraft {
     pub locks: Located<u32>,
     pub restart: Option<Located<Restart>>,
     pub essential: Option<Located<bool>>,
+    pub trusted: Located<bool>,
     pub argument: String,
     pub stack_group: Option<Located<String>>,
     pub devices: Vec<Located<String>>,

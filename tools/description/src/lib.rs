@@ -13,6 +13,7 @@
 pub mod board;
 mod check;
 pub mod connect;
+mod control;
 mod document;
 mod draft;
 pub mod facts;

@@ -141,6 +141,9 @@ pub struct Instance {
     pub restart: Located<Restart>,
     /// The system halts when it faults.
     pub essential: Located<bool>,
+    /// The description allows it what gives the whole system away: a device that reaches all memory, an
+    /// interface by which a role commands others.
+    pub trusted: Located<bool>,
     /// Text that it is given at its start.
     pub argument: String,
     /// The stack group it is a member of, as an index into [`System::stack_groups`].

@@ -1,6 +1,6 @@
 //! From a draft to a system: every name becomes an index, every default a value.
 
-use crate::board::Board;
+use crate::board::{Board, Device};
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
 use crate::model::{
     Connection, Export, Instance, Open, Restart, Role, Roles, Section, SectionUse, StackGroup,
@@ -249,6 +249,7 @@ fn resolve_instance(
         locks: draft.locks,
         restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
         essential: draft.essential.unwrap_or(Located::new(role.is_some(), place)),
+        trusted: draft.trusted,
         argument: draft.argument,
         stack_group: draft.stack_group.and_then(|name| groups.join(name, index, report)),
         devices,
@@ -268,7 +269,7 @@ fn find_device(
     let needed = name.strip_suffix('?');
     let found = board.device(needed.unwrap_or(name));
     if found.is_none() && needed.is_none() {
-        let names = board.devices.iter().map(|device| device.name.as_str());
+        let names = board.devices.iter().map(Device::shown);
         report.push(Error::new(
             &name.place,
             format!("unknown device `{name}`"),

@@ -209,6 +209,19 @@ impl<'a> Layout<'a> {
         quota::check(self.system.instances.iter().zip(&reports)).map_err(Error::Description)
     }
 
+    /// Who is trusted with everything, and with which devices.
+    fn trusted(&self) -> Vec<(String, Vec<String>)> {
+        let trusted = self.system.instances.iter().filter(|instance| *instance.trusted);
+        let entry = |instance: &cairn_description::model::Instance| {
+            let devices =
+                instance.devices.iter().map(|device| &self.system.board.devices[**device]);
+            let reaching =
+                devices.filter(|device| device.dma).map(|device| device.shown().to_owned());
+            (instance.name.to_string(), reaching.collect())
+        };
+        trusted.map(entry).collect()
+    }
+
     fn report(&self, shared: Shared) -> Report {
         let instances = self.instances().map(|index| self.instance_report(index)).collect();
         Report {
@@ -220,6 +233,7 @@ impl<'a> Layout<'a> {
             instances,
             shared: shared.sharings,
             roles: shared.roles,
+            trusted: self.trusted(),
         }
     }
 }

@@ -79,6 +79,8 @@ pub struct Report {
     pub shared: Vec<Sharing>,
     /// What instances map for their roles.
     pub roles: Vec<RoleViews>,
+    /// Instances that the description trusts with everything, each with its devices that reach all memory.
+    pub trusted: Vec<(String, Vec<String>)>,
 }
 
 fn kibibytes(bytes: u64) -> String {
@@ -148,6 +150,14 @@ impl fmt::Display for Report {
         for views in &self.roles {
             writeln!(formatter, "for its role, {views}")?;
         }
+        for (instance, devices) in &self.trusted {
+            write!(formatter, "trusted with everything: {instance}")?;
+            for (position, device) in devices.iter().enumerate() {
+                let lead = if position == 0 { "; all memory is in reach of its" } else { "," };
+                write!(formatter, "{lead} {device}")?;
+            }
+            writeln!(formatter)?;
+        }
         writeln!(
             formatter,
             "nucleus {} bytes of code, portals {} KiB, page tables {} KiB, image {} KiB at {:#x}",
@@ -181,6 +191,10 @@ mod tests {
             instances: vec![instance("one", 8192, 65536), instance("two", 4096, 4096)],
             shared: Vec::new(),
             roles: Vec::new(),
+            trusted: vec![
+                ("one".into(), vec!["net0".into(), "net1".into()]),
+                ("two".into(), Vec::new()),
+            ],
         };
         let text = report.to_string();
         let words = |start: &str| -> Vec<&str> {
@@ -191,6 +205,9 @@ mod tests {
         assert_eq!(words("one"), one);
         let total = ["total", "8.0", "0.0", "0.0", "0.0", "0.0", "12.0", "68.0", "0.0"];
         assert_eq!(words("total"), total);
+        let trusted = text.lines().filter(|line| line.starts_with("trusted")).collect::<Vec<_>>();
+        let expected = "trusted with everything: one; all memory is in reach of its net0, net1";
+        assert_eq!(trusted, [expected, "trusted with everything: two"]);
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
         for device in &instance.devices {
             check_owner(system, instance, device, &given, report);
             check_interrupt(system, instance, device, report);
+            check_reach(system, instance, device, report);
             given.push((instance, device));
         }
     }
@@ -100,6 +101,48 @@ fn check_interrupt(
     }
 }
 
+/// Whoever has a device that reaches memory by itself has all memory, the nucleus' too: no page table is asked.
+fn check_reach(system: &System, instance: &Instance, device: &Located<usize>, report: &mut Report) {
+    let this = &system.board.devices[**device];
+    let name = this.shown();
+    if this.dma && !*instance.trusted {
+        report.push(
+            Error::new(
+                &device.place,
+                format!("with `{name}` the instance `{}` could read and write all memory", instance.name),
+                "expected a device that cannot reach memory by itself, or a trusted instance",
+                format!(
+                    "write `trusted = true` in `[instance.{}]` if it may have everything; or, if this device has no \
+                     DMA, `dma = false` in the board description",
+                    instance.name
+                ),
+            )
+            .note(&this.name.place, "the device; without `dma = false` it is taken to have DMA"),
+        );
+    }
+    if !this.user_access {
+        let is_controller = system
+            .board
+            .interrupts
+            .as_ref()
+            .is_some_and(|controller| controller.device == **device);
+        let holder = match is_controller {
+            true => format!("the interrupt dispatcher `{}`", instance.name),
+            false => format!("its driver `{}`", instance.name),
+        };
+        report.push(
+            Error::new(
+                &device.place,
+                format!("`{name}` of the board `{}` refuses user mode", system.board.name),
+                format!("expected {holder} in the kernel domain, where alone it could reach its registers"),
+                "the placement \"kernel\" does not exist yet, so this system cannot run on this board until it does; \
+                 choose another board",
+            )
+            .note(&this.name.place, "`user_access = false`"),
+        );
+    }
+}
+
 fn check_dispatcher(system: &System, report: &mut Report) {
     let Some(dispatcher) = system.roles.interrupts else {
         return;
@@ -115,7 +158,7 @@ fn check_dispatcher(system: &System, report: &mut Report) {
         return;
     };
     if !dispatcher.devices.iter().any(|device| **device == controller.device) {
-        let name = &system.board.devices[controller.device].name;
+        let name = system.board.devices[controller.device].shown();
         report.push(Error::new(
             &dispatcher.name.place,
             format!("the interrupt dispatcher `{}` has no interrupt controller", dispatcher.name),

@@ -67,6 +67,10 @@ pub(super) fn read_instance(
         Some(value) => value.boolean(report).map(Some),
         None => Some(None),
     };
+    let trusted = match table.take("trusted") {
+        Some(value) => value.boolean(report),
+        None => Some(Located::new(false, table.place().clone())),
+    };
     let argument = match table.take("argument") {
         Some(value) => read_argument(&value, report),
         None => Some(String::new()),
@@ -76,7 +80,7 @@ pub(super) fn read_instance(
         None => Some(None),
     };
     let devices = match table.take("devices") {
-        Some(value) => value.texts("[\"serial@10000000\"]", report),
+        Some(value) => value.texts("[\"serial0\"]", report),
         None => Some(Vec::new()),
     };
     let sections = match table.take("sections") {
@@ -112,6 +116,7 @@ pub(super) fn read_instance(
         locks: locks?,
         restart: restart?,
         essential: essential?,
+        trusted: trusted?,
         argument: argument?,
         stack_group: stack_group?,
         devices: devices?,

@@ -158,6 +158,9 @@ pub fn components() -> BTreeMap<String, ComponentFacts> {
         ("components/relay", component(false, &["next: Echo"], &["echo: Echo"])),
         ("components/plain", component(true, &[], &[])),
         ("components/huge", component(true, &["huge: Huge"], &["huge: Huge"])),
+        ("components/commanded", component(false, &[], &["control: SchedulerControl"])),
+        ("components/chief", component(true, &[], &["supervisor: Supervisor"])),
+        ("components/commander", component(true, &["control: SchedulerControl"], &[])),
         ("components/lonely", component(true, &["nobody: Nobody"], &[])),
         ("examples/hello-c", component(true, &["console: Console"], &[])),
     ];
