@@ -53,6 +53,10 @@ pub const STACK_GROUPS: u64 = 0x30_0000_0000 + MIDDLE_SPREAD;
 pub const STACK_GROUP_SHIFT: u32 = 21;
 /// Bytes of address space of one stack group (one leaf page table).
 pub const STACK_GROUP_SIZE: u64 = 1 << STACK_GROUP_SHIFT;
+/// Distance between the tops of two stacks of a group; the pages between stacks are not mapped.
+pub const GROUP_STACK_STRIDE: u64 = 64 * 1024;
+/// Most members of a stack group. A stack that ends where the group does would not be in it while it is empty.
+pub const GROUP_MEMBERS_MAXIMUM: usize = (STACK_GROUP_SIZE / GROUP_STACK_STRIDE) as usize - 1;
 /// Sections: memory shared by several instances for good. Section `s` begins at
 /// `SECTIONS + s * SECTION_STRIDE`.
 pub const SECTIONS: u64 = 0x38_0000_0000 + 9 * MIDDLE_SPREAD;

@@ -10,15 +10,16 @@ use cairn_abi::address::{
     region,
 };
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::page_table::{FREE_PAGES_MAXIMUM, TABLES_AT_RUN_TIME};
 use cairn_abi::record::{Header, Instance, Segment};
 use cairn_abi::startup::Startup;
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
-pub const FRAME_WORDS: usize = 1024;
+pub const FRAME_WORDS: usize = FREE_PAGES_MAXIMUM / 64;
 /// Most page tables that one domain makes at run time, so that none takes them all.
-pub const TABLES_OF_DOMAIN: u32 = 16;
+pub const TABLES_OF_DOMAIN: u32 = TABLES_AT_RUN_TIME;
 
 /// What one domain has.
 pub struct Account {

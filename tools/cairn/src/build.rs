@@ -4,11 +4,12 @@ use crate::c_component;
 use crate::cargo::{self, Kind};
 use crate::machine::Machine;
 use crate::{paths, sources};
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
+use cairn_abi::address::PAGE_SIZE;
 use cairn_description::facts::ComponentFacts;
 use cairn_description::{Connected, System};
 use cairn_image::check::Domain;
-use cairn_image::{Component, Nucleus};
+use cairn_image::{Component, Image, Nucleus};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -98,19 +99,35 @@ pub fn build(system: &str, board: Option<&str>) -> Result<BuiltImage> {
     image(Parts::new(system, board)?, board)
 }
 
+/// The image of `system` on its board, but with no more memory than that the build accepts it. With a page less it has
+/// to be refused, at a place of the description.
+pub fn tight(system: &str) -> Result<BuiltImage> {
+    let mut parts = Parts::new(system, None)?;
+    let board = &parts.system.board;
+    let before = *board.load_address - board.memory.base;
+    let mut size = before + lay_out(&parts)?.0.report.memory_needed - PAGE_SIZE;
+    // How many page tables the memory manager's view takes depends on where memory ends, so the least can be a few
+    // pages more than what another board says.
+    for refused in 0..PAGES_BY_SIZE {
+        parts.system.board.memory.size.value = size;
+        match lay_out(&parts) {
+            Ok(_) if refused == 0 => bail!("a page less than the system needs was accepted"),
+            Ok(_) => break,
+            Err(error) if error.to_string().contains("has not enough memory") => size += PAGE_SIZE,
+            Err(error) => return Err(error),
+        }
+    }
+    image(parts, Some("tight"))
+}
+
+/// By how many pages systems differ that are laid out for boards with more and with less memory, at most.
+const PAGES_BY_SIZE: u32 = 8;
+
 /// Lays out the image of `parts`. A board that is not the description's own is part of the file's name.
 pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
     let system = &parts.system;
     let machine = Machine::of(&system.board)?;
-    let nucleus_file = cargo::build_nucleus()?;
-    let nucleus = Nucleus::read(&read(&nucleus_file)?).map_err(|error| anyhow!(error))?;
-    let image = cairn_image::layout(system, &parts.connected, parts.components(), &nucleus)
-        .map_err(|error| match error {
-            cairn_image::Error::Description(report) => anyhow!("{report}"),
-            cairn_image::Error::System(error) => {
-                anyhow!("{}: {error}", system.name.place.path())
-            }
-        })?;
+    let (image, nucleus_file) = lay_out(&parts)?;
 
     let folder = paths::target().join("images");
     std::fs::create_dir_all(&folder)?;
@@ -134,6 +151,21 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
         domains: image.domains,
         firmware: system.board.memory.base..*system.board.load_address,
     })
+}
+
+/// The content of the image, and the file of the nucleus in it.
+fn lay_out(parts: &Parts) -> Result<(Image, PathBuf)> {
+    let system = &parts.system;
+    let nucleus_file = cargo::build_nucleus()?;
+    let nucleus = Nucleus::read(&read(&nucleus_file)?).map_err(|error| anyhow!(error))?;
+    let image = cairn_image::layout(system, &parts.connected, &parts.components(), &nucleus)
+        .map_err(|error| match error {
+            cairn_image::Error::Description(report) => anyhow!("{report}"),
+            cairn_image::Error::System(error) => {
+                anyhow!("{}: {error}", system.name.place.path())
+            }
+        })?;
+    Ok((image, nucleus_file))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>> {

@@ -33,6 +33,9 @@ pub struct SystemTest {
     /// are the only ones on which the test runs.
     #[serde(default)]
     pub without_fences: bool,
+    /// Boot on the system's board with no more memory than the build accepts; with a page less it must refuse.
+    #[serde(default)]
+    pub tight: bool,
     /// Boot with QEMU's instruction counter, so that the run repeats exactly.
     #[serde(default)]
     pub icount: bool,
@@ -209,7 +212,10 @@ pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
             let test = SystemTest::read(&file(&name))?;
             let image = {
                 let _one_at_a_time = building.lock().expect("no build panics");
-                let image = build::build(&system, board.as_deref())?;
+                let image = match test.tight {
+                    true => build::tight(&system)?,
+                    false => build::build(&system, board.as_deref())?,
+                };
                 if test.without_fences { fences::removed(&image)? } else { image }
             };
             test.run(&image)?;

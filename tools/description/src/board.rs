@@ -8,12 +8,15 @@ use crate::place::{Located, Source};
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
 use crate::units::show_size;
-use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY, STACK_GROUPS};
 pub use devices::Device;
 use std::sync::Arc;
 
 /// Bytes of physical address space that Sv39 reaches.
 const PHYSICAL_LIMIT: u64 = 1 << 56;
+
+/// Behind the last physical address that the memory manager's view of memory reaches.
+const MEMORY_END_MAXIMUM: u64 = STACK_GROUPS - ROLE_MEMORY;
 
 /// A machine.
 #[derive(Clone, Debug)]
@@ -49,13 +52,6 @@ pub struct Memory {
     pub size: Located<u64>,
     /// Bytes at the base that belong to the firmware.
     pub firmware: u64,
-}
-
-impl Memory {
-    /// Bytes that the system can use.
-    pub fn usable(&self) -> u64 {
-        *self.size - self.firmware
-    }
 }
 
 /// What stands for a board on the host.
@@ -101,6 +97,11 @@ impl Board {
             Some(board) => report.into_result(board),
             None => Err(report.into_result(()).expect_err("what is not read is reported")),
         }
+    }
+
+    /// Bytes of memory from the load address on: the image, and what is handed out.
+    pub fn room(&self) -> u64 {
+        self.memory.base + *self.memory.size - *self.load_address
     }
 
     /// The index of the device called `name`, by its node's name or by what it is on every board that has one.
@@ -306,6 +307,17 @@ fn check(board: &Board, report: &mut Report) {
             )
             .note(&memory.size.place, "the memory"),
         );
+    }
+    if memory.base + *memory.size > MEMORY_END_MAXIMUM {
+        report.push(Error::new(
+            &memory.size.place,
+            "memory lies too high",
+            format!(
+                "expected its end at {MEMORY_END_MAXIMUM:#x} or below, found {:#x}",
+                memory.base + *memory.size
+            ),
+            "describe the part of the memory that lies below: the memory manager has no addresses for more",
+        ));
     }
     devices::check(board, report);
 }

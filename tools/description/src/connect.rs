@@ -141,10 +141,15 @@ impl<'a> Connector<'a> {
     }
 
     fn check_portals(&self, instance: &Instance, imported: usize, report: &mut Report) {
-        // A device's interrupt has two portals: one waits for it, one acknowledges it.
+        // A device's interrupt is a semaphore of the scheduler's, and one portal to acknowledge it.
+        let scheduler = self.components[self.system.roles.scheduler];
+        let semaphore = scheduler.into_iter().flat_map(|scheduler| &scheduler.exports);
+        let semaphore = semaphore.filter(|export| export.interface.name == "Semaphore");
+        let of_interrupt =
+            1 + semaphore.map(|export| export.interface.methods.len()).sum::<usize>();
         let device = |index: usize| self.system.board.devices[index].interrupt.is_some();
         let interrupts = instance.devices.iter().filter(|index| device(***index)).count();
-        let portals = imported + 2 * interrupts;
+        let portals = imported + of_interrupt * interrupts;
         if portals > PORTALS_MAXIMUM {
             report.push(Error::new(
                 &instance.name.place,

@@ -9,7 +9,7 @@ use crate::model::{
 use crate::names::suggestion;
 use crate::place::Located;
 use crate::report::{Error, Report};
-use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::address::{GROUP_MEMBERS_MAXIMUM, PAGE_SIZE};
 
 /// Stands for every instance in `open` and `trust`.
 const EVERYONE: &str = "*";
@@ -45,7 +45,7 @@ pub(crate) fn resolve(draft: Draft, board: Board, report: &mut Report) -> Option
             report,
         ));
     }
-    let stack_groups = stack_groups.finish(report);
+    let stack_groups = stack_groups.finish(&instances, report);
     let (imports, exports): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
     for (instance, drafts) in exports.into_iter().enumerate() {
         instances[instance].exports =
@@ -173,7 +173,7 @@ impl Groups {
         Some(self.groups.len() - 1)
     }
 
-    fn finish(self, report: &mut Report) -> Vec<StackGroup> {
+    fn finish(self, instances: &[Instance], report: &mut Report) -> Vec<StackGroup> {
         for group in self.groups.iter().filter(|group| group.members.len() < 2) {
             report.push(Error::new(
                 &group.name.place,
@@ -184,6 +184,21 @@ impl Groups {
                     group.name
                 ),
             ));
+        }
+        for group in &self.groups {
+            let Some(surplus) = group.members.get(GROUP_MEMBERS_MAXIMUM) else { continue };
+            report.push(
+                Error::new(
+                    &group.name.place,
+                    format!("stack group `{}` has too many members", group.name),
+                    format!(
+                        "expected at most {GROUP_MEMBERS_MAXIMUM}, found {}",
+                        group.members.len()
+                    ),
+                    "divide the group: members of different groups cannot share stacks",
+                )
+                .note(&instances[*surplus].name.place, "the first one too many"),
+            );
         }
         self.groups
     }

@@ -253,10 +253,10 @@ mod tests {
     }
 
     fn two() -> Two {
-        let mut memory = Memory::new(CODE, CODE + 0x100_0000);
-        let mut tables = PageTables::new(&mut memory, 64).unwrap();
+        let mut memory = Memory::new(CODE);
+        let mut tables = PageTables::new(&mut memory, 64);
         let roots = [Root(tables.take(1).unwrap()), Root(tables.take(1).unwrap())];
-        let page = memory.pages(1).unwrap();
+        let page = memory.pages(1);
         Two { memory, tables, roots, page }
     }
 

@@ -23,6 +23,7 @@ use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
 use crate::quota;
 use crate::report::{InstanceReport, Report};
+use crate::room::{self, Room};
 use crate::sharing::Shared;
 use cairn_abi::address::*;
 use cairn_description::{Connected, System};
@@ -51,6 +52,12 @@ pub enum Error {
     System(String),
 }
 
+impl From<cairn_description::Error> for Error {
+    fn from(error: cairn_description::Error) -> Error {
+        Error::Description(error.into())
+    }
+}
+
 impl From<String> for Error {
     fn from(message: String) -> Error {
         Error::System(message)
@@ -61,7 +68,7 @@ impl From<String> for Error {
 struct Layout<'a> {
     system: &'a System,
     connected: &'a Connected,
-    components: Vec<&'a Component>,
+    components: &'a [&'a Component],
     nucleus: &'a Nucleus,
     memory: Memory,
     tables: PageTables,
@@ -105,51 +112,46 @@ fn pages(bytes: u64) -> u64 {
 pub fn layout(
     system: &System,
     connected: &Connected,
-    components: Vec<&Component>,
+    components: &[&Component],
     nucleus: &Nucleus,
 ) -> Result<Image, Error> {
-    let mut layout = Layout::new(system, connected, components, nucleus)?;
-    layout.map_kernel()?;
-    for index in layout.instances() {
-        layout.place(index)?;
+    // Page tables lie in one pool before what they map: how many there are is known when all is mapped.
+    let spare = kernel::spare_page_tables(system);
+    let mut count = spare + PAGE_TABLES_FIRST;
+    loop {
+        let mut layout = Layout::new(system, connected, components, nucleus, count)?;
+        let laid_out = layout.lay_out();
+        let left = count - layout.tables.used;
+        if layout.tables.is_short && count < PAGE_TABLES_MAXIMUM {
+            count *= 2;
+        } else if laid_out.is_ok() && !(spare..=spare + PAGE_TABLES_BESIDE).contains(&left) {
+            // The pool is mapped, too, so another size of it can need one more or less.
+            count = layout.tables.used + spare + PAGE_TABLES_BESIDE / 2;
+        } else {
+            return laid_out.and_then(|()| layout.finish());
+        }
     }
-    layout.place_stack_groups()?;
-    layout.check_quotas()?;
-    layout.fill_tables()?;
-    for index in layout.instances() {
-        layout.connect_imports(index)?;
-        layout.connect_devices(index)?;
-        layout.grant(index)?;
-    }
-    let events = layout.connect_events()?;
-    layout.set_up_threads(events.exit)?;
-    let startup_pages = layout.map_startup_pages()?;
-    let mut sections = Vec::new();
-    for index in layout.instances() {
-        sections.push(layout.map_sections(index)?);
-    }
-    layout.write_record(&mut sections)?;
-    layout.write_startup_pages(startup_pages, &sections)?;
-    layout.refresh_kernel_half();
-    layout.write_parameters(&events)?;
-    let domains = layout.domains();
-    let shared = check::check(&mut layout.memory, &domains)?;
-    let report = layout.report(shared);
-    Ok(Image { bytes: layout.memory.into_bytes(), report, domains })
 }
+
+/// Page tables beside the spare ones with which the layout begins to look for their number.
+const PAGE_TABLES_FIRST: u64 = 64;
+/// Most page tables that stay beside the spare ones.
+const PAGE_TABLES_BESIDE: u64 = 4;
+/// More page tables than any system has.
+const PAGE_TABLES_MAXIMUM: u64 = 1 << 16;
 
 impl<'a> Layout<'a> {
     /// Nothing but the nucleus, and room for what the kernel's half will hold.
     fn new(
         system: &'a System,
         connected: &'a Connected,
-        components: Vec<&'a Component>,
+        components: &'a [&'a Component],
         nucleus: &'a Nucleus,
+        page_tables: u64,
     ) -> Result<Layout<'a>, String> {
-        let limit = system.board.memory.base + *system.board.memory.size;
-        let mut memory = Memory::new(*system.board.load_address, limit);
-        let (areas, code) = Areas::new(&mut memory, system, nucleus)?;
-        let mut tables = PageTables::new(&mut memory, kernel::page_tables(system))?;
+        let mut memory = Memory::new(*system.board.load_address);
+        let (areas, code) = Areas::new(&mut memory, system, nucleus);
+        let mut tables = PageTables::new(&mut memory, page_tables);
         let kernel_root = Root(tables.take(1)?);
         Ok(Layout {
             system,
@@ -167,6 +169,57 @@ impl<'a> Layout<'a> {
             no_portal: 0,
             record: RecordParts::default(),
         })
+    }
+
+    /// Everything, with the page tables that there are.
+    fn lay_out(&mut self) -> Result<(), Error> {
+        self.map_kernel()?;
+        for index in self.instances() {
+            self.place(index)?;
+            if self.memory.end() > self.board_end() {
+                // A program far above its quota is not worth the host's memory.
+                self.check_quotas()?;
+            }
+        }
+        self.place_stack_groups()?;
+        self.check_quotas()?;
+        self.fill_tables()?;
+        for index in self.instances() {
+            self.connect_imports(index)?;
+            self.connect_devices(index)?;
+            self.grant(index)?;
+        }
+        let events = self.connect_events()?;
+        self.set_up_threads(events.exit)?;
+        let startup_pages = self.map_startup_pages()?;
+        let mut sections = Vec::new();
+        for index in self.instances() {
+            sections.push(self.map_sections(index)?);
+        }
+        self.write_record(&mut sections)?;
+        self.write_startup_pages(startup_pages, &sections)?;
+        self.refresh_kernel_half();
+        self.write_parameters(&events)?;
+        Ok(())
+    }
+
+    /// The image, checked.
+    fn finish(mut self) -> Result<Image, Error> {
+        room::check(self.system, &self.room()).map_err(Error::Description)?;
+        let domains = self.domains();
+        let shared = check::check(&mut self.memory, &domains)?;
+        let report = self.report(shared);
+        Ok(Image { bytes: self.memory.into_bytes(), report, domains })
+    }
+
+    fn image_size(&self) -> u64 {
+        self.memory.end() - self.areas.nucleus.physical
+    }
+
+    /// First physical address behind the board's memory.
+    fn board_end(&self) -> u64 {
+        let memory = &self.system.board.memory;
+        memory.base + *memory.size
     }
 
     /// Indexes of the instances.
@@ -205,8 +258,25 @@ impl<'a> Layout<'a> {
     }
 
     fn check_quotas(&self) -> Result<(), Error> {
-        let reports: Vec<_> = self.instances().map(|index| self.instance_report(index)).collect();
+        let placed = 0..self.placed.len();
+        let reports: Vec<_> = placed.map(|index| self.instance_report(index)).collect();
         quota::check(self.system.instances.iter().zip(&reports)).map_err(Error::Description)
+    }
+
+    /// What the layout takes beside the quotas, which hold what it placed of each instance.
+    fn room(&self) -> Room {
+        let areas = &self.areas;
+        let kernel = [areas.threads, areas.domains, areas.activations, areas.semaphores];
+        let sections = self.system.sections.iter().map(|section| pages(*section.size) * PAGE_SIZE);
+        let placed: u64 = self.placed.iter().map(|placed| placed.memory_used).sum();
+        Room {
+            image: self.image_size(),
+            own: self.image_size() - placed,
+            nucleus: areas.nucleus.size + kernel.map(|area| area.size).iter().sum::<u64>(),
+            portal_code: self.code.extent().1 + areas.counters.size,
+            page_tables: self.tables.count * PAGE_SIZE,
+            sections: sections.sum(),
+        }
     }
 
     /// Who is trusted with everything, and with which devices.
@@ -226,7 +296,8 @@ impl<'a> Layout<'a> {
         let instances = self.instances().map(|index| self.instance_report(index)).collect();
         Report {
             load_address: self.areas.nucleus.physical,
-            image_size: self.memory.end() - self.areas.nucleus.physical,
+            image_size: self.image_size(),
+            memory_needed: self.room().needed(self.system),
             nucleus_code: self.nucleus.code_size,
             portal_code: self.code.next() - PORTAL_CODE,
             page_tables: self.tables.used * PAGE_SIZE,

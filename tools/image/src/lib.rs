@@ -13,6 +13,7 @@ mod places;
 mod portals;
 mod quota;
 mod report;
+mod room;
 pub mod sharing;
 
 pub use component::{Component, Interface};

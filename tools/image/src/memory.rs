@@ -8,32 +8,24 @@ pub use cairn_abi::page_table::{ACCESSED_DIRTY, EXECUTE, GLOBAL, OWN, READ, USER
 pub struct Memory {
     base: u64,
     bytes: Vec<u8>,
-    limit: u64,
 }
 
 impl Memory {
-    /// Memory that begins at `base` and may grow to `limit`.
-    pub fn new(base: u64, limit: u64) -> Memory {
-        Memory { base, bytes: Vec::new(), limit }
+    /// Memory that begins at `base` and grows. Whether the board has so much is seen when all is placed.
+    pub fn new(base: u64) -> Memory {
+        Memory { base, bytes: Vec::new() }
     }
 
     /// What an image filled, from its load address `base` on.
     pub fn of_image(base: u64, bytes: Vec<u8>) -> Memory {
-        Memory { base, limit: base + bytes.len() as u64, bytes }
+        Memory { base, bytes }
     }
 
     /// The next `count` pages, zero; their physical address.
-    pub fn pages(&mut self, count: u64) -> Result<u64, String> {
-        let address = self.base + self.bytes.len() as u64;
-        let end = address + count * PAGE_SIZE;
-        if end > self.limit {
-            return Err(format!(
-                "the system needs more memory than the board has (end {:#x}, needed {end:#x}): make quotas smaller",
-                self.limit
-            ));
-        }
-        self.bytes.resize((end - self.base) as usize, 0);
-        Ok(address)
+    pub fn pages(&mut self, count: u64) -> u64 {
+        let address = self.end();
+        self.bytes.resize(self.bytes.len() + (count * PAGE_SIZE) as usize, 0);
+        address
     }
 
     /// Content at a physical address.
@@ -76,6 +68,8 @@ pub struct PageTables {
     pub count: u64,
     /// Pages taken.
     pub used: u64,
+    /// More was asked for than there are.
+    pub is_short: bool,
 }
 
 /// A page table's root.
@@ -89,13 +83,14 @@ pub fn satp(root: Root, asid: u64) -> u64 {
 
 impl PageTables {
     /// A pool of `count` pages.
-    pub fn new(memory: &mut Memory, count: u64) -> Result<PageTables, String> {
-        Ok(PageTables { physical: memory.pages(count)?, count, used: 0 })
+    pub fn new(memory: &mut Memory, count: u64) -> PageTables {
+        PageTables { physical: memory.pages(count), count, used: 0, is_short: false }
     }
 
     /// Takes consecutive pages; the physical address of the first.
     pub fn take(&mut self, count: u64) -> Result<u64, String> {
         if self.used + count > self.count {
+            self.is_short = true;
             return Err("out of page tables".into());
         }
         let address = self.physical + self.used * PAGE_SIZE;

@@ -131,10 +131,10 @@ mod tests {
     #[test]
     fn a_page_has_the_name_that_tells_most() {
         const LOAD: u64 = 0x8020_0000;
-        let mut memory = Memory::new(LOAD, LOAD + 0x100_0000);
-        let mut tables = PageTables::new(&mut memory, 64).unwrap();
+        let mut memory = Memory::new(LOAD);
+        let mut tables = PageTables::new(&mut memory, 64);
         let roots = [(); 2].map(|()| tables.take(1).unwrap());
-        let [own, shared, thread] = [(); 3].map(|()| memory.pages(1).unwrap());
+        let [own, shared, thread] = [(); 3].map(|()| memory.pages(1));
         let mut map = |root: usize, address, page, flags| {
             tables
                 .map(&mut memory, crate::memory::Root(roots[root]), address, page, flags)

@@ -2,6 +2,7 @@
 
 use crate::memory::Memory;
 use cairn_abi::address::{PAGE_SIZE, PORTAL_CODE};
+use cairn_description::show_size;
 use cairn_portal::{GenerateError, Generated};
 
 /// The area of portal code.
@@ -13,8 +14,8 @@ pub struct PortalCode {
 
 impl PortalCode {
     /// An area of `pages` pages.
-    pub fn new(memory: &mut Memory, pages: u64) -> Result<PortalCode, String> {
-        Ok(PortalCode { physical: memory.pages(pages)?, size: pages * PAGE_SIZE, used: 0 })
+    pub fn new(memory: &mut Memory, pages: u64) -> PortalCode {
+        PortalCode { physical: memory.pages(pages), size: pages * PAGE_SIZE, used: 0 }
     }
 
     /// Physical address and bytes.
@@ -42,7 +43,10 @@ impl PortalCode {
         let made = generate(&mut words, PORTAL_CODE + self.used)
             .map_err(|error| format!("portal code: {error:?}"))?;
         if self.used + made.size as u64 > self.size {
-            return Err("out of portal code".into());
+            return Err(format!(
+                "the portals of all connections take more than the {} of portal code: connect fewer instances",
+                show_size(self.size)
+            ));
         }
         let bytes: Vec<u8> =
             words.iter().flat_map(|word| word.to_le_bytes()).take(made.size).collect();

@@ -1,7 +1,7 @@
 //! Whether instances fit into their quotas of memory, which only their finished programs can say.
 
 use crate::report::InstanceReport;
-use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::address::{ACTIVATION_STRIDE, PAGE_SIZE};
 use cairn_description::model::Instance;
 use cairn_description::{Error, Report, show_size};
 
@@ -12,6 +12,10 @@ pub fn check<'a>(
     let mut report = Report::new();
     for (instance, placed) in instances {
         if placed.memory <= *instance.memory {
+            let most = placed.memory + placed.reachable;
+            if *instance.memory > most {
+                report.push(unreachable(instance, most));
+            }
             continue;
         }
         let needed = placed.memory.next_multiple_of(PAGE_SIZE);
@@ -35,6 +39,19 @@ pub fn check<'a>(
         ));
     }
     report.into_result(())
+}
+
+/// More than its region has addresses for is promised in vain, and kept from others.
+fn unreachable(instance: &Instance, most: u64) -> Error {
+    Error::new(
+        &instance.memory.place,
+        format!("`{}` could never take all of its memory", instance.name),
+        format!("expected at most {}, found {}", show_size(most), show_size(*instance.memory)),
+        format!(
+            "lower `memory`, or its stacks, each of which takes {} of the region's addresses",
+            show_size(ACTIVATION_STRIDE)
+        ),
+    )
 }
 
 #[cfg(test)]

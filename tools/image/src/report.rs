@@ -35,6 +35,8 @@ pub struct InstanceReport {
     pub memory: u64,
     /// The most memory that it may have.
     pub quota: u64,
+    /// Bytes of its region that are left for what it asks for at run time.
+    pub reachable: u64,
     /// Its portals, a line each.
     pub portals: Vec<String>,
 }
@@ -67,6 +69,8 @@ pub struct Report {
     pub load_address: u64,
     /// Bytes of the image.
     pub image_size: u64,
+    /// Bytes from the load address on that are taken when every instance has its whole quota.
+    pub memory_needed: u64,
     /// Bytes of the nucleus' machine code.
     pub nucleus_code: u64,
     /// Bytes of portal code.
@@ -185,6 +189,7 @@ mod tests {
         let report = Report {
             load_address: 0x8020_0000,
             image_size: 0,
+            memory_needed: 0,
             nucleus_code: 0,
             portal_code: 0,
             page_tables: 0,

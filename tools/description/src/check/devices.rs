@@ -3,6 +3,8 @@
 use crate::model::{Instance, System};
 use crate::place::Located;
 use crate::report::{Error, Report};
+use crate::units::show_size;
+use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE};
 use cairn_abi::startup::DEVICES_MAXIMUM;
 
 pub(super) fn check(system: &System, report: &mut Report) {
@@ -16,6 +18,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
                 "divide the devices among several instances",
             ));
         }
+        check_addresses(system, instance, report);
         for device in &instance.devices {
             check_owner(system, instance, device, &given, report);
             check_interrupt(system, instance, device, report);
@@ -24,6 +27,32 @@ pub(super) fn check(system: &System, report: &mut Report) {
         }
     }
     check_dispatcher(system, report);
+}
+
+/// Registers lie at the end of their driver's region, each device's behind a page without access.
+fn check_addresses(system: &System, instance: &Instance, report: &mut Report) {
+    let size = |device: &Located<usize>| {
+        let pages = system.board.devices[**device].pages();
+        pages.end - pages.start + PAGE_SIZE
+    };
+    let room = REGION_SIZE - DEVICES_OFFSET;
+    let all: u64 = instance.devices.iter().map(size).sum();
+    let mut sum = 0;
+    let over = instance.devices.iter().find(|device| {
+        sum += size(device);
+        sum > room
+    });
+    if let Some(device) = over {
+        report.push(Error::new(
+            &device.place,
+            format!(
+                "the registers of all devices of `{}` do not fit into its region",
+                instance.name
+            ),
+            format!("expected at most {} in all, found {}", show_size(room), show_size(all)),
+            "divide the devices among several instances",
+        ));
+    }
 }
 
 fn check_owner(

@@ -4,7 +4,9 @@ use crate::model::{Access, Instance, Open, Role, StackMode, System};
 use crate::place::Place;
 use crate::report::{Error, Report};
 use crate::units::show_size;
-use cairn_abi::address::{ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET};
+use cairn_abi::address::{
+    ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, SEMAPHORES, STACK_ALIASES,
+};
 use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::SECTIONS_MAXIMUM;
@@ -62,6 +64,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
         check_quota(&system.instances[index], report);
     }
     check_queues(system, report);
+    check_activations(system, report);
     check_memory(system, report);
     check_threads(system, report);
     check_semaphores(system, report);
@@ -121,6 +124,21 @@ fn check_queues(system: &System, report: &mut Report) {
             "the system has too many pairs of clients and servers",
             format!("expected at most {QUEUES_MAXIMUM}, found {total}"),
             "connect fewer instances on new stacks",
+        )
+    });
+}
+
+/// The kernel domain has an address for the top page of each stack.
+fn check_activations(system: &System, report: &mut Report) {
+    let limit = (SEMAPHORES - STACK_ALIASES) / PAGE_SIZE;
+    let instances = system.instances.iter();
+    let parts = instances.map(|server| (u64::from(server.stacks.count) + 1, &server.stacks.place));
+    check_sum(parts, limit, report, |place, total| {
+        Error::new(
+            place,
+            "the system has too many stacks",
+            format!("expected at most {limit} in all, found {total}"),
+            "lower `count` in `stacks`; each instance has one stack more, of its first thread",
         )
     });
 }
@@ -193,24 +211,26 @@ fn check_sum<'a>(
     }
 }
 
+/// What the quotas alone show. The layout adds what the nucleus and everything beside the instances take.
 fn check_memory(system: &System, report: &mut Report) {
-    let memory = &system.board.memory;
+    let room = system.board.room();
+    let before = *system.board.memory.size - room;
     let instances = system.instances.iter().map(|i| (*i.memory, &i.memory.place));
     let sections = system.sections.iter().map(|s| (*s.size, &s.size.place));
-    check_sum(instances.chain(sections), memory.usable(), report, |place, total| {
+    check_sum(instances.chain(sections), room, report, |place, total| {
         Error::new(
             place,
             format!("the board `{}` has not enough memory", system.board.name),
             format!(
                 "expected quotas and sections of at most {} in all, found {}",
-                show_size(memory.usable()),
+                show_size(room),
                 show_size(total)
             ),
             "lower the quotas, or choose a larger board",
         )
         .note(
-            &memory.size.place,
-            format!("of which the firmware takes {}", show_size(memory.firmware)),
+            &system.board.memory.size.place,
+            format!("of which {} lie before the image, with the firmware", show_size(before)),
         )
     });
 }

@@ -1,6 +1,6 @@
 //! Portals from one instance to another: of imports, and of devices' interrupts.
 
-use super::{Layout, take};
+use super::{Error, Layout, take};
 use crate::component::{Interface, Method};
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
@@ -69,7 +69,7 @@ impl Layout<'_> {
 
     /// A driver's portals for each of its devices that interrupts: the semaphore's, then the
     /// dispatcher's acknowledgement.
-    pub(super) fn connect_devices(&mut self, client: usize) -> Result<(), String> {
+    pub(super) fn connect_devices(&mut self, client: usize) -> Result<(), Error> {
         let Some(dispatcher) = self.system.roles.interrupts else { return Ok(()) };
         if dispatcher == client {
             return Ok(());
@@ -103,7 +103,7 @@ impl Layout<'_> {
         client: usize,
         semaphore: u64,
         first: usize,
-    ) -> Result<(), String> {
+    ) -> Result<(), Error> {
         let scheduler = self.system.roles.scheduler;
         let interface = self.served(scheduler, "Semaphore")?;
         for (position, method) in interface.methods.iter().enumerate() {
@@ -130,14 +130,18 @@ impl Layout<'_> {
     }
 
     /// The interface of that name which an instance serves.
-    pub(super) fn served(&self, index: usize, name: &str) -> Result<Interface, String> {
+    pub(super) fn served(&self, index: usize, name: &str) -> Result<Interface, Error> {
         let component = self.components[index];
         let export = component.exports.iter().find(|export| export.interface.name == name);
         export.map(|export| export.interface.clone()).ok_or_else(|| {
-            format!(
-                "component `{}` of instance `{}` does not serve the interface `{name}`, which its role demands",
-                component.name, *self.system.instances[index].name
-            )
+            let instance = &self.system.instances[index];
+            let error = cairn_description::Error::new(
+                &instance.component.place,
+                format!("`{}` cannot hold its role", instance.name),
+                format!("expected a component that serves the interface `{name}`"),
+                "name another component, or give the role to another instance",
+            );
+            error.into()
         })
     }
 

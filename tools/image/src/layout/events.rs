@@ -1,7 +1,7 @@
 //! Portals of exceptions and interrupts: each domain has some of its own, which say where the
 //! thread was.
 
-use super::Layout;
+use super::{Error, Layout};
 use crate::component::Interface;
 use cairn_abi::domain::{exception_entry, interrupt_entry};
 use cairn_portal::{Crossing, End, Specification, generate};
@@ -22,7 +22,7 @@ pub(super) struct Events {
 }
 
 impl Layout<'_> {
-    pub(super) fn connect_events(&mut self) -> Result<Events, String> {
+    pub(super) fn connect_events(&mut self) -> Result<Events, Error> {
         let roles = self.system.roles;
         let scheduler = (roles.scheduler, self.served(roles.scheduler, "SchedulerEvents")?);
         let dispatcher = match roles.interrupts {

@@ -1,15 +1,13 @@
 //! An instance's region: its image, heap, stacks and devices, each in its page table.
 
-use super::{Layout, pages, take};
+use super::{Error, Layout, pages, take};
 use crate::component::{Component, Rights};
 use crate::memory::*;
 use crate::report::InstanceReport;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
 use cairn_description::model::Instance;
-
-/// Distance between two stacks of a stack group; the pages between are not mapped.
-const GROUP_STACK_STRIDE: u64 = 64 * 1024;
+use cairn_description::show_size;
 
 /// What the layout knows of an instance.
 pub(super) struct Placed {
@@ -53,16 +51,26 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    fn new(instance: &Instance, component: &Component) -> Result<Parts, String> {
+    fn new(instance: &Instance, component: &Component) -> Result<Parts, cairn_description::Error> {
         let heap = image_spread(instance.number) + component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
         let activations = (heap + heap_size).next_multiple_of(ACTIVATION_STRIDE);
         let stacks = 1 + u64::from(instance.stacks.count);
         let parts = Parts { heap, heap_size, activations, stacks, quota: *instance.memory };
         if parts.end() > DEVICES_OFFSET {
-            return Err(format!(
-                "instance `{}` needs more than 48 MiB of address space",
-                *instance.name
+            return Err(cairn_description::Error::new(
+                &instance.name.place,
+                format!("`{}` does not fit into its region of addresses", instance.name),
+                format!(
+                    "expected at most {}, found {}",
+                    show_size(DEVICES_OFFSET),
+                    show_size(parts.end())
+                ),
+                format!(
+                    "ask for fewer stacks, each of which takes {} of addresses, or for less heap: the program takes {}",
+                    show_size(ACTIVATION_STRIDE),
+                    show_size(component.image_end())
+                ),
             ));
         }
         Ok(parts)
@@ -80,7 +88,7 @@ impl Parts {
 
 impl Layout<'_> {
     /// Gives an instance its region.
-    pub(super) fn place(&mut self, index: usize) -> Result<(), String> {
+    pub(super) fn place(&mut self, index: usize) -> Result<(), Error> {
         let instance = &self.system.instances[index];
         let component = self.components[index];
         let tables_before = self.tables.used;
@@ -117,6 +125,7 @@ impl Layout<'_> {
         let placed = &mut self.placed[index];
         placed.page_tables = self.tables.used - tables_before;
         placed.memory_used = self.memory.end() - memory_before;
+        placed.report.reachable = DEVICES_OFFSET - parts.end();
         Ok(())
     }
 
@@ -125,7 +134,7 @@ impl Layout<'_> {
         for segment in self.components[index].relocated(placed.image)? {
             let size = segment.bytes.len() as u64;
             let address = placed.image + segment.offset;
-            let physical = self.memory.pages(pages(size))?;
+            let physical = self.memory.pages(pages(size));
             self.memory.write(physical, &segment.bytes);
             let rights = match segment.rights {
                 Rights::Code => READ | EXECUTE,
@@ -145,7 +154,7 @@ impl Layout<'_> {
             // What can change is kept a second time, so that a restart begins with it.
             let initial = match segment.rights {
                 Rights::Data => {
-                    let copy = self.memory.pages(pages(size))?;
+                    let copy = self.memory.pages(pages(size));
                     self.memory.write(copy, &segment.bytes);
                     copy
                 }
@@ -169,7 +178,7 @@ impl Layout<'_> {
     /// Maps fresh pages at an address, writable, and notes them. Returns their physical address.
     fn map_fresh(&mut self, index: usize, address: u64, size: u64) -> Result<u64, String> {
         let placed = &self.placed[index];
-        let physical = self.memory.pages(pages(size))?;
+        let physical = self.memory.pages(pages(size));
         let rights = OWN | USER | READ | WRITE;
         self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
         self.record.segment(placed.number as u32, rights, address, size, physical, 0);
@@ -247,7 +256,7 @@ impl Layout<'_> {
                 top += GROUP_STACK_STRIDE;
                 let instance = &self.system.instances[*member];
                 let size = pages(*instance.stack) * PAGE_SIZE;
-                let physical = self.memory.pages(pages(size))?;
+                let physical = self.memory.pages(pages(size));
                 let root = self.placed[group.members[0]].root;
                 self.tables.map_range(
                     &mut self.memory,

@@ -7,6 +7,7 @@ use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
 use cairn_abi::address::*;
 use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, activation};
+use cairn_abi::page_table::TABLES_AT_RUN_TIME;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::semaphore::SEMAPHORE_WINDOW_SIZE;
 use cairn_abi::thread::{self, thread_block};
@@ -17,8 +18,6 @@ use zerocopy::IntoBytes;
 
 /// Pages of portal code: what the first system needs and what comes at run time.
 const PORTAL_CODE_PAGES: u64 = 256;
-/// Pages of page tables that are left for run time.
-const SPARE_PAGE_TABLES: u64 = 64;
 /// Activation descriptors that are left for run time.
 pub(super) const SPARE_ACTIVATIONS: u64 = 64;
 /// Pages of call counters of a counting build.
@@ -36,9 +35,9 @@ pub(super) struct Area {
 }
 
 impl Area {
-    fn new(memory: &mut Memory, address: u64, size: u64) -> Result<Area, String> {
+    fn new(memory: &mut Memory, address: u64, size: u64) -> Area {
         let count = pages(size);
-        Ok(Area { address, physical: memory.pages(count)?, size: count * PAGE_SIZE })
+        Area { address, physical: memory.pages(count), size: count * PAGE_SIZE }
     }
 
     /// Where in memory a kernel address of the area lies.
@@ -60,39 +59,31 @@ pub(super) struct Areas {
 
 impl Areas {
     /// Takes memory for them and for portal code, and fills in the nucleus.
-    pub fn new(
-        memory: &mut Memory,
-        system: &System,
-        nucleus: &Nucleus,
-    ) -> Result<(Areas, PortalCode), String> {
-        let nucleus_area = Area::new(memory, NUCLEUS, nucleus.bytes.len() as u64)?;
+    pub fn new(memory: &mut Memory, system: &System, nucleus: &Nucleus) -> (Areas, PortalCode) {
+        let nucleus_area = Area::new(memory, NUCLEUS, nucleus.bytes.len() as u64);
         memory.write(nucleus_area.physical, &nucleus.bytes);
-        let threads = Area::new(memory, THREADS, u64::from(*system.threads) * PAGE_SIZE)?;
-        let domains = Area::new(memory, DOMAINS, domains(system) * DOMAIN_BLOCK_SIZE)?;
+        let threads = Area::new(memory, THREADS, u64::from(*system.threads) * PAGE_SIZE);
+        let domains = Area::new(memory, DOMAINS, domains(system) * DOMAIN_BLOCK_SIZE);
         let stacks = |instance: &Instance| u64::from(instance.stacks.count) + 1;
         let activations = system.instances.iter().map(stacks).sum::<u64>() + SPARE_ACTIVATIONS;
         let activations =
-            Area::new(memory, ACTIVATIONS, activation(activations as usize) - ACTIVATIONS)?;
-        let semaphores = Area::new(memory, SEMAPHORES, SEMAPHORE_WINDOW_SIZE)?;
-        let code = PortalCode::new(memory, PORTAL_CODE_PAGES)?;
+            Area::new(memory, ACTIVATIONS, activation(activations as usize) - ACTIVATIONS);
+        let semaphores = Area::new(memory, SEMAPHORES, SEMAPHORE_WINDOW_SIZE);
+        let code = PortalCode::new(memory, PORTAL_CODE_PAGES);
         let counters = if system.counting { COUNTER_PAGES * PAGE_SIZE } else { 0 };
-        let counters = Area::new(memory, COUNTERS, counters)?;
-        Ok((
-            Areas { nucleus: nucleus_area, threads, domains, activations, semaphores, counters },
-            code,
-        ))
+        let counters = Area::new(memory, COUNTERS, counters);
+        (Areas { nucleus: nucleus_area, threads, domains, activations, semaphores, counters }, code)
     }
+}
+
+/// Pages of page tables that are left for run time.
+pub(super) fn spare_page_tables(system: &System) -> u64 {
+    system.instances.len() as u64 * u64::from(TABLES_AT_RUN_TIME)
 }
 
 /// Domains with the kernel's, which has number 0.
 fn domains(system: &System) -> u64 {
     system.instances.len() as u64 + 1
-}
-
-/// Pages of the pool of page tables.
-pub(super) fn page_tables(system: &System) -> u64 {
-    let quotas: u64 = system.instances.iter().map(|instance| *instance.memory / LEAF_SPAN).sum();
-    24 + system.instances.len() as u64 * 8 + quotas + SPARE_PAGE_TABLES
 }
 
 impl Layout<'_> {

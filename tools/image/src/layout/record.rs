@@ -147,7 +147,7 @@ impl Layout<'_> {
         let mut header = Header::default();
         self.write_tables(&mut writer, &mut header);
         let size = writer.bytes.len() as u64;
-        let physical = self.memory.pages(size.div_ceil(PAGE_SIZE))?;
+        let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
         // Nothing is taken behind this: free memory begins here.
         let memory = &self.system.board.memory;
         let free = Range { start: self.memory.end(), end: memory.base + *memory.size };

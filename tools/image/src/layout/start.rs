@@ -1,7 +1,7 @@
 //! What an instance starts with: its first thread, its sections, and the page that tells it of
 //! itself.
 
-use super::{Layout, pages, take};
+use super::{Error, Layout, pages, take};
 use crate::memory::*;
 use cairn_abi::address::*;
 use cairn_abi::descriptor;
@@ -14,10 +14,16 @@ use zerocopy::{FromZeros, IntoBytes};
 impl Layout<'_> {
     /// First threads. Thread 0 is the idle thread, which a scheduler runs when nothing else is
     /// ready; the others' numbers follow the instances.
-    pub(super) fn set_up_threads(&mut self, exit: u64) -> Result<(), String> {
+    pub(super) fn set_up_threads(&mut self, exit: u64) -> Result<(), Error> {
         let idle = self.system.roles.idle;
-        let idle =
-            idle.ok_or("the system has no idle component: name one with `idle` in [system]")?;
+        let idle = idle.ok_or_else(|| {
+            cairn_description::Error::new(
+                &self.system.name.place,
+                format!("the system `{}` has no idle component", self.system.name),
+                "expected the role `idle` in `[system]`",
+                "add an instance of the component \"idle\", and write `idle = \"idle\"` here",
+            )
+        })?;
         self.set_up_thread(idle, exit)?;
         for index in self.instances().filter(|index| *index != idle) {
             self.set_up_thread(index, exit)?;
@@ -72,7 +78,7 @@ impl Layout<'_> {
             let physical = match self.record.section(used.section) {
                 Some(physical) => physical,
                 None => {
-                    let physical = self.memory.pages(pages(size))?;
+                    let physical = self.memory.pages(pages(size));
                     self.record.set_section(used.section, physical);
                     physical
                 }
@@ -95,7 +101,7 @@ impl Layout<'_> {
 
     /// Maps a startup page into each instance; the physical address of the first.
     pub(super) fn map_startup_pages(&mut self) -> Result<u64, String> {
-        let first = self.memory.pages(self.placed.len() as u64)?;
+        let first = self.memory.pages(self.placed.len() as u64);
         for (index, placed) in self.placed.iter().enumerate() {
             let (address, physical) =
                 (placed.region + STARTUP_OFFSET, first + index as u64 * PAGE_SIZE);

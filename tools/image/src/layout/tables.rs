@@ -56,6 +56,7 @@ impl Layout<'_> {
 
     /// Puts a portal's code into an instance's table.
     pub(super) fn install(&mut self, index: usize, portal: usize, code: u64) {
+        assert!(portal < PORTALS_MAXIMUM, "the description's check counts portals");
         let placed = &mut self.placed[index];
         self.memory.store(placed.table_physical + portal as u64 * 8, code);
         placed.next_portal = placed.next_portal.max(portal + 1);

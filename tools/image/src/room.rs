@@ -1,0 +1,129 @@
+//! Whether the board has the memory that a system promises its instances: what the layout takes for itself, and on top of
+//! it every quota at once. The memory manager hands out what is left, and counts nothing but the quotas.
+
+use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::page_table::FREE_PAGES_MAXIMUM;
+use cairn_description::{Error, Report, System, show_size};
+
+/// What the layout takes, in bytes.
+pub struct Room {
+    /// All of it: the image.
+    pub image: u64,
+    /// What of it no instance's quota pays for.
+    pub own: u64,
+    /// The nucleus with the blocks of threads, domains and activations.
+    pub nucleus: u64,
+    /// Portal code and the words that count calls.
+    pub portal_code: u64,
+    /// The pool of page tables, with those that are made at run time.
+    pub page_tables: u64,
+    /// Sections of the description.
+    pub sections: u64,
+}
+
+impl Room {
+    /// Bytes from the load address on that the system can take.
+    pub fn needed(&self, system: &System) -> u64 {
+        self.own + quotas(system)
+    }
+}
+
+/// Quotas are whole pages.
+fn quotas(system: &System) -> u64 {
+    system.instances.iter().map(|instance| *instance.memory).sum()
+}
+
+/// Refuses a system that promises more than its board has.
+pub fn check(system: &System, room: &Room) -> Result<(), Report> {
+    let memory = &system.board.memory;
+    let available = system.board.room();
+    let managed = room.image + FREE_PAGES_MAXIMUM as u64 * PAGE_SIZE;
+    let (limit, why) = match available <= managed {
+        true => (available, format!("the memory behind {:#x}", *system.board.load_address)),
+        false => (managed, "as much as the memory manager can hand out".to_owned()),
+    };
+    let mut sum = room.own;
+    let over = system.instances.iter().find(|instance| {
+        sum += *instance.memory;
+        sum > limit
+    });
+    // Without a quota too much, the rest alone is.
+    let place = match over {
+        Some(instance) => &instance.memory.place,
+        None if room.own > limit => &system.name.place,
+        None => return Ok(()),
+    };
+    let needed = room.needed(system);
+    let other = room.own - room.nucleus - room.portal_code - room.page_tables - room.sections;
+    Err(Error::new(
+        place,
+        format!("the board `{}` has not enough memory", system.board.name),
+        format!("expected at most {} in all, found {}", show_size(limit), show_size(needed)),
+        format!(
+            "lower quotas of memory by {}, or choose a larger board. The quotas take {}, the nucleus with threads and \
+             domains {}, portal code {}, page tables {}, sections {}, the record and startup pages {}",
+            show_size(needed - limit),
+            show_size(quotas(system)),
+            show_size(room.nucleus),
+            show_size(room.portal_code),
+            show_size(room.page_tables),
+            show_size(room.sections),
+            show_size(other)
+        ),
+    )
+    .note(&memory.size.place, format!("there are {}, {why}", show_size(limit)))
+    .into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_description::{Disk, load_from};
+
+    /// Of `hello` on QEMU's machine: 126M from the load address on.
+    fn hello() -> System {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        load_from(&Disk::new(root), "hello", None).unwrap_or_else(|report| panic!("{report}"))
+    }
+
+    /// A layout that leaves `rest` bytes for the quotas.
+    fn room(image: u64, own: u64) -> Room {
+        let (nucleus, portal_code) = (256 << 10, 1 << 20);
+        Room { image, own, nucleus, portal_code, page_tables: 512 << 10, sections: 0 }
+    }
+
+    #[test]
+    fn what_fits_exactly_is_fine_and_a_page_more_is_not() {
+        let system = hello();
+        let own = (126 << 20) - quotas(&system);
+        assert!(check(&system, &room(own, own)).is_ok());
+        let report = check(&system, &room(own, own + PAGE_SIZE)).unwrap_err().to_string();
+        let last = system.instances.last().expect("an instance");
+        assert_eq!(report.matches("error:").count(), 1);
+        for expected in [
+            "the board `qemu-virt` has not enough memory",
+            &format!("--> systems/hello.toml:{}:", last.memory.place.line()),
+            "expected at most 126M in all, found 129028K",
+            "lower quotas of memory by 4K, or choose a larger board",
+            "the nucleus with threads and domains 256K, portal code 1M, page tables 512K, sections 0 bytes",
+        ] {
+            assert!(report.contains(expected), "expected `{expected}` in\n{report}");
+        }
+    }
+
+    #[test]
+    fn more_than_the_memory_manager_hands_out_is_not_there() {
+        let mut system = hello();
+        system.board.memory.size.value = 1 << 30;
+        let managed = FREE_PAGES_MAXIMUM as u64 * PAGE_SIZE;
+        let own = 4 << 20;
+        let placed = own + 1024 * PAGE_SIZE;
+        let others: u64 = system.instances[1..].iter().map(|instance| *instance.memory).sum();
+        // Of the quotas, what the layout placed does not come out of the manager's hands.
+        system.instances[0].memory.value = managed - others + 1024 * PAGE_SIZE;
+        assert!(check(&system, &room(placed, own)).is_ok());
+        system.instances[0].memory.value += PAGE_SIZE;
+        let report = check(&system, &room(placed, own)).unwrap_err().to_string();
+        assert!(report.contains("as much as the memory manager can hand out"), "{report}");
+    }
+}
