@@ -74,8 +74,8 @@ mod tests {
 
     #[test]
     fn words_are_made_plain_where_they_lie() {
-        assert_eq!(plain(&mut *b"greeter.echo alive".to_vec()), "greeter.echo alive");
-        assert_eq!(plain(&mut *b"a\x1b[2J \x9b\xc3\xa9\n\x7f\0".to_vec()), "a?[2J ??????");
+        assert_eq!(plain(&mut b"greeter.echo alive".to_vec()), "greeter.echo alive");
+        assert_eq!(plain(&mut b"a\x1b[2J \x9b\xc3\xa9\n\x7f\0".to_vec()), "a?[2J ??????");
         assert_eq!(plain(&mut []), "");
     }
 

@@ -126,7 +126,7 @@ const PAGES_BY_SIZE: u32 = 8;
 /// Lays out the image of `parts`. A board that is not the description's own is part of the file's name.
 pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
     let system = &parts.system;
-    let machine = Machine::of(&system.board)?;
+    let machine = Machine::of(&system.board);
     let (image, nucleus_file) = lay_out(&parts)?;
 
     let folder = paths::target().join("images");

@@ -4,6 +4,7 @@
 #![warn(missing_docs)]
 
 pub mod bench;
+pub mod board;
 pub mod build;
 pub mod c_component;
 pub mod cargo;

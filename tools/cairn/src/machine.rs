@@ -14,6 +14,8 @@ pub enum Machine {
     Qemu(Vec<String>),
     /// The simulator of this core.
     Simulator(String),
+    /// Nothing: the board exists as hardware only. Its description is in this file.
+    Hardware(String),
 }
 
 /// How to boot.
@@ -41,14 +43,11 @@ pub enum Console {
 
 impl Machine {
     /// What stands for `board`.
-    pub fn of(board: &Board) -> Result<Machine> {
+    pub fn of(board: &Board) -> Machine {
         match &board.emulation {
-            Some(Emulation::Qemu(emulation)) => Ok(Machine::Qemu(qemu::machine(board, emulation))),
-            Some(Emulation::Simulator(core)) => Ok(Machine::Simulator(core.clone())),
-            None => Err(anyhow!(
-                "{}: nothing emulates this board; expected a table [qemu] or [simulator] in it",
-                board.name.place.path()
-            )),
+            Some(Emulation::Qemu(emulation)) => Machine::Qemu(qemu::machine(board, emulation)),
+            Some(Emulation::Simulator(core)) => Machine::Simulator(core.clone()),
+            None => Machine::Hardware(board.name.place.path().to_owned()),
         }
     }
 
@@ -66,6 +65,10 @@ pub fn command(image: &BuiltImage, options: &Options, console: Console) -> Resul
     match &image.machine {
         Machine::Qemu(arguments) => Ok(qemu::command(&image.file, arguments, options, console)),
         Machine::Simulator(core) => simulator::command(&image.file, core, options),
+        Machine::Hardware(board) => Err(anyhow!(
+            "{board}: nothing emulates this board; expected a table [qemu] or [simulator] in it. Its firmware starts {}",
+            image.file.display()
+        )),
     }
 }
 

@@ -4,7 +4,9 @@
 use anyhow::{Context, Result};
 use cairn_tool::build::Parts;
 use cairn_tool::machine::Options;
-use cairn_tool::{bench, build, graph, interfaces, lines, new, paths, profile, run, setup, test};
+use cairn_tool::{
+    bench, board, build, graph, interfaces, lines, new, paths, profile, run, setup, test,
+};
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -99,6 +101,11 @@ enum Command {
         /// Its name, as `Echo`
         interface: String,
     },
+    /// Describe a machine
+    Board {
+        #[command(subcommand)]
+        what: BoardCommand,
+    },
     /// Make something new
     New {
         #[command(subcommand)]
@@ -113,6 +120,17 @@ struct On {
     /// cycle by cycle
     #[arg(long, value_name = "NAME")]
     board: Option<String>,
+}
+
+#[derive(Subcommand)]
+enum BoardCommand {
+    /// Write boards/NAME.toml from the machine's device tree
+    Import {
+        /// The flattened device tree, as firmware passes it on: `/sys/firmware/fdt` under Linux
+        file: PathBuf,
+        /// The board's name: small letters, digits, `-`
+        name: String,
+    },
 }
 
 #[derive(Subcommand)]
@@ -207,6 +225,10 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::Headers { interface } => {
             print!("{}", cairn_headers::header(interfaces::find(&interface)?));
+            Ok(0)
+        }
+        Command::Board { what: BoardCommand::Import { file, name } } => {
+            print!("{}", board::import(&paths::root(), &file, &name)?);
             Ok(0)
         }
         Command::New { what: New::Component { name } } => {

@@ -1,10 +1,11 @@
 //! Systems name devices by what they are, so that a board with them elsewhere runs the same system.
 #![forbid(unsafe_code)]
 
-use cairn_description::{Disk, Files, load_from};
-use cairn_tool::paths;
+use cairn_description::{Board, Disk, Files, Source, load_board, load_from};
+use cairn_tool::{board, paths};
 use std::collections::BTreeMap;
 use std::io;
+use std::process::Command;
 
 /// All descriptions of systems of the tree, by path from the root.
 fn systems() -> Vec<String> {
@@ -112,5 +113,75 @@ fn every_system_of_a_board_loads_where_its_devices_lie_elsewhere() {
             let base = moved.get(device.name.as_str()).copied().unwrap_or(device.base);
             assert_eq!(device.base, base, "{path}: {}", device.name);
         }
+    }
+}
+
+/// The device tree of a machine of QEMU's.
+fn tree(machine: &str) -> Vec<u8> {
+    let file = format!("{}/{machine}.dtb", env!("CARGO_TARGET_TMPDIR"));
+    let output = Command::new("qemu-system-riscv64")
+        .args(["-machine", &format!("{machine},dumpdtb={file}"), "-m", "128M"])
+        .output()
+        .expect("QEMU starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    std::fs::read(file).expect("QEMU wrote it")
+}
+
+fn imported(machine: &str) -> Board {
+    let text = board::describe(&tree(machine), machine)
+        .unwrap_or_else(|error| panic!("{machine}: {error:#}"));
+    Board::parse(&Source::new(machine, &text)).unwrap_or_else(|report| panic!("{text}\n{report}"))
+}
+
+#[test]
+fn the_device_tree_of_qemus_machine_makes_the_board_that_is_described_by_hand() {
+    let (made, written) = (imported("virt"), load_board(&paths::root(), "qemu-virt").unwrap());
+    assert_eq!((made.memory.base, *made.memory.size), (written.memory.base, *written.memory.size));
+    assert_eq!((made.time_base, made.sstc), (written.time_base, written.sstc));
+    assert_eq!(*made.load_address, *written.load_address);
+    let [controller, expected] = [&made, &written].map(|board| {
+        let controller = board.interrupts.as_ref().expect("a controller");
+        let sources = match board.name.as_str() {
+            // This tree counts source 0 as well, which there is not.
+            "virt" => controller.sources - 1,
+            _ => controller.sources,
+        };
+        (board.devices[controller.device].base, sources, controller.context)
+    });
+    assert_eq!(controller, expected);
+    for device in &written.devices {
+        let index = made.device(&device.name).unwrap_or_else(|| panic!("no {}", device.name));
+        let found = &made.devices[index];
+        let of = |device: &cairn_description::board::Device| {
+            let interrupt = device.interrupt.as_ref().map(|interrupt| **interrupt);
+            let alias = device.shown().to_owned();
+            (device.base, device.size, interrupt, device.finisher, device.dma, alias)
+        };
+        assert_eq!(of(found), of(device), "{}", device.name);
+    }
+}
+
+#[test]
+fn the_context_is_that_of_the_first_hart_with_supervisor_mode() {
+    // Its first hart has machine mode only, so context 0; the second has 1 and 2.
+    let board = imported("sifive_u");
+    assert_eq!(board.interrupts.as_ref().map(|controller| controller.context), Some(2));
+    assert!(board.device("serial0").is_some());
+}
+
+#[test]
+fn broken_device_trees_are_errors() {
+    let tree = tree("virt");
+    let message = |bytes: &[u8]| format!("{:#}", board::describe(bytes, "broken").unwrap_err());
+    for length in [0, 4, 39, 40, 64] {
+        assert!(message(&tree[..length]).contains("not a flattened device tree"), "{length}");
+    }
+    // A byte changed somewhere is another tree or an error, never a panic.
+    let used = u32::from_be_bytes(tree[4..8].try_into().unwrap()) as usize;
+    for at in (40..used.min(8192)).step_by(7) {
+        let mut broken = tree.clone();
+        broken[at] ^= 0xff;
+        let _ =
+            board::describe(&broken, "broken").map(|text| Board::parse(&Source::new("", &text)));
     }
 }

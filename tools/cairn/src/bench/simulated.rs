@@ -128,9 +128,9 @@ impl Board {
     fn load(name: &str) -> Result<Board> {
         let board = cairn_description::load_board(&paths::root(), name)
             .map_err(|report| anyhow!("{report}"))?;
-        match Machine::of(&board)? {
+        match Machine::of(&board) {
             Machine::Simulator(core) => Ok(Board { core, asid_bits: board.asid_bits.into() }),
-            Machine::Qemu(_) => bail!(
+            Machine::Qemu(_) | Machine::Hardware(_) => bail!(
                 "the board `{name}` is not simulated: expected rocket-rtl or cva6-rtl, or no --board for QEMU"
             ),
         }
