@@ -1,5 +1,6 @@
 #!/bin/sh
-# build.sh rocket|cva6: builds the core's simulator, if what it is made from has changed, and prints its path.
+# build.sh CORE: builds the simulator of the core in the folder CORE, if what it is made from has changed, and
+# prints its path.
 # What is fetched and built is kept in CAIRN_CACHE (default: ~/.cache/cairn).
 set -eu
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -12,20 +13,12 @@ fail() {
     exit 1
 }
 
-case ${1-} in
-    rocket)
-        data=pythondata_cpu_rocket/verilog
-        top=ExampleRocketSystem
-        options=
-        ;;
-    cva6)
-        data=pythondata_cpu_cva6/system_verilog
-        top=cva6_top
-        options='-DWT_DCACHE -Icommon/submodules/common_cells/include -Icommon/local/util'
-        ;;
-    *) fail "usage: build.sh rocket|cva6" ;;
-esac
-core=$1
+core=${1-}
+case $core in '' | *[!a-z0-9_-]*) fail "usage: build.sh CORE" ;; esac
+[ -e "$here/$core/core.sh" ] ||
+    fail "there is no core \`$core\`: expected boards/rtl/$core/core.sh, as boards/rtl/README.md describes it"
+options='' before='' after='' patches=''
+. "$here/$core/core.sh"
 
 "$here/../../tools/cairn/setup/packages.sh" verilator:verilator g++:g++ make:make pip3:python3-pip python3:python3 >&2
 
@@ -35,8 +28,18 @@ verilator_options="--cc -O3 --x-assign fast --x-initial fast --noassert --no-tim
     -Wno-fatal -Wno-lint -Wno-style -Wno-UNOPTFLAT --prefix Core --output-split 20000"
 make_options='OPT_FAST=-O2 OPT_SLOW=-O1 OPT_GLOBAL=-O2'
 
-key=$({ cat "$here/build.sh" "$here/packages.txt" "$here/$core"/*; verilator --version; g++ --version; } |
-    sha256sum | cut -c1-16)
+# What the core is made from: its own files, the tools, and how. The last number grows when what stands below makes
+# something else of them; nothing else here is worth a rebuild of all cores.
+recipe="$verilator_options $make_options 1"
+made_from() {
+    for file in "$here/$core"/*; do
+        case $file in */processor.cpp) ;; *) cat "$file" ;; esac
+    done
+    echo "$recipe"
+    verilator --version
+    g++ --version
+}
+key=$(made_from | sha256sum | cut -c1-16)
 built=$cache/$core-$key
 
 # Runs a command with its output in a log, and counts the files that it makes meanwhile.
@@ -64,30 +67,35 @@ progress() {
     trap - EXIT INT TERM
 }
 
+# The core's Verilog in a folder of its own: from a Python package, or from the core's folder.
 fetch() {
-    rm -rf "$cache/packages/$key"
-    mkdir -p "$cache/packages/$key"
-    say "fetching the core $core (a Python package with its Verilog)"
-    grep "pythondata-cpu-$core=" "$here/packages.txt" >"$cache/packages/$key/requirements.txt"
-    pip3 download --quiet --no-deps --disable-pip-version-check --require-hashes \
-        --dest "$cache/packages/$key" -r "$cache/packages/$key/requirements.txt" >&2 ||
-        fail "the package could not be fetched; is there a network, or a mirror in pip's configuration?"
-    python3 -m zipfile -e "$cache/packages/$key"/*.whl "$cache/packages/$key"
-    rm "$cache/packages/$key"/*.whl
-    if [ "$core" = cva6 ]; then
-        source=$cache/packages/$key/$data/core
-        sed -i -f "$here/cva6/package.sed" "$source/include/ariane_pkg.sv"
-        sed -i -f "$here/cva6/tracer.sed" "$source/cva6.sv"
+    package=$cache/packages/$key
+    rm -rf "$package"
+    mkdir -p "$package"
+    if [ -e "$here/$core/package.txt" ]; then
+        say "fetching the core $core (a Python package with its Verilog)"
+        pip3 download --quiet --no-deps --disable-pip-version-check --require-hashes \
+            --dest "$package" -r "$here/$core/package.txt" >&2 ||
+            fail "the package could not be fetched; is there a network, or a mirror in pip's configuration?"
+        python3 -m zipfile -e "$package"/*.whl "$package"
+        rm "$package"/*.whl
+    else
+        cp -r "$here/$core/." "$package"
     fi
+    for patch in $patches; do
+        sed -i -f "$here/$core/${patch#*:}" "$package/$data/${patch%:*}"
+    done
+}
+
+# Files of the core's folder, with their paths.
+own() {
+    for file in "$@"; do echo "$here/$core/$file"; done
 }
 
 translate() {
     mkdir -p "$built"
-    files=$(cat "$here/$core/files.txt")
-    case $core in
-        cva6) files="$here/cva6/configuration.sv $files $here/cva6/top.sv" ;;
-        rocket) files="$here/rocket/visible.vlt $files" ;;
-    esac
+    # shellcheck disable=SC2086
+    files="$(own $before) $(cat "$here/$core/files.txt") $(own $after)"
     cd "$cache/packages/$key/$data"
     # shellcheck disable=SC2086
     progress "translating $core to C++" 1 "$built/Core.mk" "$built/translate.log" \
@@ -126,15 +134,13 @@ if ! [ -e "$built/complete" ]; then
 fi
 
 # ------------------------------------------------------------------------------------- the harness
-harness=$(cat "$here/harness"/* | sha256sum | cut -c1-16)
+harness=$(cat "$here/harness"/* "$here/$core/processor.cpp" | sha256sum | cut -c1-16)
 simulator=$built/simulator-$harness
 if ! [ -x "$simulator" ]; then
     say "compiling the simulator around $core"
-    sources=$(ls "$here/harness"/*.cpp | grep -v -e /rocket.cpp -e /cva6.cpp)
-    # shellcheck disable=SC2086
-    g++ -std=c++17 -O2 -Wall -Wextra -I"$built" -isystem "$built/verilator/include" \
+    g++ -std=c++17 -O2 -Wall -Wextra -I"$here/harness" -I"$built" -isystem "$built/verilator/include" \
         -isystem "$built/verilator/include/vltstd" -o "$simulator.new" \
-        $sources "$here/harness/$core.cpp" "$built/Core__ALL.a" "$built/verilated.o" \
+        "$here/harness"/*.cpp "$here/$core/processor.cpp" "$built/Core__ALL.a" "$built/verilated.o" \
         "$built/verilated_threads.o" -lpthread >&2
     mv "$simulator.new" "$simulator"
 fi

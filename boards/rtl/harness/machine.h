@@ -12,16 +12,16 @@
 #include "trace.h"
 #include <vector>
 
-// The jump of a core that begins at 0x1000'0000 to main memory. It lies over the serial port until that is
-// first used: the core fetches instructions eight bytes at a time, and the port's registers are bytes.
+// The jump to main memory of a core that begins elsewhere. It lies over the registers there, if any, until those are first
+// used: the core fetches instructions eight bytes at a time, and these registers are bytes.
 class BootOverlay : public Device {
 public:
-    explicit BootOverlay(Device &below) : below(below) {}
+    explicit BootOverlay(Device *below) : below(below) {}
     uint64_t read(uint64_t offset, unsigned size) override;
     void write(uint64_t offset, unsigned size, uint64_t value) override;
 
 private:
-    Device &below;
+    Device *below;
     bool open = true;
 };
 
@@ -39,7 +39,7 @@ private:
     const Options &options;
     Bus bus;
     Serial serial;
-    BootOverlay boot{serial};
+    BootOverlay boot;
     Finisher finisher;
     Control control;
     Timer timer;

@@ -1,4 +1,5 @@
-// A simulated core, by what it shows to the outside. Each core's file defines `Processor::make`.
+// A simulated core, by what it shows to the outside. Each core's processor.cpp defines `Processor::make` and the
+// constants.
 #pragma once
 #include "axi.h"
 #include <memory>
@@ -14,8 +15,11 @@ class Processor {
 public:
     // Whether timer and interrupt controller are parts of the core.
     static const bool has_controllers;
-    // Number of its buses.
+    // Number of its buses, of 64 data bits each.
     static const unsigned buses;
+    // Where it begins, if that is not in main memory: the harness puts a jump to main memory there until the first
+    // access to it that is no fetch. 0: none is needed.
+    static const uint64_t begins_at;
     static std::unique_ptr<Processor> make();
 
     virtual ~Processor() = default;

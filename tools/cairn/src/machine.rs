@@ -12,8 +12,8 @@ use std::process::Command;
 pub enum Machine {
     /// QEMU, with the arguments that make it the board.
     Qemu(Vec<String>),
-    /// The simulator of this core.
-    Simulator(String),
+    /// The simulator of a core.
+    Simulator(simulator::Machine),
     /// Nothing: the board exists as hardware only. Its description is in this file.
     Hardware(String),
 }
@@ -46,7 +46,9 @@ impl Machine {
     pub fn of(board: &Board) -> Machine {
         match &board.emulation {
             Some(Emulation::Qemu(emulation)) => Machine::Qemu(qemu::machine(board, emulation)),
-            Some(Emulation::Simulator(core)) => Machine::Simulator(core.clone()),
+            Some(Emulation::Simulator(emulation)) => {
+                Machine::Simulator(simulator::Machine::of(board, emulation))
+            }
             None => Machine::Hardware(board.name.place.path().to_owned()),
         }
     }
@@ -64,7 +66,7 @@ impl Machine {
 pub fn command(image: &BuiltImage, options: &Options, console: Console) -> Result<Command> {
     match &image.machine {
         Machine::Qemu(arguments) => Ok(qemu::command(&image.file, arguments, options, console)),
-        Machine::Simulator(core) => simulator::command(&image.file, core, options),
+        Machine::Simulator(machine) => simulator::command(&image.file, machine, options),
         Machine::Hardware(board) => Err(anyhow!(
             "{board}: nothing emulates this board; expected a table [qemu] or [simulator] in it. Its firmware starts {}",
             image.file.display()

@@ -59,12 +59,22 @@ pub struct Memory {
 pub enum Emulation {
     /// QEMU.
     Qemu(Qemu),
-    /// A core's RTL, cycle by cycle, in the harness of `boards/rtl/`: the name of the core.
-    Simulator(String),
+    /// A core's RTL, cycle by cycle, in the harness of `boards/rtl/`.
+    Simulator(Simulator),
 }
 
-/// The cores that `boards/rtl/build.sh` makes simulators of.
-pub const SIMULATED_CORES: [&str; 2] = ["rocket", "cva6"];
+/// How the harness of `boards/rtl/` is the board.
+#[derive(Clone, Debug)]
+pub struct Simulator {
+    /// The core: its folder in `boards/rtl/`.
+    pub core: Located<String>,
+    /// Cycles in a second.
+    pub clock: u64,
+    /// Cycles in which the core is held in reset.
+    pub reset: u64,
+    /// Registers of the timer, of the core's own or of the harness'.
+    pub timer: u64,
+}
 
 /// How QEMU emulates the board.
 #[derive(Clone, Debug)]
@@ -219,23 +229,20 @@ fn read_emulation(
     }
 }
 
-fn read_simulator(value: &Value<'_>, report: &mut Report) -> Option<String> {
+fn read_simulator(value: &Value<'_>, report: &mut Report) -> Option<Simulator> {
     let mut table = value.table("`[simulator]`", report)?;
     let core = table
         .require("core", "core = \"rocket\"", report)
-        .and_then(|value| value.text("rocket", report));
+        .and_then(|value| value.name(NameKind::Plain, "rocket", report));
+    let mut number = |key, range, default| match table.take(key) {
+        Some(value) => value.integer(range, report).map(|number| number.value),
+        None => Some(default),
+    };
+    let clock = number("clock", 1..=100_000_000_000, 100_000_000);
+    let reset = number("reset", 1..=1_000_000, 20);
+    let timer = number("timer", 0..=PHYSICAL_LIMIT / 2, 0x200_0000);
     table.finish(report);
-    let core = core?;
-    if !SIMULATED_CORES.contains(&core.as_str()) {
-        report.push(Error::new(
-            &core.place,
-            format!("unknown core `{core}`"),
-            "expected a core that can be simulated",
-            suggestion(&core, "the cores are", SIMULATED_CORES, "add it to boards/rtl/"),
-        ));
-        return None;
-    }
-    Some(core.value)
+    Some(Simulator { core: core?, clock: clock?, reset: reset?, timer: timer? })
 }
 
 fn read_qemu(value: &Value<'_>, report: &mut Report) -> Option<Qemu> {
@@ -307,6 +314,19 @@ fn check(board: &Board, report: &mut Report) {
             )
             .note(&memory.size.place, "the memory"),
         );
+    }
+    if let Some(Emulation::Simulator(simulator)) = &board.emulation
+        && !simulator.clock.is_multiple_of(board.time_base)
+    {
+        report.push(Error::new(
+            &simulator.core.place,
+            "the timer of the simulation ticks in no whole number of cycles",
+            format!(
+                "expected a `clock` that `time_base`, {}, divides, found {}",
+                board.time_base, simulator.clock
+            ),
+            "correct `clock` in `[simulator]`, or `time_base` in `[board]`",
+        ));
     }
     if memory.base + *memory.size > MEMORY_END_MAXIMUM {
         report.push(Error::new(

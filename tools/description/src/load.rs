@@ -1,6 +1,6 @@
 //! From files to a checked system.
 
-use crate::board::Board;
+use crate::board::{Board, Emulation};
 use crate::check;
 use crate::draft::{self, Draft};
 use crate::files::{Disk, Files};
@@ -101,7 +101,40 @@ fn with_extended(files: &dyn Files, source: Arc<Source>) -> Result<Vec<Arc<Sourc
 
 /// Loads the board called `name` alone (`boards/NAME.toml`).
 pub fn load_board(root: &Path, name: &str) -> Result<Board, Report> {
-    Board::parse(&open(&Disk::new(root), &format!("boards/{name}.toml"))?)
+    let files = Disk::new(root);
+    let board = Board::parse(&open(&files, &format!("boards/{name}.toml"))?)?;
+    let mut report = Report::new();
+    check_core(&files, &board, &mut report);
+    report.into_result(board)
+}
+
+/// Where cores that can be simulated have a folder each, with this file.
+const CORES: &str = "boards/rtl";
+const CORE_FILE: &str = "core.sh";
+
+fn check_core(files: &dyn Files, board: &Board, report: &mut Report) {
+    let Some(Emulation::Simulator(simulator)) = &board.emulation else { return };
+    let is_core =
+        |name: &str| files.list(&format!("{CORES}/{name}")).iter().any(|file| file == CORE_FILE);
+    let core = &simulator.core;
+    if is_core(core) {
+        return;
+    }
+    let mut names = files.list(CORES);
+    names.retain(|name| is_core(name));
+    report.push(Error::new(
+        &core.place,
+        format!("unknown core `{core}`"),
+        format!(
+            "expected a core that can be simulated: a folder of {CORES} with {CORE_FILE} in it"
+        ),
+        suggestion(
+            core,
+            "the cores are",
+            names.iter().map(String::as_str),
+            &format!("add it to {CORES}, as its README says"),
+        ),
+    ));
 }
 
 fn failed(report: Report) -> Report {
@@ -167,6 +200,7 @@ fn find_board(files: &dyn Files, draft: &Draft, report: &mut Report) -> Option<B
     match open(files, &path).and_then(|source| Board::parse(&source)) {
         Ok(board) => {
             check_own_name(&board.name, file, report);
+            check_core(files, &board, report);
             Some(board)
         }
         Err(errors) => {

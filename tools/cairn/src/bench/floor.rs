@@ -26,9 +26,9 @@ pub struct Floors {
 }
 
 impl Floors {
-    /// Measures them on `core`, which has so many bits for address-space identifiers.
-    pub fn measure(core: &str, asid_bits: u64) -> Result<Floors> {
-        let output = simulator::bare("floor", core)?
+    /// Measures them on `machine`, which has so many bits for address-space identifiers.
+    pub fn measure(machine: &simulator::Machine, asid_bits: u64) -> Result<Floors> {
+        let output = simulator::bare("floor", machine)?
             .stderr(Stdio::inherit())
             .output()
             .context("cannot start the simulator")?;

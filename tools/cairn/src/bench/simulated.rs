@@ -7,7 +7,7 @@ use super::{END, Measurement, retired, trace};
 use crate::build::{self, Parts};
 use crate::expect::{Guest, Pattern};
 use crate::machine::{self, Console, Machine, Options};
-use crate::paths;
+use crate::{paths, simulator};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
 use indicatif::ProgressBar;
@@ -40,7 +40,7 @@ pub fn measure(
     parallel: usize,
     progress: &ProgressBar,
 ) -> Result<Measurement> {
-    let Board { core, asid_bits } = Board::load(board)?;
+    let Board { machine, asid_bits } = Board::load(board)?;
     let chosen = || catalogue.chosen(filter);
     if chosen().all(|benchmark| benchmark.missing.is_some()) {
         bail!(
@@ -65,7 +65,7 @@ pub fn measure(
         jobs.push(Box::new(move || from_reset(catalogue, board, progress)));
     }
     progress.set_message("floor");
-    let floors = Floors::measure(&core, asid_bits)?;
+    let floors = Floors::measure(&machine, asid_bits)?;
     let outcomes = run(jobs, parallel);
     progress.finish_and_clear();
     let mut measured = Vec::new();
@@ -120,7 +120,7 @@ fn order(system: &mut System, wanted: &Option<String>) {
 
 /// What stands for a board.
 struct Board {
-    core: String,
+    machine: simulator::Machine,
     asid_bits: u64,
 }
 
@@ -129,9 +129,9 @@ impl Board {
         let board = cairn_description::load_board(&paths::root(), name)
             .map_err(|report| anyhow!("{report}"))?;
         match Machine::of(&board) {
-            Machine::Simulator(core) => Ok(Board { core, asid_bits: board.asid_bits.into() }),
+            Machine::Simulator(machine) => Ok(Board { machine, asid_bits: board.asid_bits.into() }),
             Machine::Qemu(_) | Machine::Hardware(_) => bail!(
-                "the board `{name}` is not simulated: expected rocket-rtl or cva6-rtl, or no --board for QEMU"
+                "the board `{name}` is not simulated: expected one with a table [simulator], such as rocket-rtl, or no --board for QEMU"
             ),
         }
     }

@@ -4,6 +4,7 @@
 
 const bool Processor::has_controllers = false;
 const unsigned Processor::buses = 1;
+const uint64_t Processor::begins_at = 0;
 
 namespace {
 

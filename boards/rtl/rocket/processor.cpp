@@ -5,6 +5,7 @@
 
 const bool Processor::has_controllers = true;
 const unsigned Processor::buses = 2;
+const uint64_t Processor::begins_at = 0x1000'0000;
 
 namespace {
 
