@@ -1,25 +1,36 @@
 //! What a client and a server of an interface must agree on exactly: the letters of all methods, since a
 //! portal does with the client's registers what the server's letters say.
 //!
-//! As bytes: the letters of each method in order, a space behind each method. The version of an
+//! As bytes: the interface's name and a space, then the letters of each method in order, a space behind each. The version of an
 //! interface says more, but a server declares it; the letters are what the portal is made of.
 
-use crate::descriptor::{InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM};
+use crate::descriptor::{InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
 
 /// Most bytes of a signature.
-pub const SIGNATURE_MAXIMUM: usize = METHODS_MAXIMUM * (LETTERS_SIZE + 1);
+pub const SIGNATURE_MAXIMUM: usize = NAME_SIZE + METHODS_MAXIMUM * (LETTERS_SIZE + 1);
 
 /// The signature of an interface.
 #[derive(Clone, Copy, Debug)]
 pub struct Signature {
     bytes: [u8; SIGNATURE_MAXIMUM],
+    /// Where the letters begin.
+    letters: usize,
     length: usize,
 }
 
 impl Signature {
     /// Of the interface that a program knows.
     pub const fn of(interface: &InterfaceDescriptor) -> Signature {
-        let mut signature = Signature { bytes: [0; SIGNATURE_MAXIMUM], length: 0 };
+        let mut signature =
+            Signature { bytes: [0; SIGNATURE_MAXIMUM], letters: 0, length: 0 };
+        let mut byte = 0;
+        while byte < NAME_SIZE && interface.name[byte] != 0 {
+            signature.bytes[byte] = interface.name[byte];
+            byte += 1;
+        }
+        signature.bytes[byte] = b' ';
+        signature.letters = byte + 1;
+        signature.length = byte + 1;
         let mut method = 0;
         while method < interface.method_count as usize {
             let letters = &interface.methods[method].letters;
@@ -40,6 +51,17 @@ impl Signature {
     pub const fn bytes(&self) -> &[u8] {
         self.bytes.split_at(self.length).0
     }
+
+    /// Those of the letters alone.
+    pub const fn letters(&self) -> &[u8] {
+        self.bytes().split_at(self.letters).1
+    }
+}
+
+/// The name and the letters of a signature; `None`: it has no name.
+pub fn split(signature: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = signature.iter().position(|byte| *byte == b' ').filter(|end| *end > 0)?;
+    Some((&signature[..end], &signature[end + 1..]))
 }
 
 /// Whether a signature is that of methods with these letters.
@@ -67,6 +89,7 @@ mod tests {
 
     fn interface(letters: &[&str]) -> InterfaceDescriptor {
         let mut interface = InterfaceDescriptor {
+            name: crate::descriptor::name("Disk"),
             method_count: letters.len() as u32,
             ..InterfaceDescriptor::EMPTY
         };
@@ -80,12 +103,15 @@ mod tests {
         let server = interface(server);
         let methods = &server.methods[..server.method_count as usize];
         let letters = methods.iter().map(|method: &MethodDescriptor| &method.letters);
-        is_signature_of(Signature::of(&interface(client)).bytes(), letters)
+        is_signature_of(Signature::of(&interface(client)).letters(), letters)
     }
 
     #[test]
     fn only_the_same_letters_agree() {
-        assert_eq!(Signature::of(&interface(&["cii", "c", "crw"])).bytes(), b"cii c crw ");
+        let signature = Signature::of(&interface(&["cii", "c", "crw"]));
+        assert_eq!(signature.bytes(), b"Disk cii c crw ");
+        assert_eq!(split(signature.bytes()), Some((&b"Disk"[..], &b"cii c crw "[..])));
+        assert_eq!((split(b" c "), split(b"Disk"), split(b"")), (None, None, None));
         let full = ["ciiiiiiiiiii"; METHODS_MAXIMUM];
         assert!(
             agree(&["cii", "c", "crw"], &["cii", "c", "crw"])

@@ -1,6 +1,6 @@
 //! The clock.
 
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 
 /// Time.
 #[cairn::interface]
@@ -12,7 +12,7 @@ pub trait Clock {
     /// Sleeps for a number of nanoseconds.
     fn sleep(&self, nanoseconds: u64) -> Result<(), Error>;
     /// Opens a periodic timer.
-    fn timer(&self, caller: Caller, period: u64) -> Result<Object<dyn Timer>, Error>;
+    fn timer(&self, place: Place, period: u64) -> Result<Object<dyn Timer>, Error>;
 }
 
 /// A periodic timer: an object.

@@ -1,6 +1,6 @@
 //! The console: a terminal, which several clients share line by line.
 
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 
 /// The terminal, as its users see it.
 #[cairn::interface]
@@ -16,7 +16,7 @@ pub trait Console {
     /// ctrl-U; the value is its length without the end of the line. What does not fit is cut off.
     fn read_line(&self, buffer: &mut [u8]) -> Result<usize, Error>;
     /// Opens the terminal for oneself, twice at most: one more ends the oldest.
-    fn open(&self, caller: Caller) -> Result<Object<dyn Terminal>, Error>;
+    fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error>;
 }
 
 /// The terminal, opened: an object. What it writes comes out in whole lines, however it is written.

@@ -3,8 +3,9 @@
 use crate::{Lock, Semaphore};
 use cairn::abi::signature::Signature;
 use cairn::component::Interface;
+use cairn::object::Places;
 use cairn::sync::Mutex;
-use cairn::{Caller, CallerThread, Error, Object};
+use cairn::{Caller, CallerFrame, Error, Object, Place};
 
 /// Behind an instance's name: where it is asked.
 const DOOR: &str = ".door";
@@ -19,34 +20,54 @@ pub trait Portals {
     fn open(
         &self,
         caller: Caller,
+        frame: CallerFrame,
         name: &str,
         version: u64,
         signature: &[u8],
     ) -> Result<u64, Error>;
-    /// Closes a block of portals that `open` or a server made: its entries are cleared at once, its
-    /// code is kept until no invocation stack names it. A semaphore or lock ends for all when the
-    /// domain that made it closes it; `Busy` while threads wait for it.
+    /// Gives a block of portals up, whoever made it and whatever became of it: from then on, and not before,
+    /// its indexes can get another meaning. A semaphore or lock ends for all when the domain that made it
+    /// closes it; `Busy` while threads wait for it.
     fn close(&self, caller: Caller, first: u64) -> Result<(), Error>;
     /// For a server: takes back what a client (by domain, 0: all) opened of one of its exports or
-    /// registrations, by its name without the instance; the value is how many blocks.
+    /// registrations, by its name without the instance; the value is how many blocks. Their portals lead
+    /// nowhere from then on; the indexes stay the client's until it closes them.
     fn revoke(&self, caller: Caller, export: &str, client: u64) -> Result<u64, Error>;
-    /// For a server, while the calling thread is in it on behalf of `client`: makes an object of its
-    /// object interface called `interface`, with `control` embedded. The value is the first index in
-    /// the client's table.
+    /// Reserves a block of the caller's table for an object of the server that the caller's portal `server`
+    /// leads to. `interface` is the name of the object's interface as the caller knows it, a space, and its
+    /// letters as in `open`. That server alone can fill the block, once, with an object of this interface;
+    /// until then its portals lead nowhere. The value names the reservation; its lower 16 bits are the first
+    /// index. `close` gives it back.
+    fn reserve(
+        &self,
+        caller: Caller,
+        frame: CallerFrame,
+        server: u64,
+        version: u64,
+        interface: &[u8],
+    ) -> Result<u64, Error>;
+    /// For a server: makes an object of its object interface called `interface`, with `control` embedded,
+    /// where the domain `client` reserved a `place` for one.
     fn make_object(
         &self,
         caller: Caller,
-        thread: CallerThread,
+        frame: CallerFrame,
         client: u64,
+        place: u64,
         interface: &str,
         control: u64,
-    ) -> Result<u64, Error>;
+    ) -> Result<(), Error>;
     /// For a server: takes all portals of its object `control` back; the value is how many blocks.
     fn end_object(&self, caller: Caller, interface: &str, control: u64) -> Result<u64, Error>;
-    /// Makes a semaphore with a first value.
-    fn semaphore(&self, caller: Caller, initial: u64) -> Result<Object<dyn Semaphore>, Error>;
-    /// Makes a lock.
-    fn lock(&self, caller: Caller) -> Result<Object<dyn Lock>, Error>;
+    /// Makes a semaphore with a first value; the value is the index of its first portal.
+    fn make_semaphore(
+        &self,
+        caller: Caller,
+        frame: CallerFrame,
+        initial: u64,
+    ) -> Result<u64, Error>;
+    /// Makes a lock; the value is the index of its first portal.
+    fn make_lock(&self, caller: Caller, frame: CallerFrame) -> Result<u64, Error>;
     /// Lets others open a semaphore or lock that the caller made, under the name `instance.name`;
     /// `policy` as in `register`.
     fn publish(&self, caller: Caller, first: u64, name: &str, policy: &str) -> Result<(), Error>;
@@ -68,10 +89,9 @@ pub trait Portals {
     /// For a server: whether a client (by domain) may open a name that it registered or published, from
     /// now on, until the name is taken back. What the client has open stays open.
     fn admit(&self, caller: Caller, name: &str, client: u64, admitted: bool) -> Result<(), Error>;
-    /// Who serves the block of portals that begins at `first` in the caller's table, for a program that
-    /// does not trust who told it that index: the domain, and the number of portals in the upper 32
-    /// bits. `NotFound`: no such block was made at run time.
-    fn served_by(&self, caller: Caller, first: u64) -> Result<u64, Error>;
+    /// How many portals the block has that begins at `first` in the caller's table; `NotFound`: no such block
+    /// was made at run time.
+    fn size(&self, caller: Caller, first: u64) -> Result<u64, Error>;
     /// How often a domain has been started, for a server that keeps something for its clients: what it kept
     /// for another life can go. `Dead`: it does not live now.
     fn life(&self, domain: u64) -> Result<u64, Error>;
@@ -117,8 +137,7 @@ impl PortalsProxy {
 
     fn open_admitted<I: ?Sized + Interface>(&self, name: &str) -> Result<Object<I>, Error> {
         let signature = const { &Signature::of(&I::DESCRIPTOR) };
-        let first = self.open(name, I::DESCRIPTOR.version, signature.bytes())?;
-        u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
+        at(self.open(name, I::DESCRIPTOR.version, signature.letters())?)
     }
 
     /// The same; the value calls its methods.
@@ -126,20 +145,55 @@ impl PortalsProxy {
         Ok(self.open_object::<I>(name)?.proxy())
     }
 
-    /// For a server, in a method that `client` called: makes the client's portals of an object of its
-    /// own, which its object table knows as `control`.
+    /// For a server, in a method that returns an object: makes it where the client wants it. `control` is what
+    /// the server's object table knows it as.
     pub fn grant<I: ?Sized + Interface>(
         &self,
-        client: Caller,
+        place: Place,
         control: u64,
     ) -> Result<Object<I>, Error> {
-        let first = self.make_object(client.0.into(), I::NAME, control)?;
-        u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
+        self.make_object(place.client().0.into(), place.word(), I::NAME, control)?;
+        Ok(Object::from_first_portal(Place::index(place.word())))
+    }
+
+    /// Makes a semaphore with a first value.
+    pub fn semaphore(&self, initial: u64) -> Result<Object<dyn Semaphore>, Error> {
+        at(self.make_semaphore(initial)?)
+    }
+
+    /// Makes a lock.
+    pub fn lock(&self) -> Result<Object<dyn Lock>, Error> {
+        at(self.make_lock()?)
+    }
+
+    /// For a server that keeps something for a client: whether the life is over for which it does. Only a death
+    /// or a later life says so; whatever else keeps this call from being answered does not.
+    pub fn has_ended(&self, client: u32, life: u64) -> bool {
+        match self.life(client.into()) {
+            Ok(now) => now != life,
+            Err(error) => error == Error::Dead,
+        }
     }
 
     /// Makes a lock and attaches it to a mutex.
     pub fn attach_lock<T>(&self, mutex: &Mutex<T>) -> Result<(), Error> {
         mutex.attach(self.lock()?.first_portal())
+    }
+}
+
+/// What the portal manager made, at an index that it answered.
+fn at<I: ?Sized>(first: u64) -> Result<Object<I>, Error> {
+    u32::try_from(first).map(Object::from_first_portal).map_err(|_| Error::Malformed)
+}
+
+impl Places for PortalsProxy {
+    fn reserve_for<I: ?Sized + Interface>(&self, server: u32) -> Result<u64, Error> {
+        let signature = const { &Signature::of(&I::DESCRIPTOR) };
+        self.reserve(server.into(), I::DESCRIPTOR.version, signature.bytes())
+    }
+
+    fn give_back(&self, first_portal: u32) -> Result<(), Error> {
+        self.close(first_portal.into())
     }
 }
 
@@ -154,7 +208,12 @@ pub trait PortalControl {
     /// What it takes to generate and install one portal of a specification (such as `smcii`) in the
     /// caller's table: a `cairn::measure::Cost` in a word, reading the counters included. The portal
     /// calls the caller's own return stub, and is gone afterwards.
-    fn measure(&self, caller: Caller, specification: &str) -> Result<u64, Error>;
+    fn measure(
+        &self,
+        caller: Caller,
+        frame: CallerFrame,
+        specification: &str,
+    ) -> Result<u64, Error>;
 }
 
 /// What a trusted server asks for whose parameters want code of their own in the portals, and whom the
@@ -209,5 +268,5 @@ pub trait PortalListing {
     fn describe(&self, domain: u64, index: u64, text: &mut [u8]) -> Result<u64, Error>;
     /// Bytes of portal code in use, and free in the upper 32 bits. Code that was closed counts as
     /// used until no invocation stack names it.
-    fn usage(&self) -> Result<u64, Error>;
+    fn usage(&self, frame: CallerFrame) -> Result<u64, Error>;
 }

@@ -74,6 +74,12 @@ static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint
     return (struct cairn_reply){ a0, a1 };
 }
 
+/* The first portal of what `portals_reserve` answered. */
+static inline uint32_t cairn_place_portal(uint64_t place)
+{
+    return (uint32_t)(place & 0xffff);
+}
+
 /* Copies out of a window: another thread may write it meanwhile, so each byte is read once. */
 static inline void cairn_copy_in(void *to, const volatile void *from, size_t count)
 {

@@ -3,7 +3,8 @@
 //! The supervisor and the portal manager use it, on threads that do not run meanwhile.
 
 use crate::literal::{
-    LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN,
+    LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_CALL, MARK_DEAD,
+    MARK_RETURN,
 };
 use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, portal_table};
@@ -157,6 +158,15 @@ impl<W: Words> Iterator for Walk<'_, W> {
         self.next = below;
         Some(frame)
     }
+}
+
+/// The domain that the call portal with this code leads to; `None`: this is no call portal.
+pub fn callee<W: Words>(words: &W, code: u64) -> Option<u64> {
+    let literal = |base: u64, literal: i64| words.load(base.wrapping_add_signed(literal));
+    literal(code, LITERAL_MARK).filter(|mark| *mark == MARK_CALL)?;
+    let back = literal(code, LITERAL_RETURN)?;
+    literal(back, LITERAL_MARK).filter(|mark| *mark == MARK_RETURN)?;
+    Some(literal(back, LITERAL_FRAME)? >> 48)
 }
 
 /// The number of the domain whose portal table this is.

@@ -148,6 +148,10 @@ stencil_domain_\position:
 stencil_thread_\position:
     slli    \register, tp, 64 - THREAD_INDEX_TOP
     srli    \register, \register, 64 - THREAD_INDEX_TOP + 12
+# Where the call's frame is: the thread's index, and the offset of the frame's header in its block.
+stencil_frame_\position:
+    slli    \register, tp, 64 - THREAD_INDEX_TOP
+    srli    \register, \register, 64 - THREAD_INDEX_TOP
 stencil_time_\position:
     csrr    \register, time
 .endm

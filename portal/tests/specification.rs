@@ -89,7 +89,7 @@ fn any_text_is_read_or_refused() {
         let mut choose = |letters: &[u8]| char::from(letters[random.usize(..letters.len())]);
         let mut text = format!("{}{}", choose(b"snnrx"), choose(b"mppdx"));
         while choose(b"01234567") != '0' {
-            text.push(choose(b"icrw=athicrw=athx"));
+            text.push(choose(b"icrw=athficrw=athfx"));
         }
         match Specification::parse(&text) {
             Ok(specification) => {

@@ -8,7 +8,7 @@ mod timers;
 use cairn::environment::startup;
 use cairn::sync::Mutex;
 use cairn::time::counter;
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 use cairn_clock::{nanoseconds, ticks};
 use cairn_interfaces::{Clock, Portals, Threads, Timer};
 use timers::{Periodic, TIMERS};
@@ -57,12 +57,12 @@ impl Clock for Server {
         imports::THREADS.sleep_until(counter().saturating_add(ticks_of(time)))
     }
 
-    fn timer(&self, caller: Caller, period: u64) -> Result<Object<dyn Timer>, Error> {
+    fn timer(&self, place: Place, period: u64) -> Result<Object<dyn Timer>, Error> {
         if period == 0 {
             return Err(Error::BadArgument);
         }
-        let control = TIMERS.open(caller, ticks_of(period))?;
-        let made = one_at_a_time(|| imports::PORTALS.grant::<dyn Timer>(caller, control));
+        let control = TIMERS.open(place.client(), ticks_of(period))?;
+        let made = one_at_a_time(|| imports::PORTALS.grant::<dyn Timer>(place, control));
         if made.is_err() {
             TIMERS.end(control)?;
         }

@@ -120,7 +120,8 @@ impl Timers {
     /// Nobody tells when a client dies, so this looks when room is needed.
     fn end_those_of_the_dead(&self) {
         self.open.for_each(|control, timer| {
-            if life(timer.client) != Ok(timer.life) {
+            let has_ended = || Ok(imports::PORTALS.has_ended(timer.client, timer.life));
+            if one_at_a_time(has_ended) == Ok(true) {
                 // Another call may have ended it meanwhile.
                 let _ = self.end(control);
             }

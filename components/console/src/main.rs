@@ -8,7 +8,7 @@ mod terminals;
 mod waiting;
 
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, Error, Object, environment};
+use cairn::{Error, Object, Place, environment};
 use cairn_console::discipline::{self, Line};
 use cairn_console::readers::Readers;
 use cairn_console::ring::Ring;
@@ -198,9 +198,9 @@ impl Console for Screen {
         self.collect_line(buffer, true)
     }
 
-    fn open(&self, caller: Caller) -> Result<Object<dyn Terminal>, Error> {
+    fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error> {
         // There is one stack for calls of the portal manager: who waits for it behind a client that does not
         // run has to lend it the priority, which locks do.
-        self.turn.take(|| TERMINALS.open(caller))
+        self.turn.take(|| TERMINALS.open(place))
     }
 }

@@ -3,7 +3,7 @@
 use crate::{TERMINAL, imports};
 use cairn::object::ObjectTable;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 use cairn_interfaces::Terminal;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::Relaxed};
 
@@ -45,8 +45,9 @@ impl Terminals {
         self.open.with(control, body)
     }
 
-    /// Opens a terminal for a client.
-    pub fn open(&self, client: Caller) -> Result<Object<dyn Terminal>, Error> {
+    /// Opens a terminal for a client, where it wants it.
+    pub fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error> {
+        let client = place.client();
         let life = imports::PORTALS.life(client.0.into())?;
         self.make_room(client.0, life);
         let control = self.insert(client.0, life).or_else(|error| match error {
@@ -57,7 +58,7 @@ impl Terminals {
             error => Err(error),
         })?;
         self.open.with(control, |terminal| terminal.control.store(control, Relaxed))?;
-        let made = imports::PORTALS.grant::<dyn Terminal>(client, control);
+        let made = imports::PORTALS.grant::<dyn Terminal>(place, control);
         if made.is_err() {
             self.open.remove(control)?;
         }
@@ -79,7 +80,7 @@ impl Terminals {
     /// Nobody tells when a client dies, so this looks when room is needed.
     fn end_those_of_the_dead(&self) {
         self.open.for_each(|control, terminal| {
-            if imports::PORTALS.life(terminal.client.into()) != Ok(terminal.life) {
+            if imports::PORTALS.has_ended(terminal.client, terminal.life) {
                 // Another call may have closed it meanwhile.
                 let _ = self.open.remove(control);
             }

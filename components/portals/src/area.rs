@@ -26,6 +26,7 @@ impl Share {
     }
 
     /// Granules.
+    #[cfg(test)]
     pub fn size(&self) -> u16 {
         self.end - self.first
     }

@@ -1,9 +1,31 @@
-//! Blocks of portals that were made at run time: what one `open` gave.
+//! Blocks of portals that were made at run time: what is at every index that a client was given.
+//!
+//! This module alone decides which indexes of a table are taken, so that it holds invariant 10: what an index
+//! means to its holder never changes, but to "no portal", until the holder gives it up. A block's life:
+//!
+//! ```text
+//!            add                      fill
+//! Free ──────────────▶ Open     Reserved ──────▶ Open
+//!   └─────reserve────▶ Reserved
+//!
+//! Open, Reserved ──end──▶ Ended            by others: no portal any more, the indexes stay taken
+//! Open, Reserved, Ended ──close──▶ Closed  by the holder: the indexes are free
+//! Closed ──forget──▶ Free                  no invocation stack names the code any more
+//! ```
+//!
+//! What the client pays for, all states but `Free`, is counted for it alone, and whatever it asks for looks at
+//! its own blocks alone.
 
+use crate::entries::Entries;
+use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 
 /// Most blocks of the system, those that wait for their code to be left included.
 pub const BLOCKS_MAXIMUM: usize = 512;
+/// No block.
+const NONE: u16 = u16::MAX;
+/// Bits of an index in the word that names a reservation; above them is what tells it from every other.
+const INDEX_BITS: u32 = 16;
 
 /// What a block leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +34,7 @@ pub enum Kind {
     Export(u32),
     /// A registration made at run time, by its number.
     Registration(u64),
-    /// An object of an export, with its control word.
+    /// An object of an export, with its control word; of a reservation, the word that names it.
     Object(u32, u64),
     /// A semaphore, by its index.
     Semaphore(u16),
@@ -25,17 +47,38 @@ pub enum Kind {
 pub enum State {
     /// Unused.
     Free,
+    /// Its indexes are the client's, and lead nowhere yet: only the object that they were reserved for can be
+    /// put there.
+    Reserved,
     /// Its entries are in the client's table.
     Open,
-    /// Its entries are cleared; its code is kept until no invocation stack names it.
+    /// Its entries are cleared, its indexes still the client's. Its code is kept until no invocation stack
+    /// names it.
+    Ended,
+    /// The client gave its indexes up; its code is kept until no invocation stack names it.
     Closed,
+}
+
+/// Portal code, and the stack queue that it uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Code {
+    /// First granule.
+    pub start: u16,
+    /// Granules.
+    pub granules: u16,
+    /// Stack queue, or `u16::MAX`.
+    pub queue: u16,
+}
+
+impl Code {
+    /// None.
+    pub const NONE: Code = Code { start: 0, granules: 0, queue: u16::MAX };
 }
 
 /// A block.
 #[derive(Clone, Copy, Debug)]
 pub struct Block {
-    /// Where it is in its life.
-    pub state: State,
+    state: State,
     /// What it leads to.
     pub kind: Kind,
     /// The domain in whose table it is.
@@ -47,18 +90,14 @@ pub struct Block {
     /// Number of its entries.
     pub count: u8,
     /// The first of them.
-    pub first: u16,
-    /// First granule of its code.
-    pub start: u16,
-    /// Granules of its code.
-    pub granules: u16,
-    /// Stack queue that it uses, or `u16::MAX`.
-    pub queue: u16,
+    first: u16,
+    code: Code,
+    /// The client's next block, or the next free one.
+    next: u16,
 }
 
 impl Block {
-    /// An unused block.
-    pub const FREE: Block = Block {
+    const FREE: Block = Block {
         state: State::Free,
         kind: Kind::Export(u32::MAX),
         client: 0,
@@ -66,18 +105,64 @@ impl Block {
         owner: 0,
         count: 0,
         first: 0,
-        start: 0,
-        granules: 0,
-        queue: u16::MAX,
+        code: Code::NONE,
+        next: NONE,
     };
 
-    /// Whether it is open in `client`'s table and holds the entry `index`.
-    pub fn holds(&self, client: u8, index: usize) -> bool {
-        let first = usize::from(self.first);
-        self.state == State::Open
-            && self.client == client
-            && (first..first + usize::from(self.count)).contains(&index)
+    /// Where it is in its life.
+    pub fn state(&self) -> State {
+        self.state
     }
+
+    /// The first of its indexes.
+    pub fn first(&self) -> usize {
+        self.first.into()
+    }
+
+    /// Its indexes.
+    pub fn indexes(&self) -> core::ops::Range<usize> {
+        self.first()..self.first() + usize::from(self.count)
+    }
+
+    /// Whether it leads somewhere.
+    pub fn is_open(&self) -> bool {
+        self.state == State::Open
+    }
+
+    /// Whether others can end it: it leads somewhere, or will.
+    pub fn is_live(&self) -> bool {
+        matches!(self.state, State::Open | State::Reserved)
+    }
+
+    /// Whether its indexes are its client's.
+    pub fn is_held(&self) -> bool {
+        !matches!(self.state, State::Free | State::Closed)
+    }
+}
+
+/// A block that is wanted: whose, and of what.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    /// What it leads to.
+    pub kind: Kind,
+    /// The domain in whose table it is.
+    pub client: u8,
+    /// The domain that serves it.
+    pub server: u8,
+    /// The domain with whose death it ends, beside the client; zero: none.
+    pub owner: u8,
+    /// Number of its entries.
+    pub count: usize,
+}
+
+/// What is counted for each client.
+#[derive(Clone, Copy)]
+struct Account {
+    /// Its blocks, as a list.
+    first: u16,
+    held: u16,
+    /// Those of them that have code which nobody can enter any more.
+    left: u16,
 }
 
 /// All blocks.
@@ -85,46 +170,33 @@ pub struct Blocks {
     slots: [Block; BLOCKS_MAXIMUM],
     /// Below it, every block is or was in use.
     end: usize,
-    /// Blocks in the state [`State::Closed`].
-    closed: usize,
-    /// Blocks of each client, the closed ones included.
-    held: [u16; DOMAINS_MAXIMUM],
+    /// The free ones below `end`, as a list.
+    free: u16,
+    accounts: [Account; DOMAINS_MAXIMUM],
+    entries: [Entries; DOMAINS_MAXIMUM],
+    /// Blocks with code that nobody can enter any more.
+    left: usize,
+    /// Reservations that were ever made.
+    reservations: u64,
 }
 
 impl Blocks {
-    /// No blocks.
+    /// No blocks, and no domains.
     pub const EMPTY: Blocks = Blocks {
         slots: [Block::FREE; BLOCKS_MAXIMUM],
         end: 0,
-        closed: 0,
-        held: [0; DOMAINS_MAXIMUM],
+        free: NONE,
+        accounts: [Account { first: NONE, held: 0, left: 0 }; DOMAINS_MAXIMUM],
+        entries: [Entries::TAKEN; DOMAINS_MAXIMUM],
+        left: 0,
+        reservations: 0,
     };
 
-    /// Those that were ever used.
-    pub fn used(&self) -> &[Block] {
-        &self.slots[..self.end]
-    }
-
-    /// Blocks whose code may still be in use.
-    pub fn closed(&self) -> usize {
-        self.closed
-    }
-
-    /// Blocks of a client, the closed ones included.
-    pub fn held(&self, client: u8) -> usize {
-        self.held[usize::from(client)].into()
-    }
-
-    /// Open objects that a server made for a client: how many, and their granules.
-    pub fn objects(&self, server: u8, client: u8) -> (usize, u16) {
-        let of_both = |block: &&Block| {
-            block.state == State::Open
-                && block.client == client
-                && block.server == server
-                && matches!(block.kind, Kind::Object(..))
-        };
-        let objects = self.used().iter().filter(of_both);
-        objects.fold((0, 0), |(count, granules), block| (count + 1, granules + block.granules))
+    /// Takes over the table of a domain, of which these indexes are taken for good.
+    pub fn add_table(&mut self, client: u8, taken: impl Iterator<Item = usize>) {
+        let entries = &mut self.entries[usize::from(client)];
+        *entries = Entries::FREE;
+        taken.for_each(|index| entries.take(index, 1));
     }
 
     /// A block, by its place.
@@ -132,107 +204,176 @@ impl Blocks {
         &self.slots[place]
     }
 
-    /// Place of the first open block that `which` accepts, at or behind `from`.
-    pub fn find(&self, from: usize, which: impl Fn(&Block) -> bool) -> Option<usize> {
-        let used = self.used().iter().enumerate().skip(from);
-        used.into_iter()
-            .find(|(_, block)| block.state == State::Open && which(block))
-            .map(|(place, _)| place)
+    /// Blocks that a client pays for.
+    pub fn held(&self, client: u8) -> usize {
+        self.accounts[usize::from(client)].held.into()
     }
 
-    /// A free place.
-    pub fn free_place(&self) -> Option<usize> {
-        if self.end < BLOCKS_MAXIMUM {
-            return Some(self.end);
+    /// How many of them have code that nobody can enter any more.
+    pub fn left(&self, client: u8) -> usize {
+        self.accounts[usize::from(client)].left.into()
+    }
+
+    /// Whether anybody's code waits to be left.
+    pub fn any_left(&self) -> bool {
+        self.left > 0
+    }
+
+    /// Where the next block of a client with so many entries would begin.
+    pub fn room(&self, client: u8, count: usize) -> Result<usize, Error> {
+        if self.free == NONE && self.end == BLOCKS_MAXIMUM {
+            return Err(Error::Exhausted);
         }
-        self.slots.iter().position(|block| block.state == State::Free)
+        self.entries[usize::from(client)].find(count).ok_or(Error::Exhausted)
     }
 
-    /// Puts a block into a free place.
-    pub fn put(&mut self, place: usize, block: Block) {
-        self.slots[place] = block;
-        self.held[usize::from(block.client)] += 1;
-        self.end = self.end.max(place + 1);
+    /// Adds an open block at what [`Blocks::room`] answered; the caller then writes the entries.
+    pub fn add(&mut self, first: usize, wanted: &Wanted, code: Code) {
+        self.take(first, wanted, State::Open, code);
     }
 
-    /// Marks an open block closed.
-    pub fn close(&mut self, place: usize) {
-        self.slots[place].state = State::Closed;
-        self.closed += 1;
+    /// Reserves a block; the value names it: the first index, and what tells this reservation from every
+    /// other at the same index.
+    pub fn reserve(&mut self, wanted: &Wanted) -> Result<u64, Error> {
+        let Kind::Object(export, _) = wanted.kind else { return Err(Error::BadArgument) };
+        let first = self.room(wanted.client, wanted.count)?;
+        self.reservations += 1;
+        let word = first as u64 | self.reservations << INDEX_BITS;
+        let wanted = Wanted { kind: Kind::Object(export, word), ..*wanted };
+        self.take(first, &wanted, State::Reserved, Code::NONE);
+        Ok(word)
     }
 
-    /// Forgets the closed blocks that `left` accepts, handing each over first.
-    pub fn forget(&mut self, left: impl Fn(&Block) -> bool, mut forgotten: impl FnMut(&Block)) {
-        for block in &mut self.slots[..self.end] {
-            if block.state == State::Closed && left(block) {
-                forgotten(block);
-                self.held[usize::from(block.client)] -= 1;
-                *block = Block::FREE;
-                self.closed -= 1;
+    fn take(&mut self, first: usize, wanted: &Wanted, state: State, code: Code) {
+        let place = match self.free {
+            NONE => {
+                self.end += 1;
+                self.end - 1
+            }
+            place => {
+                self.free = self.slots[usize::from(place)].next;
+                place.into()
+            }
+        };
+        let Wanted { kind, client, server, owner, count } = *wanted;
+        self.entries[usize::from(client)].take(first, count);
+        let account = &mut self.accounts[usize::from(client)];
+        let (first, count, next) = (first as u16, count as u8, account.first);
+        self.slots[place] = Block { state, kind, client, server, owner, count, first, code, next };
+        account.first = place as u16;
+        account.held += 1;
+    }
+
+    /// The blocks of a client, by their places.
+    fn of_client(&self, client: u8) -> impl Iterator<Item = usize> {
+        let mut next = self.accounts[usize::from(client)].first;
+        core::iter::from_fn(move || {
+            let place = usize::from(next);
+            next = self.slots.get(place)?.next;
+            Some(place)
+        })
+    }
+
+    /// Place of the block that begins at an index of a client's table.
+    pub fn at(&self, client: u8, first: u64) -> Result<usize, Error> {
+        let begins = |place: &usize| {
+            let block = &self.slots[*place];
+            block.is_held() && block.first() as u64 == first
+        };
+        self.of_client(client).find(begins).ok_or(Error::NotFound)
+    }
+
+    /// The open block that has this index of a client's table.
+    pub fn open_at(&self, client: u8, index: usize) -> Option<&Block> {
+        self.of_client(client)
+            .map(|place| &self.slots[place])
+            .find(|block| block.state == State::Open && block.indexes().contains(&index))
+    }
+
+    /// Place of the reservation that `word` names in a client's table.
+    pub fn reserved(&self, client: u8, word: u64) -> Result<usize, Error> {
+        let place = self.at(client, word & ((1 << INDEX_BITS) - 1))?;
+        let block = &self.slots[place];
+        match block.kind {
+            Kind::Object(_, named) if block.state == State::Reserved && named == word => Ok(place),
+            _ => Err(Error::NotFound),
+        }
+    }
+
+    /// Puts an object into a reservation; the caller then writes the entries.
+    pub fn fill(&mut self, place: usize, kind: Kind, code: Code) {
+        let block = &mut self.slots[place];
+        debug_assert_eq!(block.state, State::Reserved);
+        (block.state, block.kind, block.code) = (State::Open, kind, code);
+    }
+
+    /// Place of the first block that `which` accepts, at or behind `from`.
+    pub fn find(&self, from: usize, which: impl Fn(&Block) -> bool) -> Option<usize> {
+        let blocks = self.slots[..self.end].get(from..)?;
+        blocks.iter().position(which).map(|place| from + place)
+    }
+
+    /// Ends a live block for others' reasons: the caller has cleared its entries, the client keeps the
+    /// indexes.
+    pub fn end(&mut self, place: usize) {
+        let block = &mut self.slots[place];
+        if block.is_live() {
+            block.state = State::Ended;
+            if block.code.granules > 0 {
+                self.accounts[usize::from(block.client)].left += 1;
+                self.left += 1;
             }
         }
-        while self.end > 0 && self.slots[self.end - 1].state == State::Free {
-            self.end -= 1;
+    }
+
+    /// Gives a block's indexes up for its holder: the caller has cleared its entries.
+    pub fn close(&mut self, place: usize) {
+        self.end(place);
+        let block = &mut self.slots[place];
+        if block.state == State::Ended {
+            block.state = State::Closed;
+            self.entries[usize::from(block.client)].release(block.first(), block.count.into());
+            if block.code.granules == 0 {
+                self.release(place);
+            }
+        }
+    }
+
+    /// Makes a block free that nothing knows any more.
+    fn release(&mut self, place: usize) {
+        let Block { client, next, .. } = self.slots[place];
+        let account = &mut self.accounts[usize::from(client)];
+        account.held -= 1;
+        if usize::from(account.first) == place {
+            account.first = next;
+        } else {
+            let before = |other: &usize| usize::from(self.slots[*other].next) == place;
+            let before = self.of_client(client).find(before);
+            if let Some(before) = before {
+                self.slots[before].next = next;
+            }
+        }
+        self.slots[place] = Block { next: self.free, ..Block::FREE };
+        self.free = place as u16;
+    }
+
+    /// Hands over the code that nobody can enter any more and that `is_left` says nobody is in.
+    pub fn forget(&mut self, is_left: impl Fn(&Code) -> bool, mut forgotten: impl FnMut(Code)) {
+        for place in 0..self.end {
+            let block = &mut self.slots[place];
+            let ended = matches!(block.state, State::Ended | State::Closed);
+            if ended && block.code.granules > 0 && is_left(&block.code) {
+                forgotten(core::mem::replace(&mut block.code, Code::NONE));
+                self.accounts[usize::from(block.client)].left -= 1;
+                self.left -= 1;
+                if block.state == State::Closed {
+                    self.release(place);
+                }
+            }
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn open(client: u8, first: u16, count: u8) -> Block {
-        Block { state: State::Open, client, first, count, ..Block::FREE }
-    }
-
-    #[test]
-    fn a_block_lives_until_its_code_is_left() {
-        let mut blocks = Blocks::EMPTY;
-        for first in 0..3 {
-            let place = blocks.free_place().unwrap();
-            blocks.put(place, open(1, 20 + first * 4, 4));
-        }
-        let place = blocks.find(0, |block| block.holds(1, 25)).unwrap();
-        assert_eq!(place, 1);
-        blocks.close(place);
-        assert_eq!(blocks.find(0, |block| block.holds(1, 25)), None);
-        let mut seen = 0;
-        blocks.forget(|_| false, |_| seen += 1);
-        assert_eq!((seen, blocks.closed()), (0, 1));
-        blocks.forget(|block| block.first == 24, |_| seen += 1);
-        assert_eq!((seen, blocks.closed(), blocks.used().len()), (1, 0, 3));
-    }
-
-    #[test]
-    fn objects_are_counted_by_server_and_client() {
-        let mut blocks = Blocks::EMPTY;
-        for (client, server, kind) in [
-            (1, 2, Kind::Object(5, 1)),
-            (1, 2, Kind::Object(5, 2)),
-            (1, 3, Kind::Object(5, 1)),
-            (4, 2, Kind::Object(5, 1)),
-            (1, 2, Kind::Export(5)),
-        ] {
-            let place = blocks.free_place().unwrap();
-            blocks.put(place, Block { server, kind, granules: 10, ..open(client, 20, 1) });
-        }
-        assert_eq!((blocks.objects(2, 1), blocks.held(1), blocks.held(4)), ((2, 20), 4, 1));
-        blocks.close(0);
-        assert_eq!((blocks.objects(2, 1), blocks.held(1)), ((1, 10), 4));
-        blocks.forget(|_| true, |_| {});
-        assert_eq!((blocks.held(1), blocks.held(9)), (3, 0));
-    }
-
-    #[test]
-    fn a_full_table_is_used_again() {
-        let mut blocks = Blocks::EMPTY;
-        for _ in 0..BLOCKS_MAXIMUM {
-            let place = blocks.free_place().unwrap();
-            blocks.put(place, open(1, 20, 1));
-        }
-        assert_eq!(blocks.free_place(), None);
-        blocks.close(7);
-        blocks.forget(|_| true, |_| {});
-        assert_eq!(blocks.free_place(), Some(7));
-    }
-}
+#[path = "blocks_tests.rs"]
+mod tests;

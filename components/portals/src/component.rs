@@ -1,24 +1,30 @@
 //! Entry points: from the portals' registers to the manager and back.
 
-use crate::manager::{MANAGER, Manager, Target};
-use crate::services::Known;
-use cairn::measure::Cost;
+use crate::describe::{counters_used, describe};
+use crate::memory::Memory;
+use cairn::component::Interface;
+use cairn::exclusive::Exclusive;
+use cairn::measure::{Cost, Stamp};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, CallerThread, Error, Object, environment, time};
-use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_abi::signature::SIGNATURE_MAXIMUM;
+use cairn::{Caller, CallerFrame, Error, environment, time};
+use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
+use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
 use cairn_abi::{address, domain};
 use cairn_interfaces::{self as interfaces, LockError, ParameterError, RUN_TIME_NAMES};
 use cairn_portal::parameter::{FRAGMENT_MAXIMUM, Why};
 use cairn_portal::{Parameter, Specification, Stack};
-use cairn_portals::blocks::Kind;
+use cairn_portals::known::Known;
+use cairn_portals::make::Client;
+use cairn_portals::manager::{Manager, Synchronisation};
+use cairn_portals::reclaim::Running;
+use cairn_portals::registrations::NAME_MAXIMUM;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-
-/// Most bytes of a name `instance.export`.
-pub const NAME_MAXIMUM: usize = 63;
 
 struct Server;
 static SERVER: Server = Server;
+
+/// The one manager.
+static MANAGER: Exclusive<Manager<Memory>> = Exclusive::new(Manager::EMPTY);
 
 cairn::component! {
     name: "portals",
@@ -37,7 +43,8 @@ cairn::component! {
     main: main,
 }
 
-pub use imports::{NAME_CONTROL, NAMES, SCHEDULER, THREADS};
+pub use imports::{NAME_CONTROL, SCHEDULER};
+use imports::{NAMES, THREADS};
 
 /// First portal of the lock around the manager, when it has been started.
 static LOCK: AtomicU32 = AtomicU32::new(0);
@@ -59,7 +66,7 @@ fn start() -> Result<(), Error> {
     loop {
         match PHASE.compare_exchange(UNTOUCHED, STARTING, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
-                let begun = MANAGER.with(Manager::begin);
+                let begun = MANAGER.with(begin);
                 LOCK.store(begun.unwrap_or(0) as u32, Ordering::Release);
                 PHASE.store(if begun.is_ok() { STARTED } else { UNTOUCHED }, Ordering::Release);
                 return begun.map(drop);
@@ -70,8 +77,19 @@ fn start() -> Result<(), Error> {
     }
 }
 
+fn begin(manager: &mut Manager<Memory>) -> Result<u64, Error> {
+    let memory = Memory::find()?;
+    let own = environment::startup().domain as u8;
+    let synchronisation = Synchronisation {
+        semaphore: const { &<dyn interfaces::Semaphore>::DESCRIPTOR },
+        lock: const { &<dyn interfaces::Lock>::DESCRIPTOR },
+    };
+    let counters = counters_used(&memory);
+    manager.begin(memory, own, SCHEDULER.first_portal(), synchronisation, counters)
+}
+
 /// Runs `body` with the manager, one caller at a time. The lock inherits priorities.
-fn locked<R>(body: impl FnOnce(&mut Manager) -> Result<R, Error>) -> Result<R, Error> {
+fn locked<R>(body: impl FnOnce(&mut Manager<Memory>) -> Result<R, Error>) -> Result<R, Error> {
     start()?;
     let lock = interfaces::LockProxy::at(LOCK.load(Ordering::Acquire));
     lock.lock().map_err(|error| match error {
@@ -102,16 +120,26 @@ fn generation(domain: u8) -> Result<u64, Error> {
     domain_word(domain, domain::FIELD_GENERATION)
 }
 
+fn running(frame: CallerFrame) -> Running {
+    Running { thread: frame.thread.into(), top: frame.offset.into() }
+}
+
+/// Who calls, in the life that it has now.
+fn client(caller: Caller, frame: CallerFrame) -> Result<Client, Error> {
+    let domain = number(caller.0.into())?;
+    Ok(Client { domain, generation: generation(domain)?, running: Some(running(frame)) })
+}
+
 impl interfaces::Portals for Server {
     fn open(
         &self,
         caller: Caller,
+        frame: CallerFrame,
         name: ReadWindow<'_>,
         version: u64,
         signature: ReadWindow<'_>,
     ) -> Result<u64, Error> {
-        let client = number(caller.0.into())?;
-        let generation = generation(client)?;
+        let client = client(caller, frame)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
         let mut buffer = [0; SIGNATURE_MAXIMUM];
@@ -119,10 +147,10 @@ impl interfaces::Portals for Server {
         locked(|manager| {
             // Inside the lock: one thread at a time calls the name server, so nobody waits for its one
             // stack, and who waits for the lock lends its priority.
-            let number = NAMES.look_up(client.into(), name)?;
+            let number = NAMES.look_up(client.domain.into(), name)?;
             match number {
-                ..RUN_TIME_NAMES => manager.open_export(client, generation, number as usize, known),
-                _ => manager.open_registration(client, generation, number, known),
+                ..RUN_TIME_NAMES => manager.open_export(client, number as usize, known),
+                _ => manager.open_registration(client, number, known),
             }
         })
     }
@@ -139,23 +167,37 @@ impl interfaces::Portals for Server {
         locked(|manager| manager.revoke(server, export, client))
     }
 
+    fn reserve(
+        &self,
+        caller: Caller,
+        frame: CallerFrame,
+        server: u64,
+        version: u64,
+        interface: ReadWindow<'_>,
+    ) -> Result<u64, Error> {
+        let client = client(caller, frame)?;
+        let mut buffer = [0; SIGNATURE_MAXIMUM];
+        let interface: &[u8] = interface.copy(&mut buffer)?;
+        let (name, letters) = split(interface).ok_or(Error::BadArgument)?;
+        let known = Known { version, signature: letters };
+        locked(|manager| manager.reserve(client, server, name, known))
+    }
+
     fn make_object(
         &self,
         caller: Caller,
-        thread: CallerThread,
+        frame: CallerFrame,
         client: u64,
+        place: u64,
         interface: ReadWindow<'_>,
         control: u64,
-    ) -> Result<u64, Error> {
+    ) -> Result<(), Error> {
         let server = number(caller.0.into())?;
         let client = number(client)?;
-        let generation = generation(client)?;
-        let mut buffer = [0; NAME_MAXIMUM];
-        let interface = interface.text(&mut buffer)?;
-        locked(|manager| {
-            manager.check_inside(thread.0, client, server)?;
-            manager.make_object((client, generation), server, interface, control)
-        })
+        let mut buffer = [0; NAME_SIZE];
+        let interface: &[u8] = interface.copy(&mut buffer)?;
+        let running = Some(running(frame));
+        locked(|manager| manager.make_object(server, (client, place), interface, control, running))
     }
 
     fn end_object(
@@ -165,30 +207,24 @@ impl interfaces::Portals for Server {
         control: u64,
     ) -> Result<u64, Error> {
         let server = number(caller.0.into())?;
-        let mut buffer = [0; NAME_MAXIMUM];
-        let interface = interface.text(&mut buffer)?;
-        locked(|manager| {
-            let export = manager.object_export(server, interface)?;
-            Ok(manager.close_all(|block| block.kind == Kind::Object(export, control)))
-        })
+        let mut buffer = [0; NAME_SIZE];
+        let interface: &[u8] = interface.copy(&mut buffer)?;
+        locked(|manager| manager.end_object(server, interface, control))
     }
 
-    fn semaphore(
+    fn make_semaphore(
         &self,
         caller: Caller,
+        frame: CallerFrame,
         initial: u64,
-    ) -> Result<Object<dyn interfaces::Semaphore>, Error> {
-        let client = number(caller.0.into())?;
-        let generation = generation(client)?;
-        let first = locked(|manager| manager.make_semaphore(client, generation, initial))?;
-        Ok(Object::from_first_portal(first as u32))
+    ) -> Result<u64, Error> {
+        let client = client(caller, frame)?;
+        locked(|manager| manager.make_semaphore(client, initial))
     }
 
-    fn lock(&self, caller: Caller) -> Result<Object<dyn interfaces::Lock>, Error> {
-        let client = number(caller.0.into())?;
-        let generation = generation(client)?;
-        let first = locked(|manager| manager.make_lock(client, generation))?;
-        Ok(Object::from_first_portal(first as u32))
+    fn make_lock(&self, caller: Caller, frame: CallerFrame) -> Result<u64, Error> {
+        let client = client(caller, frame)?;
+        locked(|manager| manager.make_lock(client))
     }
 
     fn publish(
@@ -240,12 +276,9 @@ impl interfaces::Portals for Server {
         locked(|_| NAME_CONTROL.admit(server.into(), name, client.into(), admitted))
     }
 
-    fn served_by(&self, caller: Caller, first: u64) -> Result<u64, Error> {
+    fn size(&self, caller: Caller, first: u64) -> Result<u64, Error> {
         let client = number(caller.0.into())?;
-        locked(|manager| {
-            let block = manager.blocks.get(manager.block_at(client, first)?);
-            Ok(u64::from(block.server) | u64::from(block.count) << 32)
-        })
+        locked(|manager| manager.size(client, first))
     }
 
     fn life(&self, domain: u64) -> Result<u64, Error> {
@@ -268,9 +301,13 @@ impl interfaces::PortalControl for Server {
         locked(|manager| manager.domain_starts(domain))
     }
 
-    fn measure(&self, caller: Caller, specification: ReadWindow<'_>) -> Result<u64, Error> {
-        let client = number(caller.0.into())?;
-        let generation = generation(client)?;
+    fn measure(
+        &self,
+        caller: Caller,
+        frame: CallerFrame,
+        specification: ReadWindow<'_>,
+    ) -> Result<u64, Error> {
+        let client = client(caller, frame)?;
         let mut buffer = [0; 2 + LETTERS_SIZE];
         let text = specification.text(&mut buffer)?;
         let specification = Specification::parse(text).map_err(|_| Error::BadArgument)?;
@@ -278,11 +315,14 @@ impl interfaces::PortalControl for Server {
         if specification.stack == Stack::RunToCompletion {
             return Err(Error::BadArgument);
         }
+        let mut letters = [0; LETTERS_SIZE];
+        letters[..text.len() - 2].copy_from_slice(&text.as_bytes()[2..]);
         locked(|manager| {
-            let target = Target::own_stub(client, &specification);
-            let mut letters = [0; LETTERS_SIZE];
-            letters[..text.len() - 2].copy_from_slice(&text.as_bytes()[2..]);
-            manager.measure((client, generation), &target, letters).map(Cost::to_word)
+            let before = Stamp::begin();
+            let made = manager.make_measured(client, &specification, letters);
+            let after = Stamp::end();
+            manager.close(client.domain, made?)?;
+            Ok(Cost::to_word(after - before))
         })
     }
 }
@@ -330,7 +370,7 @@ impl interfaces::ParameterTypes for Server {
         let letter = u8::try_from(letter).map_err(|_| ParameterError::BadLetter)?;
         let (call, back) = (&in_buffer[..in_count], &back_buffer[..back_count]);
         let parameter = Parameter::new(letter, words, call, back).map_err(refusal)?;
-        locked(|manager| Ok(manager.types.register(parameter).map_err(refusal)))?
+        locked(|manager| Ok(manager.register_type(parameter).map_err(refusal)))?
     }
 }
 
@@ -338,12 +378,12 @@ impl interfaces::PortalListing for Server {
     fn describe(&self, domain: u64, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
         let domain = number(domain)?;
         locked(|manager| {
-            let (index, line) = manager.describe(domain, index)?;
+            let (index, line) = describe(manager, &Memory::find()?, domain, index)?;
             Ok(text.write(0, line.bytes()) as u64 | (index as u64) << 32)
         })
     }
 
-    fn usage(&self) -> Result<u64, Error> {
-        locked(|manager| Ok(manager.usage()))
+    fn usage(&self, frame: CallerFrame) -> Result<u64, Error> {
+        locked(|manager| manager.usage(running(frame)))
     }
 }

@@ -1,18 +1,18 @@
 //! Portals as text, for people; counters of a counting build.
 
-use crate::manager::Manager;
 use crate::memory::Memory;
 use cairn::{Error, environment};
-use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
+use cairn_abi::address::{COUNTERS, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 use cairn_abi::privileged::*;
+use cairn_portal::invocation::Words;
 use cairn_portal::literal::{LITERAL_FRAME, LITERALS_SIZE};
 use cairn_portals::blocks::Kind;
+use cairn_portals::machine::{Layout, Machine};
+use cairn_portals::make::COUNTERS_END;
+use cairn_portals::manager::Manager;
 use core::fmt::Write;
-
-/// End of the call counters' memory.
-pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
 
 /// A line of text; what does not fit is left out.
 pub struct Line {
@@ -40,168 +40,168 @@ impl Write for Line {
 
 /// Address of the counter of the portal with this code, in a counting build.
 fn counter(memory: &Memory, code: u64) -> Option<u64> {
-    let offset = code.checked_sub(PORTAL_CODE).filter(|offset| *offset >= LITERALS_SIZE as u64)?;
-    let counter = memory.code(offset.wrapping_add_signed(LITERAL_FRAME));
-    (memory.header.counting != 0 && (COUNTERS..COUNTERS_END).contains(&counter)).then_some(counter)
+    code.checked_sub(PORTAL_CODE).filter(|offset| *offset >= LITERALS_SIZE as u64)?;
+    let counter = memory.load(code.wrapping_add_signed(LITERAL_FRAME))?;
+    (memory.layout().header.counting != 0 && (COUNTERS..COUNTERS_END).contains(&counter))
+        .then_some(counter)
 }
 
 /// The first counter that no portal of the layout has.
 pub fn counters_used(memory: &Memory) -> u64 {
-    if memory.header.counting == 0 {
+    if memory.layout().header.counting == 0 {
         return COUNTERS;
     }
-    let entries = memory.instances.iter().flat_map(|instance| {
+    let entries = memory.layout().instances.iter().flat_map(|instance| {
         (PORTAL_FIRST_IMPORT..PORTALS_MAXIMUM)
             .map(|index| memory.entry(instance.number as u8, index))
     });
     entries.filter_map(|code| counter(memory, code)).max().map_or(COUNTERS, |last| last + 8)
 }
 
-impl Manager {
-    /// The next portal of a domain from `index` on.
-    pub fn describe(&self, domain: u8, index: u64) -> Result<(usize, Line), Error> {
-        let memory = self.memory()?;
-        memory.instance(domain)?;
-        // Below are what every domain has: return, its own number, its thread's, the time.
-        let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_SWITCH);
-        let index = (from..PORTALS_MAXIMUM)
-            .find(|index| memory.entry(domain, *index) != memory.header.no_portal)
-            .ok_or(Error::NotFound)?;
-        let mut line = Line::EMPTY;
-        // Writing to a line cannot fail.
-        let _ = self.describe_entry(&memory, &mut line, domain, index);
-        if let Some(counter) = counter(&memory, memory.entry(domain, index))
-            && let Some(section) = environment::section("counters")
-            && ((counter - COUNTERS) as usize) < section.size()
-        {
-            let _ = write!(line, " {}", section.load((counter - COUNTERS) as usize));
-        }
-        Ok((index, line))
+/// The next portal of a domain from `index` on.
+pub fn describe(
+    manager: &Manager<Memory>,
+    memory: &Memory,
+    domain: u8,
+    index: u64,
+) -> Result<(usize, Line), Error> {
+    memory.layout().instance(domain)?;
+    // Below are what every domain has: return, its own number, its thread's, the time.
+    let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_SWITCH);
+    let index = (from..PORTALS_MAXIMUM)
+        .find(|index| memory.entry(domain, *index) != memory.layout().header.no_portal)
+        .ok_or(Error::NotFound)?;
+    let mut line = Line::EMPTY;
+    // Writing to a line cannot fail.
+    let _ = describe_entry(manager, memory, &mut line, domain, index);
+    if let Some(counter) = counter(memory, memory.entry(domain, index))
+        && let Some(section) = environment::section("counters")
+        && ((counter - COUNTERS) as usize) < section.size()
+    {
+        let _ = write!(line, " {}", section.load((counter - COUNTERS) as usize));
     }
+    Ok((index, line))
+}
 
-    fn describe_entry(
-        &self,
-        memory: &Memory,
-        line: &mut Line,
-        domain: u8,
-        index: usize,
-    ) -> core::fmt::Result {
-        let instance = |number: u32| {
-            memory.instance(number as u8).map_or("?", |instance| name_text(&instance.name))
-        };
-        let listed = memory
-            .portals
-            .iter()
-            .find(|portal| portal.client == u32::from(domain) && portal.index as usize == index);
-        if let Some(portal) = listed {
-            let Some(export) = memory.exports.get(portal.export as usize) else { return Ok(()) };
-            let method = memory.methods_of(export).get(portal.method as usize);
-            let length = portal.specification.iter().position(|byte| *byte == 0).unwrap_or(16);
-            let specification =
-                core::str::from_utf8(&portal.specification[..length]).unwrap_or("?");
-            let method = method.map_or("?", |method| name_text(&method.name));
-            return write!(
-                line,
-                "{specification} {}.{} {method}",
-                instance(export.instance),
-                name_text(&export.name)
-            );
-        }
-        if index < PORTAL_FIRST_IMPORT {
-            return write!(line, "short-circuit nucleus {}", privileged(index));
-        }
-        let Some(place) = self.blocks.find(0, |block| block.holds(domain, index)) else {
-            return Self::describe_interrupt(memory, line, domain, index);
-        };
-        let block = self.blocks.get(place);
-        let method = index - usize::from(block.first);
-        let stack = if block.server == self.scheduler { "rp" } else { "np" };
-        let described = |line: &mut Line, export: u32| {
-            let Some(export) = memory.exports.get(export as usize) else {
-                return line.write_str("?");
-            };
-            let Some(method) = memory.methods_of(export).get(method) else {
-                return line.write_str("?");
-            };
-            write!(
-                line,
-                "{stack}{} {}.{} {}",
-                letters(&method.letters),
-                instance(export.instance),
-                name_text(&export.name),
-                name_text(&method.name)
-            )
-        };
-        match block.kind {
-            Kind::Export(export) => described(line, export),
-            Kind::Object(export, control) => {
-                described(line, export)?;
-                write!(line, " object {control:#x}")
-            }
-            Kind::Semaphore(number) => {
-                described(line, self.semaphore_export)?;
-                write!(line, " semaphore {number}")
-            }
-            Kind::Lock(number) => {
-                described(line, self.lock_export)?;
-                write!(line, " lock {number}")
-            }
-            Kind::Registration(number) => {
-                match self.registrations.find(|registration| registration.number == number) {
-                    Some(registration) => {
-                        write!(
-                            line,
-                            "np{} {} {method}",
-                            letters(&registration.methods[method].0),
-                            registration.name()
-                        )
-                    }
-                    None => {
-                        write!(line, "{} (name taken back) {method}", instance(block.server.into()))
-                    }
-                }
-            }
-        }
+fn describe_entry(
+    manager: &Manager<Memory>,
+    memory: &Memory,
+    line: &mut Line,
+    domain: u8,
+    index: usize,
+) -> core::fmt::Result {
+    let layout = memory.layout();
+    let instance = |number: u32| {
+        layout.instance(number as u8).map_or("?", |instance| name_text(&instance.name))
+    };
+    let listed = layout
+        .portals
+        .iter()
+        .find(|portal| portal.client == u32::from(domain) && portal.index as usize == index);
+    if let Some(portal) = listed {
+        let Some(export) = layout.exports.get(portal.export as usize) else { return Ok(()) };
+        let method = layout.methods_of(export).get(portal.method as usize);
+        let length = portal.specification.iter().position(|byte| *byte == 0).unwrap_or(16);
+        let specification = core::str::from_utf8(&portal.specification[..length]).unwrap_or("?");
+        let method = method.map_or("?", |method| name_text(&method.name));
+        return write!(
+            line,
+            "{specification} {}.{} {method}",
+            instance(export.instance),
+            name_text(&export.name)
+        );
     }
-
-    /// A driver's portals: behind its imports, for each of its interrupts a semaphore's and the
-    /// dispatcher's acknowledgement.
-    fn describe_interrupt(
-        memory: &Memory,
-        line: &mut Line,
-        domain: u8,
-        index: usize,
-    ) -> core::fmt::Result {
-        let client = u32::from(domain);
-        let imports = memory.portals.iter().filter(|portal| portal.client == client).count();
-        let offset = index - PORTAL_FIRST_IMPORT - imports.min(index - PORTAL_FIRST_IMPORT);
-        let served = |interface: &str| {
-            memory.exports.iter().find(|export| name_text(&export.interface) == interface)
+    if index < PORTAL_FIRST_IMPORT {
+        return write!(line, "short-circuit nucleus {}", privileged(index));
+    }
+    let Some(block) = manager.open_at(domain, index) else {
+        return describe_interrupt(layout, line, domain, index);
+    };
+    let method = index - block.first();
+    let stack = if block.server == manager.scheduler() { "rp" } else { "np" };
+    let (semaphores, locks) = manager.synchronisation_exports();
+    let described = |line: &mut Line, export: u32| {
+        let Some(export) = layout.exports.get(export as usize) else {
+            return line.write_str("?");
         };
-        let semaphore = served("Semaphore");
-        let semaphore_methods = semaphore.map_or(&[][..], |export| memory.methods_of(export));
-        let size = semaphore_methods.len() + 1;
-        let mut interrupts = memory.interrupts.iter().filter(|one| one.domain == client);
-        let Some(interrupt) = interrupts.nth(offset / size) else { return line.write_str("?") };
-        let acknowledge = served("Interrupt");
-        let (export, method) = match semaphore_methods.get(offset % size) {
-            Some(method) => (semaphore, Some(method)),
-            None => (acknowledge, acknowledge.and_then(|export| memory.methods_of(export).first())),
+        let Some(method) = layout.methods_of(export).get(method) else {
+            return line.write_str("?");
         };
-        let (Some(export), Some(method)) = (export, method) else { return line.write_str("?") };
-        let server =
-            memory.instance(export.instance as u8).map_or("?", |server| name_text(&server.name));
         write!(
             line,
-            "rp{} {server}.{} {} interrupt {}",
+            "{stack}{} {}.{} {}",
             letters(&method.letters),
+            instance(export.instance),
             name_text(&export.name),
-            name_text(&method.name),
-            interrupt.source
+            name_text(&method.name)
         )
+    };
+    match block.kind {
+        Kind::Export(export) => described(line, export),
+        Kind::Object(export, control) => {
+            described(line, export)?;
+            write!(line, " object {control:#x}")
+        }
+        Kind::Semaphore(number) => {
+            described(line, semaphores)?;
+            write!(line, " semaphore {number}")
+        }
+        Kind::Lock(number) => {
+            described(line, locks)?;
+            write!(line, " lock {number}")
+        }
+        Kind::Registration(number) => match manager.registration(number) {
+            Some(registration) => {
+                write!(
+                    line,
+                    "np{} {} {method}",
+                    letters(&registration.methods[method].0),
+                    registration.name()
+                )
+            }
+            None => {
+                write!(line, "{} (name taken back) {method}", instance(block.server.into()))
+            }
+        },
     }
 }
 
+/// A driver's portals: behind its imports, for each of its interrupts a semaphore's and the
+/// dispatcher's acknowledgement.
+fn describe_interrupt(
+    layout: &Layout,
+    line: &mut Line,
+    domain: u8,
+    index: usize,
+) -> core::fmt::Result {
+    let client = u32::from(domain);
+    let imports = layout.portals.iter().filter(|portal| portal.client == client).count();
+    let offset = index - PORTAL_FIRST_IMPORT - imports.min(index - PORTAL_FIRST_IMPORT);
+    let served = |interface: &str| {
+        layout.exports.iter().find(|export| name_text(&export.interface) == interface)
+    };
+    let semaphore = served("Semaphore");
+    let semaphore_methods = semaphore.map_or(&[][..], |export| layout.methods_of(export));
+    let size = semaphore_methods.len() + 1;
+    let mut interrupts = layout.interrupts.iter().filter(|one| one.domain == client);
+    let Some(interrupt) = interrupts.nth(offset / size) else { return line.write_str("?") };
+    let acknowledge = served("Interrupt");
+    let (export, method) = match semaphore_methods.get(offset % size) {
+        Some(method) => (semaphore, Some(method)),
+        None => (acknowledge, acknowledge.and_then(|export| layout.methods_of(export).first())),
+    };
+    let (Some(export), Some(method)) = (export, method) else { return line.write_str("?") };
+    let server =
+        layout.instance(export.instance as u8).map_or("?", |server| name_text(&server.name));
+    write!(
+        line,
+        "rp{} {server}.{} {} interrupt {}",
+        letters(&method.letters),
+        name_text(&export.name),
+        name_text(&method.name),
+        interrupt.source
+    )
+}
 /// What a privileged portal does.
 const fn privileged(index: usize) -> &'static str {
     match index {

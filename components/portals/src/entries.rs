@@ -43,6 +43,7 @@ impl Entries {
     }
 
     /// Whether an entry is taken.
+    #[cfg(test)]
     pub fn is_taken(&self, index: usize) -> bool {
         self.0.get(index / 64).is_none_or(|word| word >> (index % 64) & 1 == 1)
     }

@@ -1,18 +1,29 @@
-//! The portal manager's tables: portal code, free entries of portal tables, blocks of portals.
+//! The portal manager. What it reaches is behind a trait ([`machine::Machine`]), so that all of it runs in
+//! tests on the host.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-pub mod area;
+mod area;
 pub mod blocks;
-pub mod entries;
-pub mod frames;
-pub mod shares;
+mod crossing;
+mod entries;
+pub mod known;
+pub mod machine;
+pub mod make;
+pub mod manager;
+mod queues;
+pub mod reclaim;
+pub mod registrations;
+mod shares;
+mod templates;
+#[cfg(test)]
+mod tests;
 
 /// Most bytes of the code of one portal with its return portal (held by a test).
 pub const PORTAL_MAXIMUM: usize = 2048;
 
 #[cfg(test)]
-mod tests {
+mod room {
     use super::PORTAL_MAXIMUM;
     use cairn_portal::parameter::FRAGMENT_MAXIMUM;
     use cairn_portal::{

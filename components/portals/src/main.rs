@@ -7,23 +7,7 @@ mod component;
 #[cfg(target_arch = "riscv64")]
 mod describe;
 #[cfg(target_arch = "riscv64")]
-mod inside;
-#[cfg(target_arch = "riscv64")]
-mod manager;
-#[cfg(target_arch = "riscv64")]
 mod memory;
-#[cfg(target_arch = "riscv64")]
-mod queues;
-#[cfg(target_arch = "riscv64")]
-mod reclaim;
-#[cfg(target_arch = "riscv64")]
-mod registrations;
-#[cfg(target_arch = "riscv64")]
-mod services;
-#[cfg(target_arch = "riscv64")]
-mod synchronisation;
-#[cfg(target_arch = "riscv64")]
-mod templates;
 
 /// There is nothing to run on the host; what can be tested there is in the library.
 #[cfg(not(target_arch = "riscv64"))]

@@ -1,379 +1,478 @@
-//! The manager's state, and how a block of portals is made and closed.
+//! What the manager does for clients and servers: opening, reserving and filling, revoking, registering,
+//! semaphores and locks, death.
 
-use crate::memory::Memory;
-use crate::queues::Queues;
-use crate::registrations::Registrations;
-use crate::templates::Templates;
-use cairn::exclusive::Exclusive;
-use cairn::{Error, privileged};
-use cairn_abi::address::{PORTAL_CODE, STACK_GROUP_SIZE, STACK_GROUPS};
-use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_abi::domain::{
-    DOMAINS_MAXIMUM, PORTALS_MAXIMUM, exception_entry, portal_table, stack_queue,
-};
-use cairn_abi::record::Instance;
-use cairn_abi::semaphore::{semaphore_word, waiters_word};
-use cairn_portal::generate::link;
-use cairn_portal::{Crossing, End, Parameters, SemaphoreOperation, Specification, Stack};
-use cairn_portals::area::{Area, GRANULE, Granules};
-use cairn_portals::blocks::{Block, Blocks, Kind, State};
-use cairn_portals::entries::Entries;
-use cairn_portals::shares::{Shares, clients};
-use core::sync::atomic::{AtomicI64, Ordering};
+use crate::blocks::{Block, Kind, Wanted};
+use crate::crossing::{Entry, Target};
+use crate::known::{Known, refuse_itself};
+use crate::machine::Machine;
+use crate::make::{Client, Maker};
+use crate::reclaim::Running;
+use crate::registrations::{REGISTRATIONS_MAXIMUM, Registration, Registrations};
+use cairn_abi::Error;
+use cairn_abi::address::{REGION_SIZE, region};
+use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, name_text};
+use cairn_abi::domain::FIELD_GENERATION;
+use cairn_abi::record::Export;
+use cairn_portal::{Parameter, ParameterError, SemaphoreOperation, Specification};
 
-/// The one manager.
-pub static MANAGER: Exclusive<Manager> = Exclusive::new(Manager::EMPTY);
+/// Blocks that one step of a death closes: what bounds the time for which the manager is held.
+const BLOCKS_PER_STEP: usize = 8;
 
-/// State of the portal manager.
-pub struct Manager {
-    memory: Option<Memory>,
-    /// Number of this domain, and of the scheduler's.
-    pub own: u8,
-    pub scheduler: u8,
-    pub area: Area,
-    pub blocks: Blocks,
-    entries: [Entries; DOMAINS_MAXIMUM],
-    pub shares: Shares,
-    pub queues: Queues,
-    pub registrations: Registrations,
-    /// Granules that invocation stacks name.
-    pub named: Granules,
-    templates: Templates,
-    /// Registered parameter types.
-    pub types: Parameters,
+/// The scheduler's interfaces of what it makes for others.
+#[derive(Clone, Copy)]
+pub struct Synchronisation {
+    /// Of semaphores.
+    pub semaphore: &'static InterfaceDescriptor,
+    /// Of locks.
+    pub lock: &'static InterfaceDescriptor,
+}
+
+/// The portal manager.
+pub struct Manager<M> {
+    maker: Maker<M>,
+    registrations: Registrations,
+    synchronisation: Option<Synchronisation>,
     /// Exports of the scheduler: objects of these interfaces.
-    pub semaphore_export: u32,
-    pub lock_export: u32,
-    next_counter: u64,
+    semaphore_export: u32,
+    lock_export: u32,
 }
 
-/// To what a block of portals leads.
-#[derive(Clone, Copy)]
-pub struct Target {
-    pub kind: Kind,
-    pub server: u8,
-    /// The domain with whose death the block ends, or zero.
-    pub owner: u8,
-    /// `c`.
-    pub constant: u64,
-    /// Stack and state; `None`: what every client gets.
-    pub specification: Option<Specification>,
-}
-
-/// One method of a block.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    pub letters: [u8; LETTERS_SIZE],
-    pub entry: u64,
-    pub operation: Option<SemaphoreOperation>,
-}
-
-impl Target {
-    /// For measuring: the client's own return stub.
-    pub fn own_stub(client: u8, specification: &Specification) -> Target {
-        let kind = Kind::Export(u32::MAX);
-        Target { kind, server: client, owner: 0, constant: 0, specification: Some(*specification) }
-    }
-}
-
-impl Manager {
-    const EMPTY: Manager = Manager {
-        memory: None,
-        own: 0,
-        scheduler: 0,
-        area: Area::EMPTY,
-        blocks: Blocks::EMPTY,
-        entries: [Entries::TAKEN; DOMAINS_MAXIMUM],
-        shares: Shares::NONE,
-        queues: Queues::EMPTY,
+impl<M: Machine> Manager<M> {
+    /// Nothing, before [`Manager::begin`].
+    pub const EMPTY: Manager<M> = Manager {
+        maker: Maker::EMPTY,
         registrations: Registrations::EMPTY,
-        named: Granules::NONE,
-        templates: Templates::EMPTY,
-        types: Parameters::NONE,
+        synchronisation: None,
         semaphore_export: u32::MAX,
         lock_export: u32::MAX,
-        next_counter: 0,
     };
 
-    /// What the nucleus trusts.
-    pub fn memory(&self) -> Result<Memory, Error> {
-        self.memory.ok_or(Error::NotSupported)
-    }
-
-    /// Takes over from the layout. The value is the first portal of the lock around this manager.
-    pub fn begin(&mut self) -> Result<u64, Error> {
-        let memory = Memory::find()?;
-        self.memory = Some(memory);
-        self.own = cairn::environment::startup().domain as u8;
-        let code = memory.header.free_portal_code;
-        let granule =
-            |address: u64| ((address - PORTAL_CODE) / GRANULE).min(u16::MAX.into()) as u16;
-        let (first, end) = (granule(code.start + GRANULE - 1), granule(code.end));
-        self.area.begin(first, end);
-        let connections = memory.portals.iter().filter_map(|portal| {
-            let export = memory.exports.get(portal.export as usize)?;
-            Some((portal.client as u8, export.instance as u8))
-        });
-        self.shares.divide(&clients(connections, self.own), first, end);
-        for instance in memory.instances {
-            let Some(entries) = self.entries.get_mut(instance.number as usize) else { continue };
-            *entries = Entries::FREE;
-            for index in 0..PORTALS_MAXIMUM {
-                if memory.entry(instance.number as u8, index) != memory.header.no_portal {
-                    entries.take(index, 1);
-                }
-            }
-        }
-        self.queues.begin(&memory);
-        self.find_scheduler(&memory)?;
-        self.next_counter = crate::describe::counters_used(&memory);
-        self.begin_lock()
-    }
-
-    /// The free code that there was at the start and what has become of it: bytes in use, and free
-    /// in the upper half.
-    pub fn usage(&mut self) -> u64 {
-        self.reclaim();
-        let free = u64::from(self.area.free()) * GRANULE;
-        let used = u64::from(self.area.size()) * GRANULE - free;
-        used | free << 32
-    }
-
-    /// Whether calls to a domain run to completion: scheduler and dispatcher are the domains whose
-    /// empty stack queues lead where the scheduler's do, to the nucleus' halt.
-    fn runs_to_completion(&self, memory: &Memory, domain: u8) -> bool {
-        let stack_wait = |domain| memory.domain_word(domain, exception_entry(8));
-        stack_wait(domain) == stack_wait(self.scheduler)
-    }
-
-    /// What every client gets of a server: it trusts nobody.
-    fn specification(&self, memory: &Memory, target: &Target) -> Result<Specification, Error> {
-        if let Some(specification) = target.specification {
-            return Ok(specification);
-        }
-        let default = if self.runs_to_completion(memory, target.server) { "rp" } else { "np" };
-        Specification::parse(default).map_err(|_| Error::Unknown)
-    }
-
-    /// Makes a block of portals in the table of a client that was started `generation` times before.
-    /// The value is the first index.
-    pub fn make(
+    /// Takes over from the layout, in domain `own`, whose import at `scheduler_portal` leads to the
+    /// scheduler. The value is the first portal of the lock around this manager, in its own table.
+    pub fn begin(
         &mut self,
-        (client, generation): (u8, u64),
-        target: &Target,
-        count: usize,
-        method: impl Fn(usize) -> Entry,
+        machine: M,
+        own: u8,
+        scheduler_portal: u32,
+        synchronisation: Synchronisation,
+        next_counter: u64,
     ) -> Result<u64, Error> {
-        let memory = self.memory()?;
-        memory.check_alive(client, Some(generation))?;
-        memory.check_alive(target.server, None)?;
-        let specification = self.specification(&memory, target)?;
-        let first = self.entries[usize::from(client)].find(count).ok_or(Error::Exhausted)?;
-        let mut crossing = Crossing::default();
-        self.describe_crossing(&mut crossing, &memory, client, target)?;
-        if specification.stack == Stack::RunToCompletion {
-            crossing.stack = memory.instance(target.server)?.stack;
-        }
-        let counter = self.counters(&memory, count);
-
-        // Templates first: they say how much room there must be.
-        let mut places = [0u8; METHODS_MAXIMUM];
-        let (mut size, mut takes_activation) = (0, false);
-        for (index, place) in places.iter_mut().enumerate().take(count) {
-            crossing.index = (first + index) as u64;
-            crossing.counter = counter;
-            *place =
-                self.templates.find((&specification, &self.types), &method(index), &crossing)?
-                    as u8;
-            let template = self.templates.get(usize::from(*place));
-            size += template.size as u64;
-            takes_activation |= template.takes_activation;
-        }
-        let granules = size.div_ceil(GRANULE) as u16;
-        if let Kind::Object(..) = target.kind {
-            // So that one server cannot use up what its client has.
-            let (count, used) = self.blocks.objects(target.server, client);
-            let (most, most_granules) = self.shares.objects(client);
-            if count >= most || used + granules > most_granules {
-                return Err(Error::Exhausted);
-            }
-        }
-        let (place, start) = self.room(client, granules)?;
-        let mut queue = u16::MAX;
-        if takes_activation {
-            queue = self.queue(&memory, client, target.server)?;
-            crossing.queue = stack_queue(queue.into());
-            crossing.waiters = waiters_word(queue.into());
-        }
-
-        let mut calls = [0u64; METHODS_MAXIMUM];
-        let mut address = PORTAL_CODE + u64::from(start) * GRANULE;
-        for (index, (place, call)) in places.iter().zip(&mut calls).enumerate().take(count) {
-            let template = self.templates.get(usize::from(*place));
-            crossing.entry = method(index).entry;
-            crossing.counter = if counter == 0 { 0 } else { counter + index as u64 * 8 };
-            let words = memory.code_words(address, template.size);
-            copy(words, template.code());
-            link(&template.links, &crossing, address, |offset, value| {
-                if let Some(word) = words.get(offset / 8) {
-                    word.store(value as i64, Ordering::Relaxed);
-                }
-            });
-            *call = address + template.links.call() as u64;
-            address += template.size as u64;
-        }
-        // Code, fence, entries, in this order: an entry never leads to what was there before.
-        privileged::fence_instruction()?;
-        for (index, call) in calls[..count].iter().enumerate() {
-            memory.set_entry(client, first + index, *call);
-        }
-
-        self.area.take(self.shares.code(client), start, granules);
-        self.entries[usize::from(client)].take(first, count);
-        self.blocks.put(
-            place,
-            Block {
-                state: State::Open,
-                kind: target.kind,
-                client,
-                server: target.server,
-                owner: target.owner,
-                count: count as u8,
-                first: first as u16,
-                start,
-                granules,
-                queue,
-            },
-        );
-        Ok(first as u64)
+        let layout = machine.layout();
+        let connected = layout
+            .portals
+            .iter()
+            .find(|portal| portal.client == u32::from(own) && portal.index == scheduler_portal)
+            .ok_or(Error::NotFound)?;
+        let scheduler = layout.export(connected.export as usize)?.instance as u8;
+        let generation = machine.domain_word(own, FIELD_GENERATION);
+        self.maker.begin(machine, own, scheduler, next_counter);
+        self.synchronisation = Some(synchronisation);
+        self.semaphore_export =
+            self.object_export(scheduler, name_text(&synchronisation.semaphore.name).as_bytes())?;
+        self.lock_export =
+            self.object_export(scheduler, name_text(&synchronisation.lock.name).as_bytes())?;
+        self.make_lock(Client { domain: own, generation, running: None })
     }
 
-    /// A place for a block and room for its code, within the client's share.
-    fn room(&mut self, client: u8, wanted: u16) -> Result<(usize, u16), Error> {
-        for reclaimed in [false, true] {
-            if reclaimed {
-                self.reclaim();
-            }
-            let within = self.blocks.held(client) < self.shares.blocks();
-            let found = self.area.find(self.shares.code(client), wanted);
-            if let (true, Some(place), Some(start)) = (within, self.blocks.free_place(), found) {
-                return Ok((place, start));
-            }
-            if self.blocks.closed() == 0 {
-                break;
-            }
-        }
-        Err(Error::Exhausted)
+    fn machine(&self) -> Result<M, Error> {
+        self.maker.machine()
     }
 
-    fn queue(&mut self, memory: &Memory, client: u8, server: u8) -> Result<u16, Error> {
-        let most = self.shares.of_pool(self.queues.at_run_time());
-        match self.queues.queue(memory, client, server, most) {
-            Err(Error::Exhausted)
-                if self.blocks.closed() > 0 || self.queues.unused(&self.blocks) =>
-            {
-                self.reclaim();
-                self.queues.queue(memory, client, server, most)
-            }
-            found => found,
-        }
+    /// What is open at an index of a client's table, if it was made here.
+    pub fn open_at(&self, client: u8, index: usize) -> Option<&Block> {
+        self.maker.blocks().open_at(client, index)
     }
 
-    /// What is the same for all methods of a block, but the stack queue.
-    /// It is filled in where it is, since it is long.
-    fn describe_crossing(
-        &self,
-        crossing: &mut Crossing,
-        memory: &Memory,
-        client: u8,
-        target: &Target,
-    ) -> Result<(), Error> {
-        let (caller, callee) = (memory.instance(client)?, memory.instance(target.server)?);
-        let stack = match caller.stack_group {
-            u32::MAX => 0,
-            group => STACK_GROUPS + u64::from(group) * STACK_GROUP_SIZE,
+    /// The scheduler's domain.
+    pub fn scheduler(&self) -> u8 {
+        self.maker.scheduler()
+    }
+
+    /// The scheduler's export of semaphores, and of locks.
+    pub fn synchronisation_exports(&self) -> (u32, u32) {
+        (self.semaphore_export, self.lock_export)
+    }
+
+    /// A registration, by its number.
+    pub fn registration(&self, number: u64) -> Option<&Registration> {
+        self.registrations.find(|registration| registration.number == number)
+    }
+
+    /// Bytes of portal code in use, and free ones in the upper half.
+    pub fn usage(&mut self, running: Running) -> Result<u64, Error> {
+        self.maker.usage(running)
+    }
+
+    /// Registers a parameter type.
+    pub fn register_type(&mut self, parameter: Parameter) -> Result<(), ParameterError> {
+        self.maker.register_type(parameter)
+    }
+
+    /// Opens an export of the description for a client whom the name server admitted.
+    pub fn open_export(
+        &mut self,
+        client: Client,
+        number: usize,
+        known: Known<'_>,
+    ) -> Result<u64, Error> {
+        let machine = self.machine()?;
+        let export = machine.layout().export(number)?;
+        // An object is made by its server, for a client that reserved a place for it.
+        if export.is_object != 0 {
+            return Err(Error::NotFound);
+        }
+        refuse_itself(client.domain, export.instance as u8)?;
+        let methods = machine.layout().methods_of(export);
+        known.check(export.version, methods.iter().map(|method| &method.letters))?;
+        let kind = Kind::Export(number as u32);
+        let target = Target {
+            kind,
+            server: export.instance as u8,
+            owner: 0,
+            constant: 0,
+            specification: None,
         };
-        (crossing.source, crossing.source_size, crossing.source_entry) = match target.kind {
-            Kind::Semaphore(index) => (semaphore_word(index.into()), 0, 0),
-            _ => (cairn_abi::address::region(caller.number), caller.entries_span, caller.entries),
-        };
-        (crossing.caller, crossing.callee) = (end(caller), end(callee));
-        crossing.stub = callee.stub;
-        crossing.constant = target.constant;
-        crossing.stack = stack;
-        crossing.services = memory.header.services;
-        crossing.asids = memory.header.asid_bits != 0;
-        crossing.longest_execution = memory.longest_execution(target.kind);
+        self.maker.open(client, &target, methods.len(), |index| Entry::of(&methods[index]))
+    }
+
+    /// Opens what a server registered.
+    pub fn open_registration(
+        &mut self,
+        client: Client,
+        number: u64,
+        known: Known<'_>,
+    ) -> Result<u64, Error> {
+        let registration = self
+            .registrations
+            .find(|candidate| candidate.number == number)
+            .ok_or(Error::NotFound)?;
+        if let Some(kind) = registration.published {
+            let server = registration.server;
+            return self.open_published(client, server, kind, known);
+        }
+        let Registration { server, count, methods, version, .. } = registration;
+        refuse_itself(client.domain, *server)?;
+        let methods = &methods[..*count];
+        known.check(*version, methods.iter().map(|(letters, _)| letters))?;
+        let kind = Kind::Registration(number);
+        let target =
+            Target { kind, server: *server, owner: *server, constant: 0, specification: None };
+        self.maker.open(client, &target, methods.len(), |index| {
+            Entry::plain(methods[index].0, methods[index].1)
+        })
+    }
+
+    /// Gives a block of the client's up.
+    pub fn close(&mut self, client: u8, first: u64) -> Result<(), Error> {
+        let place = self.maker.blocks().at(client, first)?;
+        let block = *self.maker.blocks().get(place);
+        if block.is_live() && block.owner == client {
+            // For all who have it; the scheduler refuses as long as threads wait for it.
+            self.end_synchronisation(&block)?;
+        }
+        self.maker.close(place);
         Ok(())
     }
 
-    /// In a counting build, the counters of a new block; zero: none are left, and nothing is counted.
-    /// They are not used again.
-    fn counters(&mut self, memory: &Memory, count: usize) -> u64 {
-        let size = count as u64 * 8;
-        if memory.header.counting == 0 || self.next_counter + size > crate::describe::COUNTERS_END {
-            return 0;
+    /// How many portals the block has that begins at an index of the client's table.
+    pub fn size(&self, client: u8, first: u64) -> Result<u64, Error> {
+        let blocks = self.maker.blocks();
+        Ok(blocks.get(blocks.at(client, first)?).count.into())
+    }
+
+    /// Takes back what clients opened of an export or registration.
+    pub fn revoke(&mut self, server: u8, name: &str, client: u64) -> Result<u64, Error> {
+        let machine = self.machine()?;
+        let described = machine.layout().exports.iter().position(|export| {
+            export.instance == u32::from(server)
+                && export.is_object == 0
+                && name_text(&export.name) == name
+        });
+        let kind = match described {
+            Some(number) => Kind::Export(number as u32),
+            None => {
+                let registered = |candidate: &Registration| {
+                    candidate.server == server && candidate.is_called(name)
+                };
+                let registration = self.registrations.find(registered).ok_or(Error::NotFound)?;
+                registration.published.unwrap_or(Kind::Registration(registration.number))
+            }
+        };
+        Ok(self.maker.end_all(|block| {
+            block.kind == kind
+                && block.client != block.owner
+                && (client == 0 || u64::from(block.client) == client)
+        }))
+    }
+
+    /// A server's object interface of that name: the trait's, or the component's own.
+    fn object_export(&self, server: u8, interface: &[u8]) -> Result<u32, Error> {
+        let machine = self.machine()?;
+        let is_wanted = |export: &Export| {
+            export.instance == u32::from(server)
+                && export.is_object != 0
+                && (name_text(&export.interface).as_bytes() == interface
+                    || name_text(&export.name).as_bytes() == interface)
+        };
+        let position = machine.layout().exports.iter().position(is_wanted);
+        position.map(|position| position as u32).ok_or(Error::NotFound)
+    }
+
+    /// Reserves a block in the client's table for an object of the server that the client's portal `via`
+    /// leads to: of the interface with this name, as the client knows it. That server alone can fill it, with
+    /// nothing else. The value names the reservation.
+    pub fn reserve(
+        &mut self,
+        client: Client,
+        via: u64,
+        interface: &[u8],
+        known: Known<'_>,
+    ) -> Result<u64, Error> {
+        let machine = self.machine()?;
+        let server = self.maker.server_of(client.domain, via)?;
+        // The scheduler's objects are made here.
+        if server == self.maker.scheduler() {
+            return Err(Error::NotAllowed);
         }
-        self.next_counter += size;
-        self.next_counter - size
+        refuse_itself(client.domain, server)?;
+        let number = self.object_export(server, interface)?;
+        let export = machine.layout().export(number as usize)?;
+        let methods = machine.layout().methods_of(export);
+        known.check(export.version, methods.iter().map(|method| &method.letters))?;
+        let wanted = Wanted {
+            kind: Kind::Object(number, 0),
+            client: client.domain,
+            server,
+            owner: server,
+            count: methods.len(),
+        };
+        self.maker.reserve(client, &wanted)
     }
 
-    /// Clears a block's entries; its code stays until no invocation stack names it.
-    pub fn close_place(&mut self, place: usize) {
-        let block = *self.blocks.get(place);
-        let Ok(memory) = self.memory() else { return };
-        let (first, count) = (usize::from(block.first), usize::from(block.count));
-        for index in first..first + count {
-            memory.set_entry(block.client, index, memory.header.no_portal);
+    /// Makes a server's object where a client reserved a place for one of this interface.
+    pub fn make_object(
+        &mut self,
+        server: u8,
+        (client, place): (u8, u64),
+        interface: &[u8],
+        control: u64,
+        running: Option<Running>,
+    ) -> Result<(), Error> {
+        let machine = self.machine()?;
+        let number = self.object_export(server, interface)?;
+        let place = self.maker.blocks().reserved(client, place)?;
+        let block = self.maker.blocks().get(place);
+        if block.server != server
+            || !matches!(block.kind, Kind::Object(export, _) if export == number)
+        {
+            return Err(Error::NotAllowed);
         }
-        self.entries[usize::from(block.client)].release(first, count);
-        self.blocks.close(place);
+        let export = machine.layout().export(number as usize)?;
+        let methods = machine.layout().methods_of(export);
+        let kind = Kind::Object(number, control);
+        let target = Target { kind, server, owner: server, constant: control, specification: None };
+        self.maker.fill(place, &target, running, |index| Entry::of(&methods[index]))
     }
 
-    /// Closes every open block that `which` accepts; the value is how many.
-    pub fn close_all(&mut self, which: impl Fn(&Block) -> bool) -> u64 {
-        let mut count = 0;
-        let mut from = 0;
-        while let Some(place) = self.blocks.find(from, &which) {
-            self.close_place(place);
-            from = place + 1;
-            count += 1;
+    /// Takes the portals of a server's object back.
+    pub fn end_object(&mut self, server: u8, interface: &[u8], control: u64) -> Result<u64, Error> {
+        let kind = Kind::Object(self.object_export(server, interface)?, control);
+        Ok(self.maker.end_all(|block| block.is_open() && block.kind == kind))
+    }
+
+    /// Registers entry points; `bytes` is the version, then each method's letters and entry.
+    pub fn register(
+        &mut self,
+        server: u8,
+        name: &str,
+        policy: &str,
+        bytes: &[u8],
+    ) -> Result<(), Error> {
+        let (version, methods) = bytes.split_first_chunk::<8>().ok_or(Error::BadArgument)?;
+        let (methods, rest) = methods.as_chunks::<24>();
+        if methods.is_empty() || methods.len() > METHODS_MAXIMUM || !rest.is_empty() {
+            return Err(Error::BadArgument);
         }
-        count
+        let own = region(server.into())..region(server.into()) + REGION_SIZE;
+        let mut registration = Registration::of(server);
+        registration.count = methods.len();
+        registration.version = u64::from_le_bytes(*version);
+        for (method, bytes) in registration.methods.iter_mut().zip(methods) {
+            method.0.copy_from_slice(&bytes[..LETTERS_SIZE]);
+            method.1 = bytes.last_chunk::<8>().map_or(0, |entry| u64::from_le_bytes(*entry));
+            self.maker.check_letters(&method.0)?;
+            if method.0[0] != b'c' || !own.contains(&method.1) {
+                return Err(Error::BadArgument);
+            }
+        }
+        self.add_registration(name, policy, registration)
     }
-}
 
-/// Copies code, four words at a time: most of what making a portal costs.
-fn copy(words: &[AtomicI64], code: &[u64]) {
-    let (words, words_rest) = words.as_chunks::<4>();
-    let (code, code_rest) = code.as_chunks::<4>();
-    for (words, code) in words.iter().zip(code) {
-        for (word, value) in words.iter().zip(code) {
-            word.store(*value as i64, Ordering::Relaxed);
+    /// Takes a registration into the table and its name into the name server.
+    fn add_registration(
+        &mut self,
+        name: &str,
+        policy: &str,
+        mut registration: Registration,
+    ) -> Result<(), Error> {
+        let machine = self.machine()?;
+        machine.check_alive(registration.server, None)?;
+        let part = self.maker.part_of(REGISTRATIONS_MAXIMUM);
+        let place = self.registrations.free(registration.server, part)?;
+        registration.number = machine.add_name(registration.server, name, policy)?;
+        self.registrations.put(place, name, registration);
+        Ok(())
+    }
+
+    /// Takes a registration back.
+    pub fn unregister(&mut self, server: u8, name: &str) -> Result<(), Error> {
+        let number = self.machine()?.remove_name(server, name)?;
+        self.registrations.forget(|registration| registration.number == number);
+        Ok(())
+    }
+
+    /// Makes a semaphore for a domain.
+    pub fn make_semaphore(&mut self, client: Client, initial: u64) -> Result<u64, Error> {
+        let index = self.machine()?.allocate(client.domain, Some(initial))?;
+        self.made(client, Kind::Semaphore(index as u16))
+    }
+
+    /// Makes a lock for a domain.
+    pub fn make_lock(&mut self, client: Client) -> Result<u64, Error> {
+        let index = self.machine()?.allocate(client.domain, None)?;
+        self.made(client, Kind::Lock(index as u16))
+    }
+
+    fn made(&mut self, client: Client, kind: Kind) -> Result<u64, Error> {
+        let made = self.portals_of(client, kind, client.domain);
+        if made.is_err() {
+            // Nobody knows it yet, so nobody waits.
+            let _ = self.machine()?.free(client.domain, kind);
+        }
+        made
+    }
+
+    /// Portals of a semaphore or lock in a client's table; P and V are hybrids.
+    fn portals_of(&mut self, client: Client, kind: Kind, owner: u8) -> Result<u64, Error> {
+        let machine = self.machine()?;
+        let (export, constant) = match kind {
+            Kind::Semaphore(index) => (self.semaphore_export, index),
+            Kind::Lock(index) => (self.lock_export, index),
+            _ => return Err(Error::BadArgument),
+        };
+        let export = machine.layout().export(export as usize)?;
+        let methods = machine.layout().methods_of(export);
+        let server = self.maker.scheduler();
+        let target = Target { kind, server, owner, constant: constant.into(), specification: None };
+        self.maker.open(client, &target, methods.len(), |index| Entry {
+            operation: match (kind, name_text(&methods[index].name)) {
+                (Kind::Semaphore(_), "p") => Some(SemaphoreOperation::P),
+                (Kind::Semaphore(_), "v") => Some(SemaphoreOperation::V),
+                _ => None,
+            },
+            ..Entry::of(&methods[index])
+        })
+    }
+
+    /// Ends a semaphore or lock that its owner closes, for all who have it.
+    fn end_synchronisation(&mut self, block: &Block) -> Result<(), Error> {
+        let Block { kind: kind @ (Kind::Semaphore(_) | Kind::Lock(_)), owner, .. } = *block else {
+            return Ok(());
+        };
+        let machine = self.machine()?;
+        machine.free(owner, kind)?;
+        // Whoever else has it finds no portal from here on; its number is given out again only by
+        // this manager, afterwards.
+        self.maker.end_all(|other| other.kind == kind);
+        while let Some(published) =
+            self.registrations.find(|candidate| candidate.published == Some(kind))
+        {
+            let number = published.number;
+            let _ = machine.remove_name(published.server, published.name());
+            self.registrations.forget(|candidate| candidate.number == number);
+        }
+        Ok(())
+    }
+
+    /// Publishes a semaphore or lock that `server` made.
+    pub fn publish(
+        &mut self,
+        server: u8,
+        first: u64,
+        name: &str,
+        policy: &str,
+    ) -> Result<(), Error> {
+        let blocks = self.maker.blocks();
+        let block = *blocks.get(blocks.at(server, first)?);
+        match block.kind {
+            Kind::Semaphore(_) | Kind::Lock(_) if block.is_open() && block.owner == server => {
+                let mut registration = Registration::of(server);
+                registration.published = Some(block.kind);
+                self.add_registration(name, policy, registration)
+            }
+            _ => Err(Error::NotAllowed),
         }
     }
-    for (word, value) in words_rest.iter().zip(code_rest) {
-        word.store(*value as i64, Ordering::Relaxed);
-    }
-}
 
-fn end(instance: &Instance) -> End {
-    End {
-        domain: instance.number.into(),
-        satp: instance.satp,
-        table: portal_table(instance.number as usize),
+    /// Opens a semaphore or lock that `server` published.
+    fn open_published(
+        &mut self,
+        client: Client,
+        server: u8,
+        kind: Kind,
+        known: Known<'_>,
+    ) -> Result<u64, Error> {
+        let synchronisation = self.synchronisation.ok_or(Error::NotSupported)?;
+        let interface = match kind {
+            Kind::Semaphore(_) => synchronisation.semaphore,
+            _ => synchronisation.lock,
+        };
+        let methods = interface.methods.iter().take(interface.method_count as usize);
+        known.check(interface.version, methods.map(|method| &method.letters))?;
+        self.portals_of(client, kind, server)
     }
-}
 
-/// The specification of one method. Letters may come from an untrusted server.
-pub fn with_letters(
-    specification: Specification,
-    letters: &[u8; LETTERS_SIZE],
-    types: &Parameters,
-) -> Result<Specification, Error> {
-    let length = letters.iter().position(|letter| *letter == 0).unwrap_or(LETTERS_SIZE);
-    if letters[length..].iter().any(|letter| *letter != 0) {
-        return Err(Error::BadArgument);
+    /// One step of the end of a domain: what it had opened, and whatever others have of it that a
+    /// successor must not be handed.
+    pub fn domain_died(&mut self, domain: u8, cursor: u64) -> Result<u64, Error> {
+        let machine = self.machine()?;
+        machine.layout().instance(domain)?;
+        if domain == self.maker.own() {
+            return Err(Error::NotAllowed);
+        }
+        let from = usize::try_from(cursor).unwrap_or(usize::MAX);
+        if let Some(next) = self.maker.end_domain(domain, from, BLOCKS_PER_STEP) {
+            return Ok(next as u64);
+        }
+        self.registrations.forget(|registration| registration.server == domain);
+        machine.remove_names(domain);
+        Ok(0)
     }
-    specification.with_types(&letters[..length], types).map_err(|_| Error::NotSupported)
+
+    /// Checks that nothing of its predecessor is left in a domain's table, and that others can call nothing of
+    /// it. Stack queues need nothing: every activation comes home by the return portal's normal, abort or dead
+    /// entry.
+    pub fn domain_starts(&mut self, domain: u8) -> Result<(), Error> {
+        self.machine()?.layout().instance(domain)?;
+        if self.maker.is_left(domain) { Err(Error::Busy) } else { Ok(()) }
+    }
+
+    /// Makes one portal of a specification in the client's table, for measuring: it calls the client's own
+    /// return stub. The value is its index.
+    pub fn make_measured(
+        &mut self,
+        client: Client,
+        specification: &Specification,
+        letters: [u8; LETTERS_SIZE],
+    ) -> Result<u64, Error> {
+        let entry = self.machine()?.layout().instance(client.domain)?.stub;
+        let target = Target {
+            kind: Kind::Export(u32::MAX),
+            server: client.domain,
+            owner: 0,
+            constant: 0,
+            specification: Some(*specification),
+        };
+        self.maker.open(client, &target, 1, |_| Entry::plain(letters, entry))
+    }
 }

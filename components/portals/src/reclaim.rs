@@ -1,4 +1,4 @@
-//! Taking back the code of closed blocks, once no invocation stack names it.
+//! Which portal code the invocation stacks name: the code of closed blocks that they do not name can go.
 //!
 //! Nobody can enter a closed block any more, so a name that is not there now never comes. Two looks: the
 //! first takes every word of an invocation stack that looks like an address for a name, saved registers
@@ -6,103 +6,100 @@
 //! portal code into its registers and waits could keep others' blocks for ever. So if a block is
 //! named, the second look walks the frames. That is exact as long as the thread does not run meanwhile.
 
-use crate::component::SCHEDULER;
-use crate::manager::Manager;
-use crate::memory::Memory;
-use cairn::{Error, time};
+use crate::area::{GRANULE, Granules};
+use crate::machine::Machine;
+use cairn_abi::Error;
 use cairn_abi::address::PORTAL_CODE;
-use cairn_abi::thread::{FRAME_RETURN, INVOCATION_LIMIT};
-use cairn_portal::invocation::{Kind, Walk, Words};
-use cairn_portals::area::{GRANULE, Granules};
-use cairn_portals::frames;
+use cairn_abi::thread::{BASE_FRAME, FRAME_RETURN, THREAD_BLOCK_SIZE};
+use cairn_portal::invocation::{Kind, Walk};
 
 /// How often a walk is made again because another thread ran meanwhile.
 const WALKS: usize = 3;
 
-impl Manager {
-    /// Frees the code of closed blocks that no invocation stack names.
-    pub fn reclaim(&mut self) {
-        let Ok(memory) = self.memory() else { return };
-        for exact in [false, true] {
-            if self.blocks.closed() > 0 {
-                self.named = Granules::NONE;
-                let own = time::own_thread();
-                let own_top = self.top(&memory, own).ok();
-                for thread in 0..memory.threads() {
-                    let is_exact = exact
-                        && match thread == own {
-                            true => own_top.is_some_and(|top| self.name_own(&memory, own, top)),
-                            false => self.name_frames(&memory, thread).unwrap_or(false),
-                        };
-                    if !is_exact {
-                        // A thread that does not run has put down where its topmost frame is.
-                        let top = match thread == own {
-                            true => own_top.unwrap_or(INVOCATION_LIMIT),
-                            false => memory.thread_top(thread),
-                        };
-                        self.name_words(&memory, thread, top);
-                    }
-                }
-                self.forget_unnamed();
+/// Where the calling thread is: its own block does not say while it runs, but the portal of its call does
+/// (letter `f`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Running {
+    /// Its index.
+    pub thread: u64,
+    /// Offset in its block of the header of the frame of its call. What lies below does not change while
+    /// the call is inside.
+    pub top: u64,
+}
+
+/// How exactly to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Look {
+    /// Every word that looks like a name.
+    Words,
+    /// The frames, where that can be.
+    Frames,
+}
+
+/// The granules of portal code that are named.
+pub fn names<M: Machine>(machine: &M, running: Running, look: Look, named: &mut Granules) {
+    *named = Granules::NONE;
+    for thread in 0..machine.threads() {
+        let exact = match look {
+            Look::Words => false,
+            Look::Frames if thread == running.thread => {
+                let trap_return = machine.layout().header.trap_return;
+                of_walk(machine, Walk::of_running(machine, trap_return, thread, running.top), named)
             }
-        }
-        self.queues.release_unused(&memory, &self.blocks);
-    }
-
-    fn forget_unnamed(&mut self) {
-        let Manager { blocks, area, named, .. } = self;
-        blocks.forget(
-            |block| !named.any(block.start, block.granules),
-            |block| area.release(block.start, block.granules),
-        );
-    }
-
-    fn name(&mut self, address: u64) {
-        self.named.set(address.wrapping_sub(PORTAL_CODE) / GRANULE);
-    }
-
-    /// Takes every word for a name.
-    fn name_words(&mut self, memory: &Memory, thread: u64, top: u64) {
-        for offset in frames::below(top) {
-            self.name(memory.thread_word(thread, offset));
+            Look::Frames => of_frames(machine, thread, named).unwrap_or(false),
+        };
+        if !exact {
+            // A thread that does not run has put down where its topmost frame is.
+            let top = match thread == running.thread {
+                true => running.top,
+                false => machine.thread_top(thread),
+            };
+            of_words(machine, thread, top, named);
         }
     }
+}
 
-    /// Names what the frames of another thread name; whether these are all.
-    fn name_frames(&mut self, memory: &Memory, thread: u64) -> Result<bool, Error> {
-        if memory.thread_top(thread) == 0 {
-            return Ok(true);
-        }
-        for _ in 0..WALKS {
-            let since = SCHEDULER.running_since()?;
-            // From the next tick on, a switch cannot have the time of the last one.
-            while time::counter() == since {}
-            let walk = Walk::new(memory, memory.header.trap_return, thread);
-            let complete = self.name_walk(memory, walk);
-            if SCHEDULER.running_since()? == since {
-                return Ok(complete);
-            }
-        }
-        Ok(false)
-    }
+fn name(address: u64, named: &mut Granules) {
+    named.set(address.wrapping_sub(PORTAL_CODE) / GRANULE);
+}
 
-    /// The same of the calling thread, whose frames below the topmost one do not change in here.
-    fn name_own(&mut self, memory: &Memory, own: u64, top: u64) -> bool {
-        let walk = Walk::of_running(memory, memory.header.trap_return, own, top);
-        self.name_walk(memory, walk)
+/// Takes every word for a name, up to the header at `top`.
+fn of_words<M: Machine>(machine: &M, thread: u64, top: u64, named: &mut Granules) {
+    for offset in (BASE_FRAME as u64..=top.min(THREAD_BLOCK_SIZE - 8)).step_by(8) {
+        name(machine.thread_word(thread, offset), named);
     }
+}
 
-    /// Whether the walk came to the bottom.
-    fn name_walk(&mut self, memory: &Memory, walk: Walk<'_, Memory>) -> bool {
-        let mut complete = false;
-        for frame in walk {
-            complete = frame.kind == Kind::Base;
-            if matches!(frame.kind, Kind::Call { .. }) {
-                // A dead entry lies in the same block as its return portal.
-                let back = memory.load(frame.header.wrapping_add_signed(FRAME_RETURN));
-                self.name(back.unwrap_or(0));
-            }
-        }
-        complete
+/// Names what the frames of another thread name; whether these are all.
+fn of_frames<M: Machine>(machine: &M, thread: u64, named: &mut Granules) -> Result<bool, Error> {
+    if machine.thread_top(thread) == 0 {
+        return Ok(true);
     }
+    for _ in 0..WALKS {
+        let since = machine.running_since()?;
+        if machine.now() == since {
+            // A switch that comes in this tick would have the time of the last one.
+            continue;
+        }
+        let walk = Walk::new(machine, machine.layout().header.trap_return, thread);
+        let complete = of_walk(machine, walk, named);
+        if machine.running_since()? == since {
+            return Ok(complete);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the walk came to the bottom.
+fn of_walk<M: Machine>(machine: &M, walk: Walk<'_, M>, named: &mut Granules) -> bool {
+    let mut complete = false;
+    for frame in walk {
+        complete = frame.kind == Kind::Base;
+        if matches!(frame.kind, Kind::Call { .. }) {
+            // A dead entry lies in the same block as its return portal.
+            let back = machine.load(frame.header.wrapping_add_signed(FRAME_RETURN));
+            name(back.unwrap_or(0), named);
+        }
+    }
+    complete
 }

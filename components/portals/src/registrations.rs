@@ -1,10 +1,11 @@
 //! What servers registered or published at run time.
 
-use crate::component::NAME_MAXIMUM;
-use cairn::Error;
+use crate::blocks::Kind;
+use cairn_abi::Error;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_portals::blocks::Kind;
 
+/// Most bytes of a name `instance.export`.
+pub const NAME_MAXIMUM: usize = 63;
 /// Most registrations of the system.
 pub const REGISTRATIONS_MAXIMUM: usize = 64;
 /// Most of one server, so that one cannot take them all.

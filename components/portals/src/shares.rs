@@ -47,30 +47,21 @@ impl Shares {
     pub fn of_pool(&self, size: usize) -> usize {
         (size / self.clients.max(1)).max(1)
     }
-
-    /// What one server may have of a client's part for objects: blocks and granules.
-    pub fn objects(&self, client: u8) -> (usize, u16) {
-        (self.blocks.div_ceil(2), self.code[usize::from(client)].size().div_ceil(2))
-    }
 }
 
-/// Who can be a client: who is connected to the portal manager, and who is connected to one of those, which
-/// can make objects for it. `connections` are pairs of client and server.
+/// Who can be a client: who is connected to the portal manager. Nobody else is given portals at run time, since
+/// nobody makes them for who did not ask. `connections` are pairs of client and server.
 pub fn clients(
-    connections: impl Iterator<Item = (u8, u8)> + Clone,
+    connections: impl Iterator<Item = (u8, u8)>,
     manager: u8,
 ) -> [bool; DOMAINS_MAXIMUM] {
-    let mut direct = [false; DOMAINS_MAXIMUM];
+    let mut clients = [false; DOMAINS_MAXIMUM];
     // Its own lock.
-    direct[usize::from(manager)] = true;
-    for (client, server) in connections.clone() {
-        direct[usize::from(client)] |= server == manager;
-    }
-    let mut all = direct;
+    clients[usize::from(manager)] = true;
     for (client, server) in connections {
-        all[usize::from(client)] |= direct[usize::from(server)];
+        clients[usize::from(client)] |= server == manager;
     }
-    all
+    clients
 }
 
 #[cfg(test)]
@@ -107,10 +98,10 @@ mod tests {
     }
 
     #[test]
-    fn clients_are_connected_to_the_manager_or_to_who_is() {
+    fn clients_are_connected_to_the_manager() {
         let connections = [(2, 1), (3, 2), (4, 3), (5, 1), (6, 7)];
         let found = clients(connections.into_iter(), 1);
         let expected: Vec<usize> = (0..DOMAINS_MAXIMUM).filter(|domain| found[*domain]).collect();
-        assert_eq!(expected, [1, 2, 3, 5]);
+        assert_eq!(expected, [1, 2, 5]);
     }
 }

@@ -1,14 +1,14 @@
 //! Portals that were generated before: another one of the same specification is a copy with other
 //! literals, which is several times faster than generating it.
 
-use crate::manager::Entry;
-use cairn::Error;
+use crate::PORTAL_MAXIMUM;
+use crate::crossing::{Entry, with_letters};
+use cairn_abi::Error;
 use cairn_abi::descriptor::LETTERS_SIZE;
 use cairn_portal::generate::{self, Links};
 use cairn_portal::{
     Crossing, GenerateError, Parameters, SemaphoreOperation, Specification, Stack, State,
 };
-use cairn_portals::PORTAL_MAXIMUM;
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Templates that are kept. More than a block has methods, so that making the templates of a block
@@ -125,7 +125,7 @@ impl Templates {
         {
             return Ok(place);
         }
-        let specification = crate::manager::with_letters(*specification, &method.letters, types)?;
+        let specification = with_letters(*specification, &method.letters, types)?;
         let place = self.next;
         let template = &mut self.slots[place];
         // If it fails in the middle, nothing may be found here.

@@ -113,6 +113,9 @@ fn understood(
         Err(Refusal::Number(position, mistake)) => {
             writeln!(screen, "error: `{}`: {}", words[position], mistake.text())?;
         }
+        Err(Refusal::Object) => {
+            writeln!(screen, "error: `{name} {}` makes an object, which only a program can use", method.name)?;
+        }
         Err(Refusal::Letter(letter)) => {
             writeln!(screen, "error: only a program can pass a parameter `{letter}`")?;
         }
@@ -205,7 +208,7 @@ fn registered(name: &Word, words: &[Word], screen: &mut Screen) -> Result {
 }
 
 fn in_registered(name: &Word, first: u32, words: &[Word], screen: &mut Screen) -> Result {
-    let count = imports::PORTALS.served_by(first.into()).map_or(0, |served| (served >> 32) as u32);
+    let count = imports::PORTALS.size(first.into()).unwrap_or(0) as u32;
     let each = |take: &mut dyn FnMut(u32, &Method) -> Result| {
         (first..first + count).try_for_each(|index| {
             let mut result = Ok(());

@@ -48,6 +48,8 @@ pub enum Refusal {
     Number(usize, Mistake),
     /// A letter that only the method's own proxy knows.
     Letter(char),
+    /// The method makes an object, for whoever knows its interface.
+    Object,
 }
 
 impl<'text> Method<'text> {
@@ -68,12 +70,16 @@ impl<'text> Method<'text> {
         Some(Method { name, letters, value: VALUE_UNSIGNED })
     }
 
+    /// The letters but the control word's, and those of the place for an object.
     fn parameters(&self) -> impl Iterator<Item = char> + 'text {
-        self.letters.chars().skip(1)
+        self.letters.chars().skip(if self.value == VALUE_OBJECT { 3 } else { 1 })
     }
 
     /// What to pass, from the words behind the method's name.
     pub fn arguments(&self, words: &[Word]) -> Result<Arguments, Refusal> {
+        if self.value == VALUE_OBJECT {
+            return Err(Refusal::Object);
+        }
         let expected = self.parameters().filter(|letter| matches!(letter, 'i' | 'r')).count();
         if words.len() != expected {
             return Err(Refusal::Count(expected));
@@ -92,7 +98,7 @@ impl<'text> Method<'text> {
                     }
                 }
                 'w' => Argument::Buffer,
-                '=' | 'a' | 't' | 'h' => Argument::Skip,
+                '=' | 'a' | 't' | 'h' | 'f' => Argument::Skip,
                 other => return Err(Refusal::Letter(other)),
             };
             arguments.push(argument).map_err(|_| Refusal::Letter(letter))?;
@@ -126,7 +132,6 @@ impl fmt::Display for Value {
             VALUE_NONE => out.write_str("ok"),
             VALUE_BOOL => write!(out, "{}", word != 0),
             VALUE_SIGNED => write!(out, "{}", word as i64),
-            VALUE_OBJECT => write!(out, "an object, at portal {word}"),
             VALUE_UNSIGNED if word < 10 => write!(out, "{word}"),
             VALUE_UNSIGNED => write!(out, "{word} ({word:#x})"),
             VALUE_PACKED => write!(out, "{word:#x}"),
@@ -210,6 +215,8 @@ mod tests {
             arguments("open carit 1", "name -1").unwrap(),
             [Skip, Text(0), Number(u64::MAX), Skip]
         );
+        assert_eq!(arguments("timer caii 4", "5"), Err(Refusal::Object));
+        assert_eq!(format!("{}", method("timer caii 4")), "timer NUMBER");
         assert_eq!(arguments("fill cw 1", "").unwrap(), [Buffer]);
         assert_eq!(arguments("list ciw 1", "0").unwrap(), [Number(0), Buffer]);
     }

@@ -42,20 +42,36 @@ struct cairn_reply relay_sleep(uint64_t control, uint64_t nanoseconds)
     return (struct cairn_reply){ clock_sleep(CLOCK, nanoseconds), 0 };
 }
 
-/* Opens a timer, and an object for the caller, which knows it by its first portal. */
-struct cairn_reply relay_timer(uint64_t control, uint64_t caller, uint64_t period)
+/* Opens a timer of the clock's: reserves its portals, and has the clock fill them. */
+static int64_t open_timer(uint64_t period, uint32_t *timer)
+{
+    uint64_t place;
+    int64_t status = portals_reserve(PORTALS, CLOCK, TIMER_VERSION, TIMER_SIGNATURE,
+                                     sizeof TIMER_SIGNATURE - 1, &place);
+    if (status != 0)
+        return status;
+    *timer = cairn_place_portal(place);
+    status = clock_timer(CLOCK, place, period);
+    if (status != 0)
+        portals_close(PORTALS, *timer);
+    return status;
+}
+
+/* Opens a timer, and makes an object of it where the caller wants it. */
+struct cairn_reply relay_timer(uint64_t control, uint64_t caller, uint64_t place, uint64_t period)
 {
     (void)control;
     uint32_t timer;
-    int64_t status = clock_timer(CLOCK, period, &timer);
+    int64_t status = open_timer(period, &timer);
     if (status != 0)
         return (struct cairn_reply){ status, 0 };
     static const char interface[] = "Timer";
-    uint64_t first = 0;
-    status = portals_make_object(PORTALS, caller, interface, sizeof interface - 1, timer, &first);
-    if (status != 0)
+    status = portals_make_object(PORTALS, caller, place, interface, sizeof interface - 1, timer);
+    if (status != 0) {
+        timer_close(timer);
         portals_close(PORTALS, timer);
-    return (struct cairn_reply){ status, first };
+    }
+    return (struct cairn_reply){ status, 0 };
 }
 
 /* The portal vouches for the control word: it is what `relay_timer` said. */
@@ -113,8 +129,10 @@ static void run(void)
     static _Alignas(16) unsigned char stack[8192];
     uint64_t thread, periods = 0;
     uint32_t timer;
-    if (portals_lock(PORTALS, &lock) != 0)
+    uint64_t first;
+    if (portals_make_lock(PORTALS, &first) != 0)
         return;
+    lock = (uint32_t)first;
     int64_t status = threads_spawn(THREADS, (uint64_t)beside, (uint64_t)(stack + sizeof stack), 100, 10, &thread);
     for (int times = 0; times < 100; times++)
         count();
@@ -122,11 +140,11 @@ static void run(void)
         status = threads_join(THREADS, thread);
     say("counted by two threads", status == 0 ? counted : (long)status);
 
-    status = clock_timer(CLOCK, 1000000, &timer);
+    status = open_timer(1000000, &timer);
     if (status == 0)
         status = timer_wait(timer, &periods);
     say("waited for a period", status == 0 ? periods > 0 : (long)status);
-    status = clock_timer(CLOCK, 0, &timer);
+    status = open_timer(0, &timer);
     say("no period is an error", status == CAIRN_ERROR_BAD_ARGUMENT);
 }
 

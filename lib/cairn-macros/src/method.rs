@@ -4,7 +4,7 @@ use crate::types::{self, Parameter};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, FnArg, Ident, Pat, TraitItemFn, Type};
+use syn::{Attribute, Error, FnArg, Ident, Pat, Signature, TraitItemFn, Type};
 
 pub struct Method {
     documentation: Vec<Attribute>,
@@ -53,6 +53,7 @@ impl Method {
         if let Some(errors) = errors {
             return Err(errors);
         }
+        check_place(signature, &parameters, &value)?;
         let documentation = item.attrs.clone();
         Ok(Method { documentation, name: signature.ident.clone(), parameters, value, error })
     }
@@ -61,7 +62,9 @@ impl Method {
     pub fn in_trait(&self) -> TokenStream {
         let Method { documentation, name, value, error, .. } = self;
         let parameters = self.parameters.iter().map(|(name, parameter)| match parameter {
-            Parameter::Value(ty) | Parameter::Context(_, ty) => quote!(#name: #ty),
+            Parameter::Value(ty) | Parameter::Context(_, ty) | Parameter::Place(ty) => {
+                quote!(#name: #ty)
+            }
             Parameter::Bytes | Parameter::Text => {
                 quote!(#name: ::cairn::window::ReadWindow<'_>)
             }
@@ -77,12 +80,14 @@ impl Method {
     pub fn in_proxy(&self, number: u32) -> TokenStream {
         let Method { documentation, name, value, error, .. } = self;
         let call = Ident::new("call", Span::mixed_site());
+        let word = Ident::new("word", Span::mixed_site());
         let staging = Ident::new("staging", Span::mixed_site());
         let parameters = self.parameters.iter().filter_map(|(name, parameter)| match parameter {
             Parameter::Value(ty) => Some(quote!(#name: #ty)),
             Parameter::Bytes => Some(quote!(#name: &[u8])),
             Parameter::Text => Some(quote!(#name: &str)),
             Parameter::BytesMut => Some(quote!(#name: &mut [u8])),
+            Parameter::Place(_) => Some(quote!(#name: impl ::cairn::object::Places)),
             Parameter::Context(..) => None,
         });
         let arguments = self.parameters.iter().map(|(name, parameter)| match parameter {
@@ -90,6 +95,7 @@ impl Method {
             Parameter::Bytes => quote!(#call.bytes(&mut #staging, #name);),
             Parameter::Text => quote!(#call.bytes(&mut #staging, #name.as_bytes());),
             Parameter::BytesMut => quote!(#call.bytes_mut(&mut #staging, #name);),
+            Parameter::Place(_) => quote!(#call.skip(); #call.word(#word);),
             Parameter::Context(..) => quote!(#call.skip();),
         });
         let has_buffers = self.parameters.iter().any(|(_, parameter)| {
@@ -98,16 +104,28 @@ impl Method {
         let new_staging =
             has_buffers.then(|| quote!(let mut #staging = ::cairn::expansion::Staging::new();));
         let parts = self.parts();
+        // What comes back of an object is where the client wanted it.
+        let place = self.place();
+        let decoded = if place.is_some() { quote!(()) } else { quote!(#value) };
+        let body = quote! {
+            #new_staging
+            #[allow(unused_mut)]
+            let mut #call = ::cairn::expansion::Arguments::new();
+            #(#arguments)*
+            self.portals.call::<WORDS, #decoded, #error>(#number, #call)
+        };
+        let body = match place {
+            Some(place) => {
+                quote!(::cairn::expansion::with_place(#place, self.portals, |#word| { #body }))
+            }
+            None => body,
+        };
         quote! {
             #(#documentation)*
             #[inline(always)]
             pub fn #name(&self, #(#parameters),*) -> ::core::result::Result<#value, #error> {
                 const WORDS: usize = ::cairn::expansion::words(&[#parts]);
-                #new_staging
-                #[allow(unused_mut)]
-                let mut #call = ::cairn::expansion::Arguments::new();
-                #(#arguments)*
-                self.portals.call::<WORDS, #value, #error>(#number, #call)
+                #body
             }
         }
     }
@@ -125,6 +143,9 @@ impl Method {
                 quote!(let #name = ::cairn::expansion::read_window(&mut #registers);)
             }
             Parameter::BytesMut => quote!(let #name = ::cairn::expansion::write_window(&mut #registers);),
+            Parameter::Place(ty) => {
+                quote_spanned!(ty.span()=> let #name: #ty = ::cairn::expansion::place(&mut #registers);)
+            }
             Parameter::Context(context, ty) => {
                 let decoder = context.decoder();
                 quote_spanned!(ty.span()=> let #name: #ty = ::cairn::expansion::#decoder(&mut #registers);)
@@ -170,6 +191,7 @@ impl Method {
             Parameter::Bytes => shape("&[u8]"),
             Parameter::Text => shape("&str"),
             Parameter::BytesMut => shape("&mut [u8]"),
+            Parameter::Place(_) => shape("Place"),
             Parameter::Context(context, _) => shape(&char::from(context.letter()).to_string()),
         });
         let value = quote_spanned!(value.span()=> <#value as ::cairn::wire::Value>::SHAPE);
@@ -185,6 +207,7 @@ impl Method {
             }
             Parameter::Bytes | Parameter::Text => quote!((b'r', 2)),
             Parameter::BytesMut => quote!((b'w', 2)),
+            Parameter::Place(_) => quote!((b'a', 1), (b'i', 1)),
             Parameter::Context(context, _) => {
                 let letter = context.letter();
                 quote!((#letter, 1))
@@ -192,7 +215,37 @@ impl Method {
         });
         quote!(#(#parts),*)
     }
+
+    /// The name of its parameter of the type `Place`.
+    fn place(&self) -> Option<&Ident> {
+        let mut places = self.parameters.iter();
+        places.find(|(_, parameter)| matches!(parameter, Parameter::Place(_))).map(|(name, _)| name)
+    }
 }
+
+/// A method that returns an object has one place for it, first, where C headers and shells expect it.
+fn check_place(
+    signature: &Signature,
+    parameters: &[(Ident, Parameter)],
+    value: &Type,
+) -> Result<(), Error> {
+    let is_place = |(_, parameter): &&(Ident, Parameter)| matches!(parameter, Parameter::Place(_));
+    let places = parameters.iter().filter(is_place).count();
+    let is_first = parameters.first().is_some_and(|first| is_place(&first));
+    match (types::is_object(value), places) {
+        (false, 0) => Ok(()),
+        (true, 1) if is_first => Ok(()),
+        (true, 0) => Err(Error::new_spanned(value, NO_PLACE)),
+        (false, _) => Err(Error::new_spanned(&signature.inputs, PLACE_WITHOUT_OBJECT)),
+        (true, _) => Err(Error::new_spanned(&signature.inputs, ONE_PLACE)),
+    }
+}
+
+const NO_PLACE: &str = "a client reserves the portals of an object before it calls: make `place: cairn::Place` the first \
+                        parameter (a client passes its import `Portals` there)";
+const ONE_PLACE: &str = "a method that returns an object has one `cairn::Place`, as the first parameter behind `&self`";
+const PLACE_WITHOUT_OBJECT: &str = "a `Place` is where an object goes: return `Result<Object<dyn Interface>, cairn::Error>`, or \
+                                    leave it out";
 
 fn shape(text: &str) -> TokenStream {
     let bytes = proc_macro2::Literal::byte_string(text.as_bytes());

@@ -16,6 +16,8 @@ pub enum Parameter {
     BytesMut,
     /// Filled in by the portal.
     Context(Context, Box<Type>),
+    /// Letters `a` and `i`: where the client wants the object that the method returns.
+    Place(Box<Type>),
 }
 
 /// What a portal fills in.
@@ -23,6 +25,7 @@ pub enum Parameter {
 pub enum Context {
     Caller,
     CallerThread,
+    CallerFrame,
     Now,
     PortalIndex,
 }
@@ -32,6 +35,7 @@ impl Context {
         match self {
             Context::Caller => b'a',
             Context::CallerThread => b't',
+            Context::CallerFrame => b'f',
             Context::Now => b'h',
             Context::PortalIndex => b'=',
         }
@@ -42,6 +46,7 @@ impl Context {
         match self {
             Context::Caller => quote!(caller),
             Context::CallerThread => quote!(caller_thread),
+            Context::CallerFrame => quote!(caller_frame),
             Context::Now => quote!(now),
             Context::PortalIndex => quote!(portal_index),
         }
@@ -52,7 +57,7 @@ impl Parameter {
     /// The words that it takes at least; a struct's are known to the compiler only.
     pub fn least_words(&self) -> usize {
         match self {
-            Parameter::Bytes | Parameter::Text | Parameter::BytesMut => 2,
+            Parameter::Bytes | Parameter::Text | Parameter::BytesMut | Parameter::Place(_) => 2,
             Parameter::Value(_) | Parameter::Context(..) => 1,
         }
     }
@@ -93,6 +98,9 @@ pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
         Type::Path(_) => {
             if let Some(context) = context(ty) {
                 return Ok(Parameter::Context(context, Box::new(ty.clone())));
+            }
+            if last_name(ty).as_deref() == Some("Place") {
+                return Ok(Parameter::Place(Box::new(ty.clone())));
             }
             if last_name(ty).as_deref() == Some("Object") {
                 return Err(Error::new_spanned(
@@ -163,6 +171,11 @@ fn check_value(ty: &Type) -> Result<(), Error> {
         }
         _ => Err(unsupported(ty)),
     }
+}
+
+/// Whether a method with this value returns an object.
+pub fn is_object(value: &Type) -> bool {
+    last_name(value).as_deref() == Some("Object")
 }
 
 fn object(ty: &Type, arguments: &PathArguments) -> Result<(), Error> {
@@ -245,6 +258,7 @@ fn context(ty: &Type) -> Option<Context> {
     match last_name(ty)?.as_str() {
         "Caller" => Some(Context::Caller),
         "CallerThread" => Some(Context::CallerThread),
+        "CallerFrame" => Some(Context::CallerFrame),
         "Now" => Some(Context::Now),
         "PortalIndex" => Some(Context::PortalIndex),
         _ => None,

@@ -12,7 +12,8 @@ pub use cairn_abi::descriptor::{
 };
 
 use crate::Error;
-use crate::component::{Caller, CallerThread, Now, PortalIndex};
+use crate::component::{Caller, CallerFrame, CallerThread, Interface, Now, PortalIndex};
+use crate::object::{Object, Place, Places};
 use crate::window::{ReadWindow, WriteWindow};
 use crate::wire::{MethodError, Value};
 
@@ -55,6 +56,41 @@ pub fn caller_thread(registers: &mut Registers) -> CallerThread {
 #[inline(always)]
 pub fn now(registers: &mut Registers) -> Now {
     Now(registers.word())
+}
+
+/// A parameter with the letter `f`.
+#[inline(always)]
+pub fn caller_frame(registers: &mut Registers) -> CallerFrame {
+    let word = registers.word();
+    let block = cairn_abi::thread::THREAD_BLOCK_SIZE;
+    CallerFrame { thread: (word / block) as u32, offset: (word % block) as u32 }
+}
+
+/// A parameter with the letters `a` and `i`: for whom, and what it reserved.
+#[inline(always)]
+pub fn place(registers: &mut Registers) -> Place {
+    let client = caller(registers);
+    Place::new(client, registers.word())
+}
+
+/// Calls a method that returns an object: reserves a place for it in this component's portal table, for the
+/// server that `server` leads to, and gives that back if the call fails.
+#[inline(always)]
+pub fn with_place<I: ?Sized + Interface, E: MethodError>(
+    places: impl Places,
+    server: Portals,
+    call: impl FnOnce(u64) -> Result<(), E>,
+) -> Result<Object<I>, E> {
+    let word = places.reserve_for::<I>(server.first())?;
+    let object = Object::from_first_portal(Place::index(word));
+    match call(word) {
+        Ok(()) => Ok(object),
+        Err(error) => {
+            // The error that counts is the call's.
+            let _ = places.give_back(object.first_portal());
+            Err(error)
+        }
+    }
 }
 
 /// A parameter with the letter `=`.

@@ -6,21 +6,62 @@ pub use table::ObjectTable;
 
 use crate::Error;
 use crate::call::Portals;
-use crate::component::Interface;
+use crate::component::{Caller, Interface};
 use crate::wire::{HASH_START, Value, hash};
 use cairn_abi::descriptor::VALUE_OBJECT;
-use cairn_abi::domain::PORTALS_MAXIMUM;
 use core::marker::PhantomData;
 
-/// An object as a method returns it: the block of portals that the portal manager made for the
-/// client. `I` is `dyn` and the object's interface.
+/// Parameter of a server's method that returns an object: where the client wants its portals. In its place the
+/// client passes its import `Portals`, which reserves them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    client: Caller,
+    word: u64,
+}
+
+impl Place {
+    /// Bits of an index in the word that names a reservation.
+    const INDEX_BITS: u32 = 16;
+
+    /// What `client` says that it reserved. If it did not, the portal manager makes nothing there.
+    pub const fn new(client: Caller, word: u64) -> Place {
+        Place { client, word }
+    }
+
+    /// Who calls.
+    pub const fn client(self) -> Caller {
+        self.client
+    }
+
+    /// What the portal manager calls the reservation.
+    pub const fn word(self) -> u64 {
+        self.word
+    }
+
+    /// The first of its portals in the client's portal table.
+    pub const fn index(word: u64) -> u32 {
+        (word & ((1 << Self::INDEX_BITS) - 1)) as u32
+    }
+}
+
+/// Who reserves portals for objects in this component's table: the import `Portals`.
+pub trait Places {
+    /// Reserves the portals of an object of the interface `I`, which the server alone can fill that the
+    /// portal at index `server` leads to; the word that names the reservation.
+    fn reserve_for<I: ?Sized + Interface>(&self, server: u32) -> Result<u64, Error>;
+    /// Gives portals back, whether they were filled or not.
+    fn give_back(&self, first_portal: u32) -> Result<(), Error>;
+}
+
+/// An object as a method returns it: a block of portals in the client's table, for which the client asked with
+/// the letters that it knows. `I` is `dyn` and the object's interface.
 pub struct Object<I: ?Sized> {
     first_portal: u32,
     interface: PhantomData<fn() -> *const I>,
 }
 
 impl<I: ?Sized> Object<I> {
-    /// For the server: the block that the portal manager made in the client's portal table.
+    /// The block that the portal manager made.
     #[doc(hidden)]
     pub const fn from_first_portal(first_portal: u32) -> Self {
         Object { first_portal, interface: PhantomData }
@@ -46,18 +87,6 @@ impl<I: ?Sized + Interface> Object<I> {
     }
 }
 
-/// The first index that an object can have in this component's portal table.
-#[cfg(target_arch = "riscv64")]
-fn run_time_portals() -> u64 {
-    crate::environment::startup().run_time_portals
-}
-
-/// On the host there is no table, so this is the least that it can be.
-#[cfg(not(target_arch = "riscv64"))]
-fn run_time_portals() -> u64 {
-    cairn_abi::domain::PORTAL_FIRST_IMPORT as u64
-}
-
 impl<I: ?Sized> Clone for Object<I> {
     fn clone(&self) -> Self {
         *self
@@ -74,23 +103,18 @@ impl<I: ?Sized> core::fmt::Debug for Object<I> {
 
 impl<I: ?Sized + Interface> Value for Object<I> {
     const KIND: u32 = VALUE_OBJECT;
-    const BITS: u32 = u32::BITS;
+    const BITS: u32 = 0;
     // The name, not the version: an object may return objects of its own interface.
     const SHAPE: u64 = hash(hash(HASH_START, b"Object"), I::NAME.as_bytes());
 
+    /// The client knows where its object is: it reserved the place.
     #[inline(always)]
     fn into_word(self) -> u64 {
-        u64::from(self.first_portal)
+        0
     }
+    /// So a word says nothing of an object, whoever sends it.
     #[inline(always)]
-    fn from_word(word: u64) -> Result<Self, Error> {
-        // A server says it, and may be hostile: nothing below is an object, but the return portal and
-        // what the description gave this component for itself.
-        let table = run_time_portals()..PORTALS_MAXIMUM as u64;
-        let last = word.checked_add(I::DESCRIPTOR.method_count.saturating_sub(1).into());
-        if !table.contains(&word) || !last.is_some_and(|last| table.contains(&last)) {
-            return Err(Error::Malformed);
-        }
-        Ok(Object::from_first_portal(word as u32))
+    fn from_word(_word: u64) -> Result<Self, Error> {
+        Err(Error::Malformed)
     }
 }

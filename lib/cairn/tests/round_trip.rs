@@ -7,9 +7,10 @@ use cairn::abi::descriptor::{
 };
 use cairn::call::host::answer_with;
 use cairn::component::{Interface, Provider};
-use cairn::object::ObjectTable;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, CallerThread, Error, Now, Object, PortalIndex};
+use cairn::object::{ObjectTable, Places};
+use cairn::{Caller, CallerFrame, CallerThread, Error, Now, Object, Place, PortalIndex};
+use std::cell::Cell;
 use std::sync::Mutex;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
@@ -49,11 +50,12 @@ trait Sample {
         &self,
         thread: CallerThread,
         now: Now,
+        frame: CallerFrame,
         index: PortalIndex,
         word: u64,
     ) -> Result<u64, Error>;
     fn disk(&self, which: i64) -> Result<(), DiskError>;
-    fn open(&self) -> Result<Object<dyn Counter>, Error>;
+    fn open(&self, place: Place, number: u64) -> Result<Object<dyn Counter>, Error>;
     fn nothing(&self) -> Result<(), Error>;
     fn many(&self, a: u8, b: u16, c: u32, d: u64, e: usize, f: i64, g: isize)
     -> Result<u64, Error>;
@@ -103,10 +105,12 @@ impl Sample for Server {
         &self,
         thread: CallerThread,
         now: Now,
+        frame: CallerFrame,
         index: PortalIndex,
         word: u64,
     ) -> Result<u64, Error> {
         assert_eq!((thread, now, index), (CallerThread(8), Now(9), PortalIndex(10)));
+        assert_eq!(frame, CallerFrame { thread: 8, offset: 0x40 });
         Ok(word)
     }
     fn disk(&self, which: i64) -> Result<(), DiskError> {
@@ -117,8 +121,10 @@ impl Sample for Server {
             _ => Err(Error::Busy.into()),
         }
     }
-    fn open(&self) -> Result<Object<dyn Counter>, Error> {
-        Ok(Object::from_first_portal(100))
+    fn open(&self, place: Place, number: u64) -> Result<Object<dyn Counter>, Error> {
+        assert_eq!((place.client(), place.word()), (Caller(7), PLACE));
+        // Whatever it says, the client has it where it wanted it.
+        if number == 0 { Err(Error::Busy) } else { Ok(Object::from_first_portal(number as u32)) }
     }
     fn nothing(&self) -> Result<(), Error> {
         Ok(())
@@ -203,6 +209,7 @@ fn connect() -> SampleProxy {
                 b'a' => words[register] = 7,
                 b't' => words[register] = 8,
                 b'h' => words[register] = 9,
+                b'f' => words[register] = 8 << 12 | 0x40,
                 b'=' => words[register] = 10,
                 _ => {}
             }
@@ -233,9 +240,50 @@ fn values_arrive_and_come_back() {
     assert_eq!(proxy.context(11), Ok(11));
     assert_eq!(proxy.nothing(), Ok(()));
     assert_eq!(proxy.many(1, 2, 3, 4, 5, -6, -7), Ok(1));
-    assert_eq!(proxy.open().unwrap().first_portal(), 100);
-    assert_eq!(proxy.open().unwrap().proxy(), CounterProxy::at(100));
-    assert_eq!(proxy.open().unwrap().proxy_minimal(), CounterProxy::at_minimal(100));
+}
+
+/// What the reservation is called: index 40, and what tells it from others.
+const PLACE: u64 = 3 << 16 | 40;
+
+/// Plays the portal manager.
+#[derive(Default)]
+struct Manager {
+    refuses: bool,
+    given_back: Cell<Option<u32>>,
+}
+
+impl Places for &Manager {
+    fn reserve_for<I: ?Sized + Interface>(&self, server: u32) -> Result<u64, Error> {
+        assert_eq!((I::NAME, server), ("Counter", 16));
+        if self.refuses { Err(Error::Exhausted) } else { Ok(PLACE) }
+    }
+    fn give_back(&self, first_portal: u32) -> Result<(), Error> {
+        self.given_back.set(Some(first_portal));
+        Ok(())
+    }
+}
+
+#[test]
+fn an_object_is_where_its_client_reserved_a_place() {
+    let proxy = connect();
+    let manager = Manager::default();
+    for claimed in [1, 100, u64::MAX] {
+        let object = proxy.open(&manager, claimed).unwrap();
+        assert_eq!(object.first_portal(), 40);
+        assert_eq!(object.proxy(), CounterProxy::at(40));
+        assert_eq!(object.proxy_minimal(), CounterProxy::at_minimal(40));
+    }
+    assert_eq!(manager.given_back.take(), None);
+    assert_eq!(proxy.open(&manager, 0).err(), Some(Error::Busy));
+    assert_eq!(manager.given_back.take(), Some(40));
+    let manager = Manager { refuses: true, ..Manager::default() };
+    assert_eq!(proxy.open(&manager, 1).err(), Some(Error::Exhausted));
+    assert_eq!(manager.given_back.take(), None);
+    // A hostile server's value is not looked at.
+    for value in [0, 1, 512, u64::MAX] {
+        answer_with(move |_, _| Reply { status: 0, value });
+        assert_eq!(proxy.open(&Manager::default(), 1).unwrap().first_portal(), 40);
+    }
 }
 
 #[test]
@@ -292,14 +340,6 @@ fn a_hostile_server_gets_malformed() {
         assert_eq!(proxy.invert(true), Err(Error::Malformed));
         assert_eq!(proxy.mode(Mode::Slow), Err(Error::Malformed));
     }
-    // An object that is the return portal, an import, or behind the end of the table.
-    for value in [0, 1, 15, 512, 513, u64::from(u32::MAX), 1 << 32 | 100, u64::MAX] {
-        answer_with(move |_, _| Reply { status: 0, value });
-        assert_eq!(proxy.open().err(), Some(Error::Malformed), "{value}");
-    }
-    // Whose last portal would be.
-    answer_with(|_, _| Reply { status: 0, value: 511 });
-    assert_eq!(proxy.open().is_ok(), CounterProxy::METHODS == 1);
     answer_with(|index, _| Reply { status: 0, value: u64::from(index > u64::from(u32::MAX)) });
     assert_eq!(
         SampleProxy::at(u32::MAX).invert(true),
@@ -308,7 +348,6 @@ fn a_hostile_server_gets_malformed() {
     );
     answer_with(|_, _| Reply { status: 0, value: 1 << 32 });
     assert_eq!(proxy.negate(1), Err(Error::Malformed));
-    assert!(proxy.open().is_err());
     answer_with(|_, _| Reply { status: 0, value: 1 << 56 });
     assert_eq!(
         proxy.point(Point { x: 0, y: 0, on: true }, Pair(Mode::Slow, 0)),
@@ -340,9 +379,9 @@ fn descriptor_says_letters_and_values() {
         ("pair", "ci", VALUE_PACKED),
         ("say", "cr", VALUE_NONE),
         ("fill", "cawi", VALUE_UNSIGNED),
-        ("context", "cth=i", VALUE_UNSIGNED),
+        ("context", "cthf=i", VALUE_UNSIGNED),
         ("disk", "ci", VALUE_NONE),
-        ("open", "c", VALUE_OBJECT),
+        ("open", "caii", VALUE_OBJECT),
         ("nothing", "c", VALUE_NONE),
         ("many", "ciiiiiii", VALUE_UNSIGNED),
     ];

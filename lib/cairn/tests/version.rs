@@ -42,7 +42,7 @@ mod shapes {
 macro_rules! version {
     ($($method:tt)*) => {{
         #[allow(unused_imports)]
-        use cairn::{Caller, Error, Now, Object};
+        use cairn::{Caller, Error, Now, Object, Place};
         use shapes::*;
         #[cairn::interface]
         #[allow(dead_code)]
@@ -74,8 +74,8 @@ fn every_change_of_a_signature_changes_the_version() {
         { fn one(&self) -> Result<(), other::Failure>; }
         { fn one(&self) -> Result<Mode, Error>; }
         { fn one(&self) -> Result<other::Mode, Error>; }
-        { fn one(&self) -> Result<Object<dyn First>, Error>; }
-        { fn one(&self) -> Result<Object<dyn Second>, Error>; }
+        { fn one(&self, p: Place) -> Result<Object<dyn First>, Error>; }
+        { fn one(&self, p: Place) -> Result<Object<dyn Second>, Error>; }
         { fn one(&self, a: u64) -> Result<(), Error>; }
         { fn one(&self, a: u32) -> Result<(), Error>; }
         { fn one(&self, a: u32, b: u64) -> Result<(), Error>; }

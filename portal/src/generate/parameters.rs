@@ -24,6 +24,7 @@ pub(super) fn parameters(
             Letter::Domain => code.emit(&stencil::DOMAIN[position])?,
             Letter::Thread => code.emit(&stencil::THREAD[position])?,
             Letter::Time => code.emit(&stencil::TIME[position])?,
+            Letter::Frame => code.emit(&stencil::FRAME[position])?,
             Letter::Read | Letter::Write => {
                 let service =
                     if *letter == Letter::Read { SERVICE_OPEN_READ } else { SERVICE_OPEN_WRITE };

@@ -398,7 +398,7 @@ fn every_length_of_a_copy() {
 
 #[test]
 fn run_to_completion_calls() {
-    for letters in ["", "c", "ciii", "=athic", "iiiiiiii"] {
+    for letters in ["", "c", "ciii", "=athicf", "iiiiiiii"] {
         let mut world = World::new(7);
         let connection = world.connect(&format!("rp{letters}"), CLIENT, SCHEDULER);
         for _ in 0..3 {

@@ -42,9 +42,14 @@ pub fn header(interface: &InterfaceDescriptor) -> String {
          /* Portals that an import of it takes. */\n\
          #define {upper}_METHODS {count}\n\
          \n\
+         /* What a client of it knows, for portals_open (the letters) and portals_reserve (all of it). */\n\
+         #define {upper}_VERSION UINT64_C(0x{version:016x})\n\
+         #define {upper}_LETTERS \"{letters}\"\n\
+         #define {upper}_SIGNATURE \"{name} \" {upper}_LETTERS\n\
+         \n\
          /* What a component's descriptor says of it. */\n\
          #define {upper}_INTERFACE {{ \\\n    \
-             \"{name}\", UINT64_C(0x{version:016x}), {upper}_METHODS, {{ \\\n{descriptors} \\\n    }} \\\n}}\n\
+             \"{name}\", {upper}_VERSION, {upper}_METHODS, {{ \\\n{descriptors} \\\n    }} \\\n}}\n\
          \n\
          /* Calls. They return zero, a positive error code of the method, or a negative CAIRN_ERROR_*. */\n\
          \n\
@@ -57,6 +62,7 @@ pub fn header(interface: &InterfaceDescriptor) -> String {
          #endif\n",
         count = methods.len(),
         version = interface.version,
+        letters = methods.iter().map(|method| format!("{} ", method.letters)).collect::<String>(),
         descriptors = descriptors.join(", \\\n"),
         callers = callers.join("\n"),
         prototypes = prototypes.join(" \\\n"),

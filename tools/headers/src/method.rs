@@ -5,6 +5,8 @@ use cairn_abi::descriptor::{
     VALUE_UNSIGNED, name_text,
 };
 
+/// Of a method that returns an object: the letter that is the place for it.
+const PLACE: usize = 2;
 /// Argument registers behind the control word.
 const REGISTERS: usize = 7;
 
@@ -50,7 +52,12 @@ impl<'descriptor> Method<'descriptor> {
                 'a' => Parameter::Context("caller"),
                 't' => Parameter::Context("thread"),
                 'h' => Parameter::Context("now"),
+                'f' => Parameter::Context("frame"),
                 '=' => Parameter::Context("portal"),
+                // Behind the client's domain: where that wants the object.
+                _ if descriptor.value == VALUE_OBJECT && number == PLACE => {
+                    Parameter::Word("place".into())
+                }
                 _ => Parameter::Word(format!("word{number}")),
             })
             .collect();
@@ -73,10 +80,10 @@ impl<'descriptor> Method<'descriptor> {
     /// C type of the value; none: the method returns nothing.
     fn value_type(&self) -> Option<&'static str> {
         match self.value {
-            VALUE_NONE => None,
+            // An object is where the client wanted it.
+            VALUE_NONE | VALUE_OBJECT => None,
             VALUE_SIGNED => Some("int64_t"),
             VALUE_BOOL => Some("bool"),
-            VALUE_OBJECT => Some("uint32_t"),
             _ => Some("uint64_t"),
         }
     }

@@ -20,13 +20,14 @@ fn everything() -> InterfaceDescriptor {
     let mut interface = InterfaceDescriptor {
         name: name("BlockDevice"),
         version: 1,
-        method_count: 5,
+        method_count: 6,
         ..InterfaceDescriptor::EMPTY
     };
     let methods = [
         ("words", "ciiiiiii", VALUE_SIGNED),
         ("bytes", "crwr", VALUE_BOOL),
-        ("context", "c=athi", VALUE_OBJECT),
+        ("context", "c=athf", VALUE_SIGNED),
+        ("object", "caii", VALUE_OBJECT),
         ("packed", "c", VALUE_PACKED),
         ("nothing", "cw", 0),
     ];

@@ -2,7 +2,7 @@
 #![deny(warnings)]
 
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, Error, Object};
+use cairn::{Caller, Error, Object, Place};
 
 pub mod disk {
     #[derive(Clone, Copy, Debug, cairn::MethodError)]
@@ -20,7 +20,7 @@ pub mod disk {
         /// How much of it there is.
         fn size(&self) -> Result<u64, DiskError>;
         /// An object can return objects of its own interface.
-        fn part(&self, name: &str) -> Result<cairn::Object<dyn Disk>, cairn::Error>;
+        fn part(&self, place: cairn::Place, name: &str) -> Result<cairn::Object<dyn Disk>, cairn::Error>;
     }
 }
 
@@ -28,7 +28,7 @@ pub mod disk {
 trait Private {
     fn call(&self, registers: u64, control: u64, server: u64) -> Result<u64, Error>;
     fn text(&self, caller: Caller, words: &str) -> core::result::Result<(), cairn::Error>;
-    fn fill(&self, entries: &mut [u8]) -> Result<Object<dyn disk::Disk>, Error>;
+    fn fill(&self, word: Place, entries: &mut [u8]) -> Result<Object<dyn disk::Disk>, Error>;
 }
 
 struct Server;
@@ -41,7 +41,7 @@ impl Private for Server {
     fn text(&self, _caller: Caller, _words: ReadWindow<'_>) -> Result<(), Error> {
         Ok(())
     }
-    fn fill(&self, _entries: WriteWindow<'_>) -> Result<Object<dyn disk::Disk>, Error> {
+    fn fill(&self, _word: Place, _entries: WriteWindow<'_>) -> Result<Object<dyn disk::Disk>, Error> {
         Err(Error::NotSupported)
     }
 }

@@ -3,7 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 use cairn_test_hostile_nest::{Holder, Token};
 
 struct Server;
@@ -34,7 +34,7 @@ impl Holder for Server {
         imports::HOLDER.holding()
     }
 
-    fn token(&self, _caller: Caller, _number: u64) -> Result<Object<dyn Token>, Error> {
+    fn token(&self, _place: Place, _number: u64) -> Result<Object<dyn Token>, Error> {
         Err(Error::NotSupported)
     }
 }

@@ -6,7 +6,7 @@
 use cairn::object::ObjectTable;
 use cairn::sync::Mutex;
 use cairn::time::{now, ticks};
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 use cairn_interfaces::{Portals, Threads};
 use cairn_test_hostile_nest::{Holder, Hop, Token};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -47,9 +47,9 @@ impl Holder for Server {
         Ok(HOLDING.load(Relaxed))
     }
 
-    fn token(&self, caller: Caller, number: u64) -> Result<Object<dyn Token>, Error> {
+    fn token(&self, place: Place, number: u64) -> Result<Object<dyn Token>, Error> {
         let control = NUMBERS.insert(Number(number))?;
-        imports::PORTALS.grant(caller, control)
+        imports::PORTALS.grant(place, control)
     }
 }
 

@@ -197,15 +197,18 @@ fn middle(judge: &mut Judge) {
 fn object(judge: &mut Judge) {
     let name = "an object's portal after its server was started again";
     let before = measure();
-    let object = imports::HOLDER.token(7);
+    let object = imports::HOLDER.token(imports::PORTALS, 7);
     judge.expect(name, object.and_then(|object| object.proxy().number()), Ok(7));
     restart_holder();
     judge.expect(name, object.and_then(|object| object.proxy().number()), Err(Error::NoPortal));
-    // The successor's object may get the same portals.
-    let next = imports::HOLDER.token(8);
+    // The successor's object gets other portals: those of the first lead nowhere until they are closed.
+    let next = imports::HOLDER.token(imports::PORTALS, 8);
     judge.expect(name, next.and_then(|object| object.proxy().number()), Ok(8));
-    let closed = next.and_then(|object| imports::PORTALS.close(object.first_portal().into()));
-    judge.expect(name, closed, Ok(()));
+    judge.expect(name, object.and_then(|object| object.proxy().number()), Err(Error::NoPortal));
+    for made in [object, next] {
+        let closed = made.and_then(|object| imports::PORTALS.close(object.first_portal().into()));
+        judge.expect(name, closed, Ok(()));
+    }
     judge.expect(name, next.and_then(|object| object.proxy().number()), Err(Error::NoPortal));
     // As it was: with its lock.
     judge.expect(name, imports::HOLDER.hold(0), Ok(1));

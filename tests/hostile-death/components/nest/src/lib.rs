@@ -2,7 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 
 /// Holds calls, with a lock.
 #[cairn::interface]
@@ -14,7 +14,7 @@ pub trait Holder {
     /// How many calls hold the lock now.
     fn holding(&self) -> Result<u64, Error>;
     /// Makes an object.
-    fn token(&self, caller: Caller, number: u64) -> Result<Object<dyn Token>, Error>;
+    fn token(&self, place: Place, number: u64) -> Result<Object<dyn Token>, Error>;
 }
 
 /// An object.

@@ -8,7 +8,7 @@
 
 use cairn::registers::Registers;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, Error, Object, environment};
+use cairn::{Error, Object, Place, environment};
 use cairn_interfaces::{Console, InterruptProxy, SemaphoreProxy, Terminal};
 use cairn_test_hostile_beat::{Storm, mode};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -89,7 +89,7 @@ impl Console for Server {
         Err(Error::NotSupported)
     }
 
-    fn open(&self, _caller: Caller) -> Result<Object<dyn Terminal>, Error> {
+    fn open(&self, _place: Place) -> Result<Object<dyn Terminal>, Error> {
         Err(Error::NotSupported)
     }
 }

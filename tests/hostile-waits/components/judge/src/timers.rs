@@ -16,7 +16,7 @@ const TIMERS: usize = 8;
 type Opened = Result<Object<dyn Timer>, Error>;
 
 fn open(period: u64) -> Opened {
-    CLOCK.timer(period)
+    CLOCK.timer(PORTALS, period)
 }
 
 /// Its portals go, whatever became of it.

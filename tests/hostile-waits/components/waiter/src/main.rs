@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::{Error, environment};
-use cairn_interfaces::{Clock, Console};
+use cairn_interfaces::{Clock, Console, Portals};
 use cairn_test_hostile_places::{Keeper, Waiter};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -15,7 +15,7 @@ static SERVER: Server = Server { waiting: AtomicU64::new(0) };
 
 cairn::component! {
     name: "hostile-waiter",
-    imports: { console: Console, clock: Clock, keeper: Keeper },
+    imports: { console: Console, clock: Clock, keeper: Keeper, portals: Portals },
     exports: { waiter: Waiter = SERVER },
     main: main,
 }
@@ -28,7 +28,7 @@ const FOR_EVER: u64 = 10_000_000_000_000_000_000;
 fn main() {
     if environment::argument() == "timer" {
         for _ in 1..TIMERS {
-            imports::CLOCK.timer(FOR_EVER).expect("a timer");
+            imports::CLOCK.timer(imports::PORTALS, FOR_EVER).expect("a timer");
         }
     }
     let _ = SERVER.wait();
@@ -40,7 +40,7 @@ impl Waiter for Server {
         match environment::argument() {
             "console" => imports::CONSOLE.read_line(&mut [0; 64]).map(|length| length as u64),
             "sleep" => imports::CLOCK.sleep(FOR_EVER).map(|()| 0),
-            "timer" => imports::CLOCK.timer(FOR_EVER)?.proxy().wait(),
+            "timer" => imports::CLOCK.timer(imports::PORTALS, FOR_EVER)?.proxy().wait(),
             _ => imports::KEEPER.keep(),
         }
     }

@@ -2,7 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 
 /// Open to everyone.
 #[cairn::interface]
@@ -12,11 +12,11 @@ pub trait Service {
     /// The sum of bytes, which come through a copy or a window.
     fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
     /// Makes an object for the caller.
-    fn counter(&self, caller: Caller, first: u64) -> Result<Object<dyn Counter>, Error>;
-    /// Says that the portals from `index` on are an object.
-    fn claim(&self, index: u64) -> Result<Object<dyn Counter>, Error>;
-    /// Tries to make an object for a domain that did not call.
-    fn counter_for(&self, victim: u64) -> Result<u64, Error>;
+    fn counter(&self, place: Place, first: u64) -> Result<Object<dyn Counter>, Error>;
+    /// Says that it made an object, and makes none.
+    fn claim(&self, place: Place) -> Result<Object<dyn Counter>, Error>;
+    /// Tries to make an object for a domain that reserved no place for one.
+    fn counter_for(&self, victim: u64, place: u64) -> Result<(), Error>;
     /// Takes the portals of a counter back; the value is how many blocks.
     fn end_counter(&self, control: u64) -> Result<u64, Error>;
     /// Takes back what `client` opened of `slow`.

@@ -5,7 +5,7 @@
 
 use cairn::object::ObjectTable;
 use cairn::window::ReadWindow;
-use cairn::{Caller, Error, Object};
+use cairn::{Error, Object, Place};
 use cairn_abi::descriptor::Reply;
 use cairn_interfaces::{Portals, SemaphoreProxy};
 use cairn_test_portals_contract::{Counter, Harmless, Late, Service, Slow};
@@ -73,22 +73,22 @@ impl Service for Server {
         Ok(sum)
     }
 
-    fn counter(&self, caller: Caller, first: u64) -> Result<Object<dyn Counter>, Error> {
+    fn counter(&self, place: Place, first: u64) -> Result<Object<dyn Counter>, Error> {
         let control =
             COUNTERS.insert(Count { next: AtomicU64::new(first), control: AtomicU64::new(0) })?;
         COUNTERS.with(control, |count| count.control.store(control, Ordering::Relaxed))?;
-        imports::PORTALS.grant(caller, control).inspect_err(|_| {
+        imports::PORTALS.grant(place, control).inspect_err(|_| {
             // Nobody knows it.
             let _ = COUNTERS.remove(control);
         })
     }
 
-    fn claim(&self, index: u64) -> Result<Object<dyn Counter>, Error> {
-        Ok(Object::from_first_portal(index as u32))
+    fn claim(&self, _place: Place) -> Result<Object<dyn Counter>, Error> {
+        Ok(Object::from_first_portal(0))
     }
 
-    fn counter_for(&self, victim: u64) -> Result<u64, Error> {
-        imports::PORTALS.make_object(victim, "Counter", 0)
+    fn counter_for(&self, victim: u64, place: u64) -> Result<(), Error> {
+        imports::PORTALS.make_object(victim, place, "Counter", 0)
     }
 
     fn end_counter(&self, control: u64) -> Result<u64, Error> {

@@ -4,18 +4,18 @@
 #![forbid(unsafe_code)]
 
 use cairn::{Error, environment, time};
-use cairn_interfaces::{Console, TerminalProxy, Threads};
+use cairn_interfaces::{Console, Portals, TerminalProxy, Threads};
 
 const LINES: u64 = 20;
 
 cairn::component! {
     name: "clerk",
-    imports: { console: Console, threads: Threads },
+    imports: { console: Console, threads: Threads, portals: Portals },
     main: main,
 }
 
 fn open() -> TerminalProxy {
-    imports::CONSOLE.open().expect("open").proxy()
+    imports::CONSOLE.open(imports::PORTALS).expect("open").proxy()
 }
 
 fn main() {

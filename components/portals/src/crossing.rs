@@ -1,0 +1,112 @@
+//! What one portal is made of, and its words.
+
+use crate::blocks::Kind;
+use crate::machine::Layout;
+use cairn_abi::Error;
+use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
+use cairn_abi::descriptor::LETTERS_SIZE;
+use cairn_abi::domain::portal_table;
+use cairn_abi::record::{Instance, Method};
+use cairn_abi::semaphore::semaphore_word;
+use cairn_portal::{Crossing, End, Parameters, SemaphoreOperation, Specification};
+use core::sync::atomic::{AtomicI64, Ordering};
+
+/// To what a block of portals leads.
+#[derive(Clone, Copy)]
+pub struct Target {
+    /// What it leads to.
+    pub kind: Kind,
+    /// The domain that serves it.
+    pub server: u8,
+    /// The domain with whose death the block ends, or zero.
+    pub owner: u8,
+    /// `c`.
+    pub constant: u64,
+    /// Stack and state; `None`: what every client gets.
+    pub specification: Option<Specification>,
+}
+
+/// One method of a block.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    /// Its letters.
+    pub letters: [u8; LETTERS_SIZE],
+    /// Its entry point.
+    pub entry: u64,
+    /// Of a semaphore: which of the hybrid portals.
+    pub operation: Option<SemaphoreOperation>,
+}
+
+impl Entry {
+    /// An entry point that nothing stands in for.
+    pub fn plain(letters: [u8; LETTERS_SIZE], entry: u64) -> Entry {
+        Entry { letters, entry, operation: None }
+    }
+
+    /// Of a method of the description.
+    pub fn of(method: &Method) -> Entry {
+        Entry::plain(method.letters, method.entry)
+    }
+}
+
+/// Copies code, four words at a time: most of what making a portal costs.
+pub fn copy(words: &[AtomicI64], code: &[u64]) {
+    let (words, words_rest) = words.as_chunks::<4>();
+    let (code, code_rest) = code.as_chunks::<4>();
+    for (words, code) in words.iter().zip(code) {
+        for (word, value) in words.iter().zip(code) {
+            word.store(*value as i64, Ordering::Relaxed);
+        }
+    }
+    for (word, value) in words_rest.iter().zip(code_rest) {
+        word.store(*value as i64, Ordering::Relaxed);
+    }
+}
+
+/// What is the same for all methods of a block, but the stack queue.
+/// It is filled in where it is, since it is long.
+pub fn describe_crossing(
+    crossing: &mut Crossing,
+    layout: &Layout,
+    client: u8,
+    target: &Target,
+) -> Result<(), Error> {
+    let (caller, callee) = (layout.instance(client)?, layout.instance(target.server)?);
+    let stack = match caller.stack_group {
+        u32::MAX => 0,
+        group => STACK_GROUPS + u64::from(group) * STACK_GROUP_SIZE,
+    };
+    (crossing.source, crossing.source_size, crossing.source_entry) = match target.kind {
+        Kind::Semaphore(index) => (semaphore_word(index.into()), 0, 0),
+        _ => (region(caller.number), caller.entries_span, caller.entries),
+    };
+    (crossing.caller, crossing.callee) = (end(caller), end(callee));
+    crossing.stub = callee.stub;
+    crossing.constant = target.constant;
+    crossing.stack = stack;
+    crossing.services = layout.header.services;
+    crossing.asids = layout.header.asid_bits != 0;
+    crossing.longest_execution = layout.longest_execution(target.kind);
+    Ok(())
+}
+
+fn end(instance: &Instance) -> End {
+    End {
+        domain: instance.number.into(),
+        satp: instance.satp,
+        table: portal_table(instance.number as usize),
+    }
+}
+
+/// The specification of one method. Letters may come from an untrusted server.
+pub fn with_letters(
+    specification: Specification,
+    letters: &[u8; LETTERS_SIZE],
+    types: &Parameters,
+) -> Result<Specification, Error> {
+    let length = letters.iter().position(|letter| *letter == 0).unwrap_or(LETTERS_SIZE);
+    if letters[length..].iter().any(|letter| *letter != 0) {
+        return Err(Error::BadArgument);
+    }
+    specification.with_types(&letters[..length], types).map_err(|_| Error::NotSupported)
+}

@@ -1,0 +1,114 @@
+//! What the manager reaches: the layout's tables, what the nucleus trusts, and the two components that it calls.
+//! The component has the real one, the tests one of their own.
+
+use crate::blocks::Kind;
+use cairn_abi::Error;
+use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION};
+use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
+use cairn_abi::thread::FIELD_FRAME;
+use cairn_portal::invocation::Words;
+use core::sync::atomic::AtomicI64;
+
+/// Tables of the layout's record.
+#[derive(Clone, Copy)]
+pub struct Layout {
+    /// The record's beginning.
+    pub header: &'static Header,
+    /// By number from 1.
+    pub instances: &'static [Instance],
+    /// Of all instances.
+    pub exports: &'static [Export],
+    /// Of all exports.
+    pub methods: &'static [Method],
+    /// Of the description's connections.
+    pub portals: &'static [Portal],
+    /// Stacks of callees.
+    pub activations: &'static [Activation],
+    /// Of all devices.
+    pub interrupts: &'static [Interrupt],
+}
+
+impl Layout {
+    /// The instance with this number.
+    pub fn instance(&self, number: u8) -> Result<&'static Instance, Error> {
+        let number = u32::from(number);
+        // They are numbered from 1, in order.
+        let guess = self.instances.get((number as usize).wrapping_sub(1));
+        guess.filter(|instance| instance.number == number).ok_or(Error::BadArgument)
+    }
+
+    /// An export.
+    pub fn export(&self, number: usize) -> Result<&'static Export, Error> {
+        self.exports.get(number).ok_or(Error::NotFound)
+    }
+
+    /// Methods of an export.
+    pub fn methods_of(&self, export: &Export) -> &'static [Method] {
+        let first = export.first_method as usize;
+        self.methods.get(first..first + export.method_count as usize).unwrap_or(&[])
+    }
+
+    /// The longest execution that the export of a block declares, in ticks; zero: none.
+    pub fn longest_execution(&self, kind: Kind) -> u64 {
+        let (Kind::Export(number) | Kind::Object(number, _)) = kind else { return 0 };
+        let nanoseconds =
+            self.exports.get(number as usize).map_or(0, |export| export.longest_execution);
+        if nanoseconds == 0 {
+            return 0;
+        }
+        (u128::from(nanoseconds) * u128::from(self.header.time_base)).div_ceil(1_000_000_000) as u64
+    }
+}
+
+/// The machine, as far as the manager reaches it.
+pub trait Machine: Words + Copy {
+    /// The layout's tables.
+    fn layout(&self) -> &Layout;
+
+    /// Portal code at an address, for writing.
+    fn code(&self, address: u64, size: usize) -> &[AtomicI64];
+    /// An entry of a portal table.
+    fn entry(&self, domain: u8, index: usize) -> u64;
+    /// Writes an entry of a portal table, behind all that was written before.
+    fn set_entry(&self, domain: u8, index: usize, code: u64);
+    /// A word of a domain block, by its offset from the portal table.
+    fn domain_word(&self, domain: u8, offset: i64) -> u64;
+    /// Makes a stack queue of these activations. Nothing may use it.
+    fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>);
+    /// Threads that there may be.
+    fn threads(&self) -> u64;
+    /// A word of a thread's block.
+    fn thread_word(&self, thread: u64, offset: u64) -> u64;
+    /// Lets the hart see new portal code.
+    fn fence_instruction(&self) -> Result<(), Error>;
+
+    /// The time.
+    fn now(&self) -> u64;
+    /// The time since when the calling thread runs.
+    fn running_since(&self) -> Result<u64, Error>;
+    /// Has the scheduler make a semaphore, with a first value, or a lock (`None`) of `owner`'s; its index.
+    fn allocate(&self, owner: u8, initial: Option<u64>) -> Result<u64, Error>;
+    /// Has the scheduler end a semaphore or a lock of `owner`'s: `Busy` while threads wait for it.
+    fn free(&self, owner: u8, kind: Kind) -> Result<(), Error>;
+
+    /// Has the name server add a name; its number.
+    fn add_name(&self, server: u8, name: &str, policy: &str) -> Result<u64, Error>;
+    /// Has the name server take a name back; its number.
+    fn remove_name(&self, server: u8, name: &str) -> Result<u64, Error>;
+    /// Has the name server forget what a dead domain had registered.
+    fn remove_names(&self, server: u8);
+
+    /// The domain lives, and was started `generation` times before.
+    fn check_alive(&self, domain: u8, generation: Option<u64>) -> Result<(), Error> {
+        self.layout().instance(domain)?;
+        let alive = self.domain_word(domain, FIELD_ALIVE) != 0;
+        let now = self.domain_word(domain, FIELD_GENERATION);
+        if alive && generation.is_none_or(|then| then == now) { Ok(()) } else { Err(Error::Dead) }
+    }
+
+    /// Offset of the topmost frame of a thread that does not run; zero: there was never a thread of
+    /// this number. Of one that ended, this is its lowest frame.
+    fn thread_top(&self, thread: u64) -> u64 {
+        self.thread_word(thread, FIELD_FRAME as u64) % cairn_abi::thread::THREAD_BLOCK_SIZE
+    }
+}

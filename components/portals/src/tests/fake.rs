@@ -1,0 +1,343 @@
+//! A machine of words: six domains, whose connections the layout made.
+
+use crate::blocks::Kind;
+use crate::machine::{Layout, Machine};
+use crate::manager::Synchronisation;
+use cairn_abi::Error;
+use cairn_abi::address::{PORTAL_CODE, THREADS, region};
+use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, NAME_SIZE, name};
+use cairn_abi::domain::{FIELD_ALIVE, PORTALS_MAXIMUM, exception_entry};
+use cairn_abi::record::*;
+use cairn_abi::thread::{
+    BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_RETURN, THREAD_BLOCK_SIZE, thread_block,
+};
+use cairn_portal::invocation::{Words, callee};
+use cairn_portal::literal::*;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+pub const SCHEDULER: u8 = 1;
+pub const MANAGER: u8 = 2;
+pub const SERVER: u8 = 3;
+pub const OTHER: u8 = 4;
+pub const CLIENT: u8 = 5;
+pub const SECOND: u8 = 6;
+const DOMAINS: usize = 7;
+
+/// Methods of servers, by which their entry points are told apart.
+pub const NUMBERS: u64 = 1;
+pub const READER: u64 = 2;
+/// The export of `SERVER` that clients open.
+pub const SERVICE: usize = 4;
+pub const SEMAPHORE_METHODS: usize = 2;
+pub const VERSION: u64 = 9;
+/// The first import's portal; those to both servers follow.
+pub const FIRST: u32 = 16;
+pub const IMPORTS: usize = 3;
+/// The number of what `OTHER` registers.
+pub const REGISTERED: u64 = 1 << 40;
+/// Where the calling thread's topmost frame is: its first one.
+pub const TOP: u64 = BASE_FRAME as u64;
+const NO_PORTAL: u64 = PORTAL_CODE + 128;
+const FREE_CODE: u64 = 0x10000;
+const CODE: usize = 0x80000;
+
+pub fn import_of(server: u8) -> u64 {
+    u64::from(FIRST) + 1 + u64::from(server - SERVER)
+}
+
+pub fn entry(server: u8, method: u64) -> u64 {
+    region(server.into()) + 0x10000 + method * 16
+}
+
+/// What an index leads to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Meaning {
+    pub server: u8,
+    pub entry: u64,
+    pub constant: u64,
+}
+
+pub struct Fake {
+    layout: Layout,
+    code: Vec<AtomicI64>,
+    entries: RefCell<Vec<[u64; PORTALS_MAXIMUM]>>,
+    alive: RefCell<[bool; DOMAINS]>,
+    threads: RefCell<Vec<u64>>,
+    allocated: Cell<u64>,
+    registered: Cell<bool>,
+}
+
+fn letters(text: &str) -> [u8; LETTERS_SIZE] {
+    let mut letters = [0; LETTERS_SIZE];
+    letters[..text.len()].copy_from_slice(text.as_bytes());
+    letters
+}
+
+fn leak<T>(items: Vec<T>) -> &'static [T] {
+    Box::leak(items.into_boxed_slice())
+}
+
+fn layout() -> Layout {
+    type Described = (u8, &'static str, &'static str, u32, &'static [(&'static str, &'static str)]);
+    let exports: [Described; 10] = [
+        (SCHEDULER, "control", "Control", 0, &[("stop", "c")]),
+        (SCHEDULER, "semaphore", "Semaphore", 1, &[("p", "ct"), ("v", "ct")]),
+        (SCHEDULER, "lock", "Lock", 1, &[("lock", "ct"), ("unlock", "ct")]),
+        (MANAGER, "portals", "Portals", 0, &[("open", "c")]),
+        (SERVER, "service", "Service", 0, &[("add", "cii"), ("nothing", "c")]),
+        (SERVER, "numbers", "Numbers", 1, &[("pair", "cii")]),
+        (SERVER, "readers", "Reader", 1, &[("pair", "cr")]),
+        (OTHER, "service", "Service", 0, &[("add", "cii"), ("nothing", "c")]),
+        (OTHER, "numbers", "Numbers", 1, &[("pair", "cii")]),
+        (OTHER, "readers", "Reader", 1, &[("pair", "cr")]),
+    ];
+    let (mut records, mut methods) = (Vec::new(), Vec::new());
+    for (instance, export, interface, is_object, of_it) in exports {
+        records.push(Export {
+            name: name(export),
+            interface: name(interface),
+            version: VERSION,
+            instance: instance.into(),
+            is_object,
+            first_method: methods.len() as u32,
+            method_count: of_it.len() as u32,
+            longest_execution: 0,
+            open: [u64::MAX; 4],
+        });
+        for (number, (method, text)) in of_it.iter().enumerate() {
+            let which = match interface {
+                "Numbers" => NUMBERS,
+                "Reader" => READER,
+                _ => 4 + number as u64,
+            };
+            methods.push(Method {
+                name: name(method),
+                letters: letters(text),
+                value: 0,
+                entry: entry(instance, which),
+            });
+        }
+    }
+    let connections = [
+        (MANAGER, 0, FIRST, 0),
+        (SERVER, 0, FIRST, 3),
+        (OTHER, 0, FIRST, 3),
+        (CLIENT, 0, FIRST, 3),
+        (CLIENT, 1, FIRST + 1, 4),
+        (CLIENT, 2, FIRST + 2, 7),
+        (SECOND, 0, FIRST, 3),
+        (SECOND, 1, FIRST + 1, 4),
+        (SECOND, 2, FIRST + 2, 7),
+    ];
+    let portals =
+        connections.iter().enumerate().map(|(number, (client, _, index, export))| Portal {
+            client: (*client).into(),
+            index: *index,
+            export: *export,
+            method: 0,
+            code: PORTAL_CODE + 0x1000 + number as u64 * 0x400,
+            specification: [0; 16],
+            queue: u64::MAX,
+        });
+    let instances = (1..DOMAINS as u32).map(|number| Instance {
+        name: [0; NAME_SIZE],
+        number,
+        priority: 0,
+        restart: 0,
+        essential: 0,
+        first_thread: 0,
+        threads: 1,
+        semaphores: 8,
+        locks: 8,
+        per_client: 1,
+        stack_group: u32::MAX,
+        memory: 0,
+        memory_used: 0,
+        satp: number.into(),
+        entries: 0,
+        entries_span: 0,
+        page_tables: 0,
+        main: 0,
+        stub: region(number) + 0x10000,
+        stack: 0,
+    });
+    let activations = (0..40).map(|index| Activation {
+        index,
+        domain: u32::from(SERVER) + index / 20,
+        queue: u32::MAX,
+        client: 0,
+    });
+    let header = Header {
+        asid_bits: 16,
+        free_portal_code: Range { start: PORTAL_CODE + FREE_CODE, end: PORTAL_CODE + CODE as u64 },
+        no_portal: NO_PORTAL,
+        ..Header::default()
+    };
+    Layout {
+        header: Box::leak(Box::new(header)),
+        instances: leak(instances.collect()),
+        exports: leak(records),
+        methods: leak(methods),
+        portals: leak(portals.collect()),
+        activations: leak(activations.collect()),
+        interrupts: &[],
+    }
+}
+
+impl Fake {
+    pub fn new() -> Fake {
+        let layout = layout();
+        let fake = Fake {
+            layout,
+            code: (0..CODE / 8).map(|_| AtomicI64::new(0)).collect(),
+            entries: RefCell::new(vec![[NO_PORTAL; PORTALS_MAXIMUM]; DOMAINS]),
+            alive: RefCell::new([true; DOMAINS]),
+            threads: RefCell::new(vec![0; 2 * THREAD_BLOCK_SIZE as usize / 8]),
+            allocated: Cell::new(0),
+            registered: Cell::new(false),
+        };
+        for portal in layout.portals {
+            let back = portal.code + 0x200;
+            let put = |at: u64, literal: i64, word: u64| {
+                let at = (at - PORTAL_CODE).wrapping_add_signed(literal) as usize;
+                fake.code[at / 8].store(word as i64, Relaxed);
+            };
+            let server = u64::from(layout.exports[portal.export as usize].instance);
+            put(portal.code, LITERAL_MARK, MARK_CALL);
+            put(portal.code, LITERAL_RETURN, back);
+            put(back, LITERAL_MARK, MARK_RETURN);
+            put(back, LITERAL_FRAME, 64 | u64::from(portal.client) << 32 | server << 48);
+            fake.entries.borrow_mut()[portal.client as usize][portal.index as usize] = portal.code;
+        }
+        fake.store(thread_block(0).wrapping_add_signed(FIELD_DOMAIN), CLIENT.into());
+        fake
+    }
+
+    fn store(&self, address: u64, word: u64) {
+        self.threads.borrow_mut()[(address - THREADS) as usize / 8] = word;
+    }
+
+    pub fn set_alive(&self, domain: u8, alive: bool) {
+        self.alive.borrow_mut()[usize::from(domain)] = alive;
+    }
+
+    /// What an index of a domain's table leads to.
+    pub fn meaning(&self, domain: u8, index: usize) -> Option<Meaning> {
+        let code = self.entries.borrow()[usize::from(domain)][index];
+        let literal = |literal: i64| self.load(code.wrapping_add_signed(literal)).unwrap();
+        (code != NO_PORTAL).then(|| Meaning {
+            server: callee(&self, code).unwrap() as u8,
+            entry: literal(LITERAL_ENTRY),
+            constant: literal(LITERAL_CONSTANT),
+        })
+    }
+
+    /// Lets thread 1 be inside the portal at an index, called by `domain`.
+    pub fn push_call(&self, domain: u8, index: usize) -> u64 {
+        let code = self.entries.borrow()[usize::from(domain)][index];
+        let back = self.load(code.wrapping_add_signed(LITERAL_RETURN)).unwrap();
+        let size = self.load(back.wrapping_add_signed(LITERAL_FRAME)).unwrap() as u32;
+        let block = thread_block(1);
+        let base = block.wrapping_add_signed(BASE_FRAME);
+        let header = base + u64::from(size);
+        self.store(block.wrapping_add_signed(FIELD_DOMAIN), domain.into());
+        self.store(header.wrapping_add_signed(FRAME_RETURN), back);
+        self.store(block.wrapping_add_signed(FIELD_FRAME), header);
+        base
+    }
+
+    /// Lets it be back.
+    pub fn pop(&self, frame: u64) {
+        self.store(thread_block(1).wrapping_add_signed(FIELD_FRAME), frame);
+    }
+
+    pub fn synchronisation(&self) -> Synchronisation {
+        let interface = |text: &str, methods: [&str; 2]| {
+            let mut interface =
+                InterfaceDescriptor { name: name(text), ..InterfaceDescriptor::EMPTY };
+            interface.method_count = 2;
+            for (at, method) in methods.into_iter().enumerate() {
+                interface.methods[at] =
+                    MethodDescriptor { name: name(method), letters: letters("ct"), value: 0 };
+            }
+            &*Box::leak(Box::new(interface))
+        };
+        Synchronisation {
+            semaphore: interface("Semaphore", ["p", "v"]),
+            lock: interface("Lock", ["lock", "unlock"]),
+        }
+    }
+}
+
+impl Words for &Fake {
+    fn load(&self, address: u64) -> Option<u64> {
+        match address {
+            THREADS.. => self.threads.borrow().get((address - THREADS) as usize / 8).copied(),
+            PORTAL_CODE.. => {
+                let word = self.code.get((address - PORTAL_CODE) as usize / 8)?;
+                Some(word.load(Relaxed) as u64)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Machine for &Fake {
+    fn layout(&self) -> &Layout {
+        &self.layout
+    }
+    fn code(&self, address: u64, size: usize) -> &[AtomicI64] {
+        let at = (address - PORTAL_CODE) as usize / 8;
+        &self.code[at..at + size / 8]
+    }
+    fn entry(&self, domain: u8, index: usize) -> u64 {
+        self.entries.borrow()[usize::from(domain)][index]
+    }
+    fn set_entry(&self, domain: u8, index: usize, code: u64) {
+        self.entries.borrow_mut()[usize::from(domain)][index] = code;
+    }
+    fn domain_word(&self, domain: u8, offset: i64) -> u64 {
+        match offset {
+            FIELD_ALIVE => self.alive.borrow()[usize::from(domain)].into(),
+            offset if offset == exception_entry(8) => u64::from(domain == SCHEDULER),
+            _ => 0,
+        }
+    }
+    fn fill_queue(&self, _queue: u16, free: impl Iterator<Item = u32>) {
+        assert!(free.count() <= 1);
+    }
+    fn threads(&self) -> u64 {
+        2
+    }
+    fn thread_word(&self, thread: u64, offset: u64) -> u64 {
+        self.threads.borrow()[((thread * THREAD_BLOCK_SIZE + offset) / 8) as usize]
+    }
+    fn fence_instruction(&self) -> Result<(), Error> {
+        Ok(())
+    }
+    fn now(&self) -> u64 {
+        100
+    }
+    fn running_since(&self) -> Result<u64, Error> {
+        Ok(50)
+    }
+    fn allocate(&self, _owner: u8, _initial: Option<u64>) -> Result<u64, Error> {
+        self.allocated.set(self.allocated.get() + 1);
+        Ok(self.allocated.get() % 60_000)
+    }
+    fn free(&self, _owner: u8, _kind: Kind) -> Result<(), Error> {
+        Ok(())
+    }
+    fn add_name(&self, _server: u8, _name: &str, _policy: &str) -> Result<u64, Error> {
+        if self.registered.replace(true) { Err(Error::Busy) } else { Ok(REGISTERED) }
+    }
+    fn remove_name(&self, _server: u8, _name: &str) -> Result<u64, Error> {
+        Ok(REGISTERED)
+    }
+    fn remove_names(&self, server: u8) {
+        if server == OTHER {
+            self.registered.set(false);
+        }
+    }
+}

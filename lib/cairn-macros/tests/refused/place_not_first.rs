@@ -1,0 +1,15 @@
+#![forbid(unsafe_code)]
+#![allow(unused_imports)]
+use cairn::{Error, Object, Place};
+
+#[cairn::interface]
+pub trait Other {
+    fn method(&self) -> Result<(), Error>;
+}
+
+#[cairn::interface]
+pub trait Sample {
+    fn method(&self, number: u64, place: Place) -> Result<Object<dyn Other>, Error>;
+}
+
+fn main() {}
