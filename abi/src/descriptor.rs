@@ -170,6 +170,11 @@ pub const fn name(text: &str) -> Name {
     name
 }
 
+/// Whether a [`Name`] is this text. Quicker than [`name_text`], which looks at every byte.
+pub fn is_name(name: &Name, text: &[u8]) -> bool {
+    name.get(..text.len()) == Some(text) && name.get(text.len()) == Some(&0)
+}
+
 /// The text of a [`Name`].
 pub fn name_text(name: &Name) -> &str {
     let length = name.iter().position(|byte| *byte == 0).unwrap_or(NAME_SIZE);

@@ -23,8 +23,13 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 struct Server;
 static SERVER: Server = Server;
 
-/// The one manager.
-static MANAGER: Exclusive<Manager<Memory>> = Exclusive::new(Manager::EMPTY);
+/// The one manager, and what it reaches, once it has begun.
+static STATE: Exclusive<State> = Exclusive::new(State { manager: Manager::EMPTY, machine: None });
+
+struct State {
+    manager: Manager,
+    machine: Option<Memory>,
+}
 
 cairn::component! {
     name: "portals",
@@ -66,7 +71,7 @@ fn start() -> Result<(), Error> {
     loop {
         match PHASE.compare_exchange(UNTOUCHED, STARTING, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => {
-                let begun = MANAGER.with(begin);
+                let begun = STATE.with(begin);
                 LOCK.store(begun.unwrap_or(0) as u32, Ordering::Release);
                 PHASE.store(if begun.is_ok() { STARTED } else { UNTOUCHED }, Ordering::Release);
                 return begun.map(drop);
@@ -77,19 +82,19 @@ fn start() -> Result<(), Error> {
     }
 }
 
-fn begin(manager: &mut Manager<Memory>) -> Result<u64, Error> {
-    let memory = Memory::find()?;
+fn begin(State { manager, machine }: &mut State) -> Result<u64, Error> {
+    let memory = machine.insert(Memory::find()?);
     let own = environment::startup().domain as u8;
     let synchronisation = Synchronisation {
         semaphore: const { &<dyn interfaces::Semaphore>::DESCRIPTOR },
         lock: const { &<dyn interfaces::Lock>::DESCRIPTOR },
     };
-    let counters = counters_used(&memory);
+    let counters = counters_used(memory);
     manager.begin(memory, own, SCHEDULER.first_portal(), synchronisation, counters)
 }
 
 /// Runs `body` with the manager, one caller at a time. The lock inherits priorities.
-fn locked<R>(body: impl FnOnce(&mut Manager<Memory>) -> Result<R, Error>) -> Result<R, Error> {
+fn locked<R>(body: impl FnOnce(&mut Manager, &Memory) -> Result<R, Error>) -> Result<R, Error> {
     start()?;
     let lock = interfaces::LockProxy::at(LOCK.load(Ordering::Acquire));
     lock.lock().map_err(|error| match error {
@@ -97,7 +102,10 @@ fn locked<R>(body: impl FnOnce(&mut Manager<Memory>) -> Result<R, Error>) -> Res
         LockError::OwnerEnded => panic!("a thread ended inside the portal manager"),
         LockError::Portal(error) => error,
     })?;
-    let result = MANAGER.with(body);
+    let result = STATE.with(|state| match &state.machine {
+        Some(machine) => body(&mut state.manager, machine),
+        None => Err(Error::NotSupported),
+    });
     lock.unlock()?;
     result
 }
@@ -144,27 +152,27 @@ impl interfaces::Portals for Server {
         let name = name.text(&mut buffer)?;
         let mut buffer = [0; SIGNATURE_MAXIMUM];
         let known = Known { version, signature: signature.copy(&mut buffer)? };
-        locked(|manager| {
+        locked(|manager, machine| {
             // Inside the lock: one thread at a time calls the name server, so nobody waits for its one
             // stack, and who waits for the lock lends its priority.
             let number = NAMES.look_up(client.domain.into(), name)?;
             match number {
-                ..RUN_TIME_NAMES => manager.open_export(client, number as usize, known),
-                _ => manager.open_registration(client, number, known),
+                ..RUN_TIME_NAMES => manager.open_export(machine, client, number as usize, known),
+                _ => manager.open_registration(machine, client, number, known),
             }
         })
     }
 
     fn close(&self, caller: Caller, first: u64) -> Result<(), Error> {
         let client = number(caller.0.into())?;
-        locked(|manager| manager.close(client, first))
+        locked(|manager, machine| manager.close(machine, client, first))
     }
 
     fn revoke(&self, caller: Caller, export: ReadWindow<'_>, client: u64) -> Result<u64, Error> {
         let server = number(caller.0.into())?;
         let mut buffer = [0; NAME_MAXIMUM];
         let export = export.text(&mut buffer)?;
-        locked(|manager| manager.revoke(server, export, client))
+        locked(|manager, machine| manager.revoke(machine, server, export, client))
     }
 
     fn reserve(
@@ -180,7 +188,7 @@ impl interfaces::Portals for Server {
         let interface: &[u8] = interface.copy(&mut buffer)?;
         let (name, letters) = split(interface).ok_or(Error::BadArgument)?;
         let known = Known { version, signature: letters };
-        locked(|manager| manager.reserve(client, server, name, known))
+        locked(|manager, machine| manager.reserve(machine, client, server, name, known))
     }
 
     fn make_object(
@@ -197,7 +205,9 @@ impl interfaces::Portals for Server {
         let mut buffer = [0; NAME_SIZE];
         let interface: &[u8] = interface.copy(&mut buffer)?;
         let running = Some(running(frame));
-        locked(|manager| manager.make_object(server, (client, place), interface, control, running))
+        locked(|manager, machine| {
+            manager.make_object(machine, server, (client, place), interface, control, running)
+        })
     }
 
     fn end_object(
@@ -209,7 +219,7 @@ impl interfaces::Portals for Server {
         let server = number(caller.0.into())?;
         let mut buffer = [0; NAME_SIZE];
         let interface: &[u8] = interface.copy(&mut buffer)?;
-        locked(|manager| manager.end_object(server, interface, control))
+        locked(|manager, machine| manager.end_object(machine, server, interface, control))
     }
 
     fn make_semaphore(
@@ -219,12 +229,12 @@ impl interfaces::Portals for Server {
         initial: u64,
     ) -> Result<u64, Error> {
         let client = client(caller, frame)?;
-        locked(|manager| manager.make_semaphore(client, initial))
+        locked(|manager, machine| manager.make_semaphore(machine, client, initial))
     }
 
     fn make_lock(&self, caller: Caller, frame: CallerFrame) -> Result<u64, Error> {
         let client = client(caller, frame)?;
-        locked(|manager| manager.make_lock(client))
+        locked(|manager, machine| manager.make_lock(machine, client))
     }
 
     fn publish(
@@ -237,7 +247,7 @@ impl interfaces::Portals for Server {
         let server = number(caller.0.into())?;
         let (mut name_buffer, mut policy_buffer) = ([0; NAME_MAXIMUM], [0; 256]);
         let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);
-        locked(|manager| manager.publish(server, first, name, policy))
+        locked(|manager, machine| manager.publish(machine, server, first, name, policy))
     }
 
     fn register(
@@ -252,14 +262,14 @@ impl interfaces::Portals for Server {
         let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);
         let mut bytes = [0; 8 + 24 * METHODS_MAXIMUM];
         let bytes: &[u8] = methods.copy(&mut bytes)?;
-        locked(|manager| manager.register(server, name, policy, bytes))
+        locked(|manager, machine| manager.register(machine, server, name, policy, bytes))
     }
 
     fn unregister(&self, caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {
         let server = number(caller.0.into())?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
-        locked(|manager| manager.unregister(server, name))
+        locked(|manager, machine| manager.unregister(machine, server, name))
     }
 
     fn admit(
@@ -273,12 +283,12 @@ impl interfaces::Portals for Server {
         let client = number(client)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
-        locked(|_| NAME_CONTROL.admit(server.into(), name, client.into(), admitted))
+        locked(|_, _| NAME_CONTROL.admit(server.into(), name, client.into(), admitted))
     }
 
     fn size(&self, caller: Caller, first: u64) -> Result<u64, Error> {
         let client = number(caller.0.into())?;
-        locked(|manager| manager.size(client, first))
+        locked(|manager, _| manager.size(client, first))
     }
 
     fn life(&self, domain: u64) -> Result<u64, Error> {
@@ -293,12 +303,12 @@ impl interfaces::Portals for Server {
 impl interfaces::PortalControl for Server {
     fn domain_died(&self, domain: u64, cursor: u64) -> Result<u64, Error> {
         let domain = number(domain)?;
-        locked(|manager| manager.domain_died(domain, cursor))
+        locked(|manager, machine| manager.domain_died(machine, domain, cursor))
     }
 
     fn domain_starts(&self, domain: u64) -> Result<(), Error> {
         let domain = number(domain)?;
-        locked(|manager| manager.domain_starts(domain))
+        locked(|manager, machine| manager.domain_starts(machine, domain))
     }
 
     fn measure(
@@ -317,11 +327,11 @@ impl interfaces::PortalControl for Server {
         }
         let mut letters = [0; LETTERS_SIZE];
         letters[..text.len() - 2].copy_from_slice(&text.as_bytes()[2..]);
-        locked(|manager| {
+        locked(|manager, machine| {
             let before = Stamp::begin();
-            let made = manager.make_measured(client, &specification, letters);
+            let made = manager.make_measured(machine, client, &specification, letters);
             let after = Stamp::end();
-            manager.close(client.domain, made?)?;
+            manager.close(machine, client.domain, made?)?;
             Ok(Cost::to_word(after - before))
         })
     }
@@ -370,20 +380,20 @@ impl interfaces::ParameterTypes for Server {
         let letter = u8::try_from(letter).map_err(|_| ParameterError::BadLetter)?;
         let (call, back) = (&in_buffer[..in_count], &back_buffer[..back_count]);
         let parameter = Parameter::new(letter, words, call, back).map_err(refusal)?;
-        locked(|manager| Ok(manager.register_type(parameter).map_err(refusal)))?
+        locked(|manager, _| Ok(manager.register_type(parameter).map_err(refusal)))?
     }
 }
 
 impl interfaces::PortalListing for Server {
     fn describe(&self, domain: u64, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
         let domain = number(domain)?;
-        locked(|manager| {
-            let (index, line) = describe(manager, &Memory::find()?, domain, index)?;
+        locked(|manager, machine| {
+            let (index, line) = describe(manager, machine, domain, index)?;
             Ok(text.write(0, line.bytes()) as u64 | (index as u64) << 32)
         })
     }
 
     fn usage(&self, frame: CallerFrame) -> Result<u64, Error> {
-        locked(|manager| manager.usage(running(frame)))
+        locked(|manager, machine| Ok(manager.usage(machine, running(frame))))
     }
 }

@@ -60,7 +60,7 @@ pub fn counters_used(memory: &Memory) -> u64 {
 
 /// The next portal of a domain from `index` on.
 pub fn describe(
-    manager: &Manager<Memory>,
+    manager: &Manager,
     memory: &Memory,
     domain: u8,
     index: u64,
@@ -84,7 +84,7 @@ pub fn describe(
 }
 
 fn describe_entry(
-    manager: &Manager<Memory>,
+    manager: &Manager,
     memory: &Memory,
     line: &mut Line,
     domain: u8,

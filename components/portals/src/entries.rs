@@ -19,27 +19,27 @@ impl Entries {
 
     /// The first `count` consecutive free entries.
     pub fn find(&self, count: usize) -> Option<usize> {
-        let mut start = PORTAL_FIRST_IMPORT;
-        let mut at = start;
-        while at < PORTALS_MAXIMUM {
-            let word = self.0[at / 64] >> (at % 64);
-            if word == 0 {
-                at += 64 - at % 64;
-            } else if word & 0xff == 0xff && at % 64 <= 56 {
-                // The most common case: the imports at the beginning.
-                at += 8;
-                start = at;
-            } else {
-                at += 1;
-                if word & 1 == 1 {
-                    start = at;
-                }
-            }
-            if at.saturating_sub(start) >= count {
+        let mut start = self.next(PORTAL_FIRST_IMPORT, false);
+        while start + count <= PORTALS_MAXIMUM {
+            let end = self.next(start, true);
+            if end - start >= count {
                 return Some(start);
             }
+            start = self.next(end, false);
         }
         None
+    }
+
+    /// The first entry from `at` on that is taken, or free; behind the last one if there is none.
+    fn next(&self, mut at: usize, taken: bool) -> usize {
+        while at < PORTALS_MAXIMUM {
+            let word = if taken { self.0[at / 64] } else { !self.0[at / 64] } >> (at % 64);
+            if word != 0 {
+                return at + word.trailing_zeros() as usize;
+            }
+            at = (at | 63) + 1;
+        }
+        PORTALS_MAXIMUM
     }
 
     /// Whether an entry is taken.

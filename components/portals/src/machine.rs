@@ -61,7 +61,7 @@ impl Layout {
 }
 
 /// The machine, as far as the manager reaches it.
-pub trait Machine: Words + Copy {
+pub trait Machine: Words {
     /// The layout's tables.
     fn layout(&self) -> &Layout;
 

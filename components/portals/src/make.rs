@@ -38,8 +38,7 @@ struct Made {
 }
 
 /// Makes portals: all that this takes, and what there is of it.
-pub struct Maker<M> {
-    machine: Option<M>,
+pub struct Maker {
     own: u8,
     scheduler: u8,
     area: Area,
@@ -54,10 +53,9 @@ pub struct Maker<M> {
     next_counter: u64,
 }
 
-impl<M: Machine> Maker<M> {
+impl Maker {
     /// Nothing, before [`Maker::begin`].
-    pub const EMPTY: Maker<M> = Maker {
-        machine: None,
+    pub const EMPTY: Maker = Maker {
         own: 0,
         scheduler: 0,
         area: Area::EMPTY,
@@ -72,7 +70,7 @@ impl<M: Machine> Maker<M> {
 
     /// Takes over from the layout, in domain `own`. `next_counter` is the first call counter that no portal
     /// has.
-    pub fn begin(&mut self, machine: M, own: u8, scheduler: u8, next_counter: u64) {
+    pub fn begin<M: Machine>(&mut self, machine: &M, own: u8, scheduler: u8, next_counter: u64) {
         let layout = machine.layout();
         let code = layout.header.free_portal_code;
         let granule =
@@ -90,14 +88,8 @@ impl<M: Machine> Maker<M> {
                 .filter(|index| machine.entry(number, *index) != layout.header.no_portal);
             self.blocks.add_table(number, taken);
         }
-        self.queues.begin(&machine);
+        self.queues.begin(machine);
         (self.own, self.scheduler, self.next_counter) = (own, scheduler, next_counter);
-        self.machine = Some(machine);
-    }
-
-    /// The machine.
-    pub fn machine(&self) -> Result<M, Error> {
-        self.machine.ok_or(Error::NotSupported)
     }
 
     /// The manager's domain.
@@ -122,11 +114,11 @@ impl<M: Machine> Maker<M> {
 
     /// The free code that there was at the start and what has become of it: bytes in use, and free
     /// in the upper half.
-    pub fn usage(&mut self, running: Running) -> Result<u64, Error> {
-        self.reclaim(&self.machine()?, running);
+    pub fn usage<M: Machine>(&mut self, machine: &M, running: Running) -> u64 {
+        self.reclaim(machine, running);
         let free = u64::from(self.area.free()) * GRANULE;
         let used = u64::from(self.area.size()) * GRANULE - free;
-        Ok(used | free << 32)
+        used | free << 32
     }
 
     /// Registers a parameter type.
@@ -141,75 +133,71 @@ impl<M: Machine> Maker<M> {
     }
 
     /// The domain that a portal of a client's leads to.
-    pub fn server_of(&self, client: u8, index: u64) -> Result<u8, Error> {
-        let machine = self.machine()?;
+    pub fn server_of<M: Machine>(&self, machine: &M, client: u8, index: u64) -> Result<u8, Error> {
         let index = usize::try_from(index).ok().filter(|index| *index < PORTALS_MAXIMUM);
         let code = machine.entry(client, index.ok_or(Error::NoPortal)?);
-        cairn_portal::invocation::callee(&machine, code)
+        cairn_portal::invocation::callee(machine, code)
             .map(|domain| domain as u8)
             .ok_or(Error::NoPortal)
     }
 
     /// Makes a block of portals in a client's table; the value is the first index.
-    pub fn open(
+    pub fn open<M: Machine>(
         &mut self,
+        machine: &M,
         client: Client,
         target: &Target,
         count: usize,
         method: impl Fn(usize) -> Entry,
     ) -> Result<u64, Error> {
-        let machine = self.machine()?;
         let Target { kind, server, owner, .. } = *target;
         machine.check_alive(client.domain, Some(client.generation))?;
         machine.check_alive(server, None)?;
-        self.within_share(&machine, client)?;
+        self.within_share(machine, client)?;
         let first = self.blocks.room(client.domain, count)?;
-        let made = self.generate(&machine, client, target, first, count, method)?;
+        let made = self.generate(machine, client, target, first, count, method)?;
         let wanted = Wanted { kind, client: client.domain, server, owner, count };
         self.blocks.add(first, &wanted, made.code);
-        self.install(&machine, client.domain, first, &made.calls[..count]);
+        install(machine, client.domain, first, &made.calls[..count]);
         Ok(first as u64)
     }
 
     /// Reserves a block for an object, in the client's table; the value names the reservation.
-    pub fn reserve(&mut self, client: Client, wanted: &Wanted) -> Result<u64, Error> {
-        let machine = self.machine()?;
+    pub fn reserve<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        wanted: &Wanted,
+    ) -> Result<u64, Error> {
         machine.check_alive(client.domain, Some(client.generation))?;
         machine.check_alive(wanted.server, None)?;
-        self.within_share(&machine, client)?;
+        self.within_share(machine, client)?;
         self.blocks.reserve(wanted)
     }
 
     /// Makes the portals of an object at what its client reserved, at `place`.
-    pub fn fill(
+    pub fn fill<M: Machine>(
         &mut self,
+        machine: &M,
         place: usize,
         target: &Target,
         running: Option<Running>,
         method: impl Fn(usize) -> Entry,
     ) -> Result<(), Error> {
-        let machine = self.machine()?;
         let block = *self.blocks.get(place);
         // Its client lives in the life in which it reserved: with a death all its blocks are closed.
         machine.check_alive(block.client, None)?;
         machine.check_alive(target.server, None)?;
         let client = Client { domain: block.client, generation: 0, running };
         let count = block.count.into();
-        let made = self.generate(&machine, client, target, block.first(), count, method)?;
+        let made = self.generate(machine, client, target, block.first(), count, method)?;
         self.blocks.fill(place, target.kind, made.code);
-        self.install(&machine, block.client, block.first(), &made.calls[..count]);
+        install(machine, block.client, block.first(), &made.calls[..count]);
         Ok(())
     }
 
-    /// Notes that new code is in use, and lets a table lead to it.
-    fn install(&mut self, machine: &M, client: u8, first: usize, calls: &[u64]) {
-        for (index, call) in (first..).zip(calls) {
-            machine.set_entry(client, index, *call);
-        }
-    }
-
     /// Generates the code of a block at `first`. What can fail comes before anything is taken.
-    fn generate(
+    fn generate<M: Machine>(
         &mut self,
         machine: &M,
         client: Client,
@@ -276,7 +264,7 @@ impl<M: Machine> Maker<M> {
     }
 
     /// Whether a client may have one more block.
-    fn within_share(&mut self, machine: &M, client: Client) -> Result<(), Error> {
+    fn within_share<M: Machine>(&mut self, machine: &M, client: Client) -> Result<(), Error> {
         if self.blocks.held(client.domain) >= self.shares.blocks() {
             self.reclaim_of(machine, client)?;
             if self.blocks.held(client.domain) >= self.shares.blocks() {
@@ -287,7 +275,12 @@ impl<M: Machine> Maker<M> {
     }
 
     /// Room for code, in the client's share.
-    fn code_for(&mut self, machine: &M, client: Client, granules: u16) -> Result<u16, Error> {
+    fn code_for<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        granules: u16,
+    ) -> Result<u16, Error> {
         if let Some(start) = self.area.find(self.shares.code(client.domain), granules) {
             return Ok(start);
         }
@@ -295,7 +288,7 @@ impl<M: Machine> Maker<M> {
         self.area.find(self.shares.code(client.domain), granules).ok_or(Error::Exhausted)
     }
 
-    fn queue(&mut self, machine: &M, client: Client, server: u8) -> Result<u16, Error> {
+    fn queue<M: Machine>(&mut self, machine: &M, client: Client, server: u8) -> Result<u16, Error> {
         let most = self.shares.of_pool(self.queues.at_run_time());
         match self.queues.queue(machine, client.domain, server, most) {
             Err(Error::Exhausted) => {
@@ -308,7 +301,7 @@ impl<M: Machine> Maker<M> {
     }
 
     /// Looks for code of the client's own to take back: nothing of others would be in its share.
-    fn reclaim_of(&mut self, machine: &M, client: Client) -> Result<(), Error> {
+    fn reclaim_of<M: Machine>(&mut self, machine: &M, client: Client) -> Result<(), Error> {
         match client.running {
             Some(running) if self.blocks.left(client.domain) > 0 => {
                 self.reclaim(machine, running);
@@ -319,7 +312,7 @@ impl<M: Machine> Maker<M> {
     }
 
     /// Frees the code of closed and ended blocks that no invocation stack names.
-    fn reclaim(&mut self, machine: &M, running: Running) {
+    fn reclaim<M: Machine>(&mut self, machine: &M, running: Running) {
         for look in [Look::Words, Look::Frames] {
             if !self.blocks.any_left() {
                 return;
@@ -338,13 +331,17 @@ impl<M: Machine> Maker<M> {
 
     /// Whether calls to a domain run to completion: scheduler and dispatcher are the domains whose
     /// empty stack queues lead where the scheduler's do, to the nucleus' halt.
-    fn runs_to_completion(&self, machine: &M, domain: u8) -> bool {
+    fn runs_to_completion<M: Machine>(&self, machine: &M, domain: u8) -> bool {
         let stack_wait = |domain| machine.domain_word(domain, exception_entry(8));
         stack_wait(domain) == stack_wait(self.scheduler)
     }
 
     /// What every client gets of a server: it trusts nobody.
-    fn specification(&self, machine: &M, target: &Target) -> Result<Specification, Error> {
+    fn specification<M: Machine>(
+        &self,
+        machine: &M,
+        target: &Target,
+    ) -> Result<Specification, Error> {
         if let Some(specification) = target.specification {
             return Ok(specification);
         }
@@ -363,26 +360,19 @@ impl<M: Machine> Maker<M> {
         self.next_counter - size
     }
 
-    fn clear(&self, block: &Block) {
-        let Some(machine) = self.machine else { return };
-        for index in block.indexes() {
-            machine.set_entry(block.client, index, machine.layout().header.no_portal);
-        }
-    }
-
     /// Gives a block up for its holder.
-    pub fn close(&mut self, place: usize) {
-        self.clear(self.blocks.get(place));
+    pub fn close<M: Machine>(&mut self, machine: &M, place: usize) {
+        clear(machine, self.blocks.get(place));
         self.blocks.close(place);
     }
 
     /// Ends every live block that `which` accepts: its holder keeps the indexes, which lead nowhere.
     /// The value is how many.
-    pub fn end_all(&mut self, which: impl Fn(&Block) -> bool) -> u64 {
+    pub fn end_all<M: Machine>(&mut self, machine: &M, which: impl Fn(&Block) -> bool) -> u64 {
         let mut count = 0;
         let mut from = 0;
         while let Some(place) = self.blocks.find(from, |block| block.is_live() && which(block)) {
-            self.clear(self.blocks.get(place));
+            clear(machine, self.blocks.get(place));
             self.blocks.end(place);
             from = place + 1;
             count += 1;
@@ -392,12 +382,18 @@ impl<M: Machine> Maker<M> {
 
     /// One step of a domain's end, from `cursor` on, with at most `most` blocks: closes what it had, and ends
     /// what others have of it. The value is where to go on; `None`: that was all.
-    pub fn end_domain(&mut self, domain: u8, cursor: usize, most: usize) -> Option<usize> {
+    pub fn end_domain<M: Machine>(
+        &mut self,
+        machine: &M,
+        domain: u8,
+        cursor: usize,
+        most: usize,
+    ) -> Option<usize> {
         let mut from = cursor;
         for _ in 0..most {
             let place = self.blocks.find(from, |block| concerns(block, domain))?;
             let block = *self.blocks.get(place);
-            self.clear(&block);
+            clear(machine, &block);
             match block.client == domain {
                 true => self.blocks.close(place),
                 false => self.blocks.end(place),
@@ -416,4 +412,18 @@ impl<M: Machine> Maker<M> {
 /// Whether a block ends with a domain: it is in its table, or it is something of its own in another's.
 fn concerns(block: &Block, domain: u8) -> bool {
     (block.client == domain && block.is_held()) || (block.owner == domain && block.is_live())
+}
+
+/// Lets a table lead to new code.
+fn install<M: Machine>(machine: &M, client: u8, first: usize, calls: &[u64]) {
+    for (index, call) in (first..).zip(calls) {
+        machine.set_entry(client, index, *call);
+    }
+}
+
+/// Lets the indexes of a block lead nowhere.
+fn clear<M: Machine>(machine: &M, block: &Block) {
+    for index in block.indexes() {
+        machine.set_entry(block.client, index, machine.layout().header.no_portal);
+    }
 }

@@ -10,9 +10,11 @@ use crate::reclaim::Running;
 use crate::registrations::{REGISTRATIONS_MAXIMUM, Registration, Registrations};
 use cairn_abi::Error;
 use cairn_abi::address::{REGION_SIZE, region};
-use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, name_text};
+use cairn_abi::descriptor::{
+    InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, is_name, name_text,
+};
 use cairn_abi::domain::FIELD_GENERATION;
-use cairn_abi::record::Export;
+use cairn_abi::record::{Export, Method};
 use cairn_portal::{Parameter, ParameterError, SemaphoreOperation, Specification};
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
@@ -28,8 +30,8 @@ pub struct Synchronisation {
 }
 
 /// The portal manager.
-pub struct Manager<M> {
-    maker: Maker<M>,
+pub struct Manager {
+    maker: Maker,
     registrations: Registrations,
     synchronisation: Option<Synchronisation>,
     /// Exports of the scheduler: objects of these interfaces.
@@ -37,9 +39,9 @@ pub struct Manager<M> {
     lock_export: u32,
 }
 
-impl<M: Machine> Manager<M> {
+impl Manager {
     /// Nothing, before [`Manager::begin`].
-    pub const EMPTY: Manager<M> = Manager {
+    pub const EMPTY: Manager = Manager {
         maker: Maker::EMPTY,
         registrations: Registrations::EMPTY,
         synchronisation: None,
@@ -49,9 +51,9 @@ impl<M: Machine> Manager<M> {
 
     /// Takes over from the layout, in domain `own`, whose import at `scheduler_portal` leads to the
     /// scheduler. The value is the first portal of the lock around this manager, in its own table.
-    pub fn begin(
+    pub fn begin<M: Machine>(
         &mut self,
-        machine: M,
+        machine: &M,
         own: u8,
         scheduler_portal: u32,
         synchronisation: Synchronisation,
@@ -67,15 +69,17 @@ impl<M: Machine> Manager<M> {
         let generation = machine.domain_word(own, FIELD_GENERATION);
         self.maker.begin(machine, own, scheduler, next_counter);
         self.synchronisation = Some(synchronisation);
-        self.semaphore_export =
-            self.object_export(scheduler, name_text(&synchronisation.semaphore.name).as_bytes())?;
-        self.lock_export =
-            self.object_export(scheduler, name_text(&synchronisation.lock.name).as_bytes())?;
-        self.make_lock(Client { domain: own, generation, running: None })
-    }
-
-    fn machine(&self) -> Result<M, Error> {
-        self.maker.machine()
+        self.semaphore_export = self.object_export(
+            machine,
+            scheduler,
+            name_text(&synchronisation.semaphore.name).as_bytes(),
+        )?;
+        self.lock_export = self.object_export(
+            machine,
+            scheduler,
+            name_text(&synchronisation.lock.name).as_bytes(),
+        )?;
+        self.make_lock(machine, Client { domain: own, generation, running: None })
     }
 
     /// What is open at an index of a client's table, if it was made here.
@@ -99,8 +103,8 @@ impl<M: Machine> Manager<M> {
     }
 
     /// Bytes of portal code in use, and free ones in the upper half.
-    pub fn usage(&mut self, running: Running) -> Result<u64, Error> {
-        self.maker.usage(running)
+    pub fn usage<M: Machine>(&mut self, machine: &M, running: Running) -> u64 {
+        self.maker.usage(machine, running)
     }
 
     /// Registers a parameter type.
@@ -109,13 +113,13 @@ impl<M: Machine> Manager<M> {
     }
 
     /// Opens an export of the description for a client whom the name server admitted.
-    pub fn open_export(
+    pub fn open_export<M: Machine>(
         &mut self,
+        machine: &M,
         client: Client,
         number: usize,
         known: Known<'_>,
     ) -> Result<u64, Error> {
-        let machine = self.machine()?;
         let export = machine.layout().export(number)?;
         // An object is made by its server, for a client that reserved a place for it.
         if export.is_object != 0 {
@@ -132,12 +136,13 @@ impl<M: Machine> Manager<M> {
             constant: 0,
             specification: None,
         };
-        self.maker.open(client, &target, methods.len(), |index| Entry::of(&methods[index]))
+        self.maker.open(machine, client, &target, methods.len(), |index| Entry::of(&methods[index]))
     }
 
     /// Opens what a server registered.
-    pub fn open_registration(
+    pub fn open_registration<M: Machine>(
         &mut self,
+        machine: &M,
         client: Client,
         number: u64,
         known: Known<'_>,
@@ -148,7 +153,7 @@ impl<M: Machine> Manager<M> {
             .ok_or(Error::NotFound)?;
         if let Some(kind) = registration.published {
             let server = registration.server;
-            return self.open_published(client, server, kind, known);
+            return self.open_published(machine, client, server, kind, known);
         }
         let Registration { server, count, methods, version, .. } = registration;
         refuse_itself(client.domain, *server)?;
@@ -157,20 +162,20 @@ impl<M: Machine> Manager<M> {
         let kind = Kind::Registration(number);
         let target =
             Target { kind, server: *server, owner: *server, constant: 0, specification: None };
-        self.maker.open(client, &target, methods.len(), |index| {
+        self.maker.open(machine, client, &target, methods.len(), |index| {
             Entry::plain(methods[index].0, methods[index].1)
         })
     }
 
     /// Gives a block of the client's up.
-    pub fn close(&mut self, client: u8, first: u64) -> Result<(), Error> {
+    pub fn close<M: Machine>(&mut self, machine: &M, client: u8, first: u64) -> Result<(), Error> {
         let place = self.maker.blocks().at(client, first)?;
         let block = *self.maker.blocks().get(place);
         if block.is_live() && block.owner == client {
             // For all who have it; the scheduler refuses as long as threads wait for it.
-            self.end_synchronisation(&block)?;
+            self.end_synchronisation(machine, &block)?;
         }
-        self.maker.close(place);
+        self.maker.close(machine, place);
         Ok(())
     }
 
@@ -181,12 +186,17 @@ impl<M: Machine> Manager<M> {
     }
 
     /// Takes back what clients opened of an export or registration.
-    pub fn revoke(&mut self, server: u8, name: &str, client: u64) -> Result<u64, Error> {
-        let machine = self.machine()?;
+    pub fn revoke<M: Machine>(
+        &mut self,
+        machine: &M,
+        server: u8,
+        name: &str,
+        client: u64,
+    ) -> Result<u64, Error> {
         let described = machine.layout().exports.iter().position(|export| {
             export.instance == u32::from(server)
                 && export.is_object == 0
-                && name_text(&export.name) == name
+                && is_name(&export.name, name.as_bytes())
         });
         let kind = match described {
             Some(number) => Kind::Export(number as u32),
@@ -198,7 +208,7 @@ impl<M: Machine> Manager<M> {
                 registration.published.unwrap_or(Kind::Registration(registration.number))
             }
         };
-        Ok(self.maker.end_all(|block| {
+        Ok(self.maker.end_all(machine, |block| {
             block.kind == kind
                 && block.client != block.owner
                 && (client == 0 || u64::from(block.client) == client)
@@ -206,13 +216,16 @@ impl<M: Machine> Manager<M> {
     }
 
     /// A server's object interface of that name: the trait's, or the component's own.
-    fn object_export(&self, server: u8, interface: &[u8]) -> Result<u32, Error> {
-        let machine = self.machine()?;
+    fn object_export<M: Machine>(
+        &self,
+        machine: &M,
+        server: u8,
+        interface: &[u8],
+    ) -> Result<u32, Error> {
         let is_wanted = |export: &Export| {
             export.instance == u32::from(server)
                 && export.is_object != 0
-                && (name_text(&export.interface).as_bytes() == interface
-                    || name_text(&export.name).as_bytes() == interface)
+                && (is_name(&export.interface, interface) || is_name(&export.name, interface))
         };
         let position = machine.layout().exports.iter().position(is_wanted);
         position.map(|position| position as u32).ok_or(Error::NotFound)
@@ -221,21 +234,21 @@ impl<M: Machine> Manager<M> {
     /// Reserves a block in the client's table for an object of the server that the client's portal `via`
     /// leads to: of the interface with this name, as the client knows it. That server alone can fill it, with
     /// nothing else. The value names the reservation.
-    pub fn reserve(
+    pub fn reserve<M: Machine>(
         &mut self,
+        machine: &M,
         client: Client,
         via: u64,
         interface: &[u8],
         known: Known<'_>,
     ) -> Result<u64, Error> {
-        let machine = self.machine()?;
-        let server = self.maker.server_of(client.domain, via)?;
+        let server = self.maker.server_of(machine, client.domain, via)?;
         // The scheduler's objects are made here.
         if server == self.maker.scheduler() {
             return Err(Error::NotAllowed);
         }
         refuse_itself(client.domain, server)?;
-        let number = self.object_export(server, interface)?;
+        let number = self.object_export(machine, server, interface)?;
         let export = machine.layout().export(number as usize)?;
         let methods = machine.layout().methods_of(export);
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
@@ -246,20 +259,20 @@ impl<M: Machine> Manager<M> {
             owner: server,
             count: methods.len(),
         };
-        self.maker.reserve(client, &wanted)
+        self.maker.reserve(machine, client, &wanted)
     }
 
     /// Makes a server's object where a client reserved a place for one of this interface.
-    pub fn make_object(
+    pub fn make_object<M: Machine>(
         &mut self,
+        machine: &M,
         server: u8,
         (client, place): (u8, u64),
         interface: &[u8],
         control: u64,
         running: Option<Running>,
     ) -> Result<(), Error> {
-        let machine = self.machine()?;
-        let number = self.object_export(server, interface)?;
+        let number = self.object_export(machine, server, interface)?;
         let place = self.maker.blocks().reserved(client, place)?;
         let block = self.maker.blocks().get(place);
         if block.server != server
@@ -271,18 +284,25 @@ impl<M: Machine> Manager<M> {
         let methods = machine.layout().methods_of(export);
         let kind = Kind::Object(number, control);
         let target = Target { kind, server, owner: server, constant: control, specification: None };
-        self.maker.fill(place, &target, running, |index| Entry::of(&methods[index]))
+        self.maker.fill(machine, place, &target, running, |index| Entry::of(&methods[index]))
     }
 
     /// Takes the portals of a server's object back.
-    pub fn end_object(&mut self, server: u8, interface: &[u8], control: u64) -> Result<u64, Error> {
-        let kind = Kind::Object(self.object_export(server, interface)?, control);
-        Ok(self.maker.end_all(|block| block.is_open() && block.kind == kind))
+    pub fn end_object<M: Machine>(
+        &mut self,
+        machine: &M,
+        server: u8,
+        interface: &[u8],
+        control: u64,
+    ) -> Result<u64, Error> {
+        let kind = Kind::Object(self.object_export(machine, server, interface)?, control);
+        Ok(self.maker.end_all(machine, |block| block.is_open() && block.kind == kind))
     }
 
     /// Registers entry points; `bytes` is the version, then each method's letters and entry.
-    pub fn register(
+    pub fn register<M: Machine>(
         &mut self,
+        machine: &M,
         server: u8,
         name: &str,
         policy: &str,
@@ -305,17 +325,17 @@ impl<M: Machine> Manager<M> {
                 return Err(Error::BadArgument);
             }
         }
-        self.add_registration(name, policy, registration)
+        self.add_registration(machine, name, policy, registration)
     }
 
     /// Takes a registration into the table and its name into the name server.
-    fn add_registration(
+    fn add_registration<M: Machine>(
         &mut self,
+        machine: &M,
         name: &str,
         policy: &str,
         mut registration: Registration,
     ) -> Result<(), Error> {
-        let machine = self.machine()?;
         machine.check_alive(registration.server, None)?;
         let part = self.maker.part_of(REGISTRATIONS_MAXIMUM);
         let place = self.registrations.free(registration.server, part)?;
@@ -325,36 +345,51 @@ impl<M: Machine> Manager<M> {
     }
 
     /// Takes a registration back.
-    pub fn unregister(&mut self, server: u8, name: &str) -> Result<(), Error> {
-        let number = self.machine()?.remove_name(server, name)?;
+    pub fn unregister<M: Machine>(
+        &mut self,
+        machine: &M,
+        server: u8,
+        name: &str,
+    ) -> Result<(), Error> {
+        let number = machine.remove_name(server, name)?;
         self.registrations.forget(|registration| registration.number == number);
         Ok(())
     }
 
     /// Makes a semaphore for a domain.
-    pub fn make_semaphore(&mut self, client: Client, initial: u64) -> Result<u64, Error> {
-        let index = self.machine()?.allocate(client.domain, Some(initial))?;
-        self.made(client, Kind::Semaphore(index as u16))
+    pub fn make_semaphore<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        initial: u64,
+    ) -> Result<u64, Error> {
+        let index = machine.allocate(client.domain, Some(initial))?;
+        self.made(machine, client, Kind::Semaphore(index as u16))
     }
 
     /// Makes a lock for a domain.
-    pub fn make_lock(&mut self, client: Client) -> Result<u64, Error> {
-        let index = self.machine()?.allocate(client.domain, None)?;
-        self.made(client, Kind::Lock(index as u16))
+    pub fn make_lock<M: Machine>(&mut self, machine: &M, client: Client) -> Result<u64, Error> {
+        let index = machine.allocate(client.domain, None)?;
+        self.made(machine, client, Kind::Lock(index as u16))
     }
 
-    fn made(&mut self, client: Client, kind: Kind) -> Result<u64, Error> {
-        let made = self.portals_of(client, kind, client.domain);
+    fn made<M: Machine>(&mut self, machine: &M, client: Client, kind: Kind) -> Result<u64, Error> {
+        let made = self.portals_of(machine, client, kind, client.domain);
         if made.is_err() {
             // Nobody knows it yet, so nobody waits.
-            let _ = self.machine()?.free(client.domain, kind);
+            let _ = machine.free(client.domain, kind);
         }
         made
     }
 
     /// Portals of a semaphore or lock in a client's table; P and V are hybrids.
-    fn portals_of(&mut self, client: Client, kind: Kind, owner: u8) -> Result<u64, Error> {
-        let machine = self.machine()?;
+    fn portals_of<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        kind: Kind,
+        owner: u8,
+    ) -> Result<u64, Error> {
         let (export, constant) = match kind {
             Kind::Semaphore(index) => (self.semaphore_export, index),
             Kind::Lock(index) => (self.lock_export, index),
@@ -364,10 +399,9 @@ impl<M: Machine> Manager<M> {
         let methods = machine.layout().methods_of(export);
         let server = self.maker.scheduler();
         let target = Target { kind, server, owner, constant: constant.into(), specification: None };
-        self.maker.open(client, &target, methods.len(), |index| Entry {
-            operation: match (kind, name_text(&methods[index].name)) {
-                (Kind::Semaphore(_), "p") => Some(SemaphoreOperation::P),
-                (Kind::Semaphore(_), "v") => Some(SemaphoreOperation::V),
+        self.maker.open(machine, client, &target, methods.len(), |index| Entry {
+            operation: match kind {
+                Kind::Semaphore(_) => hybrid(&methods[index]),
                 _ => None,
             },
             ..Entry::of(&methods[index])
@@ -375,15 +409,14 @@ impl<M: Machine> Manager<M> {
     }
 
     /// Ends a semaphore or lock that its owner closes, for all who have it.
-    fn end_synchronisation(&mut self, block: &Block) -> Result<(), Error> {
+    fn end_synchronisation<M: Machine>(&mut self, machine: &M, block: &Block) -> Result<(), Error> {
         let Block { kind: kind @ (Kind::Semaphore(_) | Kind::Lock(_)), owner, .. } = *block else {
             return Ok(());
         };
-        let machine = self.machine()?;
         machine.free(owner, kind)?;
         // Whoever else has it finds no portal from here on; its number is given out again only by
         // this manager, afterwards.
-        self.maker.end_all(|other| other.kind == kind);
+        self.maker.end_all(machine, |other| other.kind == kind);
         while let Some(published) =
             self.registrations.find(|candidate| candidate.published == Some(kind))
         {
@@ -395,8 +428,9 @@ impl<M: Machine> Manager<M> {
     }
 
     /// Publishes a semaphore or lock that `server` made.
-    pub fn publish(
+    pub fn publish<M: Machine>(
         &mut self,
+        machine: &M,
         server: u8,
         first: u64,
         name: &str,
@@ -408,15 +442,16 @@ impl<M: Machine> Manager<M> {
             Kind::Semaphore(_) | Kind::Lock(_) if block.is_open() && block.owner == server => {
                 let mut registration = Registration::of(server);
                 registration.published = Some(block.kind);
-                self.add_registration(name, policy, registration)
+                self.add_registration(machine, name, policy, registration)
             }
             _ => Err(Error::NotAllowed),
         }
     }
 
     /// Opens a semaphore or lock that `server` published.
-    fn open_published(
+    fn open_published<M: Machine>(
         &mut self,
+        machine: &M,
         client: Client,
         server: u8,
         kind: Kind,
@@ -429,19 +464,23 @@ impl<M: Machine> Manager<M> {
         };
         let methods = interface.methods.iter().take(interface.method_count as usize);
         known.check(interface.version, methods.map(|method| &method.letters))?;
-        self.portals_of(client, kind, server)
+        self.portals_of(machine, client, kind, server)
     }
 
     /// One step of the end of a domain: what it had opened, and whatever others have of it that a
     /// successor must not be handed.
-    pub fn domain_died(&mut self, domain: u8, cursor: u64) -> Result<u64, Error> {
-        let machine = self.machine()?;
+    pub fn domain_died<M: Machine>(
+        &mut self,
+        machine: &M,
+        domain: u8,
+        cursor: u64,
+    ) -> Result<u64, Error> {
         machine.layout().instance(domain)?;
         if domain == self.maker.own() {
             return Err(Error::NotAllowed);
         }
         let from = usize::try_from(cursor).unwrap_or(usize::MAX);
-        if let Some(next) = self.maker.end_domain(domain, from, BLOCKS_PER_STEP) {
+        if let Some(next) = self.maker.end_domain(machine, domain, from, BLOCKS_PER_STEP) {
             return Ok(next as u64);
         }
         self.registrations.forget(|registration| registration.server == domain);
@@ -452,20 +491,21 @@ impl<M: Machine> Manager<M> {
     /// Checks that nothing of its predecessor is left in a domain's table, and that others can call nothing of
     /// it. Stack queues need nothing: every activation comes home by the return portal's normal, abort or dead
     /// entry.
-    pub fn domain_starts(&mut self, domain: u8) -> Result<(), Error> {
-        self.machine()?.layout().instance(domain)?;
+    pub fn domain_starts<M: Machine>(&mut self, machine: &M, domain: u8) -> Result<(), Error> {
+        machine.layout().instance(domain)?;
         if self.maker.is_left(domain) { Err(Error::Busy) } else { Ok(()) }
     }
 
     /// Makes one portal of a specification in the client's table, for measuring: it calls the client's own
     /// return stub. The value is its index.
-    pub fn make_measured(
+    pub fn make_measured<M: Machine>(
         &mut self,
+        machine: &M,
         client: Client,
         specification: &Specification,
         letters: [u8; LETTERS_SIZE],
     ) -> Result<u64, Error> {
-        let entry = self.machine()?.layout().instance(client.domain)?.stub;
+        let entry = machine.layout().instance(client.domain)?.stub;
         let target = Target {
             kind: Kind::Export(u32::MAX),
             server: client.domain,
@@ -473,6 +513,16 @@ impl<M: Machine> Manager<M> {
             constant: 0,
             specification: Some(*specification),
         };
-        self.maker.open(client, &target, 1, |_| Entry::plain(letters, entry))
+        self.maker.open(machine, client, &target, 1, |_| Entry::plain(letters, entry))
+    }
+}
+
+/// Which methods of a semaphore have a path of their own in portal code.
+fn hybrid(method: &Method) -> Option<SemaphoreOperation> {
+    let named = |text: &[u8]| is_name(&method.name, text);
+    match (named(b"p"), named(b"v")) {
+        (true, _) => Some(SemaphoreOperation::P),
+        (_, true) => Some(SemaphoreOperation::V),
+        _ => None,
     }
 }

@@ -15,14 +15,14 @@ use std::collections::BTreeMap;
 const ANY: Known<'static> = Known { version: 0, signature: b"" };
 
 struct World {
-    machine: &'static Fake,
-    manager: Box<Manager<&'static Fake>>,
+    machine: Fake,
+    manager: Box<Manager>,
 }
 
 fn world() -> World {
-    let machine: &'static Fake = Box::leak(Box::new(Fake::new()));
+    let machine = Fake::new();
     let mut manager = Box::new(Manager::EMPTY);
-    manager.begin(machine, MANAGER, FIRST, machine.synchronisation(), 0).unwrap();
+    manager.begin(&machine, MANAGER, FIRST, machine.synchronisation(), 0).unwrap();
     World { machine, manager }
 }
 
@@ -40,7 +40,7 @@ impl World {
         letters: &[u8],
     ) -> Result<u64, Error> {
         let known = Known { version: VERSION, signature: letters };
-        self.manager.reserve(client(domain), import_of(server), interface, known)
+        self.manager.reserve(&self.machine, client(domain), import_of(server), interface, known)
     }
 
     fn fill(
@@ -50,22 +50,29 @@ impl World {
         interface: &[u8],
         control: u64,
     ) -> Result<(), Error> {
-        self.manager.make_object(server, to, interface, control, client(to.0).running)
+        self.manager.make_object(
+            &self.machine,
+            server,
+            to,
+            interface,
+            control,
+            client(to.0).running,
+        )
     }
 
     fn die(&mut self, domain: u8) {
         let mut cursor = 0;
         loop {
-            cursor = self.manager.domain_died(domain, cursor).unwrap();
+            cursor = self.manager.domain_died(&self.machine, domain, cursor).unwrap();
             if cursor == 0 {
                 break;
             }
         }
-        self.manager.domain_starts(domain).unwrap();
+        self.manager.domain_starts(&self.machine, domain).unwrap();
     }
 
     fn free(&mut self) -> u64 {
-        self.manager.usage(Running { thread: 0, top: TOP }).unwrap() >> 32
+        self.manager.usage(&self.machine, Running { thread: 0, top: TOP }) >> 32
     }
 }
 
@@ -94,7 +101,7 @@ fn a_place_is_filled_by_its_server_with_its_interface_once() {
     let numbers = Some(Meaning { server: SERVER, entry: entry(SERVER, NUMBERS), constant: 7 });
     assert_eq!(world.machine.meaning(CLIENT, index), numbers);
     assert_eq!(world.fill(SERVER, (CLIENT, word), b"Numbers", 8), Err(Error::NotFound));
-    assert_eq!(world.manager.end_object(SERVER, b"Numbers", 7), Ok(1));
+    assert_eq!(world.manager.end_object(&world.machine, SERVER, b"Numbers", 7), Ok(1));
     assert_eq!(world.machine.meaning(CLIENT, index), None);
     assert_eq!(world.fill(SERVER, (CLIENT, word), b"Numbers", 7), Err(Error::NotFound));
 }
@@ -117,7 +124,8 @@ fn the_dead_fill_nothing_and_are_filled_nothing() {
     assert_eq!(world.fill(SERVER, (CLIENT, word), b"Numbers", 1), Err(Error::NotFound));
     // A thread of a former life reserves nothing for the successor.
     let former = Client { generation: 1, ..client(CLIENT) };
-    let reserved = world.manager.reserve(former, import_of(SERVER), b"Numbers", ANY);
+    let reserved =
+        world.manager.reserve(&world.machine, former, import_of(SERVER), b"Numbers", ANY);
     assert_eq!(reserved, Err(Error::Dead));
 }
 
@@ -125,13 +133,13 @@ fn the_dead_fill_nothing_and_are_filled_nothing() {
 fn code_that_a_stack_names_is_kept() {
     let mut world = world();
     let before = world.free();
-    let first = world.manager.open_export(client(CLIENT), SERVICE, ANY).unwrap();
+    let first = world.manager.open_export(&world.machine, client(CLIENT), SERVICE, ANY).unwrap();
     let frame = world.machine.push_call(CLIENT, first as usize);
-    world.manager.close(CLIENT, first).unwrap();
+    world.manager.close(&world.machine, CLIENT, first).unwrap();
     assert!(world.free() < before);
     // The indexes are free all the same.
-    assert_eq!(world.manager.open_export(client(CLIENT), SERVICE, ANY), Ok(first));
-    world.manager.close(CLIENT, first).unwrap();
+    assert_eq!(world.manager.open_export(&world.machine, client(CLIENT), SERVICE, ANY), Ok(first));
+    world.manager.close(&world.machine, CLIENT, first).unwrap();
     world.machine.pop(frame);
     assert_eq!(world.free(), before);
 }
@@ -205,15 +213,20 @@ fn an_index_means_what_it_meant_or_nothing() {
         };
         match number(12) {
             0 => {
-                let made = world.manager.open_export(client(domain), SERVICE, ANY);
+                let made = world.manager.open_export(&world.machine, client(domain), SERVICE, ANY);
                 opened(&world, made, 2);
             }
             1 => {
-                let made = world.manager.make_semaphore(client(domain), 0);
+                let made = world.manager.make_semaphore(&world.machine, client(domain), 0);
                 opened(&world, made, SEMAPHORE_METHODS);
             }
             2 => {
-                let made = world.manager.open_registration(client(domain), REGISTERED, ANY);
+                let made = world.manager.open_registration(
+                    &world.machine,
+                    client(domain),
+                    REGISTERED,
+                    ANY,
+                );
                 opened(&world, made, 1);
             }
             3 | 4 => {
@@ -237,14 +250,19 @@ fn an_index_means_what_it_meant_or_nothing() {
                 }
             }
             7 => {
-                let _ = world.manager.end_object(server, interface.as_bytes(), number(4));
+                let _ = world.manager.end_object(
+                    &world.machine,
+                    server,
+                    interface.as_bytes(),
+                    number(4),
+                );
             }
             8 | 9 => {
                 let first = match held.keys().nth(number(held.len() as u64 + 1) as usize) {
                     Some((of, first)) if *of == domain => *first as u64,
                     _ => number(600),
                 };
-                let closed = world.manager.close(domain, first);
+                let closed = world.manager.close(&world.machine, domain, first);
                 let known = held.remove(&(domain, first as usize));
                 assert_eq!(closed.is_ok(), known.is_some(), "{step}: {domain} {first}");
             }
@@ -255,17 +273,17 @@ fn an_index_means_what_it_meant_or_nothing() {
                 }
                 1 => world.die(server),
                 2 => {
-                    let _ = world.manager.revoke(SERVER, "service", 0);
+                    let _ = world.manager.revoke(&world.machine, SERVER, "service", 0);
                 }
                 _ => {
-                    let _ = world.manager.revoke(OTHER, "late", domain.into());
+                    let _ = world.manager.revoke(&world.machine, OTHER, "late", domain.into());
                 }
             },
             _ => {
                 let mut methods = [0; 32];
                 methods[8..11].copy_from_slice(b"cii");
                 methods[24..].copy_from_slice(&entry(OTHER, 3).to_le_bytes());
-                let _ = world.manager.register(OTHER, "other.late", "*", &methods);
+                let _ = world.manager.register(&world.machine, OTHER, "other.late", "*", &methods);
             }
         }
         look(&world, &mut held, step);

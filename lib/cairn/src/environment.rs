@@ -4,7 +4,7 @@
 use crate::registers::Registers;
 use crate::section::Section;
 use cairn_abi::address::{REGION_SIZE, STARTUP_OFFSET};
-use cairn_abi::descriptor::name_text;
+use cairn_abi::descriptor::{is_name, name_text};
 use cairn_abi::startup::{Mapping, Startup};
 
 /// The startup page of this instance.
@@ -30,7 +30,7 @@ pub fn argument() -> &'static str {
 }
 
 fn find(mappings: &'static [Mapping], count: u32, name: &str) -> Option<&'static Mapping> {
-    mappings.iter().take(count as usize).find(|mapping| name_text(&mapping.name) == name)
+    mappings.iter().take(count as usize).find(|mapping| is_name(&mapping.name, name.as_bytes()))
 }
 
 /// The registers of the device at `position` of the description's list.

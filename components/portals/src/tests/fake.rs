@@ -227,7 +227,7 @@ impl Fake {
         let code = self.entries.borrow()[usize::from(domain)][index];
         let literal = |literal: i64| self.load(code.wrapping_add_signed(literal)).unwrap();
         (code != NO_PORTAL).then(|| Meaning {
-            server: callee(&self, code).unwrap() as u8,
+            server: callee(self, code).unwrap() as u8,
             entry: literal(LITERAL_ENTRY),
             constant: literal(LITERAL_CONSTANT),
         })
@@ -270,7 +270,7 @@ impl Fake {
     }
 }
 
-impl Words for &Fake {
+impl Words for Fake {
     fn load(&self, address: u64) -> Option<u64> {
         match address {
             THREADS.. => self.threads.borrow().get((address - THREADS) as usize / 8).copied(),
@@ -283,7 +283,7 @@ impl Words for &Fake {
     }
 }
 
-impl Machine for &Fake {
+impl Machine for Fake {
     fn layout(&self) -> &Layout {
         &self.layout
     }
