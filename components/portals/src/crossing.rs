@@ -9,6 +9,7 @@ use cairn_abi::domain::portal_table;
 use cairn_abi::record::{Instance, Method};
 use cairn_abi::semaphore::semaphore_word;
 use cairn_portal::{Crossing, End, Parameters, SemaphoreOperation, Specification};
+use core::ops::Range;
 use core::sync::atomic::{AtomicI64, Ordering};
 
 /// To what a block of portals leads.
@@ -49,18 +50,23 @@ impl Entry {
     }
 }
 
-/// Copies code, four words at a time: most of what making a portal costs.
-pub fn copy(words: &[AtomicI64], code: &[u64]) {
-    let (words, words_rest) = words.as_chunks::<4>();
-    let (code, code_rest) = code.as_chunks::<4>();
-    for (words, code) in words.iter().zip(code) {
-        for (word, value) in words.iter().zip(code) {
-            word.store(*value as i64, Ordering::Relaxed);
-        }
+/// Writes words of portal code.
+#[inline(always)]
+pub fn write(to: &[AtomicI64], words: &[u64]) {
+    for (to, word) in to.iter().zip(words) {
+        to.store(*word as i64, Ordering::Relaxed);
     }
-    for (word, value) in words_rest.iter().zip(code_rest) {
-        word.store(*value as i64, Ordering::Relaxed);
+}
+
+/// Copies a part of a portal's code, eight words at a time: most of what making a portal costs.
+pub fn copy(to: &[AtomicI64], code: &[u64], part: Range<usize>) {
+    let (Some(to), Some(code)) = (to.get(part.clone()), code.get(part)) else { return };
+    let (to, to_rest) = to.as_chunks::<8>();
+    let (code, code_rest) = code.as_chunks::<8>();
+    for (to, code) in to.iter().zip(code) {
+        write(to, code);
     }
+    write(to_rest, code_rest);
 }
 
 /// What is the same for all methods of a block, but the stack queue.

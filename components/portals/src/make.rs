@@ -2,7 +2,7 @@
 
 use crate::area::{Area, GRANULE, Granules};
 use crate::blocks::{Block, Blocks, Code, Wanted};
-use crate::crossing::{Entry, Target, copy, describe_crossing, with_letters};
+use crate::crossing::{Entry, Target, copy, describe_crossing, with_letters, write};
 use crate::machine::{Layout, Machine};
 use crate::queues::Queues;
 use crate::reclaim::{Look, Running, names};
@@ -15,7 +15,6 @@ use cairn_abi::domain::{PORTALS_MAXIMUM, exception_entry, stack_queue};
 use cairn_abi::semaphore::waiters_word;
 use cairn_portal::generate::link;
 use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Specification, Stack};
-use core::sync::atomic::Ordering;
 
 /// End of the call counters' memory.
 pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
@@ -244,10 +243,12 @@ impl Maker {
             crossing.entry = method(index).entry;
             crossing.counter = if counter == 0 { 0 } else { counter + index as u64 * 8 };
             let words = machine.code(address, template.size);
-            copy(words, template.code());
-            link(&template.links, &crossing, address, |offset, value| {
-                if let Some(word) = words.get(offset / 8) {
-                    word.store(value as i64, Ordering::Relaxed);
+            for part in template.links.code(template.size) {
+                copy(words, template.code(), part.start / 8..part.end / 8);
+            }
+            link(&template.links, &crossing, address, |offset, literals| {
+                if let Some(words) = words.get(offset / 8..offset / 8 + literals.len()) {
+                    write(words, literals);
                 }
             });
             *call = address + template.links.call() as u64;

@@ -2,6 +2,7 @@
 
 use super::Crossing;
 use crate::literal::*;
+use core::ops::Range;
 
 /// Where the parts of a call portal and its return portal lie, in bytes from the beginning. The code
 /// of two portals of the same specification is the same (but for `=` and `a`, whose numbers are in
@@ -24,49 +25,74 @@ impl Links {
     pub const fn call(&self) -> usize {
         self.call
     }
+
+    /// The ranges of bytes that are code, in `size` bytes of a pair: what lies between the literals.
+    pub const fn code(&self, size: usize) -> [Range<usize>; 3] {
+        let literals = LITERALS_SIZE as usize;
+        [self.call..self.back - literals, self.back..self.dead - DEAD_LITERALS, self.dead..size]
+    }
 }
 
-/// Hands over every literal of a pair at `address`, with its offset in bytes. The others are zero.
+/// Literals of one part of a pair.
+const LITERALS: usize = LITERALS_SIZE as usize / 8;
+
+/// Bytes of the literals before a dead entry.
+const DEAD_LITERALS: usize = 24;
+const _: () =
+    assert!(LITERAL_RETURN == -24 && LITERAL_ABORT == -16 && LITERAL_MARK == -8, "in this order");
+
+/// Place of a literal among those of its part.
+const fn place(literal: i64) -> usize {
+    ((LITERALS_SIZE + literal) / 8) as usize
+}
+
+/// Hands over the literals of a pair at `address`, part by part, each with the offset in bytes of its first.
 #[inline(always)]
-pub fn link(links: &Links, crossing: &Crossing, address: u64, mut put: impl FnMut(usize, u64)) {
+pub fn link(links: &Links, crossing: &Crossing, address: u64, mut put: impl FnMut(usize, &[u64])) {
     let at = |offset: usize| address + offset as u64;
     let asid = crossing.callee.satp >> 44 & 0xffff;
-    let mut call =
-        |literal: i64, word: u64| put(links.call.wrapping_add_signed(literal as isize), word);
-    call(LITERAL_MARK, MARK_CALL);
-    call(LITERAL_RETURN, at(links.back));
-    call(LITERAL_SATP, crossing.callee.satp);
-    call(LITERAL_TABLE, crossing.callee.table);
-    call(LITERAL_ENTRY, crossing.entry);
-    call(LITERAL_STUB, crossing.stub);
-    call(LITERAL_STACK, crossing.stack);
-    call(LITERAL_CONSTANT, crossing.constant);
-    call(LITERAL_SERVICES, crossing.services);
-    call(LITERAL_SOURCE, crossing.source);
-    call(LITERAL_SOURCE_SIZE, crossing.source_size);
-    call(LITERAL_SOURCE_ENTRY, crossing.source_entry);
-    call(LITERAL_QUEUE, crossing.queue);
-    call(LITERAL_ASID, asid);
-    call(LITERAL_FRAME, crossing.counter);
-    let mut back =
-        |literal: i64, word: u64| put(links.back.wrapping_add_signed(literal as isize), word);
-    back(LITERAL_MARK, MARK_RETURN);
-    back(LITERAL_ABORT, at(links.abort));
-    back(LITERAL_RETURN, at(links.dead));
-    back(LITERAL_SATP, crossing.caller.satp);
-    back(LITERAL_TABLE, crossing.caller.table);
-    back(LITERAL_ENTRY, crossing.waiters);
-    back(LITERAL_CONSTANT, crossing.longest_execution);
-    back(LITERAL_SERVICES, crossing.services);
-    back(LITERAL_QUEUE, crossing.queue);
-    back(LITERAL_ASID, asid);
-    back(
-        LITERAL_FRAME,
-        links.frame_size | crossing.caller.domain << 32 | crossing.callee.domain << 48,
+    let mut part = |offset: usize, literals: &[(i64, u64)]| {
+        let mut words = [0; LITERALS];
+        literals.iter().for_each(|(literal, word)| words[place(*literal)] = *word);
+        put(offset - LITERALS_SIZE as usize, &words);
+    };
+    part(
+        links.call,
+        &[
+            (LITERAL_MARK, MARK_CALL),
+            (LITERAL_RETURN, at(links.back)),
+            (LITERAL_SATP, crossing.callee.satp),
+            (LITERAL_TABLE, crossing.callee.table),
+            (LITERAL_ENTRY, crossing.entry),
+            (LITERAL_STUB, crossing.stub),
+            (LITERAL_STACK, crossing.stack),
+            (LITERAL_CONSTANT, crossing.constant),
+            (LITERAL_SERVICES, crossing.services),
+            (LITERAL_SOURCE, crossing.source),
+            (LITERAL_SOURCE_SIZE, crossing.source_size),
+            (LITERAL_SOURCE_ENTRY, crossing.source_entry),
+            (LITERAL_QUEUE, crossing.queue),
+            (LITERAL_ASID, asid),
+            (LITERAL_FRAME, crossing.counter),
+        ],
     );
-    let mut dead =
-        |literal: i64, word: u64| put(links.dead.wrapping_add_signed(literal as isize), word);
-    dead(LITERAL_MARK, MARK_DEAD);
-    dead(LITERAL_ABORT, at(links.dead));
-    dead(LITERAL_RETURN, at(links.back));
+    let domains = crossing.caller.domain << 32 | crossing.callee.domain << 48;
+    part(
+        links.back,
+        &[
+            (LITERAL_MARK, MARK_RETURN),
+            (LITERAL_ABORT, at(links.abort)),
+            (LITERAL_RETURN, at(links.dead)),
+            (LITERAL_SATP, crossing.caller.satp),
+            (LITERAL_TABLE, crossing.caller.table),
+            (LITERAL_ENTRY, crossing.waiters),
+            (LITERAL_CONSTANT, crossing.longest_execution),
+            (LITERAL_SERVICES, crossing.services),
+            (LITERAL_QUEUE, crossing.queue),
+            (LITERAL_ASID, asid),
+            (LITERAL_FRAME, links.frame_size | domains),
+        ],
+    );
+    // The dead entry lies in the return portal's code, and has these three alone.
+    put(links.dead - DEAD_LITERALS, &[at(links.back), at(links.dead), MARK_DEAD]);
 }

@@ -79,7 +79,12 @@ fn portal_pair(
         dead: dead * 4,
         frame_size: stamped_frame_size(specification, crossing) as u64,
     };
-    link(&links, crossing, address, |offset, word| code.literal(offset / 4, 0, word));
+    link(&links, crossing, address, |offset, words| {
+        (0..)
+            .step_by(8)
+            .zip(words)
+            .for_each(|(at, word)| code.literal((offset + at) / 4, 0, *word));
+    });
     Ok(Generated { links: Some(links), ..code.finish(call, back)? })
 }
 
