@@ -21,8 +21,7 @@ pub struct Signature {
 impl Signature {
     /// Of the interface that a program knows.
     pub const fn of(interface: &InterfaceDescriptor) -> Signature {
-        let mut signature =
-            Signature { bytes: [0; SIGNATURE_MAXIMUM], letters: 0, length: 0 };
+        let mut signature = Signature { bytes: [0; SIGNATURE_MAXIMUM], letters: 0, length: 0 };
         let mut byte = 0;
         while byte < NAME_SIZE && interface.name[byte] != 0 {
             signature.bytes[byte] = interface.name[byte];

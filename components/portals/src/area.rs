@@ -1,9 +1,9 @@
-//! Where portal code lies: a bitmap of granules of 64 bytes.
+//! Where portal code lies: a bitmap of granules.
 
 /// Bytes of a granule.
-pub const GRANULE: u64 = 64;
-/// Most granules: 1 MiB of portal code.
-pub const GRANULES: usize = 16384;
+pub const GRANULE: u64 = 128;
+/// Most granules, a little less than 8 MiB of portal code: their numbers have 16 bits.
+pub const GRANULES: usize = 65472;
 const WORDS: usize = GRANULES / 64;
 
 /// The part of the area that one client has for itself. So no other client can use it up or break it into

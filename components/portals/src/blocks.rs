@@ -21,7 +21,7 @@ use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 
 /// Most blocks of the system, those that wait for their code to be left included.
-pub const BLOCKS_MAXIMUM: usize = 512;
+pub const BLOCKS_MAXIMUM: usize = 1024;
 /// No block.
 const NONE: u16 = u16::MAX;
 /// Bits of an index in the word that names a reservation; above them is what tells it from every other.

@@ -8,10 +8,10 @@ fn code(start: u16) -> Code {
     Code { start, granules: 10, queue: u16::MAX }
 }
 
-/// Domains 1 to 3, with all entries behind the first import.
+/// Domains 1 to 5, with all entries behind the first import.
 fn blocks() -> Box<Blocks> {
     let mut blocks = Box::new(Blocks::EMPTY);
-    (1..4).for_each(|client| blocks.add_table(client, 0..16));
+    (1..6).for_each(|client| blocks.add_table(client, 0..16));
     blocks
 }
 
@@ -94,19 +94,19 @@ fn a_full_table_is_used_again() {
     let mut blocks = blocks();
     let mut places = Vec::new();
     for number in 0..BLOCKS_MAXIMUM {
-        places.push(add(&mut blocks, 1 + (number % 2) as u8, 1));
+        places.push(add(&mut blocks, 1 + (number % 4) as u8, 1));
     }
     assert_eq!(blocks.room(1, 1), Err(Error::Exhausted));
     blocks.close(places[7]);
     // Whose code is named is not free yet.
     blocks.forget(|code| code.start != blocks_start(7), |_| panic!("named"));
-    assert_eq!(blocks.room(3, 1), Err(Error::Exhausted));
+    assert_eq!(blocks.room(5, 1), Err(Error::Exhausted));
     blocks.forget(|_| true, |_| {});
-    assert_eq!(add(&mut blocks, 3, 1), 7);
-    assert_eq!(blocks.room(3, 1), Err(Error::Exhausted));
+    assert_eq!(add(&mut blocks, 5, 1), 7);
+    assert_eq!(blocks.room(5, 1), Err(Error::Exhausted));
 }
 
-/// First granule of the block that was added as number `number`, to clients 1 and 2 in turn.
+/// First granule of the block that was added as number `number`, to clients 1 to 4 in turn.
 fn blocks_start(number: usize) -> u16 {
-    (16 + number / 2) as u16 * 10
+    (16 + number / 4) as u16 * 10
 }

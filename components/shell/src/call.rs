@@ -114,7 +114,11 @@ fn understood(
             writeln!(screen, "error: `{}`: {}", words[position], mistake.text())?;
         }
         Err(Refusal::Object) => {
-            writeln!(screen, "error: `{name} {}` makes an object, which only a program can use", method.name)?;
+            writeln!(
+                screen,
+                "error: `{name} {}` makes an object, which only a program can use",
+                method.name
+            )?;
         }
         Err(Refusal::Letter(letter)) => {
             writeln!(screen, "error: only a program can pass a parameter `{letter}`")?;

@@ -243,7 +243,8 @@ fn check_place(
 
 const NO_PLACE: &str = "a client reserves the portals of an object before it calls: make `place: cairn::Place` the first \
                         parameter (a client passes its import `Portals` there)";
-const ONE_PLACE: &str = "a method that returns an object has one `cairn::Place`, as the first parameter behind `&self`";
+const ONE_PLACE: &str =
+    "a method that returns an object has one `cairn::Place`, as the first parameter behind `&self`";
 const PLACE_WITHOUT_OBJECT: &str = "a `Place` is where an object goes: return `Result<Object<dyn Interface>, cairn::Error>`, or \
                                     leave it out";
 

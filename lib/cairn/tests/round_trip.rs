@@ -7,8 +7,8 @@ use cairn::abi::descriptor::{
 };
 use cairn::call::host::answer_with;
 use cairn::component::{Interface, Provider};
-use cairn::window::{ReadWindow, WriteWindow};
 use cairn::object::{ObjectTable, Places};
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, CallerFrame, CallerThread, Error, Now, Object, Place, PortalIndex};
 use std::cell::Cell;
 use std::sync::Mutex;

@@ -115,15 +115,23 @@ pub fn layout(
     components: &[&Component],
     nucleus: &Nucleus,
 ) -> Result<Image, Error> {
-    // Page tables lie in one pool before what they map: how many there are is known when all is mapped.
+    // Portal code, and page tables in one pool, lie before the rest: how much they are is known when all is
+    // connected and mapped.
     let spare = kernel::spare_page_tables(system);
     let mut count = spare + PAGE_TABLES_FIRST;
+    let mut code_pages = kernel::PORTAL_CODE_LEAST;
     loop {
-        let mut layout = Layout::new(system, connected, components, nucleus, count)?;
+        let mut layout = Layout::new(system, connected, components, nucleus, (count, code_pages))?;
         let laid_out = layout.lay_out();
         let left = count - layout.tables.used;
+        let wanted = (layout.code.pages() + kernel::spare_portal_code(system))
+            .clamp(kernel::PORTAL_CODE_LEAST, kernel::PORTAL_CODE_MOST);
         if layout.tables.is_short && count < PAGE_TABLES_MAXIMUM {
             count *= 2;
+        } else if layout.code.is_short && code_pages < kernel::PORTAL_CODE_MOST {
+            code_pages = (code_pages * 2).min(kernel::PORTAL_CODE_MOST);
+        } else if laid_out.is_ok() && code_pages != wanted {
+            code_pages = wanted;
         } else if laid_out.is_ok() && !(spare..=spare + PAGE_TABLES_BESIDE).contains(&left) {
             // The pool is mapped, too, so another size of it can need one more or less.
             count = layout.tables.used + spare + PAGE_TABLES_BESIDE / 2;
@@ -147,10 +155,10 @@ impl<'a> Layout<'a> {
         connected: &'a Connected,
         components: &'a [&'a Component],
         nucleus: &'a Nucleus,
-        page_tables: u64,
+        (page_tables, code_pages): (u64, u64),
     ) -> Result<Layout<'a>, String> {
         let mut memory = Memory::new(*system.board.load_address);
-        let (areas, code) = Areas::new(&mut memory, system, nucleus);
+        let (areas, code) = Areas::new(&mut memory, system, nucleus, code_pages);
         let mut tables = PageTables::new(&mut memory, page_tables);
         let kernel_root = Root(tables.take(1)?);
         Ok(Layout {

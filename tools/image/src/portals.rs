@@ -10,17 +10,29 @@ pub struct PortalCode {
     physical: u64,
     size: u64,
     used: u64,
+    /// A portal did not fit.
+    pub is_short: bool,
 }
 
 impl PortalCode {
     /// An area of `pages` pages.
     pub fn new(memory: &mut Memory, pages: u64) -> PortalCode {
-        PortalCode { physical: memory.pages(pages), size: pages * PAGE_SIZE, used: 0 }
+        PortalCode {
+            physical: memory.pages(pages),
+            size: pages * PAGE_SIZE,
+            used: 0,
+            is_short: false,
+        }
     }
 
     /// Physical address and bytes.
     pub fn extent(&self) -> (u64, u64) {
         (self.physical, self.size)
+    }
+
+    /// Pages that portals take so far.
+    pub fn pages(&self) -> u64 {
+        self.used.div_ceil(PAGE_SIZE)
     }
 
     /// First kernel address that is not used.
@@ -43,6 +55,7 @@ impl PortalCode {
         let made = generate(&mut words, PORTAL_CODE + self.used)
             .map_err(|error| format!("portal code: {error:?}"))?;
         if self.used + made.size as u64 > self.size {
+            self.is_short = true;
             return Err(format!(
                 "the portals of all connections take more than the {} of portal code: connect fewer instances",
                 show_size(self.size)

@@ -16,8 +16,10 @@ use cairn_description::model::Instance;
 use cairn_portal::one_asid;
 use zerocopy::IntoBytes;
 
-/// Pages of portal code: what the first system needs and what comes at run time.
-const PORTAL_CODE_PAGES: u64 = 256;
+/// Pages of portal code: what the connections need and what comes at run time, at least.
+pub(super) const PORTAL_CODE_LEAST: u64 = 256;
+/// As many as the portal manager can count.
+pub(super) const PORTAL_CODE_MOST: u64 = 2046;
 /// Activation descriptors that are left for run time.
 pub(super) const SPARE_ACTIVATIONS: u64 = 64;
 /// Pages of call counters of a counting build.
@@ -59,7 +61,12 @@ pub(super) struct Areas {
 
 impl Areas {
     /// Takes memory for them and for portal code, and fills in the nucleus.
-    pub fn new(memory: &mut Memory, system: &System, nucleus: &Nucleus) -> (Areas, PortalCode) {
+    pub fn new(
+        memory: &mut Memory,
+        system: &System,
+        nucleus: &Nucleus,
+        code_pages: u64,
+    ) -> (Areas, PortalCode) {
         let nucleus_area = Area::new(memory, NUCLEUS, nucleus.bytes.len() as u64);
         memory.write(nucleus_area.physical, &nucleus.bytes);
         let threads = Area::new(memory, THREADS, u64::from(*system.threads) * PAGE_SIZE);
@@ -69,7 +76,7 @@ impl Areas {
         let activations =
             Area::new(memory, ACTIVATIONS, activation(activations as usize) - ACTIVATIONS);
         let semaphores = Area::new(memory, SEMAPHORES, SEMAPHORE_WINDOW_SIZE);
-        let code = PortalCode::new(memory, PORTAL_CODE_PAGES);
+        let code = PortalCode::new(memory, code_pages);
         let counters = if system.counting { COUNTER_PAGES * PAGE_SIZE } else { 0 };
         let counters = Area::new(memory, COUNTERS, counters);
         (Areas { nucleus: nucleus_area, threads, domains, activations, semaphores, counters }, code)
@@ -79,6 +86,11 @@ impl Areas {
 /// Pages of page tables that are left for run time.
 pub(super) fn spare_page_tables(system: &System) -> u64 {
     system.instances.len() as u64 * u64::from(TABLES_AT_RUN_TIME)
+}
+
+/// Pages of portal code that are left for run time: for each instance as much as five semaphores take.
+pub(super) fn spare_portal_code(system: &System) -> u64 {
+    4 * system.instances.len() as u64
 }
 
 /// Domains with the kernel's, which has number 0.

@@ -238,4 +238,3 @@ fn client_dies() -> Result<(), Failed> {
     expect!(imports::LISTING.usage(), Ok(before));
     Ok(())
 }
-

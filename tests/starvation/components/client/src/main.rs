@@ -24,7 +24,9 @@ fn main() {
                 let _ = imports::SUPERVISOR.describe(1, &mut [0; 64]);
             }
             _ => {
-                let Ok(timer) = imports::CLOCK.timer(imports::PORTALS, 1_000_000_000) else { continue };
+                let Ok(timer) = imports::CLOCK.timer(imports::PORTALS, 1_000_000_000) else {
+                    continue;
+                };
                 let first = timer.first_portal();
                 let _ = TimerProxy::at(first).close();
                 let _ = imports::PORTALS.close(first.into());

@@ -62,7 +62,8 @@ fn ask_supervisor() {
 }
 
 fn ask_clock() {
-    let timer = imports::CLOCK.timer(imports::PORTALS, 1_000_000_000).expect("a timer").first_portal();
+    let timer =
+        imports::CLOCK.timer(imports::PORTALS, 1_000_000_000).expect("a timer").first_portal();
     TimerProxy::at(timer).close().expect("closed");
     imports::PORTALS.close(timer.into()).expect("closed");
 }
