@@ -1,7 +1,9 @@
 //! Objects: blocks of portals with the server's control word embedded in their code.
 
+mod parts;
 mod table;
 
+pub use parts::ObjectParts;
 pub use table::ObjectTable;
 
 use crate::Error;

@@ -1,8 +1,9 @@
 //! Objects end exactly once, when nobody is inside, however many threads try.
 #![forbid(unsafe_code)]
 
+use cairn::Caller;
 use cairn::Error;
-use cairn::object::ObjectTable;
+use cairn::object::{ObjectParts, ObjectTable};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 static MADE: AtomicUsize = AtomicUsize::new(0);
@@ -87,4 +88,51 @@ fn a_table_drops_what_is_left() {
     }
     drop(table);
     assert_eq!(count.load(Ordering::SeqCst), 3);
+}
+
+static PARTS: ObjectParts<u64, 3> = ObjectParts::new();
+
+/// Two hundred clients open all that they can, in two lives each; then one more finds its part empty.
+#[test]
+fn whatever_others_open_a_client_has_its_part() {
+    let ended = AtomicUsize::new(0);
+    let open = |client, life, state| {
+        PARTS.insert(Caller(client), life, state, |_| {
+            ended.fetch_add(1, Ordering::Relaxed);
+        })
+    };
+    for client in 1..=200 {
+        for (life, number) in [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2)] {
+            open(client, life, number).unwrap();
+        }
+    }
+    // Of each client those of its former life, which only its own next call ended.
+    assert_eq!(ended.swap(0, Ordering::Relaxed), 200 * 2);
+    let own: Vec<u64> = (0..3).map(|number| open(201, 1, number).unwrap()).collect();
+    assert_eq!(ended.load(Ordering::Relaxed), 0);
+    for (number, control) in own.iter().enumerate() {
+        assert_eq!(PARTS.with(*control, |state| *state), Ok(number as u64));
+    }
+    // One more: the oldest goes, and its control word names nothing, nor anybody else's object.
+    let last = open(201, 1, 3).unwrap();
+    assert_eq!(ended.load(Ordering::Relaxed), 1);
+    assert_eq!(PARTS.with(own[0], |_| ()), Err(Error::NotFound));
+    assert_eq!(PARTS.with(last, |state| *state), Ok(3));
+    assert_eq!(PARTS.remove(last), Ok(()));
+    assert_eq!(PARTS.remove(last), Err(Error::NotFound));
+    assert_eq!(open(256, 1, 0), Err(Error::BadArgument), "no domain");
+    for control in [0, 1, u64::MAX] {
+        assert_eq!(PARTS.with(control, |_| ()), Err(Error::NotFound), "{control:#x}");
+    }
+}
+
+#[test]
+fn a_client_inside_its_oldest_object_keeps_its_place_meanwhile() {
+    static PARTS: ObjectParts<u64, 2> = ObjectParts::new();
+    let open = |state| PARTS.insert(Caller(7), 1, state, |_| ());
+    let oldest = open(0).unwrap();
+    open(1).unwrap();
+    PARTS.with(oldest, |_| assert_eq!(open(2), Err(Error::Exhausted))).unwrap();
+    assert_eq!(PARTS.with(oldest, |_| ()), Err(Error::NotFound), "it has ended all the same");
+    assert!(open(3).is_ok());
 }

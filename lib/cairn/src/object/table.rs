@@ -28,8 +28,19 @@ const TAKEN: u64 = 1 << 30;
 /// The bits that count the calls inside.
 const INSIDE: u64 = TAKEN - 1;
 const GENERATION_SHIFT: u32 = 32;
-/// The first generation is not zero, so that a control word of zero never names an object.
+/// A control word has a generation one above the slot's, so that zero never names an object, though an empty table
+/// is zero: a large one takes no room in the image.
 const FIRST: u64 = 1 << GENERATION_SHIFT;
+
+/// The control word of the object that a slot holds.
+fn control(index: usize, word: u64) -> u64 {
+    index as u64 | (word & !(FIRST - 1)).wrapping_add(FIRST)
+}
+
+/// Whether a slot's word is that of the object with this control word.
+fn names(control: u64, word: u64) -> bool {
+    (word >> GENERATION_SHIFT) as u32 == ((control >> GENERATION_SHIFT) as u32).wrapping_sub(1)
+}
 
 // SAFETY: a value is written by the one thread that took its slot and dropped by the one that ends
 // it; in between all threads have only `&T` (`T: Sync`), and it may end on another thread than the
@@ -41,7 +52,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
     pub const fn new() -> Self {
         ObjectTable {
             slots: [const {
-                Slot { word: AtomicU64::new(FIRST), value: UnsafeCell::new(MaybeUninit::uninit()) }
+                Slot { word: AtomicU64::new(0), value: UnsafeCell::new(MaybeUninit::uninit()) }
             }; N],
         }
     }
@@ -66,7 +77,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
             // value, and there is none to drop.
             unsafe { (*slot.value.get()).write(value) };
             slot.word.store(word | LIVE, Ordering::Release);
-            return Ok(index as u64 | word & !(FIRST - 1));
+            return Ok(control(index, word));
         }
         Err(Error::Exhausted)
     }
@@ -75,9 +86,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
     pub fn with<R>(&self, control: u64, body: impl FnOnce(&T) -> R) -> Result<R, Error> {
         let slot = self.slot(control)?;
         slot.update(|word| {
-            (word & LIVE != 0
-                && word >> GENERATION_SHIFT == control >> GENERATION_SHIFT
-                && word & INSIDE != INSIDE)
+            (word & LIVE != 0 && names(control, word) && word & INSIDE != INSIDE)
                 .then_some(word + 1)
         })?;
         // Leaves even if the body unwinds, on the host.
@@ -91,8 +100,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
     pub fn remove(&self, control: u64) -> Result<(), Error> {
         let slot = self.slot(control)?;
         let word = slot.update(|word| {
-            (word & LIVE != 0 && word >> GENERATION_SHIFT == control >> GENERATION_SHIFT)
-                .then_some((word & !LIVE) | TAKEN)
+            (word & LIVE != 0 && names(control, word)).then_some((word & !LIVE) | TAKEN)
         })?;
         if word & INSIDE == 0 {
             slot.end(word);
@@ -104,7 +112,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
     pub fn for_each(&self, mut body: impl FnMut(u64, &T)) {
         for (index, slot) in self.slots.iter().enumerate() {
             let word = slot.word.load(Ordering::Relaxed);
-            let control = index as u64 | word & !(FIRST - 1);
+            let control = control(index, word);
             // An object that ended meanwhile is not among them.
             let _ = self.with(control, |value| body(control, value));
         }

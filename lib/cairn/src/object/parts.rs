@@ -1,0 +1,102 @@
+//! Objects of which every client has places of its own, so that nobody's are taken by others, and nothing that a
+//! client does takes longer because of what others have, or had when they died.
+
+use super::ObjectTable;
+use crate::{Caller, Error};
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// In a control word: the client. Below it is the place in its part.
+const CLIENT_SHIFT: u32 = 8;
+const CLIENT: u64 = ((DOMAINS_MAXIMUM as u64) - 1) << CLIENT_SHIFT;
+
+/// A table with `PART` objects of the state `T` for each client, for a `static`.
+pub struct ObjectParts<T, const PART: usize> {
+    parts: [Part<T, PART>; DOMAINS_MAXIMUM],
+}
+
+struct Part<T, const PART: usize> {
+    objects: ObjectTable<Owned<T>, PART>,
+    opened: AtomicU32,
+}
+
+struct Owned<T> {
+    /// Which of the client's lives opened it. No server lives for so many that the lower half is not enough.
+    life: u32,
+    /// Objects that the client opened before it.
+    age: u32,
+    state: T,
+}
+
+impl<T, const PART: usize> ObjectParts<T, PART> {
+    /// An empty table.
+    pub const fn new() -> Self {
+        assert!(PART > 0 && PART <= 1 << CLIENT_SHIFT, "a place has its bits in a control word");
+        ObjectParts {
+            parts: [const { Part { objects: ObjectTable::new(), opened: AtomicU32::new(0) } };
+                DOMAINS_MAXIMUM],
+        }
+    }
+
+    /// Puts an object of `client` into its part and returns its control word. `life` is which of its lives the
+    /// client lives ([`Portals::life`](../../../cairn_interfaces/trait.Portals.html)): those of former ones end. If
+    /// the part is full, the oldest ends. `ends` is told of each that ends. [`Error::Exhausted`]: threads of the
+    /// client are still inside of those that ended.
+    pub fn insert(
+        &self,
+        client: Caller,
+        life: u64,
+        state: T,
+        ends: impl Fn(&T),
+    ) -> Result<u64, Error> {
+        let part = self.parts.get(client.0 as usize).ok_or(Error::BadArgument)?;
+        let life = life as u32;
+        let end = |control| {
+            let told = part.objects.with(control, |object| ends(&object.state));
+            // Another call of the client may have ended it meanwhile.
+            let _ = told.and_then(|()| part.objects.remove(control));
+        };
+        let (mut count, mut oldest) = (0, None::<(u32, u64)>);
+        let age = part.opened.fetch_add(1, Relaxed);
+        part.objects.for_each(|control, object| {
+            if object.life != life {
+                return end(control);
+            }
+            count += 1;
+            let since = age.wrapping_sub(object.age);
+            if oldest.is_none_or(|(longest, _)| since > longest) {
+                oldest = Some((since, control));
+            }
+        });
+        if let Some((_, control)) = oldest.filter(|_| count >= PART) {
+            end(control);
+        }
+        let control = part.objects.insert(Owned { life, age, state })?;
+        Ok(control | u64::from(client.0) << CLIENT_SHIFT)
+    }
+
+    /// The client's objects, and the control word in its part.
+    fn part(&self, control: u64) -> (&ObjectTable<Owned<T>, PART>, u64) {
+        let client = (control & CLIENT) >> CLIENT_SHIFT;
+        (&self.parts[client as usize].objects, control & !CLIENT)
+    }
+
+    /// Runs `body` with the object that `control` names; [`Error::NotFound`] if it has ended.
+    pub fn with<R>(&self, control: u64, body: impl FnOnce(&T) -> R) -> Result<R, Error> {
+        let (objects, control) = self.part(control);
+        objects.with(control, |object| body(&object.state))
+    }
+
+    /// Closes the object that `control` names: nobody enters it any more, and it is dropped when
+    /// the last call inside it has left.
+    pub fn remove(&self, control: u64) -> Result<(), Error> {
+        let (objects, control) = self.part(control);
+        objects.remove(control)
+    }
+}
+
+impl<T, const PART: usize> Default for ObjectParts<T, PART> {
+    fn default() -> Self {
+        ObjectParts::new()
+    }
+}
