@@ -151,16 +151,34 @@ impl Layout<'_> {
                 rights,
             )?;
             placed.report.segment(segment.rights, size);
-            // What can change is kept a second time, so that a restart begins with it.
-            let initial = match segment.rights {
-                Rights::Data => {
-                    let copy = self.memory.pages(pages(size));
-                    self.memory.write(copy, &segment.bytes);
-                    copy
-                }
-                _ => physical,
+            // What can change is kept a second time, so that a restart begins with it; but for what begins as zero.
+            let mut note = |from: u64, to: u64, initial| {
+                let number = placed.number as u32;
+                self.record.segment(
+                    number,
+                    rights,
+                    address + from,
+                    to - from,
+                    physical + from,
+                    initial,
+                );
             };
-            self.record.segment(placed.number as u32, rights, address, size, physical, initial);
+            match segment.rights {
+                Rights::Data => {
+                    let filled = segment.bytes.iter().rposition(|byte| *byte != 0);
+                    let filled = pages(filled.map_or(0, |last| last as u64 + 1)) * PAGE_SIZE;
+                    let filled = filled.min(size);
+                    if filled > 0 {
+                        let copy = self.memory.pages(pages(filled));
+                        self.memory.write(copy, &segment.bytes[..filled as usize]);
+                        note(0, filled, copy);
+                    }
+                    if filled < size {
+                        note(filled, size, 0);
+                    }
+                }
+                _ => note(0, size, physical),
+            }
         }
         Ok(())
     }
