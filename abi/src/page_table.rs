@@ -21,7 +21,8 @@ pub const RESERVED: u64 = 1 << 8;
 /// page that came in a window, a shared section, a device does not have it.
 pub const OWN: u64 = 1 << 9;
 
-/// Most page tables that one domain makes at run time. The layout leaves so many for each, so that none takes another's.
-pub const TABLES_AT_RUN_TIME: u32 = 16;
+/// Most page tables that one domain makes at run time: one for each section that it maps, and one above. The layout
+/// leaves so many for each, so that none takes another's.
+pub const TABLES_AT_RUN_TIME: u32 = 9;
 /// Most pages that the memory manager hands out; what a board has beyond them is not used.
 pub const FREE_PAGES_MAXIMUM: usize = 1 << 16;

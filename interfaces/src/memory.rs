@@ -10,16 +10,17 @@ pub trait Memory {
     /// Takes pages back that `allocate` gave.
     fn free(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error>;
     /// Makes a section of `pages` pages that this domain and others, to whom it is offered by `share`,
-    /// map at the same address; the value is the address. It counts in the maker's quota, with one page
-    /// more, until the last domain has left it; `Busy` here and below: another thread of the caller's
-    /// domain is at work on a section.
+    /// map at the same address; the value is the address. Each domain that maps a section, its maker and those
+    /// who accepted it, pays for it in its own quota, with one page more, as long as it maps it; and maps at most
+    /// its part of sections at a time (8 in systems of up to 32 instances). `Busy` here and below: another thread
+    /// of the caller's domain is at work on a section.
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
-    /// Offers a section of the caller's to another domain, to read or to write too. Whoever takes part can
-    /// stay as long as it likes, and the maker pays: so let the one that asks for a service make the section.
+    /// Offers a section of the caller's to another domain, to read or to write too. Whoever takes part stays as
+    /// long as it likes, at its own expense.
     fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool)
     -> Result<(), Error>;
     /// Maps a section that its maker offered to the caller's domain: its number of pages, and its maker
-    /// in the upper 32 bits.
+    /// in the upper 32 bits. `Exhausted`: the caller's quota or part of sections does not hold it; the offer stays.
     fn accept(&self, caller: Caller, section: u64) -> Result<u64, Error>;
     /// Unmaps a section from the caller's domain. Its memory goes back when the last domain has left it.
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error>;

@@ -109,8 +109,9 @@ impl interfaces::MemoryControl for Server {
         with(|manager| manager.kill(domain))
     }
 
-    fn release(&self, domain: u64, alone: bool) -> Result<(), Error> {
-        with(|manager| manager.release(domain, alone))
+    fn release(&self, domain: u64, _alone: bool) -> Result<(), Error> {
+        // A page table goes back when the last page in it does, whoever else is here.
+        with(|manager| manager.release(domain))
     }
 
     fn renew(&self, domain: u64) -> Result<(), Error> {

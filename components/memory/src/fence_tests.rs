@@ -99,7 +99,7 @@ fn nothing_is_stale_after_any_operation() {
     check("make_section again");
     manager.kill(1).unwrap();
     check("kill");
-    manager.release(1, true).unwrap();
+    manager.release(1).unwrap();
     check("release");
     assert_eq!(manager.make_section(2, 2), Ok(section));
     check("make_section of what somebody had");

@@ -1,7 +1,7 @@
 //! Memory of the domains: what they allocate, and what becomes of it when they die.
 
 use crate::frames::Frames;
-use crate::sections::Sections;
+use crate::sections::{self, Sections};
 use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::{
@@ -10,7 +10,7 @@ use cairn_abi::address::{
     region,
 };
 use cairn_abi::domain::DOMAINS_MAXIMUM;
-use cairn_abi::page_table::{FREE_PAGES_MAXIMUM, TABLES_AT_RUN_TIME};
+use cairn_abi::page_table::FREE_PAGES_MAXIMUM;
 use cairn_abi::record::{Header, Instance, Segment};
 use cairn_abi::startup::Startup;
 use core::mem::offset_of;
@@ -18,16 +18,16 @@ use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
 pub const FRAME_WORDS: usize = FREE_PAGES_MAXIMUM / 64;
-/// Most page tables that one domain makes at run time, so that none takes them all.
-pub const TABLES_OF_DOMAIN: u32 = TABLES_AT_RUN_TIME;
+/// Pages whose places are looked up at once in the windows of all activations.
+const PAGES_AT_ONCE: usize = 64;
 
 /// What one domain has.
 pub struct Account {
     /// Pages that it has, and may have.
     used: AtomicU32,
     limit: AtomicU32,
-    /// Page tables made at run time.
-    tables: AtomicU32,
+    /// Sections that it maps; changed by the thread that is at work on them alone.
+    pub(crate) sections: AtomicU32,
     /// First address behind its activations, as an offset in its region.
     base: AtomicU32,
     /// One of its threads is at work on sections.
@@ -38,7 +38,7 @@ impl Account {
     const NONE: Account = Account {
         used: AtomicU32::new(0),
         limit: AtomicU32::new(0),
-        tables: AtomicU32::new(0),
+        sections: AtomicU32::new(0),
         base: AtomicU32::new(0),
         in_sections: AtomicBool::new(false),
     };
@@ -105,6 +105,7 @@ impl<'a> Manager<'a> {
         self.state.frames.fill(((free.end - free.start) / PAGE_SIZE) as usize);
         let tables = self.header.free_page_tables;
         self.state.tables.fill(((tables.end - tables.start) / PAGE_SIZE) as usize);
+        self.state.sections.begin(self.instances.len(), self.state.tables.count());
         for instance in self.instances {
             let Ok(account) = self.account(instance.number.into()) else { continue };
             account.used.store((instance.memory_used / PAGE_SIZE) as u32, Relaxed);
@@ -128,19 +129,13 @@ impl<'a> Manager<'a> {
         self.instances.get(index as usize).ok_or(Error::NotFound)
     }
 
-    fn account(&self, domain: u64) -> Result<&'a Account, Error> {
+    pub(crate) fn account(&self, domain: u64) -> Result<&'a Account, Error> {
         self.state.accounts.get(domain as usize).ok_or(Error::NotFound)
     }
 
     /// The page table of a domain.
     pub(crate) fn root(&self, domain: u64) -> Result<Root, Error> {
         self.tables.root(self.instance(domain)?.satp).ok_or(Error::NotFound)
-    }
-
-    /// The entry of a page of a domain, with the tables that lead there.
-    pub(crate) fn grow(&self, domain: u64, address: u64) -> Result<&'a AtomicI64, Error> {
-        let made = &self.account(domain)?.tables;
-        self.tables.grow(self.root(domain)?, address, made, TABLES_OF_DOMAIN)
     }
 
     /// Does something that no other thread of the domain may do at the same time.
@@ -172,9 +167,7 @@ impl<'a> Manager<'a> {
     pub(crate) fn take_frame(&self) -> Result<u64, Error> {
         let number = self.state.frames.take().ok_or(Error::Exhausted)?;
         let physical = self.frame(number as u64);
-        for word in self.words(physical, PAGE_SIZE) {
-            word.store(0, Relaxed);
-        }
+        zero(self.words(physical, PAGE_SIZE));
         Ok(physical)
     }
 
@@ -221,13 +214,14 @@ impl<'a> Manager<'a> {
     /// The first range of empty entries that is long enough, claimed. It lies where the layout made page
     /// tables, in a row, because windows reach no others.
     fn reserve(&self, domain: u64, pages: u64) -> Result<u64, Error> {
+        let root = self.root(domain)?;
         let region = region(domain as u32);
         let end = region + self.instance(domain)?.entries_span.min(DEVICES_OFFSET);
         let mut start = region + u64::from(self.account(domain)?.base.load(Relaxed));
         'search: while start + pages * PAGE_SIZE <= end {
             for page in 0..pages {
                 let address = start + page * PAGE_SIZE;
-                match self.grow(domain, address) {
+                match self.tables.grow(root, address) {
                     Ok(entry) if tables::reserve(entry) => continue,
                     Ok(_) => {
                         self.clear(domain, start, page);
@@ -302,10 +296,18 @@ impl<'a> Manager<'a> {
         }
         (self.fence)();
         // Withdrawn pages cannot come into a window any more; those that are there already remain.
-        let windowed = |physical: u64| {
-            (0..pages).filter_map(entry).any(|entry| tables::page(entry) == physical)
-        };
-        if self.any_window(windowed) {
+        let mut in_window = false;
+        for from in (0..pages).step_by(PAGES_AT_ONCE) {
+            let mut places = [0; PAGES_AT_ONCE];
+            let count = PAGES_AT_ONCE.min((pages - from) as usize);
+            let places = &mut places[..count];
+            let batch = (from..pages).filter_map(entry).map(tables::page);
+            places.iter_mut().zip(batch).for_each(|(place, physical)| *place = physical);
+            // So that a page in a window, which may be anybody's, is compared with few.
+            places.sort_unstable();
+            in_window |= self.any_window(|physical| places.binary_search(&physical).is_ok());
+        }
+        if in_window {
             restore(pages);
             return Err(Error::Busy);
         }
@@ -320,20 +322,22 @@ impl<'a> Manager<'a> {
 
     /// Whether a window slot of any activation maps a page of which `which` holds.
     fn any_window(&self, which: impl Fn(u64) -> bool) -> bool {
-        self.instances.iter().any(|instance| {
-            let Some(root) = self.tables.root(instance.satp) else { return false };
-            // The stacks' segments tell where the activations are.
-            let tops = self.segments_of(instance).map(|segment| segment.address + segment.size);
-            let mut activations = tops
-                .filter(|top| top % ACTIVATION_STRIDE == ACTIVATION_STACK_TOP)
-                .map(|top| top - ACTIVATION_STACK_TOP);
-            activations.any(|activation| {
-                (0..WINDOW_SLOTS as u64 * (WINDOW_MAXIMUM / PAGE_SIZE)).any(|page| {
-                    let slot = page / (WINDOW_MAXIMUM / PAGE_SIZE);
-                    let in_slot = page % (WINDOW_MAXIMUM / PAGE_SIZE) * PAGE_SIZE;
-                    let address =
-                        activation + ACTIVATION_WINDOWS + slot * WINDOW_SLOT_STRIDE + in_slot;
-                    self.tables.find(root, address).and_then(tables::mapped).is_some_and(&which)
+        // The stacks' segments tell where the activations are.
+        let is_stack = |segment: &&Segment| {
+            (segment.address + segment.size) % ACTIVATION_STRIDE == ACTIVATION_STACK_TOP
+        };
+        self.segments.iter().filter(is_stack).any(|segment| {
+            let top = segment.address + segment.size;
+            let slots = top - ACTIVATION_STACK_TOP + ACTIVATION_WINDOWS;
+            let root = self.root(segment.instance.into());
+            // No activation goes beyond its leaf table.
+            let leaf = root.ok().and_then(|root| self.tables.leaf(root, slots)).unwrap_or(&[]);
+            let first = (slots % LEAF_SPAN / PAGE_SIZE) as usize;
+            (0..WINDOW_SLOTS).any(|slot| {
+                let from = first + slot * (WINDOW_SLOT_STRIDE / PAGE_SIZE) as usize;
+                let entries = leaf.get(from..from + (WINDOW_MAXIMUM / PAGE_SIZE) as usize);
+                entries.is_some_and(|entries| {
+                    entries.iter().any(|entry| tables::mapped(entry).is_some_and(&which))
                 })
             })
         })
@@ -347,8 +351,8 @@ impl<'a> Manager<'a> {
     }
 
     /// Gives back what a dead domain, which no invocation stack names any more, had beside what the
-    /// layout gave it. `alone`: no other thread is in the memory manager, so page tables go back too.
-    pub fn release(&self, domain: u64, alone: bool) -> Result<(), Error> {
+    /// layout gave it.
+    pub fn release(&self, domain: u64) -> Result<(), Error> {
         let root = self.root(domain)?;
         let account = self.account(domain)?;
         let start = region(domain as u32);
@@ -369,10 +373,7 @@ impl<'a> Manager<'a> {
             }
             address = next_leaf;
         }
-        self.leave_all_sections(domain);
-        if alone {
-            account.tables.fetch_sub(self.tables.trim(root), Relaxed);
-        }
+        self.leave_sections(domain, 0..sections::COUNT);
         // Its death was fenced, and nobody has found a way through its page table since.
         Ok(())
     }
@@ -384,15 +385,14 @@ impl<'a> Manager<'a> {
             self.segments_of(instance).filter(|segment| segment.initial != segment.physical)
         {
             let target = self.words(segment.physical, segment.size);
+            // Content that begins as zero has no copy.
+            if segment.initial == 0 {
+                zero(target);
+                continue;
+            }
             let source = self.words(segment.initial, segment.size);
-            for (index, word) in target.iter().enumerate() {
-                // Content that begins as zero has no copy.
-                let initial = if segment.initial == 0 {
-                    0
-                } else {
-                    source.get(index).map_or(0, |word| word.load(Relaxed))
-                };
-                word.store(initial, Relaxed);
+            for (word, initial) in target.iter().zip(source) {
+                word.store(initial.load(Relaxed), Relaxed);
             }
         }
         let root = self.root(domain)?;
@@ -419,5 +419,18 @@ impl<'a> Manager<'a> {
         self.instance(domain)?;
         let account = self.account(domain)?;
         Ok(u64::from(account.used.load(Relaxed)) | u64::from(account.limit.load(Relaxed)) << 32)
+    }
+}
+
+/// Several stores a round: most of what a restart costs.
+pub(crate) fn zero(words: &[AtomicI64]) {
+    let (words, rest) = words.as_chunks::<16>();
+    for words in words {
+        for word in words {
+            word.store(0, Relaxed);
+        }
+    }
+    for word in rest {
+        word.store(0, Relaxed);
     }
 }

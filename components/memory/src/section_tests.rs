@@ -1,11 +1,11 @@
 //! Sections between two domains, either of which may be hostile.
 
-use crate::manager::TABLES_OF_DOMAIN;
-use crate::sections::OF_DOMAIN;
+use crate::sections::{COUNT, OF_DOMAIN};
 use crate::tables::{READ, USER, WRITE};
 use crate::tests::{FREE_PAGES, QUOTA, World};
 use cairn_abi::Error;
 use cairn_abi::address::*;
+use std::collections::BTreeSet;
 
 /// Pages that an instance of the test's machine has from the layout.
 const LAID_OUT: u64 = 3;
@@ -13,7 +13,7 @@ const LAID_OUT: u64 = 3;
 fn die(world: &World, domain: u64) {
     let manager = world.manager();
     manager.kill(domain).unwrap();
-    manager.release(domain, true).unwrap();
+    manager.release(domain).unwrap();
     manager.renew(domain).unwrap();
 }
 
@@ -52,13 +52,14 @@ fn a_section_is_offered_and_accepted() {
 }
 
 #[test]
-fn nobody_loses_a_mapping_by_anothers_end() {
+fn nobody_loses_a_mapping_by_anothers_end_and_everyone_pays_for_its_own() {
     let world = World::new();
     let manager = world.manager();
     for owner_dies in [false, true] {
         let section = manager.make_section(1, 3).unwrap();
         manager.share(1, section, 2, true).unwrap();
         manager.accept(2, section).unwrap();
+        assert_eq!((world.used(1), world.used(2)), (LAID_OUT + 4, LAID_OUT + 4));
         let physical = world.page(2, section).unwrap().0;
         if owner_dies {
             die(&world, 1);
@@ -68,7 +69,7 @@ fn nobody_loses_a_mapping_by_anothers_end() {
         assert_eq!(world.page(1, section), None);
         assert_eq!(world.page(2, section).unwrap().0, physical);
         assert_eq!(world.state.frames.available() as u64, FREE_PAGES - 4);
-        assert_eq!(world.used(1), LAID_OUT + 4, "it still counts for its owner");
+        assert_eq!((world.used(1), world.used(2)), (LAID_OUT, LAID_OUT + 4));
         assert_eq!(manager.share(1, section, 2, true), Err(Error::NotFound), "not its any more");
         if owner_dies {
             die(&world, 2);
@@ -80,25 +81,82 @@ fn nobody_loses_a_mapping_by_anothers_end() {
     }
 }
 
+/// What exists is paid for, however often the maker dies: by those who keep it.
 #[test]
-fn a_hostile_component_has_its_quota_once_in_all_its_lives() {
+fn a_hostile_pair_has_its_quotas_once_in_all_lives() {
     let world = World::new();
     let manager = world.manager();
-    let mut made = 0;
     for _life in 0..8 {
         while let Ok(section) = manager.make_section(1, 1) {
-            made += 1;
             manager.share(1, section, 2, true).unwrap();
-            manager.accept(2, section).unwrap();
+            let _ = manager.accept(2, section);
         }
         die(&world, 1);
-        assert!(world.used(1) <= QUOTA);
+        let taken = FREE_PAGES - world.state.frames.available() as u64;
+        assert!(taken <= world.used(2) - LAID_OUT, "{taken}");
+        assert_eq!(world.used(1), LAID_OUT, "nobody keeps what is the maker's");
     }
-    assert_eq!(made, OF_DOMAIN);
-    assert!(manager.make_section(2, 1).is_ok(), "there are sections for others");
     die(&world, 2);
-    assert_eq!(world.used(1), LAID_OUT);
-    assert!(manager.make_section(1, 1).is_ok());
+    assert_eq!(world.state.frames.available() as u64, FREE_PAGES);
+}
+
+/// A partner that never leaves: the maker has its whole part again, of pages and of sections.
+#[test]
+fn a_partner_keeps_nothing_of_the_makers() {
+    let world = World::new();
+    let manager = world.manager();
+    for _ in 0..OF_DOMAIN {
+        let section = manager.make_section(1, 1).unwrap();
+        manager.share(1, section, 2, true).unwrap();
+        manager.accept(2, section).unwrap();
+        manager.drop_section(1, section).unwrap();
+    }
+    let last = manager.make_section(1, 1).unwrap();
+    manager.share(1, last, 2, true).unwrap();
+    assert_eq!(manager.accept(2, last), Err(Error::Exhausted), "as many as it can map");
+    manager.drop_section(1, last).unwrap();
+    for _ in 0..OF_DOMAIN {
+        manager.make_section(1, 1).unwrap();
+    }
+    assert_eq!(manager.make_section(1, 1), Err(Error::Exhausted));
+}
+
+/// Accomplices give it one after the other, each at another address: it is as able to map one afterwards, and no
+/// page table is gone.
+#[test]
+fn accomplices_do_not_push_a_victim_through_its_page_tables() {
+    let world = World::of(9);
+    let manager = world.manager();
+    let tables = world.state.tables.available();
+    let mut addresses = BTreeSet::new();
+    for accomplice in 2..=9 {
+        for _ in 0..4 {
+            let section = manager.make_section(accomplice, 1).unwrap();
+            addresses.insert(section);
+            manager.share(accomplice, section, 1, true).unwrap();
+            manager.accept(1, section).unwrap();
+            manager.drop_section(1, section).unwrap();
+        }
+    }
+    assert_eq!(addresses.len(), 32);
+    (2..=9).for_each(|accomplice| die(&world, accomplice));
+    assert_eq!(world.state.tables.available(), tables);
+}
+
+/// All others take all that they can get.
+#[test]
+fn whatever_others_take_a_domain_has_its_part_of_sections() {
+    for domains in [2, 9, 60, 200] {
+        let world = World::of(domains);
+        let manager = world.manager();
+        let part = world.state.sections.part();
+        assert!(part >= 1 && part as usize * domains as usize <= COUNT, "{part} for {domains}");
+        for domain in 2..=domains.into() {
+            while manager.make_section(domain, 1).is_ok() {}
+        }
+        let made = (0..).take_while(|_| manager.make_section(1, 1).is_ok()).count();
+        assert_eq!(made, part as usize, "of {domains}");
+    }
 }
 
 #[test]
@@ -129,16 +187,20 @@ fn what_fails_in_the_middle_takes_nothing() {
     let world = World::new();
     let manager = world.manager();
     let section = manager.make_section(1, 2).unwrap();
-    // The other has used up its own page tables, and only those.
-    let mut address = SECTIONS;
-    while manager.grow(2, address).is_ok() {
-        address += LEAF_SPAN;
-    }
-    assert_eq!((address - SECTIONS) / LEAF_SPAN, u64::from(TABLES_OF_DOMAIN) - 1);
     manager.share(1, section, 2, true).unwrap();
+    // The other has no pages left to pay with.
+    let rest = manager.allocate(2, QUOTA - LAID_OUT - 2).unwrap();
+    let (frames, tables) = (world.state.frames.available(), world.state.tables.available());
     assert_eq!(manager.accept(2, section), Err(Error::Exhausted));
-    assert_eq!(manager.make_section(2, 1), Err(Error::Exhausted));
-    assert_eq!(world.used(2), LAID_OUT);
+    assert_eq!(manager.make_section(2, 2), Err(Error::Exhausted));
+    assert_eq!(world.used(2), QUOTA - 2);
+    let now = (world.state.frames.available(), world.state.tables.available());
+    assert_eq!(now, (frames, tables));
+    manager.free(2, rest, 1).unwrap();
+    assert_eq!(manager.accept(2, section), Ok(2 | 1 << 32), "the offer still holds");
+    manager.drop_section(2, section).unwrap();
+    manager.free(2, rest + PAGE_SIZE, QUOTA - LAID_OUT - 3).unwrap();
+
     assert_eq!(manager.make_section(1, QUOTA - LAID_OUT - 3), Err(Error::Exhausted), "its quota");
     manager.drop_section(1, section).unwrap();
     assert_eq!(world.state.frames.available() as u64, FREE_PAGES);

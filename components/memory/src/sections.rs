@@ -1,26 +1,32 @@
 //! Sections made at run time: memory at the same address in every domain that maps it.
 //!
 //! Each domain maps and unmaps for itself: the owner offers, another accepts. So nobody changes another's
-//! page tables or uses up the number of them that it may have, and no mapping goes away unless its
-//! domain wants that. The pages of a section are listed in one page more, its index, and go back when the last domain
-//! has left. Until then they count for the owner, also when that has left or died: otherwise a component
-//! that dies again and again would have more than its quota.
+//! page tables, and no mapping goes away unless its domain wants that.
+//!
+//! **Each domain pays for what it maps, as long as it maps it**: the pages, one page more that lists them (the
+//! section's index), and one of the sections that it can map at a time. A section lives while anybody maps it,
+//! so all that exist are paid for, several times where they are shared; nobody pays for what another keeps; and
+//! since the domains' parts add up to what there is, no set of others can take a domain's part. A page table is
+//! there only as long as the section that it maps.
 
+use crate::frames::Frames;
 use crate::manager::Manager;
 use crate::tables::{self, READ, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE, SECTIONS};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
-use core::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use cairn_abi::page_table::TABLES_AT_RUN_TIME;
+use core::ops::Range;
+use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// Most sections at a time.
-pub const COUNT: usize = 64;
-/// Most sections that count for one domain.
-pub const OF_DOMAIN: usize = 8;
+/// Most sections at a time: one at least for each domain.
+pub const COUNT: usize = 256;
+/// Most sections that one domain maps at a time, if there are enough for all.
+pub const OF_DOMAIN: u32 = TABLES_AT_RUN_TIME - 1;
 /// Most pages of a section: the last page of its addresses stays unmapped.
 pub const PAGES_MAXIMUM: u64 = LEAF_SPAN / PAGE_SIZE - 1;
-/// Sections of the layout lie before this one.
-const FIRST: u64 = 4096;
+/// Sections of the layout lie before this one. It is chosen so that one directory leads to all of them.
+const FIRST: u64 = 4096 + 240;
 
 /// One more domain maps the section.
 const MAPPER: u64 = 1 << 8;
@@ -105,7 +111,11 @@ impl Slot {
 /// All sections.
 pub struct Sections {
     slots: [Slot; COUNT],
+    /// Slots without a section.
+    free: Frames<{ COUNT / 64 }>,
     made: AtomicU16,
+    /// How many each domain can map at a time.
+    part: AtomicU32,
 }
 
 impl Sections {
@@ -114,9 +124,29 @@ impl Sections {
         slots: [const {
             Slot { word: AtomicU64::new(0), offered: Domains::NONE, writable: Domains::NONE }
         }; COUNT],
+        free: Frames::new(),
         made: AtomicU16::new(0),
+        part: AtomicU32::new(0),
     };
+
+    /// Divides slots and page tables among the domains. Each needs a table for a section that it maps, and a
+    /// directory above.
+    pub(crate) fn begin(&self, domains: usize, tables: usize) {
+        let domains = domains.max(1);
+        self.free.fill(COUNT);
+        let part = (COUNT / domains).min((tables / domains).saturating_sub(1));
+        self.part.store(OF_DOMAIN.min(part as u32), Relaxed);
+    }
+
+    /// How many sections a domain can map at a time.
+    pub fn part(&self) -> u32 {
+        self.part.load(Relaxed)
+    }
 }
+
+// A leaf table belongs to one section, and one directory leads to all of them.
+const _: () = assert!(SECTION_STRIDE == LEAF_SPAN);
+const _: () = assert!(address(0) / (512 * LEAF_SPAN) == address(COUNT - 1) / (512 * LEAF_SPAN));
 
 const fn address(slot: usize) -> u64 {
     SECTIONS + (FIRST + slot as u64) * SECTION_STRIDE
@@ -147,6 +177,25 @@ impl Manager<'_> {
         list.iter().map(|place| place.load(Relaxed) as u64)
     }
 
+    /// A domain pays for a section that it is going to map.
+    fn pay(&self, domain: u64, pages: u64) -> Result<(), Error> {
+        let sections = &self.account(domain)?.sections;
+        if sections.load(Relaxed) >= self.state.sections.part() {
+            return Err(Error::Exhausted);
+        }
+        self.charge(domain, pages + 1)?;
+        sections.fetch_add(1, Relaxed);
+        Ok(())
+    }
+
+    /// It does not map it any more.
+    fn pay_back(&self, domain: u64, pages: u64) {
+        if let Ok(account) = self.account(domain) {
+            account.sections.fetch_sub(1, Relaxed);
+        }
+        self.refund(domain, pages + 1);
+    }
+
     /// Makes a section; its address. `Busy` here and below: another thread of the domain is at work on
     /// a section.
     pub fn make_section(&self, domain: u64, pages: u64) -> Result<u64, Error> {
@@ -154,13 +203,9 @@ impl Manager<'_> {
             return Err(Error::BadArgument);
         }
         self.alone_in_sections(domain, || {
-            let slots = &self.state.sections.slots;
-            if slots.iter().filter(|slot| slot.load().owner() == domain).count() >= OF_DOMAIN {
-                return Err(Error::Exhausted);
-            }
-            self.charge(domain, pages + 1)?;
+            self.pay(domain, pages)?;
             let made = self.fill(domain, pages);
-            let (number, section) = made.inspect_err(|_| self.refund(domain, pages + 1))?;
+            let (number, section) = made.inspect_err(|_| self.pay_back(domain, pages))?;
             self.map(domain, number, section, true)?;
             Ok(address(number))
         })
@@ -175,13 +220,10 @@ impl Manager<'_> {
             place.store(self.take_frame()? as i64, Relaxed);
             Ok(())
         });
-        let free = |slot: &Slot| slot.word.compare_exchange(0, section.0, Relaxed, Relaxed).is_ok();
-        let number = filled
-            .and_then(|()| self.state.sections.slots.iter().position(free).ok_or(Error::Exhausted));
-        if number.is_err() {
-            self.give_listed(section);
-        }
-        Ok((number?, section))
+        let number = filled.and_then(|()| self.state.sections.free.take().ok_or(Error::Exhausted));
+        let number = number.inspect_err(|_| self.give_listed(section))?;
+        self.slot(number).word.store(section.0, Relaxed);
+        Ok((number, section))
     }
 
     /// Gives a section's pages back, as far as they were taken.
@@ -197,7 +239,7 @@ impl Manager<'_> {
         let rights = USER | READ | if writable { WRITE } else { 0 };
         let mapped = self.root(domain).and_then(|root| {
             // All its entries lie in one table.
-            self.grow(domain, address(number))?;
+            self.tables.grow(root, address(number))?;
             for (page, physical) in self.listed(section).enumerate() {
                 let entry = self.tables.find(root, address(number) + page as u64 * PAGE_SIZE);
                 tables::map_over(entry.ok_or(Error::Dead)?, physical, rights);
@@ -242,16 +284,21 @@ impl Manager<'_> {
             if self.maps(domain, number) {
                 return Err(Error::BadArgument);
             }
-            let writable = slot.writable.contains(domain);
-            if !slot.offered.set(domain, false) {
+            if !slot.offered.contains(domain) {
                 return Err(Error::NotAllowed);
             }
+            self.pay(domain, section.pages())?;
+            let writable = slot.writable.contains(domain);
             let join = |word| {
                 let now = Word(word);
                 (now.is(section) && now.mappers() != 0).then_some(word + MAPPER)
             };
-            // Its last domain may leave, and another section take its place.
-            slot.word.fetch_update(Relaxed, Relaxed, join).map_err(|_| Error::NotFound)?;
+            // An offer holds once. The section's last domain may leave meanwhile, and another take its place.
+            let joined = match slot.offered.set(domain, false) {
+                true => slot.word.fetch_update(Relaxed, Relaxed, join).map_err(|_| Error::NotFound),
+                false => Err(Error::NotAllowed),
+            };
+            joined.inspect_err(|_| self.pay_back(domain, section.pages()))?;
             self.map(domain, number, section, writable)?;
             Ok(section.pages() | section.owner() << 32)
         })
@@ -269,30 +316,35 @@ impl Manager<'_> {
         })
     }
 
-    /// A domain that counts as one that maps a section does so no more.
+    /// A domain that counts as one that maps a section does so no more. Its pages and page tables go back, and
+    /// only then what it paid: what is paid for is always there.
     fn leave(&self, domain: u64, number: usize) {
         let slot = self.slot(number);
         let section = slot.load();
-        if let Ok(root) = self.root(domain) {
-            for page in 0..section.pages() {
-                self.tables.find(root, address(number) + page * PAGE_SIZE).map(tables::unmap);
-            }
+        let leaf = self.root(domain).ok().and_then(|root| self.tables.leaf(root, address(number)));
+        for entry in leaf.unwrap_or(&[]).iter().take(section.pages() as usize) {
+            tables::unmap(entry);
         }
+        let cut = |whole| self.tables.cut(self.root(domain).ok()?, address(number), whole);
+        let is_only = self.account(domain).is_ok_and(|account| account.sections.load(Relaxed) == 1);
+        let tables = [cut(false), if is_only { cut(true) } else { None }];
         (self.fence)();
+        tables.into_iter().flatten().for_each(|table| self.tables.give(table));
         if section.owner() == domain {
             slot.offered.clear();
         }
         if Word(slot.word.fetch_sub(MAPPER, Relaxed)).mappers() == 1 {
             slot.offered.clear();
             self.give_listed(section);
-            self.refund(section.owner(), section.pages() + 1);
             slot.word.store(0, Relaxed);
+            self.state.sections.free.give(number);
         }
+        self.pay_back(domain, section.pages());
     }
 
-    /// A domain died: it leaves all sections, and nothing is offered to its successor.
-    pub(crate) fn leave_all_sections(&self, domain: u64) {
-        for number in 0..COUNT {
+    /// A domain died: it leaves these sections, and nothing is offered to its successor.
+    pub(crate) fn leave_sections(&self, domain: u64, numbers: Range<usize>) {
+        for number in numbers {
             self.slot(number).offered.set(domain, false);
             if self.maps(domain, number) {
                 self.leave(domain, number);

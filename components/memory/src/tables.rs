@@ -6,7 +6,7 @@
 use crate::frames::Frames;
 use cairn_abi::Error;
 pub use cairn_abi::page_table::{ACCESSED_DIRTY, EXECUTE, OWN, READ, RESERVED, USER, VALID, WRITE};
-use core::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 const ENTRIES: usize = 512;
 const PAGE_SHIFT: u32 = 12;
@@ -53,14 +53,13 @@ impl<'a> Tables<'a> {
     /// The tables below `root` lose or regain their valid bits: every address of user mode faults, or
     /// none does that did not before.
     pub fn set_reachable(&self, root: Root, reachable: bool) {
+        let valid = VALID as i64;
         for index in 0..ENTRIES as u64 / 2 {
             let Some(entry) = self.entry(root.0, index) else { return };
-            let word = entry.load(Relaxed);
-            if word != 0 {
-                let bit = VALID as i64;
-                // Only `grow` changes such an entry meanwhile, and only one that is zero.
-                entry.store(if reachable { word | bit } else { word & !bit }, Relaxed);
-            }
+            // A thread of the domain may be taking the entry away, or making it.
+            let _ = entry.fetch_update(Relaxed, Relaxed, |word| {
+                (word != 0).then_some(if reachable { word | valid } else { word & !valid })
+            });
         }
     }
 
@@ -76,103 +75,76 @@ impl<'a> Tables<'a> {
         self.number(entry >> 10 << PAGE_SHIFT).map(Some).ok_or(Error::BadArgument)
     }
 
-    /// The entry of the page at `address`, as far as there are tables; of a dead domain too.
-    pub fn find(&self, root: Root, address: u64) -> Option<&'a AtomicI64> {
+    /// The leaf table that leads to `address`, as far as there are tables; of a dead domain too.
+    pub fn leaf(&self, root: Root, address: u64) -> Option<&'a [AtomicI64]> {
         let mut table = root.0;
         for level in [2, 1] {
-            let word = self.entry(table, address >> (PAGE_SHIFT + 9 * level))?.load(Relaxed) as u64;
-            table = self.follow(if word == 0 { 0 } else { word | VALID }).ok()??;
+            table = self.below(self.entry(table, address >> (PAGE_SHIFT + 9 * level))?)?;
         }
-        self.entry(table, address >> PAGE_SHIFT)
+        self.words.get(table * ENTRIES..(table + 1) * ENTRIES)
     }
 
-    /// The entry of the page at `address`; makes the tables that lead there. `made` counts the tables
-    /// that the domain made, at most `limit`.
-    pub fn grow(
-        &self,
-        root: Root,
-        address: u64,
-        made: &AtomicU32,
-        limit: u32,
-    ) -> Result<&'a AtomicI64, Error> {
+    /// The entry of the page at `address`, as far as there are tables; of a dead domain too.
+    pub fn find(&self, root: Root, address: u64) -> Option<&'a AtomicI64> {
+        self.leaf(root, address)?.get((address >> PAGE_SHIFT) as usize % ENTRIES)
+    }
+
+    /// The entry of the page at `address`; makes the tables that lead there.
+    pub fn grow(&self, root: Root, address: u64) -> Result<&'a AtomicI64, Error> {
         let mut table = root.0;
         for level in [2, 1] {
             let entry =
                 self.entry(table, address >> (PAGE_SHIFT + 9 * level)).ok_or(Error::BadArgument)?;
             table = match self.follow(entry.load(Relaxed) as u64)? {
                 Some(next) => next,
-                None => self.make(entry, made, limit)?,
+                None => self.make(entry)?,
             };
         }
         self.entry(table, address >> PAGE_SHIFT).ok_or(Error::BadArgument)
     }
 
     /// Makes a table and enters it, unless another thread is faster.
-    fn make(&self, entry: &AtomicI64, made: &AtomicU32, limit: u32) -> Result<usize, Error> {
-        let give_up = |error| {
-            made.fetch_sub(1, Relaxed);
-            error
-        };
-        if made.fetch_add(1, Relaxed) >= limit {
-            return Err(give_up(Error::Exhausted));
-        }
-        let new = self.take().ok_or_else(|| give_up(Error::Exhausted))?;
+    fn make(&self, entry: &AtomicI64) -> Result<usize, Error> {
+        let new = self.take().ok_or(Error::Exhausted)?;
         match entry.compare_exchange(0, self.pointer(new) as i64, Relaxed, Relaxed) {
             Ok(_) => Ok(new),
             Err(other) => {
                 self.give(new);
-                made.fetch_sub(1, Relaxed);
                 self.follow(other as u64)?.ok_or(Error::Busy)
             }
         }
     }
 
-    fn take(&self) -> Option<usize> {
-        let number = self.first_free + self.free.take()?;
-        for index in 0..ENTRIES as u64 {
-            self.entry(number, index)?.store(0, Relaxed);
-        }
-        Some(number)
+    /// Takes an empty table out that leads to `address`, made at run time: the leaf, or with `whole` the directory.
+    /// Its number goes to [`Tables::give`] after a fence. No other thread may be at work below it.
+    pub fn cut(&self, root: Root, address: u64, whole: bool) -> Option<usize> {
+        let directory = self.entry(root.0, address >> (PAGE_SHIFT + 18))?;
+        let entry = match whole {
+            true => directory,
+            false => self.entry(self.below(directory)?, address >> (PAGE_SHIFT + 9))?,
+        };
+        let table = self.below(entry).filter(|table| *table >= self.first_free)?;
+        entry.store(0, Relaxed);
+        Some(table)
     }
 
-    fn give(&self, number: usize) {
+    /// A free table, which is empty: the layout made all of them so, and each is when it is given back.
+    fn take(&self) -> Option<usize> {
+        Some(self.first_free + self.free.take()?)
+    }
+
+    /// Gives back a table that is empty and that nothing leads to any more.
+    pub fn give(&self, number: usize) {
         if let Some(number) = number.checked_sub(self.first_free) {
             self.free.give(number);
         }
     }
 
-    /// Gives back the tables below `root` that were made at run time and map nothing; how many. No
-    /// other thread may be at work on any table: it might still hold an entry of one of them.
-    pub fn trim(&self, root: Root) -> u32 {
-        let mut trimmed = 0;
-        for index in 0..ENTRIES as u64 / 2 {
-            let Some(directory) = self.below(root.0, index) else { continue };
-            for index in 0..ENTRIES as u64 {
-                let Some(leaf) = self.below(directory, index) else { continue };
-                trimmed += self.drop_empty(directory, index, leaf);
-            }
-            trimmed += self.drop_empty(root.0, index, directory);
-        }
-        trimmed
-    }
-
     /// The table that an entry names, of a dead domain too.
-    fn below(&self, table: usize, index: u64) -> Option<usize> {
-        let word = self.entry(table, index)?.load(Relaxed) as u64;
+    fn below(&self, entry: &AtomicI64) -> Option<usize> {
+        let word = entry.load(Relaxed) as u64;
         let leads_on = word != 0 && word & (READ | WRITE | EXECUTE) == 0;
         if leads_on { self.number(word >> 10 << PAGE_SHIFT) } else { None }
-    }
-
-    fn drop_empty(&self, table: usize, index: u64, below: usize) -> u32 {
-        let empty = (0..ENTRIES as u64)
-            .all(|index| self.entry(below, index).is_some_and(|entry| entry.load(Relaxed) == 0));
-        let Some(entry) = self.entry(table, index).filter(|_| empty && below >= self.first_free)
-        else {
-            return 0;
-        };
-        entry.store(0, Relaxed);
-        self.give(below);
-        1
     }
 }
 

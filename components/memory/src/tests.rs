@@ -1,26 +1,34 @@
-//! A machine of two instances in arrays: page tables as the layout makes them, memory as words.
+//! A machine of two or more instances in arrays: page tables as the layout makes them, memory as words.
 
-use crate::frames::Frames;
-use crate::manager::{Manager, State, TABLES_OF_DOMAIN};
+use crate::frames::{Frames, LOOKS};
+use crate::manager::{Manager, State};
 use crate::tables::{self, READ, Tables, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::name;
 use cairn_abi::record::{Header, Instance, Range, Segment};
 use cairn_abi::startup::Startup;
+use std::cell::Cell;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
-const TABLE_PAGES: usize = 64;
 const TABLES_PHYSICAL: u64 = 0x8000_0000;
-/// Of each instance: a root, a directory, a leaf.
-const LAID_OUT: usize = 6;
-const MEMORY_PHYSICAL: u64 = TABLES_PHYSICAL + TABLE_PAGES as u64 * PAGE_SIZE;
+/// Of each instance from the layout: a root, a directory, a leaf.
+const LAID_OUT: usize = 3;
 /// Of each instance: data, its initial content, the stack, the startup page; then free memory.
 const PAGES_OF_INSTANCE: u64 = 4;
-const FREE_PHYSICAL: u64 = MEMORY_PHYSICAL + 2 * PAGES_OF_INSTANCE * PAGE_SIZE;
-pub(crate) const FREE_PAGES: u64 = 40;
 pub(crate) const QUOTA: u64 = 20;
+/// Of a machine of two.
+pub(crate) const FREE_PAGES: u64 = 2 * QUOTA;
+
+/// Pages for page tables of a machine.
+fn table_pages(instances: u32) -> usize {
+    10 + 27 * instances as usize
+}
+
+fn memory_physical(instances: u32) -> u64 {
+    TABLES_PHYSICAL + table_pages(instances) as u64 * PAGE_SIZE
+}
 
 pub(crate) struct World {
     pub(crate) state: State,
@@ -36,8 +44,13 @@ fn words(pages: usize) -> Vec<AtomicI64> {
 }
 
 /// Physical address of a page of instance `number` that the layout gave it.
+fn laid_out_of(instances: u32, number: u32, page: u64) -> u64 {
+    memory_physical(instances) + (u64::from(number - 1) * PAGES_OF_INSTANCE + page) * PAGE_SIZE
+}
+
+/// In a machine of two.
 fn laid_out(number: u32, page: u64) -> u64 {
-    MEMORY_PHYSICAL + (u64::from(number - 1) * PAGES_OF_INSTANCE + page) * PAGE_SIZE
+    laid_out_of(2, number, page)
 }
 
 pub(crate) fn data(number: u32) -> u64 {
@@ -82,38 +95,45 @@ fn instance(number: u32) -> Instance {
 
 impl World {
     pub(crate) fn new() -> World {
+        World::of(2)
+    }
+
+    /// A machine of so many instances.
+    pub(crate) fn of(count: u32) -> World {
+        let laid_out = |number, page| laid_out_of(count, number, page);
         let mut segments = Vec::new();
         let mut segment = |instance, address, physical, initial| {
             let flags = (USER | READ | WRITE) as u32;
             segments.push(Segment { instance, flags, address, size: PAGE_SIZE, physical, initial });
         };
-        for number in [1, 2] {
+        for number in 1..=count {
             segment(number, data(number), laid_out(number, 0), laid_out(number, 1));
             segment(number, stack_top(number) - PAGE_SIZE, laid_out(number, 2), 0);
         }
         let page_table = |index: usize| PAGE_TABLES + index as u64 * PAGE_SIZE;
+        let free = laid_out(count + 1, 0);
         let header = Header {
-            free_memory: Range {
-                start: FREE_PHYSICAL,
-                end: FREE_PHYSICAL + FREE_PAGES * PAGE_SIZE,
+            free_memory: Range { start: free, end: free + u64::from(count) * QUOTA * PAGE_SIZE },
+            free_page_tables: Range {
+                start: page_table(count as usize * LAID_OUT),
+                end: page_table(table_pages(count)),
             },
-            free_page_tables: Range { start: page_table(LAID_OUT), end: page_table(TABLE_PAGES) },
             page_tables_physical: TABLES_PHYSICAL,
             ..Header::default()
         };
-        let memory = words((2 * PAGES_OF_INSTANCE + FREE_PAGES) as usize);
+        let memory = words(count as usize * (PAGES_OF_INSTANCE + QUOTA) as usize);
         // What was there before is somebody's secret.
         memory.iter().for_each(|word| word.store(0x5ec2e7, Relaxed));
-        let instances = vec![instance(1), instance(2)];
+        let instances = (1..=count).map(instance).collect();
         let world = World {
             state: State::NEW,
             header,
             instances,
             segments,
-            tables: words(TABLE_PAGES),
+            tables: words(table_pages(count)),
             memory,
         };
-        for number in [1u32, 2] {
+        for number in 1..=count {
             let first = (number as usize - 1) * 3;
             let pointer = |table: usize| (TABLES_PHYSICAL as i64 >> 12) + table as i64;
             let in_root = (region(number) >> 30 & 511) as usize;
@@ -144,10 +164,10 @@ impl World {
                 words: &self.tables,
                 physical: TABLES_PHYSICAL,
                 free: &self.state.tables,
-                first_free: LAID_OUT,
+                first_free: self.instances.len() * LAID_OUT,
             },
             memory: &self.memory,
-            memory_physical: MEMORY_PHYSICAL,
+            memory_physical: memory_physical(self.instances.len() as u32),
             fence: || {},
         }
     }
@@ -171,7 +191,7 @@ impl World {
     }
 
     fn word(&self, physical: u64) -> &AtomicI64 {
-        &self.memory[((physical - MEMORY_PHYSICAL) / 8) as usize]
+        &self.memory[((physical - self.manager().memory_physical) / 8) as usize]
     }
 
     pub(crate) fn free(&self) -> u64 {
@@ -197,6 +217,63 @@ fn frames_are_handed_out_once() {
     assert_eq!((frames.available(), frames.take(), frames.take()), (1, Some(7), None));
 }
 
+/// Others have taken all but one number in every second word.
+#[test]
+fn a_free_number_is_found_wherever_it_is() {
+    let frames = Frames::<1024>::new();
+    frames.fill(1024 * 64);
+    while frames.take().is_some() {}
+    for word in (1..1024).step_by(2) {
+        frames.give(word * 64 + 5);
+    }
+    LOOKS.with(|looks| looks.set(0));
+    for word in (1..1024).step_by(2) {
+        assert_eq!(frames.take(), Some(word * 64 + 5));
+    }
+    assert_eq!(frames.take(), None);
+    assert_eq!(LOOKS.with(Cell::get), 512, "one look for each");
+}
+
+/// A thread that took a word's last number was stopped before it said that the word is zero; meanwhile another gave
+/// one back.
+#[test]
+fn a_number_that_came_back_meanwhile_is_not_forgotten() {
+    let frames = Frames::<1>::new();
+    frames.fill(2);
+    assert_eq!((frames.take(), frames.take()), (Some(0), Some(1)));
+    frames.give(0);
+    frames.forget(0);
+    assert_eq!((frames.take(), frames.take()), (Some(0), None));
+}
+
+/// However many threads take and give the few that are left: nothing is handed out twice, and nothing is lost.
+#[test]
+fn frames_are_neither_lost_nor_doubled_by_threads() {
+    const LEFT: usize = 4;
+    let frames = Frames::<4>::new();
+    frames.fill(256);
+    while frames.take().is_some() {}
+    // Two in a word, so that words become zero and other than zero all the time.
+    let index = |number: usize| number / 64 * 2 + number % 2;
+    (0..LEFT).for_each(|place| frames.give(place / 2 * 64 + place % 2));
+    let taken: Vec<AtomicBool> = (0..LEFT).map(|_| AtomicBool::new(false)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            let (frames, taken) = (&frames, &taken);
+            scope.spawn(move || {
+                for _ in 0..300_000 {
+                    let Some(number) = frames.take() else { continue };
+                    assert!(!taken[index(number)].swap(true, Relaxed), "{number} twice");
+                    taken[index(number)].store(false, Relaxed);
+                    frames.give(number);
+                }
+            });
+        }
+    });
+    assert_eq!(frames.available(), LEFT);
+    assert_eq!(std::iter::from_fn(|| frames.take()).count(), LEFT);
+}
+
 #[test]
 fn allocated_pages_are_zero_and_the_callers_alone() {
     let world = World::new();
@@ -205,7 +282,7 @@ fn allocated_pages_are_zero_and_the_callers_alone() {
     for page in 0..3 {
         let (physical, rights) = world.page(1, address + page * PAGE_SIZE).unwrap();
         assert_eq!(rights, USER | READ | WRITE);
-        assert!(physical >= FREE_PHYSICAL);
+        assert!(physical >= laid_out(3, 0));
         assert!((0..512).all(|word| world.word(physical + word * 8).load(Relaxed) == 0));
         assert_eq!(world.page(2, address + page * PAGE_SIZE), None);
     }
@@ -296,7 +373,7 @@ fn the_dead_reach_nothing_and_begin_anew() {
     assert_eq!(manager.allocate(1, 1), Err(Error::Dead));
     assert!(world.page(2, data(2)).is_some());
 
-    manager.release(1, true).unwrap();
+    manager.release(1).unwrap();
     assert_eq!((world.free(), world.used(1)), before);
     manager.renew(1).unwrap();
     assert_eq!(world.page(1, address), None);
@@ -312,21 +389,6 @@ fn the_dead_reach_nothing_and_begin_anew() {
     assert_eq!(world.word(generation).load(Relaxed), 5);
     assert_eq!(world.word(laid_out(2, 0)).load(Relaxed), 0x5ec2e7, "the neighbour's is untouched");
     assert_eq!(manager.allocate(1, 4), Ok(address));
-}
-
-#[test]
-fn nobody_takes_all_page_tables() {
-    let world = World::new();
-    let manager = world.manager();
-    let count = AtomicU32::new(0);
-    let root = manager.tables.root(world.instances[1].satp).unwrap();
-    let made = (0..100)
-        .take_while(|leaf| {
-            manager.tables.grow(root, SECTIONS + leaf * LEAF_SPAN, &count, TABLES_OF_DOMAIN).is_ok()
-        })
-        .count();
-    // One of them is a directory.
-    assert_eq!((made as u32, count.load(Relaxed)), (TABLES_OF_DOMAIN - 1, TABLES_OF_DOMAIN));
 }
 
 /// When the pages for a whole request are not there, another thread must not have seen any of them: it
