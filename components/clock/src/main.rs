@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod timers;
+mod waiting;
 
 use cairn::environment::startup;
 use cairn::sync::Mutex;

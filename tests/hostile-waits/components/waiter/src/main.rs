@@ -21,7 +21,7 @@ cairn::component! {
 }
 
 /// As many as a client can have, so that no start of the component needs more than the one before.
-const TIMERS: usize = 8;
+const TIMERS: usize = 4;
 /// Nanoseconds, some three hundred years.
 const FOR_EVER: u64 = 10_000_000_000_000_000_000;
 
