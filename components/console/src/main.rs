@@ -10,7 +10,7 @@ mod waiting;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place, environment};
 use cairn_console::discipline::{self, Line};
-use cairn_console::readers::Readers;
+use cairn_console::readers::{self, Readers};
 use cairn_console::ring::Ring;
 use cairn_interfaces::{Console, InterruptProxy, Portals, SemaphoreProxy, Terminal};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -121,7 +121,13 @@ impl Screen {
         while !self.output.push(byte) {
             self.wants_room.store(true, Ordering::Release);
             port.set_transmit_interrupt(true);
-            self.room.wait()?;
+            if let Err(error) = self.room.wait() {
+                // Called home: the next writer is not to be woken by what came for this one.
+                if !self.wants_room.swap(false, Ordering::AcqRel) {
+                    self.room.take();
+                }
+                return Err(error);
+            }
         }
         Ok(())
     }
@@ -164,10 +170,17 @@ impl Screen {
             let place = self.readers.count();
             let count = self.input.pop_into(buffer);
             if count > 0 {
-                self.readers.withdraw(place);
+                self.withdraw(place);
                 return Ok(count);
             }
-            self.arrived.wait().inspect_err(|_| self.readers.withdraw(place))?;
+            self.arrived.wait().inspect_err(|_| self.withdraw(place))?;
+        }
+    }
+
+    /// A reader does not wait, and takes the wake-up that may have come for it.
+    fn withdraw(&self, place: readers::Place) {
+        if !self.readers.withdraw(place) {
+            self.arrived.take();
         }
     }
 }

@@ -25,11 +25,14 @@ impl Readers {
         Place(self.0.fetch_add(1, Ordering::AcqRel) >> ROUND_SHIFT)
     }
 
-    /// It does not wait. If it was woken meanwhile, whoever waits next is woken for nothing, once.
-    pub fn withdraw(&self, place: Place) {
-        let _ = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |word| {
+    /// It does not wait. False: it was woken meanwhile, so a wake-up comes for it that it has to take, or whoever
+    /// waits next would be woken for nothing.
+    #[must_use]
+    pub fn withdraw(&self, place: Place) -> bool {
+        let withdrawn = self.0.fetch_update(Ordering::AcqRel, Ordering::Relaxed, |word| {
             (word >> ROUND_SHIFT == place.0 && word & COUNT > 0).then(|| word - 1)
         });
+        withdrawn.is_ok()
     }
 
     /// How many are to be woken; the next round begins.
@@ -57,9 +60,9 @@ mod tests {
         assert_eq!(readers.take_all(), 1);
         // The first was woken, but finds its bytes before it waits; a second waits now.
         let second = readers.count();
-        readers.withdraw(first);
+        assert!(!readers.withdraw(first), "its wake-up is there");
         assert_eq!(readers.take_all(), 1, "the second is still counted");
-        readers.withdraw(second);
+        assert!(!readers.withdraw(second), "woken as well");
         assert_eq!(readers.take_all(), 0);
     }
 
@@ -68,7 +71,7 @@ mod tests {
         let readers = Readers::new();
         for _ in 0..1000 {
             let place = readers.count();
-            readers.withdraw(place);
+            assert!(readers.withdraw(place));
         }
         assert_eq!(readers.take_all(), 0);
     }

@@ -32,6 +32,12 @@ impl Event {
         self.semaphore()?.p()
     }
 
+    /// It has happened for this thread, which does not wait for it: nobody else is to find that. Where the thread
+    /// that signals was stopped before it did, one signal comes late; so there are never more of these than threads.
+    pub fn take(&self) {
+        let _ = self.semaphore().and_then(|semaphore| semaphore.try_p());
+    }
+
     /// It happens.
     pub fn signal(&self) -> Result<(), Error> {
         self.semaphore()?.v()
