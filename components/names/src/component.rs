@@ -6,7 +6,9 @@ use cairn::window::{ReadWindow, WriteWindow};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Export, Instance, Method};
 use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
-use cairn_names::{Additions, NAME_MAXIMUM, Policy, admits, belongs_to, decide, parse_policy};
+use cairn_names::{
+    Additions, NAME_MAXIMUM, Policy, Server as Owner, admits, belongs_to, decide, parse_policy,
+};
 use core::fmt::Write;
 
 struct Server;
@@ -34,6 +36,17 @@ fn instance_name(number: u64) -> Option<&'static str> {
         .iter()
         .find(|instance| u64::from(instance.number) == number)
         .map(|instance| name_text(&instance.name))
+}
+
+/// Whose names a domain's are.
+fn owner(number: u64) -> Owner {
+    Owner { number, among: instances().len() }
+}
+
+/// The number of the instance called `name`.
+fn instance_number(name: &str) -> Option<u64> {
+    let is = |instance: &&Instance| name_text(&instance.name) == name;
+    instances().iter().find(is).map(|instance| instance.number.into())
 }
 
 /// The description's export called `name`. Objects have no names.
@@ -98,7 +111,9 @@ impl interfaces::Names for Server {
         let (number, policy) = match described(name) {
             Some((index, export)) => (index as u64, export.open),
             None => {
-                let addition = ADDITIONS.find(name).ok_or(Error::NotFound)?;
+                let server = name.split_once('.').and_then(|(server, _)| instance_number(server));
+                let server = owner(server.ok_or(Error::NotFound)?);
+                let addition = ADDITIONS.find(server, name).ok_or(Error::NotFound)?;
                 (addition.number, addition.policy)
             }
         };
@@ -122,8 +137,7 @@ impl interfaces::Names for Server {
             return answer(&line, index as u64 + 1, text);
         }
         let from = from.saturating_sub(exports.len());
-        let (place, addition) =
-            ADDITIONS.iter().find(|(place, _)| *place >= from).ok_or(Error::NotFound)?;
+        let (place, addition) = ADDITIONS.iter(from).next().ok_or(Error::NotFound)?;
         let mut buffer = [0; 64];
         let line = line((addition.name(&mut buffer), ""), "(run-time)", &addition.policy);
         answer(&line, (exports.len() + place) as u64 + 1, text)
@@ -164,20 +178,15 @@ impl interfaces::NameControl for Server {
         let name = name.text(&mut buffer)?;
         let mut policy_buffer = [0; 256];
         let policy = policy.text(&mut policy_buffer)?;
-        let owner = instance_name(server).ok_or(Error::BadArgument)?;
-        if !belongs_to(name, owner) {
+        if !belongs_to(name, instance_name(server).ok_or(Error::BadArgument)?) {
             return Err(Error::NotAllowed);
         }
         if described(name).is_some() {
             return Err(Error::Busy);
         }
-        let policy = parse_policy(policy, |name| {
-            instances()
-                .iter()
-                .find(|instance| name_text(&instance.name) == name)
-                .map(|instance| instance.number)
-        })?;
-        ADDITIONS.add(server, name, policy)
+        let policy =
+            parse_policy(policy, |name| instance_number(name).map(|number| number as u32))?;
+        ADDITIONS.add(owner(server), name, policy)
     }
 
     fn admit(
@@ -191,15 +200,15 @@ impl interfaces::NameControl for Server {
             return Err(Error::BadArgument);
         }
         let mut buffer = [0; NAME_MAXIMUM];
-        ADDITIONS.admit(server, name.text(&mut buffer)?, client, admitted)
+        ADDITIONS.admit(owner(server), name.text(&mut buffer)?, client, admitted)
     }
 
     fn remove(&self, server: u64, name: ReadWindow<'_>) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
-        ADDITIONS.remove(server, name.text(&mut buffer)?)
+        ADDITIONS.remove(owner(server), name.text(&mut buffer)?)
     }
 
     fn remove_all(&self, server: u64) -> Result<u64, Error> {
-        ADDITIONS.remove_all(server)
+        ADDITIONS.remove_all(owner(server))
     }
 }

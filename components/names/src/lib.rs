@@ -1,4 +1,5 @@
-//! The names that were added at run time: a bounded table, one writer, readers that never wait.
+//! The names that were added at run time: a part of a bounded table for each server, one writer, readers that
+//! never wait. Whose a name is stands before its dot, so nothing looks at what other servers added.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
@@ -7,9 +8,9 @@ use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// Most bytes of a name `instance.export`.
 pub const NAME_MAXIMUM: usize = 63;
-/// Most names that are added at run time.
-pub const ADDITIONS_MAXIMUM: usize = 128;
-/// Most names of one server, so that one cannot take them all.
+/// Most names that are added at run time: one at least for each domain.
+pub const ADDITIONS_MAXIMUM: usize = 256;
+/// Most names of one server, if there are enough for all.
 pub const ADDITIONS_OF_SERVER: usize = 16;
 
 const WORDS: usize = NAME_MAXIMUM.div_ceil(8);
@@ -73,7 +74,18 @@ pub struct Addition {
     name: [u64; WORDS],
 }
 
+/// Whose names are meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Server {
+    /// Its domain, from 1.
+    pub number: u64,
+    /// How many domains there are, each of which can be a server.
+    pub among: usize,
+}
+
 impl Addition {
+    const NONE: Addition = Addition { number: 0, server: 0, policy: [0; 4], name: [0; WORDS] };
+
     /// The name, as bytes in `buffer`.
     pub fn name<'buffer>(&self, buffer: &'buffer mut [u8; WORDS * 8]) -> &'buffer str {
         for (bytes, word) in buffer.chunks_exact_mut(8).zip(self.name) {
@@ -121,7 +133,7 @@ impl Slot {
             }
             // A writer of a lower priority was preempted inside: nothing is known of this entry.
             if before % 2 == 1 {
-                return Addition { number: 0, server: 0, policy: [0; 4], name: [0; WORDS] };
+                return Addition::NONE;
             }
         }
     }
@@ -160,15 +172,37 @@ impl Additions {
         }
     }
 
-    /// All names, in order of their places.
-    pub fn iter(&self) -> impl Iterator<Item = (usize, Addition)> {
-        self.slots.iter().map(Slot::read).enumerate().filter(|(_, addition)| addition.number != 0)
+    /// How many names each of so many servers may add.
+    pub fn part(servers: usize) -> usize {
+        (ADDITIONS_MAXIMUM / servers.max(1)).min(ADDITIONS_OF_SERVER)
     }
 
-    /// The addition called `name`.
-    pub fn find(&self, name: &str) -> Option<Addition> {
-        let name = pack(name).ok()?;
-        self.iter().map(|(_, addition)| addition).find(|addition| addition.name == name)
+    /// The names from a place on, in order of their places.
+    pub fn iter(&self, from: usize) -> impl Iterator<Item = (usize, Addition)> {
+        let slots = self.slots.iter().enumerate().skip(from);
+        slots.map(|(place, slot)| (place, slot.read())).filter(|(_, found)| found.number != 0)
+    }
+
+    /// The slots of a server, by its number from 1.
+    fn of(&self, server: Server) -> &[Slot] {
+        let part = Additions::part(server.among);
+        match (server.number as usize).checked_sub(1) {
+            Some(place) if place < server.among => {
+                self.slots.get(place * part..(place + 1) * part).unwrap_or(&[])
+            }
+            _ => &[],
+        }
+    }
+
+    /// The place and the content of a server's addition called `name`.
+    fn place(&self, server: Server, name: &[u64; WORDS]) -> Option<(&Slot, Addition)> {
+        let slots = self.of(server).iter().map(|slot| (slot, slot.read()));
+        slots.into_iter().find(|(_, found)| found.number != 0 && found.name == *name)
+    }
+
+    /// The addition of a server called `name`.
+    pub fn find(&self, server: Server, name: &str) -> Option<Addition> {
+        self.place(server, &pack(name).ok()?).map(|(_, addition)| addition)
     }
 
     /// The one writer, the portal manager, makes its calls one after the other; a second one is told
@@ -183,70 +217,55 @@ impl Additions {
     }
 
     /// Adds a name; the value is its number.
-    pub fn add(&self, server: u64, name: &str, policy: Policy) -> Result<u64, Error> {
+    pub fn add(&self, server: Server, name: &str, policy: Policy) -> Result<u64, Error> {
         let packed = pack(name)?;
         self.write(|| {
-            if self.find(name).is_some() {
+            if self.place(server, &packed).is_some() {
                 return Err(Error::Busy);
             }
-            if self.iter().filter(|(_, addition)| addition.server == server).count()
-                >= ADDITIONS_OF_SERVER
-            {
-                return Err(Error::Exhausted);
-            }
-            let slot =
-                self.slots.iter().find(|slot| slot.read().number == 0).ok_or(Error::Exhausted)?;
+            let is_free = |slot: &&Slot| slot.read().number == 0;
+            let slot = self.of(server).iter().find(is_free).ok_or(Error::Exhausted)?;
             let number = self.next_number.fetch_add(1, Ordering::Relaxed);
-            slot.write(&Addition { number, server, policy, name: packed });
+            slot.write(&Addition { number, server: server.number, policy, name: packed });
             Ok(number)
         })
     }
 
-    /// Takes a name of `server` back; the value is its number.
-    pub fn remove(&self, server: u64, name: &str) -> Result<u64, Error> {
+    /// Takes a name of a server back; the value is its number.
+    pub fn remove(&self, server: Server, name: &str) -> Result<u64, Error> {
+        let packed = pack(name).map_err(|_| Error::NotFound)?;
         self.write(|| {
-            let found = self
-                .find(name)
-                .filter(|addition| addition.server == server)
-                .ok_or(Error::NotFound)?;
-            self.clear(|addition| addition.number == found.number);
+            let (slot, found) = self.place(server, &packed).ok_or(Error::NotFound)?;
+            slot.write(&Addition::NONE);
             Ok(found.number)
         })
     }
 
-    /// Changes whether a client may open a name of `server`.
-    pub fn admit(&self, server: u64, name: &str, client: u64, admitted: bool) -> Result<(), Error> {
+    /// Changes whether a client may open a name of a server.
+    pub fn admit(
+        &self,
+        server: Server,
+        name: &str,
+        client: u64,
+        admitted: bool,
+    ) -> Result<(), Error> {
         let packed = pack(name)?;
         self.write(|| {
-            for slot in &self.slots {
-                let mut addition = slot.read();
-                if addition.number != 0 && addition.server == server && addition.name == packed {
-                    let word = addition.policy.get_mut((client / 64) as usize);
-                    let (word, bit) = (word.ok_or(Error::BadArgument)?, 1 << (client % 64));
-                    *word = if admitted { *word | bit } else { *word & !bit };
-                    slot.write(&addition);
-                    return Ok(());
-                }
-            }
-            Err(Error::NotFound)
+            let (slot, mut addition) = self.place(server, &packed).ok_or(Error::NotFound)?;
+            let word = addition.policy.get_mut((client / 64) as usize);
+            let (word, bit) = (word.ok_or(Error::BadArgument)?, 1 << (client % 64));
+            *word = if admitted { *word | bit } else { *word & !bit };
+            slot.write(&addition);
+            Ok(())
         })
     }
 
-    /// Takes all names of `server` back; the value is how many.
-    pub fn remove_all(&self, server: u64) -> Result<u64, Error> {
-        self.write(|| Ok(self.clear(|addition| addition.server == server)))
-    }
-
-    fn clear(&self, which: impl Fn(&Addition) -> bool) -> u64 {
-        let mut count = 0;
-        for slot in &self.slots {
-            let addition = slot.read();
-            if addition.number != 0 && which(&addition) {
-                slot.write(&Addition { number: 0, server: 0, policy: [0; 4], name: [0; WORDS] });
-                count += 1;
-            }
-        }
-        count
+    /// Takes all names of a server back; the value is how many.
+    pub fn remove_all(&self, server: Server) -> Result<u64, Error> {
+        self.write(|| {
+            let added = self.of(server).iter().filter(|slot| slot.read().number != 0);
+            Ok(added.map(|slot| slot.write(&Addition::NONE)).count() as u64)
+        })
     }
 }
 
@@ -254,14 +273,20 @@ impl Additions {
 mod tests {
     use super::*;
 
+    fn server(number: u64) -> Server {
+        Server { number, among: 16 }
+    }
+
     #[test]
     fn names_are_found_until_they_are_removed() {
         let additions = Additions::new(100);
-        let first = additions.add(3, "pipe.in", [u64::MAX; 4]).unwrap();
-        let second = additions.add(3, "pipe.out", [1 << 5, 0, 0, 0]).unwrap();
+        let first = additions.add(server(3), "pipe.in", [u64::MAX; 4]).unwrap();
+        let second = additions.add(server(3), "pipe.out", [1 << 5, 0, 0, 0]).unwrap();
         assert_eq!((first, second), (100, 101));
-        assert_eq!(additions.add(4, "pipe.in", [0; 4]), Err(Error::Busy));
-        let found = additions.find("pipe.out").unwrap();
+        assert_eq!(additions.add(server(3), "pipe.in", [0; 4]), Err(Error::Busy));
+        assert_eq!(additions.iter(1).map(|(place, _)| place).collect::<Vec<_>>(), [32, 33]);
+        assert_eq!(additions.iter(33).count(), 1);
+        let found = additions.find(server(3), "pipe.out").unwrap();
         assert_eq!((found.number, found.server), (101, 3));
         assert!(
             admits(&found.policy, 5)
@@ -270,36 +295,52 @@ mod tests {
         );
         let mut buffer = [0; 64];
         assert_eq!(found.name(&mut buffer), "pipe.out");
-        assert_eq!(additions.remove(4, "pipe.out"), Err(Error::NotFound));
-        assert_eq!(additions.remove(3, "pipe.out"), Ok(101));
-        assert_eq!(additions.find("pipe.out"), None);
+        assert_eq!(additions.remove(server(4), "pipe.out"), Err(Error::NotFound));
+        assert_eq!(additions.remove(server(3), "pipe.out"), Ok(101));
+        assert_eq!(additions.find(server(3), "pipe.out"), None);
         // A number is not used again.
-        assert_eq!(additions.add(3, "pipe.out", [0; 4]), Ok(102));
-        assert_eq!(additions.remove_all(3), Ok(2));
-        assert_eq!(additions.iter().count(), 0);
+        assert_eq!(additions.add(server(3), "pipe.out", [0; 4]), Ok(102));
+        assert_eq!(additions.remove_all(server(3)), Ok(2));
+        assert_eq!(additions.iter(0).count(), 0);
     }
 
     #[test]
-    fn a_server_has_a_quota_and_the_table_an_end() {
-        let additions = Additions::new(1);
-        for server in 0..8 {
-            for name in 0..ADDITIONS_OF_SERVER {
-                additions.add(server, &format!("s{server}.n{name}"), [0; 4]).unwrap();
+    fn whatever_others_add_a_server_has_its_part() {
+        for among in [1, 8, 17, 60, 255] {
+            let additions = Additions::new(1);
+            let server = |number| Server { number, among };
+            let part = Additions::part(among);
+            assert!(part >= 1 && part * among <= ADDITIONS_MAXIMUM, "{part} for {among}");
+            for other in 2..=among as u64 {
+                let added = (0..).take_while(|name| {
+                    additions.add(server(other), &format!("s{other}.n{name}"), [0; 4]).is_ok()
+                });
+                assert_eq!(added.count(), part);
             }
-            assert_eq!(additions.add(server, "one.more", [0; 4]), Err(Error::Exhausted));
+            for name in 0..part {
+                additions.add(server(1), &format!("s1.n{name}"), [0; 4]).unwrap();
+            }
+            assert_eq!(additions.add(server(1), "one.more", [0; 4]), Err(Error::Exhausted));
+            assert_eq!(additions.remove_all(server(1)), Ok(part as u64));
+            assert!(additions.add(server(1), "one.more", [0; 4]).is_ok());
         }
-        assert_eq!(additions.add(9, "nine.a", [0; 4]), Err(Error::Exhausted));
-        assert_eq!(additions.remove_all(2), Ok(16));
-        assert!(additions.add(9, "nine.a", [0; 4]).is_ok());
+        let additions = Additions::new(1);
+        for number in 1..=16 {
+            additions.add(server(number), "one.name", [0; 4]).unwrap();
+        }
+        for number in [0, 17, 256, u64::MAX] {
+            assert_eq!(additions.remove_all(server(number)), Ok(0), "nobody of this number");
+            assert_eq!(additions.add(server(number), "one.more", [0; 4]), Err(Error::Exhausted));
+        }
     }
 
     #[test]
     fn bad_names_and_policies_are_refused() {
         let additions = Additions::new(1);
         for name in ["", "a\0b", &"x".repeat(64)] {
-            assert_eq!(additions.add(1, name, [0; 4]), Err(Error::BadArgument));
+            assert_eq!(additions.add(server(1), name, [0; 4]), Err(Error::BadArgument));
         }
-        assert!(additions.add(1, &"x".repeat(63), [0; 4]).is_ok());
+        assert!(additions.add(server(1), &"x".repeat(63), [0; 4]).is_ok());
         assert!(belongs_to("pipe.in", "pipe"));
         for name in ["pipe", "pipe.", "pipes.in", "other.in", "pipe.i n", ".in"] {
             assert!(!belongs_to(name, "pipe"), "{name}");
@@ -325,20 +366,21 @@ mod tests {
         assert_eq!(decide(&parse_policy("*", find).unwrap(), 255), Ok(()));
 
         let additions = Additions::new(1);
-        additions.add(7, "gate.a", policy).unwrap();
-        additions.add(7, "gate.b", policy).unwrap();
-        let decided = |name, client| decide(&additions.find(name).unwrap().policy, client);
-        assert_eq!(additions.admit(7, "gate.a", 70, true), Ok(()));
+        additions.add(server(7), "gate.a", policy).unwrap();
+        additions.add(server(7), "gate.b", policy).unwrap();
+        let decided =
+            |name, client| decide(&additions.find(server(7), name).unwrap().policy, client);
+        assert_eq!(additions.admit(server(7), "gate.a", 70, true), Ok(()));
         assert_eq!(
             (decided("gate.a", 70), decided("gate.a", 71)),
             (Ok(()), Err(Error::WouldBlock))
         );
         assert_eq!(decided("gate.b", 70), Err(Error::WouldBlock));
-        assert_eq!(additions.admit(7, "gate.a", 70, false), Ok(()));
+        assert_eq!(additions.admit(server(7), "gate.a", 70, false), Ok(()));
         assert_eq!(decided("gate.a", 70), Err(Error::WouldBlock));
         // Another's name, no name, no domain.
-        assert_eq!(additions.admit(8, "gate.a", 70, true), Err(Error::NotFound));
-        assert_eq!(additions.admit(7, "gate.c", 70, true), Err(Error::NotFound));
-        assert_eq!(additions.admit(7, "gate.a", 256, true), Err(Error::BadArgument));
+        assert_eq!(additions.admit(server(8), "gate.a", 70, true), Err(Error::NotFound));
+        assert_eq!(additions.admit(server(7), "gate.c", 70, true), Err(Error::NotFound));
+        assert_eq!(additions.admit(server(7), "gate.a", 256, true), Err(Error::BadArgument));
     }
 }
