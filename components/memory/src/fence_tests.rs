@@ -6,7 +6,7 @@ use crate::tables::{self, READ, USER};
 use crate::tests::{World, data, stack_top, window_slot};
 use cairn_abi::Error;
 use cairn_abi::address::*;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 
 /// Domain, address, and where it leads: the page with its rights.
@@ -17,6 +17,8 @@ struct Hart {
     world: &'static World,
     addresses: Vec<(u32, u64)>,
     remembered: RefCell<BTreeSet<Translation>>,
+    /// Free page tables before the operation: it may remember the way through those that are not.
+    tables: Cell<usize>,
 }
 
 thread_local! {
@@ -41,6 +43,10 @@ impl Hart {
                 "domain {domain} still reaches a free page at {address:#x}"
             );
         }
+        if remembered.difference(&present).any(|(_, _, page)| page.is_some()) {
+            let free = self.world.state.tables.available();
+            assert!(free <= self.tables.get(), "a page table went back before the fence");
+        }
         *remembered = present;
     }
 
@@ -50,6 +56,7 @@ impl Hart {
         let mut remembered = self.remembered.borrow_mut();
         let stale: Vec<_> = remembered.difference(&present).collect();
         assert!(stale.is_empty(), "stale after {operation}: {stale:x?}");
+        self.tables.set(self.world.state.tables.available());
         *remembered = present;
     }
 }
@@ -68,7 +75,12 @@ fn nothing_is_stale_after_any_operation() {
         let further = [region(domain) + 2 * ACTIVATION_STRIDE, section].into_iter().flat_map(pages);
         laid_out.into_iter().chain(further).map(move |address| (domain, address))
     });
-    let hart = Hart { world, addresses: addresses.collect(), remembered: RefCell::default() };
+    let hart = Hart {
+        world,
+        addresses: addresses.collect(),
+        remembered: RefCell::default(),
+        tables: Cell::default(),
+    };
     let check = |operation: &str| HART.with(|hart| hart.get().unwrap().check(operation));
     HART.with(|place| place.set(hart).ok().expect("it is this test's alone"));
 
