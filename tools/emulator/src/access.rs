@@ -7,6 +7,7 @@ use crate::journal::{UserRead, Write};
 use crate::machine::Machine;
 use crate::memory::PAGE_SIZE;
 use crate::mmu::{Access, Mmu, Translation};
+use crate::tlb::Fencing;
 use crate::trap::{Cause, Exception, Privilege};
 
 /// An instruction and its length in bytes.
@@ -132,6 +133,7 @@ impl Machine {
             tlb: &mut self.tlb,
             memory: &mut self.memory,
             caching: self.options.caching,
+            keeps_global: self.options.fencing != Fencing::AlwaysBySatp,
             updates_accessed_dirty: self.options.updates_accessed_dirty,
         };
         let translation = mmu.translate(address, access, self.privilege)?;

@@ -8,6 +8,7 @@ mod number {
     pub const SIE: u16 = 0x104;
     pub const STVEC: u16 = 0x105;
     pub const SCOUNTEREN: u16 = 0x106;
+    pub const SENVCFG: u16 = 0x10a;
     pub const SSCRATCH: u16 = 0x140;
     pub const SEPC: u16 = 0x141;
     pub const SCAUSE: u16 = 0x142;
@@ -59,6 +60,8 @@ pub struct ControlRegisters {
     pub sie: u64,
     pub stvec: u64,
     pub scounteren: u64,
+    /// None: a hart of before version 1.12 of the manual. Stored, without effect.
+    pub senvcfg: Option<u64>,
     pub sscratch: u64,
     pub sepc: u64,
     pub scause: u64,
@@ -87,6 +90,7 @@ impl ControlRegisters {
             sie: 0,
             stvec: 0,
             scounteren: 0,
+            senvcfg: Some(0),
             sscratch: 0,
             sepc: 0,
             scause: 0,
@@ -129,6 +133,7 @@ impl ControlRegisters {
             SIE => self.sie,
             STVEC => self.stvec,
             SCOUNTEREN => self.scounteren,
+            SENVCFG => self.senvcfg?,
             SSCRATCH => self.sscratch,
             SEPC => self.sepc,
             SCAUSE => self.scause,
@@ -156,6 +161,7 @@ impl ControlRegisters {
             STVEC if value & 3 < 2 => self.stvec = value,
             STVEC => {}
             SCOUNTEREN => self.scounteren = value & 7,
+            SENVCFG => *self.senvcfg.as_mut()? = value,
             SSCRATCH => self.sscratch = value,
             // Instructions begin at even addresses.
             SEPC => self.sepc = value & !1,

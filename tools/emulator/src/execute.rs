@@ -89,6 +89,7 @@ impl Machine {
                 let asid_mask = ((1u32 << self.options.asid_bits) - 1) as u16;
                 let address = (address != 0).then(|| self.get(address));
                 let space = (space != 0).then(|| self.get(space) as u16 & asid_mask);
+                let (address, space) = self.options.fencing.reach(address, space, self.csr.asid());
                 self.tlb.fence(address, space);
             }
             Instruction::SupervisorReturn => return Ok(Flow::To(self.supervisor_return())),

@@ -48,5 +48,5 @@ pub use journal::{Journal, UserRead, Write};
 pub use machine::{Machine, Options, Step, Stop};
 pub use memory::{Absent, Memory, PAGE_SIZE};
 pub use space::{AddressSpace, Tables};
-pub use tlb::Caching;
+pub use tlb::{Caching, Fencing};
 pub use trap::{Cause, Exception, Interrupt, Privilege, Trap};

@@ -4,7 +4,7 @@ use crate::csr::{ControlRegisters, STATUS_SIE, STATUS_SPIE, STATUS_SPP};
 use crate::execute::Flow;
 use crate::journal::Journal;
 use crate::memory::Memory;
-use crate::tlb::{Caching, Tlb};
+use crate::tlb::{Caching, Fencing, Tlb};
 use crate::trap::{Interrupt, Privilege, Trap};
 use std::collections::HashMap;
 
@@ -14,6 +14,8 @@ use std::collections::HashMap;
 pub struct Options {
     /// What the TLB keeps.
     pub caching: Caching,
+    /// What its fences compare.
+    pub fencing: Fencing,
     /// The page-table walk sets the accessed and dirty bits (Svadu). If not (Svade), an access that
     /// finds them clear is a page fault.
     pub updates_accessed_dirty: bool,
@@ -33,6 +35,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             caching: Caching::Valid,
+            fencing: Fencing::Operand,
             updates_accessed_dirty: false,
             asid_bits: 16,
             traps_misaligned: false,

@@ -78,6 +78,8 @@ pub struct Mmu<'hart> {
     pub memory: &'hart mut Memory,
     /// What the buffer keeps.
     pub caching: Caching,
+    /// Global entries hold in every address space.
+    pub keeps_global: bool,
     /// The walk sets A and D (Svadu); otherwise their absence is a page fault (Svade).
     pub updates_accessed_dirty: bool,
 }
@@ -157,7 +159,7 @@ impl Mmu<'_> {
             if entry & VALID == 0 || entry & (READ | WRITE) == WRITE || entry & RESERVED != 0 {
                 return Ok(None);
             }
-            global |= entry & GLOBAL != 0;
+            global |= self.keeps_global && entry & GLOBAL != 0;
             let target = (entry >> 10 & ((1 << 44) - 1)) << 12;
             if entry & (READ | EXECUTE) != 0 {
                 let aligned = target & ((1 << shift) - 1) == 0;

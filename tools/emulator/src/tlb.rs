@@ -14,6 +14,36 @@ pub enum Caching {
     ValidAndInvalid,
 }
 
+/// What `sfence.vma` compares with the address-space identifier of an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fencing {
+    /// Its second operand, as the manual says.
+    Operand,
+    /// With an address and an identifier: that of `satp`, in place of the operand. XuanTie's C906 and C910 do so.
+    AddressBySatp,
+    /// Always that of `satp`, whatever the operands: if it is zero, everything goes, else all entries that have it, and
+    /// global entries belong to an address space as others do. CVA6 did so until 2020.
+    AlwaysBySatp,
+}
+
+impl Fencing {
+    /// What a fence of these operands drops, while `satp` has the identifier `own`.
+    pub fn reach(
+        self,
+        address: Option<u64>,
+        asid: Option<u16>,
+        own: u16,
+    ) -> (Option<u64>, Option<u16>) {
+        match self {
+            Fencing::Operand => (address, asid),
+            Fencing::AddressBySatp => {
+                (address, asid.map(|asid| if address.is_some() { own } else { asid }))
+            }
+            Fencing::AlwaysBySatp => (None, (own != 0).then_some(own)),
+        }
+    }
+}
+
 /// A leaf page-table entry as the TLB holds it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Leaf {
@@ -75,6 +105,20 @@ mod tests {
         tlb.keep(0x20_3000, 1, leaf(4, 21, false));
         tlb.keep(0x20_4000, 1, leaf(4, 21, false));
         tlb
+    }
+
+    #[test]
+    fn cores_that_compare_with_satp() {
+        let (address, own) = (Some(0x1000), 7);
+        let satp = Fencing::AddressBySatp;
+        assert_eq!(Fencing::Operand.reach(address, Some(1), own), (address, Some(1)));
+        assert_eq!(satp.reach(address, Some(1), own), (address, Some(own)));
+        assert_eq!(satp.reach(address, None, own), (address, None));
+        assert_eq!(satp.reach(None, Some(1), own), (None, Some(1)));
+        let always = Fencing::AlwaysBySatp;
+        assert_eq!(always.reach(address, Some(1), own), (None, Some(own)));
+        assert_eq!(always.reach(address, None, own), (None, Some(own)));
+        assert_eq!(always.reach(address, Some(1), 0), (None, None));
     }
 
     fn found(tlb: &Tlb) -> Vec<u64> {
