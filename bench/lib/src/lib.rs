@@ -4,6 +4,7 @@
 
 #[cfg(target_arch = "riscv64")]
 mod call;
+mod copies;
 mod distribution;
 mod link;
 mod load;
@@ -22,6 +23,7 @@ mod victim;
 
 #[cfg(target_arch = "riscv64")]
 pub use call::*;
+pub use copies::*;
 pub use distribution::*;
 pub use link::*;
 pub use load::*;

@@ -8,17 +8,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Crates that cannot forbid unsafe code.
-const UNSAFE_CRATES: [&str; 7] = [
+const UNSAFE_CRATES: [&str; 9] = [
     // The privileged code itself.
     "nucleus",
     // The modules below, nothing else.
     "lib/cairn",
     // Attacks on the system.
+    "bench/components/illegal",
     "tests/faults/components/trouble",
     "tests/hostile/components/attacker",
     "tests/stale/components/keeper",
     "tests/hostile/components/contract",
     "tests/hostile/components/referee",
+    "tests/hostile-time/components/illegal",
 ];
 
 /// Modules of `lib/cairn` that know the machine or memory.

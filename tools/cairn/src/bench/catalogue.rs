@@ -29,6 +29,9 @@ pub struct Benchmark {
     /// The systems whose traces say it.
     #[serde(default)]
     pub traces: Vec<String>,
+    /// Whether the firmware's instructions count as well.
+    #[serde(default)]
+    pub firmware: bool,
     /// How soon which component runs after reset; only on simulated boards.
     pub boot: Option<Boot>,
     /// Why nothing measures it.

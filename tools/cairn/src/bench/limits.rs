@@ -120,6 +120,7 @@ mod tests {
             name: "a".to_owned(),
             system: Some("s".to_owned()),
             traces: Vec::new(),
+            firmware: false,
             boot: None,
             missing: None,
             budget,

@@ -11,47 +11,83 @@ use crate::qemu;
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{REGION_SIZE, region};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader, Write};
+use std::ops::Range;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Stdio;
+use std::thread;
 
 /// Instructions that are traced in each system, from the first one with interrupts on.
 const INSTRUCTIONS: u64 = 1_000_000;
-/// Every instruction is a translated block of its own, and each block is logged, but for those of the
-/// firmware (no system here has so many instances that one lies there).
-const TRACE: [&str; 7] = [
-    "-singlestep",
-    "-d",
-    "exec,nochain",
-    "-dfilter",
-    "0..0x7fffffff,0x80200000..0xffffffffffffffff",
-    "-icount",
-    "shift=0,sleep=off",
-];
+/// Every instruction is a translated block of its own.
+const STEPS: [&str; 3] = ["-singlestep", "-icount", "shift=0,sleep=off"];
+/// Each block is logged, but for those of the firmware (no system here has so many instances that one lies there).
+const WITHOUT_FIRMWARE: [&str; 4] =
+    ["-d", "exec,nochain", "-dfilter", "0..0x7fffffff,0x80200000..0xffffffffffffffff"];
+/// The same for all blocks, as QEMU's monitor understands it: from the first fault on, since the firmware's own boot
+/// takes 12 million instructions.
+const WITH_FIRMWARE: &[u8] = b"log exec,nochain\n";
+/// Where the firmware lies.
+const FIRMWARE: Range<u64> = 0x8000_0000..0x8020_0000;
+/// What the supervisor prints at a fault.
+const FAULT: &str = "illegal or privileged instruction";
 
 /// How often each length of time occurred, in instructions or cycles.
 pub type Lengths = BTreeMap<u64, u64>;
 
-/// Adds the times of the system `bench/systems/NAME.toml`.
-pub fn add(name: &str, lengths: &mut Lengths) -> Result<()> {
+/// Adds the times of the system `bench/systems/NAME.toml`; with `firmware`, of a system that prints a fault,
+/// those in which the firmware executes.
+pub fn add(name: &str, firmware: bool, lengths: &mut Lengths) -> Result<()> {
     let path = format!("bench/systems/{name}.toml");
     let image = build::build(&path, None)?;
     let on = interruptible(&Parts::new(&path, None)?);
-    let options = Options { further: TRACE.map(str::to_owned).into(), ..Options::default() };
+    let monitor = std::env::temp_dir().join(format!("cairn-{}.monitor", std::process::id()));
+    let mut further = STEPS.map(str::to_owned).to_vec();
+    if firmware {
+        let place = format!("unix:{},server=on,wait=off", monitor.display());
+        further.extend(["-monitor".to_owned(), place]);
+    } else {
+        further.extend(WITHOUT_FIRMWARE.map(str::to_owned));
+    }
+    let options = Options { further, ..Options::default() };
     let mut child = machine::command(&image, &options, Console::Program)?
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot start {}", qemu::PROGRAM))?;
+    let mut stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
     let stderr = BufReader::with_capacity(1 << 20, child.stderr.take().expect("stderr is piped"));
-    let counted = count(stderr, &on, lengths);
+    // The log ends when the connection does.
+    let begun = if firmware { log_from_fault(&mut stdout, &monitor).map(Some) } else { Ok(None) };
+    // What the guest prints is read to its end, else it would wait.
+    let rest = thread::spawn(move || io::copy(&mut stdout, &mut io::sink()));
+    let counted = begun.and_then(|_connection| count(stderr, &on, firmware, lengths));
     // It may have ended by itself; then there is nothing to end.
     let _ = child.kill();
     let _ = child.wait();
+    let _ = rest.join();
+    let _ = std::fs::remove_file(&monitor);
     if counted? == 0 {
         bail!("the trace of system `{name}` shows no instruction with interrupts on");
     }
     Ok(())
+}
+
+/// Has QEMU log from the first fault that the guest prints on.
+fn log_from_fault(stdout: &mut impl BufRead, monitor: &Path) -> Result<UnixStream> {
+    let mut line = Vec::new();
+    while !String::from_utf8_lossy(&line).contains(FAULT) {
+        line.clear();
+        if stdout.read_until(b'\n', &mut line)? == 0 {
+            bail!("the system ended before it printed `{FAULT}`");
+        }
+    }
+    let mut connection = UnixStream::connect(monitor)
+        .with_context(|| format!("cannot reach QEMU's monitor at {}", monitor.display()))?;
+    connection.write_all(WITH_FIRMWARE)?;
+    Ok(connection)
 }
 
 /// Where the regions of the instances that run with interrupts on begin.
@@ -66,9 +102,10 @@ pub fn interruptible(parts: &Parts) -> Vec<u64> {
 }
 
 /// Reads lines such as `Trace 0: 0x7f... [00000000/ffffffc000001234/00000101/ff000201] name`. Returns
-/// how many instructions it counted.
-fn count(mut log: impl BufRead, on: &[u64], lengths: &mut Lengths) -> Result<u64> {
+/// how many instructions it counted. With `firmware` only runs with instructions of the firmware are of interest.
+fn count(mut log: impl BufRead, on: &[u64], firmware: bool, lengths: &mut Lengths) -> Result<u64> {
     let (mut counted, mut off, mut line, mut last) = (0, 0, String::new(), 0);
+    let mut wanted = !firmware;
     while counted < INSTRUCTIONS {
         line.clear();
         if log.read_line(&mut line)? == 0 {
@@ -82,13 +119,14 @@ fn count(mut log: impl BufRead, on: &[u64], lengths: &mut Lengths) -> Result<u64
         }
         last = address;
         if on.contains(&(address & !(REGION_SIZE - 1))) {
-            if off > 0 && counted > 0 {
+            if off > 0 && counted > 0 && wanted {
                 *lengths.entry(off).or_default() += 1;
             }
-            off = 0;
+            (off, wanted) = (0, !firmware);
             counted += 1;
         } else {
             off += 1;
+            wanted |= FIRMWARE.contains(&address);
             counted += u64::from(counted > 0);
         }
     }
@@ -135,9 +173,18 @@ mod tests {
         // What comes before the first instruction with interrupts on is the boot.
         let log =
             log(&[kernel, user, kernel, scheduler, scheduler, next, kernel, user, kernel, user]);
-        assert_eq!(count(log.as_bytes(), &[user], &mut lengths).unwrap(), 8);
+        assert_eq!(count(log.as_bytes(), &[user], false, &mut lengths).unwrap(), 8);
         assert_eq!(lengths, Lengths::from([(1, 1), (4, 1)]));
         let result = result("x", &lengths).unwrap();
         assert_eq!((result.minimum, result.median, result.max, result.samples), (1.0, 4.0, 4.0, 2));
+    }
+
+    #[test]
+    fn runs_through_the_firmware_are_counted_alone() {
+        let (user, kernel) = (region(3), 0xffff_ffc0_0000_0000);
+        let mut lengths = Lengths::new();
+        let log = log(&[user, kernel, kernel + 4, user, FIRMWARE.start, kernel, kernel + 4, user]);
+        count(log.as_bytes(), &[user], true, &mut lengths).unwrap();
+        assert_eq!(lengths, Lengths::from([(3, 1)]));
     }
 }

@@ -12,7 +12,7 @@ use cairn_interfaces::spawn;
 use cairn_test_hostile_beat::{Spinner, Storm, beats, mode};
 use cairn_test_hostile_contract::Line;
 use core::fmt::{self, Write};
-use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
     name: "hostile-judge-time",
@@ -22,6 +22,7 @@ cairn::component! {
         supervisor: interfaces::Supervisor,
         storm: Storm,
         spinner: Spinner,
+        illegal: Spinner,
     },
     main: main,
 }
@@ -105,6 +106,7 @@ fn main() {
     judge.listen("nothing happens");
     storm(&mut judge);
     spin(&mut judge);
+    illegal(&mut judge);
     crash_loop(&mut judge);
     let failed = judge.failed;
     say!("hostile-time: {failed} failed");
@@ -138,6 +140,26 @@ fn spin(judge: &mut Judge) {
     judge.expect("kill", imports::SUPERVISOR.kill("spinner"), Ok(()));
     judge.expect("join", thread.join(), Ok(()));
     judge.expect("its caller", RESULT.load(Relaxed), Error::Dead.status());
+}
+
+static ENOUGH: AtomicBool = AtomicBool::new(false);
+static DEATHS: AtomicU64 = AtomicU64::new(0);
+
+/// Illegal instructions, one after the other: the firmware looks at each, with interrupts off, before it is a fault.
+fn illegal(judge: &mut Judge) {
+    let call = |_| {
+        while !ENOUGH.load(Relaxed) {
+            if imports::ILLEGAL.spin() == Err(Error::Dead) {
+                DEATHS.store(DEATHS.load(Relaxed) + 1, Relaxed);
+            }
+            let _ = imports::SUPERVISOR.restart("illegal");
+        }
+    };
+    let thread = spawn(imports::THREADS, &STACK, call, 0, 30).expect("spawn");
+    judge.listen_for("illegal instructions", RESTART_MICROSECONDS, RESTART_MICROSECONDS * 1000);
+    ENOUGH.store(true, Relaxed);
+    judge.expect("join", thread.join(), Ok(()));
+    judge.expect("there were many", DEATHS.load(Relaxed) > 50, true);
 }
 
 /// The decimal number that is the `position`th word.
