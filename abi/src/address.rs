@@ -45,6 +45,9 @@ pub const WINDOW_SLOT_STRIDE: u64 = WINDOW_MAXIMUM + PAGE_SIZE;
 pub const WINDOW_SLOTS: usize = 3;
 /// Data of at most this many bytes is copied by the portal, more goes through a window.
 pub const COPY_MAXIMUM: u64 = 64;
+/// Bytes of a callee's stack for such a copy, which begins in them as far behind a word's beginning as the original
+/// does behind one; a multiple of 16, as stack pointers are.
+pub const COPY_STRIDE: u64 = COPY_MAXIMUM + 16;
 
 /// Stack groups: memory of the stacks that members of a group share (portal letter `s`).
 /// Group `g` (from 0) owns `STACK_GROUPS + g * STACK_GROUP_SIZE ..`.

@@ -5,14 +5,15 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
+pub mod fences;
 pub mod generate;
 pub mod invocation;
 pub mod literal;
-pub mod one_asid;
 pub mod parameter;
 pub mod specification;
 pub mod stencil;
 
+pub use fences::Fences;
 pub use generate::{Crossing, End, GenerateError, Generated, SemaphoreOperation, ShortCircuit};
 pub use parameter::{Parameter, ParameterError, Parameters};
 pub use specification::{Letter, Specification, SpecificationError, Stack, State};

@@ -29,6 +29,7 @@
 # how far that part is, would make a branch around a jump of the instruction; and cores predict that a branch forward
 # is not taken.
     .equ    number_t2, 7
+    .equ    number_a0, 10
     .equ    number_t3, 28
     .equ    number_t6, 31
 .macro branch word, target
@@ -306,6 +307,8 @@ stencil_leave:
 stencil_overflow:
     addi    tp, tp, %lo(frame_size_negative)
     addi    a0, zero, ERROR_INVOCATION_OVERFLOW
+    li      t1, 0
+    li      t2, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
     sret
@@ -313,6 +316,9 @@ stencil_overflow:
 stencil_bad_stack:
     addi    tp, tp, %lo(frame_size_negative)
     addi    a0, zero, ERROR_BAD_STACK
+    li      t1, 0
+    li      t2, 0
+    li      t3, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
     sret
@@ -468,26 +474,31 @@ stencil_event_acknowledge:
 
 # ---------------------------------------------------------------------------- semaphores
 
-# P and V on a semaphore word, when they need not block or wake (see abi/src/semaphore.rs).
+# P and V on a semaphore word, when they need not block or wake (see abi/src/semaphore.rs). The count is in `a0`, since
+# the slow path fills that in itself (the methods' first letter is `c`): nothing of it is left to the caller.
 stencil_semaphore_p:
     ld      t2, LITERAL_SOURCE(t1)
     csrw    sepc, ra
-    ld      t3, 0(t2)
-    branch_if_not_positive t3, to_slow
-    addi    t3, t3, -1
-    sd      t3, 0(t2)
+    ld      a0, 0(t2)
+    branch_if_not_positive a0, to_slow
+    addi    a0, a0, -1
+    sd      a0, 0(t2)
     li      a0, 0
+    li      t1, 0
+    li      t2, 0
     csrrw   tp, sscratch, tp
     leave
 
 stencil_semaphore_v:
     ld      t2, LITERAL_SOURCE(t1)
     csrw    sepc, ra
-    ld      t3, 0(t2)
-    branch_if_negative t3, to_slow
-    addi    t3, t3, 1
-    sd      t3, 0(t2)
+    ld      a0, 0(t2)
+    branch_if_negative a0, to_slow
+    addi    a0, a0, 1
+    sd      a0, 0(t2)
     li      a0, 0
+    li      t1, 0
+    li      t2, 0
     csrrw   tp, sscratch, tp
     leave
 
@@ -508,6 +519,7 @@ stencil_short_circuit_leave:
 
 stencil_no_portal:
     addi    a0, zero, ERROR_NO_PORTAL
+    li      t1, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
     sret

@@ -4,6 +4,7 @@ use super::Crossing;
 use super::code::Code;
 use crate::specification::{Specification, State};
 use crate::stencil::{self, Value};
+use cairn_abi::address::COPY_STRIDE;
 use cairn_abi::thread::FRAME_HEADER;
 
 /// Bytes by which a call of this specification moves the frame pointer.
@@ -35,7 +36,7 @@ pub(super) fn frame_values(code: &mut Code, specification: &Specification, cross
     code.value(Value::AbortScrubSize, abort_scrub_size(specification));
     code.value(Value::Stamp, FRAME_HEADER - size);
     code.value(Value::State, state_offset(specification));
-    code.value(Value::CopiesSize, -(specification.windows() as i64) * 64);
+    code.value(Value::CopiesSize, -(specification.windows() as i64 * COPY_STRIDE as i64));
     code.value(Value::Index, crossing.index as i64);
     code.value(Value::Domain, crossing.caller.domain as i64);
 }

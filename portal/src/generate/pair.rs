@@ -99,6 +99,9 @@ fn call_half(
     frame_values(code, specification, crossing);
     if let Some(fast_path) = fast_path {
         code.emit(fast_path)?;
+        // Never executed: behind it the slow path, which has the same code for P and V, ends in a place where it needs
+        // no instruction to lie in one line (`Code::leave`).
+        code.zeros(2)?;
         code.label(Label::Slow);
     }
     code.emit(&stencil::CALL_PUSH)?;
@@ -183,7 +186,8 @@ fn return_half(
     if release {
         code.emit(&stencil::RELEASE)?;
     }
-    if specification.stack != Stack::Shared {
+    // `s` with `m` trusts the callee to keep the pointer.
+    if specification.stack != Stack::Shared || specification.state == State::Partial {
         code.emit(&stencil::RESTORE_STACK)?;
     }
     code.emit(&stencil::RESTORE_ADDRESS)?;
@@ -217,7 +221,7 @@ fn return_half(
     enter(code, crossing, &stencil::RETURN_ENTER)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
     code.emit(&stencil::ABORT_REPLY)?;
-    if specification.stack == Stack::Shared {
+    if specification.stack == Stack::Shared && specification.state == State::Minimal {
         // A callee on the caller's stack that died did not put the stack pointer back.
         code.emit(&stencil::RESTORE_STACK)?;
     }

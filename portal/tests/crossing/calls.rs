@@ -4,8 +4,9 @@
 use crate::run::*;
 use crate::world::*;
 use cairn_abi::address::*;
-use cairn_abi::domain::{ACTIVATION_NEXT, QUEUE_SIZE};
+use cairn_abi::domain::{ACTIVATION_ALIAS, ACTIVATION_NEXT, QUEUE_SIZE};
 use cairn_abi::thread::FRAME_SCRATCH;
+use cairn_emulator::csr::STATUS_SUM;
 use cairn_emulator::register::*;
 use cairn_portal::generate::frame_size;
 use cairn_portal::{Letter, Stack, State};
@@ -34,7 +35,8 @@ impl Buffer {
         if self.mapped() {
             activation.stack + PAGE_SIZE + self.slot * WINDOW_SLOT_STRIDE
         } else {
-            activation.stack - COPY_MAXIMUM * (self.slot + 1)
+            // As far behind a word's beginning as the caller's bytes are.
+            activation.stack - COPY_STRIDE * (self.slot + 1) + self.pointer % 8
         }
     }
 
@@ -198,7 +200,7 @@ impl World {
 
     fn check_registers(&self, connection: &Connection, crossed: &Crossed, buffers: &[Buffer]) {
         let specification = &connection.specification;
-        let copies = COPY_MAXIMUM * buffers.len() as u64;
+        let copies = COPY_STRIDE * buffers.len() as u64;
         let stack = match specification.stack {
             Stack::Shared => crossed.before[usize::from(SP)],
             Stack::New => connection.activations[0].stack - copies,
@@ -217,7 +219,42 @@ impl World {
             for register in TEMPORARY {
                 assert_eq!(self.machine.get(register), 0, "{} at the callee", name(register));
             }
+        } else {
+            self.check_public(connection, &TEMPORARY, &[&crossed.before]);
         }
+    }
+
+    /// In these registers is what `m` leaves there, or `p` on the way into the scheduler: what was in registers of
+    /// `owners`, who trust each other, addresses, small numbers, an entry or a word of the caller's memory. Nothing
+    /// that another domain has put anywhere.
+    fn check_public(&self, connection: &Connection, registers: &[u8], owners: &[&[u64; 32]]) {
+        let ends = [connection.crossing.caller, connection.crossing.callee];
+        for register in registers {
+            let found = self.machine.get(*register);
+            let is_address = |number: u64| {
+                let start = at(number as usize, 0);
+                (start..start + SOURCE_SIZE).contains(&found)
+            };
+            let distance = |activation: &Activation| {
+                self.word(activation.descriptor.wrapping_add_signed(ACTIVATION_ALIAS))
+            };
+            let public = found <= WINDOW_MAXIMUM
+                || found >= KERNEL
+                || found == STATUS_SUM
+                || ends.iter().any(|end| end.satp == found || is_address(end.domain))
+                || connection.activations.iter().any(|taken| distance(taken) == found)
+                || owners.iter().any(|owner| owner.contains(&found))
+                || self.is_of_memory(connection.caller, found);
+            assert!(public, "{} holds {found:#x}, {}", name(*register), connection.specification);
+        }
+    }
+
+    /// Whether it is a page-table entry of the domain's memory, or eight bytes of its data.
+    fn is_of_memory(&self, domain: usize, word: u64) -> bool {
+        let first = physical(at(domain, 0));
+        let data = self.bytes(at(domain, DATA), DATA_PAGES * PAGE_SIZE);
+        (first..first + SOURCE_SIZE).contains(&(word >> 10 << 12))
+            || data.windows(8).any(|bytes| bytes == word.to_le_bytes())
     }
 
     /// The callee writes what it may, destroys its registers and returns; checks all that the
@@ -281,8 +318,9 @@ impl World {
             );
         }
         assert_eq!(self.machine.get(RA), before[usize::from(RA)]);
-        // A shared stack is trust: the callee must keep the pointer.
-        let stack = if specification.stack == Stack::Shared { callee } else { before };
+        // `s` with `m`: the callee must keep the pointer.
+        let trusted = specification.stack == Stack::Shared && specification.state == State::Minimal;
+        let stack = if trusted { callee } else { before };
         assert_eq!(self.machine.get(SP), stack[usize::from(SP)], "sp after {specification}");
         if specification.state == State::Partial {
             for register in TEMPORARY.iter().chain(&ARGUMENTS[2..]) {
@@ -293,6 +331,9 @@ impl World {
                     name(*register)
                 );
             }
+        } else {
+            self.check_public(connection, &TEMPORARY, &[before, callee]);
+            self.check_public(connection, &ARGUMENTS[2..], &[before, callee]);
         }
         if let Some(first) = connection.activations.first() {
             let queue = self.word(connection.crossing.queue);

@@ -50,18 +50,19 @@ impl World {
         callee[usize::from(SP)] = before[usize::from(SP)];
         // What a minimal portal does not restore belongs to whoever ran last: the scheduler, or a
         // domain that the caller never called.
-        for register in SAVED {
-            callee[usize::from(register)] = 0;
+        for register in SAVED.iter().chain(&TEMPORARY).chain(&ARGUMENTS) {
+            callee[usize::from(*register)] = 0;
         }
-        let minimal = connection.specification.state == State::Minimal;
-        let used = match connection.activations.is_empty() {
-            true => [T1, T2].as_slice(),
-            // By releasing the activation and closing windows.
-            false => &[T0, T1, T2, T3, T4, T5, T6],
-        };
-        let temporary = TEMPORARY.iter().filter(|register| minimal && !used.contains(register));
-        for register in temporary.chain(&ARGUMENTS[2..]).filter(|_| minimal) {
-            assert_eq!(self.machine.get(*register), 0, "{}", name(*register));
+        if connection.specification.state == State::Minimal {
+            for register in &ARGUMENTS[2..] {
+                assert_eq!(self.machine.get(*register), 0, "{}", name(*register));
+            }
+            // Releasing the activation and closing windows use more of them.
+            for register in
+                [T0, T3, T4, T5, T6].iter().filter(|_| connection.activations.is_empty())
+            {
+                assert_eq!(self.machine.get(*register), 0, "{}", name(*register));
+            }
         }
         self.check_caller(connection, before, &callee);
         for buffer in buffers.iter().filter(|buffer| !buffer.mapped() && buffer.length() > 0) {

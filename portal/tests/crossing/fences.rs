@@ -4,8 +4,10 @@
 
 use crate::world::*;
 use cairn_abi::address::*;
+use cairn_abi::privileged::PORTAL_FENCE_TRANSLATION;
 use cairn_emulator::register::*;
-use cairn_emulator::{Options, encode};
+use cairn_emulator::{Fencing, Options, encode};
+use cairn_portal::Fences;
 use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_RETURN};
 
 /// Replaces every `sfence.vma` in the nucleus' text by nothing.
@@ -138,8 +140,8 @@ fn a_window_opened_before_a_refusal_is_closed() {
 
 /// A hart without ASIDs: `fences` tells whether the portals know.
 fn one_asid(fences: bool) -> World {
-    let options = Options { asid_bits: 0, record_path: true, ..Options::default() };
-    World::with(options, !fences, 63)
+    let options = Options { asid_bits: 0, ..Options::default() };
+    World::with(options, if fences { Fences::WithoutAsids } else { Fences::ByAsid }, 63)
 }
 
 /// What the server reaches of the client's memory, and the client of the server's after the return.
@@ -211,11 +213,115 @@ fn without_asids_events_and_trap_returns_fence() {
 fn every_call_works_without_asids() {
     let mut random = fastrand::Rng::with_seed(64);
     for kind in ["sm", "spi", "nmr", "npw", "npriw", "spwcrw"] {
-        let options = Options { asid_bits: 0, record_path: true, ..Options::default() };
-        let mut world = World::with(options, false, random.u64(..));
+        let options = Options { asid_bits: 0, ..Options::default() };
+        let mut world = World::with(options, Fences::WithoutAsids, random.u64(..));
         let connection = world.connect(kind, CLIENT, SERVER);
         for _ in 0..20 {
             world.round_trip(&connection);
         }
+    }
+}
+
+/// Cores whose fences compare the identifier in `satp`, some or all.
+const SATP_CORES: [Fencing; 2] = [Fencing::AddressBySatp, Fencing::AlwaysBySatp];
+
+/// A core with these fences, and portals and nucleus for those.
+fn core(fencing: Fencing, fences: Fences) -> World {
+    World::with(Options { fencing, ..Options::default() }, fences, 65)
+}
+
+/// The fence of the manual leaves the callee its window on such a core, since `satp` is the caller's when it closes.
+/// The other form holds on every core, however the call ends.
+#[test]
+fn a_closed_window_cannot_be_reached_whatever_the_fence_compares() {
+    for kind in ["npr", "npw", "nmr", "smw", "spr"] {
+        for pages in 1..=4 {
+            for end in [|world: &mut World| drop(world.reply(0, 0)), fault] {
+                for fencing in SATP_CORES {
+                    let mut world = core(fencing, Fences::ByAsid);
+                    assert_eq!(reachable_afterwards(&mut world, kind, pages, end), pages);
+                }
+                for fencing in [Fencing::Operand, SATP_CORES[0], SATP_CORES[1]] {
+                    let mut world = core(fencing, Fences::BySatp);
+                    assert_eq!(reachable_afterwards(&mut world, kind, pages, end), 0);
+                }
+            }
+        }
+    }
+    // The dead entry comes while `satp` is the callee's still; it must not make a difference.
+    for fencing in [Fencing::Operand, SATP_CORES[0], SATP_CORES[1]] {
+        assert!(!reachable_after_dead_entry(&mut core(fencing, Fences::BySatp)));
+    }
+}
+
+#[test]
+fn every_call_works_whatever_the_fence_compares() {
+    for fencing in [Fencing::Operand, SATP_CORES[0], SATP_CORES[1]] {
+        for kind in ["sm", "spi", "nmr", "npw", "npriw", "spwcrw"] {
+            let mut world = core(fencing, Fences::BySatp);
+            let connection = world.connect(kind, CLIENT, SERVER);
+            for _ in 0..20 {
+                world.round_trip(&connection);
+            }
+        }
+    }
+}
+
+/// Without identifiers `satp` has none either, and such a core drops everything or compares zeros.
+#[test]
+fn without_asids_nothing_depends_on_what_the_fence_compares() {
+    for fencing in SATP_CORES {
+        let options = Options { fencing, asid_bits: 0, ..Options::default() };
+        let world = || World::with(options, Fences::WithoutAsids, 66);
+        for kind in ["smi", "spi", "npr", "npww"] {
+            assert_eq!(leaks(&mut world(), kind), [false; 2], "{kind}");
+        }
+        for end in [|world: &mut World| drop(world.reply(0, 0)), fault] {
+            assert_eq!(reachable_afterwards(&mut world(), "npw", 3, end), 0);
+        }
+        assert!(!reachable_after_dead_entry(&mut world()));
+    }
+}
+
+/// Whether the client still reaches a page that was taken from it, after another domain's fence of `address`.
+fn reachable_after_fence(world: &mut World, address: u64) -> bool {
+    let page = at(CLIENT, DATA);
+    world.load(page).expect("the client's own memory");
+    let connection = world.connect("npr", CLIENT, SERVER);
+    world.set_word(connection.crossing.source_entry + DATA / PAGE_SIZE * 8, 0);
+    world.machine.csr.stimecmp = 0;
+    world.cross();
+    assert_eq!(world.running(), SCHEDULER);
+    world.machine.csr.stimecmp = u64::MAX;
+    let satp = world.machine.csr.satp;
+    let arguments = [address, 0, 0, 0, 0, 0, 0, 0];
+    let crossed = world.call(PORTAL_FENCE_TRANSLATION as u64, at(SCHEDULER, STACK - 64), arguments);
+    world.assert_at(SCHEDULER, RESUME);
+    assert_eq!((world.machine.get(A0), world.machine.csr.satp), (0, satp));
+    let kept = (1..32).filter(|register| ![A0, T1, T2].contains(register));
+    for register in kept {
+        assert_eq!(world.machine.get(register), crossed.before[usize::from(register)]);
+    }
+    world.reply(0, 0);
+    assert_eq!(world.running(), CLIENT);
+    world.load(page).is_ok()
+}
+
+/// The fences of the memory manager, after memory was given back.
+#[test]
+fn memory_that_was_taken_cannot_be_reached_after_a_fence() {
+    for fencing in [Fencing::Operand, SATP_CORES[0], SATP_CORES[1]] {
+        for (fences, asid_bits) in
+            [(Fences::ByAsid, 16), (Fences::BySatp, 16), (Fences::WithoutAsids, 0)]
+        {
+            for address in [0, at(CLIENT, DATA)] {
+                let options = Options { fencing, asid_bits, ..Options::default() };
+                let mut world = World::with(options, fences, 67);
+                assert!(!reachable_after_fence(&mut world, address), "{fencing:?}, {fences:?}");
+            }
+        }
+        let mut world = core(fencing, Fences::BySatp);
+        without_fences(&mut world);
+        assert!(reachable_after_fence(&mut world, 0), "{fencing:?}: the fence is what holds it");
     }
 }

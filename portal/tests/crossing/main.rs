@@ -1,7 +1,9 @@
 //! Executes generated portals in the emulator, together with the nucleus as it is linked for the
 //! machine: the trap entry, the window services and the privileged portals.
 
+mod boot;
 mod calls;
+mod copies;
 mod counts;
 mod death;
 mod fences;

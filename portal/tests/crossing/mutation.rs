@@ -1,5 +1,6 @@
 //! Tests of the tests: takes instructions out, one at a time, and wants a check to fail.
 
+use crate::traps::reserve_over_another_thread;
 use crate::world::*;
 use cairn_abi::Error;
 use cairn_abi::address::*;
@@ -131,6 +132,7 @@ impl Pair {
         world.assert_at(SERVER, RESUME);
         assert_eq!(world.machine.get(A0) as i64, Error::InvocationOverflow.status());
         assert_eq!(world.machine.csr.sscratch, top);
+        assert_eq!([T1, T2].map(|register| world.machine.get(register)), [0; 2]);
         crossed.assert_writes((top, top), &[]);
         world.machine.csr.sscratch = below;
     }
@@ -192,9 +194,11 @@ fn every_instruction_of_a_portal_matters() {
 
 /// What the trap entry, the trap return and the window services do beside calls.
 fn use_nucleus(world: &mut World, pair: &Pair) {
+    assert_eq!(reserve_over_another_thread(&mut world.clone()), 1);
     interrupt(world);
     world.call(u64::MAX, at(CLIENT, STACK), [0; 8]);
     assert_eq!(world.machine.get(A0) as i64, Error::NoPortal.status());
+    assert_eq!(world.machine.get(T1), 0);
     world.assert_at(CLIENT, RESUME);
     pair.everything(world);
     interrupt(world);
@@ -282,12 +286,12 @@ fn every_instruction_of_trap_entry_and_return_matters() {
     // instructions are for one slot, page or length, which no short scenario goes through.
     let parts = [
         symbol("trap_entry")..symbol("service_stack_wait"),
-        symbol("trap_return")..symbol("trap_return_fence_domains"),
-        symbol("trap_dead")..symbol("service_open_read"),
+        symbol("trap_return")..symbol("trap_return_fence"),
+        symbol("trap_dead")..symbol("service_close_by_asid"),
     ];
-    // The place of a jump to a fence, the padding, `li a1, 0`, which the abort entry below does again, and the jump
+    // The padding, `li a1, 0`, which the abort entry below does again, and the jump
     // behind `sret`, which is fetched, but never executed.
-    let redundant = [encode::NOP, 0, encode_li(A1), encode::jal(ZERO, 0)];
+    let redundant = [0, encode_li(A1), encode::jal(ZERO, 0)];
     for address in parts.into_iter().flat_map(|part| part.step_by(4)) {
         let word = world.word(address) as u32;
         if !redundant.contains(&word) && !noticed(&without(&world, address), scenario) {

@@ -26,6 +26,10 @@ pub const CALL: u64 = IMAGE_OFFSET + 0x8;
 pub const LOAD: u64 = IMAGE_OFFSET + 0xc;
 /// `sb a0, 0(a1)`.
 pub const STORE: u64 = IMAGE_OFFSET + 0x10;
+/// `lr.d a0, (a1)`.
+pub const LOAD_RESERVED: u64 = IMAGE_OFFSET + 0x14;
+/// `sc.d a0, a0, (a1)`.
+pub const STORE_CONDITIONAL: u64 = IMAGE_OFFSET + 0x18;
 /// Where calls return to.
 pub const RESUME: u64 = IMAGE_OFFSET + 0x20;
 /// Entry point of a server.

@@ -11,11 +11,9 @@ use cairn_abi::{domain, privileged, semaphore, thread};
 use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
 use cairn_emulator::{AddressSpace, Machine, Options, Privilege, Tables, encode};
-use cairn_portal::one_asid;
 use cairn_portal::{
-    Crossing, End, GenerateError, Generated, ShortCircuit, Specification, generate,
+    Crossing, End, Fences, GenerateError, Generated, ShortCircuit, Specification, fences, generate,
 };
-use std::convert::Infallible;
 use std::mem::offset_of;
 
 /// What the scheduler is told by an event portal.
@@ -59,7 +57,7 @@ pub struct World {
     pub machine: Machine,
     pub random: fastrand::Rng,
     pub nucleus: &'static Nucleus,
-    pub asids: bool,
+    pub fences: Fences,
     tables: Tables,
     spaces: Vec<AddressSpace>,
     portals_used: u64,
@@ -77,11 +75,13 @@ const OWN_DATA: u64 = USER_DATA | OWN;
 impl World {
     /// Machine with ASIDs, and the TLB that keeps what no fence names.
     pub fn new(seed: u64) -> World {
-        World::with(Options { record_path: true, ..Options::default() }, true, seed)
+        World::with(Options::default(), Fences::ByAsid, seed)
     }
 
-    /// A world on a machine with these options; `asids`: portals rely on its ASIDs.
-    pub fn with(options: Options, asids: bool, seed: u64) -> World {
+    /// A world on a machine with these options, whose path is recorded and whose misaligned accesses trap; portals and
+    /// nucleus are made for such `fences`.
+    pub fn with(options: Options, fences: Fences, seed: u64) -> World {
+        let options = Options { record_path: true, traps_misaligned: true, ..options };
         let mut machine = Machine::with(options);
         let mut tables = Tables::new(&mut machine.memory, TABLES_PHYSICAL, TABLES_PAGES);
         let kernel = AddressSpace::new(&mut tables, 0);
@@ -89,7 +89,7 @@ impl World {
             machine,
             random: fastrand::Rng::with_seed(seed),
             nucleus: nucleus(),
-            asids,
+            fences,
             tables,
             spaces: vec![kernel],
             portals_used: 0,
@@ -142,7 +142,7 @@ impl World {
     }
 
     fn add_domain(&mut self, number: usize) {
-        let asid = if self.asids { number as u16 } else { 0 };
+        let asid = if self.fences.asids() { number as u16 } else { 0 };
         let space = AddressSpace::new(&mut self.tables, asid);
         // All of the kernel domain lies below one entry of the root.
         let entry = (KERNEL >> 30 & 511) * 8;
@@ -164,12 +164,14 @@ impl World {
             self.map_new(number, STACK_GROUPS, GROUP_PHYSICAL, pages, USER_DATA);
         }
         let mut program = vec![encode::NOP; 0x100];
-        program[..5].copy_from_slice(&[
+        program[..7].copy_from_slice(&[
             encode::addi(T0, ZERO, 0),
             encode::ECALL,
             encode::ECALL,
             encode::lbu(A0, A1, 0),
             encode::sb(A0, A1, 0),
+            encode::lr_d(A0, A1),
+            encode::sc_d(A0, A0, A1),
         ]);
         self.write_bytes(at(number, STUB), &encode::bytes(&program));
 
@@ -243,13 +245,12 @@ impl World {
         ] {
             self.set_word(parameters + offset as u64, value);
         }
-        if !self.asids {
-            let changes = one_asid::changes(|name| Ok::<_, Infallible>(self.nucleus.symbol(name)));
-            let Ok([(jump, instruction), fences @ ..]) = changes;
-            self.write_bytes(jump, &encode::bytes(&[instruction]));
-            for (fence, instruction) in fences {
-                assert_eq!(self.word(fence) as u32, encode::sfence_vma(T2, T6), "a window's fence");
-                self.write_bytes(fence, &encode::bytes(&[instruction]));
+        if let Some([list, end]) = self.fences.changes() {
+            let (list, end) = (self.nucleus.symbol(list), self.nucleus.symbol(end));
+            let list = self.bytes(list, end - list);
+            assert!(!list.is_empty(), "the trap return fences");
+            for (address, instruction) in fences::changes(&list) {
+                self.write_bytes(address, &encode::bytes(&[instruction]));
             }
         }
         let base = base_frame();
@@ -300,14 +301,15 @@ impl World {
         at(SCHEDULER, EVENT_ENTRIES + event as u64 * 16)
     }
 
-    fn event_portal(&mut self, event: Event) -> u64 {
+    /// The portal that enters the scheduler for an event.
+    pub fn event_portal(&mut self, event: Event) -> u64 {
         let crossing = Crossing {
             callee: self.end(SCHEDULER),
             entry: World::event_entry(event),
             stub: at(SCHEDULER, STUB),
             stack: at(SCHEDULER, STACK),
-            services: self.nucleus.symbol("service_table"),
-            asids: self.asids,
+            services: self.nucleus.symbol(self.fences.service_table()),
+            asids: self.fences.asids(),
             ..Crossing::default()
         };
         let acknowledge = event == Event::Software;
@@ -337,8 +339,8 @@ impl World {
             source,
             source_size: SOURCE_SIZE,
             source_entry: source_entry - TABLES_PHYSICAL + PAGE_TABLES,
-            services: self.nucleus.symbol("service_table"),
-            asids: self.asids,
+            services: self.nucleus.symbol(self.fences.service_table()),
+            asids: self.fences.asids(),
             ..Crossing::default()
         };
         let mut taken = Vec::new();

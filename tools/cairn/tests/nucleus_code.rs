@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 12] = [
+const BACKWARD: [(&str, &str); 11] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_place", "prints a text of its own when the machine stops"),
     ("fatal", "prints texts of its own and a name when the machine stops"),
@@ -19,9 +19,8 @@ const BACKWARD: [(&str, &str); 12] = [
     ("set_up_thread", "clears the 33 words of a trap frame"),
     ("unwind", "to its own end, which the compiler put before: its source has no loop"),
     ("copy_in", "to the refusal of a bad pointer, which does not come back"),
-    ("service_close", "to its own end, which does not come back"),
     ("service_stack_wait", "to the trap entry, as a trap would get there"),
-    ("trap_return_fence_domains", "to the trap return, which does not come back"),
+    ("trap_return_fence", "to the trap return, which does not come back"),
 ];
 
 /// All that the nucleus can write of its own: written by the host tool, and the stack.

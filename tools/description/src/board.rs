@@ -29,6 +29,8 @@ pub struct Board {
     pub time_base: u64,
     /// Implemented bits of an address-space identifier.
     pub asid_bits: u32,
+    /// What a translation fence of an address and an identifier compares.
+    pub fence_by_address: FenceByAddress,
     /// The supervisor's own timer comparator (Sstc) exists.
     pub sstc: bool,
     /// Where the firmware enters the image.
@@ -41,6 +43,15 @@ pub struct Board {
     pub interrupts: Option<InterruptController>,
     /// The devices, in the order of the file.
     pub devices: Vec<Device>,
+}
+
+/// What the identifier of a translation is compared with by a fence of an address and an identifier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FenceByAddress {
+    /// The fence's, as the manual says.
+    Asid,
+    /// That in `satp`; so is assumed of a core of which nothing is said.
+    SatpAsid,
 }
 
 /// Main memory.
@@ -158,6 +169,11 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
     let sstc = table
         .take("sstc")
         .map_or(Some(false), |value| value.boolean(report).map(|sstc| sstc.value));
+    let choices = [("asid", FenceByAddress::Asid), ("satp-asid", FenceByAddress::SatpAsid)];
+    let fence_by_address =
+        table.take("fence_by_address").map_or(Some(FenceByAddress::SatpAsid), |value| {
+            value.choice(&choices, report).map(|choice| choice.value)
+        });
     table.finish(report);
 
     let board = Board {
@@ -165,6 +181,7 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         harts: harts?.value as u32,
         time_base: time_base?.value,
         asid_bits: asid_bits?.value as u32,
+        fence_by_address: fence_by_address?,
         sstc: sstc?,
         load_address: load_address?,
         memory: memory?,

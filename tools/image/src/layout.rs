@@ -26,7 +26,9 @@ use crate::report::{InstanceReport, Report};
 use crate::room::{self, Room};
 use crate::sharing::Shared;
 use cairn_abi::address::*;
+use cairn_description::board::FenceByAddress;
 use cairn_description::{Connected, System};
+use cairn_portal::Fences;
 use instance::Placed;
 use kernel::Areas;
 use record::RecordParts;
@@ -235,9 +237,22 @@ impl<'a> Layout<'a> {
         0..self.system.instances.len()
     }
 
-    /// Whether the machine has an ASID for every domain.
+    /// How domains' translations are told apart: by ASIDs if the machine has one for every domain, beside 0, which no
+    /// domain has then (the nucleus fences under it).
+    fn fences(&self) -> Fences {
+        let board = &self.system.board;
+        if 1u64 << board.asid_bits <= self.system.instances.len() as u64 {
+            return Fences::WithoutAsids;
+        }
+        match board.fence_by_address {
+            FenceByAddress::Asid => Fences::ByAsid,
+            FenceByAddress::SatpAsid => Fences::BySatp,
+        }
+    }
+
+    /// Whether they are told apart by ASIDs.
     fn asids(&self) -> bool {
-        1u64 << self.system.board.asid_bits > self.system.instances.len() as u64
+        self.fences().asids()
     }
 
     /// The ASID with all bits that the board has, by which the nucleus finds out whether the hart has them.

@@ -1,5 +1,6 @@
 //! The nucleus' file: where its parts lie and what its symbols are.
 
+use cairn_abi::address::NUCLEUS;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::HashMap;
 
@@ -24,8 +25,7 @@ impl Nucleus {
         for (index, name) in [".text", ".rodata", ".data"].into_iter().enumerate() {
             let section =
                 elf.section_by_name(name).ok_or_else(|| format!("nucleus: no section {name}"))?;
-            let base = cairn_abi::address::NUCLEUS;
-            let from = (section.address() - base) as usize;
+            let from = (section.address() - NUCLEUS) as usize;
             bytes.resize(from, 0);
             bytes.extend(section.data().map_err(|error| error.to_string())?);
             bytes.resize(from + section.size().next_multiple_of(4096) as usize, 0);
@@ -44,5 +44,14 @@ impl Nucleus {
     /// Address of a symbol.
     pub fn symbol(&self, name: &str) -> Result<u64, String> {
         self.symbols.get(name).copied().ok_or_else(|| format!("nucleus: no symbol `{name}`"))
+    }
+
+    /// What lies between two symbols.
+    pub fn between(&self, [start, end]: [&str; 2]) -> Result<&[u8], String> {
+        let at = |name| Ok::<_, String>(self.symbol(name)?.wrapping_sub(NUCLEUS) as usize);
+        let range = at(start)?..at(end)?;
+        self.bytes
+            .get(range)
+            .ok_or_else(|| format!("nucleus: `{start}` to `{end}` is no part of it"))
     }
 }

@@ -25,10 +25,18 @@ boot_virtual:
     # zero (privileged manual, section 4.1.11), and two domains could meet in one identifier.
     csrr    t0, satp
     bne     t0, t1, boot_refused
+    # No cache operations that drop what others wrote, no pointer masking, no shadow stack: whatever the firmware left
+    # there. A hart of before version 1.12 does not have the register; there the write traps to what follows.
+    lla     t0, boot_environment
+    csrw    stvec, t0
+    csrw    SENVCFG, zero
+    .balign 4
+boot_environment:
+    csrw    sip, zero                           # the software interrupt is the only one that can be cleared here
     lla     s0, NUCLEUS_PARAMETERS
     lla     t0, trap_entry
     csrw    stvec, t0                           # direct: one entry for all
-    li      t0, SSTATUS_CLEAR                   # user mode next, interrupts and float off
+    li      t0, SSTATUS_CLEAR                   # user mode next, interrupts and float off, little endian
     csrc    sstatus, t0
     li      t0, 7                               # user mode reads cycle, time, instret
     csrw    scounteren, t0

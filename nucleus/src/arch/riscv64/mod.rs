@@ -32,6 +32,7 @@ global_asm!(
     ".equ ACTIVATION_ALIAS, {activation_alias}",
     ".equ ACTIVATION_WINDOW_ENTRY, {activation_window_entry}",
     ".equ COPY_MAXIMUM, {copy_maximum}",
+    ".equ COPY_STRIDE, {copy_stride}",
     ".equ WINDOW_MAXIMUM, {window_maximum}",
     ".equ USER_ADDRESS_BITS, 38",
     ".equ PTE_READABLE, {pte_readable}",
@@ -51,10 +52,14 @@ global_asm!(
     ".equ ERROR_TOO_LARGE, {error_too_large}",
     ".equ ERROR_NOT_PAGE_ALIGNED, {error_not_page_aligned}",
     ".equ ERROR_BAD_ARGUMENT, {error_bad_argument}",
-    // Privileged manual, section 4.1.1: SPP, SUM; cleared at boot: SIE, SPIE, SPP, VS, FS, SUM, MXR.
+    // Privileged manual, section 4.1.1: SPP, SUM; cleared at boot: SIE, SPIE, UBE, SPP, VS, FS, SUM, MXR.
     ".equ SSTATUS_SPP, 1 << 8",
     ".equ SSTATUS_SUM, 1 << 18",
-    ".equ SSTATUS_CLEAR, 1 << 1 | 1 << 5 | 1 << 8 | 3 << 9 | 3 << 13 | 1 << 18 | 1 << 19",
+    ".equ SSTATUS_CLEAR, 1 << 1 | 1 << 5 | 1 << 6 | 1 << 8 | 3 << 9 | 3 << 13 | 1 << 18 | 1 << 19",
+    // Section 4.1.11: the address-space identifier.
+    ".equ SATP_ASID, 0xffff << 44",
+    // Section 4.1.10; the assembler does not know its name.
+    ".equ SENVCFG, 0x10a",
     // Sstc extension, chapter 2.
     ".equ STIMECMP, 0x14d",
     ".equ NUCLEUS_STACK_SIZE, {nucleus_stack_size}",
@@ -85,6 +90,7 @@ global_asm!(
     activation_alias = const domain::ACTIVATION_ALIAS,
     activation_window_entry = const domain::ACTIVATION_WINDOW_ENTRY,
     copy_maximum = const address::COPY_MAXIMUM,
+    copy_stride = const address::COPY_STRIDE,
     window_maximum = const address::WINDOW_MAXIMUM,
     pte_readable = const OWN | VALID | READ | USER,
     pte_writable = const OWN | VALID | READ | WRITE | USER,

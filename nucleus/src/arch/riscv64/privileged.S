@@ -30,6 +30,8 @@ privileged_switch:
     jr      t1
 bad_argument:
     li      a0, ERROR_BAD_ARGUMENT
+    li      t2, 0
+    li      t3, 0
     leave_short_circuit
 
     .globl privileged_set_timer
@@ -38,13 +40,19 @@ privileged_set_timer:
     li      a0, 0
     leave_short_circuit
 
+# The fence is executed while `satp` has the identifier 0, which no domain has where identifiers tell domains apart:
+# there are cores that compare with that one, whatever the operands (see `closing by_satp` in window.S).
     .globl privileged_fence_translation
 privileged_fence_translation:
+    li      t2, SATP_ASID
+    csrrc   t2, satp, t2
     beqz    a0, 1f
     sfence.vma a0, zero
-    li      a0, 0
-    leave_short_circuit
+    j       2f
 1:  sfence.vma zero, zero
+2:  csrw    satp, t2
+    li      t2, 0
+    li      a0, 0
     leave_short_circuit
 
     .globl privileged_fence_instruction
@@ -61,7 +69,8 @@ privileged_wait:
     li      a0, 0
     leave_short_circuit
 
-# The services written in Rust run on the hart's own nucleus stack; a seventh argument is the frame.
+# The services written in Rust run on the hart's own nucleus stack; a seventh argument is the frame. What they leave in
+# registers, words of other domains' frames among it, is cleared.
 .macro in_rust name, function
     .globl \name
 \name:
@@ -79,6 +88,13 @@ privileged_wait:
     li      a5, 0
     li      a6, 0
     li      a7, 0
+    li      t0, 0
+    li      t1, 0
+    li      t2, 0
+    li      t3, 0
+    li      t4, 0
+    li      t5, 0
+    li      t6, 0
     leave_short_circuit
 .endm
     in_rust privileged_set_up_thread, set_up_thread

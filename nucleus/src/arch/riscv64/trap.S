@@ -39,6 +39,7 @@ trap_return_portal:
 
 trap_no_portal:
     li      a0, ERROR_NO_PORTAL
+    li      t1, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
     sret
@@ -139,11 +140,13 @@ trap_privileged:
 trap_return:
     ld      t0, TRAP_SATP(tp)
     csrw    satp, t0
-trap_return_fence:
-    nop                                         # on machines without ASIDs the tool puts a jump to the fence here
-trap_return_fenced:
+trap_return_entered:
     ld      t0, TRAP_SEPC(tp)
+trap_return_fenced:
     csrw    sepc, t0
+    # Ends a reservation: the thread may have been interrupted between its `lr` and `sc`, and the hart may hold one of
+    # another thread since. If it is one of this word, the frame that ends here gets a zero, which nobody reads.
+    sc.d    zero, zero, (tp)
     li      t0, INTERRUPTS_ON
     csrw    sie, t0
     ld      t0, TRAP_STATE_X + 3*8(tp)
@@ -182,12 +185,24 @@ trap_return_fenced:
     csrrw   tp, sscratch, tp
     leave
 
-# All domains have the ASID 0 there. What is global, the kernel's half, stays (privileged manual section 4.2.1).
-    .globl trap_return_fence_domains
-trap_return_fence_domains:
+# Without ASIDs all domains have the ASID 0. What is global, the kernel's half, stays (privileged manual section 4.2.1).
+trap_return_fence:
     li      t0, 0
     sfence.vma zero, t0
+    ld      t0, TRAP_SEPC(tp)
     j       trap_return_fenced
+
+# What is different in the nucleus without ASIDs: addresses, and the instructions that the host tool writes there. Here,
+# `j trap_return_fence`, of the form J with a distance below 2048.
+    .section .rodata.without_asids, "a"
+    .balign 8
+    .globl changes_without_asids
+changes_without_asids:
+    .dword  trap_return_entered
+    .dword  0x6f | (trap_return_fence - trap_return_entered) << 20
+    .globl changes_without_asids_end
+changes_without_asids_end:
+    .section .text.trap, "ax"
 
 # The interrupted domain is dead: the frame below learns that its callee is.
     .balign 16

@@ -48,16 +48,133 @@
     csrw    sscratch, t0
 .endm
 
-# t6 = the callee's address of the copy, t4 = its kernel alias
+# t6 = the callee's address of the copy, t4 = its kernel alias. The copy lies as far behind a word's beginning as the
+# caller's memory, at t2, does: so words can be copied, whatever the pointer.
 .macro copy_place
-    slli    t4, t4, 6
+    slli    t0, t4, 2
+    add     t4, t4, t0
+    slli    t4, t4, 4                           # 80 bytes a slot (COPY_STRIDE)
     ld      t0, FRAME_ACTIVATION(tp)
     ld      t6, ACTIVATION_STACK(t0)
     sub     t6, t6, t4
-    addi    t6, t6, -COPY_MAXIMUM
+    andi    t4, t2, 7
+    add     t6, t6, t4
+    addi    t6, t6, -COPY_STRIDE
     ld      t0, ACTIVATION_ALIAS(t0)
     add     t4, t6, t0
 .endm
+
+# Enters the unrolled steps that end at `end`: so many that t0 bytes of them are executed.
+.macro enter_before end
+    lla     t6, \end
+    sub     t0, t6, t0
+    jr      t0
+.endm
+
+# Steps with the offsets -count * size to -size, 8 bytes of code each.
+.macro copy_steps load, store, from, to, size, count
+    .set    step, -\count * \size
+    .rept   \count
+    \load  t6, step(\from)
+    \store t6, step(\to)
+    .set    step, step + \size
+    .endr
+.endm
+
+# Copies t3 bytes, 1 to COPY_MAXIMUM, between t2 and t4, which agree in their last three bits: bytes up to a word's
+# beginning, words, bytes. Nothing outside of the t3 bytes is read or written, and nothing is misaligned. t2, t3 and
+# t4 are used up.
+.macro copy from, to
+    li      t0, 8
+    bltu    t3, t0, 3f
+    neg     t0, t2
+    andi    t0, t0, 7                           # bytes before the first whole word
+    beqz    t0, 1f
+    sub     t3, t3, t0
+    add     t2, t2, t0
+    add     t4, t4, t0
+    slli    t0, t0, 3
+    enter_before 1f
+    copy_steps lb, sb, \from, \to, 1, 7
+1:  andi    t0, t3, -8                          # a step of 8 bytes of code copies 8 bytes
+    add     t2, t2, t0
+    add     t4, t4, t0
+    enter_before 2f
+    copy_steps ld, sd, \from, \to, 8, 8
+2:  andi    t3, t3, 7
+    beqz    t3, 4f
+3:  add     t2, t2, t3
+    add     t4, t4, t3
+    slli    t0, t3, 3
+    enter_before 4f
+    copy_steps lb, sb, \from, \to, 1, 7
+4:
+.endm
+
+# Closing, in three forms, one for each kind of board (portal/src/fences.rs); the service tables below name them. A
+# window's pages are fenced before the caller runs. `fence` is 4 bytes.
+.macro closing form
+    .globl service_close_\form
+service_close_\form:
+    li      t0, COPY_MAXIMUM
+    bltu    t0, t3, unmap_\form
+    jr      t5
+    .globl service_close_write_\form
+service_close_write_\form:
+    li      t0, COPY_MAXIMUM
+    bltu    t0, t3, unmap_\form
+    j       copy_out
+unmap_\form:
+    slot
+    pages_before_last
+.endm
+
+# The core does what the manual says.
+    closing by_asid
+    ld      t6, LITERAL_ASID(t1)
+    slli    t3, t3, 4                           # 16 bytes of code for each
+    lla     t4, 1f - 16
+    sub     t4, t4, t3
+    jr      t4
+    .rept   4
+    sd      zero, 0(ra)
+    addi    ra, ra, 8
+    sfence.vma t2, t6
+    add     t2, t2, t0
+    .endr
+1:  jr      t5
+
+# The core may compare the identifier in `satp` with that of an entry, for fences of an address and an identifier, or
+# for all, when it drops everything if that in `satp` is zero. So this is a fence of an address in all address spaces
+# while `satp` has the identifier 0, which no domain has: whatever is looked up meanwhile helps nobody.
+    closing by_satp
+    li      t6, SATP_ASID
+    csrrc   t6, satp, t6
+    slli    t3, t3, 4
+    lla     t4, 1f - 16
+    sub     t4, t4, t3
+    jr      t4
+    .rept   4
+    sd      zero, 0(ra)
+    addi    ra, ra, 8
+    sfence.vma t2, zero
+    add     t2, t2, t0
+    .endr
+1:  csrw    satp, t6
+    jr      t5
+
+# The domains' identifiers are all 0: the portal has fenced all domains when it entered the caller's, or will when it
+# enters that of a frame below; until then nothing is looked up in the callee's page table.
+    closing without_asids
+    slli    t3, t3, 3
+    lla     t4, 1f - 8
+    sub     t4, t4, t3
+    jr      t4
+    .rept   4
+    sd      zero, 0(ra)
+    addi    ra, ra, 8
+    .endr
+1:  jr      t5
 
 .macro open name, required, kept
     .globl service_\name
@@ -119,44 +236,22 @@ copy_in:
     bnez    t0, refuse_bad_pointer
     copy_place
     mv      ra, t6
-    beqz    t3, 1f
+    beqz    t3, 5f
     user_memory_on
-    slli    t3, t3, 3                           # bytes * 8 bytes of code
-    lla     t0, copy_in_end
-    sub     t0, t0, t3
-    jr      t0
     .globl copy_begin
 copy_begin:
-    .set    step, 63
-    .rept   64
-    lb      t6, step(t2)
-    sb      t6, step(t4)
-    .set    step, step - 1
-    .endr
+    copy    t2, t4
 copy_in_end:
     user_memory_off
-1:  mv      t2, ra
+5:  mv      t2, ra
     li      t3, 0
     jr      t5
 
-    .globl service_close_write
-service_close_write:
+copy_out:
     beqz    t3, closed
-    li      t0, COPY_MAXIMUM
-    bltu    t0, t3, unmap
     copy_place
     user_memory_on
-    slli    t3, t3, 3
-    lla     t0, copy_out_end
-    sub     t0, t0, t3
-    jr      t0
-    .set    step, 63
-    .rept   64
-    lb      t6, step(t4)
-    sb      t6, step(t2)
-    .set    step, step - 1
-    .endr
-copy_out_end:
+    copy    t4, t2
     .globl copy_end
 copy_end:
     user_memory_off
@@ -177,37 +272,18 @@ copy_fault:
 closed:
     jr      t5
 
-    .globl service_close
-service_close:
-    li      t0, COPY_MAXIMUM
-    bgeu    t0, t3, closed
-unmap:
-    slot
-    ld      t6, LITERAL_ASID(t1)
-    pages_before_last
-    slli    t3, t3, 4                           # 16 bytes of code for each
-    lla     t4, 1f - 16
-    sub     t4, t4, t3
-    jr      t4
-    # The first of four fences, 16 bytes apart. On machines without ASIDs the tool puts `nop` there: the portal has
-    # fenced all domains when it entered the caller's, or will when it enters that of a frame below; until then
-    # nothing is looked up in the callee's page table.
-    .globl  window_fence
-    .equ    window_fence, . + 8
-    .rept   4
-    sd      zero, 0(ra)
-    addi    ra, ra, 8
-    sfence.vma t2, t6
-    add     t2, t2, t0
-    .endr
-1:  jr      t5
-
+# What portals reach by LITERAL_SERVICES: a table for each kind of board.
     .section .rodata.services, "a"
     .balign 8
-    .globl service_table
-service_table:
+.macro services form
+    .globl service_table_\form
+service_table_\form:
     .dword  service_open_read
     .dword  service_open_write
-    .dword  service_close
-    .dword  service_close_write
+    .dword  service_close_\form
+    .dword  service_close_write_\form
     .dword  service_stack_wait
+.endm
+    services by_asid
+    services by_satp
+    services without_asids

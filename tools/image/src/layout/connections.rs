@@ -181,7 +181,7 @@ impl Layout<'_> {
             source: source.region,
             source_size: source.entries_span,
             source_entry: source.entries,
-            services: self.nucleus.symbol("service_table")?,
+            services: self.nucleus.symbol(self.fences().service_table())?,
             counter,
             longest_execution: 0,
             asids: self.asids(),

@@ -13,7 +13,7 @@ use cairn_abi::semaphore::SEMAPHORE_WINDOW_SIZE;
 use cairn_abi::thread::{self, thread_block};
 use cairn_description::System;
 use cairn_description::model::Instance;
-use cairn_portal::one_asid;
+use cairn_portal::fences;
 use zerocopy::IntoBytes;
 
 /// Pages of portal code: what the connections need and what comes at run time, at least.
@@ -158,8 +158,8 @@ impl Layout<'_> {
         };
         let at = nucleus.at(self.nucleus.symbol("NUCLEUS_PARAMETERS")?);
         self.memory.write(at, parameters.as_bytes());
-        if !self.asids() {
-            for (address, instruction) in one_asid::changes(|name| self.nucleus.symbol(name))? {
+        if let Some(symbols) = self.fences().changes() {
+            for (address, instruction) in fences::changes(self.nucleus.between(symbols)?) {
                 self.memory.write(nucleus.at(address), &instruction.to_le_bytes());
             }
         }

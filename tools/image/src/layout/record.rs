@@ -204,7 +204,7 @@ impl Layout<'_> {
             Range { start: next.semaphore, end: semaphore::SEMAPHORES_MAXIMUM as u64 };
         header.free_queues = Range { start: next.queue, end: domain::QUEUES_MAXIMUM as u64 };
         header.free_activations = Range { start: next.activation, end: next.activation };
-        header.services = self.nucleus.symbol("service_table")?;
+        header.services = self.nucleus.symbol(self.fences().service_table())?;
         header.trap_return = self.nucleus.symbol("trap_return")?;
         header.no_portal = self.no_portal;
         header.counting = self.system.counting.into();
