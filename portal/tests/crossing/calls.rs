@@ -162,6 +162,7 @@ impl World {
                 Letter::Index => assert_eq!(found, connection.index),
                 Letter::Domain => assert_eq!(found, connection.caller as u64),
                 Letter::Thread => assert_eq!(found, THREAD as u64),
+                Letter::Frame => assert_eq!(found, self.machine.csr.sscratch - THREADS),
                 Letter::Registered { .. } => unreachable!("`types` has these"),
                 Letter::Time => assert!((time..=self.machine.csr.time).contains(&found)),
                 Letter::Read | Letter::Write => {
@@ -387,9 +388,9 @@ fn every_specification_of_up_to_two_parameters() {
         for state in ["m", "p"] {
             let head = format!("{stack}{state}");
             round_trips(&head, 1, 1);
-            for first in "icrw=ath".chars() {
+            for first in "icrw=athf".chars() {
                 round_trips(&format!("{head}{first}"), 2, 6);
-                for second in "icrw=ath".chars() {
+                for second in "icrw=athf".chars() {
                     round_trips(&format!("{head}{first}{second}"), 3, 4);
                 }
             }
@@ -400,9 +401,9 @@ fn every_specification_of_up_to_two_parameters() {
 #[test]
 fn every_specification_of_three_parameters() {
     for head in ["sm", "sp", "nm", "np"] {
-        for first in "icrw=ath".chars() {
-            for second in "icrw=ath".chars() {
-                for third in "icrw=ath".chars() {
+        for first in "icrw=athf".chars() {
+            for second in "icrw=athf".chars() {
+                for third in "icrw=athf".chars() {
                     round_trips(&format!("{head}{first}{second}{third}"), 4, 2);
                 }
             }
@@ -417,7 +418,7 @@ fn random_specifications_of_up_to_eight_words() {
     while made < 400 {
         let head = ["sm", "sp", "nm", "np"][random.usize(..4)];
         let letters: String =
-            (0..random.usize(3..=8)).map(|_| b"icrw=ath"[random.usize(..8)] as char).collect();
+            (0..random.usize(3..=8)).map(|_| b"icrw=athf"[random.usize(..9)] as char).collect();
         let text = format!("{head}{letters}");
         if cairn_portal::Specification::parse(&text).is_ok() {
             round_trips(&text, random.u64(..), 3);
