@@ -2,6 +2,7 @@
 
 use crate::place::Place;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use cairn_abi::text::Visible;
 use std::fmt;
 use std::io::IsTerminal;
 
@@ -132,12 +133,21 @@ impl Report {
         Err(self)
     }
 
-    /// The rendered report, with or without colour.
+    /// The rendered report, with or without colour. A description in which there is what a terminal obeys is shown
+    /// without colour, and with that escaped: it may be somebody else's.
     pub fn render(&self, colour: bool) -> String {
-        let renderer = if colour { Renderer::styled() } else { Renderer::plain() };
+        let plain = self.render_with(&Renderer::plain());
+        if plain.chars().any(commands) {
+            let lines = plain.lines().map(|line| format!("{}\n", Visible::text(line)));
+            return lines.collect();
+        }
+        if colour { self.render_with(&Renderer::styled()) } else { plain }
+    }
+
+    fn render_with(&self, renderer: &Renderer) -> String {
         let mut text = String::new();
         for error in &self.errors {
-            text.push_str(&error.render(&renderer));
+            text.push_str(&error.render(renderer));
             text.push_str("\n\n");
         }
         text.push_str(&match self.errors.len() {
@@ -152,6 +162,23 @@ impl Report {
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         eprint!("{}", self.render(std::io::stderr().is_terminal() && !plain));
     }
+}
+
+/// Whether a terminal does something else with a character than to show it: controls, and what is not seen or changes the
+/// direction of what is (Unicode's general category Cf, as far as it does so).
+fn commands(character: char) -> bool {
+    character.is_control() && character != '\n'
+        || matches!(
+            character,
+            '\u{ad}'
+                | '\u{61c}'
+                | '\u{180e}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}'
+                | '\u{feff}'
+                | '\u{e0000}'..='\u{e007f}'
+        )
 }
 
 impl From<Error> for Report {

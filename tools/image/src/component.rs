@@ -7,6 +7,7 @@ use cairn_abi::descriptor::{
     ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor,
     InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MethodDescriptor, NAME_SIZE,
 };
+use cairn_abi::text::Visible;
 use cairn_description::facts::{
     ComponentFacts, ExportFacts, ImportFacts, InterfaceFacts, MethodFacts,
 };
@@ -247,7 +248,8 @@ impl Component {
                 }
                 other => {
                     return Err(format!(
-                        "section `{other}` has no place; use component.ld as it is"
+                        "section `{}` has no place; use component.ld as it is",
+                        Visible::text(other)
                     ));
                 }
             };

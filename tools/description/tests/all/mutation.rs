@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-const FRAGMENTS: [&str; 28] = [
+const FRAGMENTS: [&str; 30] = [
     "\"",
     "'",
     "[",
@@ -39,6 +39,8 @@ const FRAGMENTS: [&str; 28] = [
     "#",
     "\u{0}",
     "ü",
+    "\u{9b}2J",
+    "\u{202e}",
     "🦀",
     "-1",
     "99999999999999999999999",
@@ -119,6 +121,8 @@ fn broken_descriptions_never_panic_and_errors_have_places() {
             refused += 1;
             assert!(!report.is_empty());
             let rendered = report.to_string();
+            let obeyed = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+            assert!(!rendered.chars().any(obeyed), "{rendered:?}");
             for error in report.errors() {
                 let place = &error.place;
                 assert!(place.line() >= 1 && place.column() >= 1);
