@@ -10,6 +10,7 @@ use crate::table::{Table, Value};
 use crate::units::show_size;
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY, STACK_GROUPS};
 pub use devices::Device;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Bytes of physical address space that Sv39 reaches.
@@ -17,6 +18,9 @@ const PHYSICAL_LIMIT: u64 = 1 << 56;
 
 /// Behind the last physical address that the memory manager's view of memory reaches.
 const MEMORY_END_MAXIMUM: u64 = STACK_GROUPS - ROLE_MEMORY;
+
+/// Where main memory begins in the harness of `boards/rtl/`.
+const SIMULATED_BASE: u64 = 0x8000_0000;
 
 /// A machine.
 #[derive(Clone, Debug)]
@@ -123,6 +127,14 @@ impl Board {
     /// Bytes of memory from the load address on: the image, and what is handed out.
     pub fn room(&self) -> u64 {
         self.memory.base + *self.memory.size - *self.load_address
+    }
+
+    /// The devices that have registers in these pages.
+    pub fn devices_in(&self, pages: Range<u64>) -> impl Iterator<Item = &Device> {
+        self.devices.iter().filter(move |device| {
+            let own = device.pages();
+            own.start < pages.end && pages.start < own.end
+        })
     }
 
     /// The index of the device called `name`, by its node's name or by what it is on every board that has one.
@@ -331,6 +343,16 @@ fn check(board: &Board, report: &mut Report) {
             )
             .note(&memory.size.place, "the memory"),
         );
+    }
+    if let Some(Emulation::Simulator(_)) = &board.emulation
+        && (memory.base != SIMULATED_BASE || !memory.size.is_multiple_of(1 << 20))
+    {
+        report.push(Error::new(
+            &memory.size.place,
+            "no simulation has this memory",
+            format!("expected whole megabytes from {SIMULATED_BASE:#x} on"),
+            "correct `base` and `size` in `[memory]`: the harness in boards/rtl has memory there",
+        ));
     }
     if let Some(Emulation::Simulator(simulator)) = &board.emulation
         && !simulator.clock.is_multiple_of(board.time_base)

@@ -315,6 +315,26 @@ impl<'a> Layout<'a> {
         trusted.map(entry).collect()
     }
 
+    /// Who reaches devices that it was not given.
+    fn beside(&self) -> Vec<(String, Vec<String>)> {
+        let board = &self.system.board;
+        let mut beside = Vec::new();
+        for instance in &self.system.instances {
+            let given = instance.devices.iter().map(|device| &board.devices[**device]);
+            let given: Vec<_> = given.collect();
+            let reached = given.iter().flat_map(|device| board.devices_in(device.pages()));
+            let mut names: Vec<String> = reached
+                .filter(|device| given.iter().all(|own| own.base != device.base))
+                .map(|device| device.shown().to_owned())
+                .collect();
+            names.dedup();
+            if !names.is_empty() {
+                beside.push((instance.name.to_string(), names));
+            }
+        }
+        beside
+    }
+
     fn report(&self, shared: Shared) -> Report {
         let instances = self.instances().map(|index| self.instance_report(index)).collect();
         Report {
@@ -328,6 +348,7 @@ impl<'a> Layout<'a> {
             shared: shared.sharings,
             roles: shared.roles,
             trusted: self.trusted(),
+            beside: self.beside(),
         }
     }
 }

@@ -85,6 +85,8 @@ pub struct Report {
     pub roles: Vec<RoleViews>,
     /// Instances that the description trusts with everything, each with its devices that reach all memory.
     pub trusted: Vec<(String, Vec<String>)>,
+    /// Instances with devices that they were not given, but that lie in the pages of those that they were.
+    pub beside: Vec<(String, Vec<String>)>,
 }
 
 fn kibibytes(bytes: u64) -> String {
@@ -162,6 +164,13 @@ impl fmt::Display for Report {
             }
             writeln!(formatter)?;
         }
+        for (instance, devices) in &self.beside {
+            writeln!(
+                formatter,
+                "in the pages of its devices, {instance} reaches {}",
+                devices.join(", ")
+            )?;
+        }
         writeln!(
             formatter,
             "nucleus {} bytes of code, portals {} KiB, page tables {} KiB, image {} KiB at {:#x}",
@@ -200,6 +209,7 @@ mod tests {
                 ("one".into(), vec!["net0".into(), "net1".into()]),
                 ("two".into(), Vec::new()),
             ],
+            beside: vec![("two".into(), vec!["timer0".into()])],
         };
         let text = report.to_string();
         let words = |start: &str| -> Vec<&str> {
@@ -213,6 +223,7 @@ mod tests {
         let trusted = text.lines().filter(|line| line.starts_with("trusted")).collect::<Vec<_>>();
         let expected = "trusted with everything: one; all memory is in reach of its net0, net1";
         assert_eq!(trusted, [expected, "trusted with everything: two"]);
+        assert!(text.contains("\nin the pages of its devices, two reaches timer0\n"), "{text}");
     }
 
     #[test]

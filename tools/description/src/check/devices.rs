@@ -134,11 +134,19 @@ fn check_interrupt(
 fn check_reach(system: &System, instance: &Instance, device: &Located<usize>, report: &mut Report) {
     let this = &system.board.devices[**device];
     let name = this.shown();
-    if this.dma && !*instance.trusted {
+    // Memory is given by pages: with a device come all others that lie in its pages.
+    let reaching = system.board.devices_in(this.pages()).find(|other| other.dma);
+    if let Some(reaching) = reaching
+        && !*instance.trusted
+    {
+        let beside = match reaching.name.value == this.name.value {
+            true => String::new(),
+            false => format!(", in whose pages lies `{}`,", reaching.shown()),
+        };
         report.push(
             Error::new(
                 &device.place,
-                format!("with `{name}` the instance `{}` could read and write all memory", instance.name),
+                format!("with `{name}`{beside} the instance `{}` could read and write all memory", instance.name),
                 "expected a device that cannot reach memory by itself, or a trusted instance",
                 format!(
                     "write `trusted = true` in `[instance.{}]` if it may have everything; or, if this device has no \
@@ -146,7 +154,7 @@ fn check_reach(system: &System, instance: &Instance, device: &Located<usize>, re
                     instance.name
                 ),
             )
-            .note(&this.name.place, "the device; without `dma = false` it is taken to have DMA"),
+            .note(&reaching.name.place, "the device; without `dma = false` it is taken to have DMA"),
         );
     }
     if !this.user_access {
