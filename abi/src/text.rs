@@ -1,6 +1,6 @@
 //! Text that came from a component, for people's terminals.
 
-use core::fmt::{self, Write};
+use core::fmt;
 
 /// Bytes of a component, shown as printable ASCII and nothing else: what is not is escaped as in a string of Rust,
 /// `\n`, `\u{1b}`; a byte that is no UTF-8 is `\xff`, and a backslash is doubled.
@@ -17,21 +17,37 @@ impl<'a> Visible<'a> {
     }
 }
 
+/// Longest character of UTF-8.
+const CHARACTER_MAXIMUM: usize = 4;
+
+fn is_plain(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~') && byte != b'\\'
+}
+
 impl fmt::Display for Visible<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for chunk in self.0.utf8_chunks() {
-            for character in chunk.valid().chars() {
-                match character {
-                    // They end nothing here.
-                    '\'' | '"' => out.write_char(character)?,
-                    other => write!(out, "{}", other.escape_default())?,
+        let mut rest = self.0;
+        loop {
+            // Nearly all text is plain, and goes at once.
+            let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
+            let (shown, other) = rest.split_at(plain);
+            out.write_str(core::str::from_utf8(shown).unwrap_or_default())?;
+            let first = &other[..other.len().min(CHARACTER_MAXIMUM)];
+            let Some(first) = first.utf8_chunks().next() else { return Ok(()) };
+            let taken = match first.valid().chars().next() {
+                Some(character) => {
+                    write!(out, "{}", character.escape_default())?;
+                    character.len_utf8()
                 }
-            }
-            for byte in chunk.invalid() {
-                write!(out, "\\x{byte:02x}")?;
-            }
+                None => {
+                    for byte in first.invalid() {
+                        write!(out, "\\x{byte:02x}")?;
+                    }
+                    first.invalid().len()
+                }
+            };
+            rest = &other[taken..];
         }
-        Ok(())
     }
 }
 
