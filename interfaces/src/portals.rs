@@ -200,9 +200,9 @@ impl Places for PortalsProxy {
 /// What the supervisor asks for, and whoever measures.
 #[cairn::interface]
 pub trait PortalControl {
-    /// A domain died: clears what it had opened, and the objects, registrations, semaphores and locks
-    /// that it served. One step; 0 first, then what it answers, until 0.
-    fn domain_died(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
+    /// One step of what the end of a domain takes: what it had opened is closed, what others have of it ends. 1:
+    /// there is more; 0: nothing is left.
+    fn domain_died(&self, domain: u64) -> Result<u64, Error>;
     /// A domain is about to start again: `Busy` if its portal table is not as the layout made it.
     fn domain_starts(&self, domain: u64) -> Result<(), Error>;
     /// What it takes to generate and install one portal of a specification (such as `smcii`) in the

@@ -14,7 +14,7 @@
 //! ```
 //!
 //! What the client pays for, all states but `Free`, is counted for it alone, and whatever it asks for looks at
-//! its own blocks alone.
+//! its own blocks alone. What a domain made for others is a list too, so that taking it back looks at nothing else.
 
 use crate::entries::Entries;
 use cairn_abi::Error;
@@ -94,6 +94,9 @@ pub struct Block {
     code: Code,
     /// The client's next block, or the next free one.
     next: u16,
+    /// Its neighbours among the blocks of the same maker.
+    next_made: u16,
+    previous_made: u16,
 }
 
 impl Block {
@@ -107,7 +110,14 @@ impl Block {
         first: 0,
         code: Code::NONE,
         next: NONE,
+        next_made: NONE,
+        previous_made: NONE,
     };
+
+    /// The domain whose deeds can end it for its holder.
+    fn maker(&self) -> u8 {
+        if self.owner == 0 { self.server } else { self.owner }
+    }
 
     /// Where it is in its life.
     pub fn state(&self) -> State {
@@ -163,6 +173,8 @@ struct Account {
     held: u16,
     /// Those of them that have code which nobody can enter any more.
     left: u16,
+    /// The blocks of which it is the maker, as a list.
+    first_made: u16,
 }
 
 /// All blocks.
@@ -186,7 +198,7 @@ impl Blocks {
         slots: [Block::FREE; BLOCKS_MAXIMUM],
         end: 0,
         free: NONE,
-        accounts: [Account { first: NONE, held: 0, left: 0 }; DOMAINS_MAXIMUM],
+        accounts: [Account { first: NONE, held: 0, left: 0, first_made: NONE }; DOMAINS_MAXIMUM],
         entries: [Entries::TAKEN; DOMAINS_MAXIMUM],
         left: 0,
         reservations: 0,
@@ -259,18 +271,51 @@ impl Blocks {
         self.entries[usize::from(client)].take(first, count);
         let account = &mut self.accounts[usize::from(client)];
         let (first, count, next) = (first as u16, count as u8, account.first);
-        self.slots[place] = Block { state, kind, client, server, owner, count, first, code, next };
         account.first = place as u16;
         account.held += 1;
+        let mut block = Block { state, kind, client, server, owner, count, ..Block::FREE };
+        let maker = &mut self.accounts[usize::from(block.maker())];
+        let next_made = core::mem::replace(&mut maker.first_made, place as u16);
+        (block.first, block.code, block.next, block.next_made) = (first, code, next, next_made);
+        self.slots[place] = block;
+        if let Some(next) = self.slots.get_mut(usize::from(next_made)) {
+            next.previous_made = place as u16;
+        }
+    }
+
+    /// A list of blocks, by their places.
+    fn list(&self, first: u16, next: impl Fn(&Block) -> u16) -> impl Iterator<Item = usize> {
+        let mut at = first;
+        core::iter::from_fn(move || {
+            let place = usize::from(at);
+            at = next(self.slots.get(place)?);
+            Some(place)
+        })
     }
 
     /// The blocks of a client, by their places.
     fn of_client(&self, client: u8) -> impl Iterator<Item = usize> {
-        let mut next = self.accounts[usize::from(client)].first;
-        core::iter::from_fn(move || {
-            let place = usize::from(next);
-            next = self.slots.get(place)?.next;
-            Some(place)
+        self.list(self.accounts[usize::from(client)].first, |block| block.next)
+    }
+
+    /// Place of the first block of which `maker` is the maker and that `which` accepts, behind the place `after`.
+    pub fn made_by(
+        &self,
+        maker: u8,
+        after: Option<usize>,
+        which: impl Fn(&Block) -> bool,
+    ) -> Option<usize> {
+        let first = match after {
+            Some(place) => self.slots[place].next_made,
+            None => self.accounts[usize::from(maker)].first_made,
+        };
+        self.list(first, |block| block.next_made).find(|place| which(&self.slots[*place]))
+    }
+
+    /// Place of a block that ends with a domain: one that it holds, or a live one of its own in another's table.
+    pub fn ending_with(&self, domain: u8) -> Option<usize> {
+        self.of_client(domain).find(|place| self.slots[*place].is_held()).or_else(|| {
+            self.made_by(domain, None, |block| block.owner == domain && block.is_live())
         })
     }
 
@@ -307,12 +352,6 @@ impl Blocks {
         (block.state, block.kind, block.code) = (State::Open, kind, code);
     }
 
-    /// Place of the first block that `which` accepts, at or behind `from`.
-    pub fn find(&self, from: usize, which: impl Fn(&Block) -> bool) -> Option<usize> {
-        let blocks = self.slots[..self.end].get(from..)?;
-        blocks.iter().position(which).map(|place| from + place)
-    }
-
     /// Ends a live block for others' reasons: the caller has cleared its entries, the client keeps the
     /// indexes.
     pub fn end(&mut self, place: usize) {
@@ -341,7 +380,17 @@ impl Blocks {
 
     /// Makes a block free that nothing knows any more.
     fn release(&mut self, place: usize) {
-        let Block { client, next, .. } = self.slots[place];
+        let Block { client, next, next_made, previous_made, .. } = self.slots[place];
+        match self.slots.get_mut(usize::from(previous_made)) {
+            Some(previous) => previous.next_made = next_made,
+            None => {
+                let maker = self.slots[place].maker();
+                self.accounts[usize::from(maker)].first_made = next_made;
+            }
+        }
+        if let Some(next) = self.slots.get_mut(usize::from(next_made)) {
+            next.previous_made = previous_made;
+        }
         let account = &mut self.accounts[usize::from(client)];
         account.held -= 1;
         if usize::from(account.first) == place {

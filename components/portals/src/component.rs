@@ -301,9 +301,9 @@ impl interfaces::Portals for Server {
 }
 
 impl interfaces::PortalControl for Server {
-    fn domain_died(&self, domain: u64, cursor: u64) -> Result<u64, Error> {
+    fn domain_died(&self, domain: u64) -> Result<u64, Error> {
         let domain = number(domain)?;
-        locked(|manager, machine| manager.domain_died(machine, domain, cursor))
+        locked(|manager, machine| manager.domain_died(machine, domain))
     }
 
     fn domain_starts(&self, domain: u64) -> Result<(), Error> {

@@ -367,52 +367,45 @@ impl Maker {
         self.blocks.close(place);
     }
 
-    /// Ends every live block that `which` accepts: its holder keeps the indexes, which lead nowhere.
+    /// Ends every live block of a maker that `which` accepts: its holder keeps the indexes, which lead nowhere.
     /// The value is how many.
-    pub fn end_all<M: Machine>(&mut self, machine: &M, which: impl Fn(&Block) -> bool) -> u64 {
-        let mut count = 0;
-        let mut from = 0;
-        while let Some(place) = self.blocks.find(from, |block| block.is_live() && which(block)) {
+    pub fn end_all<M: Machine>(
+        &mut self,
+        machine: &M,
+        maker: u8,
+        which: impl Fn(&Block) -> bool,
+    ) -> u64 {
+        let which = |block: &Block| block.is_live() && which(block);
+        let (mut count, mut last) = (0, None);
+        while let Some(place) = self.blocks.made_by(maker, last, which) {
             clear(machine, self.blocks.get(place));
+            // It stays in the list until its holder closes it.
             self.blocks.end(place);
-            from = place + 1;
+            last = Some(place);
             count += 1;
         }
         count
     }
 
-    /// One step of a domain's end, from `cursor` on, with at most `most` blocks: closes what it had, and ends
-    /// what others have of it. The value is where to go on; `None`: that was all.
-    pub fn end_domain<M: Machine>(
-        &mut self,
-        machine: &M,
-        domain: u8,
-        cursor: usize,
-        most: usize,
-    ) -> Option<usize> {
-        let mut from = cursor;
+    /// One step of a domain's end, with at most `most` blocks: closes what it had, and ends what others have of
+    /// it. The value is whether there is more.
+    pub fn end_domain<M: Machine>(&mut self, machine: &M, domain: u8, most: usize) -> bool {
         for _ in 0..most {
-            let place = self.blocks.find(from, |block| concerns(block, domain))?;
+            let Some(place) = self.blocks.ending_with(domain) else { return false };
             let block = *self.blocks.get(place);
             clear(machine, &block);
             match block.client == domain {
                 true => self.blocks.close(place),
                 false => self.blocks.end(place),
             }
-            from = place + 1;
         }
-        Some(from)
+        self.is_left(domain)
     }
 
     /// Whether something of a domain is left that its successor must not be handed.
     pub fn is_left(&self, domain: u8) -> bool {
-        self.blocks.find(0, |block| concerns(block, domain)).is_some()
+        self.blocks.ending_with(domain).is_some()
     }
-}
-
-/// Whether a block ends with a domain: it is in its table, or it is something of its own in another's.
-fn concerns(block: &Block, domain: u8) -> bool {
-    (block.client == domain && block.is_held()) || (block.owner == domain && block.is_live())
 }
 
 /// Lets a table lead to new code.

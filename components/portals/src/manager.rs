@@ -208,7 +208,7 @@ impl Manager {
                 registration.published.unwrap_or(Kind::Registration(registration.number))
             }
         };
-        Ok(self.maker.end_all(machine, |block| {
+        Ok(self.maker.end_all(machine, server, |block| {
             block.kind == kind
                 && block.client != block.owner
                 && (client == 0 || u64::from(block.client) == client)
@@ -296,7 +296,7 @@ impl Manager {
         control: u64,
     ) -> Result<u64, Error> {
         let kind = Kind::Object(self.object_export(machine, server, interface)?, control);
-        Ok(self.maker.end_all(machine, |block| block.is_open() && block.kind == kind))
+        Ok(self.maker.end_all(machine, server, |block| block.is_open() && block.kind == kind))
     }
 
     /// Registers entry points; `bytes` is the version, then each method's letters and entry.
@@ -416,7 +416,7 @@ impl Manager {
         machine.free(owner, kind)?;
         // Whoever else has it finds no portal from here on; its number is given out again only by
         // this manager, afterwards.
-        self.maker.end_all(machine, |other| other.kind == kind);
+        self.maker.end_all(machine, owner, |other| other.kind == kind);
         while let Some(published) =
             self.registrations.find(|candidate| candidate.published == Some(kind))
         {
@@ -469,19 +469,13 @@ impl Manager {
 
     /// One step of the end of a domain: what it had opened, and whatever others have of it that a
     /// successor must not be handed.
-    pub fn domain_died<M: Machine>(
-        &mut self,
-        machine: &M,
-        domain: u8,
-        cursor: u64,
-    ) -> Result<u64, Error> {
+    pub fn domain_died<M: Machine>(&mut self, machine: &M, domain: u8) -> Result<u64, Error> {
         machine.layout().instance(domain)?;
         if domain == self.maker.own() {
             return Err(Error::NotAllowed);
         }
-        let from = usize::try_from(cursor).unwrap_or(usize::MAX);
-        if let Some(next) = self.maker.end_domain(machine, domain, from, BLOCKS_PER_STEP) {
-            return Ok(next as u64);
+        if self.maker.end_domain(machine, domain, BLOCKS_PER_STEP) {
+            return Ok(1);
         }
         self.registrations.forget(|registration| registration.server == domain);
         machine.remove_names(domain);

@@ -61,13 +61,7 @@ impl World {
     }
 
     fn die(&mut self, domain: u8) {
-        let mut cursor = 0;
-        loop {
-            cursor = self.manager.domain_died(&self.machine, domain, cursor).unwrap();
-            if cursor == 0 {
-                break;
-            }
-        }
+        while self.manager.domain_died(&self.machine, domain).unwrap() != 0 {}
         self.manager.domain_starts(&self.machine, domain).unwrap();
     }
 

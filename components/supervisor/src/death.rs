@@ -155,7 +155,7 @@ impl System {
         self.expect(
             "take the portals of",
             instance,
-            steps(|cursor| imports::PORTALS.domain_died(domain, cursor)),
+            steps(|_| imports::PORTALS.domain_died(domain)),
         );
         self.expect(
             "reclaim from",
