@@ -19,6 +19,7 @@ mod report;
 pub mod ring;
 #[cfg(target_arch = "riscv64")]
 mod text;
+mod vault;
 mod victim;
 
 #[cfg(target_arch = "riscv64")]
@@ -32,4 +33,5 @@ pub use order::Rounds;
 pub use page::*;
 #[cfg(target_arch = "riscv64")]
 pub use report::*;
+pub use vault::*;
 pub use victim::*;

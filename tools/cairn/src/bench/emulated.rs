@@ -36,7 +36,7 @@ pub fn measure(
         let mut lengths = trace::Lengths::new();
         for system in &benchmark.traces {
             progress.set_message(format!("trace of system {system}"));
-            trace::add(system, benchmark.firmware, &mut lengths)?;
+            trace::add(system, benchmark.firmware, benchmark.length, &mut lengths)?;
         }
         measured.extend(trace::result(&benchmark.name, &lengths));
         progress.inc(1);

@@ -121,6 +121,7 @@ mod tests {
             system: Some("s".to_owned()),
             traces: Vec::new(),
             firmware: false,
+            length: None,
             boot: None,
             missing: None,
             budget,

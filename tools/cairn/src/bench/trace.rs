@@ -2,7 +2,8 @@
 //!
 //! They are off in privileged mode, in the scheduler and in the interrupt dispatcher, and on in
 //! every other instance (`sie`). So a run of instructions outside the other instances is a time
-//! during which no interrupt is taken.
+//! during which no interrupt is taken. It also ends with a trap at an instruction of those instances that is not
+//! executed any more: an interrupt that was pending there, or a fault, before which an interrupt would have come.
 
 use super::results::Measured;
 use crate::build::{self, Parts};
@@ -24,7 +25,7 @@ const INSTRUCTIONS: u64 = 1_000_000;
 const STEPS: [&str; 3] = ["-singlestep", "-icount", "shift=0,sleep=off"];
 /// Each block is logged, but for those of the firmware (no system here has so many instances that one lies there).
 const WITHOUT_FIRMWARE: [&str; 4] =
-    ["-d", "exec,nochain", "-dfilter", "0..0x7fffffff,0x80200000..0xffffffffffffffff"];
+    ["-d", "exec,nochain,int", "-dfilter", "0..0x7fffffff,0x80200000..0xffffffffffffffff"];
 /// The same for all blocks, as QEMU's monitor understands it: from the first fault on, since the firmware's own boot
 /// takes 12 million instructions.
 const WITH_FIRMWARE: &[u8] = b"log exec,nochain\n";
@@ -37,8 +38,9 @@ const FAULT: &str = "illegal or privileged instruction";
 pub type Lengths = BTreeMap<u64, u64>;
 
 /// Adds the times of the system `bench/systems/NAME.toml`; with `firmware`, of a system that prints a fault,
-/// those in which the firmware executes.
-pub fn add(name: &str, firmware: bool, lengths: &mut Lengths) -> Result<()> {
+/// those in which the firmware executes; from so many instructions, if `length` says.
+pub fn add(name: &str, firmware: bool, length: Option<u64>, lengths: &mut Lengths) -> Result<()> {
+    let length = length.unwrap_or(INSTRUCTIONS);
     let path = format!("bench/systems/{name}.toml");
     let image = build::build(&path, None)?;
     let on = interruptible(&Parts::new(&path, None)?);
@@ -63,7 +65,7 @@ pub fn add(name: &str, firmware: bool, lengths: &mut Lengths) -> Result<()> {
     let begun = if firmware { log_from_fault(&mut stdout, &monitor).map(Some) } else { Ok(None) };
     // What the guest prints is read to its end, else it would wait.
     let rest = thread::spawn(move || io::copy(&mut stdout, &mut io::sink()));
-    let counted = begun.and_then(|_connection| count(stderr, &on, firmware, lengths));
+    let counted = begun.and_then(|_connection| count(stderr, &on, firmware, length, lengths));
     // It may have ended by itself; then there is nothing to end.
     let _ = child.kill();
     let _ = child.wait();
@@ -101,15 +103,28 @@ pub fn interruptible(parts: &Parts) -> Vec<u64> {
         .collect()
 }
 
-/// Reads lines such as `Trace 0: 0x7f... [00000000/ffffffc000001234/00000101/ff000201] name`. Returns
-/// how many instructions it counted. With `firmware` only runs with instructions of the firmware are of interest.
-fn count(mut log: impl BufRead, on: &[u64], firmware: bool, lengths: &mut Lengths) -> Result<u64> {
+/// Reads lines such as `Trace 0: 0x7f... [00000000/ffffffc000001234/00000101/ff000201] name`, and
+/// those of traps. Returns how many instructions it counted. With `firmware` only runs with instructions of the firmware are of interest.
+fn count(
+    mut log: impl BufRead,
+    on: &[u64],
+    firmware: bool,
+    length: u64,
+    lengths: &mut Lengths,
+) -> Result<u64> {
     let (mut counted, mut off, mut line, mut last) = (0, 0, String::new(), 0);
     let mut wanted = !firmware;
-    while counted < INSTRUCTIONS {
+    while counted < length {
         line.clear();
         if log.read_line(&mut line)? == 0 {
             break;
+        }
+        if trapped(&line).is_some_and(|address| on.contains(&(address & !(REGION_SIZE - 1)))) {
+            if off > 0 && counted > 0 && wanted {
+                *lengths.entry(off).or_default() += 1;
+            }
+            (off, wanted) = (0, !firmware);
+            continue;
         }
         let Some(address) = address(&line) else { continue };
         // An instruction before which QEMU did something else is logged twice; none of ours jumps to
@@ -131,6 +146,13 @@ fn count(mut log: impl BufRead, on: &[u64], firmware: bool, lengths: &mut Length
         }
     }
     Ok(counted)
+}
+
+/// Where it happened, if the line tells of a trap: `riscv_cpu_do_interrupt: hart:0, async:1, cause:..., epc:0x...,
+/// ...`.
+fn trapped(line: &str) -> Option<u64> {
+    let fields = line.strip_prefix("riscv_cpu_do_interrupt:")?.split_once("epc:0x")?.1;
+    u64::from_str_radix(fields.split(',').next()?, 16).ok()
 }
 
 fn address(line: &str) -> Option<u64> {
@@ -166,6 +188,21 @@ mod tests {
     }
 
     #[test]
+    fn a_trap_ends_a_run_before_the_next_instruction() {
+        let (user, scheduler, kernel) = (region(3), region(1), 0xffff_ffc0_0000_0000);
+        let trap = |address: u64| {
+            format!(
+                "riscv_cpu_do_interrupt: hart:0, async:0, cause:0c, epc:0x{address:016x}, tval:0x0\n"
+            )
+        };
+        let run = [log(&[user, kernel]), trap(scheduler), log(&[kernel + 4])];
+        let text = [run.concat(), trap(user + 8), log(&[kernel, user])];
+        let mut lengths = Lengths::new();
+        count(text.concat().as_bytes(), &[user], false, 100, &mut lengths).unwrap();
+        assert_eq!(lengths, Lengths::from([(1, 1), (2, 1)]));
+    }
+
+    #[test]
     fn runs_between_interruptible_instructions_are_counted() {
         let (user, scheduler, kernel) = (region(3), region(1), 0xffff_ffc0_0000_0000);
         let next = scheduler + 4;
@@ -173,7 +210,7 @@ mod tests {
         // What comes before the first instruction with interrupts on is the boot.
         let log =
             log(&[kernel, user, kernel, scheduler, scheduler, next, kernel, user, kernel, user]);
-        assert_eq!(count(log.as_bytes(), &[user], false, &mut lengths).unwrap(), 8);
+        assert_eq!(count(log.as_bytes(), &[user], false, 100, &mut lengths).unwrap(), 8);
         assert_eq!(lengths, Lengths::from([(1, 1), (4, 1)]));
         let result = result("x", &lengths).unwrap();
         assert_eq!((result.minimum, result.median, result.max, result.samples), (1.0, 4.0, 4.0, 2));
@@ -184,7 +221,7 @@ mod tests {
         let (user, kernel) = (region(3), 0xffff_ffc0_0000_0000);
         let mut lengths = Lengths::new();
         let log = log(&[user, kernel, kernel + 4, user, FIRMWARE.start, kernel, kernel + 4, user]);
-        count(log.as_bytes(), &[user], true, &mut lengths).unwrap();
+        count(log.as_bytes(), &[user], true, 100, &mut lengths).unwrap();
         assert_eq!(lengths, Lengths::from([(3, 1)]));
     }
 }
