@@ -71,6 +71,7 @@ impl ReadyQueue for EarliestDeadline {
         deadlines: [Deadline { period: 0, own: 0, counts: 0 }; 256],
     };
     const RELEASES: bool = true;
+    const STEPS: u32 = ThreadIndex::BITS;
 
     fn start(&mut self) {
         self.unit = 1;
@@ -121,6 +122,12 @@ impl ReadyQueue for EarliestDeadline {
     #[inline(always)]
     fn urgency(&self, _: &Threads, thread: ThreadIndex) -> u64 {
         self.deadlines[thread as usize].counts
+    }
+
+    #[inline(always)]
+    fn class(&self, _urgency: u64) -> u8 {
+        // A deadline says nothing about those that are not known yet.
+        0
     }
 
     #[inline(always)]

@@ -38,6 +38,19 @@ impl<const WORDS: usize> Bitmap<WORDS> {
         self.words[number / 64 % WORDS] >> (number % 64) & 1 != 0
     }
 
+    /// The smallest number, from `from` on, that is not in the set.
+    pub fn next_clear(&self, from: usize) -> Option<usize> {
+        let mut below = (1 << (from % 64)) - 1;
+        for word in from / 64..WORDS {
+            let clear = !self.words[word] & !below;
+            if clear != 0 {
+                return Some(word * 64 + lowest(clear));
+            }
+            below = 0;
+        }
+        None
+    }
+
     /// The smallest number of the set.
     #[inline(always)]
     pub fn first(&self) -> Option<usize> {

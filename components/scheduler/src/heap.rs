@@ -1,34 +1,49 @@
-//! Leftist heaps of threads, linked inside the thread records.
+//! Heaps inside a table of records, whose worst case is the number of bits of a place.
 //!
-//! One structure serves every queue that needs an order: the waiters of an object, the time limits,
-//! a ready queue by deadline. It needs no memory of its own, any number of heaps can exist, and
-//! every operation has a worst case (not only an amortised one) of O(log n): the *rank* of a thread,
-//! the length of its shortest way down to an empty place, is never greater on the right than on the
-//! left. So a way that always goes right has at most 8 steps among 255 threads, a merge at most 16,
-//! and long ways to the left are never walked. [`IDLE`] is in no heap; its rank is 0 and its number
-//! marks an empty place.
+//! One structure serves every queue that needs an order: the waiters of an object, the time limits, the
+//! contended locks of a thread, a ready queue by deadline. Each item has a *key*, and a *place*, a number that
+//! no other item of its heap has. No key above an item is greater than its own; and at depth `n`, whatever
+//! has bit `n` of its place set lies to the right, the rest to the left. So no way down has more steps than a place
+//! has bits, in whatever order items come and go; nothing has to be balanced; and an item is found from the
+//! root by its place, without a link up. Items need no memory but two links in their records. Item 0 is in
+//! no heap, and its number marks an empty place.
 
-use crate::thread::{IDLE, Links, Thread, ThreadIndex, Threads};
+use crate::thread::{Links, NONE, Thread, ThreadIndex};
 
-/// Which key and links of a thread a heap uses.
+/// Items of a table.
+pub const ITEMS: usize = 256;
+
+/// Which records, keys, places and links a heap uses.
 pub trait Order {
+    /// The record of an item.
+    type Item;
+    /// Bits of a place.
+    const BITS: u32;
+
     /// The smallest key comes first.
-    fn key(thread: &Thread) -> u64;
+    fn key(item: &Self::Item) -> u64;
+    /// The item's place; bit 0 of the way is its highest bit.
+    fn place(index: u8, item: &Self::Item) -> u64;
     /// The links.
-    fn links(thread: &Thread) -> &Links;
+    fn links(item: &Self::Item) -> &Links;
     /// The links.
-    fn links_mut(thread: &mut Thread) -> &mut Links;
+    fn links_mut(item: &mut Self::Item) -> &mut Links;
 }
 
 /// By [`Thread::wait_key`]: the waiters of one object, or ready threads.
 pub struct ByWaitKey;
-/// By [`Thread::time_limit`].
-pub struct ByTimeLimit;
 
 impl Order for ByWaitKey {
+    type Item = Thread;
+    const BITS: u32 = ThreadIndex::BITS;
+
     #[inline(always)]
     fn key(thread: &Thread) -> u64 {
         thread.wait_key
+    }
+    #[inline(always)]
+    fn place(index: u8, _: &Thread) -> u64 {
+        u64::from(index) << (u64::BITS - 8)
     }
     #[inline(always)]
     fn links(thread: &Thread) -> &Links {
@@ -40,124 +55,129 @@ impl Order for ByWaitKey {
     }
 }
 
-impl Order for ByTimeLimit {
-    #[inline(always)]
-    fn key(thread: &Thread) -> u64 {
-        thread.time_limit
-    }
-    #[inline(always)]
-    fn links(thread: &Thread) -> &Links {
-        &thread.timer
-    }
-    #[inline(always)]
-    fn links_mut(thread: &mut Thread) -> &mut Links {
-        &mut thread.timer
-    }
-}
-
-/// Puts `thread` into the heap that begins at `root`.
+/// Whether the way to `place` goes right at this depth.
 #[inline(always)]
-pub fn insert<O: Order>(threads: &mut Threads, root: &mut ThreadIndex, thread: ThreadIndex) {
-    *O::links_mut(&mut threads[thread as usize]) = Links::ALONE;
-    *root = if *root == IDLE { thread } else { merge::<O>(threads, *root, thread) };
+fn side(place: u64, depth: u32) -> usize {
+    (place << depth >> 63) as usize
 }
 
-/// True if the heap that begins at `root` has more than one thread.
+/// Puts `item` into the heap that begins at `root`. The value is how many steps that took.
 #[inline(always)]
-pub fn has_several<O: Order>(threads: &Threads, root: ThreadIndex) -> bool {
-    O::links(&threads[root as usize]).left != IDLE
-}
-
-/// Takes `thread`, which is in the heap that begins at `root`, out of it. Its links are then
-/// [`Links::ALONE`].
-#[inline(always)]
-pub fn remove<O: Order>(threads: &mut Threads, root: &mut ThreadIndex, thread: ThreadIndex) {
-    let links = *O::links(&threads[thread as usize]);
-    // Without a left child there is no right one: the commonest case.
-    if links.left == IDLE && links.parent == IDLE {
-        *root = IDLE;
-    } else {
-        *root = remove_linked::<O>(threads, *root, links, thread);
+pub fn insert<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) -> u32 {
+    *O::links_mut(&mut items[item as usize]) = Links::EMPTY;
+    if *root == NONE {
+        *root = item;
+        return 0;
     }
+    insert_below::<O>(items, root, item)
 }
 
-/// [`remove`] from a heap of several; returns the new root.
+/// [`insert`] into a heap that is not empty.
 #[inline(never)]
-fn remove_linked<O: Order>(
-    threads: &mut Threads,
-    root: ThreadIndex,
-    links: Links,
-    thread: ThreadIndex,
-) -> ThreadIndex {
-    let rest =
-        if links.right == IDLE { links.left } else { merge::<O>(threads, links.left, links.right) };
-    let parent = links.parent;
-    *O::links_mut(&mut threads[thread as usize]) = Links::ALONE;
-    if rest != IDLE {
-        O::links_mut(&mut threads[rest as usize]).parent = parent;
+fn insert_below<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) -> u32 {
+    // `above` is where it belongs; `item` has to go below that.
+    let (mut above, mut item) = (*root, item);
+    if O::key(&items[item as usize]) < O::key(&items[above as usize]) {
+        *root = item;
+        *O::links_mut(&mut items[item as usize]) = *O::links(&items[above as usize]);
+        (above, item) = (item, above);
     }
-    if parent == IDLE {
-        return rest;
+    for depth in 0..O::BITS {
+        let record = &items[item as usize];
+        let (key, side) = (O::key(record), side(O::place(item, record), depth));
+        let next = O::links(&items[above as usize]).below[side];
+        if next == NONE {
+            O::links_mut(&mut items[above as usize]).below[side] = item;
+            *O::links_mut(&mut items[item as usize]) = Links::EMPTY;
+            return depth + 1;
+        }
+        if key < O::key(&items[next as usize]) {
+            // It takes the place of the next, which goes on down instead.
+            O::links_mut(&mut items[above as usize]).below[side] = item;
+            *O::links_mut(&mut items[item as usize]) = *O::links(&items[next as usize]);
+            (above, item) = (item, next);
+        } else {
+            above = next;
+        }
     }
-    let above = O::links_mut(&mut threads[parent as usize]);
-    if above.left == thread {
-        above.left = rest;
-    } else {
-        above.right = rest;
-    }
-    // Where a rank changes, its old or its new value is one more than that of the thread below, and
-    // no rank exceeds 8: so at most 8 change.
-    let mut node = parent;
-    while node != IDLE && balance::<O>(threads, node) {
-        node = O::links(&threads[node as usize]).parent;
-    }
-    root
+    // Two items of one place: no order of this scheduler has them.
+    O::BITS
 }
 
-/// Merges two heaps, neither empty; returns the root.
-#[inline(never)]
-fn merge<O: Order>(threads: &mut Threads, left: ThreadIndex, right: ThreadIndex) -> ThreadIndex {
-    let key = |threads: &Threads, thread: ThreadIndex| O::key(&threads[thread as usize]);
-    let (root, mut other) =
-        if key(threads, right) < key(threads, left) { (right, left) } else { (left, right) };
-    // Down the right sides of both, always going on with the smaller key.
-    let mut node = root;
-    loop {
-        let next = O::links(&threads[node as usize]).right;
-        if next != IDLE && key(threads, next) <= key(threads, other) {
-            node = next;
-            continue;
-        }
-        O::links_mut(&mut threads[node as usize]).right = other;
-        O::links_mut(&mut threads[other as usize]).parent = node;
-        if next == IDLE {
-            break;
-        }
-        node = other;
-        other = next;
-    }
-    // Up again, the higher rank to the left.
-    O::links_mut(&mut threads[root as usize]).parent = IDLE;
-    while node != IDLE {
-        balance::<O>(threads, node);
-        node = O::links(&threads[node as usize]).parent;
-    }
-    root
-}
-
-/// Puts the child of higher rank to the left and sets the rank; true if the rank changed.
+/// True if the heap that begins at `root` has more than one item.
 #[inline(always)]
-fn balance<O: Order>(threads: &mut Threads, node: ThreadIndex) -> bool {
-    let Links { left, right, rank, .. } = *O::links(&threads[node as usize]);
-    let left_rank = O::links(&threads[left as usize]).rank;
-    let right_rank = O::links(&threads[right as usize]).rank;
-    let links = O::links_mut(&mut threads[node as usize]);
-    if left_rank < right_rank {
-        links.left = right;
-        links.right = left;
+pub fn has_several<O: Order>(items: &[O::Item; ITEMS], root: u8) -> bool {
+    *O::links(&items[root as usize]) != Links::EMPTY
+}
+
+/// Takes `item`, which is in the heap that begins at `root`, out of it. Its links are then
+/// [`Links::EMPTY`]. The value is how many steps that took.
+#[inline(always)]
+pub fn remove<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) -> u32 {
+    // Alone: the commonest case.
+    if *root == item && *O::links(&items[item as usize]) == Links::EMPTY {
+        *root = NONE;
+        return 0;
     }
-    links.rank = left_rank.min(right_rank) + 1;
-    links.rank != rank
+    remove_linked::<O>(items, root, item)
+}
+
+/// [`remove`] from a heap of several.
+#[inline(never)]
+fn remove_linked<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) -> u32 {
+    if *root == item {
+        let (first, steps) = fill::<O>(items, item);
+        *root = first;
+        return steps;
+    }
+    let place = O::place(item, &items[item as usize]);
+    let mut above = *root;
+    for depth in 0..O::BITS {
+        let side = side(place, depth);
+        let next = O::links(&items[above as usize]).below[side];
+        if next == item {
+            let (rest, steps) = fill::<O>(items, item);
+            O::links_mut(&mut items[above as usize]).below[side] = rest;
+            return depth + 1 + steps;
+        }
+        above = next;
+    }
+    // It is not in this heap.
+    O::BITS
+}
+
+/// Makes one heap of what is below `item`, in its place, and empties its links: the smaller of two heads goes
+/// up, step by step. Returns the head and the number of steps.
+#[inline(always)]
+fn fill<O: Order>(items: &mut [O::Item; ITEMS], item: u8) -> (u8, u32) {
+    // What the vacant place has below it, and the record that is to go there.
+    let mut hole = core::mem::replace(O::links_mut(&mut items[item as usize]), Links::EMPTY);
+    let mut side = smaller::<O>(items, hole);
+    let mut next = hole.below[side];
+    let head = next;
+    let mut steps = 0;
+    while next != NONE {
+        let below = *O::links(&items[next as usize]);
+        let further = smaller::<O>(items, below);
+        hole.below[side] = below.below[further];
+        *O::links_mut(&mut items[next as usize]) = hole;
+        (hole, side, next) = (below, further, below.below[further]);
+        steps += 1;
+    }
+    (head, steps)
+}
+
+/// The side on which the smaller key is, if anything is below.
+#[inline(always)]
+fn smaller<O: Order>(items: &[O::Item; ITEMS], links: Links) -> usize {
+    let [left, right] = links.below;
+    if left == NONE {
+        return 1;
+    }
+    if right == NONE {
+        return 0;
+    }
+    (O::key(&items[right as usize]) < O::key(&items[left as usize])) as usize
 }
 
 #[cfg(test)]

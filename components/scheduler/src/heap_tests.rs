@@ -1,24 +1,25 @@
 use super::*;
+use crate::thread::{IDLE, Threads};
+use crate::time::{ByTimeLimit, first_before, passed};
 use proptest::prelude::*;
 extern crate std;
 use std::{boxed::Box, vec::Vec};
 
-/// Checks links, order and ranks below `node`; returns how many threads there are.
-fn check(threads: &Threads, node: ThreadIndex, parent: ThreadIndex, right_steps: u32) -> usize {
+/// Checks order and places below `node`; returns how many threads there are.
+fn check<O: Order<Item = Thread>>(threads: &Threads, node: u8, prefix: u64, depth: u32) -> usize {
     if node == IDLE {
         return 0;
     }
-    assert!(right_steps <= 8, "a way to the right is too long");
+    assert!(depth <= O::BITS, "a way is too long");
     let thread = &threads[node as usize];
-    let rank = |index: ThreadIndex| threads[index as usize].wait.rank;
-    assert_eq!(thread.wait.parent, parent);
-    assert!(rank(thread.wait.left) >= rank(thread.wait.right));
-    assert_eq!(thread.wait.rank, rank(thread.wait.right) + 1);
-    if parent != IDLE {
-        assert!(threads[parent as usize].wait_key <= thread.wait_key);
+    let place = O::place(node, thread);
+    assert_eq!(place.checked_shr(64 - depth).unwrap_or(0), prefix, "a place on the wrong side");
+    let mut count = 1;
+    for (side, below) in O::links(thread).below.into_iter().enumerate() {
+        assert!(below == IDLE || O::key(thread) <= O::key(&threads[below as usize]));
+        count += check::<O>(threads, below, prefix << 1 | side as u64, depth + 1);
     }
-    1 + check(threads, thread.wait.left, node, 0)
-        + check(threads, thread.wait.right, node, right_steps + 1)
+    count
 }
 
 proptest! {
@@ -31,24 +32,54 @@ proptest! {
             if thread == IDLE {
                 // Take the first.
                 if let Some(&(_, first)) = model.iter().min() {
-                    prop_assert_eq!(threads[root as usize].wait_key, threads[first as usize].wait_key);
+                    prop_assert_eq!(root, first);
                     model.retain(|entry| entry.1 != first);
-                    let taken = root;
-                    prop_assert_eq!(taken, first);
-                    remove::<ByWaitKey>(&mut threads, &mut root, taken);
+                    prop_assert!(remove::<ByWaitKey>(&mut threads, &mut root, first) <= 8);
                 }
             } else if let Some(place) = model.iter().position(|entry| entry.1 == thread) {
                 model.remove(place);
-                remove::<ByWaitKey>(&mut threads, &mut root, thread);
+                prop_assert!(remove::<ByWaitKey>(&mut threads, &mut root, thread) <= 8);
             } else {
                 // Distinct keys, as the scheduler's sequence numbers make them.
                 let key = key << 32 | sequence as u64;
                 threads[thread as usize].wait_key = key;
                 model.push((key, thread));
-                insert::<ByWaitKey>(&mut threads, &mut root, thread);
+                prop_assert!(insert::<ByWaitKey>(&mut threads, &mut root, thread) <= 8);
             }
-            prop_assert_eq!(check(&threads, root, IDLE, 0), model.len());
-            prop_assert_eq!(threads[IDLE as usize].wait, Links::NONE);
+            prop_assert_eq!(check::<ByWaitKey>(&threads, root, 0, 0), model.len());
+            prop_assert_eq!(threads[IDLE as usize].wait, Links::EMPTY);
+        }
+    }
+
+    #[test]
+    fn limits_are_found_by_class_and_time(
+        steps in prop::collection::vec((1u8.., 0u8..6, 0u64..40, 0u64..40, 0u8..7), 1..600)
+    ) {
+        let mut threads = Box::new([Thread::FREE; 256]);
+        let mut root = IDLE;
+        let mut model: Vec<(u8, u64, ThreadIndex)> = Vec::new();
+        for (thread, class, limit, now, before) in steps {
+            // Classes from all over, and neighbours.
+            let spread = |class: u8| [0, 1, 2, 127, 128, 254, 255][class as usize];
+            let (class, before) = (spread(class), spread(before));
+            if let Some(place) = model.iter().position(|entry| entry.2 == thread) {
+                model.remove(place);
+                prop_assert!(remove::<ByTimeLimit>(&mut threads, &mut root, thread) <= 16);
+            } else {
+                threads[thread as usize].time_limit = limit;
+                threads[thread as usize].limit_class = class;
+                model.push((class, limit, thread));
+                prop_assert!(insert::<ByTimeLimit>(&mut threads, &mut root, thread) <= 16);
+            }
+            prop_assert_eq!(check::<ByTimeLimit>(&threads, root, 0, 0), model.len());
+            let due = model.iter().filter(|entry| entry.1 <= now).min();
+            let found = passed(&threads, root, now);
+            let record = &threads[found as usize];
+            let found = (found != IDLE).then_some((record.limit_class, record.time_limit));
+            prop_assert_eq!(found, due.map(|entry| (entry.0, entry.1)));
+            let limits = model.iter().filter(|entry| entry.0 < before).map(|entry| entry.1);
+            let first = limits.min().unwrap_or(u64::MAX);
+            prop_assert_eq!(first_before(&threads, root, before), first);
         }
     }
 }

@@ -25,18 +25,19 @@ mod supervision;
 mod thread;
 mod threads;
 mod time;
+mod work;
 
 pub use bitmap::Bitmap;
-pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, HELD_OF_DOMAIN, LOCKS, OWNER_ENDED};
+pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, HELD_OF_DOMAIN, LOCKS, OWNER_ENDED, SHARES};
 pub use machine::{Machine, Outcome, Start};
 pub use quota::Quota;
 pub use ready::{FixedPriority, ReadyQueue};
 pub use scheduler::{Configuration, Scheduler};
 pub use semaphores::{INITIAL_MAXIMUM, SEMAPHORES};
-pub use stacks::QUEUES;
+pub use stacks::{LOOK_MAXIMUM, QUEUES};
 pub use supervision::{Fault, SCAN_MAXIMUM};
 pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
-pub use time::EXPIRE_MAXIMUM;
+pub use work::{PACE, STEPS_MAXIMUM};
 
 #[cfg(test)]
 mod lock_tests;

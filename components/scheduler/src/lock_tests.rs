@@ -21,6 +21,17 @@ fn wake(s: &mut TestScheduler, thread: ThreadIndex) {
     s.cancel_wait(caller, handle, 0);
 }
 
+/// The timer's interrupts, until all work is done; how many there were.
+fn catch_up(s: &mut TestScheduler) -> usize {
+    let mut ticks = 0;
+    while s.has_work() {
+        assert_eq!(s.machine().timer, 0, "the timer comes at once");
+        s.tick(s.running(), 0);
+        ticks += 1;
+    }
+    ticks
+}
+
 fn level(s: &TestScheduler, thread: ThreadIndex) -> u8 {
     255 - s.threads[thread as usize].level
 }
@@ -56,12 +67,14 @@ fn inheritance_passes_through_owners_that_wait() {
     assert_eq!(level(&s, 1), 20);
     wake(&mut s, 3);
     s.lock(3, 1, two, 0);
+    catch_up(&mut s);
     assert_eq!((level(&s, 1), level(&s, 2), s.running()), (30, 30, 1));
     // A deadlock is refused, at any distance.
     assert_eq!(s.lock(1, 1, one, 0), refused(Error::Busy));
     assert_eq!(s.lock(1, 1, two, 0), refused(Error::Busy));
     // Who waits no longer lends no longer.
     wake(&mut s, 3);
+    catch_up(&mut s);
     assert_eq!((level(&s, 1), level(&s, 2), s.running()), (20, 20, 3));
 }
 
@@ -85,6 +98,7 @@ fn what_is_held_and_what_is_ahead_is_bounded() {
         wake(&mut s, thread);
         s.lock(thread, 1, locks[thread as usize - 1], 0);
         assert!(matches!(s.lock(thread, 1, locks[thread as usize - 2], 0), Outcome::Switch { .. }));
+        assert!(catch_up(&mut s) < CHAIN_MAXIMUM, "each interrupt passes it on");
         assert_eq!(s.running(), 1);
         assert_eq!(level(&s, 1), thread);
     }
@@ -134,6 +148,8 @@ fn the_end_of_a_thread_hands_over_all_that_it_may_hold() {
     assert_eq!(s.unlock(1, locks[0], 0), OK);
     assert_eq!(s.lock(1, 3, locks[0], 0), OK);
     s.exit(1, 0);
+    let ticks = catch_up(&mut s);
+    assert!((HELD_MAXIMUM / 4..HELD_MAXIMUM).contains(&ticks), "{ticks}");
     assert!(locks.iter().all(|lock| s.locks[*lock as usize].owner == IDLE));
 }
 

@@ -1,26 +1,31 @@
 //! Locks with priority inheritance: a lock's owner counts as at least as urgent as each thread that
 //! waits for the lock, and so does whoever that owner waits for.
 //!
-//! Three constants bound the work: a thread holds at most [`HELD_MAXIMUM`] locks, of one domain's at most
-//! [`HELD_OF_DOMAIN`], and a thread may begin to wait only if at most [`CHAIN_MAXIMUM`] owners, each
-//! waiting for the next, are ahead of it. The second is for clients: a callee that returns with its own
-//! locks taken leaves them with the thread, which must still get those of others. The third also finds
-//! every deadlock: a circle of waiting owners would have to be closed by a thread whose own way ahead was
-//! looked at.
+//! The waiters of a lock are a heap, and so are, for each thread, those of its locks for which others wait, by what
+//! they lend: the urgency of their first waiter. So what is due to an owner is one look. What changes passes from
+//! owner to owner in [pieces](crate::work).
+//!
+//! A thread holds locks of at most [`SHARES`] domains, and at most [`HELD_OF_DOMAIN`] of one, and it may begin to wait
+//! only if at most [`CHAIN_MAXIMUM`] owners, each waiting for the next, are ahead of it. The first is for
+//! clients: a callee that returns with its own locks taken leaves them with the thread, which must still get those of
+//! others. The second also finds every deadlock: a circle of waiting owners would have to be closed by a
+//! thread whose own way ahead was looked at.
 
-use crate::heap::{self, ByWaitKey};
+use crate::heap::{self, ByWaitKey, Order};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::Life;
-use crate::thread::{IDLE, State, ThreadIndex};
+use crate::thread::{IDLE, Links, State, ThreadIndex};
 use cairn_abi::Error;
 use cairn_abi::semaphore::LOCKS_MAXIMUM;
 
 /// Most locks; number 0 is none.
 pub const LOCKS: usize = LOCKS_MAXIMUM + 1;
-/// Most locks that a thread holds: eight domains' shares.
-pub const HELD_MAXIMUM: usize = 8 * HELD_OF_DOMAIN;
+/// Most domains of whose locks a thread holds some.
+pub const SHARES: usize = 8;
+/// Most locks that a thread holds.
+pub const HELD_MAXIMUM: usize = SHARES * HELD_OF_DOMAIN;
 /// Most locks of one domain that a thread holds.
 pub const HELD_OF_DOMAIN: usize = 4;
 /// Most owners ahead of a thread that begins to wait for a lock.
@@ -43,13 +48,93 @@ pub(crate) struct Lock {
     pub(crate) domain: u8,
     /// Who holds it; [`IDLE`]: nobody.
     pub(crate) owner: ThreadIndex,
-    /// The next lock that the owner holds.
+    /// Neighbours in the list of what the owner holds.
     next_held: LockIndex,
+    previous_held: LockIndex,
+    /// Which share of the owner's it belongs to.
+    share: u8,
+    /// Whether it is in the owner's heap, by the urgency that it lends.
+    pub(crate) lends: bool,
+    links: Links,
+    pub(crate) donation: u64,
+}
+
+/// The locks of one owner that lend it something, by what they lend.
+pub(crate) struct ByDonation;
+
+impl Order for ByDonation {
+    type Item = Lock;
+    const BITS: u32 = LockIndex::BITS;
+
+    #[inline(always)]
+    fn key(lock: &Lock) -> u64 {
+        lock.donation
+    }
+    #[inline(always)]
+    fn place(index: u8, _: &Lock) -> u64 {
+        u64::from(index) << (u64::BITS - LockIndex::BITS)
+    }
+    #[inline(always)]
+    fn links(lock: &Lock) -> &Links {
+        &lock.links
+    }
+    #[inline(always)]
+    fn links_mut(lock: &mut Lock) -> &mut Links {
+        &mut lock.links
+    }
+}
+
+/// Of whose locks a thread holds how many, the one that it waits for included.
+#[derive(Clone, Copy)]
+pub(crate) struct Shares {
+    domains: [u8; SHARES],
+    /// Zero: the share is free.
+    counts: [u8; SHARES],
+    /// That of the lock that it waits for.
+    waits: u8,
+}
+
+impl Shares {
+    pub(crate) const NONE: Shares = Shares { domains: [0; SHARES], counts: [0; SHARES], waits: 0 };
+
+    /// Takes a lock of `domain` into account; which share that is.
+    fn take(&mut self, domain: u8) -> Result<u8, Error> {
+        let mut chosen = SHARES;
+        for share in 0..SHARES {
+            if self.counts[share] == 0 {
+                chosen = share;
+            } else if self.domains[share] == domain {
+                chosen = share;
+                break;
+            }
+        }
+        match self.counts.get_mut(chosen) {
+            Some(count) if usize::from(*count) < HELD_OF_DOMAIN => *count += 1,
+            _ => return Err(Error::Exhausted),
+        }
+        self.domains[chosen] = domain;
+        Ok(chosen as u8)
+    }
+
+    fn give_back(&mut self, share: u8) {
+        let count = &mut self.counts[share as usize % SHARES];
+        *count = count.saturating_sub(1);
+    }
 }
 
 impl Lock {
-    pub(crate) const FREE: Lock =
-        Lock { life: Life::Free, waiters: IDLE, domain: 0, owner: IDLE, next_held: NO_LOCK };
+    pub(crate) const FREE: Lock = Lock {
+        life: Life::Free,
+        waiters: IDLE,
+        domain: 0,
+        owner: IDLE,
+        next_held: NO_LOCK,
+        previous_held: NO_LOCK,
+        share: 0,
+        lends: false,
+        links: Links::EMPTY,
+        donation: 0,
+    };
     /// Before the scheduler's start.
     pub(crate) const ZERO: Lock = Lock { life: Life::Alive, ..Lock::FREE };
 }
@@ -93,8 +178,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// [`Error::Exhausted`]: it holds too many, of this domain or of all, or has too many ahead of it.
     pub fn lock(&mut self, thread: ThreadIndex, domain: u8, lock: u64, now: u64) -> M::Outcome {
         match self.lock_or_wait(thread, domain, lock) {
-            Ok(true) => self.machine.reply(0, 0),
-            Ok(false) => self.blocked(thread, now),
+            Ok(None) => self.machine.reply(0, 0),
+            Ok(Some(steps)) => {
+                self.work(steps, now);
+                self.blocked(thread, now)
+            }
             Err(error) => self.refuse(error),
         }
     }
@@ -108,32 +196,40 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE || self.locks[index as usize].owner != thread {
             return self.refuse(Error::NotAllowed);
         }
-        self.forget_held(index);
-        self.hand_over(index, 0);
-        self.settle(thread, true);
+        let steps = self.forget_held(index) + self.hand_over(index, 0);
+        self.mark_unsettled(thread);
+        self.work(steps, now);
         self.finish(thread, 0, 0, now)
     }
 
-    /// True if `thread` has got it, false if it waits now.
-    fn lock_or_wait(&mut self, thread: ThreadIndex, domain: u8, lock: u64) -> Result<bool, Error> {
+    /// `None` if `thread` has got it; if it waits now, the steps that this took.
+    fn lock_or_wait(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        lock: u64,
+    ) -> Result<Option<u32>, Error> {
         let index = self.lock_index(lock)?;
         if thread == IDLE {
             return Err(Error::NotAllowed);
         }
-        self.check_held(thread, self.locks[index as usize].domain)?;
-        let owner = self.locks[index as usize].owner;
-        if owner == IDLE {
-            self.give(index, thread);
-            return Ok(true);
+        let Lock { owner, domain: of, .. } = self.locks[index as usize];
+        if owner != IDLE {
+            self.check_chain(thread, owner)?;
         }
-        self.check_chain(thread, owner)?;
+        let share = self.shares[thread as usize].take(of)?;
+        if owner == IDLE {
+            self.give(index, thread, share);
+            return Ok(None);
+        }
+        self.shares[thread as usize].waits = share;
         self.block(thread, domain, State::Lock, index.into());
         let root = self.locks[index as usize].waiters;
         self.set_wait_key(thread, root);
         let root = &mut self.locks[index as usize].waiters;
-        heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
-        self.settle(owner, false);
-        Ok(false)
+        let steps = heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
+        self.mark_stale(index);
+        Ok(Some(steps))
     }
 
     fn lock_index(&self, lock: u64) -> Result<LockIndex, Error> {
@@ -161,115 +257,72 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Err(Error::Exhausted)
     }
 
-    /// Whether `thread` may hold one more lock of `domain`.
-    fn check_held(&self, thread: ThreadIndex, domain: u8) -> Result<(), Error> {
-        let mut of_domain = 0;
-        let mut lock = self.threads[thread as usize].held;
-        for _ in 0..HELD_MAXIMUM {
-            if lock == NO_LOCK {
-                return Ok(());
-            }
-            let record = &self.locks[lock as usize];
-            of_domain += usize::from(record.domain == domain);
-            if of_domain == HELD_OF_DOMAIN {
-                break;
-            }
-            lock = record.next_held;
-        }
-        Err(Error::Exhausted)
-    }
-
-    fn give(&mut self, lock: LockIndex, thread: ThreadIndex) {
+    fn give(&mut self, lock: LockIndex, thread: ThreadIndex, share: u8) {
+        let next = self.threads[thread as usize].held;
         let record = &mut self.locks[lock as usize];
         record.owner = thread;
-        record.next_held = self.threads[thread as usize].held;
+        record.share = share;
+        record.next_held = next;
+        record.previous_held = NO_LOCK;
+        if next != NO_LOCK {
+            self.locks[next as usize].previous_held = lock;
+        }
         self.threads[thread as usize].held = lock;
     }
 
-    /// Takes `lock` out of what its owner holds.
-    pub(crate) fn forget_held(&mut self, lock: LockIndex) {
-        let Lock { owner, next_held, .. } = self.locks[lock as usize];
-        let mut place = self.threads[owner as usize].held;
-        if place == lock {
+    /// Takes `lock` out of what its owner holds; the steps that this took.
+    pub(crate) fn forget_held(&mut self, lock: LockIndex) -> u32 {
+        let steps = self.take_back(lock);
+        let Lock { owner, next_held, previous_held, share, .. } = self.locks[lock as usize];
+        if next_held != NO_LOCK {
+            self.locks[next_held as usize].previous_held = previous_held;
+        }
+        if previous_held != NO_LOCK {
+            self.locks[previous_held as usize].next_held = next_held;
+        } else {
             self.threads[owner as usize].held = next_held;
-            return;
         }
-        for _ in 0..HELD_MAXIMUM {
-            let next = self.locks[place as usize].next_held;
-            if next == lock {
-                self.locks[place as usize].next_held = next_held;
-                return;
-            }
-            place = next;
-        }
+        self.shares[owner as usize].give_back(share);
+        steps
     }
 
-    /// Gives a lock that its owner has left to the first waiter, which goes on with `status`. All
-    /// others wait for it with less urgency, so it inherits nothing.
-    fn hand_over(&mut self, lock: LockIndex, status: i8) {
+    /// Gives a lock that its owner has left to the first waiter, which goes on with `status`; the
+    /// steps that this took.
+    fn hand_over(&mut self, lock: LockIndex, status: i8) -> u32 {
         let root = &mut self.locks[lock as usize].waiters;
         let waiter = *root;
         if waiter == IDLE {
             self.locks[lock as usize].owner = IDLE;
-            return;
+            return 0;
         }
-        heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
-        self.give(lock, waiter);
+        let mut steps = heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
+        let next = *root;
+        let share = self.shares[waiter as usize].waits;
+        self.give(lock, waiter, share);
+        if next != IDLE {
+            let urgency = self.ready.urgency(&self.threads, next);
+            steps += self.lend(lock, urgency);
+        }
+        self.refresh_urgency(waiter);
         self.let_run(waiter, status);
+        steps
     }
 
-    /// `thread` ends: hands its locks over.
-    pub(crate) fn release_held(&mut self, thread: ThreadIndex) {
-        for _ in 0..HELD_MAXIMUM {
-            let lock = self.threads[thread as usize].held;
-            if lock == NO_LOCK {
-                return;
-            }
-            self.threads[thread as usize].held = self.locks[lock as usize].next_held;
-            self.hand_over(lock, OWNER_ENDED);
-        }
+    /// Hands over one lock of a thread that has ended; the steps that this took.
+    pub(crate) fn release_one(&mut self, thread: ThreadIndex) -> u32 {
+        let lock = self.threads[thread as usize].held;
+        self.forget_held(lock) + self.hand_over(lock, OWNER_ENDED)
     }
 
-    /// The urgency that should count for `thread`: the best of its own and its waiters'.
-    fn due_urgency(&self, thread: ThreadIndex) -> u64 {
-        let mut urgency = self.ready.own_urgency(&self.threads, thread);
-        let mut lock = self.threads[thread as usize].held;
-        for _ in 0..HELD_MAXIMUM {
-            if lock == NO_LOCK {
-                break;
-            }
-            let Lock { waiters, next_held, .. } = self.locks[lock as usize];
-            if waiters != IDLE {
-                urgency = urgency.min(self.ready.urgency(&self.threads, waiters));
-            }
-            lock = next_held;
-        }
-        urgency
-    }
-
-    /// Brings the urgency of `thread`, and of the owners that it waits for, up to date. `front`: a
-    /// thread whose urgency changes goes before its new equals.
-    pub(crate) fn settle(&mut self, mut thread: ThreadIndex, front: bool) {
-        for _ in 0..=CHAIN_MAXIMUM {
-            if thread == IDLE {
-                return;
-            }
-            let urgency = self.due_urgency(thread);
-            if urgency == self.ready.urgency(&self.threads, thread) {
-                return;
-            }
-            self.set_urgency(thread, urgency, front);
-            let record = &self.threads[thread as usize];
-            if record.state != State::Lock {
-                return;
-            }
-            thread = self.locks[record.object as usize % LOCKS].owner;
-        }
-    }
-
-    /// Brings the urgency of a thread that is in no queue up to date.
-    pub(crate) fn refresh_urgency(&mut self, thread: ThreadIndex) {
-        let urgency = self.due_urgency(thread);
-        self.ready.set_urgency(&mut self.threads, thread, urgency);
+    /// `thread` no longer waits for `lock`, and has not got it; the steps that this took.
+    pub(crate) fn leave_lock(&mut self, thread: ThreadIndex, lock: LockIndex) -> u32 {
+        let root = &mut self.locks[lock as usize].waiters;
+        let steps = heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+        let shares = &mut self.shares[thread as usize];
+        shares.give_back(shares.waits);
+        // The owner may lose what it inherited.
+        self.mark_stale(lock);
+        self.refresh_urgency(thread);
+        steps
     }
 }

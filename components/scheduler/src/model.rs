@@ -31,7 +31,8 @@ pub struct ModelThread {
     /// Order of arrival in the ready list or among waiters.
     pub arrival: i64,
     pub domain: u8,
-    pub limit: Option<u64>,
+    /// When the wait ends at the latest, and the level at which it began.
+    pub limit: Option<(u8, u64)>,
     pub stopped: bool,
     /// The locks that it holds, as taken.
     pub held: Vec<u8>,
@@ -84,7 +85,8 @@ impl Model {
     pub fn begin_wait(&mut self, thread: ThreadIndex, domain: u8, wait: Wait, limit: Option<u64>) {
         let arrival = self.arrive();
         let record = self.thread(thread);
-        (record.wait, record.domain, record.limit) = (Some(wait), domain, limit);
+        (record.wait, record.domain) = (Some(wait), domain);
+        record.limit = limit.map(|limit| (record.level, limit));
         record.arrival = arrival;
     }
 
@@ -96,11 +98,26 @@ impl Model {
         let record = self.thread(thread);
         (record.wait, record.limit, record.result) = (None, None, (status, 0));
         record.arrival = arrival;
-        self.settle(true);
+        self.settle();
     }
 
-    /// Urgencies until nothing changes.
-    pub fn settle(&mut self, front: bool) {
+    /// The limit that the timer ends next: the first of the most urgent, if nobody more urgent runs.
+    pub fn due(&self, now: u64) -> Option<ThreadIndex> {
+        let passed = (1..=LAST).filter_map(|t| {
+            let (level, limit) = self.get(t)?.limit?;
+            (limit <= now).then_some((level, limit, t))
+        });
+        let (level, _, thread) = passed.min()?;
+        (!self.outranks(level)).then_some(thread)
+    }
+
+    /// Whether whoever runs goes before all work of this level.
+    pub fn outranks(&self, level: u8) -> bool {
+        self.get(self.running()).is_some_and(|running| running.level < level)
+    }
+
+    /// Urgencies until nothing changes. Who counts less goes before its new equals.
+    pub fn settle(&mut self) {
         loop {
             let mut changed = false;
             for thread in 1..=LAST {
@@ -115,7 +132,7 @@ impl Model {
                 }
                 if due != record.level {
                     changed = true;
-                    let front = front && record.wait.is_none();
+                    let front = due > record.level && record.wait.is_none();
                     let arrival = if front { -self.arrive() } else { self.arrive() };
                     let record = self.thread(thread);
                     (record.level, record.arrival) = (due, arrival);
@@ -210,7 +227,7 @@ impl Model {
             }
             if let Some(owner) = self.owners[lock as usize].take() {
                 self.thread(owner).held.retain(|held| *held != lock);
-                self.settle(true);
+                self.settle();
             }
         }
     }

@@ -14,6 +14,8 @@ pub trait ReadyQueue {
     const ZERO: Self;
     /// Whether [`ReadyQueue::release`] can change a thread's own urgency.
     const RELEASES: bool;
+    /// Most [steps](crate::heap) of a heap that inserting or removing a thread takes.
+    const STEPS: u32;
 
     /// Before anything else: the queue is empty.
     fn start(&mut self);
@@ -36,6 +38,9 @@ pub trait ReadyQueue {
 
     /// The urgency that counts.
     fn urgency(&self, threads: &Threads, thread: ThreadIndex) -> u64;
+    /// The class of this urgency: threads of a smaller class go before all of a greater one. Work for threads of
+    /// class 0 is never put off, so a policy that cannot tell says 0 for all.
+    fn class(&self, urgency: u64) -> u8;
     /// The thread's own urgency.
     fn own_urgency(&self, threads: &Threads, thread: ThreadIndex) -> u64;
     /// Sets the urgency that counts, of a thread that is in no queue.
@@ -127,6 +132,7 @@ impl ReadyQueue for FixedPriority {
     const ZERO: FixedPriority =
         FixedPriority { first: IDLE, first_level: 0, heads: [IDLE; 256], levels: Bitmap::EMPTY };
     const RELEASES: bool = false;
+    const STEPS: u32 = 0;
 
     fn start(&mut self) {
         self.first_level = LEVEL_NONE;
@@ -215,6 +221,11 @@ impl ReadyQueue for FixedPriority {
     #[inline(always)]
     fn urgency(&self, threads: &Threads, thread: ThreadIndex) -> u64 {
         threads[thread as usize].level.into()
+    }
+
+    #[inline(always)]
+    fn class(&self, urgency: u64) -> u8 {
+        urgency as u8
     }
 
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! The scheduler's state, and the steps that every operation is made of.
 
 use crate::bitmap::Bitmap;
-use crate::heap::{self, ByTimeLimit, ByWaitKey};
-use crate::locks::{LOCKS, Lock};
+use crate::heap::{self, ByWaitKey};
+use crate::locks::{LOCKS, Lock, LockIndex, Shares};
 use crate::machine::Machine;
 use crate::quota::{Domain, Quota};
 use crate::ready::ReadyQueue;
@@ -10,6 +10,7 @@ use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::QUEUES;
 use crate::supervision::Fault;
 use crate::thread::{Handle, IDLE, Links, STOPPED, State, TIMED, Thread, ThreadIndex, Threads};
+use crate::time::ByTimeLimit;
 use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 
@@ -42,6 +43,13 @@ pub struct Scheduler<Q, M> {
     pub(crate) timers: ThreadIndex,
     /// First of the ring of threads whose fault the supervisor has not seen.
     pub(crate) faults: ThreadIndex,
+    /// Nothing has to be seen to at a switch: quanta are marked, and no work is deferred.
+    pub(crate) settled: bool,
+    /// Work of [`Scheduler::deferred_class`] waits until a less urgent thread is switched to.
+    pub(crate) deferred: bool,
+    pub(crate) deferred_class: u8,
+    /// The thread to which the last end of another one led.
+    pub(crate) end_led_to: ThreadIndex,
     pub(crate) machine: M,
     pub(crate) ready: Q,
     /// For each semaphore, the root of the heap of waiting threads.
@@ -54,6 +62,20 @@ pub struct Scheduler<Q, M> {
     /// Those of them that are still to be looked at, since some activation became free.
     pub(crate) unseen: Bitmap<16>,
     pub(crate) locks: [Lock; LOCKS],
+    /// Of whose locks each thread holds how many.
+    pub(crate) shares: [Shares; 256],
+    /// Threads whose urgency may not be what is due.
+    pub(crate) unsettled: Bitmap<4>,
+    /// Locks that may not lend what their first waiter has.
+    pub(crate) stale: Bitmap<4>,
+    /// Threads that have ended and still hold locks.
+    pub(crate) ending: Bitmap<4>,
+    /// The supervisor is to be woken.
+    pub(crate) alarm: bool,
+    /// The most urgent class of all work that was left since there was none.
+    pub(crate) work_class: u8,
+    /// When work that is deferred goes on all the same.
+    pub(crate) forced_at: u64,
     pub(crate) domains: [Domain; DOMAINS_MAXIMUM],
     /// The domain in which each thread began.
     pub(crate) homes: [u8; 256],
@@ -79,6 +101,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             next_tick: 0,
             timers: IDLE,
             faults: IDLE,
+            settled: false,
+            deferred: false,
+            deferred_class: 0,
+            end_led_to: IDLE,
+            shares: [Shares::NONE; 256],
+            unsettled: Bitmap::EMPTY,
+            stale: Bitmap::EMPTY,
+            ending: Bitmap::EMPTY,
+            alarm: false,
+            work_class: 0,
+            forced_at: 0,
             configuration: Configuration { quantum: 0, supervisor_semaphore: 0, threads: 0 },
             machine,
             roots: [IDLE; SEMAPHORES],
@@ -101,6 +134,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn start(&mut self, configuration: Configuration) {
         self.configuration = configuration;
         self.armed = u64::MAX;
+        self.work_class = u8::MAX;
+        self.forced_at = u64::MAX;
         self.ready.start();
         self.threads = [Thread::FREE; 256];
         self.threads[IDLE as usize].state = State::Ready;
@@ -165,7 +200,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn describe(&self, thread: ThreadIndex) -> Result<u64, Error> {
         let record = &self.threads[thread as usize];
         match record.state {
-            State::Free => Err(Error::NotFound),
+            State::Free | State::Ending => Err(Error::NotFound),
             state => Ok(state.number()
                 | u64::from(255 - record.own_level) << 8
                 | u64::from(self.homes[thread as usize]) << 16),
@@ -191,7 +226,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn handle(&self, thread: ThreadIndex) -> Result<Handle, Error> {
         let record = &self.threads[thread as usize];
         match record.state {
-            State::Free => Err(Error::NotFound),
+            State::Free | State::Ending => Err(Error::NotFound),
             _ => Ok(Handle::new(thread, record.generation)),
         }
     }
@@ -252,8 +287,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         now: u64,
     ) -> M::Outcome {
         self.account(from, now);
-        if self.next_tick == 0 && self.ready.shares(&self.threads) {
-            return Self::switch_ticking(to, status, value, now, self);
+        if !self.settled && (self.deferred || self.ready.shares(&self.threads)) {
+            return Self::switch_attending(to, status, value, now, self);
         }
         self.machine.switch(to, status.into(), value)
     }
@@ -262,14 +297,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     // Their parameters are where the common path has them anyway: first those of the portal.
     #[cold]
     #[inline(never)]
-    fn switch_ticking(
+    fn switch_attending(
         to: ThreadIndex,
         status: i8,
         value: u64,
         now: u64,
         scheduler: &mut Self,
     ) -> M::Outcome {
-        scheduler.start_ticking(now);
+        scheduler.attend(to, now);
         scheduler.machine.switch(to, status.into(), value)
     }
 
@@ -302,16 +337,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Ends an operation: the thread that called is first.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
-        if self.next_tick == 0 && self.ready.shares(&self.threads) {
-            return self.reply_ticking(status, value, now);
+        if !self.settled && (self.deferred || self.ready.shares(&self.threads)) {
+            return self.reply_attending(status, value, now);
         }
         self.machine.reply(status.into(), value)
     }
 
     #[cold]
     #[inline(never)]
-    fn reply_ticking(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
-        self.start_ticking(now);
+    fn reply_attending(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
+        self.attend(self.ready.first(), now);
         self.machine.reply(status.into(), value)
     }
 
@@ -340,7 +375,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let sequence = if root == IDLE {
             0
         } else {
-            if self.threads[root as usize].wait == Links::ALONE {
+            if self.threads[root as usize].wait == Links::EMPTY {
                 // It may have begun to wait without a key.
                 self.threads[root as usize].wait_key = self.ready.wait_key(&self.threads, root, 0);
             }
@@ -352,10 +387,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// `thread`, whose wait has ended and which is in no object's queue any more, can run. The event
-    /// that it waited for happened at `time`.
-    pub(crate) fn wake(&mut self, thread: ThreadIndex, status: i8, time: u64) {
+    /// that it waited for happened at `time`. The steps that it took.
+    pub(crate) fn wake(&mut self, thread: ThreadIndex, status: i8, time: u64) -> u32 {
         self.note_release(thread, time);
-        self.let_run(thread, status);
+        self.let_run(thread, status)
     }
 
     /// Tells the policy of an event that a thread in no queue waited for.
@@ -367,56 +402,51 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// [`Scheduler::wake`] after a wait that is no event for the policy, but only holds up.
-    pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) {
+    /// [`Scheduler::wake`] after a wait that is no event for the policy, but only holds up. The steps
+    /// that it took.
+    pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) -> u32 {
         self.threads[thread as usize].state = State::Ready;
         self.set_result(thread, status, 0);
-        if self.threads[thread as usize].flags == 0 || self.wake_flagged(thread) {
-            self.ready.insert(&mut self.threads, thread);
-        }
-    }
-
-    /// What [`Scheduler::let_run`] does for a thread with a time limit or stopped; true if it may run.
-    fn wake_flagged(&mut self, thread: ThreadIndex) -> bool {
+        let mut steps = Q::STEPS;
         if self.threads[thread as usize].flags & TIMED != 0 {
             self.threads[thread as usize].flags &= !TIMED;
-            heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
+            steps += heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
         }
-        self.threads[thread as usize].flags & STOPPED == 0
+        if self.threads[thread as usize].flags & STOPPED == 0 {
+            self.ready.insert(&mut self.threads, thread);
+        }
+        steps
     }
 
-    /// Ends the wait of `thread`, whatever it waits for, with `status`.
-    pub(crate) fn end_wait(&mut self, thread: ThreadIndex, status: i8, now: u64) {
+    /// Ends the wait of `thread`, whatever it waits for, with `status`. The steps that it took.
+    pub(crate) fn end_wait(&mut self, thread: ThreadIndex, status: i8, now: u64) -> u32 {
         let Thread { state, object, .. } = self.threads[thread as usize];
+        let mut steps = 0;
         match state {
-            State::Free | State::Ready => return,
+            State::Free | State::Ready | State::Ending => return 0,
             State::Sleep => {}
             State::Semaphore => {
                 let root = &mut self.roots[object as usize % SEMAPHORES];
-                heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+                steps = heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
                 let word = self.word(object);
                 self.set_word(object, word.wrapping_add(1));
             }
             State::Stack => {
                 let root = &mut self.queues[object as usize % QUEUES];
-                heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+                steps = heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
                 if *root == IDLE {
                     self.waited.clear(object.into());
                 }
                 self.count_queue_waiters(object, -1);
-                return self.let_run(thread, status);
+                return steps + self.let_run(thread, status);
             }
             State::Lock => {
-                let lock = &mut self.locks[object as usize % LOCKS];
-                let owner = lock.owner;
-                heap::remove::<ByWaitKey>(&mut self.threads, &mut lock.waiters, thread);
-                // The owner may lose what it inherited.
-                self.settle(owner, true);
-                return self.let_run(thread, status);
+                steps = self.leave_lock(thread, object as LockIndex);
+                return steps + self.let_run(thread, status);
             }
             State::Join => self.threads[object as usize % 256].joiner = IDLE,
         }
-        self.wake(thread, status, now);
+        steps + self.wake(thread, status, now)
     }
 
     /// The heap in which `thread` waits.
@@ -426,12 +456,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             State::Semaphore => Some(&mut self.roots[object as usize % SEMAPHORES]),
             State::Lock => Some(&mut self.locks[object as usize % LOCKS].waiters),
             State::Stack => Some(&mut self.queues[object as usize % QUEUES]),
-            State::Free | State::Ready | State::Join | State::Sleep => None,
+            State::Free | State::Ready | State::Join | State::Sleep | State::Ending => None,
         }
     }
 
-    /// Gives `thread` the urgency that counts, in whatever queue it is.
-    pub(crate) fn set_urgency(&mut self, thread: ThreadIndex, urgency: u64, front: bool) {
+    /// Gives `thread` the urgency that counts, in whatever queue it is. The steps that it took.
+    pub(crate) fn set_urgency(&mut self, thread: ThreadIndex, urgency: u64, front: bool) -> u32 {
         if self.threads[thread as usize].runnable() {
             self.ready.remove(&mut self.threads, thread);
             self.ready.set_urgency(&mut self.threads, thread, urgency);
@@ -440,18 +470,20 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             } else {
                 self.ready.insert(&mut self.threads, thread);
             }
-            return;
+            return 2 * Q::STEPS;
         }
         // The root is copied out and back because it lies in the same structure as the threads.
         let Some(mut root) = self.root_of(thread).map(|root| *root) else {
-            return self.ready.set_urgency(&mut self.threads, thread, urgency);
+            self.ready.set_urgency(&mut self.threads, thread, urgency);
+            return 0;
         };
-        heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
+        let mut steps = heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
         self.ready.set_urgency(&mut self.threads, thread, urgency);
         self.set_wait_key(thread, root);
-        heap::insert::<ByWaitKey>(&mut self.threads, &mut root, thread);
+        steps += heap::insert::<ByWaitKey>(&mut self.threads, &mut root, thread);
         if let Some(place) = self.root_of(thread) {
             *place = root;
         }
+        steps
     }
 }

@@ -123,7 +123,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.roots[index as usize % SEMAPHORES] = thread;
         self.block(thread, domain, State::Semaphore, index);
         // It is alone in the heap already, and gets its key when another thread joins it there.
-        debug_assert_eq!(self.threads[thread as usize].wait, Links::ALONE);
+        debug_assert_eq!(self.threads[thread as usize].wait, Links::EMPTY);
         self.blocked(thread, now)
     }
 
@@ -214,7 +214,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         scheduler: &mut Self,
     ) -> M::Outcome {
         match scheduler.signal(semaphore, now) {
-            Ok(()) => scheduler.finish(thread, 0, 0, now),
+            Ok(_) => scheduler.finish(thread, 0, 0, now),
             Err(error) => scheduler.refuse(error),
         }
     }
@@ -264,17 +264,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(false)
     }
 
-    /// V without a decision who runs.
-    pub(crate) fn signal(&mut self, semaphore: u64, now: u64) -> Result<(), Error> {
+    /// V without a decision who runs. The steps that it took.
+    pub(crate) fn signal(&mut self, semaphore: u64, now: u64) -> Result<u32, Error> {
         let index = self.semaphore(semaphore)?;
         let word = self.word(index);
         self.set_word(index, word.wrapping_add(1));
         let root = &mut self.roots[index as usize % SEMAPHORES];
         let waiter = *root;
-        if waiter != IDLE {
-            heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
-            self.wake(waiter, 0, now);
+        if waiter == IDLE {
+            return Ok(0);
         }
-        Ok(())
+        let steps = heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
+        Ok(steps + self.wake(waiter, 0, now))
     }
 }

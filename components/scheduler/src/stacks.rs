@@ -5,7 +5,6 @@ use crate::heap::{self, ByWaitKey};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::supervision::SCAN_MAXIMUM;
 use crate::thread::{IDLE, State, ThreadIndex};
 use cairn_abi::Error;
 use cairn_abi::domain::QUEUES_MAXIMUM;
@@ -13,6 +12,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 /// Most stack queues.
 pub const QUEUES: usize = QUEUES_MAXIMUM;
+/// Most stack queues that one piece of work looks at.
+pub const LOOK_MAXIMUM: u32 = 8;
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Waits until an activation of `queue` is free. The thread has not got it yet when it goes on: its
@@ -43,29 +44,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// An activation became free, for which queue is not said: the first waiter of each queue that has
     /// one goes on.
     pub fn stacks_freed(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
-        self.look_for_stacks(now);
+        self.add_look_for_stacks();
+        self.work(0, now);
         self.finish(thread, 0, 0, now)
     }
 
-    /// Begins to look at all queues that threads wait for.
-    pub(crate) fn look_for_stacks(&mut self, now: u64) {
-        self.unseen = self.waited;
-        self.look_on(now);
-        if self.unseen.first().is_some() {
-            self.arm_before(now);
-        }
-    }
-
-    /// Looks at the next queues: a step of bounded length. The timer comes back for the next step.
-    pub(crate) fn look_on(&mut self, now: u64) {
-        for _ in 0..SCAN_MAXIMUM {
-            let Some(queue) = self.unseen.first() else { return };
+    /// Looks at the next queues, up to the first whose waiter can go on. The steps that it took.
+    pub(crate) fn look_on(&mut self, now: u64) -> u32 {
+        for looked in 0..LOOK_MAXIMUM {
+            let Some(queue) = self.unseen.first() else { return looked };
             self.unseen.clear(queue);
             let waiter = self.queues[queue % QUEUES];
             if waiter != IDLE && self.machine.has_activation(queue as u16) {
-                self.end_wait(waiter, 0, now);
+                return looked + self.end_wait(waiter, 0, now);
             }
         }
+        LOOK_MAXIMUM
     }
 
     pub(crate) fn count_queue_waiters(&mut self, queue: u16, change: i64) {

@@ -8,8 +8,8 @@ use crate::semaphores::{Life, SEMAPHORES};
 use crate::thread::{FAULT_QUEUED, Handle, IDLE, STOPPED, State, ThreadIndex};
 use cairn_abi::Error;
 
-/// Most table entries that one step of [`Scheduler::reclaim`] looks at.
-pub const SCAN_MAXIMUM: usize = 16;
+/// Most threads and objects that one step of [`Scheduler::reclaim`] looks at.
+pub const SCAN_MAXIMUM: usize = 8;
 
 const FIRST_SEMAPHORE: u64 = 256;
 const FIRST_LOCK: u64 = FIRST_SEMAPHORE + SEMAPHORES as u64;
@@ -45,10 +45,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.finish(thread, 0, 0, now)
     }
 
-    /// There is something to ask for.
-    pub(crate) fn wake_supervisor(&mut self, now: u64) {
+    /// There is something to ask for. The steps that this took.
+    pub(crate) fn wake_supervisor(&mut self, now: u64) -> u32 {
         // Without that semaphore nobody learns of faults; there is nobody to tell that.
-        let _ = self.signal(self.configuration.supervisor_semaphore.into(), now);
+        self.signal(self.configuration.supervisor_semaphore.into(), now).unwrap_or(0)
     }
 
     /// The next thread that faulted and was not reported yet. It stays stopped.
@@ -103,7 +103,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Err(error) => return self.refuse(error),
         };
         let waits = self.threads[target as usize].state != State::Ready;
-        self.end_wait(target, Error::Cancelled.status() as i8, now);
+        let steps = self.end_wait(target, Error::Cancelled.status() as i8, now);
+        self.work(steps, now);
         self.finish(thread, 0, waits.into(), now)
     }
 
@@ -124,9 +125,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn kill(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         match self.existing(target) {
             Ok(target) if target != thread => {
-                self.end(target, now);
+                let steps = self.end(target, now);
                 // It may have been on its way to an activation that another thread waits for.
-                self.look_for_stacks(now);
+                self.add_look_for_stacks();
+                self.work(steps, now);
                 self.finish(thread, 0, 0, now)
             }
             Ok(_) => self.refuse(Error::BadArgument),
@@ -143,7 +145,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::BadArgument);
         }
         let mut cursor = cursor;
+        let mut steps = 0;
         for _ in 0..SCAN_MAXIMUM {
+            cursor = self.next_used(cursor);
+            if cursor == SCAN_END {
+                break;
+            }
             let step = if cursor < FIRST_SEMAPHORE {
                 self.reclaim_wait(cursor as ThreadIndex, dead, now)
             } else if cursor < FIRST_LOCK {
@@ -151,23 +158,46 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             } else {
                 self.reclaim_lock((cursor - FIRST_LOCK) as u8, dead, now)
             };
-            if step != Step::Again {
+            if !matches!(step, Step::Again(_)) {
                 cursor += 1;
             }
-            if step != Step::Nothing || cursor == SCAN_END {
+            if let Step::Done(taken) | Step::Again(taken) = step {
+                steps = taken;
                 break;
             }
         }
+        self.work(steps, now);
         self.finish(thread, 0, if cursor == SCAN_END { 0 } else { cursor }, now)
+    }
+
+    /// The first cursor, from this one on, of a thread or object that exists.
+    fn next_used(&self, cursor: u64) -> u64 {
+        if cursor < FIRST_SEMAPHORE {
+            let used = self.free_threads.next_clear(cursor as usize);
+            if let Some(thread) = used.filter(|thread| *thread < self.configuration.threads) {
+                return thread as u64;
+            }
+        }
+        if cursor < FIRST_LOCK {
+            let from = cursor.saturating_sub(FIRST_SEMAPHORE) as usize;
+            if let Some(semaphore) = self.free_semaphores.next_clear(from) {
+                return FIRST_SEMAPHORE + semaphore as u64;
+            }
+        }
+        // Lock 0 is none.
+        let from = cursor.saturating_sub(FIRST_LOCK).max(1) as usize;
+        match self.free_locks.next_clear(from) {
+            Some(lock) => FIRST_LOCK + lock as u64,
+            None => SCAN_END,
+        }
     }
 
     fn reclaim_wait(&mut self, thread: ThreadIndex, dead: u8, now: u64) -> Step {
         let record = &self.threads[thread as usize];
-        if matches!(record.state, State::Free | State::Ready) || record.wait_domain != dead {
+        if !record.exists() || record.state == State::Ready || record.wait_domain != dead {
             return Step::Nothing;
         }
-        self.end_wait(thread, Error::Dead.status() as i8, now);
-        Step::Done
+        Step::Done(self.end_wait(thread, Error::Dead.status() as i8, now))
     }
 
     fn reclaim_semaphore(&mut self, index: u16, dead: u8, now: u64) -> Step {
@@ -181,17 +211,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         let waiter = self.roots[index as usize % SEMAPHORES];
         if waiter != IDLE {
-            self.end_wait(waiter, Error::Dead.status() as i8, now);
-            return Step::Again;
+            return Step::Again(self.end_wait(waiter, Error::Dead.status() as i8, now));
         }
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
         if record.fixed {
             record.life = Life::Alive;
             self.set_word(index, 0);
-            return Step::Done;
+            return Step::Done(0);
         }
         self.drop_semaphore(index);
-        Step::Done
+        Step::Done(0)
     }
 
     fn reclaim_lock(&mut self, index: u8, dead: u8, now: u64) -> Step {
@@ -203,15 +232,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let owner = record.owner;
         let waiter = record.waiters;
         if waiter != IDLE {
-            self.end_wait(waiter, Error::Dead.status() as i8, now);
-            return Step::Again;
+            return Step::Again(self.end_wait(waiter, Error::Dead.status() as i8, now));
         }
+        let mut steps = 0;
         if owner != IDLE {
-            self.forget_held(index);
-            self.settle(owner, true);
+            steps = self.forget_held(index);
+            self.mark_unsettled(owner);
         }
         self.drop_lock(index);
-        Step::Done
+        Step::Done(steps)
     }
 
     fn queue_fault(&mut self, thread: ThreadIndex) {
@@ -247,12 +276,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 }
 
 /// What a step of [`Scheduler::reclaim`] found.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 enum Step {
     /// Nothing of the dead domain: look at the next entry.
     Nothing,
-    /// It is done with this entry.
-    Done,
+    /// It is done with this entry, after so many steps of heaps.
+    Done(u32),
     /// There is more at this entry.
-    Again,
+    Again(u32),
 }

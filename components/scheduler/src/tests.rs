@@ -49,18 +49,55 @@ fn sleepers_wake_in_order_and_the_timer_follows() {
 }
 
 #[test]
-fn one_tick_ends_a_bounded_number_of_waits() {
-    let count = EXPIRE_MAXIMUM as u8 + 3;
-    let mut s = scheduler(&Vec::from_iter((0..count).map(|_| 100)));
-    for thread in 1..=count {
+fn one_tick_ends_one_wait_and_the_next_comes_at_once() {
+    let mut s = scheduler(&[100, 101, 102, 103]);
+    for thread in [4, 3, 2, 1] {
         s.sleep_until(thread, 1, 100 + u64::from(thread), 0);
     }
-    s.tick(IDLE, 1000);
-    let asleep = |s: &TestScheduler| (1..=count).filter(|t| s.state(*t) == State::Sleep).count();
+    let asleep = |s: &TestScheduler| (1..=4).filter(|t| s.state(*t) == State::Sleep).count();
+    // The most urgent comes first, whoever ends before.
+    assert_eq!(s.tick(IDLE, 1000), switched(4, 0, 0));
     assert_eq!(asleep(&s), 3);
     assert!(s.machine().timer <= 1000, "the timer comes back at once");
-    s.tick(1, 1001);
-    assert_eq!(asleep(&s), 0);
+    // The others cannot go before it: they wait until it does, or for a part of a quantum.
+    assert_eq!(s.tick(4, 1000), OK);
+    assert_eq!((asleep(&s), s.machine().timer), (3, 1000 + QUANTUM / PACE));
+    assert_eq!(s.tick(4, 1000 + QUANTUM / PACE), OK);
+    assert_eq!((asleep(&s), s.state(3)), (2, State::Ready));
+    s.tick(4, 1010 + QUANTUM / PACE);
+    assert!(s.machine().timer > 1010 + QUANTUM / PACE);
+    assert_eq!(s.sleep_until(4, 1, 5000, 1015), switched(3, 0, 0));
+    assert!(s.machine().timer > 1015);
+    s.sleep_until(3, 1, 5000, 1016);
+    assert_eq!((s.running(), s.machine().timer), (IDLE, 1016), "less urgent threads may run");
+    assert_eq!(s.tick(IDLE, 1016), switched(2, 0, 0));
+}
+
+/// Two hundred limits end at once, below a thread whose own one comes meanwhile.
+#[test]
+fn limits_of_the_less_urgent_hold_up_nobody() {
+    let mut s = scheduler(&[&[200, 120][..], &[100; 197]].concat());
+    s.sleep_until(1, 1, 1003, 0);
+    for thread in 2..=199 {
+        s.sleep_until(thread, 1, 1000, 0);
+    }
+    assert_eq!(s.tick(IDLE, 1000), switched(2, 0, 0));
+    assert_eq!(s.tick(2, 1001), OK);
+    assert_eq!(s.machine().timer, 1003, "not later than the limit of the urgent one");
+    assert_eq!(s.tick(2, 1003), switched(1, 0, 0));
+    let mut now = 1004;
+    assert_eq!(s.tick(1, now), OK);
+    // It runs for long: the others end one after the other.
+    for _ in 0..197 {
+        assert!(s.machine().timer >= now);
+        now = s.machine().timer;
+        if matches!(s.tick(1, now), Outcome::Switch { .. }) {
+            panic!("a less urgent thread runs");
+        }
+        now += 1;
+        s.tick(1, now);
+    }
+    assert!((2..=199).all(|thread| s.state(thread) == State::Ready));
 }
 
 #[test]
@@ -349,7 +386,7 @@ fn an_activation_is_not_lost_with_the_thread_that_was_woken_for_it() {
 
 #[test]
 fn a_look_for_stacks_has_steps_of_bounded_length() {
-    let count = SCAN_MAXIMUM as u8 + 4;
+    let count = 2 * LOOK_MAXIMUM as u8;
     let mut s = scheduler(&Vec::from_iter((0..count).map(|_| 100)));
     for thread in 1..=count {
         s.wait_stack(thread, 1, thread.into(), 0);
@@ -357,11 +394,17 @@ fn a_look_for_stacks_has_steps_of_bounded_length() {
     }
     let waiting = |s: &TestScheduler| (1..=count).filter(|t| s.state(*t) == State::Stack).count();
     assert!(matches!(s.stacks_freed(IDLE, 10), Outcome::Switch { .. }));
-    assert_eq!(waiting(&s), 4);
-    assert_eq!(s.machine().timer, 10, "the timer comes back at once");
-    s.tick(s.running(), 11);
-    assert_eq!(waiting(&s), 0);
-    assert!(s.machine().timer > 11);
+    let mut left = waiting(&s);
+    assert!(left > count as usize / 2, "{left}");
+    let mut now = 10;
+    while left > 0 {
+        assert_eq!(s.machine().timer, now, "the timer comes back at once");
+        now += 1;
+        s.tick(s.running(), now);
+        assert!((1..left + 4).contains(&(left - waiting(&s))), "{left}");
+        left = waiting(&s);
+    }
+    assert!(s.machine().timer > now);
 }
 
 #[test]

@@ -31,13 +31,15 @@ pub enum State {
     Stack,
     /// It waits for a time.
     Sleep,
+    /// It has ended, but not all of its locks have gone to others yet.
+    Ending,
 }
 
 impl State {
     /// The number by which supervisor and shell know it.
     pub(crate) const fn number(self) -> u64 {
         match self {
-            State::Free => 0,
+            State::Free | State::Ending => 0,
             State::Ready => 1,
             other => other as u64,
         }
@@ -51,14 +53,16 @@ pub(crate) const STOPPED: u8 = 2;
 /// Flag: the thread is in the queue of faults.
 pub(crate) const FAULT_QUEUED: u8 = 4;
 
-/// Links of a thread in a [`crate::heap`].
+/// Marks an empty place in a [`crate::heap`].
+pub const NONE: u8 = 0;
+const _: () = assert!(IDLE == NONE);
+
+/// Links of an item in a [`crate::heap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(C, align(4))]
+#[repr(C, align(2))]
 pub struct Links {
-    pub(crate) left: ThreadIndex,
-    pub(crate) right: ThreadIndex,
-    pub(crate) parent: ThreadIndex,
-    pub(crate) rank: u8,
+    /// What is below on the left and on the right.
+    pub(crate) below: [u8; 2],
 }
 
 /// One thread: a cache line.
@@ -97,13 +101,15 @@ pub struct Thread {
     pub(crate) joiner: ThreadIndex,
     /// Raised when it ends.
     pub(crate) generation: u32,
+    /// Root of the heap of those of its locks for which others wait.
+    pub(crate) contended: u8,
+    /// How urgent the end of its time limit is: [`crate::ReadyQueue::class`] when the limit began.
+    pub(crate) limit_class: u8,
 }
 
 impl Links {
-    /// Links of a thread that is alone in its heap.
-    pub(crate) const ALONE: Links = Links { left: IDLE, right: IDLE, parent: IDLE, rank: 1 };
-    /// Links of a thread that is in no heap.
-    pub(crate) const NONE: Links = Links { left: IDLE, right: IDLE, parent: IDLE, rank: 0 };
+    /// Nothing is below, or the item is in no heap.
+    pub(crate) const EMPTY: Links = Links { below: [NONE; 2] };
 }
 
 impl Thread {
@@ -114,8 +120,8 @@ impl Thread {
         used: 0,
         quantum_from: 0,
         value: 0,
-        wait: Links::NONE,
-        timer: Links::NONE,
+        wait: Links::EMPTY,
+        timer: Links::EMPTY,
         object: 0,
         state: State::Free,
         flags: 0,
@@ -128,6 +134,8 @@ impl Thread {
         held: 0,
         joiner: IDLE,
         generation: 0,
+        contended: NONE,
+        limit_class: 0,
     };
 
     /// Before the scheduler's start.
@@ -138,6 +146,11 @@ impl Thread {
     /// queue that is one.
     pub fn set_wait_key(&mut self, key: u64) {
         self.wait_key = key;
+    }
+
+    /// True if a handle can name it.
+    pub(crate) const fn exists(&self) -> bool {
+        !matches!(self.state, State::Free | State::Ending)
     }
 
     /// True if the thread is in the ready queue.

@@ -4,7 +4,7 @@ use crate::machine::{Machine, Start};
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::supervision::Fault;
-use crate::thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
+use crate::thread::{Handle, IDLE, NONE, STOPPED, State, Thread, ThreadIndex, Threads};
 use cairn_abi::Error;
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -94,12 +94,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let account = &mut self.domains[domain as usize];
         account.threads = account.threads.saturating_add(1);
         let record = &mut self.threads[thread as usize];
-        *record = Thread {
-            generation: record.generation,
-            state: State::Ready,
-            wait: Links::ALONE,
-            ..Thread::FREE
-        };
+        *record = Thread { generation: record.generation, state: State::Ready, ..Thread::FREE };
         self.fault_of[thread as usize] = Fault::NONE;
         self.ready.set_priority(&mut self.threads, thread, priority, now);
         self.refresh_urgency(thread);
@@ -112,7 +107,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::NotAllowed);
         }
         self.account(thread, now);
-        self.end(thread, now);
+        let steps = self.end(thread, now);
+        self.work(steps, now);
+        let first = self.ready.first();
+        if core::mem::replace(&mut self.end_led_to, first) == thread && first != IDLE {
+            // Threads of a dead domain end one after the other, each without an instruction in user
+            // mode, where interrupts are on. The idle thread has some, and the timer comes at once.
+            self.end_led_to = IDLE;
+            self.arm_before(now);
+            let Thread { status, value, .. } = self.threads[IDLE as usize];
+            return self.machine.switch(IDLE, status.into(), value);
+        }
         self.blocked(IDLE, now)
     }
 
@@ -133,7 +138,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.machine.reply(0, 0);
         }
         let record = &self.threads[other as usize];
-        if record.state == State::Free {
+        if !record.exists() {
             return self.refuse(Error::NotFound);
         }
         if other == IDLE || thread == IDLE || self.homes[other as usize] != domain {
@@ -181,7 +186,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Err(error) => self.refuse(error),
             Ok(other) => {
                 change(&mut self.ready, &mut self.threads, other);
-                self.settle(other, false);
+                self.mark_unsettled(other);
+                self.work(0, now);
                 self.finish(thread, 0, 0, now)
             }
         }
@@ -218,31 +224,46 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(priority as u8)
     }
 
-    /// Ends `thread`, which is not [`IDLE`], in whatever state it is.
-    pub(crate) fn end(&mut self, thread: ThreadIndex, now: u64) {
-        self.end_wait(thread, 0, now);
+    /// Ends `thread`, which is not [`IDLE`], in whatever state it is. From now on no handle names it, and
+    /// its domain may have another. The steps that this took.
+    pub(crate) fn end(&mut self, thread: ThreadIndex, now: u64) -> u32 {
         if self.threads[thread as usize].runnable() {
             self.ready.remove(&mut self.threads, thread);
         }
+        // The end of its wait does not make it ready.
+        self.threads[thread as usize].flags |= STOPPED;
+        let steps = self.end_wait(thread, 0, now);
         self.forget_fault(thread);
-        self.release_held(thread);
         let record = &mut self.threads[thread as usize];
-        let joiner = record.joiner;
-        record.state = State::Free;
+        record.state = State::Ending;
         record.flags = 0;
-        record.joiner = IDLE;
         record.generation = record.generation.wrapping_add(1);
-        if joiner != IDLE {
-            self.wake(joiner, 0, now);
-        }
         let home = self.homes[thread as usize];
         let account = &mut self.domains[home as usize];
         account.threads = account.threads.saturating_sub(1);
         if account.first == thread {
             account.first = IDLE;
             self.returned.set(home.into());
-            self.wake_supervisor(now);
+            self.add_alarm();
         }
+        self.add_ending(thread);
+        steps
+    }
+
+    /// Hands over a lock of a thread that has ended, or frees its number. The steps that this took.
+    pub(crate) fn end_further(&mut self, thread: ThreadIndex, now: u64) -> u32 {
+        if self.threads[thread as usize].held != NONE {
+            return self.release_one(thread);
+        }
+        self.ending.clear(thread.into());
+        self.unsettled.clear(thread.into());
+        let record = &mut self.threads[thread as usize];
+        record.state = State::Free;
+        let joiner = core::mem::replace(&mut record.joiner, IDLE);
         self.free_threads.set(thread.into());
+        if joiner == IDLE {
+            return 0;
+        }
+        self.wake(joiner, 0, now)
     }
 }

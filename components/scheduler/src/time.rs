@@ -1,15 +1,94 @@
 //! Yield, sleep, time limits, quanta.
 
-use crate::heap::{self, ByTimeLimit};
+use crate::heap::{self, Order};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::thread::{IDLE, State, TIMED, ThreadIndex};
+use crate::thread::{IDLE, Links, State, TIMED, Thread, ThreadIndex, Threads};
+use crate::work::PACE;
 use cairn_abi::Error;
 
-/// Most time limits that one timer interrupt ends. If more have passed, the timer interrupts again
-/// at once; device interrupts get their turn in between.
-pub const EXPIRE_MAXIMUM: usize = 4;
+/// By [`Thread::time_limit`]. A place begins with the class of a limit, so that the heap also tells the first
+/// limit of the most urgent class.
+pub(crate) struct ByTimeLimit;
+
+/// Bits of a class, with which a place begins.
+const CLASS_BITS: u32 = u8::BITS;
+
+impl Order for ByTimeLimit {
+    type Item = Thread;
+    const BITS: u32 = CLASS_BITS + ThreadIndex::BITS;
+
+    #[inline(always)]
+    fn key(thread: &Thread) -> u64 {
+        thread.time_limit
+    }
+    #[inline(always)]
+    fn place(index: u8, thread: &Thread) -> u64 {
+        u64::from_be_bytes([thread.limit_class, index, 0, 0, 0, 0, 0, 0])
+    }
+    #[inline(always)]
+    fn links(thread: &Thread) -> &Links {
+        &thread.timer
+    }
+    #[inline(always)]
+    fn links_mut(thread: &mut Thread) -> &mut Links {
+        &mut thread.timer
+    }
+}
+
+/// Of the limits that have passed, the first of the most urgent class; [`IDLE`]: none has.
+pub(crate) fn passed(threads: &Threads, root: ThreadIndex, now: u64) -> ThreadIndex {
+    let is_past =
+        |thread: ThreadIndex| thread != IDLE && threads[thread as usize].time_limit <= now;
+    let (mut class, mut at) = (u8::MAX, root);
+    for _ in 0..=CLASS_BITS {
+        if !is_past(at) {
+            break;
+        }
+        let record = &threads[at as usize];
+        class = class.min(record.limit_class);
+        let [left, right] = record.timer.below;
+        at = if is_past(left) { left } else { right };
+    }
+    // Along the way to that class keys grow, so the first of it that is met is the first to end.
+    at = root;
+    for depth in 0..=CLASS_BITS {
+        if !is_past(at) {
+            break;
+        }
+        let record = &threads[at as usize];
+        if record.limit_class == class {
+            return at;
+        }
+        at = record.timer.below[usize::from(class >> (CLASS_BITS - 1 - depth.min(7)) & 1)];
+    }
+    IDLE
+}
+
+/// The first limit of all classes more urgent than `class`; all ones: none.
+pub(crate) fn first_before(threads: &Threads, root: ThreadIndex, class: u8) -> u64 {
+    let (mut first, mut at) = (u64::MAX, root);
+    for depth in 0..CLASS_BITS {
+        if at == IDLE {
+            break;
+        }
+        let record = &threads[at as usize];
+        if record.limit_class < class {
+            return first.min(record.time_limit);
+        }
+        let [left, right] = record.timer.below;
+        at = if class >> (CLASS_BITS - 1 - depth) & 1 == 0 {
+            left
+        } else {
+            if left != IDLE {
+                first = first.min(threads[left as usize].time_limit);
+            }
+            right
+        };
+    }
+    first
+}
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Lets the other threads of the same priority run first.
@@ -47,20 +126,33 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.blocked(thread, now)
     }
 
-    /// The timer's interrupt, while `thread` ran: ends waits whose time limit has passed, and the
-    /// running thread's quantum. Returns to `thread` or switches; sets the timer.
+    /// The timer's interrupt, while `thread` ran: ends a wait whose time limit has passed, or does work that was
+    /// left, whichever may let the more urgent thread run; and ends the running thread's quantum. Returns to
+    /// `thread` or switches; sets the timer, which comes at once if there is more to do.
     pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
-        for _ in 0..EXPIRE_MAXIMUM {
-            let first = self.timers;
-            let limit = self.threads[first as usize].time_limit;
-            if first == IDLE || limit > now {
-                break;
+        let due = passed(&self.threads, self.timers, now);
+        let has_work = self.has_work();
+        let Thread { limit_class, time_limit, state, .. } = self.threads[due as usize];
+        let expires = due != IDLE && (!has_work || limit_class <= self.work_class);
+        let class = if expires { limit_class } else { self.work_class };
+        if (expires || has_work) && now < self.forced_at && self.outranks(self.ready.first(), class)
+        {
+            self.deferred = true;
+            self.deferred_class = class;
+            if self.forced_at == u64::MAX {
+                self.forced_at = now.saturating_add(self.configuration.quantum / PACE);
             }
-            let slept = self.threads[first as usize].state == State::Sleep;
-            let status = if slept { 0 } else { Error::TimedOut.status() as i8 };
-            self.end_wait(first, status, limit);
+        } else {
+            self.deferred = false;
+            self.forced_at = u64::MAX;
+            if expires {
+                let slept = state == State::Sleep;
+                let status = if slept { 0 } else { Error::TimedOut.status() as i8 };
+                self.end_wait(due, status, time_limit);
+            } else if has_work {
+                self.work(0, now);
+            }
         }
-        self.look_on(now);
         // Whoever ran, ran until now, even if another thread is first since a moment.
         self.account(thread, now);
         if self.next_tick != 0 && now >= self.next_tick {
@@ -76,6 +168,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.next_tick =
                 if shares { now.saturating_add(self.configuration.quantum) } else { 0 };
         }
+        self.settled = self.next_tick != 0 && !self.deferred;
         self.arm(now);
         self.finish(thread, 0, 0, now)
     }
@@ -85,6 +178,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let record = &mut self.threads[thread as usize];
         record.time_limit = deadline;
         record.flags |= TIMED;
+        let class = self.ready.class(self.ready.urgency(&self.threads, thread));
+        self.threads[thread as usize].limit_class = class;
         heap::insert::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
         self.arm_before(deadline);
     }
@@ -106,14 +201,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// interrupt, not a needless setting of the timer for each wait.
     fn arm(&mut self, now: u64) {
         let mut time = u64::MAX;
-        if self.timers != IDLE {
+        if self.deferred {
+            // Only what is more urgent than what is deferred comes in time.
+            time =
+                first_before(&self.threads, self.timers, self.deferred_class).min(self.forced_at);
+        } else if self.has_work() {
+            time = now;
+        } else if self.timers != IDLE {
             time = self.threads[self.timers as usize].time_limit;
         }
         if self.next_tick != 0 {
             time = time.min(self.next_tick);
-        }
-        if self.unseen.first().is_some() {
-            time = now;
         }
         self.armed = time;
         self.machine.set_timer(time);

@@ -1,0 +1,224 @@
+//! Work that an operation leaves for later, so that interrupts are never off for long.
+//!
+//! Four things can take as long as others make them: a priority that passes along a chain of owners, the locks of
+//! a thread that ends, the look at all stack queues that somebody waits for, and many time limits that end at once. They are
+//! done in *pieces* of constant length. An operation does pieces as long as it has taken few [steps](crate::heap); then
+//! the timer interrupts at once, and each of its interrupts does some more. Devices' interrupts come in between.
+//!
+//! **Who goes first.** Work has the [class](ReadyQueue::class) of the most urgent thread that it may let run. As long
+//! as a more urgent thread runs, work and passed time limits are *deferred*: they could not change who runs.
+//! They are taken up as soon as a less urgent thread is switched to, and one piece in each part ([`PACE`]) of a quantum in any case. So
+//! nobody holds up who is more urgent, and nobody is held up for ever by who is more urgent than his time limit, but
+//! waits for him.
+//!
+//! **What holds meanwhile.** Owners, waiters and chains are always true; late are only urgencies. A thread in
+//! `unsettled` may count with another urgency than is due, a lock in `stale` may lend another than its first
+//! waiter has, and everything else is right: each piece that changes an urgency marks whatever is derived from it. A
+//! change passes each of at most `CHAIN_MAXIMUM` owners in two pieces, so an inversion that is not yet seen lasts as
+//! many interrupts of the timer.
+
+use crate::heap;
+use crate::locks::{ByDonation, LockIndex};
+use crate::machine::Machine;
+use crate::ready::ReadyQueue;
+use crate::scheduler::Scheduler;
+use crate::thread::{IDLE, NONE, State, ThreadIndex};
+
+/// An operation begins no further piece when it has taken so many steps.
+pub const STEPS_MAXIMUM: u32 = 10;
+/// What a piece counts beside the steps that it takes.
+const PIECE: u32 = 4;
+/// In so many parts of a quantum, a piece of deferred work is done even if somebody more urgent runs.
+pub const PACE: u64 = 100;
+/// The class of work that is never deferred.
+const ALWAYS: u8 = 0;
+
+impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
+    /// Whether an operation left something.
+    pub(crate) fn has_work(&self) -> bool {
+        self.unsettled.first().is_some()
+            || self.stale.first().is_some()
+            || self.ending.first().is_some()
+            || self.unseen.first().is_some()
+            || self.alarm
+    }
+
+    /// There is work that may let a thread of this class run.
+    fn add_work(&mut self, class: u8) {
+        self.work_class = self.work_class.min(class);
+    }
+
+    /// Does work as long as an operation that took so many steps may go on; for the rest, the timer comes
+    /// at once.
+    pub(crate) fn work(&mut self, steps: u32, now: u64) {
+        let mut steps = steps;
+        while steps <= STEPS_MAXIMUM {
+            let Some(taken) = self.piece(now) else {
+                self.work_class = u8::MAX;
+                return;
+            };
+            steps += PIECE + taken;
+        }
+        if self.has_work() {
+            self.arm_before(now);
+        } else {
+            self.work_class = u8::MAX;
+        }
+    }
+
+    /// Does a piece of work; the steps that it took, `None` if there was nothing to do.
+    fn piece(&mut self, now: u64) -> Option<u32> {
+        if let Some(lock) = self.stale.first() {
+            return Some(self.renew_donation(lock as LockIndex));
+        }
+        if let Some(thread) = self.unsettled.first() {
+            return Some(self.settle(thread as ThreadIndex));
+        }
+        if let Some(thread) = self.ending.first() {
+            return Some(self.end_further(thread as ThreadIndex, now));
+        }
+        if self.alarm {
+            self.alarm = false;
+            return Some(self.wake_supervisor(now));
+        }
+        self.unseen.first()?;
+        Some(self.look_on(now))
+    }
+
+    /// True if whoever runs now goes before all work of this class.
+    pub(crate) fn outranks(&self, thread: ThreadIndex, class: u8) -> bool {
+        thread != IDLE && self.ready.class(self.ready.urgency(&self.threads, thread)) < class
+    }
+
+    /// Looks at `thread` later, if its urgency is not what is due.
+    pub(crate) fn mark_unsettled(&mut self, thread: ThreadIndex) {
+        let (due, counts) = (self.due_urgency(thread), self.ready.urgency(&self.threads, thread));
+        if thread == IDLE || due == counts {
+            return;
+        }
+        self.unsettled.set(thread.into());
+        // Whoever counts too much is in the way of all others.
+        let class = if due < counts { self.ready.class(due) } else { ALWAYS };
+        self.add_work(class);
+    }
+
+    /// Looks at what `lock` lends its owner later.
+    pub(crate) fn mark_stale(&mut self, lock: LockIndex) {
+        let Some(waiters) = self.lends(lock) else { return };
+        self.stale.set(lock.into());
+        let record = &self.locks[lock as usize];
+        let class = match waiters {
+            Some(urgency) if !record.lends || urgency < record.donation => {
+                self.ready.class(urgency)
+            }
+            // Whoever counts too much is in the way of all others.
+            _ => ALWAYS,
+        };
+        self.add_work(class);
+    }
+
+    /// What `lock` should lend, if that is not what it lends.
+    fn lends(&self, lock: LockIndex) -> Option<Option<u64>> {
+        let record = &self.locks[lock as usize];
+        let due = (record.waiters != IDLE && record.owner != IDLE)
+            .then(|| self.ready.urgency(&self.threads, record.waiters));
+        let lent = record.lends.then_some(record.donation);
+        (due != lent).then_some(due)
+    }
+
+    fn renew_donation(&mut self, lock: LockIndex) -> u32 {
+        self.stale.clear(lock.into());
+        let Some(due) = self.lends(lock) else { return 0 };
+        let owner = self.locks[lock as usize].owner;
+        let mut steps = self.take_back(lock);
+        if let Some(urgency) = due {
+            steps += self.lend(lock, urgency);
+        }
+        self.mark_unsettled(owner);
+        steps
+    }
+
+    /// `lock` lends its owner nothing from now on.
+    pub(crate) fn take_back(&mut self, lock: LockIndex) -> u32 {
+        let record = &mut self.locks[lock as usize];
+        if !record.lends {
+            return 0;
+        }
+        record.lends = false;
+        let root = &mut self.threads[record.owner as usize].contended;
+        heap::remove::<ByDonation>(&mut self.locks, root, lock)
+    }
+
+    /// `lock`, which lends nothing, lends its owner this urgency.
+    pub(crate) fn lend(&mut self, lock: LockIndex, urgency: u64) -> u32 {
+        let record = &mut self.locks[lock as usize];
+        record.lends = true;
+        record.donation = urgency;
+        let root = &mut self.threads[record.owner as usize].contended;
+        heap::insert::<ByDonation>(&mut self.locks, root, lock)
+    }
+
+    /// The urgency that should count for `thread`: the best of its own and of what its locks lend it.
+    pub(crate) fn due_urgency(&self, thread: ThreadIndex) -> u64 {
+        let own = self.ready.own_urgency(&self.threads, thread);
+        match self.threads[thread as usize].contended {
+            NONE => own,
+            lock => own.min(self.locks[lock as usize].donation),
+        }
+    }
+
+    /// Brings the urgency of `thread` up to date. Who counts less goes before its new equals, who counts more
+    /// behind them.
+    fn settle(&mut self, thread: ThreadIndex) -> u32 {
+        self.unsettled.clear(thread.into());
+        let (due, counts) = (self.due_urgency(thread), self.ready.urgency(&self.threads, thread));
+        if due == counts || !self.threads[thread as usize].exists() {
+            return 0;
+        }
+        let steps = self.set_urgency(thread, due, due > counts);
+        let record = &self.threads[thread as usize];
+        if record.state == State::Lock {
+            self.mark_stale(record.object as LockIndex);
+        }
+        steps
+    }
+
+    /// Brings the urgency of a thread that is in no queue up to date.
+    pub(crate) fn refresh_urgency(&mut self, thread: ThreadIndex) {
+        let urgency = self.due_urgency(thread);
+        self.ready.set_urgency(&mut self.threads, thread, urgency);
+    }
+
+    /// `thread`, which has ended, still holds locks.
+    pub(crate) fn add_ending(&mut self, thread: ThreadIndex) {
+        self.ending.set(thread.into());
+        self.add_work(self.ready.class(self.ready.urgency(&self.threads, thread)));
+    }
+
+    /// The supervisor has something to ask for.
+    pub(crate) fn add_alarm(&mut self) {
+        self.alarm = true;
+        self.add_work(ALWAYS);
+    }
+
+    /// All stack queues that threads wait for are to be looked at.
+    pub(crate) fn add_look_for_stacks(&mut self) {
+        self.unseen = self.waited;
+        // Which of them has an activation, and so who could run, is not known yet.
+        if self.unseen.first().is_some() {
+            self.add_work(ALWAYS);
+        }
+    }
+
+    /// A switch or a reply to `to` is more than that: work was deferred, or threads may have to take turns.
+    pub(crate) fn attend(&mut self, to: ThreadIndex, now: u64) {
+        if self.deferred && !self.outranks(to, self.deferred_class) {
+            self.deferred = false;
+            self.arm_before(now);
+        }
+        if self.next_tick == 0 && self.ready.shares(&self.threads) {
+            self.start_ticking(now);
+        }
+        self.settled = self.next_tick != 0 && !self.deferred;
+    }
+}
