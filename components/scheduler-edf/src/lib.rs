@@ -100,8 +100,9 @@ impl ReadyQueue for EarliestDeadline {
     }
 
     #[inline(always)]
-    fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) {
+    fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) -> bool {
         self.remove(threads, first);
+        false
     }
 
     fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64) {

@@ -97,6 +97,13 @@ pub(crate) struct Shares {
 impl Shares {
     pub(crate) const NONE: Shares = Shares { domains: [0; SHARES], counts: [0; SHARES], waits: 0 };
 
+    /// [`Shares::take`] for a thread that holds nothing.
+    fn take_first(&mut self, domain: u8) -> u8 {
+        self.domains[0] = domain;
+        self.counts[0] = 1;
+        0
+    }
+
     /// Takes a lock of `domain` into account; which share that is.
     fn take(&mut self, domain: u8) -> Result<u8, Error> {
         let mut chosen = SHARES;
@@ -217,7 +224,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if owner != IDLE {
             self.check_chain(thread, owner)?;
         }
-        let share = self.shares[thread as usize].take(of)?;
+        let share = match self.threads[thread as usize].held {
+            NO_LOCK => self.shares[thread as usize].take_first(of),
+            _ => self.shares[thread as usize].take(of)?,
+        };
         if owner == IDLE {
             self.give(index, thread, share);
             return Ok(None);

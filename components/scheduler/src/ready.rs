@@ -27,8 +27,9 @@ pub trait ReadyQueue {
     fn insert_front(&mut self, threads: &mut Threads, thread: ThreadIndex);
     /// `thread` is no longer ready.
     fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex);
-    /// `first`, which is the first thread and not [`IDLE`], is no longer ready.
-    fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex);
+    /// `first`, which is the first thread and not [`IDLE`], is no longer ready; true if the first thread is of
+    /// another class now, as far as the policy knows classes.
+    fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) -> bool;
     /// `first`, which is the first thread and not [`IDLE`], lets its equals go first.
     fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
     /// The first thread has used up its quantum.
@@ -178,7 +179,8 @@ impl ReadyQueue for FixedPriority {
 
     fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) {
         if thread == self.first {
-            return self.remove_first(threads, thread);
+            self.remove_first(threads, thread);
+            return;
         }
         let Thread { next, level, .. } = threads[thread as usize];
         unlink(threads, thread);
@@ -193,13 +195,15 @@ impl ReadyQueue for FixedPriority {
     }
 
     #[inline(always)]
-    fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) {
+    fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) -> bool {
         let next = threads[first as usize].next;
         if next == first {
             self.lift_first();
+            true
         } else {
             unlink(threads, first);
             self.first = next;
+            false
         }
     }
 

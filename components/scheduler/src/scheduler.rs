@@ -43,9 +43,9 @@ pub struct Scheduler<Q, M> {
     pub(crate) timers: ThreadIndex,
     /// First of the ring of threads whose fault the supervisor has not seen.
     pub(crate) faults: ThreadIndex,
-    /// Nothing has to be seen to at a switch: quanta are marked, and no work is deferred.
-    pub(crate) settled: bool,
-    /// Work of [`Scheduler::deferred_class`] waits until a less urgent thread is switched to.
+    /// Some operation left work.
+    pub(crate) left: bool,
+    /// Work or limits of [`Scheduler::deferred_class`] wait until a less urgent thread can run.
     pub(crate) deferred: bool,
     pub(crate) deferred_class: u8,
     /// The thread to which the last end of another one led.
@@ -101,7 +101,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             next_tick: 0,
             timers: IDLE,
             faults: IDLE,
-            settled: false,
+            left: false,
             deferred: false,
             deferred_class: 0,
             end_led_to: IDLE,
@@ -287,8 +287,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         now: u64,
     ) -> M::Outcome {
         self.account(from, now);
-        if !self.settled && (self.deferred || self.ready.shares(&self.threads)) {
-            return Self::switch_attending(to, status, value, now, self);
+        if self.next_tick == 0 && self.ready.shares(&self.threads) {
+            return Self::switch_ticking(to, status, value, now, self);
         }
         self.machine.switch(to, status.into(), value)
     }
@@ -297,14 +297,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     // Their parameters are where the common path has them anyway: first those of the portal.
     #[cold]
     #[inline(never)]
-    fn switch_attending(
+    fn switch_ticking(
         to: ThreadIndex,
         status: i8,
         value: u64,
         now: u64,
         scheduler: &mut Self,
     ) -> M::Outcome {
-        scheduler.attend(to, now);
+        scheduler.start_ticking(now);
         scheduler.machine.switch(to, status.into(), value)
     }
 
@@ -337,33 +337,43 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Ends an operation: the thread that called is first.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
-        if !self.settled && (self.deferred || self.ready.shares(&self.threads)) {
-            return self.reply_attending(status, value, now);
+        if self.next_tick == 0 && self.ready.shares(&self.threads) {
+            return self.reply_ticking(status, value, now);
         }
         self.machine.reply(status.into(), value)
     }
 
     #[cold]
     #[inline(never)]
-    fn reply_attending(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
-        self.attend(self.ready.first(), now);
+    fn reply_ticking(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
+        self.start_ticking(now);
         self.machine.reply(status.into(), value)
     }
 
-    /// The running thread, not [`IDLE`], begins to wait. The caller puts it into the object's queue.
+    /// The running thread, not [`IDLE`], begins to wait. The caller puts it into the object's queue. True if a
+    /// thread of another class is first now.
     #[inline(always)]
-    pub(crate) fn block(&mut self, thread: ThreadIndex, domain: u8, state: State, object: u16) {
+    pub(crate) fn block(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        state: State,
+        object: u16,
+    ) -> bool {
         debug_assert_eq!(thread, self.ready.first());
         let record = &mut self.threads[thread as usize];
         record.state = state;
         record.object = object;
         record.wait_domain = domain;
-        self.ready.remove_first(&mut self.threads, thread);
+        self.ready.remove_first(&mut self.threads, thread)
     }
 
     /// Ends an operation in which `thread` began to wait: the first thread goes on.
     #[inline(always)]
     pub(crate) fn blocked(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
+        if self.deferred {
+            self.take_up();
+        }
         let first = self.ready.first();
         self.switch(thread, first, now)
     }

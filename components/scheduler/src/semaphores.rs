@@ -121,10 +121,26 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.set_word(index, -1);
         self.roots[index as usize % SEMAPHORES] = thread;
-        self.block(thread, domain, State::Semaphore, index);
+        let lower = self.block(thread, domain, State::Semaphore, index);
         // It is alone in the heap already, and gets its key when another thread joins it there.
         debug_assert_eq!(self.threads[thread as usize].wait, Links::EMPTY);
-        self.blocked(thread, now)
+        if lower && self.deferred {
+            return Self::p_deferred(semaphore, thread, domain, now, self);
+        }
+        let first = self.ready.first();
+        self.switch(thread, first, now)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn p_deferred(
+        _semaphore: u64,
+        thread: ThreadIndex,
+        _domain: u8,
+        now: u64,
+        scheduler: &mut Self,
+    ) -> M::Outcome {
+        scheduler.blocked(thread, now)
     }
 
     #[inline(never)]

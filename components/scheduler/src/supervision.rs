@@ -42,6 +42,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.queue_fault(thread);
         }
         self.wake_supervisor(now);
+        if self.deferred {
+            self.take_up();
+        }
         self.finish(thread, 0, 0, now)
     }
 
@@ -76,6 +79,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.ready.remove(&mut self.threads, target);
         }
         self.threads[target as usize].flags |= STOPPED;
+        self.work(0, now);
         self.finish(thread, 0, 0, now)
     }
 

@@ -246,6 +246,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.returned.set(home.into());
             self.add_alarm();
         }
+        if self.threads[thread as usize].held == NONE {
+            // Its end is short.
+            return steps + self.end_further(thread, now);
+        }
         self.add_ending(thread);
         steps
     }

@@ -38,6 +38,7 @@ impl Order for ByTimeLimit {
 }
 
 /// Of the limits that have passed, the first of the most urgent class; [`IDLE`]: none has.
+#[inline(always)]
 pub(crate) fn passed(threads: &Threads, root: ThreadIndex, now: u64) -> ThreadIndex {
     let is_past =
         |thread: ThreadIndex| thread != IDLE && threads[thread as usize].time_limit <= now;
@@ -131,27 +132,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// `thread` or switches; sets the timer, which comes at once if there is more to do.
     pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         let due = passed(&self.threads, self.timers, now);
-        let has_work = self.has_work();
-        let Thread { limit_class, time_limit, state, .. } = self.threads[due as usize];
-        let expires = due != IDLE && (!has_work || limit_class <= self.work_class);
-        let class = if expires { limit_class } else { self.work_class };
-        if (expires || has_work) && now < self.forced_at && self.outranks(self.ready.first(), class)
-        {
-            self.deferred = true;
-            self.deferred_class = class;
-            if self.forced_at == u64::MAX {
-                self.forced_at = now.saturating_add(self.configuration.quantum / PACE);
-            }
+        if due != IDLE || self.left {
+            self.expire_or_work(due, now);
         } else {
             self.deferred = false;
-            self.forced_at = u64::MAX;
-            if expires {
-                let slept = state == State::Sleep;
-                let status = if slept { 0 } else { Error::TimedOut.status() as i8 };
-                self.end_wait(due, status, time_limit);
-            } else if has_work {
-                self.work(0, now);
-            }
         }
         // Whoever ran, ran until now, even if another thread is first since a moment.
         self.account(thread, now);
@@ -168,9 +152,33 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.next_tick =
                 if shares { now.saturating_add(self.configuration.quantum) } else { 0 };
         }
-        self.settled = self.next_tick != 0 && !self.deferred;
         self.arm(now);
         self.finish(thread, 0, 0, now)
+    }
+
+    /// Ends the wait of `due`, whose limit has passed, or does work, or neither, if somebody more urgent runs.
+    #[inline(always)]
+    fn expire_or_work(&mut self, due: ThreadIndex, now: u64) {
+        let Thread { limit_class, time_limit, state, .. } = self.threads[due as usize];
+        let expires = due != IDLE && (!self.left || limit_class <= self.work_class);
+        let class = if expires { limit_class } else { self.work_class };
+        if self.outranks(self.ready.first(), class) {
+            if !self.deferred || now < self.forced_at {
+                if !self.deferred {
+                    self.forced_at = now.saturating_add(self.configuration.quantum / PACE);
+                }
+                self.deferred = true;
+                self.deferred_class = class;
+                return;
+            }
+        }
+        self.deferred = false;
+        if expires {
+            let status = if state == State::Sleep { 0 } else { Error::TimedOut.status() as i8 };
+            self.end_wait(due, status, time_limit);
+        } else {
+            self.do_work(0, now);
+        }
     }
 
     /// When the wait of `thread` ends at the latest.
@@ -205,7 +213,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             // Only what is more urgent than what is deferred comes in time.
             time =
                 first_before(&self.threads, self.timers, self.deferred_class).min(self.forced_at);
-        } else if self.has_work() {
+        } else if self.left {
             time = now;
         } else if self.timers != IDLE {
             time = self.threads[self.timers as usize].time_limit;

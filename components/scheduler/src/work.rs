@@ -34,36 +34,42 @@ pub const PACE: u64 = 100;
 const ALWAYS: u8 = 0;
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
-    /// Whether an operation left something.
-    pub(crate) fn has_work(&self) -> bool {
-        self.unsettled.first().is_some()
-            || self.stale.first().is_some()
-            || self.ending.first().is_some()
-            || self.unseen.first().is_some()
-            || self.alarm
-    }
-
     /// There is work that may let a thread of this class run.
     fn add_work(&mut self, class: u8) {
+        self.left = true;
         self.work_class = self.work_class.min(class);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn has_work(&self) -> bool {
+        self.left
     }
 
     /// Does work as long as an operation that took so many steps may go on; for the rest, the timer comes
     /// at once.
+    #[inline(always)]
     pub(crate) fn work(&mut self, steps: u32, now: u64) {
+        if self.left {
+            self.do_work(steps, now);
+        }
+        if self.deferred {
+            self.take_up();
+        }
+    }
+
+    /// [`Scheduler::work`], if there is some.
+    #[inline(never)]
+    pub(crate) fn do_work(&mut self, steps: u32, now: u64) {
         let mut steps = steps;
         while steps <= STEPS_MAXIMUM {
             let Some(taken) = self.piece(now) else {
+                self.left = false;
                 self.work_class = u8::MAX;
                 return;
             };
             steps += PIECE + taken;
         }
-        if self.has_work() {
-            self.arm_before(now);
-        } else {
-            self.work_class = u8::MAX;
-        }
+        self.arm_before(now);
     }
 
     /// Does a piece of work; the steps that it took, `None` if there was nothing to do.
@@ -210,15 +216,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// A switch or a reply to `to` is more than that: work was deferred, or threads may have to take turns.
-    pub(crate) fn attend(&mut self, to: ThreadIndex, now: u64) {
-        if self.deferred && !self.outranks(to, self.deferred_class) {
+    /// A less urgent thread may run from now on: what was deferred is taken up again if that one does not go
+    /// before it.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn take_up(&mut self) {
+        if self.deferred && !self.outranks(self.ready.first(), self.deferred_class) {
             self.deferred = false;
-            self.arm_before(now);
+            // At once.
+            self.arm_before(0);
         }
-        if self.next_tick == 0 && self.ready.shares(&self.threads) {
-            self.start_ticking(now);
-        }
-        self.settled = self.next_tick != 0 && !self.deferred;
     }
 }
