@@ -102,23 +102,35 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// The running thread ends. Its locks go to their waiters, whoever waits for its end goes on.
+    #[inline(always)]
     pub fn exit(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         if thread == IDLE {
             return self.refuse(Error::NotAllowed);
         }
         self.account(thread, now);
-        let steps = self.end(thread, now);
+        // Whoever runs is first, unless the timer is just about to say so.
+        if self.ready.first() == thread {
+            self.ready.remove_first(&mut self.threads, thread);
+        } else {
+            self.ready.remove(&mut self.threads, thread);
+        }
+        let steps = self.leave(thread, now);
         self.work(steps, now);
         let first = self.ready.first();
         if core::mem::replace(&mut self.end_led_to, first) == thread && first != IDLE {
             // Threads of a dead domain end one after the other, each without an instruction in user
             // mode, where interrupts are on. The idle thread has some, and the timer comes at once.
-            self.end_led_to = IDLE;
-            self.arm_before(now);
-            let Thread { status, value, .. } = self.threads[IDLE as usize];
-            return self.machine.switch(IDLE, status.into(), value);
+            return self.switch_by_idle(now);
         }
-        self.blocked(IDLE, now)
+        self.switch(IDLE, first, now)
+    }
+
+    #[inline(never)]
+    fn switch_by_idle(&mut self, now: u64) -> M::Outcome {
+        self.end_led_to = IDLE;
+        self.arm_before(now);
+        let Thread { status, value, .. } = self.threads[IDLE as usize];
+        self.machine.switch(IDLE, status.into(), value)
     }
 
     /// Waits until the thread that `handle` names has ended. One thread can wait for another's end.
@@ -224,15 +236,20 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(priority as u8)
     }
 
-    /// Ends `thread`, which is not [`IDLE`], in whatever state it is. From now on no handle names it, and
-    /// its domain may have another. The steps that this took.
+    /// Ends `thread`, which is not [`IDLE`], in whatever state it is. The steps that this took.
     pub(crate) fn end(&mut self, thread: ThreadIndex, now: u64) -> u32 {
         if self.threads[thread as usize].runnable() {
             self.ready.remove(&mut self.threads, thread);
         }
         // The end of its wait does not make it ready.
         self.threads[thread as usize].flags |= STOPPED;
-        let steps = self.end_wait(thread, 0, now);
+        self.end_wait(thread, 0, now) + self.leave(thread, now)
+    }
+
+    /// `thread`, which is in no queue but perhaps that of faults, ends. From now on no handle names it, and its
+    /// domain may have another. The steps that this took.
+    #[inline(always)]
+    fn leave(&mut self, thread: ThreadIndex, now: u64) -> u32 {
         self.forget_fault(thread);
         let record = &mut self.threads[thread as usize];
         record.state = State::Ending;
@@ -247,11 +264,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.add_alarm();
         }
         if self.threads[thread as usize].held == NONE {
-            // Its end is short.
-            return steps + self.end_further(thread, now);
+            return self.leave_for_good(thread, now);
         }
         self.add_ending(thread);
-        steps
+        0
     }
 
     /// Hands over a lock of a thread that has ended, or frees its number. The steps that this took.
@@ -260,7 +276,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.release_one(thread);
         }
         self.ending.clear(thread.into());
-        self.unsettled.clear(thread.into());
+        self.leave_for_good(thread, now)
+    }
+
+    /// `thread`, which has ended, holds nothing any more: its number is free. The steps that this took.
+    #[inline(always)]
+    fn leave_for_good(&mut self, thread: ThreadIndex, now: u64) -> u32 {
         let record = &mut self.threads[thread as usize];
         record.state = State::Free;
         let joiner = core::mem::replace(&mut record.joiner, IDLE);

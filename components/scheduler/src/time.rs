@@ -40,6 +40,19 @@ impl Order for ByTimeLimit {
 /// Of the limits that have passed, the first of the most urgent class; [`IDLE`]: none has.
 #[inline(always)]
 pub(crate) fn passed(threads: &Threads, root: ThreadIndex, now: u64) -> ThreadIndex {
+    let record = &threads[root as usize];
+    if root == IDLE || record.time_limit > now {
+        return IDLE;
+    }
+    if record.timer == Links::EMPTY {
+        return root;
+    }
+    passed_among(threads, root, now)
+}
+
+/// [`passed`], of several.
+#[inline(never)]
+fn passed_among(threads: &Threads, root: ThreadIndex, now: u64) -> ThreadIndex {
     let is_past =
         |thread: ThreadIndex| thread != IDLE && threads[thread as usize].time_limit <= now;
     let (mut class, mut at) = (u8::MAX, root);
@@ -130,6 +143,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The timer's interrupt, while `thread` ran: ends a wait whose time limit has passed, or does work that was
     /// left, whichever may let the more urgent thread run; and ends the running thread's quantum. Returns to
     /// `thread` or switches; sets the timer, which comes at once if there is more to do.
+    #[inline(always)]
     pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         let due = passed(&self.threads, self.timers, now);
         if due != IDLE || self.left {
@@ -175,7 +189,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.deferred = false;
         if expires {
             let status = if state == State::Sleep { 0 } else { Error::TimedOut.status() as i8 };
-            self.end_wait(due, status, time_limit);
+            // What most limits end is a sleep, which has no queue.
+            if state == State::Sleep {
+                self.wake(due, status, time_limit);
+            } else {
+                self.end_wait(due, status, time_limit);
+            }
         } else {
             self.do_work(0, now);
         }

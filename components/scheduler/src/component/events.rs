@@ -1,10 +1,31 @@
 //! Where the nucleus enters. What an event leaves as a reply goes nowhere: the thread goes on from
 //! the trap frame that the event began with.
 
-use super::{Component, Server, domain, index, layout};
+use super::{Component, Core, Server, domain, index, layout};
+use crate::{ReadyQueue, ThreadIndex};
+use cairn::exclusive::Operation;
+use cairn::time::counter;
 use cairn::{Caller, CallerThread, Error};
 use cairn_abi::domain::{QUEUE_SIZE, stack_queue};
 use cairn_interfaces as interfaces;
+use core::convert::Infallible;
+
+struct Tick(ThreadIndex, u64);
+struct Exit(ThreadIndex, u64);
+
+impl<Q: ReadyQueue> Operation<Core<Q>> for Tick {
+    #[inline(always)]
+    fn run(self, core: &mut Core<Q>) -> Infallible {
+        core.tick(self.0, self.1)
+    }
+}
+
+impl<Q: ReadyQueue> Operation<Core<Q>> for Exit {
+    #[inline(always)]
+    fn run(self, core: &mut Core<Q>) -> Infallible {
+        core.exit(self.0, self.1)
+    }
+}
 
 impl<C: Component> interfaces::SchedulerEvents for Server<C> {
     fn boot(
@@ -28,7 +49,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         _value: u64,
         _domain: Caller,
     ) -> Result<(), Error> {
-        Self::operation(|core, now| core.exit(index(thread), now))
+        C::state().run(Exit(index(thread), counter()))
     }
 
     fn timer(
@@ -38,7 +59,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         _value: u64,
         _domain: Caller,
     ) -> Result<(), Error> {
-        Self::operation(|core, now| core.tick(index(thread), now))
+        C::state().run(Tick(index(thread), counter()))
     }
 
     fn software(
