@@ -71,7 +71,6 @@ impl ReadyQueue for EarliestDeadline {
         deadlines: [Deadline { period: 0, own: 0, counts: 0 }; 256],
     };
     const RELEASES: bool = true;
-    const STEPS: u32 = ThreadIndex::BITS;
 
     fn start(&mut self) {
         self.unit = 1;

@@ -61,20 +61,20 @@ fn side(place: u64, depth: u32) -> usize {
     (place << depth >> 63) as usize
 }
 
-/// Puts `item` into the heap that begins at `root`. The value is how many steps that took.
+/// Puts `item` into the heap that begins at `root`.
 #[inline(always)]
-pub fn insert<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) -> u32 {
+pub fn insert<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) {
     *O::links_mut(&mut items[item as usize]) = Links::EMPTY;
     if *root == NONE {
         *root = item;
-        return 0;
+    } else {
+        insert_below::<O>(items, root, item);
     }
-    insert_below::<O>(items, root, item)
 }
 
 /// [`insert`] into a heap that is not empty.
 #[inline(never)]
-fn insert_below<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) -> u32 {
+fn insert_below<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) {
     // `above` is where it belongs; `item` has to go below that.
     let (mut above, mut item) = (*root, item);
     if O::key(&items[item as usize]) < O::key(&items[above as usize]) {
@@ -89,7 +89,7 @@ fn insert_below<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8)
         if next == NONE {
             O::links_mut(&mut items[above as usize]).below[side] = item;
             *O::links_mut(&mut items[item as usize]) = Links::EMPTY;
-            return depth + 1;
+            return;
         }
         if key < O::key(&items[next as usize]) {
             // It takes the place of the next, which goes on down instead.
@@ -101,7 +101,6 @@ fn insert_below<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8)
         }
     }
     // Two items of one place: no order of this scheduler has them.
-    O::BITS
 }
 
 /// True if the heap that begins at `root` has more than one item.
@@ -111,24 +110,23 @@ pub fn has_several<O: Order>(items: &[O::Item; ITEMS], root: u8) -> bool {
 }
 
 /// Takes `item`, which is in the heap that begins at `root`, out of it. Its links are then
-/// [`Links::EMPTY`]. The value is how many steps that took.
+/// [`Links::EMPTY`].
 #[inline(always)]
-pub fn remove<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) -> u32 {
+pub fn remove<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) {
     // Alone: the commonest case.
     if *root == item && *O::links(&items[item as usize]) == Links::EMPTY {
         *root = NONE;
-        return 0;
+    } else {
+        remove_linked::<O>(items, root, item);
     }
-    remove_linked::<O>(items, root, item)
 }
 
 /// [`remove`] from a heap of several.
 #[inline(never)]
-fn remove_linked<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) -> u32 {
+fn remove_linked<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8) {
     if *root == item {
-        let (first, steps) = fill::<O>(items, item);
-        *root = first;
-        return steps;
+        *root = fill::<O>(items, item);
+        return;
     }
     let place = O::place(item, &items[item as usize]);
     let mut above = *root;
@@ -136,48 +134,43 @@ fn remove_linked<O: Order>(items: &mut [O::Item; ITEMS], root: &mut u8, item: u8
         let side = side(place, depth);
         let next = O::links(&items[above as usize]).below[side];
         if next == item {
-            let (rest, steps) = fill::<O>(items, item);
+            let rest = fill::<O>(items, item);
             O::links_mut(&mut items[above as usize]).below[side] = rest;
-            return depth + 1 + steps;
+            return;
         }
         above = next;
     }
     // It is not in this heap.
-    O::BITS
 }
 
 /// Makes one heap of what is below `item`, in its place, and empties its links: the smaller of two heads goes
-/// up, step by step. Returns the head and the number of steps.
+/// up, step by step. Returns the head.
 #[inline(always)]
-fn fill<O: Order>(items: &mut [O::Item; ITEMS], item: u8) -> (u8, u32) {
-    // What the vacant place has below it, and the record that is to go there.
+fn fill<O: Order>(items: &mut [O::Item; ITEMS], item: u8) -> u8 {
     let mut hole = core::mem::replace(O::links_mut(&mut items[item as usize]), Links::EMPTY);
-    let mut side = smaller::<O>(items, hole);
-    let mut next = hole.below[side];
-    let head = next;
-    let mut steps = 0;
-    while next != NONE {
-        let below = *O::links(&items[next as usize]);
-        let further = smaller::<O>(items, below);
-        hole.below[side] = below.below[further];
-        *O::links_mut(&mut items[next as usize]) = hole;
-        (hole, side, next) = (below, further, below.below[further]);
-        steps += 1;
+    let (head, mut side) = smaller::<O>(items, hole);
+    let mut up = head;
+    while up != NONE {
+        // It gets what the vacant place had below it, and leaves a vacant place itself.
+        let below = core::mem::replace(O::links_mut(&mut items[up as usize]), hole);
+        let (next, next_side) = smaller::<O>(items, below);
+        O::links_mut(&mut items[up as usize]).below[side] = next;
+        (hole, side, up) = (below, next_side, next);
     }
-    (head, steps)
+    head
 }
 
-/// The side on which the smaller key is, if anything is below.
+/// The smaller key of the two, and on which side it is.
 #[inline(always)]
-fn smaller<O: Order>(items: &[O::Item; ITEMS], links: Links) -> usize {
+fn smaller<O: Order>(items: &[O::Item; ITEMS], links: Links) -> (u8, usize) {
     let [left, right] = links.below;
     if left == NONE {
-        return 1;
+        return (right, 1);
     }
-    if right == NONE {
-        return 0;
+    if right != NONE && O::key(&items[right as usize]) < O::key(&items[left as usize]) {
+        return (right, 1);
     }
-    (O::key(&items[right as usize]) < O::key(&items[left as usize])) as usize
+    (left, 0)
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ pub use semaphores::{INITIAL_MAXIMUM, SEMAPHORES};
 pub use stacks::{LOOK_MAXIMUM, QUEUES};
 pub use supervision::{Fault, SCAN_MAXIMUM};
 pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
-pub use work::{PACE, STEPS_MAXIMUM};
+pub use work::{PACE, PIECES_MAXIMUM};
 
 #[cfg(test)]
 mod lock_tests;

@@ -17,6 +17,7 @@ use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::Life;
 use crate::thread::{IDLE, Links, State, ThreadIndex};
+use crate::work::Pieces;
 use cairn_abi::Error;
 use cairn_abi::semaphore::LOCKS_MAXIMUM;
 
@@ -185,9 +186,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// [`Error::Exhausted`]: it holds too many, of this domain or of all, or has too many ahead of it.
     pub fn lock(&mut self, thread: ThreadIndex, domain: u8, lock: u64, now: u64) -> M::Outcome {
         match self.lock_or_wait(thread, domain, lock) {
-            Ok(None) => self.machine.reply(0, 0),
-            Ok(Some(steps)) => {
-                self.work(steps, now);
+            Ok(true) => self.machine.reply(0, 0),
+            Ok(false) => {
+                self.work(Pieces::Light, now);
                 self.blocked(thread, now)
             }
             Err(error) => self.refuse(error),
@@ -203,19 +204,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE || self.locks[index as usize].owner != thread {
             return self.refuse(Error::NotAllowed);
         }
-        let steps = self.forget_held(index) + self.hand_over(index, 0);
+        self.forget_held(index);
+        self.hand_over(index, 0);
         self.mark_unsettled(thread);
-        self.work(steps, now);
+        self.work(Pieces::Light, now);
         self.finish(thread, 0, 0, now)
     }
 
-    /// `None` if `thread` has got it; if it waits now, the steps that this took.
-    fn lock_or_wait(
-        &mut self,
-        thread: ThreadIndex,
-        domain: u8,
-        lock: u64,
-    ) -> Result<Option<u32>, Error> {
+    /// True if `thread` has got it, false if it waits now.
+    fn lock_or_wait(&mut self, thread: ThreadIndex, domain: u8, lock: u64) -> Result<bool, Error> {
         let index = self.lock_index(lock)?;
         if thread == IDLE {
             return Err(Error::NotAllowed);
@@ -230,16 +227,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         };
         if owner == IDLE {
             self.give(index, thread, share);
-            return Ok(None);
+            return Ok(true);
         }
         self.shares[thread as usize].waits = share;
         self.block(thread, domain, State::Lock, index.into());
         let root = self.locks[index as usize].waiters;
         self.set_wait_key(thread, root);
         let root = &mut self.locks[index as usize].waiters;
-        let steps = heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
+        heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
         self.mark_stale(index);
-        Ok(Some(steps))
+        Ok(false)
     }
 
     fn lock_index(&self, lock: u64) -> Result<LockIndex, Error> {
@@ -280,9 +277,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.threads[thread as usize].held = lock;
     }
 
-    /// Takes `lock` out of what its owner holds; the steps that this took.
-    pub(crate) fn forget_held(&mut self, lock: LockIndex) -> u32 {
-        let steps = self.take_back(lock);
+    /// Takes `lock` out of what its owner holds.
+    pub(crate) fn forget_held(&mut self, lock: LockIndex) {
+        self.take_back(lock);
         let Lock { owner, next_held, previous_held, share, .. } = self.locks[lock as usize];
         if next_held != NO_LOCK {
             self.locks[next_held as usize].previous_held = previous_held;
@@ -293,46 +290,43 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.threads[owner as usize].held = next_held;
         }
         self.shares[owner as usize].give_back(share);
-        steps
     }
 
-    /// Gives a lock that its owner has left to the first waiter, which goes on with `status`; the
-    /// steps that this took.
-    fn hand_over(&mut self, lock: LockIndex, status: i8) -> u32 {
+    /// Gives a lock that its owner has left to the first waiter, which goes on with `status`.
+    fn hand_over(&mut self, lock: LockIndex, status: i8) {
         let root = &mut self.locks[lock as usize].waiters;
         let waiter = *root;
         if waiter == IDLE {
             self.locks[lock as usize].owner = IDLE;
-            return 0;
+            return;
         }
-        let mut steps = heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
+        heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
         let next = *root;
         let share = self.shares[waiter as usize].waits;
         self.give(lock, waiter, share);
         if next != IDLE {
             let urgency = self.ready.urgency(&self.threads, next);
-            steps += self.lend(lock, urgency);
+            self.lend(lock, urgency);
         }
         self.refresh_urgency(waiter);
         self.let_run(waiter, status);
-        steps
     }
 
-    /// Hands over one lock of a thread that has ended; the steps that this took.
-    pub(crate) fn release_one(&mut self, thread: ThreadIndex) -> u32 {
+    /// Hands over one lock of a thread that has ended.
+    pub(crate) fn release_one(&mut self, thread: ThreadIndex) {
         let lock = self.threads[thread as usize].held;
-        self.forget_held(lock) + self.hand_over(lock, OWNER_ENDED)
+        self.forget_held(lock);
+        self.hand_over(lock, OWNER_ENDED);
     }
 
-    /// `thread` no longer waits for `lock`, and has not got it; the steps that this took.
-    pub(crate) fn leave_lock(&mut self, thread: ThreadIndex, lock: LockIndex) -> u32 {
+    /// `thread` no longer waits for `lock`, and has not got it.
+    pub(crate) fn leave_lock(&mut self, thread: ThreadIndex, lock: LockIndex) {
         let root = &mut self.locks[lock as usize].waiters;
-        let steps = heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+        heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
         let shares = &mut self.shares[thread as usize];
         shares.give_back(shares.waits);
         // The owner may lose what it inherited.
         self.mark_stale(lock);
         self.refresh_urgency(thread);
-        steps
     }
 }

@@ -2,6 +2,7 @@
 
 extern crate std;
 use crate::testing::*;
+use crate::work::Pieces;
 use crate::*;
 use cairn_abi::Error;
 use core::sync::atomic::Ordering::Relaxed;
@@ -76,7 +77,7 @@ impl Pair {
             other => assert_eq!(other, reply(status, value)),
         }
         while self.s.has_work() {
-            self.s.work(0, self.now);
+            self.s.work(Pieces::Any, self.now);
         }
         if self.s.finish(on, 0, 0, self.now) != OK {
             self.set_result(on, 0, 0);
@@ -134,7 +135,12 @@ impl Pair {
                     let slept = m.thread(thread).wait == Some(Wait::Sleep);
                     m.end_wait(thread, if slept { 0 } else { Error::TimedOut.status() });
                 }
-                let outcome = s.tick(caller, now);
+                let mut outcome = s.tick(caller, now);
+                if s.expiring != IDLE {
+                    // It was found, and the timer comes at once.
+                    assert_eq!((outcome, s.machine.timer <= now), (OK, true));
+                    outcome = s.tick(caller, now);
+                }
                 self.expect(caller, 0, 0, outcome);
             }
             Step::P(semaphore) | Step::TimedP(semaphore, _) => {
@@ -339,7 +345,7 @@ impl Pair {
                 Outcome::Reply { .. } => caller,
             };
             while self.s.has_work() {
-                self.s.work(0, self.now);
+                self.s.work(Pieces::Any, self.now);
             }
             self.s.finish(on, 0, 0, self.now);
             if cursor == 0 {

@@ -14,8 +14,6 @@ pub trait ReadyQueue {
     const ZERO: Self;
     /// Whether [`ReadyQueue::release`] can change a thread's own urgency.
     const RELEASES: bool;
-    /// Most [steps](crate::heap) of a heap that inserting or removing a thread takes.
-    const STEPS: u32;
 
     /// Before anything else: the queue is empty.
     fn start(&mut self);
@@ -133,7 +131,6 @@ impl ReadyQueue for FixedPriority {
     const ZERO: FixedPriority =
         FixedPriority { first: IDLE, first_level: 0, heads: [IDLE; 256], levels: Bitmap::EMPTY };
     const RELEASES: bool = false;
-    const STEPS: u32 = 0;
 
     fn start(&mut self) {
         self.first_level = LEVEL_NONE;

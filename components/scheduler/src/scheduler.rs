@@ -74,6 +74,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) alarm: bool,
     /// The most urgent class of all work that was left since there was none.
     pub(crate) work_class: u8,
+    /// The thread whose wait the next interrupt of the timer ends, if its limit is still there.
+    pub(crate) expiring: ThreadIndex,
     /// When work that is deferred goes on all the same.
     pub(crate) forced_at: u64,
     pub(crate) domains: [Domain; DOMAINS_MAXIMUM],
@@ -111,6 +113,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             ending: Bitmap::EMPTY,
             alarm: false,
             work_class: 0,
+            expiring: IDLE,
             forced_at: 0,
             configuration: Configuration { quantum: 0, supervisor_semaphore: 0, threads: 0 },
             machine,
@@ -397,10 +400,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// `thread`, whose wait has ended and which is in no object's queue any more, can run. The event
-    /// that it waited for happened at `time`. The steps that it took.
-    pub(crate) fn wake(&mut self, thread: ThreadIndex, status: i8, time: u64) -> u32 {
+    /// that it waited for happened at `time`.
+    pub(crate) fn wake(&mut self, thread: ThreadIndex, status: i8, time: u64) {
         self.note_release(thread, time);
-        self.let_run(thread, status)
+        self.let_run(thread, status);
     }
 
     /// Tells the policy of an event that a thread in no queue waited for.
@@ -412,55 +415,51 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// [`Scheduler::wake`] after a wait that is no event for the policy, but only holds up. The steps
-    /// that it took.
-    pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) -> u32 {
+    /// [`Scheduler::wake`] after a wait that is no event for the policy, but only holds up.
+    pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) {
         self.threads[thread as usize].state = State::Ready;
         self.set_result(thread, status, 0);
-        let mut steps = Q::STEPS;
         if self.threads[thread as usize].flags & TIMED != 0 {
             self.threads[thread as usize].flags &= !TIMED;
-            steps += heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
+            heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
         }
         if self.threads[thread as usize].flags & STOPPED == 0 {
             self.ready.insert(&mut self.threads, thread);
         }
-        steps
     }
 
-    /// Ends the wait of `thread`, whatever it waits for, with `status`. The steps that it took.
-    pub(crate) fn end_wait(&mut self, thread: ThreadIndex, status: i8, now: u64) -> u32 {
+    /// Ends the wait of `thread`, whatever it waits for, with `status`.
+    pub(crate) fn end_wait(&mut self, thread: ThreadIndex, status: i8, now: u64) {
         let Thread { state, object, .. } = self.threads[thread as usize];
-        let mut steps = 0;
         match state {
-            State::Free | State::Ready | State::Ending => return 0,
+            State::Free | State::Ready | State::Ending => return,
             State::Sleep => {}
             State::Semaphore => {
                 let root = &mut self.roots[object as usize % SEMAPHORES];
-                steps = heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+                heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
                 let word = self.word(object);
                 self.set_word(object, word.wrapping_add(1));
             }
             State::Stack => {
                 let root = &mut self.queues[object as usize % QUEUES];
-                steps = heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+                heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
                 if *root == IDLE {
                     self.waited.clear(object.into());
                 }
                 self.count_queue_waiters(object, -1);
-                return steps + self.let_run(thread, status);
+                return self.let_run(thread, status);
             }
             State::Lock => {
-                steps = self.leave_lock(thread, object as LockIndex);
-                return steps + self.let_run(thread, status);
+                self.leave_lock(thread, object as LockIndex);
+                return self.let_run(thread, status);
             }
             State::Join => self.threads[object as usize % 256].joiner = IDLE,
         }
-        steps + self.wake(thread, status, now)
+        self.wake(thread, status, now);
     }
 
     /// The heap in which `thread` waits.
-    fn root_of(&mut self, thread: ThreadIndex) -> Option<&mut ThreadIndex> {
+    pub(crate) fn root_of(&mut self, thread: ThreadIndex) -> Option<&mut ThreadIndex> {
         let Thread { state, object, .. } = self.threads[thread as usize];
         match state {
             State::Semaphore => Some(&mut self.roots[object as usize % SEMAPHORES]),
@@ -470,8 +469,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Gives `thread` the urgency that counts, in whatever queue it is. The steps that it took.
-    pub(crate) fn set_urgency(&mut self, thread: ThreadIndex, urgency: u64, front: bool) -> u32 {
+    /// Gives `thread` the urgency that counts, in whatever queue it is.
+    pub(crate) fn set_urgency(&mut self, thread: ThreadIndex, urgency: u64, front: bool) {
         if self.threads[thread as usize].runnable() {
             self.ready.remove(&mut self.threads, thread);
             self.ready.set_urgency(&mut self.threads, thread, urgency);
@@ -480,20 +479,19 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             } else {
                 self.ready.insert(&mut self.threads, thread);
             }
-            return 2 * Q::STEPS;
+            return;
         }
         // The root is copied out and back because it lies in the same structure as the threads.
         let Some(mut root) = self.root_of(thread).map(|root| *root) else {
             self.ready.set_urgency(&mut self.threads, thread, urgency);
-            return 0;
+            return;
         };
-        let mut steps = heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
+        heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
         self.ready.set_urgency(&mut self.threads, thread, urgency);
         self.set_wait_key(thread, root);
-        steps += heap::insert::<ByWaitKey>(&mut self.threads, &mut root, thread);
+        heap::insert::<ByWaitKey>(&mut self.threads, &mut root, thread);
         if let Some(place) = self.root_of(thread) {
             *place = root;
         }
-        steps
     }
 }

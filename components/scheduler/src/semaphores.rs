@@ -230,7 +230,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         scheduler: &mut Self,
     ) -> M::Outcome {
         match scheduler.signal(semaphore, now) {
-            Ok(_) => scheduler.finish(thread, 0, 0, now),
+            Ok(()) => scheduler.finish(thread, 0, 0, now),
             Err(error) => scheduler.refuse(error),
         }
     }
@@ -280,17 +280,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(false)
     }
 
-    /// V without a decision who runs. The steps that it took.
-    pub(crate) fn signal(&mut self, semaphore: u64, now: u64) -> Result<u32, Error> {
+    /// V without a decision who runs.
+    pub(crate) fn signal(&mut self, semaphore: u64, now: u64) -> Result<(), Error> {
         let index = self.semaphore(semaphore)?;
         let word = self.word(index);
         self.set_word(index, word.wrapping_add(1));
         let root = &mut self.roots[index as usize % SEMAPHORES];
         let waiter = *root;
-        if waiter == IDLE {
-            return Ok(0);
+        if waiter != IDLE {
+            heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
+            self.wake(waiter, 0, now);
         }
-        let steps = heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
-        Ok(steps + self.wake(waiter, 0, now))
+        Ok(())
     }
 }

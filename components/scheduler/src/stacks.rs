@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, State, ThreadIndex};
+use crate::work::Pieces;
 use cairn_abi::Error;
 use cairn_abi::domain::QUEUES_MAXIMUM;
 use core::sync::atomic::Ordering::Relaxed;
@@ -13,7 +14,7 @@ use core::sync::atomic::Ordering::Relaxed;
 /// Most stack queues.
 pub const QUEUES: usize = QUEUES_MAXIMUM;
 /// Most stack queues that one piece of work looks at.
-pub const LOOK_MAXIMUM: u32 = 8;
+pub const LOOK_MAXIMUM: usize = 8;
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Waits until an activation of `queue` is free. The thread has not got it yet when it goes on: its
@@ -45,21 +46,20 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// one goes on.
     pub fn stacks_freed(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         self.add_look_for_stacks();
-        self.work(0, now);
+        self.work(Pieces::Any, now);
         self.finish(thread, 0, 0, now)
     }
 
-    /// Looks at the next queues, up to the first whose waiter can go on. The steps that it took.
-    pub(crate) fn look_on(&mut self, now: u64) -> u32 {
-        for looked in 0..LOOK_MAXIMUM {
-            let Some(queue) = self.unseen.first() else { return looked };
+    /// Looks at the next queues, up to the first whose waiter can go on.
+    pub(crate) fn look_on(&mut self, now: u64) {
+        for _ in 0..LOOK_MAXIMUM {
+            let Some(queue) = self.unseen.first() else { return };
             self.unseen.clear(queue);
             let waiter = self.queues[queue % QUEUES];
             if waiter != IDLE && self.machine.has_activation(queue as u16) {
-                return looked + self.end_wait(waiter, 0, now);
+                return self.end_wait(waiter, 0, now);
             }
         }
-        LOOK_MAXIMUM
     }
 
     pub(crate) fn count_queue_waiters(&mut self, queue: u16, change: i64) {

@@ -6,6 +6,7 @@ use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::{Life, SEMAPHORES};
 use crate::thread::{FAULT_QUEUED, Handle, IDLE, STOPPED, State, ThreadIndex};
+use crate::work::Pieces;
 use cairn_abi::Error;
 
 /// Most threads and objects that one step of [`Scheduler::reclaim`] looks at.
@@ -48,10 +49,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.finish(thread, 0, 0, now)
     }
 
-    /// There is something to ask for. The steps that this took.
-    pub(crate) fn wake_supervisor(&mut self, now: u64) -> u32 {
+    /// There is something to ask for.
+    pub(crate) fn wake_supervisor(&mut self, now: u64) {
         // Without that semaphore nobody learns of faults; there is nobody to tell that.
-        self.signal(self.configuration.supervisor_semaphore.into(), now).unwrap_or(0)
+        let _ = self.signal(self.configuration.supervisor_semaphore.into(), now);
     }
 
     /// The next thread that faulted and was not reported yet. It stays stopped.
@@ -79,7 +80,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.ready.remove(&mut self.threads, target);
         }
         self.threads[target as usize].flags |= STOPPED;
-        self.work(0, now);
+        self.work(Pieces::Light, now);
         self.finish(thread, 0, 0, now)
     }
 
@@ -107,8 +108,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Err(error) => return self.refuse(error),
         };
         let waits = self.threads[target as usize].state != State::Ready;
-        let steps = self.end_wait(target, Error::Cancelled.status() as i8, now);
-        self.work(steps, now);
+        self.end_wait(target, Error::Cancelled.status() as i8, now);
+        self.work(Pieces::Light, now);
         self.finish(thread, 0, waits.into(), now)
     }
 
@@ -129,10 +130,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn kill(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         match self.existing(target) {
             Ok(target) if target != thread => {
-                let steps = self.end(target, now);
+                self.end(target, now);
                 // It may have been on its way to an activation that another thread waits for.
                 self.add_look_for_stacks();
-                self.work(steps, now);
+                self.work(Pieces::Light, now);
                 self.finish(thread, 0, 0, now)
             }
             Ok(_) => self.refuse(Error::BadArgument),
@@ -149,7 +150,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::BadArgument);
         }
         let mut cursor = cursor;
-        let mut steps = 0;
         for _ in 0..SCAN_MAXIMUM {
             cursor = self.next_used(cursor);
             if cursor == SCAN_END {
@@ -162,15 +162,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             } else {
                 self.reclaim_lock((cursor - FIRST_LOCK) as u8, dead, now)
             };
-            if !matches!(step, Step::Again(_)) {
+            if step != Step::Again {
                 cursor += 1;
             }
-            if let Step::Done(taken) | Step::Again(taken) = step {
-                steps = taken;
+            if step != Step::Nothing {
                 break;
             }
         }
-        self.work(steps, now);
+        self.work(Pieces::Light, now);
         self.finish(thread, 0, if cursor == SCAN_END { 0 } else { cursor }, now)
     }
 
@@ -201,7 +200,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if !record.exists() || record.state == State::Ready || record.wait_domain != dead {
             return Step::Nothing;
         }
-        Step::Done(self.end_wait(thread, Error::Dead.status() as i8, now))
+        self.end_wait(thread, Error::Dead.status() as i8, now);
+        Step::Done
     }
 
     fn reclaim_semaphore(&mut self, index: u16, dead: u8, now: u64) -> Step {
@@ -215,16 +215,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         let waiter = self.roots[index as usize % SEMAPHORES];
         if waiter != IDLE {
-            return Step::Again(self.end_wait(waiter, Error::Dead.status() as i8, now));
+            self.end_wait(waiter, Error::Dead.status() as i8, now);
+            return Step::Again;
         }
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
         if record.fixed {
             record.life = Life::Alive;
             self.set_word(index, 0);
-            return Step::Done(0);
+            return Step::Done;
         }
         self.drop_semaphore(index);
-        Step::Done(0)
+        Step::Done
     }
 
     fn reclaim_lock(&mut self, index: u8, dead: u8, now: u64) -> Step {
@@ -236,15 +237,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let owner = record.owner;
         let waiter = record.waiters;
         if waiter != IDLE {
-            return Step::Again(self.end_wait(waiter, Error::Dead.status() as i8, now));
+            self.end_wait(waiter, Error::Dead.status() as i8, now);
+            return Step::Again;
         }
-        let mut steps = 0;
         if owner != IDLE {
-            steps = self.forget_held(index);
+            self.forget_held(index);
             self.mark_unsettled(owner);
         }
         self.drop_lock(index);
-        Step::Done(steps)
+        Step::Done
     }
 
     fn queue_fault(&mut self, thread: ThreadIndex) {
@@ -280,12 +281,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 }
 
 /// What a step of [`Scheduler::reclaim`] found.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
     /// Nothing of the dead domain: look at the next entry.
     Nothing,
-    /// It is done with this entry, after so many steps of heaps.
-    Done(u32),
+    /// It is done with this entry.
+    Done,
     /// There is more at this entry.
-    Again(u32),
+    Again,
 }

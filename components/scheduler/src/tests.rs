@@ -382,6 +382,8 @@ fn an_activation_is_not_lost_with_the_thread_that_was_woken_for_it() {
     assert_eq!(s.state(2), State::Stack);
     let first = handle(&s, 1);
     assert_eq!(s.kill(3, first, 1000), OK);
+    assert!(s.machine().timer <= 1000, "the timer comes at once");
+    s.tick(3, 1000);
     assert_eq!(s.state(2), State::Ready);
 }
 
@@ -469,6 +471,7 @@ fn the_end_of_a_first_thread_is_reported_once() {
     s.set_first_thread(1, 1);
     let faults = s.supervisor_semaphore();
     assert_eq!(s.exit(1, 0), switched(2, 0, 0));
+    assert_eq!(s.tick(2, 0), OK);
     assert_eq!(word(&s, faults), 1, "the supervisor is woken");
     assert_eq!((s.next_returned(), s.next_returned()), (Ok(1), Err(Error::NotFound)));
     let start = Start { entry: 0, stack: 0, argument: 0 };

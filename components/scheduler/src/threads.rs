@@ -5,6 +5,7 @@ use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::supervision::Fault;
 use crate::thread::{Handle, IDLE, NONE, STOPPED, State, Thread, ThreadIndex, Threads};
+use crate::work::Pieces;
 use cairn_abi::Error;
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -114,8 +115,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         } else {
             self.ready.remove(&mut self.threads, thread);
         }
-        let steps = self.leave(thread, now);
-        self.work(steps, now);
+        self.leave(thread, now);
+        self.work(Pieces::Light, now);
         let first = self.ready.first();
         if core::mem::replace(&mut self.end_led_to, first) == thread && first != IDLE {
             // Threads of a dead domain end one after the other, each without an instruction in user
@@ -199,7 +200,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Ok(other) => {
                 change(&mut self.ready, &mut self.threads, other);
                 self.mark_unsettled(other);
-                self.work(0, now);
+                self.work(Pieces::Any, now);
                 self.finish(thread, 0, 0, now)
             }
         }
@@ -236,20 +237,21 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(priority as u8)
     }
 
-    /// Ends `thread`, which is not [`IDLE`], in whatever state it is. The steps that this took.
-    pub(crate) fn end(&mut self, thread: ThreadIndex, now: u64) -> u32 {
+    /// Ends `thread`, which is not [`IDLE`], in whatever state it is.
+    pub(crate) fn end(&mut self, thread: ThreadIndex, now: u64) {
         if self.threads[thread as usize].runnable() {
             self.ready.remove(&mut self.threads, thread);
         }
         // The end of its wait does not make it ready.
         self.threads[thread as usize].flags |= STOPPED;
-        self.end_wait(thread, 0, now) + self.leave(thread, now)
+        self.end_wait(thread, 0, now);
+        self.leave(thread, now);
     }
 
     /// `thread`, which is in no queue but perhaps that of faults, ends. From now on no handle names it, and its
-    /// domain may have another. The steps that this took.
+    /// domain may have another.
     #[inline(always)]
-    fn leave(&mut self, thread: ThreadIndex, now: u64) -> u32 {
+    fn leave(&mut self, thread: ThreadIndex, now: u64) {
         self.forget_fault(thread);
         let record = &mut self.threads[thread as usize];
         record.state = State::Ending;
@@ -267,11 +269,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.leave_for_good(thread, now);
         }
         self.add_ending(thread);
-        0
     }
 
-    /// Hands over a lock of a thread that has ended, or frees its number. The steps that this took.
-    pub(crate) fn end_further(&mut self, thread: ThreadIndex, now: u64) -> u32 {
+    /// Hands over a lock of a thread that has ended, or frees its number.
+    pub(crate) fn end_further(&mut self, thread: ThreadIndex, now: u64) {
         if self.threads[thread as usize].held != NONE {
             return self.release_one(thread);
         }
@@ -279,16 +280,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.leave_for_good(thread, now)
     }
 
-    /// `thread`, which has ended, holds nothing any more: its number is free. The steps that this took.
+    /// `thread`, which has ended, holds nothing any more: its number is free.
     #[inline(always)]
-    fn leave_for_good(&mut self, thread: ThreadIndex, now: u64) -> u32 {
+    fn leave_for_good(&mut self, thread: ThreadIndex, now: u64) {
         let record = &mut self.threads[thread as usize];
         record.state = State::Free;
         let joiner = core::mem::replace(&mut record.joiner, IDLE);
         self.free_threads.set(thread.into());
-        if joiner == IDLE {
-            return 0;
+        if joiner != IDLE {
+            self.wake(joiner, 0, now);
         }
-        self.wake(joiner, 0, now)
     }
 }

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, Links, State, TIMED, Thread, ThreadIndex, Threads};
-use crate::work::PACE;
+use crate::work::{PACE, Pieces};
 use cairn_abi::Error;
 
 /// By [`Thread::time_limit`]. A place begins with the class of a limit, so that the heap also tells the first
@@ -145,7 +145,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// `thread` or switches; sets the timer, which comes at once if there is more to do.
     #[inline(always)]
     pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
-        let due = passed(&self.threads, self.timers, now);
+        let due = self.due(now);
         if due != IDLE || self.left {
             self.expire_or_work(due, now);
         } else {
@@ -170,6 +170,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.finish(thread, 0, 0, now)
     }
 
+    /// The thread whose time limit is to end next; [`IDLE`]: none has passed.
+    #[inline(always)]
+    fn due(&self, now: u64) -> ThreadIndex {
+        let record = &self.threads[self.expiring as usize];
+        if self.expiring != IDLE && record.flags & TIMED != 0 && record.time_limit <= now {
+            return self.expiring;
+        }
+        passed(&self.threads, self.timers, now)
+    }
+
     /// Ends the wait of `due`, whose limit has passed, or does work, or neither, if somebody more urgent runs.
     #[inline(always)]
     fn expire_or_work(&mut self, due: ThreadIndex, now: u64) {
@@ -189,14 +199,19 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.deferred = false;
         if expires {
             let status = if state == State::Sleep { 0 } else { Error::TimedOut.status() as i8 };
-            // What most limits end is a sleep, which has no queue.
             if state == State::Sleep {
                 self.wake(due, status, time_limit);
+            } else if self.expiring != due
+                && self.threads[self.timers as usize].timer != Links::EMPTY
+            {
+                // To look for it was long enough. The timer comes back at once.
+                self.expiring = due;
             } else {
+                self.expiring = IDLE;
                 self.end_wait(due, status, time_limit);
             }
         } else {
-            self.do_work(0, now);
+            self.do_work(Pieces::Any, now);
         }
     }
 

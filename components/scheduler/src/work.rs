@@ -1,9 +1,10 @@
 //! Work that an operation leaves for later, so that interrupts are never off for long.
 //!
 //! Four things can take as long as others make them: a priority that passes along a chain of owners, the locks of
-//! a thread that ends, the look at all stack queues that somebody waits for, and many time limits that end at once. They are
-//! done in *pieces* of constant length. An operation does pieces as long as it has taken few [steps](crate::heap); then
-//! the timer interrupts at once, and each of its interrupts does some more. Devices' interrupts come in between.
+//! a thread that ends, the look at all stack queues that somebody waits for, and many time limits that end at once. They
+//! are done in *pieces* of constant length. A *light* piece moves nothing in a heap of several; an operation does up to
+//! three of these. For the others the timer interrupts at once, and each of its interrupts does one, and then light
+//! ones. Devices' interrupts come in between.
 //!
 //! **Who goes first.** Work has the [class](ReadyQueue::class) of the most urgent thread that it may let run. As long
 //! as a more urgent thread runs, work and passed time limits are *deferred*: they could not change who runs.
@@ -17,21 +18,38 @@
 //! change passes each of at most `CHAIN_MAXIMUM` owners in two pieces, so an inversion that is not yet seen lasts as
 //! many interrupts of the timer.
 
-use crate::heap;
+use crate::heap::{self, ByWaitKey};
 use crate::locks::{ByDonation, LockIndex};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, NONE, State, ThreadIndex};
 
-/// An operation begins no further piece when it has taken so many steps.
-pub const STEPS_MAXIMUM: u32 = 10;
-/// What a piece counts beside the steps that it takes.
-const PIECE: u32 = 4;
+/// Most pieces that one operation does.
+pub const PIECES_MAXIMUM: usize = 3;
 /// In so many parts of a quantum, a piece of deferred work is done even if somebody more urgent runs.
 pub const PACE: u64 = 100;
 /// The class of work that is never deferred.
 const ALWAYS: u8 = 0;
+
+/// Which pieces of work an operation still has time for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pieces {
+    /// Light ones.
+    Light,
+    /// First any, then light ones.
+    Any,
+}
+
+/// What became of a piece.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Piece {
+    Done,
+    /// It takes too long for now.
+    Heavy,
+    /// There is nothing to do.
+    Nothing,
+}
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// There is work that may let a thread of this class run.
@@ -45,12 +63,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.left
     }
 
-    /// Does work as long as an operation that took so many steps may go on; for the rest, the timer comes
-    /// at once.
+    /// Does some of the work that was left; for the rest, the timer comes at once.
     #[inline(always)]
-    pub(crate) fn work(&mut self, steps: u32, now: u64) {
+    pub(crate) fn work(&mut self, pieces: Pieces, now: u64) {
         if self.left {
-            self.do_work(steps, now);
+            self.do_work(pieces, now);
         }
         if self.deferred {
             self.take_up();
@@ -59,36 +76,73 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// [`Scheduler::work`], if there is some.
     #[inline(never)]
-    pub(crate) fn do_work(&mut self, steps: u32, now: u64) {
-        let mut steps = steps;
-        while steps <= STEPS_MAXIMUM {
-            let Some(taken) = self.piece(now) else {
-                self.left = false;
-                self.work_class = u8::MAX;
-                return;
-            };
-            steps += PIECE + taken;
+    pub(crate) fn do_work(&mut self, pieces: Pieces, now: u64) {
+        let mut pieces = pieces;
+        for _ in 0..PIECES_MAXIMUM {
+            match self.piece(pieces, now) {
+                Piece::Done => pieces = Pieces::Light,
+                Piece::Heavy => break,
+                Piece::Nothing => {
+                    self.left = false;
+                    self.work_class = u8::MAX;
+                    return;
+                }
+            }
         }
         self.arm_before(now);
     }
 
-    /// Does a piece of work; the steps that it took, `None` if there was nothing to do.
-    fn piece(&mut self, now: u64) -> Option<u32> {
+    /// Does a piece of work.
+    #[inline(always)]
+    fn piece(&mut self, pieces: Pieces, now: u64) -> Piece {
+        let light = pieces == Pieces::Light;
         if let Some(lock) = self.stale.first() {
-            return Some(self.renew_donation(lock as LockIndex));
+            let lock = lock as LockIndex;
+            if light && self.is_among_several(lock) {
+                return Piece::Heavy;
+            }
+            self.renew_donation(lock);
+        } else if let Some(thread) = self.unsettled.first() {
+            let thread = thread as ThreadIndex;
+            if light && self.waits_with_others(thread) {
+                return Piece::Heavy;
+            }
+            self.settle(thread);
+        } else if self.ending.first().is_none() && self.unseen.first().is_none() && !self.alarm {
+            return Piece::Nothing;
+        } else if light {
+            return Piece::Heavy;
+        } else {
+            self.long_piece(now);
         }
-        if let Some(thread) = self.unsettled.first() {
-            return Some(self.settle(thread as ThreadIndex));
-        }
+        Piece::Done
+    }
+
+    #[inline(never)]
+    fn long_piece(&mut self, now: u64) {
         if let Some(thread) = self.ending.first() {
-            return Some(self.end_further(thread as ThreadIndex, now));
-        }
-        if self.alarm {
+            self.end_further(thread as ThreadIndex, now);
+        } else if self.alarm {
             self.alarm = false;
-            return Some(self.wake_supervisor(now));
+            self.wake_supervisor(now);
+        } else {
+            self.look_on(now);
         }
-        self.unseen.first()?;
-        Some(self.look_on(now))
+    }
+
+    /// Whether another lock lends the owner of `lock` something, too.
+    fn is_among_several(&self, lock: LockIndex) -> bool {
+        let root = self.threads[self.locks[lock as usize].owner as usize].contended;
+        root != NONE && (root != lock || heap::has_several::<ByDonation>(&self.locks, root))
+    }
+
+    /// Whether a change of the urgency of `thread` moves it in a heap of several.
+    fn waits_with_others(&mut self, thread: ThreadIndex) -> bool {
+        if Q::RELEASES && self.threads[thread as usize].runnable() {
+            return true;
+        }
+        let root = self.root_of(thread).map_or(IDLE, |root| *root);
+        root != IDLE && heap::has_several::<ByWaitKey>(&self.threads, root)
     }
 
     /// True if whoever runs now goes before all work of this class.
@@ -132,36 +186,35 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         (due != lent).then_some(due)
     }
 
-    fn renew_donation(&mut self, lock: LockIndex) -> u32 {
+    fn renew_donation(&mut self, lock: LockIndex) {
         self.stale.clear(lock.into());
-        let Some(due) = self.lends(lock) else { return 0 };
+        let Some(due) = self.lends(lock) else { return };
         let owner = self.locks[lock as usize].owner;
-        let mut steps = self.take_back(lock);
+        self.take_back(lock);
         if let Some(urgency) = due {
-            steps += self.lend(lock, urgency);
+            self.lend(lock, urgency);
         }
         self.mark_unsettled(owner);
-        steps
     }
 
     /// `lock` lends its owner nothing from now on.
-    pub(crate) fn take_back(&mut self, lock: LockIndex) -> u32 {
+    pub(crate) fn take_back(&mut self, lock: LockIndex) {
         let record = &mut self.locks[lock as usize];
         if !record.lends {
-            return 0;
+            return;
         }
         record.lends = false;
         let root = &mut self.threads[record.owner as usize].contended;
-        heap::remove::<ByDonation>(&mut self.locks, root, lock)
+        heap::remove::<ByDonation>(&mut self.locks, root, lock);
     }
 
     /// `lock`, which lends nothing, lends its owner this urgency.
-    pub(crate) fn lend(&mut self, lock: LockIndex, urgency: u64) -> u32 {
+    pub(crate) fn lend(&mut self, lock: LockIndex, urgency: u64) {
         let record = &mut self.locks[lock as usize];
         record.lends = true;
         record.donation = urgency;
         let root = &mut self.threads[record.owner as usize].contended;
-        heap::insert::<ByDonation>(&mut self.locks, root, lock)
+        heap::insert::<ByDonation>(&mut self.locks, root, lock);
     }
 
     /// The urgency that should count for `thread`: the best of its own and of what its locks lend it.
@@ -175,18 +228,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Brings the urgency of `thread` up to date. Who counts less goes before its new equals, who counts more
     /// behind them.
-    fn settle(&mut self, thread: ThreadIndex) -> u32 {
+    fn settle(&mut self, thread: ThreadIndex) {
         self.unsettled.clear(thread.into());
         let (due, counts) = (self.due_urgency(thread), self.ready.urgency(&self.threads, thread));
         if due == counts || !self.threads[thread as usize].exists() {
-            return 0;
+            return;
         }
-        let steps = self.set_urgency(thread, due, due > counts);
+        self.set_urgency(thread, due, due > counts);
         let record = &self.threads[thread as usize];
         if record.state == State::Lock {
             self.mark_stale(record.object as LockIndex);
         }
-        steps
     }
 
     /// Brings the urgency of a thread that is in no queue up to date.
