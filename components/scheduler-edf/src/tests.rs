@@ -139,6 +139,9 @@ fn an_owner_inherits_the_deadline() {
     s.tick(3, 100);
     assert_eq!(s.running(), 3);
     s.lock(3, 1, lock, 110);
+    // The timer passes the deadline on, at once.
+    assert_eq!(s.machine().timer, 110);
+    s.tick(2, 110);
     assert_eq!(s.running(), 1, "before thread 2, whose deadline is earlier");
     s.unlock(1, lock, 120);
     assert_eq!(s.running(), 3);

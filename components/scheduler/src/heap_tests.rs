@@ -1,6 +1,6 @@
 use super::*;
 use crate::thread::{IDLE, Threads};
-use crate::time::{ByTimeLimit, first_before, passed};
+use crate::time::{ByTimeLimit, ROUGHLY, first_before, passed};
 use proptest::prelude::*;
 extern crate std;
 use std::{boxed::Box, vec::Vec};
@@ -60,8 +60,8 @@ proptest! {
         let mut model: Vec<(u8, u64, ThreadIndex)> = Vec::new();
         for (thread, class, limit, now, before) in steps {
             // Classes from all over, and neighbours.
-            let spread = |class: u8| [0, 1, 2, 127, 128, 254, 255][class as usize];
-            let (class, before) = (spread(class), spread(before));
+            let spread = |class: u8| [0, 16, 32, 127, 128, 224, 255][class as usize];
+            let (class, before) = (spread(class) & ROUGHLY, spread(before) & ROUGHLY);
             if let Some(place) = model.iter().position(|entry| entry.2 == thread) {
                 model.remove(place);
                 remove::<ByTimeLimit>(&mut threads, &mut root, thread);

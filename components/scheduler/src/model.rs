@@ -3,6 +3,7 @@
 
 extern crate std;
 use crate::testing::SUPERVISOR_SEMAPHORE;
+use crate::time::ROUGHLY;
 use crate::*;
 use cairn_abi::Error;
 use proptest::prelude::*;
@@ -86,7 +87,7 @@ impl Model {
         let arrival = self.arrive();
         let record = self.thread(thread);
         (record.wait, record.domain) = (Some(wait), domain);
-        record.limit = limit.map(|limit| (record.level, limit));
+        record.limit = limit.map(|limit| (record.level & ROUGHLY, limit));
         record.arrival = arrival;
     }
 

@@ -9,7 +9,9 @@ use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::QUEUES;
 use crate::supervision::Fault;
-use crate::thread::{Handle, IDLE, Links, STOPPED, State, TIMED, Thread, ThreadIndex, Threads};
+use crate::thread::{
+    EXPIRED, Handle, IDLE, Links, STOPPED, State, TIMED, Thread, ThreadIndex, Threads,
+};
 use crate::time::ByTimeLimit;
 use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
@@ -74,7 +76,7 @@ pub struct Scheduler<Q, M> {
     pub(crate) alarm: bool,
     /// The most urgent class of all work that was left since there was none.
     pub(crate) work_class: u8,
-    /// The thread whose wait the next interrupt of the timer ends, if its limit is still there.
+    /// The thread whose wait the next interrupt of the timer ends, if it is [`EXPIRED`] then.
     pub(crate) expiring: ThreadIndex,
     /// When work that is deferred goes on all the same.
     pub(crate) forced_at: u64,
@@ -419,9 +421,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) {
         self.threads[thread as usize].state = State::Ready;
         self.set_result(thread, status, 0);
-        if self.threads[thread as usize].flags & TIMED != 0 {
-            self.threads[thread as usize].flags &= !TIMED;
-            heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
+        let flags = self.threads[thread as usize].flags;
+        if flags & (TIMED | EXPIRED) != 0 {
+            self.threads[thread as usize].flags = flags & !(TIMED | EXPIRED);
+            if flags & TIMED != 0 {
+                heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
+            }
         }
         if self.threads[thread as usize].flags & STOPPED == 0 {
             self.ready.insert(&mut self.threads, thread);

@@ -50,7 +50,7 @@ fn sleepers_wake_in_order_and_the_timer_follows() {
 
 #[test]
 fn one_tick_ends_one_wait_and_the_next_comes_at_once() {
-    let mut s = scheduler(&[100, 101, 102, 103]);
+    let mut s = scheduler(&[100, 120, 140, 160]);
     for thread in [4, 3, 2, 1] {
         s.sleep_until(thread, 1, 100 + u64::from(thread), 0);
     }
@@ -193,8 +193,15 @@ fn timed_p_ends_at_its_limit() {
     assert_eq!(s.timed_p(1, 1, 0, 5, 5), OK);
     assert_eq!(s.timed_p(1, 1, 0, 100, 5), switched(IDLE, 0, 0));
     assert_eq!(word(&s, 0), -1);
+    // The limit is taken out first; then the wait ends.
+    assert_eq!((s.tick(IDLE, 100), s.machine().timer), (OK, 100));
     assert_eq!(s.tick(IDLE, 100), switched(1, Error::TimedOut.status(), 0));
     assert_eq!(word(&s, 0), 0);
+    // What comes between the two ends the wait well.
+    s.timed_p(1, 1, 0, 120, 100);
+    s.tick(IDLE, 120);
+    assert_eq!(s.v(IDLE, 0, 120), switched(1, 0, 0));
+    assert_eq!((s.tick(1, 120), s.machine().timer), (OK, u64::MAX));
     // A V in time takes the limit back.
     s.timed_p(1, 1, 0, 200, 100);
     assert_eq!(s.v(IDLE, 0, 150), switched(1, 0, 0));

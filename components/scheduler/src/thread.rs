@@ -50,6 +50,8 @@ impl State {
 pub(crate) const TIMED: u8 = 1;
 /// Flag: the thread may not run, even if ready.
 pub(crate) const STOPPED: u8 = 2;
+/// Flag: its time limit has passed, and the end of its wait is the next thing that the timer does.
+pub(crate) const EXPIRED: u8 = 8;
 /// Flag: the thread is in the queue of faults.
 pub(crate) const FAULT_QUEUED: u8 = 4;
 
@@ -103,7 +105,7 @@ pub struct Thread {
     pub(crate) generation: u32,
     /// Root of the heap of those of its locks for which others wait.
     pub(crate) contended: u8,
-    /// How urgent the end of its time limit is: [`crate::ReadyQueue::class`] when the limit began.
+    /// How urgent the end of its time limit is: roughly [`crate::ReadyQueue::class`] when the limit began.
     pub(crate) limit_class: u8,
 }
 

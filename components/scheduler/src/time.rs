@@ -4,16 +4,18 @@ use crate::heap::{self, Order};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::thread::{IDLE, Links, State, TIMED, Thread, ThreadIndex, Threads};
+use crate::thread::{EXPIRED, IDLE, Links, State, TIMED, Thread, ThreadIndex, Threads};
 use crate::work::{PACE, Pieces};
 use cairn_abi::Error;
 
-/// By [`Thread::time_limit`]. A place begins with the class of a limit, so that the heap also tells the first
+/// By [`Thread::time_limit`]. A place begins with the rough class of a limit, so that the heap also tells the first
 /// limit of the most urgent class.
 pub(crate) struct ByTimeLimit;
 
-/// Bits of a class, with which a place begins.
-const CLASS_BITS: u32 = u8::BITS;
+/// Bits of the class with which a place begins. Each one more is a step more in many operations.
+const CLASS_BITS: u32 = 4;
+/// The bits of a class that count here.
+pub(crate) const ROUGHLY: u8 = !(u8::MAX >> CLASS_BITS);
 
 impl Order for ByTimeLimit {
     type Item = Thread;
@@ -25,7 +27,8 @@ impl Order for ByTimeLimit {
     }
     #[inline(always)]
     fn place(index: u8, thread: &Thread) -> u64 {
-        u64::from_be_bytes([thread.limit_class, index, 0, 0, 0, 0, 0, 0])
+        u64::from(thread.limit_class) << (u64::BITS - u8::BITS)
+            | u64::from(index) << (u64::BITS - Self::BITS)
     }
     #[inline(always)]
     fn links(thread: &Thread) -> &Links {
@@ -55,29 +58,21 @@ pub(crate) fn passed(threads: &Threads, root: ThreadIndex, now: u64) -> ThreadIn
 fn passed_among(threads: &Threads, root: ThreadIndex, now: u64) -> ThreadIndex {
     let is_past =
         |thread: ThreadIndex| thread != IDLE && threads[thread as usize].time_limit <= now;
-    let (mut class, mut at) = (u8::MAX, root);
+    // The way leads to the most urgent class with a limit that has passed. Keys grow along it, so the first
+    // of that class that is met is the first to end.
+    let (mut first, mut at) = (root, root);
     for _ in 0..=CLASS_BITS {
         if !is_past(at) {
             break;
         }
         let record = &threads[at as usize];
-        class = class.min(record.limit_class);
+        if record.limit_class < threads[first as usize].limit_class {
+            first = at;
+        }
         let [left, right] = record.timer.below;
         at = if is_past(left) { left } else { right };
     }
-    // Along the way to that class keys grow, so the first of it that is met is the first to end.
-    at = root;
-    for depth in 0..=CLASS_BITS {
-        if !is_past(at) {
-            break;
-        }
-        let record = &threads[at as usize];
-        if record.limit_class == class {
-            return at;
-        }
-        at = record.timer.below[usize::from(class >> (CLASS_BITS - 1 - depth.min(7)) & 1)];
-    }
-    IDLE
+    first
 }
 
 /// The first limit of all classes more urgent than `class`; all ones: none.
@@ -92,7 +87,7 @@ pub(crate) fn first_before(threads: &Threads, root: ThreadIndex, class: u8) -> u
             return first.min(record.time_limit);
         }
         let [left, right] = record.timer.below;
-        at = if class >> (CLASS_BITS - 1 - depth) & 1 == 0 {
+        at = if class << depth >> (u8::BITS - 1) == 0 {
             left
         } else {
             if left != IDLE {
@@ -145,8 +140,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// `thread` or switches; sets the timer, which comes at once if there is more to do.
     #[inline(always)]
     pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
-        let due = self.due(now);
-        if due != IDLE || self.left {
+        let due = passed(&self.threads, self.timers, now);
+        if self.expiring != IDLE {
+            self.end_expired();
+        } else if due != IDLE || self.left {
             self.expire_or_work(due, now);
         } else {
             self.deferred = false;
@@ -170,14 +167,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.finish(thread, 0, 0, now)
     }
 
-    /// The thread whose time limit is to end next; [`IDLE`]: none has passed.
-    #[inline(always)]
-    fn due(&self, now: u64) -> ThreadIndex {
-        let record = &self.threads[self.expiring as usize];
-        if self.expiring != IDLE && record.flags & TIMED != 0 && record.time_limit <= now {
-            return self.expiring;
+    /// Ends the wait that timed out at the last interrupt, if nothing else has ended it since.
+    #[inline(never)]
+    fn end_expired(&mut self) {
+        let thread = core::mem::replace(&mut self.expiring, IDLE);
+        let Thread { flags, time_limit, .. } = self.threads[thread as usize];
+        if flags & EXPIRED != 0 {
+            self.end_wait(thread, Error::TimedOut.status() as i8, time_limit);
         }
-        passed(&self.threads, self.timers, now)
     }
 
     /// Ends the wait of `due`, whose limit has passed, or does work, or neither, if somebody more urgent runs.
@@ -198,17 +195,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.deferred = false;
         if expires {
-            let status = if state == State::Sleep { 0 } else { Error::TimedOut.status() as i8 };
             if state == State::Sleep {
-                self.wake(due, status, time_limit);
-            } else if self.expiring != due
-                && self.threads[self.timers as usize].timer != Links::EMPTY
-            {
-                // To look for it was long enough. The timer comes back at once.
-                self.expiring = due;
+                self.wake(due, 0, time_limit);
             } else {
-                self.expiring = IDLE;
-                self.end_wait(due, status, time_limit);
+                // To look for it and to take it out here is enough for now; the timer comes back at once.
+                heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, due);
+                let record = &mut self.threads[due as usize];
+                record.flags = record.flags & !TIMED | EXPIRED;
+                self.expiring = due;
             }
         } else {
             self.do_work(Pieces::Any, now);
@@ -221,7 +215,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         record.time_limit = deadline;
         record.flags |= TIMED;
         let class = self.ready.class(self.ready.urgency(&self.threads, thread));
-        self.threads[thread as usize].limit_class = class;
+        self.threads[thread as usize].limit_class = class & ROUGHLY;
         heap::insert::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
         self.arm_before(deadline);
     }
@@ -243,10 +237,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// interrupt, not a needless setting of the timer for each wait.
     fn arm(&mut self, now: u64) {
         let mut time = u64::MAX;
-        if self.deferred {
+        if self.expiring != IDLE {
+            time = now;
+        } else if self.deferred {
             // Only what is more urgent than what is deferred comes in time.
-            time =
-                first_before(&self.threads, self.timers, self.deferred_class).min(self.forced_at);
+            time = self.first_more_urgent().min(self.forced_at);
         } else if self.left {
             time = now;
         } else if self.timers != IDLE {
@@ -257,5 +252,18 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.armed = time;
         self.machine.set_timer(time);
+    }
+
+    /// The first limit that can be more urgent than what is deferred.
+    fn first_more_urgent(&self) -> u64 {
+        match self.deferred_class {
+            // Whatever is not more urgent by a rough class could have passed already.
+            class if class & !ROUGHLY == 0 => first_before(&self.threads, self.timers, class),
+            class if class < ROUGHLY => {
+                first_before(&self.threads, self.timers, (class | !ROUGHLY) + 1)
+            }
+            _ if self.timers == IDLE => u64::MAX,
+            _ => self.threads[self.timers as usize].time_limit,
+        }
     }
 }
