@@ -144,6 +144,7 @@ fn an_owner_inherits_the_deadline() {
     s.tick(2, 110);
     assert_eq!(s.running(), 1, "before thread 2, whose deadline is earlier");
     s.unlock(1, lock, 120);
+    s.tick(1, 120);
     assert_eq!(s.running(), 3);
     s.sleep_until(3, 1, 900, 130);
     assert_eq!(s.running(), 2);

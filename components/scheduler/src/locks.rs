@@ -41,6 +41,7 @@ const NO_LOCK: LockIndex = 0;
 const _: () = assert!(LOCKS == 1 << LockIndex::BITS);
 
 #[derive(Clone, Copy)]
+#[repr(align(32))]
 pub(crate) struct Lock {
     pub(crate) life: Life,
     /// Root of the heap of waiting threads.
@@ -206,8 +207,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.forget_held(index);
         self.hand_over(index, 0);
-        self.mark_unsettled(thread);
-        self.work(Pieces::Light, now);
+        if Q::RELEASES {
+            self.mark_unsettled(thread);
+        } else {
+            self.settle(thread);
+        }
+        if self.left {
+            self.arm_before(now);
+        }
+        if self.deferred {
+            self.take_up();
+        }
         self.finish(thread, 0, 0, now)
     }
 
@@ -301,13 +311,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return;
         }
         heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
-        let next = *root;
         let share = self.shares[waiter as usize].waits;
         self.give(lock, waiter, share);
-        if next != IDLE {
-            let urgency = self.ready.urgency(&self.threads, next);
-            self.lend(lock, urgency);
-        }
+        // What the others lend it comes later.
+        self.mark_stale(lock);
         self.refresh_urgency(waiter);
         self.let_run(waiter, status);
     }

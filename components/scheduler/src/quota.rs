@@ -1,5 +1,8 @@
 //! What a domain may take from the scheduler.
 
+use crate::machine::Machine;
+use crate::ready::ReadyQueue;
+use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, ThreadIndex};
 
 /// Limits of a domain.
@@ -34,4 +37,22 @@ pub(crate) struct Domain {
 impl Domain {
     pub(crate) const NONE: Domain =
         Domain { quota: Quota::NONE, threads: 0, semaphores: 0, locks: 0, first: IDLE };
+}
+
+impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
+    /// Limits what `domain` may take from now on.
+    pub fn set_quota(&mut self, domain: u8, quota: Quota) {
+        self.domains[domain as usize].quota = quota;
+    }
+
+    /// Threads, semaphores and locks that `domain` has.
+    pub fn held(&self, domain: u8) -> [u16; 3] {
+        let account = &self.domains[domain as usize];
+        [account.threads.into(), account.semaphores, account.locks.into()]
+    }
+
+    /// The highest priority that `domain` may give its threads.
+    pub fn highest_priority(&self, domain: u8) -> u8 {
+        self.domains[domain as usize].quota.priority
+    }
 }

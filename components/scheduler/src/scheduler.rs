@@ -4,7 +4,7 @@ use crate::bitmap::Bitmap;
 use crate::heap::{self, ByWaitKey};
 use crate::locks::{LOCKS, Lock, LockIndex, Shares};
 use crate::machine::Machine;
-use crate::quota::{Domain, Quota};
+use crate::quota::Domain;
 use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::QUEUES;
@@ -156,22 +156,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         for number in 1..LOCKS {
             self.free_locks.set(number);
         }
-    }
-
-    /// Limits what `domain` may take from now on.
-    pub fn set_quota(&mut self, domain: u8, quota: Quota) {
-        self.domains[domain as usize].quota = quota;
-    }
-
-    /// Threads, semaphores and locks that `domain` has.
-    pub fn held(&self, domain: u8) -> [u16; 3] {
-        let account = &self.domains[domain as usize];
-        [account.threads.into(), account.semaphores, account.locks.into()]
-    }
-
-    /// The highest priority that `domain` may give its threads.
-    pub fn highest_priority(&self, domain: u8) -> u8 {
-        self.domains[domain as usize].quota.priority
     }
 
     /// Switches to the first thread, when the system starts.
@@ -355,8 +339,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.machine.reply(status.into(), value)
     }
 
-    /// The running thread, not [`IDLE`], begins to wait. The caller puts it into the object's queue. True if a
-    /// thread of another class is first now.
+    /// The running thread, not [`IDLE`], begins to wait; the caller puts it into the object's queue. True if a thread
+    /// of another class is first now.
     #[inline(always)]
     pub(crate) fn block(
         &mut self,

@@ -3,7 +3,7 @@
 //! Four things can take as long as others make them: a priority that passes along a chain of owners, the locks of
 //! a thread that ends, the look at all stack queues that somebody waits for, and many time limits that end at once. They
 //! are done in *pieces* of constant length. A *light* piece moves nothing in a heap of several; an operation does up to
-//! three of these. For the others the timer interrupts at once, and each of its interrupts does one, and then light
+//! three of these. For the others the timer interrupts at once, and each of its interrupts does one, or light
 //! ones. Devices' interrupts come in between.
 //!
 //! **Who goes first.** Work has the [class](ReadyQueue::class) of the most urgent thread that it may let run. As long
@@ -45,7 +45,7 @@ pub(crate) enum Pieces {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Piece {
     Done,
-    /// It takes too long for now.
+    /// It took long, or would take too long for now.
     Heavy,
     /// There is nothing to do.
     Nothing,
@@ -96,26 +96,26 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[inline(always)]
     fn piece(&mut self, pieces: Pieces, now: u64) -> Piece {
         let light = pieces == Pieces::Light;
+        let heavy;
         if let Some(lock) = self.stale.first() {
-            let lock = lock as LockIndex;
-            if light && self.is_among_several(lock) {
-                return Piece::Heavy;
+            heavy = self.is_among_several(lock as LockIndex);
+            if !(heavy && light) {
+                self.renew_donation(lock as LockIndex);
             }
-            self.renew_donation(lock);
         } else if let Some(thread) = self.unsettled.first() {
-            let thread = thread as ThreadIndex;
-            if light && self.waits_with_others(thread) {
-                return Piece::Heavy;
+            heavy = self.waits_with_others(thread as ThreadIndex);
+            if !(heavy && light) {
+                self.settle(thread as ThreadIndex);
             }
-            self.settle(thread);
         } else if self.ending.first().is_none() && self.unseen.first().is_none() && !self.alarm {
             return Piece::Nothing;
-        } else if light {
-            return Piece::Heavy;
         } else {
-            self.long_piece(now);
+            heavy = true;
+            if !light {
+                self.long_piece(now);
+            }
         }
-        Piece::Done
+        if heavy { Piece::Heavy } else { Piece::Done }
     }
 
     #[inline(never)]
@@ -228,7 +228,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Brings the urgency of `thread` up to date. Who counts less goes before its new equals, who counts more
     /// behind them.
-    fn settle(&mut self, thread: ThreadIndex) {
+    pub(crate) fn settle(&mut self, thread: ThreadIndex) {
         self.unsettled.clear(thread.into());
         let (due, counts) = (self.due_urgency(thread), self.ready.urgency(&self.threads, thread));
         if due == counts || !self.threads[thread as usize].exists() {
