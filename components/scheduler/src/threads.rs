@@ -115,7 +115,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         } else {
             self.ready.remove(&mut self.threads, thread);
         }
-        self.leave(thread, now);
+        self.leave(thread, false, now);
         self.work(Pieces::Light, now);
         let first = self.ready.first();
         if core::mem::replace(&mut self.end_led_to, first) == thread && first != IDLE {
@@ -244,14 +244,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         // The end of its wait does not make it ready.
         self.threads[thread as usize].flags |= STOPPED;
+        let waits = self.threads[thread as usize].state != State::Ready;
         self.end_wait(thread, 0, now);
-        self.leave(thread, now);
+        // What the end of a wait changes comes before the end of the thread.
+        self.leave(thread, waits, now);
     }
 
     /// `thread`, which is in no queue but perhaps that of faults, ends. From now on no handle names it, and its
-    /// domain may have another.
+    /// domain may have another; its number is free if it holds nothing and `later` is false.
     #[inline(always)]
-    fn leave(&mut self, thread: ThreadIndex, now: u64) {
+    fn leave(&mut self, thread: ThreadIndex, later: bool, now: u64) {
         self.forget_fault(thread);
         let record = &mut self.threads[thread as usize];
         record.state = State::Ending;
@@ -265,7 +267,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.returned.set(home.into());
             self.add_alarm();
         }
-        if self.threads[thread as usize].held == NONE {
+        if self.threads[thread as usize].held == NONE && !later {
             return self.leave_for_good(thread, now);
         }
         self.add_ending(thread);

@@ -44,7 +44,8 @@ pub(crate) enum Pieces {
 /// What became of a piece.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Piece {
-    Done,
+    /// It is done, and took little time.
+    Light,
     /// It took long, or would take too long for now.
     Heavy,
     /// There is nothing to do.
@@ -79,17 +80,25 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn do_work(&mut self, pieces: Pieces, now: u64) {
         let mut pieces = pieces;
         for _ in 0..PIECES_MAXIMUM {
-            match self.piece(pieces, now) {
-                Piece::Done => pieces = Pieces::Light,
-                Piece::Heavy => break,
-                Piece::Nothing => {
-                    self.left = false;
-                    self.work_class = u8::MAX;
-                    return;
-                }
+            if self.piece(pieces, now) != Piece::Light {
+                break;
             }
+            pieces = Pieces::Light;
         }
-        self.arm_before(now);
+        if self.is_anything_left() {
+            self.arm_before(now);
+        } else {
+            self.left = false;
+            self.work_class = u8::MAX;
+        }
+    }
+
+    fn is_anything_left(&self) -> bool {
+        self.stale.first().is_some()
+            || self.unsettled.first().is_some()
+            || self.ending.first().is_some()
+            || self.unseen.first().is_some()
+            || self.alarm
     }
 
     /// Does a piece of work.
@@ -115,7 +124,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.long_piece(now);
             }
         }
-        if heavy { Piece::Heavy } else { Piece::Done }
+        if heavy { Piece::Heavy } else { Piece::Light }
     }
 
     #[inline(never)]
