@@ -183,15 +183,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let Thread { limit_class, time_limit, state, .. } = self.threads[due as usize];
         let expires = due != IDLE && (!self.left || limit_class <= self.work_class);
         let class = if expires { limit_class } else { self.work_class };
-        if self.outranks(self.ready.first(), class) {
-            if !self.deferred || now < self.forced_at {
-                if !self.deferred {
-                    self.forced_at = now.saturating_add(self.configuration.quantum / PACE);
-                }
-                self.deferred = true;
-                self.deferred_class = class;
-                return;
+        let forced = self.deferred && now >= self.forced_at;
+        if !forced && self.outranks(self.ready.first(), class) {
+            if !self.deferred {
+                self.forced_at = now.saturating_add(self.configuration.quantum / PACE);
             }
+            self.deferred = true;
+            self.deferred_class = class;
+            return;
         }
         self.deferred = false;
         if expires {
