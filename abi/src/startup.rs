@@ -60,8 +60,6 @@ pub struct Startup {
     pub sections: [Mapping; SECTIONS_MAXIMUM],
     /// 1: calls to this instance run to completion, with interrupts off.
     pub run_to_completion: u64,
-    /// The first index of this domain's portal table that a portal made at run time can have.
-    pub run_time_portals: u64,
     /// Where pages that the instance asks for at run time can lie: behind its image, heap and stacks.
     pub run_time_memory: u64,
     /// Bytes used in `argument`.

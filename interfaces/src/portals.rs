@@ -166,15 +166,6 @@ impl PortalsProxy {
         at(self.make_lock()?)
     }
 
-    /// For a server that keeps something for a client: whether the life is over for which it does. Only a death
-    /// or a later life says so; whatever else keeps this call from being answered does not.
-    pub fn has_ended(&self, client: u32, life: u64) -> bool {
-        match self.life(client.into()) {
-            Ok(now) => now != life,
-            Err(error) => error == Error::Dead,
-        }
-    }
-
     /// Makes a lock and attaches it to a mutex.
     pub fn attach_lock<T>(&self, mutex: &Mutex<T>) -> Result<(), Error> {
         mutex.attach(self.lock()?.first_portal())

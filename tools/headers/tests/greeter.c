@@ -37,14 +37,14 @@ static void greet(void)
 {
     uint64_t sum = 0;
     bool flag = false;
-    uint32_t first_portal = 0;
+    uint64_t place = UINT64_C(1) << 16 | 40;
     char buffer[16];
     if (echo_add(ECHO, 3, 4, &sum) == 0 && sum == 7)
         echo_say(ECHO, "hello", 5);
     if (block_device_bytes(DISK, "a", 1, buffer, sizeof buffer, "b", 1, &flag) != 0 || flag)
         block_device_nothing(DISK, buffer, sizeof buffer);
-    if (block_device_context(DISK, 1, &first_portal) == 0)
-        block_device_nothing(first_portal, buffer, sizeof buffer);
+    if (block_device_object(DISK, place, 1) == 0)
+        block_device_nothing(cairn_place_portal(place), buffer, sizeof buffer);
 }
 
 CAIRN_COMPONENT(

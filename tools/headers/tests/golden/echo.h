@@ -7,9 +7,14 @@
 /* Portals that an import of it takes. */
 #define ECHO_METHODS 3
 
+/* What a client of it knows, for portals_open (the letters) and portals_reserve (all of it). */
+#define ECHO_VERSION UINT64_C(0x905da1afa5b05355)
+#define ECHO_LETTERS "cii cr cw "
+#define ECHO_SIGNATURE "Echo " ECHO_LETTERS
+
 /* What a component's descriptor says of it. */
 #define ECHO_INTERFACE { \
-    "Echo", UINT64_C(0x905da1afa5b05355), ECHO_METHODS, { \
+    "Echo", ECHO_VERSION, ECHO_METHODS, { \
         { "add", "cii", CAIRN_VALUE_UNSIGNED }, \
         { "say", "cr", CAIRN_VALUE_NONE }, \
         { "fill", "cw", CAIRN_VALUE_UNSIGNED } \

@@ -153,7 +153,6 @@ impl Layout<'_> {
         }
         page.section_count = sections.len() as u32;
         page.sections[..sections.len()].copy_from_slice(sections);
-        page.run_time_portals = placed.next_portal as u64;
         let argument = instance.argument.as_bytes();
         let length = argument.len().min(ARGUMENT_SIZE);
         page.argument_length = length as u64;
