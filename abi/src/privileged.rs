@@ -24,3 +24,6 @@ pub const PORTAL_FENCE_INSTRUCTION: usize = 11;
 pub const PORTAL_WAIT: usize = 12;
 /// Supervisor: reset the machine. `a0` 0: halt, 1: reboot; `a1` exit status.
 pub const PORTAL_RESET: usize = 13;
+/// Supervisor: divert. `a0` thread index, `a1` offset of a frame's header in the block: the thread faults when it
+/// comes back by this frame of a call, or goes on behind such a fault, of which this is the frame.
+pub const PORTAL_DIVERT: usize = 14;

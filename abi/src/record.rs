@@ -67,6 +67,8 @@ pub struct Header {
     pub no_portal: u64,
     /// 1 in a counting build.
     pub counting: u64,
+    /// Nanoseconds that a callee may keep a thread which was called home.
+    pub cancelled_for: u64,
     /// [`Instance`]s, by number from 1.
     pub instances: Table,
     /// [`Thread`]s.
@@ -191,6 +193,8 @@ pub struct Export {
     pub method_count: u32,
     /// Longest execution in nanoseconds, or zero.
     pub longest_execution: u64,
+    /// Longest time until a call is back in nanoseconds, or zero.
+    pub longest_call: u64,
     /// Which instances may open it: a bit for each number; all ones: anyone.
     pub open: [u64; 4],
 }

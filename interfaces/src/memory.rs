@@ -34,12 +34,14 @@ pub trait MemoryControl {
     fn page_fault(&self, domain: u64, address: u64, cause: u64) -> Result<(), Error>;
     /// The domain dies: its page table loses its user half, so that whoever enters it faults.
     fn kill(&self, domain: u64) -> Result<(), Error>;
-    /// Gives back what a dead domain allocated. No invocation stack may name the domain any more.
-    /// `alone`: no thread but the caller is in the memory manager, so page tables go back as well.
-    fn release(&self, domain: u64, alone: bool) -> Result<(), Error>;
-    /// Makes the memory of a dead domain, after `release`, as it was at the start: data again as in the
-    /// image, the rest zero. Then its page table is whole again.
-    fn renew(&self, domain: u64) -> Result<(), Error>;
+    /// One step of giving back what a dead domain allocated: 0 first, then what it answers, until 0. No
+    /// invocation stack may name the domain any more.
+    fn release(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
+    /// One step, in the same way, of making the memory of a dead domain, after `release`, as it was at the
+    /// start: data again as in the image, the rest zero.
+    fn renew(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
+    /// After `renew`: the next life of the domain begins; whoever enters it finds its memory.
+    fn revive(&self, domain: u64) -> Result<(), Error>;
 }
 
 /// What may be known of memory; asking changes nothing.

@@ -156,11 +156,12 @@ pub trait SchedulerControl {
     /// The next domain whose first thread has ended and that was not reported yet; `NotFound` if there is
     /// none.
     fn next_returned(&self) -> Result<u64, Error>;
-    /// `scause` of a thread's last fault.
-    fn fault_cause(&self, other: u64) -> Result<u64, Error>;
-    /// `stval` of a thread's last fault.
-    fn fault_value(&self, other: u64) -> Result<u64, Error>;
-    /// Stops a thread.
+    /// Of a thread's last fault: 0 its `scause`, 1 its `stval`, 2 when it was, in ticks.
+    fn fault_of(&self, other: u64, what: u64) -> Result<u64, Error>;
+    /// What a thread waits for: its state in bits 0 to 7, the index of a semaphore, lock or stack queue in 8 to 23,
+    /// the thread that holds the lock in 24 to 31, the domain in which it waits in 32 to 39; bit 40: it is stopped.
+    fn waits_for(&self, other: u64) -> Result<u64, Error>;
+    /// Stops a thread; until it goes on, the supervisor counts as at least as urgent. `Busy`: it is stopped already.
     fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
     /// Lets a stopped thread go on.
     fn resume(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
@@ -191,9 +192,19 @@ pub trait SchedulerControl {
     /// The same, but only if it waits for what may never come: a semaphore, a time, a thread's end. Whoever
     /// waits for a lock or an activation waits for threads that give them back.
     fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error>;
-    /// Waits until a thread faults, a first thread ends or `alarm` is called; `TimedOut` at an absolute time in ticks.
-    fn wait_fault(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error>;
-    /// Ends a `wait_fault`, as a fault does.
+    /// The supervisor's thread waits until a thread faults, a first thread ends or `alarm` is called; `TimedOut` at an
+    /// absolute time in ticks. It has this priority then, or that of the most urgent thread that called it.
+    fn wait_fault(
+        &self,
+        thread: CallerThread,
+        caller: Caller,
+        deadline: u64,
+        priority: u8,
+    ) -> Result<(), Error>;
+    /// It goes on at this priority, until one that is more urgent calls it. `Busy`: there is something to ask
+    /// for, and its priority is still that of who called it.
+    fn work_at(&self, thread: CallerThread, priority: u8) -> Result<(), Error>;
+    /// Calls the supervisor, as a fault does.
     fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
     /// Index of the semaphore that is raised for each fault.
     fn fault_semaphore(&self) -> Result<u64, Error>;

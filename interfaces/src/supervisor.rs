@@ -1,6 +1,6 @@
 //! The supervisor.
 
-use cairn::Error;
+use cairn::{Caller, Error};
 
 /// What a shell asks for.
 #[cairn::interface]
@@ -16,6 +16,9 @@ pub trait Supervisor {
     fn describe_thread(&self, index: u64, text: &mut [u8]) -> Result<u64, Error>;
     /// Makes the named instance fault at its next instruction.
     fn crash(&self, name: &str) -> Result<(), Error>;
+    /// Calls a thread of the caller's home that is in other components: its waits are cancelled, and a callee that
+    /// keeps it all the same dies, as if the caller had died. `thread` is its name, as `Threads::spawn` answers.
+    fn call_home(&self, caller: Caller, thread: u64) -> Result<(), Error>;
     /// Halts the machine with an exit status of at most 255.
     fn halt(&self, status: u64) -> Result<(), Error>;
     /// Reboots the machine.

@@ -124,6 +124,58 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     0
 }
 
+/// The first address of the kernel's half. A user's address below it and this are the same in the bits
+/// that this has as zeros.
+const KERNEL_HALF: u64 = !0 << 38;
+
+/// Lets a thread that does not run fault when it comes back by a call's frame (its return address is
+/// moved into the kernel's half), and lets one go on that faulted so (the address in its trap frame is moved
+/// back). `running` is the topmost frame of the running thread.
+#[unsafe(no_mangle)]
+extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, running: u64) -> i64 {
+    let parameters = parameters();
+    let in_block = (thread::BASE_FRAME + thread::TRAP_FRAME) as u64
+        ..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
+    if index >= parameters.threads || !offset.is_multiple_of(8) || !in_block.contains(&offset) {
+        return Error::BadArgument.status();
+    }
+    let block = thread::thread_block(index as usize);
+    if (block..block + address::PAGE_SIZE).contains(&running) {
+        return Error::BadArgument.status();
+    }
+    let header = block + offset;
+    // SAFETY: `header` lies in a thread block, far enough from its end and, for a trap frame, from its beginning; the
+    // running thread has another block. What is changed is where a thread goes on in user mode, and only between two
+    // addresses of which one always faults there.
+    unsafe {
+        let back = load(at(header, thread::FRAME_RETURN));
+        if back == arch::trap_return_address() {
+            let place = at(header, thread::TRAP_SEPC);
+            let pc = load(place);
+            if pc < KERNEL_HALF {
+                return Error::BadArgument.status();
+            }
+            store(place, pc & !KERNEL_HALF);
+            return 0;
+        }
+        let portals =
+            address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
+        if !back.is_multiple_of(16)
+            || !portals.contains(&back)
+            || load(at(back, literal::LITERAL_MARK)) != literal::MARK_RETURN
+        {
+            return Error::BadArgument.status();
+        }
+        let place = at(header, thread::FRAME_RA);
+        let link = load(place);
+        if link & KERNEL_HALF != 0 {
+            return Error::BadArgument.status();
+        }
+        store(place, link | KERNEL_HALF);
+    }
+    0
+}
+
 /// Marks a domain dead or alive: no thread can be set up in a dead one.
 #[unsafe(no_mangle)]
 extern "C" fn set_alive(number: u64, alive: u64) -> i64 {

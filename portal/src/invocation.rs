@@ -3,8 +3,8 @@
 //! The supervisor and the portal manager use it, on threads that do not run meanwhile.
 
 use crate::literal::{
-    LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, MARK_CALL, MARK_DEAD,
-    MARK_RETURN,
+    LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, LITERAL_STUB, MARK_CALL,
+    MARK_DEAD, MARK_RETURN,
 };
 use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, portal_table};
@@ -44,15 +44,17 @@ pub struct Frame {
     pub into: u64,
     /// It was unwound: the thread leaves it by its dead entry.
     pub dead: bool,
-    /// Of a call of an export that declares a longest execution.
+    /// Of a call of an export that declares a longest execution or a longest call.
     pub limit: Option<Limit>,
 }
 
-/// A call that must not execute for longer than this.
+/// A call that must not execute for longer than this, or must be back in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
-    /// Ticks.
-    pub longest: u64,
+    /// Ticks for which it may execute.
+    pub longest: Option<u64>,
+    /// Ticks until it has to be back.
+    pub longest_call: Option<u64>,
     /// The time of the call, which tells it from a later one at the same place.
     pub stamp: u64,
 }
@@ -142,9 +144,12 @@ impl<'a, W: Words> Walk<'a, W> {
         let shape = self.word(portal, LITERAL_FRAME)?;
         let (size, into, callee) = (shape as u32 as u64, shape >> 32 & 0xffff, shape >> 48);
         let below = header.checked_sub(size).filter(|below| *below < header)?;
-        let longest = self.word(portal, LITERAL_CONSTANT).filter(|longest| *longest != 0 && !dead);
+        let limit = |literal| self.word(portal, literal).filter(|longest| *longest != 0 && !dead);
+        let (longest, longest_call) = (limit(LITERAL_CONSTANT), limit(LITERAL_STUB));
         let stamp = self.word(below, FRAME_HEADER);
-        let limit = longest.zip(stamp).map(|(longest, stamp)| Limit { longest, stamp });
+        let limit = stamp
+            .filter(|_| longest.is_some() || longest_call.is_some())
+            .map(|stamp| Limit { longest, longest_call, stamp });
         Some((Frame { header, kind: Kind::Call { callee }, into, dead, limit }, Some(below)))
     }
 }

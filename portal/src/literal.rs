@@ -21,7 +21,8 @@ pub const LITERAL_TABLE: i64 = -40;
 /// Call: the callee's entry point. Return: address of the word that counts who waits for an
 /// activation of the queue.
 pub const LITERAL_ENTRY: i64 = -48;
-/// Address of the callee's return stub.
+/// Call: address of the callee's return stub. Return: the longest time until the call is back in ticks, or zero;
+/// if not zero, the frame's lowest word is the time of the call.
 pub const LITERAL_STUB: i64 = -56;
 /// `s`: base of the stack group. `r`: top of the stack.
 pub const LITERAL_STACK: i64 = -64;

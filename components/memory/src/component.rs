@@ -109,13 +109,16 @@ impl interfaces::MemoryControl for Server {
         with(|manager| manager.kill(domain))
     }
 
-    fn release(&self, domain: u64, _alone: bool) -> Result<(), Error> {
-        // A page table goes back when the last page in it does, whoever else is here.
-        with(|manager| manager.release(domain))
+    fn release(&self, domain: u64, cursor: u64) -> Result<u64, Error> {
+        with(|manager| manager.release(domain, cursor))
     }
 
-    fn renew(&self, domain: u64) -> Result<(), Error> {
-        with(|manager| manager.renew(domain))
+    fn renew(&self, domain: u64, cursor: u64) -> Result<u64, Error> {
+        with(|manager| manager.renew(domain, cursor))
+    }
+
+    fn revive(&self, domain: u64) -> Result<(), Error> {
+        with(|manager| manager.revive(domain))
     }
 }
 

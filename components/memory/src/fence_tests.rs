@@ -3,7 +3,7 @@
 
 use crate::manager::Manager;
 use crate::tables::{self, READ, USER};
-use crate::tests::{World, data, stack_top, window_slot};
+use crate::tests::{World, data, stack_top, steps, window_slot};
 use cairn_abi::Error;
 use cairn_abi::address::*;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -111,11 +111,12 @@ fn nothing_is_stale_after_any_operation() {
     check("make_section again");
     manager.kill(1).unwrap();
     check("kill");
-    manager.release(1).unwrap();
+    steps(|cursor| manager.release(1, cursor));
     check("release");
     assert_eq!(manager.make_section(2, 2), Ok(section));
     check("make_section of what somebody had");
-    manager.renew(1).unwrap();
+    steps(|cursor| manager.renew(1, cursor));
+    manager.revive(1).unwrap();
     check("renew");
     assert_eq!(manager.allocate(1, 3), Ok(address));
     check("allocate in the next life");

@@ -5,6 +5,7 @@
 #![cfg_attr(target_arch = "riscv64", no_std)]
 #![forbid(unsafe_code)]
 
+pub mod death;
 pub mod frames;
 pub mod manager;
 pub mod sections;

@@ -1,19 +1,17 @@
 //! Memory of the domains: what they allocate, and what becomes of it when they die.
 
+use crate::death::zero;
 use crate::frames::Frames;
-use crate::sections::{self, Sections};
+use crate::sections::Sections;
 use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::{
     ACTIVATION_STACK_TOP, ACTIVATION_STRIDE, ACTIVATION_WINDOWS, DEVICES_OFFSET, LEAF_SPAN,
-    PAGE_SIZE, REGION_SIZE, STARTUP_OFFSET, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE, WINDOW_SLOTS,
-    region,
+    PAGE_SIZE, REGION_SIZE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
 };
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::page_table::FREE_PAGES_MAXIMUM;
 use cairn_abi::record::{Header, Instance, Segment};
-use cairn_abi::startup::Startup;
-use core::mem::offset_of;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
@@ -118,15 +116,29 @@ impl<'a> Manager<'a> {
         }
     }
 
-    fn segments_of(&self, instance: &Instance) -> impl Iterator<Item = &'a Segment> + use<'a> {
+    pub(crate) fn segments_of(
+        &self,
+        instance: &Instance,
+    ) -> impl Iterator<Item = &'a Segment> + use<'a> {
         let number = instance.number;
         self.segments.iter().filter(move |segment| segment.instance == number)
     }
 
     /// The instance of a domain.
-    fn instance(&self, domain: u64) -> Result<&'a Instance, Error> {
+    pub(crate) fn instance(&self, domain: u64) -> Result<&'a Instance, Error> {
         let index = domain.checked_sub(1).ok_or(Error::NotFound)?;
         self.instances.get(index as usize).ok_or(Error::NotFound)
+    }
+
+    /// First address behind a domain's activations, as an offset in its region.
+    pub(crate) fn base(&self, domain: u64) -> Result<u64, Error> {
+        Ok(self.account(domain)?.base.load(Relaxed).into())
+    }
+
+    /// Whether pages beside those of the layout count for a domain.
+    pub(crate) fn has_more_than_laid_out(&self, domain: u64) -> Result<bool, Error> {
+        let laid_out = self.instance(domain)?.memory_used / PAGE_SIZE;
+        Ok(u64::from(self.account(domain)?.used.load(Relaxed)) > laid_out)
     }
 
     pub(crate) fn account(&self, domain: u64) -> Result<&'a Account, Error> {
@@ -350,63 +362,6 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Gives back what a dead domain, which no invocation stack names any more, had beside what the
-    /// layout gave it.
-    pub fn release(&self, domain: u64) -> Result<(), Error> {
-        let root = self.root(domain)?;
-        let account = self.account(domain)?;
-        let start = region(domain as u32);
-        let base = start + u64::from(account.base.load(Relaxed));
-        let end = start + DEVICES_OFFSET;
-        let mut address = base;
-        while address < end {
-            let next_leaf = (address + 1).next_multiple_of(LEAF_SPAN).min(end);
-            // Where there is no table, nothing is mapped.
-            if self.tables.find(root, address).is_some() {
-                for address in (address..next_leaf).step_by(PAGE_SIZE as usize) {
-                    if let Some(physical) = self.tables.find(root, address).and_then(tables::unmap)
-                    {
-                        self.give_frame(physical);
-                        account.refund(1);
-                    }
-                }
-            }
-            address = next_leaf;
-        }
-        self.leave_sections(domain, 0..sections::COUNT);
-        // Its death was fenced, and nobody has found a way through its page table since.
-        Ok(())
-    }
-
-    /// Makes the memory of a dead domain as it was at the start, and its page table whole.
-    pub fn renew(&self, domain: u64) -> Result<(), Error> {
-        let instance = self.instance(domain)?;
-        for segment in
-            self.segments_of(instance).filter(|segment| segment.initial != segment.physical)
-        {
-            let target = self.words(segment.physical, segment.size);
-            // Content that begins as zero has no copy.
-            if segment.initial == 0 {
-                zero(target);
-                continue;
-            }
-            let source = self.words(segment.initial, segment.size);
-            for (word, initial) in target.iter().zip(source) {
-                word.store(initial.load(Relaxed), Relaxed);
-            }
-        }
-        let root = self.root(domain)?;
-        let startup =
-            self.tables.find(root, region(domain as u32) + STARTUP_OFFSET).and_then(tables::mapped);
-        let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);
-        if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
-            generation.fetch_add(1, Relaxed);
-        }
-        self.tables.set_reachable(root, true);
-        (self.fence)();
-        Ok(())
-    }
-
     /// Free pages, those for page tables among them, and all pages in the upper 32 bits.
     pub fn usage(&self) -> u64 {
         let (frames, tables) = (&self.state.frames, &self.state.tables);
@@ -419,18 +374,5 @@ impl<'a> Manager<'a> {
         self.instance(domain)?;
         let account = self.account(domain)?;
         Ok(u64::from(account.used.load(Relaxed)) | u64::from(account.limit.load(Relaxed)) << 32)
-    }
-}
-
-/// Several stores a round: most of what a restart costs.
-pub(crate) fn zero(words: &[AtomicI64]) {
-    let (words, rest) = words.as_chunks::<16>();
-    for words in words {
-        for word in words {
-            word.store(0, Relaxed);
-        }
-    }
-    for word in rest {
-        word.store(0, Relaxed);
     }
 }

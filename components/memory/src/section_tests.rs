@@ -2,7 +2,7 @@
 
 use crate::sections::{COUNT, OF_DOMAIN};
 use crate::tables::{READ, USER, WRITE};
-use crate::tests::{FREE_PAGES, QUOTA, World};
+use crate::tests::{FREE_PAGES, QUOTA, World, steps};
 use cairn_abi::Error;
 use cairn_abi::address::*;
 use std::collections::BTreeSet;
@@ -13,8 +13,9 @@ const LAID_OUT: u64 = 3;
 fn die(world: &World, domain: u64) {
     let manager = world.manager();
     manager.kill(domain).unwrap();
-    manager.release(domain).unwrap();
-    manager.renew(domain).unwrap();
+    steps(|cursor| manager.release(domain, cursor));
+    steps(|cursor| manager.renew(domain, cursor));
+    manager.revive(domain).unwrap();
 }
 
 #[test]

@@ -342,13 +342,16 @@ impl Manager<'_> {
         self.pay_back(domain, section.pages());
     }
 
-    /// A domain died: it leaves these sections, and nothing is offered to its successor.
-    pub(crate) fn leave_sections(&self, domain: u64, numbers: Range<usize>) {
-        for number in numbers {
+    /// A domain died: it leaves the next of these sections that it maps, and nothing is offered to its successor;
+    /// what is to be looked at next.
+    pub(crate) fn leave_next_section(&self, domain: u64, mut numbers: Range<usize>) -> usize {
+        for number in &mut numbers {
             self.slot(number).offered.set(domain, false);
             if self.maps(domain, number) {
                 self.leave(domain, number);
+                return number + 1;
             }
         }
+        numbers.end
     }
 }

@@ -39,6 +39,14 @@ pub(crate) struct World {
     memory: Vec<AtomicI64>,
 }
 
+/// Repeats what is done in steps.
+pub(crate) fn steps(step: impl Fn(u64) -> Result<u64, Error>) {
+    let mut cursor = step(0).unwrap();
+    while cursor != 0 {
+        cursor = step(cursor).unwrap();
+    }
+}
+
 fn words(pages: usize) -> Vec<AtomicI64> {
     (0..pages * 512).map(|_| AtomicI64::new(0)).collect()
 }
@@ -373,9 +381,10 @@ fn the_dead_reach_nothing_and_begin_anew() {
     assert_eq!(manager.allocate(1, 1), Err(Error::Dead));
     assert!(world.page(2, data(2)).is_some());
 
-    manager.release(1).unwrap();
+    steps(|cursor| manager.release(1, cursor));
     assert_eq!((world.free(), world.used(1)), before);
-    manager.renew(1).unwrap();
+    steps(|cursor| manager.renew(1, cursor));
+    manager.revive(1).unwrap();
     assert_eq!(world.page(1, address), None);
     assert_eq!(world.page(1, data(1)).unwrap().0, laid_out(1, 0));
     for word in 0..512 {

@@ -214,6 +214,7 @@ const fn privileged(index: usize) -> &'static str {
         PORTAL_FENCE_INSTRUCTION => "fence_instruction",
         PORTAL_WAIT => "wait",
         PORTAL_RESET => "reset",
+        PORTAL_DIVERT => "divert",
         _ => "?",
     }
 }

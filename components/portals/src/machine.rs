@@ -48,15 +48,18 @@ impl Layout {
         self.methods.get(first..first + export.method_count as usize).unwrap_or(&[])
     }
 
-    /// The longest execution that the export of a block declares, in ticks; zero: none.
-    pub fn longest_execution(&self, kind: Kind) -> u64 {
-        let (Kind::Export(number) | Kind::Object(number, _)) = kind else { return 0 };
-        let nanoseconds =
-            self.exports.get(number as usize).map_or(0, |export| export.longest_execution);
-        if nanoseconds == 0 {
-            return 0;
-        }
-        (u128::from(nanoseconds) * u128::from(self.header.time_base)).div_ceil(1_000_000_000) as u64
+    /// The longest execution and the longest call that the export of a block declares, in ticks; zero: none.
+    pub fn limits(&self, kind: Kind) -> (u64, u64) {
+        let (Kind::Export(number) | Kind::Object(number, _)) = kind else { return (0, 0) };
+        let Some(export) = self.exports.get(number as usize) else { return (0, 0) };
+        let ticks = |nanoseconds: u64| match nanoseconds {
+            0 => 0,
+            _ => {
+                let scaled = u128::from(nanoseconds) * u128::from(self.header.time_base);
+                scaled.div_ceil(1_000_000_000) as u64
+            }
+        };
+        (ticks(export.longest_execution), ticks(export.longest_call))
     }
 }
 

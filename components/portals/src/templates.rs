@@ -46,7 +46,7 @@ impl Template {
             && self.index.is_none_or(|index| index == crossing.index)
             && self.domain.is_none_or(|domain| domain == crossing.caller.domain)
             && self.counts == (crossing.counter != 0)
-            && self.stamps == (crossing.longest_execution != 0)
+            && self.stamps == crossing.stamps()
     }
 }
 
@@ -146,7 +146,7 @@ impl Templates {
         template.index = method.letters.contains(&b'=').then_some(crossing.index);
         template.domain = method.letters.contains(&b'a').then_some(crossing.caller.domain);
         template.counts = crossing.counter != 0;
-        template.stamps = crossing.longest_execution != 0;
+        template.stamps = crossing.stamps();
         template.key = key;
         self.used = self.used.max(place + 1);
         self.next = (place + 1) % TEMPLATES;

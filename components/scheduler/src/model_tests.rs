@@ -251,6 +251,9 @@ impl Pair {
                 if m.get(target).is_none() {
                     return self.refuse(caller, Error::NotFound, outcome);
                 }
+                if stops && m.thread(target).stopped {
+                    return self.refuse(caller, Error::Busy, outcome);
+                }
                 if !stops {
                     m.faults.retain(|faulty| *faulty != target);
                     if m.thread(target).stopped && m.thread(target).wait.is_none() {

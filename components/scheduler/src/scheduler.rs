@@ -72,8 +72,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) stale: Bitmap<4>,
     /// Threads that have ended and still hold locks.
     pub(crate) ending: Bitmap<4>,
-    /// The supervisor is to be woken.
-    pub(crate) alarm: bool,
+    /// The supervisor is to be called, on behalf of a thread of this urgency; all ones: it is not.
+    pub(crate) alarm: u64,
     /// The most urgent class of all work that was left since there was none.
     pub(crate) work_class: u8,
     /// The thread whose wait the next interrupt of the timer ends, if it is [`EXPIRED`] then.
@@ -90,6 +90,11 @@ pub struct Scheduler<Q, M> {
     /// Domains whose first thread has ended, which the supervisor has not asked for yet.
     pub(crate) returned: Bitmap<4>,
     pub(crate) configuration: Configuration,
+    /// The supervisor's thread, the priority that it gave itself last, and the best urgency of those who have
+    /// called it since.
+    pub(crate) worker: ThreadIndex,
+    pub(crate) worker_priority: Option<u8>,
+    pub(crate) called: u64,
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -113,7 +118,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             unsettled: Bitmap::EMPTY,
             stale: Bitmap::EMPTY,
             ending: Bitmap::EMPTY,
-            alarm: false,
+            alarm: 0,
             work_class: 0,
             expiring: IDLE,
             forced_at: 0,
@@ -132,6 +137,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             free_semaphores: Bitmap::EMPTY,
             free_locks: Bitmap::EMPTY,
             returned: Bitmap::EMPTY,
+            worker: IDLE,
+            worker_priority: None,
+            called: 0,
         }
     }
 
@@ -141,6 +149,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.armed = u64::MAX;
         self.work_class = u8::MAX;
         self.forced_at = u64::MAX;
+        (self.called, self.alarm) = (u64::MAX, u64::MAX);
         self.ready.start();
         self.threads = [Thread::FREE; 256];
         self.threads[IDLE as usize].state = State::Ready;

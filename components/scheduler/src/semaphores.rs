@@ -257,7 +257,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// True if `thread` got one, false if it waits now.
-    fn p_or_wait(
+    pub(crate) fn p_or_wait(
         &mut self,
         thread: ThreadIndex,
         domain: u8,

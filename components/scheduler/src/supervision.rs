@@ -10,7 +10,7 @@ use crate::work::Pieces;
 use cairn_abi::Error;
 
 /// Most threads and objects that one step of [`Scheduler::reclaim`] looks at.
-pub const SCAN_MAXIMUM: usize = 8;
+pub const SCAN_MAXIMUM: usize = 3;
 
 const FIRST_SEMAPHORE: u64 = 256;
 const FIRST_LOCK: u64 = FIRST_SEMAPHORE + SEMAPHORES as u64;
@@ -23,18 +23,21 @@ pub struct Fault {
     pub cause: u64,
     /// What the trap tells, for example the address.
     pub value: u64,
+    /// When it happened.
+    pub time: u64,
 }
 
 impl Fault {
     /// No fault.
-    pub const NONE: Fault = Fault { cause: 0, value: 0 };
+    pub const NONE: Fault = Fault { cause: 0, value: 0, time: 0 };
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
-    /// The running thread faulted: stops it and wakes the supervisor. [`IDLE`] cannot be stopped; its
+    /// The running thread faulted: stops it and calls the supervisor with its urgency. [`IDLE`] cannot be stopped; its
     /// fault is queued too.
     pub fn fault(&mut self, thread: ThreadIndex, cause: u64, value: u64, now: u64) -> M::Outcome {
-        self.fault_of[thread as usize] = Fault { cause, value };
+        self.fault_of[thread as usize] = Fault { cause, value, time: now };
+        let urgency = self.ready.urgency(&self.threads, thread);
         if thread == IDLE {
             self.threads[IDLE as usize].flags |= FAULT_QUEUED;
         } else {
@@ -42,17 +45,104 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.threads[thread as usize].flags |= STOPPED | FAULT_QUEUED;
             self.queue_fault(thread);
         }
-        self.wake_supervisor(now);
+        self.call_supervisor(urgency, now);
         if self.deferred {
             self.take_up();
         }
         self.finish(thread, 0, 0, now)
     }
 
-    /// There is something to ask for.
-    pub(crate) fn wake_supervisor(&mut self, now: u64) {
+    /// There is something for the supervisor, for a thread of this urgency: until its
+    /// [`Scheduler::work_at`] it is at least as urgent.
+    pub(crate) fn call_supervisor(&mut self, urgency: u64, now: u64) {
         // Without that semaphore nobody learns of faults; there is nobody to tell that.
         let _ = self.signal(self.configuration.supervisor_semaphore.into(), now);
+        // Last, so that it goes before its new equals: who called waits for it.
+        self.called = self.called.min(urgency);
+        self.renew_worker(true);
+    }
+
+    /// A thread of the supervisor's wants it to look at what it left.
+    pub fn alarm(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
+        let urgency = self.ready.urgency(&self.threads, thread);
+        self.call_supervisor(urgency, now);
+        self.work(Pieces::Light, now);
+        self.finish(thread, 0, 0, now)
+    }
+
+    /// The supervisor goes on with work of this priority, and no longer counts as more urgent because it
+    /// was called. [`Error::Busy`]: it was called since it looked last, and stays as urgent as that.
+    pub fn work_at(&mut self, thread: ThreadIndex, priority: u64, now: u64) -> M::Outcome {
+        let semaphore = self.configuration.supervisor_semaphore;
+        if self.word(semaphore) > 0 {
+            self.set_word(semaphore, 0);
+            return self.refuse(Error::Busy);
+        }
+        self.worker = thread;
+        self.lower_worker(priority, now);
+        self.work(Pieces::Light, now);
+        self.finish(thread, 0, 0, now)
+    }
+
+    /// Waits for the next call of the supervisor, or the time `deadline`, and has this priority then,
+    /// unless who calls is more urgent.
+    pub fn wait_fault(
+        &mut self,
+        thread: ThreadIndex,
+        domain: u8,
+        (deadline, priority): (u64, u64),
+        now: u64,
+    ) -> M::Outcome {
+        let semaphore = self.configuration.supervisor_semaphore;
+        if self.word(semaphore) > 0 || deadline <= now {
+            return self.timed_p(thread, domain, semaphore.into(), deadline, now);
+        }
+        match self.p_or_wait(thread, domain, semaphore.into()) {
+            Ok(true) => self.machine.reply(0, 0),
+            Ok(false) => {
+                self.limit(thread, deadline);
+                self.worker = thread;
+                self.lower_worker(priority, now);
+                self.blocked(thread, now)
+            }
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn lower_worker(&mut self, priority: u64, now: u64) {
+        self.called = u64::MAX;
+        let priority = priority.min(255) as u8;
+        // The same priority again begins no new job of a policy that knows deadlines.
+        if self.worker_priority != Some(priority) {
+            self.worker_priority = Some(priority);
+            self.ready.set_priority(&mut self.threads, self.worker, priority, now);
+        }
+        self.renew_worker(false);
+    }
+
+    /// Brings the urgency of the supervisor's thread up to date. `front`: it goes before its new equals.
+    fn renew_worker(&mut self, front: bool) {
+        let (due, counts) =
+            (self.due_urgency(self.worker), self.ready.urgency(&self.threads, self.worker));
+        if self.worker != IDLE && due != counts {
+            self.unsettled.clear(self.worker.into());
+            self.change_urgency(self.worker, due, front);
+        }
+    }
+
+    /// What a thread waits for: state in bits 0 to 7, what of that kind in 8 to 23, the holder of a lock
+    /// in 24 to 31, the domain in which it waits in 32 to 39; bit 40: it is stopped.
+    pub fn waits_for(&self, target: Handle) -> Result<u64, Error> {
+        let record = &self.threads[self.existing(target)? as usize];
+        let holder = match record.state {
+            State::Lock => self.locks[record.object as usize % LOCKS].owner,
+            _ => IDLE,
+        };
+        Ok(record.state.number()
+            | u64::from(record.object) << 8
+            | u64::from(holder) << 24
+            | u64::from(record.wait_domain) << 32
+            | u64::from(record.flags & STOPPED != 0) << 40)
     }
 
     /// The next thread that faulted and was not reported yet. It stays stopped.
@@ -70,16 +160,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.fault_of[thread as usize]
     }
 
-    /// Stops a thread until [`Scheduler::resume`]; a wait of it goes on meanwhile.
+    /// Stops a thread until [`Scheduler::resume`]; a wait of it goes on meanwhile. The supervisor, which
+    /// it waits for then, counts as at least as urgent. [`Error::Busy`]: it is stopped already.
     pub fn stop(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         let target = match self.existing(target) {
             Ok(target) => target,
             Err(error) => return self.refuse(error),
         };
+        if self.threads[target as usize].flags & STOPPED != 0 {
+            return self.refuse(Error::Busy);
+        }
         if self.threads[target as usize].runnable() {
             self.ready.remove(&mut self.threads, target);
         }
         self.threads[target as usize].flags |= STOPPED;
+        self.called = self.called.min(self.ready.urgency(&self.threads, target));
+        self.renew_worker(true);
         self.work(Pieces::Light, now);
         self.finish(thread, 0, 0, now)
     }

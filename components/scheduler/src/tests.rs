@@ -425,7 +425,7 @@ fn a_fault_stops_the_thread_and_wakes_the_supervisor() {
     assert_eq!(s.fault(2, 13, 0xdead, 0), switched(1, 0, 0));
     let faulty = s.next_fault().unwrap();
     assert_eq!(faulty, handle(&s, 2));
-    assert_eq!(s.fault_of(2), Fault { cause: 13, value: 0xdead });
+    assert_eq!(s.fault_of(2), Fault { cause: 13, value: 0xdead, time: 0 });
     assert_eq!(s.next_fault(), Err(Error::NotFound));
     s.p(1, 2, SUPERVISOR_SEMAPHORE.into(), 0);
     assert_eq!(s.running(), 3);
@@ -489,4 +489,29 @@ fn the_end_of_a_first_thread_is_reported_once() {
     s.start_first(2, 1, start, 50, 0);
     s.exit(1, 0);
     assert_eq!(s.next_returned(), Ok(1));
+}
+
+#[test]
+fn the_supervisor_is_as_urgent_as_who_calls_it() {
+    let mut s = scheduler(&[200, 50, 100]);
+    assert_eq!(s.wait_fault(1, 2, (1000, 10), 0), switched(3, 0, 0));
+    s.p(3, 1, 0, 0);
+    assert_eq!(s.fault(2, 13, 0, 0), switched(1, 0, 0), "a thread of priority 50 called it");
+    assert_eq!(s.v(1, 0, 0), switched(3, 0, 0), "priority 100 goes before");
+    s.p(3, 1, 0, 0);
+    assert_eq!(s.running(), 1);
+    let faulty = s.next_fault().unwrap();
+    assert_eq!(s.work_at(1, 10, 0), OK);
+    assert_eq!(s.resume(1, faulty, 0), switched(2, 0, 0), "50 goes before work of priority 10");
+    // Called while it works, it stays as urgent as that until it has looked.
+    assert_eq!(s.alarm(2, 0), switched(1, 0, 0));
+    assert_eq!(s.work_at(1, 10, 0), refused(Error::Busy));
+    assert_eq!(s.running(), 1);
+    assert_eq!(s.work_at(1, 10, 0), switched(2, 0, 0));
+    // Whom it stops lends it its urgency.
+    assert_eq!(s.v(2, 0, 0), switched(3, 0, 0));
+    assert_eq!(s.stop(3, faulty, 0), OK);
+    assert_eq!(s.stop(3, faulty, 0), refused(Error::Busy));
+    s.p(3, 1, 0, 0);
+    assert_eq!(s.running(), 1);
 }

@@ -265,7 +265,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if account.first == thread {
             account.first = IDLE;
             self.returned.set(home.into());
-            self.add_alarm();
+            self.add_alarm(self.ready.urgency(&self.threads, thread));
         }
         if self.threads[thread as usize].held == NONE && !later {
             return self.leave_for_good(thread, now);

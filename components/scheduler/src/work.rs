@@ -98,7 +98,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             || self.unsettled.first().is_some()
             || self.ending.first().is_some()
             || self.unseen.first().is_some()
-            || self.alarm
+            || self.alarm != u64::MAX
     }
 
     /// Does a piece of work.
@@ -116,7 +116,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             if !(heavy && light) {
                 self.settle(thread as ThreadIndex);
             }
-        } else if self.ending.first().is_none() && self.unseen.first().is_none() && !self.alarm {
+        } else if self.ending.first().is_none() && self.unseen.first().is_none() && self.alarm == u64::MAX {
             return Piece::Nothing;
         } else {
             heavy = true;
@@ -131,9 +131,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     fn long_piece(&mut self, now: u64) {
         if let Some(thread) = self.ending.first() {
             self.end_further(thread as ThreadIndex, now);
-        } else if self.alarm {
-            self.alarm = false;
-            self.wake_supervisor(now);
+        } else if self.alarm != u64::MAX {
+            let urgency = core::mem::replace(&mut self.alarm, u64::MAX);
+            self.call_supervisor(urgency, now);
         } else {
             self.look_on(now);
         }
@@ -228,7 +228,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// The urgency that should count for `thread`: the best of its own and of what its locks lend it.
     pub(crate) fn due_urgency(&self, thread: ThreadIndex) -> u64 {
-        let own = self.ready.own_urgency(&self.threads, thread);
+        let mut own = self.ready.own_urgency(&self.threads, thread);
+        if thread == self.worker {
+            own = own.min(self.called);
+        }
         match self.threads[thread as usize].contended {
             NONE => own,
             lock => own.min(self.locks[lock as usize].donation),
@@ -243,7 +246,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if due == counts || !self.threads[thread as usize].exists() {
             return;
         }
-        self.set_urgency(thread, due, due > counts);
+        self.change_urgency(thread, due, due > counts);
+    }
+
+    /// Gives `thread` another urgency, and marks what it waits for.
+    pub(crate) fn change_urgency(&mut self, thread: ThreadIndex, urgency: u64, front: bool) {
+        self.set_urgency(thread, urgency, front);
         let record = &self.threads[thread as usize];
         if record.state == State::Lock {
             self.mark_stale(record.object as LockIndex);
@@ -262,10 +270,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.add_work(self.ready.class(self.ready.urgency(&self.threads, thread)));
     }
 
-    /// The supervisor has something to ask for.
-    pub(crate) fn add_alarm(&mut self) {
-        self.alarm = true;
-        self.add_work(ALWAYS);
+    /// The supervisor has something to ask for, on behalf of a thread of this urgency.
+    pub(crate) fn add_alarm(&mut self, urgency: u64) {
+        self.alarm = self.alarm.min(urgency);
+        self.add_work(self.ready.class(urgency));
     }
 
     /// All stack queues that threads wait for are to be looked at.

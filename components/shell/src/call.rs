@@ -1,5 +1,6 @@
 //! `call`: any method of any export that the shell may open, by the letters of its specification.
 
+use crate::away::{self, Answer, Outcome};
 use crate::imports;
 use crate::listing::{each_name, portal, server_of};
 use crate::screen::Screen;
@@ -12,11 +13,11 @@ use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
 
 /// Bytes of a buffer that a method fills.
-const BUFFER: usize = 256;
+pub const BUFFER: usize = 256;
 /// Longest description of a method.
 const TEXT: usize = 64;
 /// Most buffers of a call: each takes two of seven registers.
-const BUFFERS: usize = 3;
+pub const BUFFERS: usize = 3;
 
 /// Every method of the export `name`.
 pub fn each_method(name: &str, mut take: impl FnMut(&Method)) {
@@ -166,22 +167,11 @@ fn invoke(
     words: &[Word],
     screen: &mut Screen,
 ) -> Result {
-    let mut buffers = [[0; BUFFER]; BUFFERS];
-    let mut unused = buffers.iter_mut();
-    let mut call = Call::new();
-    for argument in arguments {
-        match argument {
-            Argument::Number(number) => call.word(*number),
-            Argument::Text(position) => call.bytes(words[*position].as_bytes()),
-            Argument::Skip => call.skip(),
-            Argument::Buffer => {
-                if let Some(buffer) = unused.next() {
-                    call.bytes_mut(buffer);
-                }
-            }
-        }
+    let outcome = away::call(index, arguments, words);
+    if let Some(refusal) = away::refusal(&outcome) {
+        return writeln!(screen, "{refusal}");
     }
-    let reply = call.invoke(index);
+    let Outcome::Back(Answer { reply, buffers }) = outcome else { return Ok(()) };
     if reply.status != 0 {
         writeln!(screen, "error: {}", Failure(reply.status))?;
     } else {

@@ -3,6 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod away;
 mod bench;
 mod call;
 mod commands;
@@ -42,8 +43,10 @@ fn main() {
         let mut bytes = [0; 64];
         match imports::CONSOLE.read(&mut bytes) {
             Ok(count) => {
-                for byte in &bytes[..count] {
-                    match editor.take(*byte, &Commands, &mut screen) {
+                away::keep(&bytes[..count]);
+                // One by one: while a call is away, ctrl-C takes back what was typed behind it.
+                while let Some(byte) = away::next_typed() {
+                    match editor.take(byte, &Commands, &mut screen) {
                         Ok(Answer::Line(line)) => drop(commands::run(&line, &mut screen)),
                         Ok(Answer::TooLong) => drop(commands::refuse(&mut screen)),
                         _ => continue,

@@ -1,25 +1,23 @@
-//! Entry points, and the first thread, which does everything.
+//! Entry points, and the first thread, the worker, which does everything but to watch and to print.
 
+use crate::blame;
 use crate::death::Reason;
-use crate::printer;
-use crate::state::{CRASH, KILL, MEASURE, Phase, RESTART, System, state};
-use cairn::exclusive::Exclusive;
-use cairn::time::{now, ticks};
+use crate::look::WORKER;
+use crate::printer::Printer;
+use crate::runaway;
+use crate::state::{CRASH, KILL, MEASURE, Phase, REQUESTED, RESTART, System, enter, state, undone};
+use crate::tell;
+use cairn::time::{now, own_thread, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Error, environment, privileged};
+use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_interfaces as interfaces;
-use cairn_supervisor::watch::Watch;
 use core::fmt::Write;
 use core::sync::atomic::Ordering::Relaxed;
 
-/// Calls that may execute for too long are looked for as often as half the shortest limit, and at most
-/// once in this time.
-const LOOK_MICROSECONDS: u64 = 1000;
-
-/// The calls that are watched, too many for the stack.
-static WATCH: Exclusive<Watch> = Exclusive::new(Watch::new());
+/// Between two looks whether a request is done.
+const PAUSE_MICROSECONDS: u64 = 100;
 
 struct Server;
 static SERVER: Server = Server;
@@ -40,66 +38,138 @@ cairn::component! {
 
 pub use imports::{CONSOLE, CONTROL, MEMORY, PORTALS, THREADS};
 
-/// Serves faults and requests, then waits for more, at most until something is due.
+/// What the worker does next.
+enum Work {
+    /// A step for a domain that is not alive.
+    Step { domain: u64 },
+    /// It says what happened.
+    Tell,
+    /// It looks at the threads that their own components call home.
+    CallHome,
+    /// Nothing until this time.
+    Wait { until: u64 },
+}
+
+/// The worker: looks at who calls it, does the next step of the most urgent work, or waits.
 fn main() {
     let Some(system) = System::find() else { return };
+    WORKER.store(own_thread(), Relaxed);
     let own = u64::from(environment::startup().domain);
-    let look_interval =
-        system.shortest_limit().map(|limit| (limit / 2).max(ticks(LOOK_MICROSECONDS)));
-    let mut next_look = look_interval.map_or(u64::MAX, |interval| now() + interval);
-    let priority = system.instance(own).map_or(0, |instance| instance.priority as u8);
-    let mut printer = None;
+    let highest = system.instance(own).map_or(0, |instance| instance.priority as u8);
+    runaway::begin(&system, highest);
+    let mut printer = Printer::NONE;
+    let mut is_called = true;
     loop {
-        while let Ok(thread) = imports::CONTROL.next_fault() {
-            system.fault(thread);
+        if is_called {
+            system.take_up();
         }
-        while let Ok(domain) = imports::CONTROL.next_returned() {
-            system.returned(domain);
-        }
-        system.serve_requests();
-        if let Some(interval) = look_interval.filter(|_| next_look <= now()) {
-            WATCH.with(|watch| system.look_for_runaways(watch));
-            next_look = now() + interval;
-        }
-        let next = system.tend().min(next_look);
-        printer::start(&mut printer, priority.saturating_sub(1));
-        // A time limit that passed is no error.
-        let _ = imports::CONTROL.wait_fault(next);
+        printer.start();
+        let (next, priority) = system.next_work();
+        is_called = match next {
+            // A time limit that passed is no call.
+            Work::Wait { until } => {
+                imports::CONTROL.wait_fault(until, priority) != Err(Error::TimedOut)
+            }
+            _ if imports::CONTROL.work_at(priority).is_err() => true,
+            Work::Step { domain } => {
+                system.step(domain);
+                false
+            }
+            Work::CallHome => {
+                system.call_next_home();
+                false
+            }
+            Work::Tell => {
+                system.tell_next();
+                printer.speak_at(priority);
+                false
+            }
+        };
     }
 }
 
 impl System {
-    fn serve_requests(&self) {
-        for instance in self.instances {
-            let domain = u64::from(instance.number);
-            let state = state(domain);
-            let requests = state.requests.swap(0, Relaxed);
-            if requests == 0 {
-                continue;
+    /// Takes up what the worker was called for.
+    fn take_up(&self) {
+        while let Ok(thread) = imports::CONTROL.next_fault() {
+            self.fault(thread);
+        }
+        self.judge();
+        while let Ok(domain) = imports::CONTROL.next_returned() {
+            self.returned(domain);
+        }
+        for domain in REQUESTED.iter() {
+            REQUESTED.remove(domain);
+            self.serve(domain, state(domain).requests.load(Relaxed));
+        }
+    }
+
+    /// The most urgent work, and its priority.
+    fn next_work(&self) -> (Work, u8) {
+        let (mut best, mut best_priority) = (None, 0);
+        let (mut until, mut priority) = (u64::MAX, 0);
+        for domain in undone() {
+            let own = self.priority_of(domain);
+            match self.waits_until(domain).filter(|time| *time > now()) {
+                None if best.is_none() || own > best_priority => {
+                    (best, best_priority) = (Some(domain), own);
+                }
+                None => {}
+                Some(u64::MAX) => {}
+                Some(time) => {
+                    until = until.min(time);
+                    priority = priority.max(own);
+                }
             }
-            if requests & MEASURE != 0
-                && let Ok(memory) = imports::STATISTICS.usage_of(domain)
-            {
-                state.memory.store(memory, Relaxed);
+        }
+        let (home_at, home_priority) = blame::next_home();
+        if home_at <= now() && (best.is_none() || home_priority > best_priority) {
+            return (Work::CallHome, home_priority);
+        }
+        if home_at < u64::MAX {
+            until = until.min(home_at);
+            priority = priority.max(home_priority);
+        }
+        match (best, tell::priority()) {
+            (Some(domain), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
+                (Work::Step { domain }, best_priority)
             }
-            if requests & CRASH != 0 {
-                // Nobody is told: its next instruction is a fault like any other.
-                let _ = imports::MEMORY.kill(domain);
-            }
-            if requests & (KILL | RESTART) == 0 {
-                continue;
-            }
+            (_, Some(telling)) => (Work::Tell, telling),
+            _ => (Work::Wait { until }, priority),
+        }
+    }
+
+    /// Does what was asked of an instance.
+    fn serve(&self, domain: u64, requests: u8) {
+        let state = state(domain);
+        if requests & MEASURE != 0
+            && let Ok(memory) = imports::STATISTICS.usage_of(domain)
+        {
+            state.memory.store(memory, Relaxed);
+        }
+        if requests & CRASH != 0 {
+            // Nobody is told: its next instruction is a fault like any other.
+            let _ = imports::MEMORY.kill(domain);
+        }
+        if requests & (KILL | RESTART) != 0 {
             let restart = requests & RESTART != 0;
             if restart {
                 // Who asks for it has mended what was wrong, or wants to see it fault.
                 state.faults.store(0, Relaxed);
+                let most = self.instance(domain).map_or(0, |instance| instance.priority as u8);
+                state.wanted.store(most, Relaxed);
             }
-            if state.phase() == Phase::Alive {
+            if state.is_alive() {
                 self.die(domain, Reason::Asked { restart });
             } else {
                 state.due.store(if restart { now() } else { u64::MAX }, Relaxed);
+                if !restart && matches!(state.phase(), Phase::Renewing | Phase::Sweeping) {
+                    enter(domain, Phase::Dead);
+                }
             }
         }
+        // What was asked meanwhile is served when the worker is called for it.
+        state.requests.fetch_and(!requests, Relaxed);
     }
 }
 
@@ -108,12 +178,19 @@ fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {
     System::find().ok_or(Error::NotSupported)?.named(name.text(&mut buffer)?)
 }
 
-/// Asks the first thread, which runs at once because no priority is higher, so it is done when this
-/// returns. Only that thread calls the memory manager: a caller of a low priority that is preempted there
-/// would hold up the supervisor.
+/// Asks the worker, which is at least as urgent as the caller then, until it is done. Only the worker calls the
+/// memory manager: a caller of a low priority that is preempted there would hold up the supervisor.
 fn ask(domain: u64, what: u8) -> Result<(), Error> {
     state(domain).requests.fetch_or(what, Relaxed);
-    imports::CONTROL.alarm()
+    loop {
+        REQUESTED.insert(domain);
+        imports::CONTROL.alarm()?;
+        if state(domain).requests.load(Relaxed) & what == 0 {
+            return Ok(());
+        }
+        // The worker waits for somebody else, whom it lends its priority.
+        imports::THREADS.sleep_until(now() + ticks(PAUSE_MICROSECONDS))?;
+    }
 }
 
 /// The same for an instance by its name, which must not be essential.
@@ -163,8 +240,8 @@ impl interfaces::Supervisor for Server {
         let state = state(domain);
         let phase = match state.phase() {
             Phase::Alive => "alive",
-            Phase::Dying => "dying",
-            Phase::Dead => "dead",
+            Phase::Dead | Phase::Renewing | Phase::Sweeping => "dead",
+            _ => "dying",
         };
         let policy = match instance.restart {
             _ if instance.essential != 0 => "essential",
@@ -212,10 +289,24 @@ impl interfaces::Supervisor for Server {
 
     fn crash(&self, name: ReadWindow<'_>) -> Result<(), Error> {
         let domain = u64::from(named(name)?.number);
-        if state(domain).phase() != Phase::Alive {
+        if !state(domain).is_alive() {
             return Err(Error::Dead);
         }
         ask(domain, CRASH)
+    }
+
+    fn call_home(&self, caller: Caller, thread: u64) -> Result<(), Error> {
+        let system = System::find().ok_or(Error::NotSupported)?;
+        let index = thread & 0xff;
+        if imports::CONTROL.thread_name(index)? != thread {
+            return Err(Error::NotFound);
+        }
+        let state = imports::CONTROL.thread_state(index)?;
+        if system.home(state) != u64::from(caller.0) {
+            return Err(Error::NotAllowed);
+        }
+        blame::ask_home(index, (state >> 8) as u8);
+        imports::CONTROL.alarm()
     }
 
     fn halt(&self, status: u64) -> Result<(), Error> {

@@ -1,28 +1,33 @@
 //! The death of a domain, and its new life (`docs/architecture.md`, "Death").
+//!
+//! Whoever faulted stands still already; what has to be done at once, so that nobody executes anything in the
+//! domain any more, is done at the priority of who faulted ([`System::die`]). All else are steps of bounded length
+//! ([`System::step`]): whoever is more urgent runs between any two instructions of them, and between any two steps
+//! the worker looks at who calls it. The threads that are in the domain are sent away at the priority of the
+//! instance; what comes then has that of who let it die or has called it since, as far as that of the instance: so
+//! who lets a server die takes no more time from others than is its own.
 
 use crate::component as imports;
-use crate::printer;
-use crate::state::{InstanceState, Phase, System, state};
-use cairn::time::{now, own_thread, ticks};
+use crate::look::Undisturbed;
+use crate::state::{InstanceState, Phase, System, enter, state};
+use cairn::time::{now, ticks};
 use cairn::{Error, privileged};
-use cairn_abi::address::PAGE_SIZE;
-use cairn_abi::descriptor::name_text;
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
-use cairn_abi::thread::{TRAP_SEPC, trap_register};
-use cairn_supervisor::stack::{Frame, Kind, Walk, Words, hold};
-use cairn_supervisor::watch::Watch;
-use cairn_supervisor::{backoff, report};
-use core::fmt::Write;
-use core::sync::atomic::Ordering::Relaxed;
+use cairn_supervisor::backoff;
+use cairn_supervisor::stack::{Frame, Kind};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// After a death, how long until the invocation stacks are looked at again; doubles. From the longest on,
-/// a tenth of a second after the death, each look ends the waits of threads on their way home.
-const LOOK_FIRST_MICROSECONDS: u64 = 100;
-const LOOK_MAXIMUM_MICROSECONDS: u64 = 50_000;
+/// After a death, how long until the invocation stacks are looked at again; doubles.
+const LOOK_FIRST_MICROSECONDS: u64 = 10;
+const LOOK_MAXIMUM_MICROSECONDS: u64 = 20_000;
+/// Threads that one step looks at.
+const THREADS_OF_STEP: usize = 4;
+const THREADS_OF_SWEEP: usize = 16;
 
-/// A bad access this close to the stack pointer looks like a full stack: below each lies a page
-/// without access.
-const STACK_HINT: u64 = 2 * PAGE_SIZE;
+/// What `SchedulerControl::fault_of` answers.
+const CAUSE: u64 = 0;
+const VALUE: u64 = 1;
+const TIME: u64 = 2;
 
 /// Why a domain dies.
 #[derive(Clone, Copy)]
@@ -31,6 +36,8 @@ pub enum Reason {
     Fault { thread: u64, frame: Frame, cause: u64, value: u64 },
     /// A call of this thread executed for longer than its export declares, in ticks.
     RanAway { thread: u64, longest: u64 },
+    /// It kept a thread that was called home.
+    Kept { thread: u64 },
     /// Its main function returned, and its policy is to start it again.
     Returned,
     /// Somebody asked for it, and perhaps for a new start.
@@ -41,48 +48,48 @@ pub enum Reason {
 }
 
 impl System {
-    /// The frames of a thread that exists and is not the supervisor's own: its name and frames.
-    fn frames(&self, index: u64) -> Option<(u64, Walk<'_, System>)> {
-        let mut walk = Walk::new(self, self.header.trap_return, index).peekable();
-        walk.peek()?;
-        if index == own_thread() {
-            return None;
-        }
-        let name = imports::CONTROL.thread_name(index).ok()?;
-        Some((name, Walk::new(self, self.header.trap_return, index)))
-    }
-
-    /// Whether a thread other than the supervisor's own is in `domain` or comes back to it. Who only
-    /// leaves it does not count: whoever calls a dead domain again and again is always there.
-    fn is_named(&self, domain: u64) -> bool {
-        (0..self.thread_count())
-            .any(|index| self.frames(index).is_some_and(|(_, frames)| hold(frames, domain)))
-    }
-
-    /// A thread faulted: mends it or lets the domain die.
+    /// A thread faulted: mends it, or lets the domain die.
     pub fn fault(&self, thread: u64) {
         let index = thread & 0xff;
         let (Ok(cause), Ok(value)) =
-            (imports::CONTROL.fault_cause(thread), imports::CONTROL.fault_value(thread))
+            (imports::CONTROL.fault_of(thread, CAUSE), imports::CONTROL.fault_of(thread, VALUE))
         else {
             return;
         };
-        let top = self.frames(index).and_then(|(_, mut frames)| frames.next());
-        let Some(frame) = top.filter(|frame| frame.kind == Kind::Trap) else {
+        let Some(frame) = self.frames(index).next().filter(|frame| frame.kind == Kind::Trap) else {
             return;
         };
         let domain = frame.into;
-        if frame.dead || state(domain).phase() != Phase::Alive {
+        if frame.dead || !state(domain).is_alive() {
             // Whoever enters a dead domain faults at its first instruction: an error return.
-            self.leave(domain, index, thread);
-            return;
+            self.want(domain, thread);
+        } else if self.came_home(thread, frame, cause, value) {
+            // It goes on in its caller.
+        } else if is_page_fault(cause) && self.began_since(domain, thread) {
+            // It came when the domain was about to live again, and now it does. What it brings is whole: of who
+            // came earlier, nobody was left before this life began.
+        } else if is_page_fault(cause) && imports::MEMORY.page_fault(domain, value, cause).is_ok() {
+            // Mended.
+        } else {
+            self.die(domain, Reason::Fault { thread: index, frame, cause, value });
         }
-        let is_page_fault = matches!(cause, 12 | 13 | 15);
-        if is_page_fault && imports::MEMORY.page_fault(domain, value, cause).is_ok() {
-            let _ = imports::CONTROL.resume(thread);
-            return;
+        if !state(domain).is_alive() {
+            self.unwind(domain, index);
         }
-        self.die(domain, Reason::Fault { thread: index, frame, cause, value });
+        let _ = imports::CONTROL.resume(thread);
+    }
+
+    /// A thread wants the next life of a domain.
+    fn want(&self, domain: u64, thread: u64) {
+        let priority = imports::CONTROL.thread_state(thread & 0xff).unwrap_or(0) >> 8 & 0xff;
+        let most = self.instance(domain).map_or(0, |instance| instance.priority);
+        state(domain).wanted.fetch_max((priority as u32).min(most) as u8, Relaxed);
+    }
+
+    fn began_since(&self, domain: u64, thread: u64) -> bool {
+        let time = imports::CONTROL.fault_of(thread, TIME).unwrap_or(u64::MAX);
+        let state = state(domain);
+        state.restarts.load(Relaxed) > 0 && time <= state.started.load(Relaxed)
     }
 
     /// The first thread of a domain has ended. Others may be alive, and it may serve calls: that is an end only
@@ -90,79 +97,18 @@ impl System {
     pub fn returned(&self, domain: u64) {
         let wanted =
             |instance: &&Instance| instance.restart == RESTART_ALWAYS && instance.essential == 0;
-        if self.instance(domain).filter(wanted).is_some() && state(domain).phase() == Phase::Alive {
+        if self.instance(domain).filter(wanted).is_some() && state(domain).is_alive() {
             self.die(domain, Reason::Returned);
         }
     }
 
-    /// The frames of a thread that return into a dead domain become error returns; a thread that is in
-    /// the domain leaves it as soon as it runs.
-    fn leave(&self, domain: u64, index: u64, thread: u64) {
-        let Some((_, frames)) = self.frames(index) else { return };
-        let mut is_in = false;
-        for (position, frame) in frames.enumerate() {
-            if frame.into != domain {
-                continue;
-            }
-            if !frame.dead
-                && frame.kind != Kind::Base
-                && privileged::unwind(index, frame.offset()).is_err()
-            {
-                let _ = writeln!(
-                    printer::log(),
-                    "supervisor: cannot unwind thread {index} at {:#x}",
-                    frame.header
-                );
-            }
-            is_in |= position == 0;
-        }
-        if is_in {
-            // It may have ended meanwhile, or not wait at all.
-            let _ = imports::CONTROL.cancel_wait(thread);
-            let _ = imports::CONTROL.resume(thread);
-        }
-    }
-
-    fn leave_all(&self, domain: u64) {
-        for index in 0..self.thread_count() {
-            if let Some((thread, _)) = self.frames(index) {
-                self.leave(domain, index, thread);
-            }
-        }
-    }
-
-    /// Threads that come back to a dead domain, but wait in living ones for what may never come, wait no
-    /// more: to their callees this is an error like any other. They were given the time to finish.
-    fn call_home(&self, domain: u64) {
-        for index in 0..self.thread_count() {
-            let Some((thread, mut frames)) = self.frames(index) else { continue };
-            if frames.any(|frame| frame.into == domain) {
-                // It may not wait at all.
-                let _ = imports::CONTROL.cancel_event_wait(thread);
-            }
-        }
-    }
-
-    /// A domain dies.
+    /// A domain dies: from here on nobody executes anything in it.
     pub fn die(&self, domain: u64, reason: Reason) {
         let Some(instance) = self.instance(domain) else { return };
         let state = state(domain);
         let now = now();
         self.expect("unmap", instance, imports::MEMORY.kill(domain));
         self.expect("mark", instance, privileged::set_alive(domain, false));
-        state.set_phase(Phase::Dying);
-        self.leave_all(domain);
-        self.expect(
-            "take the portals of",
-            instance,
-            steps(|_| imports::PORTALS.domain_died(domain)),
-        );
-        self.expect(
-            "reclaim from",
-            instance,
-            steps(|cursor| imports::CONTROL.reclaim(domain, cursor)),
-        );
-
         let behaved = now.saturating_sub(state.started.load(Relaxed))
             >= ticks(backoff::GOOD_BEHAVIOUR_MILLISECONDS * 1000);
         if behaved {
@@ -173,198 +119,209 @@ impl System {
                 (restart || instance.restart == RESTART_ALWAYS).then_some(0)
             }
             _ if instance.restart == RESTART_NEVER => None,
-            Reason::Fault { .. } | Reason::RanAway { .. } | Reason::Returned => {
-                Some(next_delay(state))
-            }
+            Reason::Fault { .. }
+            | Reason::RanAway { .. }
+            | Reason::Kept { .. }
+            | Reason::Returned => Some(next_delay(state)),
         };
         state.due.store(delay.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
-        let interval = ticks(LOOK_FIRST_MICROSECONDS);
-        state.look_interval.store(interval, Relaxed);
-        state.look.store(now + interval, Relaxed);
-        self.tell(instance, reason, delay);
+        state.died.store(now, Relaxed);
+        match reason {
+            Reason::Fault { thread, .. }
+            | Reason::RanAway { thread, .. }
+            | Reason::Kept { thread } => {
+                state.wanted.store(0, Relaxed);
+                self.want(domain, thread);
+            }
+            Reason::Returned | Reason::Asked { .. } => {
+                state.wanted.store(instance.priority as u8, Relaxed);
+            }
+        }
+        state.look.store(0, Relaxed);
+        state.look_interval.store(ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
+        self.note(domain, reason, delay, state.wanted.load(Relaxed));
+        enter(domain, Phase::Closing);
     }
 
-    fn expect(&self, what: &str, instance: &Instance, result: Result<(), Error>) {
-        if let Err(error) = result {
-            let name = name_text(&instance.name);
-            let _ =
-                writeln!(printer::log(), "supervisor: cannot {what} `{name}`: {}", error.text());
+    /// The priority of the next step for a domain that is not alive.
+    pub fn priority_of(&self, domain: u64) -> u8 {
+        let state = state(domain);
+        match state.phase() {
+            Phase::Closing | Phase::Leaving | Phase::Reclaiming => {
+                self.instance(domain).map_or(0, |instance| instance.priority as u8)
+            }
+            _ => state.wanted.load(Relaxed),
         }
     }
 
-    fn tell(&self, instance: &Instance, reason: Reason, delay: Option<u64>) {
-        let mut log = printer::log();
-        let (name, domain) = (name_text(&instance.name), instance.number);
-        let _ = match reason {
-            Reason::RanAway { thread, longest } => writeln!(
-                log,
-                "supervisor: `{name}` (domain {domain}) kept thread {thread} for longer than {} us",
-                longest * 1000 / ticks(1000)
-            ),
-            Reason::Asked { .. } => {
-                writeln!(log, "supervisor: `{name}` (domain {domain}) was killed")
+    /// One step of what is to be done for a domain that is not alive.
+    pub fn step(&self, domain: u64) {
+        let Some(instance) = self.instance(domain) else { return };
+        let state = state(domain);
+        let cursor = &state.cursor;
+        match state.phase() {
+            Phase::Alive => {}
+            Phase::Closing => {
+                let step = advance(cursor, |_| imports::PORTALS.domain_died(domain));
+                self.next(instance, "take the portals of", step, Phase::Leaving);
             }
-            Reason::Returned => writeln!(
-                log,
-                "supervisor: `{name}` (domain {domain}) returned from its main function"
-            ),
-            Reason::Fault { thread, frame, cause, value } => {
-                let word =
-                    |offset: i64| self.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
-                let pc = word(TRAP_SEPC);
-                let mut text = [0; 128];
-                let message = match cause {
-                    report::BREAKPOINT => {
-                        report::panic_message(|number| word(trap_register(number)), &mut text)
-                    }
-                    _ => None,
-                };
-                let written = match message {
-                    Some(message) => {
-                        writeln!(
-                            log,
-                            "supervisor: `{name}` (domain {domain}) panicked in thread {thread}: {message}"
-                        )
-                    }
-                    None => writeln!(
-                        log,
-                        "supervisor: `{name}` (domain {domain}) {} in thread {thread}: value {value:#x}",
-                        report::cause_text(cause)
-                    ),
-                };
-                let stack = word(trap_register(2));
-                let hint = match cause {
-                    13 | 15 if message.is_none() && value.abs_diff(stack) < STACK_HINT => {
-                        ": perhaps its stack is full"
-                    }
-                    _ => "",
-                };
-                written.and_then(|()| match report::nearest_symbol(self.symbols, pc) {
-                    Some((symbol, offset)) => {
-                        writeln!(
-                            log,
-                            "supervisor:   at {pc:#x}, {}+{offset:#x}{hint}",
-                            self.symbol_name(symbol)
-                        )
-                    }
-                    None => writeln!(log, "supervisor:   at {pc:#x}, in no known function{hint}"),
-                })
-            }
-        };
-        let _ = match delay {
-            None => writeln!(log, "supervisor:   it stays dead"),
-            Some(0) => writeln!(log, "supervisor:   it starts again"),
-            Some(delay) => writeln!(log, "supervisor:   it starts again in {delay} ms"),
-        };
-    }
-
-    /// Looks for calls that execute for too long.
-    pub fn look_for_runaways(&self, watch: &mut Watch) {
-        for index in 0..self.thread_count() {
-            let Some((thread, frames)) = self.frames(index) else { continue };
-            let mut accused = None;
-            for frame in frames {
-                let (Some(limit), Kind::Call { callee }) = (frame.limit, frame.kind) else {
-                    continue;
-                };
-                let used = imports::CONTROL.thread_time(index).unwrap_or(0);
-                // The innermost one is at fault: the others wait for it.
-                if watch.see(thread, frame.header, limit, used) && accused.is_none() {
-                    accused = Some((callee, limit.longest));
+            Phase::Leaving => {
+                if self.leave_some(domain) {
+                    enter(domain, Phase::Reclaiming);
                 }
             }
-            let Some((callee, longest)) =
-                accused.filter(|(callee, _)| state(*callee).phase() == Phase::Alive)
-            else {
-                continue;
-            };
-            if self.instance(callee).is_some_and(|instance| instance.essential != 0) {
-                // The system cannot go on without it; the nucleus says so at its next instruction.
-                let _ = imports::MEMORY.kill(callee);
-                continue;
+            Phase::Reclaiming => {
+                let step = advance(cursor, |at| imports::CONTROL.reclaim(domain, at));
+                self.next(instance, "reclaim from", step, Phase::Waiting);
             }
-            self.die(callee, Reason::RanAway { thread: index, longest });
+            Phase::Waiting => self.wait_for_one(domain),
+            Phase::Releasing => {
+                let step = advance(cursor, |at| imports::MEMORY.release(domain, at));
+                self.next(instance, "take the memory of", step, Phase::Dead);
+            }
+            Phase::Dead => match imports::PORTALS.domain_starts(domain) {
+                Ok(()) => enter(domain, Phase::Renewing),
+                failed => {
+                    self.expect("start", instance, failed);
+                    state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
+                }
+            },
+            Phase::Renewing => {
+                let step = advance(cursor, |at| imports::MEMORY.renew(domain, at));
+                self.next(instance, "renew", step, Phase::Sweeping);
+            }
+            Phase::Sweeping => {
+                if self.sweep_some(domain) {
+                    self.begin(instance);
+                }
+            }
         }
-        watch.end_look();
     }
 
-    /// What is due: gives back what dead domains had, starts them again. The time of the next look.
-    pub fn tend(&self) -> u64 {
-        let mut next = u64::MAX;
-        for instance in self.instances {
-            let domain = u64::from(instance.number);
-            let state = state(domain);
-            if state.phase() == Phase::Dying && state.look.load(Relaxed) <= now() {
-                self.settle(domain);
+    /// After a step: the next phase begins when this one is done. What fails is told, and does not keep the
+    /// others from their turn.
+    fn next(&self, instance: &Instance, what: &str, step: Result<bool, Error>, next: Phase) {
+        if step != Ok(false) {
+            enter(instance.number.into(), next);
+        }
+        self.expect(what, instance, step.map(drop));
+    }
+
+    /// Sends threads away that are in the domain or come back to it; whether these were the last.
+    fn leave_some(&self, domain: u64) -> bool {
+        let state = state(domain);
+        let mut at = state.cursor.load(Relaxed);
+        let first = at;
+        let undisturbed = Undisturbed::begin();
+        for _ in 0..THREADS_OF_STEP {
+            let Some(index) = self.next_thread(at) else {
+                at = self.thread_count();
+                break;
+            };
+            self.unwind(domain, index);
+            match self.holds(index, domain) {
+                true => state.away.insert(index),
+                false => state.away.remove(index),
             }
-            if state.phase() == Phase::Dead && state.due.load(Relaxed) <= now() {
-                self.restart(instance);
-            }
-            next = next.min(match state.phase() {
-                Phase::Alive => u64::MAX,
-                Phase::Dying => state.look.load(Relaxed),
-                Phase::Dead => state.due.load(Relaxed),
+            at = index + 1;
+        }
+        if !undisturbed.holds() {
+            // They are looked at again, one by one.
+            (first..at).filter(|index| self.exists(*index)).for_each(|index| {
+                state.away.insert(index);
             });
         }
-        next
+        state.cursor.store(at, Relaxed);
+        at >= self.thread_count()
     }
 
-    /// Once nothing names the domain, what it had goes back.
-    fn settle(&self, domain: u64) {
+    /// Looks at the next thread that has to come back. When none is left, nothing names the domain.
+    fn wait_for_one(&self, domain: u64) {
         let state = state(domain);
-        // Calls that came in since.
-        self.leave_all(domain);
-        if self.is_named(domain) {
-            let last = state.look_interval.load(Relaxed);
-            let interval = (last * 2).min(ticks(LOOK_MAXIMUM_MICROSECONDS));
-            if interval == last {
-                self.call_home(domain);
+        let at = state.cursor.load(Relaxed);
+        if let Some(index) = state.away.next(at) {
+            state.cursor.store(index + 1, Relaxed);
+            let undisturbed = Undisturbed::begin();
+            if !self.exists(index) || (!self.holds(index, domain) && undisturbed.holds()) {
+                state.away.remove(index);
+            } else if self.is_late(domain) {
+                self.call_home(index);
             }
-            state.look_interval.store(interval, Relaxed);
-            state.look.store(now() + interval, Relaxed);
             return;
         }
-        let Some(instance) = self.instance(domain) else { return };
-        let alone = self.memory_manager().is_some_and(|manager| !self.is_named(manager));
-        self.expect("take the memory of", instance, imports::MEMORY.release(domain, alone));
-        state.set_phase(Phase::Dead);
+        if state.away.next(0).is_none() {
+            return enter(domain, Phase::Releasing);
+        }
+        let interval = state.look_interval.load(Relaxed);
+        let longer = (interval * 2).min(ticks(LOOK_MAXIMUM_MICROSECONDS));
+        state.look_interval.store(longer, Relaxed);
+        state.look.store(now() + interval, Relaxed);
+        state.cursor.store(0, Relaxed);
     }
 
-    /// Starts a dead instance again.
-    fn restart(&self, instance: &Instance) {
+    /// Sends those away who entered the domain since its death; whether these were the last.
+    ///
+    /// What they brought on its stacks may be gone since. Who enters after this has begun finds all of it: its
+    /// call is as good as one that comes when the domain lives again.
+    fn sweep_some(&self, domain: u64) -> bool {
+        let cursor = &state(domain).cursor;
+        let mut at = cursor.load(Relaxed);
+        for _ in 0..THREADS_OF_SWEEP {
+            let Some(index) = self.next_thread(at) else { return true };
+            if self.is_in(index, domain) {
+                self.unwind(domain, index);
+            }
+            at = index + 1;
+        }
+        cursor.store(at, Relaxed);
+        false
+    }
+
+    /// The instance's next life begins. The worker has just taken up all faults.
+    fn begin(&self, instance: &Instance) {
         let domain = u64::from(instance.number);
         let state = state(domain);
-        let portals = imports::PORTALS.domain_starts(domain);
-        // From here to the start nothing waits, so no call comes in between.
-        self.leave_all(domain);
-        if self.is_named(domain) {
-            state.due.store(now() + ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
-            return;
+        // Alive first: whoever finds its memory there can do everything.
+        let revived =
+            privileged::set_alive(domain, true).and_then(|()| imports::MEMORY.revive(domain));
+        state.started.store(now(), Relaxed);
+        state.restarts.fetch_add(1, Relaxed);
+        state.due.store(u64::MAX, Relaxed);
+        enter(domain, Phase::Alive);
+        let result = revived.and_then(|()| start(instance));
+        if result.is_err() {
+            self.expect("start", instance, result);
+            // It dies once more, and this counts as a fault: what was in the way may go away.
+            self.expect("unmap", instance, imports::MEMORY.kill(domain));
+            self.expect("mark", instance, privileged::set_alive(domain, false));
+            state.restarts.fetch_sub(1, Relaxed);
+            state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
+            enter(domain, Phase::Closing);
         }
-        let result = portals.and_then(|()| begin(instance));
-        if result.is_ok() {
-            state.restarts.fetch_add(1, Relaxed);
-            state.set_phase(Phase::Alive);
-            state.started.store(now(), Relaxed);
-            state.due.store(u64::MAX, Relaxed);
-            return;
+    }
+
+    /// What a domain that is not alive waits for: `None` if a step can be done.
+    pub fn waits_until(&self, domain: u64) -> Option<u64> {
+        let state = state(domain);
+        match state.phase() {
+            Phase::Waiting => Some(state.look.load(Relaxed)),
+            Phase::Dead => Some(state.due.load(Relaxed)),
+            _ => None,
         }
-        self.expect("start", instance, result);
-        // It is as dead as before, and this counts as a fault: what was in the way may go away.
-        self.expect("unmap", instance, imports::MEMORY.kill(domain));
-        self.expect("mark", instance, privileged::set_alive(domain, false));
-        state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
     }
 }
 
-/// Lets a dead domain live, with its memory as at the start and its first thread.
-fn begin(instance: &Instance) -> Result<(), Error> {
-    let domain = u64::from(instance.number);
-    imports::MEMORY.renew(domain)?;
-    privileged::set_alive(domain, true)?;
+/// Page faults of fetches, loads and stores (privileged manual, table 4.2).
+fn is_page_fault(cause: u64) -> bool {
+    matches!(cause, 12 | 13 | 15)
+}
+
+/// Starts the first thread of an instance, if it has one.
+fn start(instance: &Instance) -> Result<(), Error> {
     if instance.main == 0 {
         return Ok(());
     }
+    let domain = instance.number.into();
     imports::CONTROL.start(domain, instance.main, instance.stack, instance.priority as u8).map(drop)
 }
 
@@ -373,13 +330,12 @@ fn next_delay(state: &InstanceState) -> u64 {
     backoff::delay(state.faults.fetch_add(1, Relaxed))
 }
 
-/// Repeats an operation that is done in steps.
-fn steps(step: impl Fn(u64) -> Result<u64, Error>) -> Result<(), Error> {
-    let mut cursor = 0;
-    loop {
-        cursor = step(cursor)?;
-        if cursor == 0 {
-            return Ok(());
-        }
-    }
+/// One step of an operation that is done in steps; whether it was the last.
+fn advance(
+    cursor: &AtomicU64,
+    step: impl FnOnce(u64) -> Result<u64, Error>,
+) -> Result<bool, Error> {
+    let next = step(cursor.load(Relaxed))?;
+    cursor.store(next, Relaxed);
+    Ok(next == 0)
 }

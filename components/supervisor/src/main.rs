@@ -3,13 +3,21 @@
 #![forbid(unsafe_code)]
 
 #[cfg(target_arch = "riscv64")]
+mod blame;
+#[cfg(target_arch = "riscv64")]
 mod component;
 #[cfg(target_arch = "riscv64")]
 mod death;
 #[cfg(target_arch = "riscv64")]
+mod look;
+#[cfg(target_arch = "riscv64")]
 mod printer;
 #[cfg(target_arch = "riscv64")]
+mod runaway;
+#[cfg(target_arch = "riscv64")]
 mod state;
+#[cfg(target_arch = "riscv64")]
+mod tell;
 
 #[cfg(not(target_arch = "riscv64"))]
 fn main() {}

@@ -24,20 +24,46 @@ pub fn log() -> impl Write {
     &LOG
 }
 
-/// Starts the printer if there is something to print. `thread` is its last thread, which may
-/// have ended.
-pub fn start(thread: &mut Option<Thread>, priority: u8) {
-    if LOG.is_empty() || ACTIVE.swap(true, Ordering::AcqRel) {
-        return;
+/// Prints what was written to the log, at the priority of those of whom it tells.
+pub struct Printer {
+    /// The last thread, which may have ended.
+    thread: Option<Thread>,
+    priority: u8,
+}
+
+impl Printer {
+    /// Nothing printed yet.
+    pub const NONE: Printer = Printer { thread: None, priority: 0 };
+
+    /// What is in the log tells of an instance of this priority.
+    pub fn speak_at(&mut self, priority: u8) {
+        if LOG.is_empty() && !ACTIVE.load(Ordering::Acquire) {
+            self.priority = 0;
+        } else if priority > self.priority {
+            self.priority = priority;
+            if let (true, Some(thread)) = (ACTIVE.load(Ordering::Acquire), &self.thread) {
+                // It may just have ended.
+                let _ = thread.set_priority(priority);
+            }
+        }
     }
-    if let Some(last) = thread.take() {
-        // It had nothing left to do but to end, and its stack is needed.
-        let _ = imports::CONTROL.kill(last.name());
-        let _ = last.join();
+
+    /// Starts to print if there is something to print.
+    pub fn start(&mut self) {
+        if LOG.is_empty() || ACTIVE.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        if let Some(last) = self.thread.take() {
+            // It had nothing left to do but to end, and its stack is needed.
+            let _ = imports::CONTROL.kill(last.name());
+            let _ = last.join();
+        }
+        self.thread = spawn(imports::THREADS, &STACK, print, 0, self.priority.max(1)).ok();
+        if self.thread.is_none() {
+            // The text stays in the log; the next report tries again.
+            ACTIVE.store(false, Ordering::Release);
+        }
     }
-    *thread = spawn(imports::THREADS, &STACK, print, 0, priority).ok();
-    // Without a thread the text stays in the log; the next report tries again.
-    ACTIVE.store(thread.is_some(), Ordering::Release);
 }
 
 fn print(_: u64) {

@@ -53,17 +53,18 @@ impl System {
             .ok_or(Error::NotFound)
     }
 
-    /// The memory manager's domain.
-    pub fn memory_manager(&self) -> Option<u64> {
+    /// The scheduler's domain.
+    pub fn scheduler(&self) -> Option<u64> {
         let mut exports = self.exports.iter();
-        let control = exports.find(|export| name_text(&export.interface) == "MemoryControl")?;
+        let control = exports.find(|export| name_text(&export.interface) == "SchedulerControl")?;
         Some(control.instance.into())
     }
 
     /// The shortest of the longest executions that exports declare, in ticks.
     pub fn shortest_limit(&self) -> Option<u64> {
-        let limits =
-            self.exports.iter().map(|export| export.longest_execution).filter(|limit| *limit != 0);
+        let limits = self.exports.iter().flat_map(|export| {
+            [export.longest_execution, export.longest_call].into_iter().filter(|limit| *limit != 0)
+        });
         limits.min().map(|nanoseconds| ticks(nanoseconds.div_ceil(1000)))
     }
 
@@ -104,27 +105,59 @@ impl Words for System {
     }
 }
 
-/// Whether an instance serves.
+/// What is to be done for an instance. The supervisor's worker alone changes it, by one step at a time; it
+/// can be called only while it is [`Phase::Alive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
     /// It runs or can be called.
     Alive,
-    /// It died, but invocation stacks name it still.
-    Dying,
-    /// Nothing names it; what it had was given back.
+    /// It died: nobody executes anything in it from here to the next `Alive`. What it had opened, and what others had
+    /// opened of what it made, is closed.
+    Closing,
+    /// The threads in it are sent away; those that come back to it are counted.
+    Leaving,
+    /// Its semaphores and locks end, and the waits that were begun in it.
+    Reclaiming,
+    /// Threads that it sent into living callees have to come back.
+    Waiting,
+    /// Nothing names it: what it had goes back.
+    Releasing,
+    /// It starts again when that is due.
     Dead,
+    /// Its memory becomes as it was at the start.
+    Renewing,
+    /// Who entered it since its death is sent away, before it lives again.
+    Sweeping,
 }
 
-/// State of one instance. The supervisor's first thread alone writes it, but for the requests.
+const PHASES: [Phase; 9] = [
+    Phase::Alive,
+    Phase::Closing,
+    Phase::Leaving,
+    Phase::Reclaiming,
+    Phase::Waiting,
+    Phase::Releasing,
+    Phase::Dead,
+    Phase::Renewing,
+    Phase::Sweeping,
+];
+
+/// State of one instance. The supervisor's worker alone writes it, but for the requests.
 pub struct InstanceState {
     phase: AtomicU8,
+    /// Where the next step of the phase begins.
+    pub cursor: AtomicU64,
     /// What callers ask for.
     pub requests: AtomicU8,
     /// When it is started again, in ticks; `u64::MAX`: not.
     pub due: AtomicU64,
     /// When it was started.
     pub started: AtomicU64,
+    /// When it died.
+    pub died: AtomicU64,
+    /// The best priority of those who want its next life, as far as that of the instance.
+    pub wanted: AtomicU8,
     /// When to look next whether invocation stacks still name it, and how long it was waited last.
     pub look: AtomicU64,
     pub look_interval: AtomicU64,
@@ -134,6 +167,8 @@ pub struct InstanceState {
     pub memory: AtomicU64,
     /// How often it was started again.
     pub restarts: AtomicU32,
+    /// Threads that have to come back to it, a bit for each.
+    pub away: Set,
 }
 
 /// Request: kill.
@@ -148,32 +183,90 @@ pub const MEASURE: u8 = 8;
 impl InstanceState {
     const NEW: InstanceState = InstanceState {
         phase: AtomicU8::new(Phase::Alive as u8),
+        cursor: AtomicU64::new(0),
         requests: AtomicU8::new(0),
         memory: AtomicU64::new(0),
         due: AtomicU64::new(u64::MAX),
         started: AtomicU64::new(0),
+        died: AtomicU64::new(0),
+        wanted: AtomicU8::new(0),
         look: AtomicU64::new(0),
         look_interval: AtomicU64::new(0),
         faults: AtomicU32::new(0),
         restarts: AtomicU32::new(0),
+        away: Set::EMPTY,
     };
 
     pub fn phase(&self) -> Phase {
-        match self.phase.load(Relaxed) {
-            0 => Phase::Alive,
-            1 => Phase::Dying,
-            _ => Phase::Dead,
-        }
+        PHASES[usize::from(self.phase.load(Relaxed)) % PHASES.len()]
     }
 
-    pub fn set_phase(&self, phase: Phase) {
-        self.phase.store(phase as u8, Relaxed);
+    pub fn is_alive(&self) -> bool {
+        self.phase() == Phase::Alive
     }
 }
 
 static STATES: [InstanceState; DOMAINS_MAXIMUM] = [InstanceState::NEW; DOMAINS_MAXIMUM];
+/// Domains that are not alive, or were asked for something.
+static UNDONE: Set = Set::EMPTY;
+/// Domains of which something was asked.
+pub static REQUESTED: Set = Set::EMPTY;
 
 /// The state of a domain's instance.
 pub fn state(domain: u64) -> &'static InstanceState {
     &STATES[domain as usize % DOMAINS_MAXIMUM]
+}
+
+/// A domain's next phase begins.
+pub fn enter(domain: u64, phase: Phase) {
+    let state = state(domain);
+    state.cursor.store(0, Relaxed);
+    state.phase.store(phase as u8, Relaxed);
+    match phase {
+        Phase::Alive => UNDONE.remove(domain),
+        _ => UNDONE.insert(domain),
+    }
+}
+
+/// Domains that are not alive.
+pub fn undone() -> impl Iterator<Item = u64> {
+    UNDONE.iter()
+}
+
+/// A set of numbers below 256.
+pub struct Set([AtomicU64; 4]);
+
+impl Set {
+    pub const EMPTY: Set = Set([const { AtomicU64::new(0) }; 4]);
+
+    fn word(&self, number: u64) -> (&AtomicU64, u64) {
+        (&self.0[number as usize / 64 % 4], 1 << (number % 64))
+    }
+
+    pub fn insert(&self, number: u64) {
+        let (word, bit) = self.word(number);
+        word.fetch_or(bit, Relaxed);
+    }
+
+    pub fn remove(&self, number: u64) {
+        let (word, bit) = self.word(number);
+        word.fetch_and(!bit, Relaxed);
+    }
+
+    /// The numbers, each as it is when its turn comes.
+    pub fn iter(&self) -> impl Iterator<Item = u64> {
+        self.0.iter().enumerate().flat_map(|(index, word)| {
+            let mut bits = word.load(Relaxed);
+            core::iter::from_fn(move || {
+                let bit = (bits != 0).then(|| u64::from(bits.trailing_zeros()))?;
+                bits &= bits - 1;
+                Some(index as u64 * 64 + bit)
+            })
+        })
+    }
+
+    /// The smallest number that is not below `from`.
+    pub fn next(&self, from: u64) -> Option<u64> {
+        self.iter().find(|number| *number >= from)
+    }
 }

@@ -53,7 +53,7 @@ impl Watch {
         };
         if let Some(call) = self.calls.iter_mut().flatten().find(same) {
             call.seen = true;
-            return used.saturating_sub(call.used) > limit.longest;
+            return limit.longest.is_some_and(|longest| used.saturating_sub(call.used) > longest);
         }
         if let Some(place) = self.place_for(thread, header) {
             self.forget(place);
@@ -109,7 +109,7 @@ impl Default for Watch {
 mod tests {
     use super::*;
 
-    const LIMIT: Limit = Limit { longest: 100, stamp: 7 };
+    const LIMIT: Limit = Limit { longest: Some(100), longest_call: None, stamp: 7 };
 
     #[test]
     fn accuses_a_call_that_executes_for_too_long() {

@@ -78,6 +78,12 @@ pub fn unwind(thread: u64, offset: u64) -> Result<(), Error> {
     done(raw(PORTAL_UNWIND, [thread, offset, 0, 0, 0, 0, 0, 0]))
 }
 
+/// Supervisor: a thread faults when it comes back by the frame of a call at `offset` of its block; or, if that is the
+/// frame of such a fault, goes on where it would have come back.
+pub fn divert(thread: u64, offset: u64) -> Result<(), Error> {
+    done(raw(PORTAL_DIVERT, [thread, offset, 0, 0, 0, 0, 0, 0]))
+}
+
 /// Supervisor: a domain is dead or alive.
 pub fn set_alive(domain: u64, alive: bool) -> Result<(), Error> {
     done(raw(PORTAL_SET_ALIVE, [domain, u64::from(alive), 0, 0, 0, 0, 0, 0]))

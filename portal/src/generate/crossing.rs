@@ -45,6 +45,15 @@ pub struct Crossing {
     pub counter: u64,
     /// The longest execution that the export declares, in ticks; zero: none.
     pub longest_execution: u64,
+    /// The longest time until a call is back, in ticks; zero: any.
+    pub longest_call: u64,
     /// Whether the machine's ASIDs tell domains apart; if not, entering a domain fences.
     pub asids: bool,
+}
+
+impl Crossing {
+    /// Whether the time of a call is stored in its frame.
+    pub fn stamps(&self) -> bool {
+        self.longest_execution != 0 || self.longest_call != 0
+    }
 }

@@ -14,7 +14,7 @@ pub fn frame_size(specification: &Specification) -> i64 {
 
 /// The same with the stamp of an export that declares a longest execution.
 pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Crossing) -> i64 {
-    frame_size(specification) + if crossing.longest_execution == 0 { 0 } else { 16 }
+    frame_size(specification) + if crossing.stamps() { 16 } else { 0 }
 }
 
 /// Where the saved stack pointer and registers begin, from the header: below the windows' records

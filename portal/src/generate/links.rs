@@ -87,6 +87,7 @@ pub fn link(links: &Links, crossing: &Crossing, address: u64, mut put: impl FnMu
             (LITERAL_TABLE, crossing.caller.table),
             (LITERAL_ENTRY, crossing.waiters),
             (LITERAL_CONSTANT, crossing.longest_execution),
+            (LITERAL_STUB, crossing.longest_call),
             (LITERAL_SERVICES, crossing.services),
             (LITERAL_QUEUE, crossing.queue),
             (LITERAL_ASID, asid),

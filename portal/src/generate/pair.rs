@@ -105,7 +105,7 @@ fn call_half(
         code.label(Label::Slow);
     }
     code.emit(&stencil::CALL_PUSH)?;
-    if crossing.longest_execution != 0 {
+    if crossing.stamps() {
         code.emit(&stencil::STAMP)?;
     }
     if crossing.counter != 0 {

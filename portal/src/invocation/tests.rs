@@ -100,7 +100,7 @@ fn tells_a_limited_call_its_stamp() {
     world.set(headers[0], FRAME_HEADER, 12345);
     let limits: Vec<_> =
         Walk::new(&world, TRAP_RETURN, 0).filter_map(|frame| frame.limit).collect();
-    assert_eq!(limits, [Limit { longest: 500, stamp: 12345 }]);
+    assert_eq!(limits, [Limit { longest: Some(500), longest_call: None, stamp: 12345 }]);
 }
 
 #[test]

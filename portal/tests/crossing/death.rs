@@ -259,3 +259,35 @@ fn a_dead_frame_wakes_who_waits_for_its_activation() {
     world.assert_event(Event::Software, THREAD, Interrupt::Software.code(), 0);
     assert_eq!(world.machine.csr.pending(), 0, "acknowledged");
 }
+
+/// Another thread diverts a call's frame: its thread faults when it comes back, and goes on behind the call as if
+/// nothing had been.
+#[test]
+fn diverting_by_the_service() {
+    let mut world = World::new(43);
+    let outer = world.connect("npr", CLIENT, SERVER);
+    world.checked_call(&outer);
+    let frame = world.machine.csr.sscratch;
+    let link = world.word(frame.wrapping_add_signed(FRAME_RA));
+    world.machine.csr.stimecmp = 0;
+    world.cross();
+    world.machine.csr.stimecmp = u64::MAX;
+    assert_eq!(world.running(), SCHEDULER);
+    let divert = |world: &mut World, thread: u64, offset: u64| {
+        world.call(PORTAL_DIVERT as u64, at(SCHEDULER, STACK), [thread, offset, 0, 0, 0, 0, 0, 0]);
+        world.assert_at(SCHEDULER, RESUME);
+        world.machine.get(A0) as i64
+    };
+    let bad = Error::BadArgument.status();
+    // The scheduler runs on that thread here: its block is out of reach, whatever the offset.
+    for (index, offset) in [
+        (THREAD_COUNT as u64, frame % 4096),
+        (u64::MAX, frame % 4096),
+        (THREAD as u64, frame % 4096),
+        (THREAD as u64, BASE_FRAME as u64),
+        (THREAD as u64, u64::MAX - 7),
+    ] {
+        assert_eq!(divert(&mut world, index, offset), bad, "thread {index}, offset {offset:#x}");
+    }
+    assert_eq!(world.word(frame.wrapping_add_signed(FRAME_RA)), link, "nothing was changed");
+}

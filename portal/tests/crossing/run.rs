@@ -138,7 +138,7 @@ impl World {
     fn check_no_loop(&self) {
         let portals = PORTAL_CODE..THREADS;
         let rust = self.machine.journal.path.iter().any(|(_, address)| {
-            ["unwind", "set_up_thread", "set_alive"]
+            ["unwind", "divert", "set_up_thread", "set_alive"]
                 .iter()
                 .any(|name| *address == self.nucleus.symbol(name))
         });

@@ -26,6 +26,9 @@ const MEMORY_MAXIMUM: u64 = REGION_SIZE;
 const STACKS_MAXIMUM: u64 = (DEVICES_OFFSET - IMAGE_OFFSET) / ACTIVATION_STRIDE - 1;
 /// Longest declared execution time: beyond that a callee might as well declare none.
 const EXECUTION_MAXIMUM: u64 = 1_000_000_000_000;
+/// Default of `[system] cancelled_for`, and what it may be, in nanoseconds.
+const CANCELLED_DEFAULT: u64 = 100_000_000;
+const CANCELLED: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 
 pub(crate) struct Draft {
     pub name: Located<String>,
@@ -33,6 +36,7 @@ pub(crate) struct Draft {
     pub roles: Vec<(Role, Located<String>)>,
     pub counting: bool,
     pub threads: Located<u32>,
+    pub cancelled_for: u64,
     pub instances: Vec<InstanceDraft>,
     pub sections: Vec<(Located<String>, Located<u64>)>,
     /// The groups that have a table.
@@ -86,6 +90,7 @@ pub(crate) struct ExportDraft {
     pub open: Option<Located<Vec<Located<String>>>>,
     pub trust: Vec<Located<String>>,
     pub longest_execution: Option<Located<u64>>,
+    pub longest_call: Option<Located<u64>>,
 }
 
 /// The system that a description extends, if it says so.
@@ -126,13 +131,15 @@ pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft
         None => Some(Vec::new()),
     };
     let own = sources.last()?;
-    let (name, board, roles, counting, threads) = read_system(&system?, own, report)?;
+    let (name, board, roles, counting, threads, cancelled_for) =
+        read_system(&system?, own, report)?;
     Some(Draft {
         name,
         board,
         roles,
         counting,
         threads,
+        cancelled_for,
         instances: instances?,
         sections: sections?,
         stack_groups: stack_groups?,
@@ -150,7 +157,7 @@ fn all<T>(
 }
 
 type SystemTable =
-    (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>);
+    (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>, u64);
 
 /// The name of a file in a folder of its own, or with a `/` in it the path of another.
 fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Located<String>> {
@@ -195,8 +202,12 @@ fn read_system(value: &Value<'_>, own: &Arc<Source>, report: &mut Report) -> Opt
     };
     let most = THREADS_MAXIMUM as u64;
     let threads = number(&mut table, "threads", 1..=most, THREADS_DEFAULT, report);
+    let cancelled_for = match table.take("cancelled_for") {
+        Some(value) => value.duration(CANCELLED, report).map(|time| *time),
+        None => Some(CANCELLED_DEFAULT),
+    };
     table.finish(report);
-    Some((name?, board?, roles?, counting?, threads?))
+    Some((name?, board?, roles?, counting?, threads?, cancelled_for?))
 }
 
 fn number(

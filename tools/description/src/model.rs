@@ -14,6 +14,8 @@ pub struct System {
     pub counting: bool,
     /// Most threads.
     pub threads: Located<u32>,
+    /// How long a callee may keep a thread that was called home, in nanoseconds.
+    pub cancelled_for: u64,
     /// Which instances hold the roles that the nucleus and the tools know.
     pub roles: Roles,
     /// The instances, in the order of the file. See [`Instance::number`].
@@ -270,8 +272,10 @@ pub struct Export {
     pub open_place: Option<Place>,
     /// Callers with whom its instance agrees to share stacks or to keep registers for, as indexes.
     pub trust: Vec<Located<usize>>,
-    /// The longest time that a call may take, in nanoseconds.
+    /// The longest time that a call may execute, in nanoseconds.
     pub longest_execution: Option<Located<u64>>,
+    /// The longest time until a call is back, in nanoseconds.
+    pub longest_call: Option<Located<u64>>,
     /// Whether the description has a table for it.
     pub declared: bool,
 }

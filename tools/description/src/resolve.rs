@@ -61,6 +61,7 @@ pub(crate) fn resolve(draft: Draft, board: Board, report: &mut Report) -> Option
         board,
         counting: draft.counting,
         threads: draft.threads,
+        cancelled_for: draft.cancelled_for,
         roles,
         instances,
         sections,
@@ -347,6 +348,7 @@ fn resolve_export(draft: ExportDraft, names: &[Located<String>], report: &mut Re
         open_place: draft.open.map(|open| open.place),
         trust,
         longest_execution: draft.longest_execution,
+        longest_call: draft.longest_call,
         declared: true,
     }
 }
@@ -385,6 +387,7 @@ fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report
             open_place: None,
             trust: Vec::new(),
             longest_execution: None,
+            longest_call: None,
             declared: false,
         });
         exports.len() - 1

@@ -5,12 +5,13 @@
 
 use cairn::environment::section;
 use cairn::measure::{self, Stamp, unused_mark};
+use cairn::time::{now, ticks};
 use cairn_bench::{Meter, Report, Rounds, Victim};
-use cairn_interfaces::{Console, Supervisor};
+use cairn_interfaces::{Console, Supervisor, Threads};
 
 cairn::component! {
     name: "faults",
-    imports: { console: Console, supervisor: Supervisor, victim: Victim },
+    imports: { console: Console, supervisor: Supervisor, victim: Victim, threads: Threads },
     main: main,
 }
 
@@ -35,6 +36,7 @@ fn main() {
                 samples.add(meter.between(Stamp::load(mark), sample.end));
             }
             restart("victim", victim_answers);
+            pause();
         }
     });
     let fault = || assert!(imports::VICTIM.fault().is_err(), "the victim did not fault");
@@ -43,6 +45,11 @@ fn main() {
         || imports::SUPERVISOR.crash("console").expect("the supervisor crashes a component");
     restarts(&mut report, &meter, "console", crash, || imports::CONSOLE.write(&[]).is_ok());
     report.end();
+}
+
+/// Reports are printed at this thread's priority: between two rounds.
+fn pause() {
+    let _ = imports::THREADS.sleep_until(now() + ticks(20_000));
 }
 
 fn victim_answers() -> bool {
@@ -67,6 +74,7 @@ fn restarts(
             if rounds.counts(round) {
                 samples.add(meter.since(begin, end));
             }
+            pause();
         }
     });
 }
@@ -76,6 +84,9 @@ fn restarts(
 fn restart(name: &str, answers: impl Fn() -> bool) {
     // It did not know yet that it crashed: the first call into it finds out.
     let _ = answers();
-    let _ = imports::SUPERVISOR.restart(name);
+    if !answers() {
+        // It may have started by itself meanwhile, and is not to die once more.
+        let _ = imports::SUPERVISOR.restart(name);
+    }
     while !answers() {}
 }

@@ -23,12 +23,18 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         Self::with(|core| core.next_returned()).map(u64::from)
     }
 
-    fn fault_cause(&self, other: u64) -> Result<u64, Error> {
-        Ok(Self::with(|core| core.fault_of(named(other).thread())).cause)
+    fn fault_of(&self, other: u64, what: u64) -> Result<u64, Error> {
+        let fault = Self::with(|core| core.fault_of(named(other).thread()));
+        match what {
+            0 => Ok(fault.cause),
+            1 => Ok(fault.value),
+            2 => Ok(fault.time),
+            _ => Err(Error::BadArgument),
+        }
     }
 
-    fn fault_value(&self, other: u64) -> Result<u64, Error> {
-        Ok(Self::with(|core| core.fault_of(named(other).thread())).value)
+    fn waits_for(&self, other: u64) -> Result<u64, Error> {
+        Self::with(|core| core.waits_for(named(other)))
     }
 
     fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error> {
@@ -90,15 +96,25 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         Self::operation(|core, now| core.cancel_event_wait(index(thread), named(other), now))
     }
 
-    fn wait_fault(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error> {
+    fn wait_fault(
+        &self,
+        thread: CallerThread,
+        caller: Caller,
+        deadline: u64,
+        priority: u8,
+    ) -> Result<(), Error> {
         Self::operation(|core, now| {
-            let faults = core.supervisor_semaphore().into();
-            core.timed_p(index(thread), super::domain(caller), faults, deadline, now)
+            let until = (deadline, priority.into());
+            core.wait_fault(index(thread), super::domain(caller), until, now)
         })
     }
 
+    fn work_at(&self, thread: CallerThread, priority: u8) -> Result<(), Error> {
+        Self::operation(|core, now| core.work_at(index(thread), priority.into(), now))
+    }
+
     fn alarm(&self, thread: CallerThread) -> Result<(), Error> {
-        Self::operation(|core, now| core.v(index(thread), core.supervisor_semaphore().into(), now))
+        Self::operation(|core, now| core.alarm(index(thread), now))
     }
 
     fn fault_semaphore(&self) -> Result<u64, Error> {

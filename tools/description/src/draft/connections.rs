@@ -80,11 +80,16 @@ pub(super) fn read_export(value: &Value<'_>, report: &mut Report) -> Option<Expo
         Some(value) => value.duration(1_000..=EXECUTION_MAXIMUM, report).map(Some),
         None => Some(None),
     };
+    let longest_call = match table.take("longest_call") {
+        Some(value) => value.duration(1_000..=EXECUTION_MAXIMUM, report).map(Some),
+        None => Some(None),
+    };
     table.finish(report);
     Some(ExportDraft {
         name: name?,
         open: open?,
         trust: trust?,
         longest_execution: longest_execution?,
+        longest_call: longest_call?,
     })
 }

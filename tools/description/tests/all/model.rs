@@ -130,6 +130,9 @@ fn exports_know_who_may_open_them_and_for_how_long() {
     assert!(!echo.exports[0].open.allows(index("scheduler")));
     let longest = echo.exports[0].longest_execution.as_ref().map(|longest| **longest);
     assert_eq!(longest, Some(250_000));
+    let longest = echo.exports[0].longest_call.as_ref().map(|longest| **longest);
+    assert_eq!(longest, Some(3_000_000));
+    assert_eq!(system.cancelled_for, 100_000_000, "the default");
     // A stack for each instance that may open it.
     assert_eq!(echo.stacks.count, 2);
 

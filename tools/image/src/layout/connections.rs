@@ -15,7 +15,7 @@ impl Layout<'_> {
         for import in &connected.imports[client] {
             let connection = &self.system.instances[client].imports[import.connection];
             let export = &self.components[import.target].exports[import.export];
-            let longest_execution = self.longest_execution(import.target, import.export);
+            let (longest_execution, longest_call) = self.limits(import.target, import.export);
             for (method_index, method) in export.interface.methods.iter().enumerate() {
                 let text = self.specification(client, connection, method);
                 let specification = parse(&text, method)?;
@@ -23,6 +23,7 @@ impl Layout<'_> {
                 let mut crossing =
                     self.crossing(client, import.target, method.entry, &specification, index)?;
                 crossing.longest_execution = longest_execution;
+                crossing.longest_call = longest_call;
                 let made = self.code.add(&mut self.memory, |words, address| {
                     generate::pair(&specification, &crossing, words, address)
                 })?;
@@ -58,13 +59,16 @@ impl Layout<'_> {
         format!("{stack}{state}{}", method.letters)
     }
 
-    /// The longest execution that an export of a component declares, in ticks; zero: none.
-    fn longest_execution(&self, server: usize, export: usize) -> u64 {
+    /// The longest execution and the longest call that an export of a component declares, in ticks; zero: none.
+    fn limits(&self, server: usize, export: usize) -> (u64, u64) {
         let described = self.connected.exports[server].iter().position(|at| *at == export);
-        let longest = described
-            .and_then(|at| self.system.instances[server].exports[at].longest_execution.as_ref());
-        let nanoseconds = longest.map_or(0, |longest| u128::from(**longest));
-        (nanoseconds * u128::from(self.system.board.time_base)).div_ceil(1_000_000_000) as u64
+        let Some(at) = described else { return (0, 0) };
+        let export = &self.system.instances[server].exports[at];
+        let ticks = |limit: &Option<cairn_description::Located<u64>>| {
+            let nanoseconds = limit.as_ref().map_or(0, |longest| u128::from(**longest));
+            (nanoseconds * u128::from(self.system.board.time_base)).div_ceil(1_000_000_000) as u64
+        };
+        (ticks(&export.longest_execution), ticks(&export.longest_call))
     }
 
     /// A driver's portals for each of its devices that interrupts: the semaphore's, then the
@@ -184,6 +188,7 @@ impl Layout<'_> {
             services: self.nucleus.symbol(self.fences().service_table())?,
             counter,
             longest_execution: 0,
+            longest_call: 0,
             asids: self.asids(),
         })
     }

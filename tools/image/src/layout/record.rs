@@ -208,6 +208,7 @@ impl Layout<'_> {
         header.trap_return = self.nucleus.symbol("trap_return")?;
         header.no_portal = self.no_portal;
         header.counting = self.system.counting.into();
+        header.cancelled_for = self.system.cancelled_for;
         Ok(())
     }
 }
@@ -282,6 +283,9 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
                 method_count: export.interface.methods.len() as u32,
                 longest_execution: described
                     .and_then(|described| described.longest_execution.as_ref())
+                    .map_or(0, |longest| **longest),
+                longest_call: described
+                    .and_then(|described| described.longest_call.as_ref())
                     .map_or(0, |longest| **longest),
                 open,
             });

@@ -78,6 +78,7 @@ impl Layout<'_> {
                 (PORTAL_UNWIND, "privileged_unwind"),
                 (PORTAL_SET_ALIVE, "privileged_set_alive"),
                 (PORTAL_RESET, "privileged_reset"),
+                (PORTAL_DIVERT, "privileged_divert"),
             ],
             Some(Role::Memory) => &[(PORTAL_FENCE_TRANSLATION, "privileged_fence_translation")],
             Some(Role::Portals) => &[(PORTAL_FENCE_INSTRUCTION, "privileged_fence_instruction")],

@@ -1,0 +1,136 @@
+//! What becomes of the memory of a domain that died, in steps of bounded length: whoever is more urgent than
+//! the supervisor's work runs between any two instructions, and what is urgent for the supervisor itself
+//! between any two steps.
+
+use crate::manager::Manager;
+use crate::sections;
+use crate::tables;
+use cairn_abi::Error;
+use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, STARTUP_OFFSET, region};
+use cairn_abi::record::Segment;
+use cairn_abi::startup::Startup;
+use core::mem::offset_of;
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+
+/// Page-table entries that one step looks at, and words that one step writes.
+const ENTRIES_OF_STEP: u64 = 32;
+const WORDS_OF_STEP: u64 = 2048;
+/// Sections that one step looks at; it leaves one at most.
+const SECTIONS_OF_STEP: u64 = 32;
+
+/// What a cursor counts is in its upper 16 bits.
+const STAGE_SHIFT: u32 = 48;
+const PAGES: u64 = 0;
+const SECTIONS: u64 = 1;
+
+fn cursor(stage: u64, at: u64) -> u64 {
+    stage << STAGE_SHIFT | at
+}
+
+impl<'a> Manager<'a> {
+    /// One step of giving back what a dead domain, which no invocation stack names any more, had beside
+    /// what the layout gave it. 0 first, then what it answers, until 0.
+    ///
+    /// Only the domain itself enters anything in its page table, so nobody else is at work on it.
+    pub fn release(&self, domain: u64, at: u64) -> Result<u64, Error> {
+        let (stage, at) = (at >> STAGE_SHIFT, at & ((1 << STAGE_SHIFT) - 1));
+        match stage {
+            PAGES => self.release_pages(domain, at),
+            SECTIONS => {
+                let end = (at + SECTIONS_OF_STEP).min(sections::COUNT as u64);
+                let next = self.leave_next_section(domain, at as usize..end as usize) as u64;
+                if next < sections::COUNT as u64 {
+                    return Ok(cursor(SECTIONS, next));
+                }
+                // Its death was fenced, and nobody has found a way through its page table since.
+                Ok(0)
+            }
+            _ => Err(Error::BadArgument),
+        }
+    }
+
+    fn release_pages(&self, domain: u64, at: u64) -> Result<u64, Error> {
+        let root = self.root(domain)?;
+        let (start, base) = (region(domain as u32), self.base(domain)?);
+        let mut offset = at.max(base);
+        let mut left = ENTRIES_OF_STEP;
+        while self.has_more_than_laid_out(domain)? && offset < DEVICES_OFFSET {
+            if left == 0 {
+                return Ok(cursor(PAGES, offset));
+            }
+            left -= 1;
+            let Some(entry) = self.tables.find(root, start + offset) else {
+                // Where there is no table, nothing is mapped.
+                offset = (offset + 1).next_multiple_of(LEAF_SPAN);
+                continue;
+            };
+            if let Some(physical) = tables::unmap(entry) {
+                self.give_frame(physical);
+                self.refund(domain, 1);
+            }
+            offset += PAGE_SIZE;
+        }
+        Ok(cursor(SECTIONS, 0))
+    }
+
+    /// One step of making the memory of a dead domain, after [`Manager::release`], as it was at the start.
+    /// 0 first, then what it answers, until 0.
+    pub fn renew(&self, domain: u64, at: u64) -> Result<u64, Error> {
+        let instance = self.instance(domain)?;
+        let (mut place, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
+        let mut left = WORDS_OF_STEP;
+        let renewed = self
+            .segments_of(instance)
+            .filter(|segment| segment.initial != segment.physical)
+            .skip(place);
+        for segment in renewed {
+            let words = (segment.size / 8).saturating_sub(done).min(left);
+            self.renew_words(segment, done, words);
+            (done, left) = (done + words, left - words);
+            if done * 8 < segment.size {
+                return Ok((place as u64) << 32 | done);
+            }
+            (place, done) = (place + 1, 0);
+        }
+        Ok(0)
+    }
+
+    fn renew_words(&self, segment: &Segment, from: u64, words: u64) {
+        let target = self.words(segment.physical + from * 8, words * 8);
+        if segment.initial == 0 {
+            // Content that begins as zero has no copy.
+            return zero(target);
+        }
+        let source = self.words(segment.initial + from * 8, words * 8);
+        for (target, source) in target.iter().zip(source) {
+            target.store(source.load(Relaxed), Relaxed);
+        }
+    }
+
+    /// The next life of a domain begins, after [`Manager::renew`]: its page table is whole.
+    pub fn revive(&self, domain: u64) -> Result<(), Error> {
+        let root = self.root(domain)?;
+        let startup =
+            self.tables.find(root, region(domain as u32) + STARTUP_OFFSET).and_then(tables::mapped);
+        let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);
+        if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
+            generation.fetch_add(1, Relaxed);
+        }
+        self.tables.set_reachable(root, true);
+        (self.fence)();
+        Ok(())
+    }
+}
+
+/// Several stores a round: most of what a restart costs.
+pub(crate) fn zero(words: &[AtomicI64]) {
+    let (words, rest) = words.as_chunks::<16>();
+    for words in words {
+        for word in words {
+            word.store(0, Relaxed);
+        }
+    }
+    for word in rest {
+        word.store(0, Relaxed);
+    }
+}

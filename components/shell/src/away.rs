@@ -1,0 +1,196 @@
+//! A call on a thread of its own, so that ctrl-C brings the prompt back whatever the callee does: the supervisor calls
+//! the thread home then, and the shell goes on without it.
+
+use crate::call::{BUFFER, BUFFERS};
+use crate::{imports, listing};
+use cairn::Error;
+use cairn::abi::descriptor::Reply;
+use cairn::call::Call;
+use cairn::exclusive::Exclusive;
+use cairn::thread::Stack;
+use cairn::time::{now, ticks};
+use cairn_interfaces::{Thread, spawn};
+use cairn_shell::method::{Argument, Arguments};
+use cairn_shell::words::{Word, Words};
+use core::sync::atomic::{AtomicBool, Ordering};
+use heapless::Deque;
+
+const CONTROL_C: u8 = 3;
+/// The priority of the thread that calls: the shell's own.
+const PRIORITY: u8 = 50;
+/// Between two looks whether the call is back or ctrl-C was typed; doubles up to the longest.
+const LOOK_FIRST_MICROSECONDS: u64 = 50;
+const LOOK_MAXIMUM_MICROSECONDS: u64 = 20_000;
+/// How long a new call waits for the last one to come home.
+const PATIENCE_MICROSECONDS: u64 = 2_000_000;
+/// Bytes that were typed and not looked at yet.
+const TYPED: usize = 128;
+
+/// What to call, and then what came back.
+struct Errand {
+    index: u32,
+    arguments: Arguments,
+    words: Words,
+    back: Option<Answer>,
+}
+
+/// What came back.
+pub struct Answer {
+    pub reply: Reply,
+    pub buffers: [[u8; BUFFER]; BUFFERS],
+}
+
+/// How a call ended.
+pub enum Outcome {
+    /// It came back.
+    Back(Answer),
+    /// Ctrl-C was typed: its thread has been called home.
+    Left,
+    /// The last call is not back yet.
+    Busy,
+}
+
+// One at a time has each: the shell, until the thread begins and after it has said that it is back; the
+// thread, between these.
+static ERRAND: Exclusive<Errand> = Exclusive::new(Errand {
+    index: 0,
+    arguments: Arguments::new(),
+    words: Words::new(),
+    back: None,
+});
+static IS_BACK: AtomicBool = AtomicBool::new(true);
+static STACK: Stack<24576> = Stack::new();
+static KEPT: Exclusive<Deque<u8, TYPED>> = Exclusive::new(Deque::new());
+
+/// Keeps what was typed until its turn comes; what there is no room for is lost.
+pub fn keep(bytes: &[u8]) {
+    KEPT.with(|kept| {
+        for byte in bytes {
+            let _ = kept.push_back(*byte);
+        }
+    });
+}
+
+/// What was typed next.
+pub fn next_typed() -> Option<u8> {
+    KEPT.with(Deque::pop_front)
+}
+
+/// Makes a call, with the numbers, texts and buffers of `arguments`.
+pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
+    // Who reads from the console must not find that this does so, too.
+    if is_console(index) {
+        return Outcome::Back(make(index, arguments, words));
+    }
+    if !wait(PATIENCE_MICROSECONDS) {
+        return Outcome::Busy;
+    }
+    ERRAND.with(|errand| {
+        errand.index = index;
+        errand.arguments = arguments.iter().copied().collect();
+        errand.words = words.iter().cloned().collect();
+        errand.back = None;
+    });
+    IS_BACK.store(false, Ordering::Release);
+    let Ok(thread) = begin() else {
+        // The description gives the shell one thread only.
+        IS_BACK.store(true, Ordering::Release);
+        return Outcome::Back(make(index, arguments, words));
+    };
+    if !wait(u64::MAX) {
+        // The supervisor does what it can; without it there is nobody to ask.
+        let _ = imports::SUPERVISOR.call_home(thread.name());
+        return Outcome::Left;
+    }
+    let back = ERRAND.with(|errand| errand.back.take());
+    back.map_or(Outcome::Busy, Outcome::Back)
+}
+
+/// Begins the thread. The last one may not have left the stack yet, though it has nothing more to do.
+fn begin() -> Result<Thread, Error> {
+    for _ in 0..100 {
+        match spawn(imports::THREADS, &STACK, run, 0, PRIORITY) {
+            Err(Error::Busy | Error::Exhausted) => imports::THREADS.yield_now()?,
+            begun => return begun,
+        }
+    }
+    Err(Error::Busy)
+}
+
+/// Waits until the thread is back; false if ctrl-C was typed before, or the time is over.
+fn wait(microseconds: u64) -> bool {
+    let begin = now();
+    let mut pause = LOOK_FIRST_MICROSECONDS;
+    // The other thread of this priority first.
+    let _ = imports::THREADS.yield_now();
+    while !IS_BACK.load(Ordering::Acquire) {
+        if is_control_c_typed() || (now() - begin) / ticks(1) > microseconds {
+            return IS_BACK.load(Ordering::Acquire);
+        }
+        let _ = imports::THREADS.sleep_until(now() + ticks(pause));
+        pause = (pause * 2).min(LOOK_MAXIMUM_MICROSECONDS);
+    }
+    true
+}
+
+/// Whether ctrl-C was typed; what was typed before it is forgotten, as in a line.
+fn is_control_c_typed() -> bool {
+    let mut bytes = [0; 16];
+    let count = imports::CONSOLE.try_read(&mut bytes).unwrap_or(0);
+    keep(&bytes[..count.min(bytes.len())]);
+    KEPT.with(|kept| {
+        let is_typed = kept.iter().any(|byte| *byte == CONTROL_C);
+        while is_typed && kept.pop_front().is_some_and(|byte| byte != CONTROL_C) {}
+        is_typed
+    })
+}
+
+fn is_console(index: u32) -> bool {
+    let component = |portal: u32| {
+        let mut found = None;
+        listing::server_of(portal, |export| {
+            found = export.split('.').next().and_then(|name| Word::try_from(name).ok());
+        });
+        found
+    };
+    let console = component(imports::CONSOLE.first_portal());
+    console.is_some() && component(index) == console
+}
+
+fn run(_: u64) {
+    let (index, arguments, words) = ERRAND.with(|errand| {
+        (errand.index, errand.arguments.clone(), core::mem::take(&mut errand.words))
+    });
+    let answer = make(index, &arguments, &words);
+    ERRAND.with(|errand| errand.back = Some(answer));
+    IS_BACK.store(true, Ordering::Release);
+}
+
+fn make(index: u32, arguments: &[Argument], words: &[Word]) -> Answer {
+    let mut buffers = [[0; BUFFER]; BUFFERS];
+    let mut unused = buffers.iter_mut();
+    let mut call = Call::new();
+    for argument in arguments {
+        match argument {
+            Argument::Number(number) => call.word(*number),
+            Argument::Text(position) => call.bytes(words[*position].as_bytes()),
+            Argument::Skip => call.skip(),
+            Argument::Buffer => {
+                if let Some(buffer) = unused.next() {
+                    call.bytes_mut(buffer);
+                }
+            }
+        }
+    }
+    let reply = call.invoke(index);
+    Answer { reply, buffers }
+}
+
+/// Why there is no answer, for people.
+pub const fn refusal(outcome: &Outcome) -> Option<&'static str> {
+    match outcome {
+        Outcome::Back(_) => None,
+        Outcome::Left => Some("error: left alone: the call has been asked to come back"),
+        Outcome::Busy => Some("error: the last call has not come back yet"),
+    }
+}

@@ -1,0 +1,279 @@
+//! Calls threads home that do not come back to a dead domain, and finds who is at fault if they still do not.
+//!
+//! A thread that is called home is *watched*: the supervisor knows the innermost frame by which it comes back into a
+//! living domain, and has the nucleus divert that frame, so that the thread faults when it comes back by it. Then
+//! the supervisor lets it go on there, unnoticed, and watches the next frame. So it knows of each call
+//! whether it is the one that the thread was in when it was called home, or was made since, whatever its callees
+//! do: who returned is not blamed, and who calls on and on is.
+//!
+//! The waits of a thread that is called home are cancelled, but for locks and stacks: those who have these are
+//! called home themselves. The callee of the watched call is at fault if its thread waits again when the time
+//! since its wait was cancelled is over, or has run as long as that; who only waits for the processor is not. The
+//! next callee, which learns only then that it is at fault itself, has a part of the time.
+
+use crate::component as imports;
+use crate::death::Reason;
+use crate::look::Undisturbed;
+use crate::state::{Set, System, state};
+use cairn::privileged;
+use cairn::time::{now, ticks};
+use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME};
+use cairn_portal::literal::LITERAL_QUEUE;
+use cairn_supervisor::stack::{Frame, Kind, Words};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
+
+/// Who sent a thread into a callee and died gives the callee this time to finish undisturbed.
+const UNDISTURBED_MICROSECONDS: u64 = 100_000;
+/// Of the time that a callee has, the next one has this part.
+const NEXT_PART: u64 = 8;
+/// Holders of locks and stacks that are followed one from another.
+const CHAIN_MAXIMUM: usize = 8;
+
+/// First address of the kernel's half, where diverted threads fault.
+const KERNEL_HALF: u64 = !0 << 38;
+/// Cause of a fault of fetching an instruction.
+const FETCH: u64 = 12;
+
+/// States of `SchedulerControl::waits_for`.
+const READY: u64 = 1;
+const LOCK: u64 = 3;
+const STACK: u64 = 5;
+
+/// A thread that was called home.
+struct Called {
+    /// Its name; zero: nobody.
+    name: AtomicU64,
+    /// When its callee is at fault, whether a wait was cancelled since that was set, and what the thread had run by
+    /// then.
+    until: AtomicU64,
+    is_told: AtomicBool,
+    used: AtomicU64,
+    /// The watched frame, and the one below it, by their offsets in the thread's block; zero: none.
+    watched: AtomicU16,
+    below: AtomicU16,
+}
+
+static CALLED: [Called; THREADS_MAXIMUM] = [const {
+    Called {
+        name: AtomicU64::new(0),
+        until: AtomicU64::new(0),
+        is_told: AtomicBool::new(false),
+        used: AtomicU64::new(0),
+        watched: AtomicU16::new(0),
+        below: AtomicU16::new(0),
+    }
+}; THREADS_MAXIMUM];
+
+fn called(index: u64) -> &'static Called {
+    &CALLED[index as usize % THREADS_MAXIMUM]
+}
+
+/// Threads that their own components call home, the best of their priorities, when to look at them next, and
+/// where that look is.
+static ASKED: Set = Set::EMPTY;
+static ASKED_PRIORITY: AtomicU8 = AtomicU8::new(0);
+static ASKED_LOOK: AtomicU64 = AtomicU64::new(0);
+static ASKED_CURSOR: AtomicU64 = AtomicU64::new(0);
+/// Between two looks.
+const ASKED_LOOK_MICROSECONDS: u64 = 10_000;
+
+/// A thread's own component wants it to come home.
+pub fn ask_home(index: u64, priority: u8) {
+    ASKED_PRIORITY.fetch_max(priority, Relaxed);
+    ASKED_LOOK.store(0, Relaxed);
+    ASKED.insert(index);
+}
+
+/// When the next look at such threads is due, and its priority.
+pub fn next_home() -> (u64, u8) {
+    match ASKED.next(0) {
+        Some(_) => (ASKED_LOOK.load(Relaxed), ASKED_PRIORITY.load(Relaxed)),
+        None => (u64::MAX, 0),
+    }
+}
+
+impl System {
+    /// Looks at the next thread that its own component calls home.
+    pub fn call_next_home(&self) {
+        let Some(index) = ASKED.next(ASKED_CURSOR.load(Relaxed)) else {
+            ASKED_CURSOR.store(0, Relaxed);
+            ASKED_LOOK.store(now() + ticks(ASKED_LOOK_MICROSECONDS), Relaxed);
+            return;
+        };
+        ASKED_CURSOR.store(index + 1, Relaxed);
+        let is_abroad = |frame: Frame| match frame.kind {
+            Kind::Call { callee } => Some(callee) != self.scheduler(),
+            _ => false,
+        };
+        let undisturbed = Undisturbed::begin();
+        let is_home = !self.frames(index).any(is_abroad) && undisturbed.holds();
+        if is_home || imports::CONTROL.thread_name(index).is_err() {
+            ASKED.remove(index);
+        } else {
+            self.call_home(index);
+        }
+    }
+
+    /// Whether the callees of a dead domain have had their time to finish.
+    pub fn is_late(&self, domain: u64) -> bool {
+        now() >= state(domain).died.load(Relaxed) + ticks(UNDISTURBED_MICROSECONDS)
+    }
+
+    /// How long a callee may keep a thread that was called home, in ticks.
+    fn patience(&self) -> u64 {
+        ticks(self.header.cancelled_for.div_ceil(1000))
+    }
+
+    /// Calls a thread home, with whoever keeps it from coming; blames who keeps it for too long.
+    pub fn call_home(&self, index: u64) {
+        self.call_home_from(index, 0);
+    }
+
+    fn call_home_from(&self, index: u64, ahead: usize) {
+        let Ok(name) = imports::CONTROL.thread_name(index) else { return };
+        let Ok(waits) = imports::CONTROL.waits_for(name) else { return };
+        let called = called(index);
+        if called.name.load(Relaxed) != name || !self.is_watched(index) {
+            return self.call(index, name, self.patience());
+        }
+        let is_over = now() >= called.until.load(Relaxed);
+        match waits & 0xff {
+            LOCK | STACK if ahead < CHAIN_MAXIMUM => self.call_holders(index, waits, ahead),
+            READY => {
+                let used = imports::CONTROL.thread_time(index).unwrap_or(0);
+                if is_over && used.saturating_sub(called.used.load(Relaxed)) > self.patience() {
+                    self.blame(index);
+                }
+            }
+            _ if !called.is_told.load(Relaxed) => {
+                // It has waited for a lock or a stack until now, and has its time from here on.
+                self.give_time(index, self.patience());
+                self.tell_home(index, name);
+            }
+            _ if is_over => self.blame(index),
+            _ => {}
+        }
+    }
+
+    /// Watches the thread's innermost call, and ends its wait.
+    fn call(&self, index: u64, name: u64, time: u64) {
+        // If it cannot be stopped it has faulted, and is called when that is settled.
+        if imports::CONTROL.stop(name).is_ok() {
+            called(index).name.store(name, Relaxed);
+            self.give_time(index, time);
+            self.watch(index);
+            self.tell_home(index, name);
+            let _ = imports::CONTROL.resume(name);
+        }
+    }
+
+    /// Ends the wait of a called thread, if it may be ended.
+    fn tell_home(&self, index: u64, name: u64) {
+        let told = imports::CONTROL.cancel_event_wait(name) == Ok(1);
+        called(index).is_told.store(told, Relaxed);
+    }
+
+    /// Sets when the callee of a called thread is at fault.
+    fn give_time(&self, index: u64, time: u64) {
+        let called = called(index);
+        called.until.store(now() + time, Relaxed);
+        let used = imports::CONTROL.thread_time(index).unwrap_or(0);
+        called.used.store(used, Relaxed);
+    }
+
+    /// Calls those who have what a called thread waits for.
+    fn call_holders(&self, index: u64, waits: u64, ahead: usize) {
+        if waits & 0xff == LOCK {
+            let holder = waits >> 24 & 0xff;
+            if self.exists(holder) {
+                self.call_home_from(holder, ahead + 1);
+            }
+            return;
+        }
+        let queue = cairn_abi::domain::stack_queue((waits >> 8 & 0xffff) as usize);
+        let mut found = false;
+        let mut from = 0;
+        while let Some(other) = self.next_thread(from) {
+            from = other + 1;
+            let has = |frame: Frame| {
+                matches!(frame.kind, Kind::Call { .. }) && self.queue_of(frame) == Some(queue)
+            };
+            let is_holder = other != index && self.frames(other).any(has);
+            if is_holder && imports::CONTROL.thread_name(other).is_ok() {
+                found = true;
+                self.call_home_from(other, ahead + 1);
+            }
+        }
+        if !found && now() >= called(index).until.load(Relaxed) {
+            // It has the stack itself that it waits for.
+            self.blame(index);
+        }
+    }
+
+    /// The stack queue of a call.
+    fn queue_of(&self, frame: Frame) -> Option<u64> {
+        let back = self.load(frame.header.wrapping_add_signed(FRAME_RETURN))?;
+        self.load(back.wrapping_add_signed(LITERAL_QUEUE))
+    }
+
+    /// Watches the innermost call of a stopped thread. A frame that returns into a dead domain needs no
+    /// diversion: nobody calls from there any more.
+    fn watch(&self, index: u64) {
+        let called = called(index);
+        let mut frames =
+            self.frames(index).skip_while(|frame| !matches!(frame.kind, Kind::Call { .. }));
+        let found = frames.next();
+        let offset = |frame: Option<Frame>| frame.map_or(0, |frame| frame.offset() as u16);
+        called.watched.store(offset(found), Relaxed);
+        called.below.store(offset(frames.next()), Relaxed);
+        if let Some(frame) = found.filter(|frame| !frame.dead && state(frame.into).is_alive()) {
+            // Refused: it is diverted already, or its domain made the call with an address that faults anyway.
+            let _ = privileged::divert(index, frame.offset());
+        }
+    }
+
+    /// Whether the watched frame is still there. It can go unseen only by the death of who made that call.
+    fn is_watched(&self, index: u64) -> bool {
+        let watched = called(index).watched.load(Relaxed);
+        watched == 0 || self.frames(index).any(|frame| frame.offset() == watched.into())
+    }
+
+    /// Whether a fault is that of a diverted thread which came back: then it is watched further down, and can go on.
+    pub fn came_home(&self, name: u64, frame: Frame, cause: u64, value: u64) -> bool {
+        let index = name & 0xff;
+        let called = called(index);
+        let is_diverted = cause == FETCH
+            && value >= KERNEL_HALF
+            && called.name.load(Relaxed) == name
+            // By the watched frame, or by one below that was watched before.
+            && frame.offset().wrapping_add_signed(-TRAP_FRAME) <= called.below.load(Relaxed).into();
+        if is_diverted && privileged::divert(index, frame.offset()).is_ok() {
+            self.watch(index);
+            return true;
+        }
+        false
+    }
+
+    /// The callee that keeps a called thread dies.
+    fn blame(&self, index: u64) {
+        let called = called(index);
+        let watched = called.watched.load(Relaxed);
+        let base = self.frames(index).last().map_or(0, |frame| frame.into);
+        let call = self.frames(index).find(|frame| frame.offset() == watched.into());
+        let culprit = match call.map(|frame| (frame.kind, frame.into)) {
+            // Its thread waits in the scheduler since it was called.
+            Some((Kind::Call { callee }, into)) if Some(callee) == self.scheduler() => into,
+            Some((Kind::Call { callee }, _)) => callee,
+            // It has come home in its own domain, and still holds what others wait for.
+            _ => base,
+        };
+        if self.instance(culprit).is_none_or(|instance| instance.essential != 0) {
+            return;
+        }
+        if state(culprit).is_alive() {
+            self.die(culprit, Reason::Kept { thread: index });
+        }
+        // Whom it called meanwhile is innocent, and whoever is next learns of it now.
+        self.call(index, called.name.load(Relaxed), self.patience() / NEXT_PART);
+    }
+}

@@ -1,0 +1,76 @@
+//! Looks at other threads' invocation stacks.
+//!
+//! Whoever is more urgent runs between any two instructions here, so a look may be out of date when it ends, or
+//! may have seen a stack in the middle of a change. What follows from it is safe all the same:
+//! - After a domain has died, nobody executes anything in it. So no frame that returns into it is pushed any
+//!   more, but that of the fault of who enters it: the frames only become fewer, and a thread that was once seen
+//!   without them has none for good. Such a look counts only if no other thread has run meanwhile.
+//! - To unwind a frame that is not there any more is refused, or makes another frame that returns into
+//!   a dead domain return with an error, which it has to do anyway.
+
+use crate::component as imports;
+use crate::state::System;
+use cairn::privileged;
+use cairn::time::counter;
+use cairn_abi::thread::{FIELD_FRAME, thread_block};
+use cairn_supervisor::stack::{Frame, Kind, Walk, Words, hold};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The index of the worker, whose own frames are nobody's concern.
+pub static WORKER: AtomicU64 = AtomicU64::new(u64::MAX);
+
+impl System {
+    /// The frames of a thread, from the top; none if there is no such thread, or of the calling one.
+    pub fn frames(&self, index: u64) -> Walk<'_, System> {
+        Walk::new(self, self.header.trap_return, index)
+    }
+
+    /// Whether there is or was such a thread, and it is not the worker. The frames of one that has ended stay
+    /// where they are; only the scheduler knows.
+    pub fn exists(&self, index: u64) -> bool {
+        let top = thread_block(index as usize).wrapping_add_signed(FIELD_FRAME);
+        index != WORKER.load(Relaxed) && self.load(top).is_some_and(|header| header != 0)
+    }
+
+    /// The next thread that exists, from `index` on.
+    pub fn next_thread(&self, index: u64) -> Option<u64> {
+        (index..self.thread_count()).find(|index| self.exists(*index))
+    }
+
+    /// Whether a thread was in `domain` when it ran last.
+    pub fn is_in(&self, index: u64, domain: u64) -> bool {
+        self.frames(index).next().is_some_and(|top| top.into == domain)
+    }
+
+    /// The frames of a thread that return into a dead domain become error returns.
+    pub fn unwind(&self, domain: u64, index: u64) {
+        let is_left =
+            |frame: &Frame| frame.into == domain && !frame.dead && frame.kind != Kind::Base;
+        for frame in self.frames(index).filter(is_left) {
+            // Refused: the thread has run meanwhile, and this is another frame.
+            let _ = privileged::unwind(index, frame.offset());
+        }
+    }
+
+    /// Whether frames hold a thread in `domain` or bring it back there. Who only leaves it does not count:
+    /// whoever calls a dead domain again and again is always there.
+    pub fn holds(&self, index: u64, domain: u64) -> bool {
+        hold(self.frames(index), domain) && imports::CONTROL.thread_name(index).is_ok()
+    }
+}
+
+/// Whether other threads have run since.
+pub struct Undisturbed(u64);
+
+impl Undisturbed {
+    pub fn begin() -> Undisturbed {
+        let since = imports::CONTROL.running_since().unwrap_or(0);
+        // From the next tick on, a switch cannot have the time of the last one.
+        while counter() == since {}
+        Undisturbed(since)
+    }
+
+    pub fn holds(&self) -> bool {
+        imports::CONTROL.running_since() == Ok(self.0)
+    }
+}

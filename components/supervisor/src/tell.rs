@@ -1,0 +1,182 @@
+//! Says what happened to whom. What is to be said is noted at once, since the thread goes on; the text is made
+//! later, at the priority of those who let it happen.
+
+use crate::death::Reason;
+use crate::printer;
+use crate::state::System;
+use cairn::Error;
+use cairn::exclusive::Exclusive;
+use cairn::time::ticks;
+use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::descriptor::name_text;
+use cairn_abi::record::Instance;
+use cairn_abi::thread::{TRAP_SEPC, trap_register};
+use cairn_supervisor::report::{self, PANIC_MARK_REGISTER, PANIC_REGISTERS};
+use cairn_supervisor::stack::{Frame, Words};
+use core::fmt::Write;
+
+/// A bad access this close to the stack pointer looks like a full stack: below each lies a page
+/// without access.
+const STACK_HINT: u64 = 2 * PAGE_SIZE;
+/// Deaths whose text is not made yet; of more, the text is made at once.
+const NOTED: usize = 4;
+
+const MESSAGE: usize = (PANIC_REGISTERS.end - PANIC_REGISTERS.start) as usize;
+
+/// What the registers of a fault say.
+#[derive(Clone, Copy)]
+struct Registers {
+    pc: u64,
+    stack: u64,
+    mark: u64,
+    message: [u64; MESSAGE],
+}
+
+impl Registers {
+    const NONE: Registers = Registers { pc: 0, stack: 0, mark: 0, message: [0; MESSAGE] };
+
+    fn of(system: &System, frame: Frame) -> Registers {
+        let word = |offset: i64| system.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
+        let mut registers = Registers {
+            pc: word(TRAP_SEPC),
+            stack: word(trap_register(2)),
+            mark: word(trap_register(PANIC_MARK_REGISTER)),
+            ..Registers::NONE
+        };
+        for (place, number) in registers.message.iter_mut().zip(PANIC_REGISTERS) {
+            *place = word(trap_register(number));
+        }
+        registers
+    }
+
+    fn register(&self, number: i64) -> u64 {
+        match number {
+            PANIC_MARK_REGISTER => self.mark,
+            _ => self.message[(number - PANIC_REGISTERS.start) as usize % MESSAGE],
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Note {
+    domain: u64,
+    reason: Reason,
+    delay: Option<u64>,
+    registers: Registers,
+    /// Of those who let it die.
+    priority: u8,
+}
+
+static NOTES: Exclusive<[Option<Note>; NOTED]> = Exclusive::new([None; NOTED]);
+
+/// The best priority of what is to be told; `None` if nothing is.
+pub fn priority() -> Option<u8> {
+    NOTES.with(|notes| notes.iter().flatten().map(|note| note.priority).max())
+}
+
+impl System {
+    /// Notes why a domain died and when it starts again.
+    pub fn note(&self, domain: u64, reason: Reason, delay: Option<u64>, priority: u8) {
+        let registers = match reason {
+            Reason::Fault { frame, .. } => Registers::of(self, frame),
+            _ => Registers::NONE,
+        };
+        let note = Note { domain, reason, delay, registers, priority };
+        let is_noted = NOTES.with(|notes| {
+            // The order in which they are told is that of the places.
+            let free = notes.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+            notes.get_mut(free).map(|place| *place = Some(note)).is_some()
+        });
+        if !is_noted {
+            self.tell(&note);
+        }
+    }
+
+    /// Makes the text of what was noted first.
+    pub fn tell_next(&self) {
+        let note = NOTES.with(|notes| {
+            notes.rotate_left(1);
+            notes[NOTED - 1].take()
+        });
+        if let Some(note) = note {
+            self.tell(&note);
+        }
+    }
+
+    /// Says that something did not work that should.
+    pub fn expect(&self, what: &str, instance: &Instance, result: Result<(), Error>) {
+        if let Err(error) = result {
+            let name = name_text(&instance.name);
+            let _ =
+                writeln!(printer::log(), "supervisor: cannot {what} `{name}`: {}", error.text());
+        }
+    }
+
+    fn name(&self, domain: u64) -> &'static str {
+        self.instance(domain).map_or("?", |instance| name_text(&instance.name))
+    }
+
+    fn tell(&self, note: &Note) {
+        let mut log = printer::log();
+        let domain = note.domain;
+        let _ = write!(log, "supervisor: `{}` (domain {domain}) ", self.name(domain));
+        let _ = match note.reason {
+            Reason::RanAway { thread, longest } => writeln!(
+                log,
+                "kept thread {thread} for longer than {} us",
+                longest * 1000 / ticks(1000)
+            ),
+            Reason::Kept { thread } => {
+                writeln!(log, "kept thread {thread}, which was asked to come home")
+            }
+            Reason::Asked { .. } => writeln!(log, "was killed"),
+            Reason::Returned => writeln!(log, "returned from its main function"),
+            Reason::Fault { thread, cause, value, .. } => {
+                self.tell_fault(&note.registers, thread, cause, value)
+            }
+        };
+        let _ = match note.delay {
+            None => writeln!(log, "supervisor:   it stays dead"),
+            Some(0) => writeln!(log, "supervisor:   it starts again"),
+            Some(delay) => writeln!(log, "supervisor:   it starts again in {delay} ms"),
+        };
+    }
+
+    fn tell_fault(
+        &self,
+        registers: &Registers,
+        thread: u64,
+        cause: u64,
+        value: u64,
+    ) -> core::fmt::Result {
+        let mut log = printer::log();
+        let mut text = [0; 128];
+        let message = match cause {
+            report::BREAKPOINT => {
+                report::panic_message(|number| registers.register(number), &mut text)
+            }
+            _ => None,
+        };
+        match message {
+            Some(message) => writeln!(log, "panicked in thread {thread}: {message}")?,
+            None => {
+                writeln!(log, "{} in thread {thread}: value {value:#x}", report::cause_text(cause))?
+            }
+        }
+        let hint = match cause {
+            13 | 15 if message.is_none() && value.abs_diff(registers.stack) < STACK_HINT => {
+                ": perhaps its stack is full"
+            }
+            _ => "",
+        };
+        let pc = registers.pc;
+        match report::nearest_symbol(self.symbols, pc) {
+            Some((symbol, offset)) => writeln!(
+                log,
+                "supervisor:   at {pc:#x}, {}+{offset:#x}{hint}",
+                self.symbol_name(symbol)
+            ),
+            None => writeln!(log, "supervisor:   at {pc:#x}, in no known function{hint}"),
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Starts callers of those who never return again, and sees that nobody else notices.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+use cairn::time::{now, ticks};
+use cairn_interfaces as interfaces;
+use cairn_test_hostile_captors::Captor;
+
+cairn::component! {
+    name: "hostile-judge-callee",
+    imports: {
+        console: interfaces::Console,
+        threads: interfaces::Threads,
+        supervisor: interfaces::Supervisor,
+    },
+    exports: { captor: Captor = ANSWERS },
+    main: main,
+}
+
+/// The end of each chain: it keeps nobody.
+struct Answers;
+static ANSWERS: Answers = Answers;
+
+impl Captor for Answers {
+    fn keep(&self) -> Result<u64, Error> {
+        Ok(0)
+    }
+
+    fn answer(&self) -> Result<u64, Error> {
+        Ok(0)
+    }
+}
+
+fn write(text: &[u8]) {
+    imports::CONSOLE.write(text).expect("console");
+}
+
+macro_rules! say {
+    ($($argument:tt)*) => {{
+        use core::fmt::Write;
+        let mut line = cairn_test_hostile_contract::Line::new(write);
+        let _ = writeln!(line, $($argument)*);
+        line.flush();
+    }};
+}
+
+/// Who called, and what its callee does.
+const CAPTIVES: [(&str, &str); 9] = [
+    ("c-sleep", "a callee sleeps in a loop"),
+    ("c-clock", "a callee calls the innocent clock in a loop"),
+    ("c-console", "a callee reads from the innocent console in a loop"),
+    ("c-lock", "a callee waits for its own lock, which its own thread keeps"),
+    ("c-held", "a callee sleeps with its lock held"),
+    ("c-chain", "a chain of four accomplices"),
+    ("c-relay", "an innocent callee of one that sleeps in a loop"),
+    ("c-portals", "a callee calls the portal manager in a loop"),
+    ("c-spin", "a callee runs in a loop"),
+];
+/// They have done nothing.
+const INNOCENT: [&str; 7] =
+    ["clock", "console", "portals", "memory", "names", "relay", "bystander"];
+/// Looks at the state of who starts again, 2 ms apart.
+const LOOKS: u64 = 1000;
+
+fn pause(microseconds: u64) {
+    imports::THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
+}
+
+/// Whether an instance is alive, and how often it was started again.
+fn state(name: &str) -> (bool, u64) {
+    let mut text = [0; 96];
+    let mut number = 1;
+    while let Ok(answer) = imports::SUPERVISOR.describe(number, &mut text) {
+        let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("");
+        let mut words = line.split(' ');
+        if words.next() == Some(name) {
+            let mut words = words.skip(1);
+            let is_alive = words.next() == Some("alive");
+            let restarts = words.nth(1).and_then(|word| word.parse().ok());
+            return (is_alive, restarts.unwrap_or(u64::MAX));
+        }
+        number = (answer >> 32) + 1;
+    }
+    (false, u64::MAX)
+}
+
+fn starts_again(name: &str) -> bool {
+    let (_, before) = state(name);
+    if imports::SUPERVISOR.restart(name).is_err() {
+        return false;
+    }
+    (0..LOOKS).any(|_| {
+        pause(2000);
+        matches!(state(name), (true, restarts) if restarts > before)
+    })
+}
+
+fn main() {
+    pause(20_000);
+    let mut failed = 0;
+    for (captive, what) in CAPTIVES {
+        // The second time everyone, the callee too, has another life.
+        let again = (0..2).filter(|_| starts_again(captive)).count();
+        let harmed = INNOCENT.iter().filter(|name| state(name) != (true, 0)).count();
+        if (again, harmed) == (2, 0) {
+            say!("ok: {what}");
+        } else {
+            failed += 1;
+            say!(
+                "FAILED {what}: its caller started again {again} times of 2, {harmed} innocent were harmed"
+            );
+        }
+    }
+    say!("hostile-callee: {failed} failed");
+    let _ = imports::SUPERVISOR.halt(failed.min(1));
+}
