@@ -128,31 +128,26 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
 /// that this has as zeros.
 const KERNEL_HALF: u64 = !0 << 38;
 
-/// Lets a thread that does not run fault when it comes back by a call's frame (its return address is
-/// moved into the kernel's half), and lets one go on that faulted so (the address in its trap frame is moved
-/// back). `running` is the topmost frame of the running thread.
+/// Lets a thread fault when it comes back by a call's frame (its return address is moved into the kernel's half), and
+/// lets one go on that faulted so (the address in its trap frame is moved back).
 #[unsafe(no_mangle)]
-extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, running: u64) -> i64 {
+extern "C" fn divert(index: u64, offset: u64) -> i64 {
     let parameters = parameters();
-    let in_block = (thread::BASE_FRAME + thread::TRAP_FRAME) as u64
-        ..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
+    let in_block = thread::BASE_FRAME as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
     if index >= parameters.threads || !offset.is_multiple_of(8) || !in_block.contains(&offset) {
         return Error::BadArgument.status();
     }
-    let block = thread::thread_block(index as usize);
-    if (block..block + address::PAGE_SIZE).contains(&running) {
-        return Error::BadArgument.status();
-    }
-    let header = block + offset;
-    // SAFETY: `header` lies in a thread block, far enough from its end and, for a trap frame, from its beginning; the
-    // running thread has another block. What is changed is where a thread goes on in user mode, and only between two
-    // addresses of which one always faults there.
+    let header = thread::thread_block(index as usize) + offset;
+    // SAFETY: `header` lies in a thread block, and so does the state of a trap frame if it is far enough behind the
+    // base. What is changed is where a thread goes on in user mode, and only between two addresses of which one
+    // always faults there; no return code reads it before it leaves privileged mode.
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
         if back == arch::trap_return_address() {
             let place = at(header, thread::TRAP_SEPC);
             let pc = load(place);
-            if pc < KERNEL_HALF {
+            let is_behind_base = offset >= (thread::BASE_FRAME + thread::TRAP_FRAME) as u64;
+            if !is_behind_base || pc < KERNEL_HALF {
                 return Error::BadArgument.status();
             }
             store(place, pc & !KERNEL_HALF);

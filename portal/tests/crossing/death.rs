@@ -279,15 +279,32 @@ fn diverting_by_the_service() {
         world.machine.get(A0) as i64
     };
     let bad = Error::BadArgument.status();
-    // The scheduler runs on that thread here: its block is out of reach, whatever the offset.
+    let thread = THREAD as u64;
     for (index, offset) in [
         (THREAD_COUNT as u64, frame % 4096),
         (u64::MAX, frame % 4096),
-        (THREAD as u64, frame % 4096),
-        (THREAD as u64, BASE_FRAME as u64),
-        (THREAD as u64, u64::MAX - 7),
+        (thread, frame % 4096 + 1),
+        (thread, frame % 4096 + 8),
+        (thread, 4096),
+        (thread, u64::MAX - 7),
+        (thread, BASE_FRAME as u64),
     ] {
         assert_eq!(divert(&mut world, index, offset), bad, "thread {index}, offset {offset:#x}");
     }
-    assert_eq!(world.word(frame.wrapping_add_signed(FRAME_RA)), link, "nothing was changed");
+    let place = frame.wrapping_add_signed(FRAME_RA);
+    assert_eq!(world.word(place), link, "nothing was changed");
+    assert_eq!(divert(&mut world, thread, frame % 4096), 0);
+    assert_eq!(world.word(place), link | KERNEL_HALF, "no user can go on there");
+    assert_eq!(divert(&mut world, thread, frame % 4096), bad, "it is diverted already");
+
+    // The frame of the interrupt, as if it were that of the fault.
+    let trap = frame + TRAP_FRAME as u64;
+    let place = trap.wrapping_add_signed(TRAP_SEPC);
+    assert_eq!(divert(&mut world, thread, trap % 4096), bad, "it was no diverted thread's");
+    world.set_word(place, link | KERNEL_HALF);
+    assert_eq!(divert(&mut world, thread, trap % 4096), 0);
+    assert_eq!(world.word(place), link);
 }
+
+/// First address of the kernel's half.
+const KERNEL_HALF: u64 = !0 << 38;
