@@ -345,9 +345,11 @@ impl Manager<'_> {
     /// A domain died: it leaves the next of these sections that it maps, and nothing is offered to its successor;
     /// what is to be looked at next.
     pub(crate) fn leave_next_section(&self, domain: u64, mut numbers: Range<usize>) -> usize {
+        // A domain pays for what it maps.
+        let maps_any = self.has_more_than_laid_out(domain).unwrap_or(true);
         for number in &mut numbers {
             self.slot(number).offered.set(domain, false);
-            if self.maps(domain, number) {
+            if maps_any && self.maps(domain, number) {
                 self.leave(domain, number);
                 return number + 1;
             }

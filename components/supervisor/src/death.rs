@@ -18,7 +18,7 @@ use cairn_supervisor::stack::{Frame, Kind};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// After a death, how long until the invocation stacks are looked at again; doubles.
-const LOOK_FIRST_MICROSECONDS: u64 = 10;
+const LOOK_FIRST_MICROSECONDS: u64 = 1;
 const LOOK_MAXIMUM_MICROSECONDS: u64 = 20_000;
 /// Threads that one step looks at.
 const THREADS_OF_STEP: usize = 4;
