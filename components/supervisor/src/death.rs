@@ -21,7 +21,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const LOOK_FIRST_MICROSECONDS: u64 = 1;
 const LOOK_MAXIMUM_MICROSECONDS: u64 = 20_000;
 /// Threads that one step looks at.
-const THREADS_OF_STEP: usize = 4;
+const THREADS_OF_STEP: usize = 6;
 const THREADS_OF_SWEEP: usize = 16;
 
 /// What `SchedulerControl::fault_of` answers.

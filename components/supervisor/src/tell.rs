@@ -14,6 +14,7 @@ use cairn_abi::thread::{TRAP_SEPC, trap_register};
 use cairn_supervisor::report::{self, PANIC_MARK_REGISTER, PANIC_REGISTERS};
 use cairn_supervisor::stack::{Frame, Words};
 use core::fmt::Write;
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// A bad access this close to the stack pointer looks like a full stack: below each lies a page
 /// without access.
@@ -67,10 +68,15 @@ struct Note {
     priority: u8,
 }
 
+/// How many there are: the worker asks before each step.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
 static NOTES: Exclusive<[Option<Note>; NOTED]> = Exclusive::new([None; NOTED]);
 
 /// The best priority of what is to be told; `None` if nothing is.
 pub fn priority() -> Option<u8> {
+    if COUNT.load(Relaxed) == 0 {
+        return None;
+    }
     NOTES.with(|notes| notes.iter().flatten().map(|note| note.priority).max())
 }
 
@@ -87,6 +93,7 @@ impl System {
             let free = notes.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
             notes.get_mut(free).map(|place| *place = Some(note)).is_some()
         });
+        COUNT.fetch_add(usize::from(is_noted), Relaxed);
         if !is_noted {
             self.tell(&note);
         }
@@ -94,11 +101,9 @@ impl System {
 
     /// Makes the text of what was noted first.
     pub fn tell_next(&self) {
-        let note = NOTES.with(|notes| {
-            notes.rotate_left(1);
-            notes[NOTED - 1].take()
-        });
+        let note = NOTES.with(|notes| notes.iter_mut().find_map(Option::take));
         if let Some(note) = note {
+            COUNT.fetch_sub(1, Relaxed);
             self.tell(&note);
         }
     }
