@@ -12,9 +12,6 @@ use cairn_abi::Error;
 /// Most threads and objects that one step of [`Scheduler::reclaim`] looks at.
 pub const SCAN_MAXIMUM: usize = 3;
 
-/// Entries that one step of [`Scheduler::reclaim`] looks at: it has interrupts off.
-const RECLAIM_MAXIMUM: usize = 3;
-
 const FIRST_SEMAPHORE: u64 = 256;
 const FIRST_LOCK: u64 = FIRST_SEMAPHORE + SEMAPHORES as u64;
 const SCAN_END: u64 = FIRST_LOCK + LOCKS as u64;
@@ -249,7 +246,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::BadArgument);
         }
         let mut cursor = cursor;
-        for _ in 0..RECLAIM_MAXIMUM {
+        for _ in 0..SCAN_MAXIMUM {
             cursor = self.next_used(cursor);
             if cursor == SCAN_END {
                 break;

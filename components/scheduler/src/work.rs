@@ -116,7 +116,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             if !(heavy && light) {
                 self.settle(thread as ThreadIndex);
             }
-        } else if self.ending.first().is_none() && self.unseen.first().is_none() && self.alarm == u64::MAX {
+        } else if self.ending.first().is_none()
+            && self.unseen.first().is_none()
+            && self.alarm == u64::MAX
+        {
             return Piece::Nothing;
         } else {
             heavy = true;

@@ -5,10 +5,13 @@ use crate::screen::Screen;
 use crate::{call, imports};
 use cairn::Error;
 use cairn::abi::text::plain;
-use cairn::time::own_domain;
+use cairn::time::{now, own_domain, ticks};
 use cairn_shell::policy::{Policy, Times};
 use cairn_shell::words::{Word, number};
 use core::fmt::{Result, Write};
+
+/// In this time a report is written.
+const REPORT_MICROSECONDS: u64 = 5_000;
 
 /// Asks the supervisor about the component that the first word names.
 fn ask(
@@ -18,7 +21,11 @@ fn ask(
 ) -> Result {
     let Some(name) = words.first() else { return Ok(()) };
     match request(name) {
-        Ok(()) => tell(name, screen),
+        Ok(()) => {
+            // The supervisor's report is made at this priority, and should stand before the answer.
+            let _ = imports::THREADS.sleep_until(now() + ticks(REPORT_MICROSECONDS));
+            tell(name, screen)
+        }
         Err(Error::NotFound) => {
             writeln!(screen, "error: no component `{name}`; `ps` lists them all")
         }
