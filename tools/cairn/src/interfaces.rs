@@ -41,17 +41,6 @@ pub fn verify(component: &Component) -> Result<()> {
     for export in &component.exports {
         same(&export.interface)
             .map_err(|error| error.context(format!("export `{}`", export.name)))?;
-        if let Some(method) = export.interface.methods.iter().find(|method| method.entry == 0) {
-            bail!(
-                "export `{}` has no function for the method `{}`; expected `.entries` from the header's macro \
-                 {}_ENTRIES",
-                export.name,
-                method.name,
-                cairn_headers::file_name(find(&export.interface.name)?)
-                    .trim_end_matches(".h")
-                    .to_uppercase()
-            );
-        }
     }
     Ok(())
 }

@@ -81,7 +81,7 @@ fn a_wrong_descriptor_is_found() {
         (
             "entries",
             EXPORT.replace("ECHO_ENTRIES(test)", "{ 0 }"),
-            "no function for the method `add`",
+            "no function for `add`; in C, an export's `.entries`",
         ),
         ("imports", ".import_count = 17".into(), "17 imports, expected at most 16"),
         ("exports", ".export_count = 0xffffffff".into(), "4294967295 exports, expected at most 8"),

@@ -9,7 +9,7 @@ use cairn::measure::Stamp;
 use cairn::thread::Stack;
 use cairn::time::{counter, ticks};
 use cairn_interfaces as interfaces;
-use cairn_interfaces::{SemaphoreProxy, TimerProxy, spawn};
+use cairn_interfaces::{TimerProxy, spawn};
 use core::fmt::{self, Write};
 use core::sync::atomic::Ordering;
 

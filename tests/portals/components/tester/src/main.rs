@@ -355,10 +355,7 @@ fn locks() -> Result<(), Failed> {
 
 /// What the supervisor does when a domain died, without its death.
 fn died(domain: u64) -> Result<(), Error> {
-    let mut cursor = imports::CONTROL.domain_died(domain, 0)?;
-    while cursor != 0 {
-        cursor = imports::CONTROL.domain_died(domain, cursor)?;
-    }
+    while imports::CONTROL.domain_died(domain)? != 0 {}
     imports::CONTROL.domain_starts(domain)
 }
 

@@ -29,7 +29,7 @@ pub fn starved() -> Result<(), Failed> {
         succeed!(imports::THREADS.sleep_until(from + ticks(20)));
         let before = time::counter();
         // What the supervisor asks for when a domain died; it had opened nothing.
-        succeed!(imports::CONTROL.domain_died(nobody, 0));
+        succeed!(imports::CONTROL.domain_died(nobody));
         longest = longest.max(time::counter() - before);
         succeed!(spinner.join());
     }
