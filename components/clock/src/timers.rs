@@ -27,8 +27,8 @@ pub struct Periodic {
     period: AtomicU64,
     /// Time at which the current period ends.
     end: AtomicU64,
-    /// Its own control word, once it is in the table.
-    control: AtomicU64,
+    /// Its own control word.
+    control: u64,
 }
 
 /// Which of its lives a client lives now.
@@ -46,14 +46,12 @@ impl Timers {
     /// oldest one if it has as many as it may.
     pub fn open(&self, client: Caller, period: u64) -> Result<u64, Error> {
         waiting::prepare()?;
-        let timer = Periodic {
+        let timer = |control| Periodic {
             period: AtomicU64::new(period),
             end: AtomicU64::new(counter().saturating_add(period)),
-            control: AtomicU64::new(0),
+            control,
         };
-        let control = self.0.insert(client, life(client.0)?, timer, Periodic::ends)?;
-        self.0.with(control, |timer| timer.control.store(control, SeqCst))?;
-        Ok(control)
+        self.0.insert(client, life(client.0)?, timer, Periodic::ends)
     }
 
     /// Ends a timer: those who wait get [`Error::Cancelled`].
@@ -67,12 +65,12 @@ impl Timers {
 impl Periodic {
     fn ends(&self) {
         self.period.store(CLOSED, SeqCst);
-        waiting::wake(self.control.load(SeqCst));
+        waiting::wake(self.control);
     }
 
     /// Ends it.
     pub fn end(&self) -> Result<(), Error> {
-        TIMERS.end(self.control.load(SeqCst))
+        TIMERS.end(self.control)
     }
 
     /// Begins with a new period, in ticks, now.
@@ -80,7 +78,7 @@ impl Periodic {
         let change = |old| (old != CLOSED).then_some(period);
         self.period.fetch_update(SeqCst, SeqCst, change).map_err(|_| Error::Cancelled)?;
         self.end.store(counter().saturating_add(period), SeqCst);
-        waiting::wake(self.control.load(SeqCst));
+        waiting::wake(self.control);
         Ok(())
     }
 
@@ -105,7 +103,7 @@ impl Periodic {
         if let Some(ended) = self.take_ended()? {
             return Ok(ended);
         }
-        let control = self.control.load(SeqCst);
+        let control = self.control;
         let place = Place::take(control);
         let result = loop {
             // Whoever changed the timer before the place was taken did not wake this thread.

@@ -5,7 +5,7 @@ use cairn::object::ObjectParts;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place};
 use cairn_interfaces::Terminal;
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 /// Open terminals of a client. Who opens one more loses the oldest; those of its former lives end as well.
 const CLIENT_MAXIMUM: usize = 2;
@@ -20,8 +20,8 @@ pub static TERMINALS: Terminals = Terminals(ObjectParts::new());
 
 /// An open terminal.
 pub struct OpenTerminal {
-    /// Its own control word, once it is in the table.
-    control: AtomicU64,
+    /// Its own control word.
+    control: u64,
     echo: AtomicBool,
     /// What was written of a line that has not ended; changed in the writers' turn alone.
     line: [AtomicU8; LINE],
@@ -38,14 +38,13 @@ impl Terminals {
     pub fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error> {
         let client = place.client();
         let life = imports::PORTALS.life(client.0.into())?;
-        let terminal = OpenTerminal {
-            control: AtomicU64::new(0),
+        let terminal = |control| OpenTerminal {
+            control,
             echo: AtomicBool::new(true),
             line: [const { AtomicU8::new(0) }; LINE],
             length: AtomicU8::new(0),
         };
         let control = self.0.insert(client, life, terminal, |_| {})?;
-        self.0.with(control, |terminal| terminal.control.store(control, Relaxed))?;
         let made = imports::PORTALS.grant::<dyn Terminal>(place, control);
         if made.is_err() {
             self.0.remove(control)?;
@@ -93,6 +92,6 @@ impl Terminal for OpenTerminal {
 
     fn close(&self) -> Result<(), Error> {
         self.flush()?;
-        TERMINALS.0.remove(self.control.load(Relaxed))
+        TERMINALS.0.remove(self.control)
     }
 }

@@ -90,16 +90,21 @@ fn a_table_drops_what_is_left() {
     assert_eq!(count.load(Ordering::SeqCst), 3);
 }
 
-static PARTS: ObjectParts<u64, 3> = ObjectParts::new();
+static PARTS: ObjectParts<(u64, u64), 3> = ObjectParts::new();
 
 /// Two hundred clients open all that they can, in two lives each; then one more finds its part empty.
 #[test]
 fn whatever_others_open_a_client_has_its_part() {
     let ended = AtomicUsize::new(0);
     let open = |client, life, state| {
-        PARTS.insert(Caller(client), life, state, |_| {
-            ended.fetch_add(1, Ordering::Relaxed);
-        })
+        PARTS.insert(
+            Caller(client),
+            life,
+            |control| (control, state),
+            |_| {
+                ended.fetch_add(1, Ordering::Relaxed);
+            },
+        )
     };
     for client in 1..=200 {
         for (life, number) in [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2)] {
@@ -111,13 +116,13 @@ fn whatever_others_open_a_client_has_its_part() {
     let own: Vec<u64> = (0..3).map(|number| open(201, 1, number).unwrap()).collect();
     assert_eq!(ended.load(Ordering::Relaxed), 0);
     for (number, control) in own.iter().enumerate() {
-        assert_eq!(PARTS.with(*control, |state| *state), Ok(number as u64));
+        assert_eq!(PARTS.with(*control, |state| *state), Ok((*control, number as u64)));
     }
     // One more: the oldest goes, and its control word names nothing, nor anybody else's object.
     let last = open(201, 1, 3).unwrap();
     assert_eq!(ended.load(Ordering::Relaxed), 1);
     assert_eq!(PARTS.with(own[0], |_| ()), Err(Error::NotFound));
-    assert_eq!(PARTS.with(last, |state| *state), Ok(3));
+    assert_eq!(PARTS.with(last, |state| *state), Ok((last, 3)));
     assert_eq!(PARTS.remove(last), Ok(()));
     assert_eq!(PARTS.remove(last), Err(Error::NotFound));
     assert_eq!(open(256, 1, 0), Err(Error::BadArgument), "no domain");
@@ -129,7 +134,7 @@ fn whatever_others_open_a_client_has_its_part() {
 #[test]
 fn a_client_inside_its_oldest_object_keeps_its_place_meanwhile() {
     static PARTS: ObjectParts<u64, 2> = ObjectParts::new();
-    let open = |state| PARTS.insert(Caller(7), 1, state, |_| ());
+    let open = |state| PARTS.insert(Caller(7), 1, |_| state, |_| ());
     let oldest = open(0).unwrap();
     open(1).unwrap();
     PARTS.with(oldest, |_| assert_eq!(open(2), Err(Error::Exhausted))).unwrap();

@@ -38,7 +38,8 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         }
     }
 
-    /// Puts an object of `client` into its part and returns its control word. `life` is which of its lives the
+    /// Puts an object of `client` into its part and returns its control word, of which `state` makes its state: from
+    /// its first instant on another thread of the client can end it. `life` is which of its lives the
     /// client lives ([`Portals::life`](../../../cairn_interfaces/trait.Portals.html)): those of former ones end. If
     /// the part is full, the oldest ends. `ends` is told of each that ends. [`Error::Exhausted`]: threads of the
     /// client are still inside of those that ended.
@@ -46,7 +47,7 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         &self,
         client: Caller,
         life: u64,
-        state: T,
+        state: impl FnOnce(u64) -> T,
         ends: impl Fn(&T),
     ) -> Result<u64, Error> {
         let part = self.parts.get(client.0 as usize).ok_or(Error::BadArgument)?;
@@ -71,8 +72,9 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         if let Some((_, control)) = oldest.filter(|_| count >= PART) {
             end(control);
         }
-        let control = part.objects.insert(Owned { life, age, state })?;
-        Ok(control | u64::from(client.0) << CLIENT_SHIFT)
+        let in_part = u64::from(client.0) << CLIENT_SHIFT;
+        let state = |control| Owned { life, age, state: state(control | in_part) };
+        part.objects.insert_with(state).map(|control| control | in_part)
     }
 
     /// The client's objects, and the control word in its part.

@@ -60,6 +60,11 @@ impl<T, const N: usize> ObjectTable<T, N> {
     /// Puts an object into the table and returns its control word; [`Error::Exhausted`] if the
     /// table is full.
     pub fn insert(&self, value: T) -> Result<u64, Error> {
+        self.insert_with(|_| value)
+    }
+
+    /// The same, for an object that knows its control word from its beginning on.
+    pub fn insert_with(&self, value: impl FnOnce(u64) -> T) -> Result<u64, Error> {
         for (index, slot) in self.slots.iter().enumerate() {
             let word = slot.word.load(Ordering::Relaxed);
             if word & (LIVE | TAKEN) != 0 {
@@ -73,11 +78,13 @@ impl<T, const N: usize> ObjectTable<T, N> {
             {
                 continue;
             }
+            let control = control(index, word);
+            let value = value(control);
             // SAFETY: the slot was free and this thread alone took it, so nobody else touches the
             // value, and there is none to drop.
             unsafe { (*slot.value.get()).write(value) };
             slot.word.store(word | LIVE, Ordering::Release);
-            return Ok(control(index, word));
+            return Ok(control);
         }
         Err(Error::Exhausted)
     }
