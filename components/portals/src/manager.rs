@@ -463,6 +463,8 @@ impl Manager {
         };
         let methods = interface.methods.iter().take(interface.method_count as usize);
         known.check(interface.version, methods.map(|method| &method.letters))?;
+        // The portals lead to the scheduler, but what they name ends with its maker: of one that is dying nobody gets more.
+        machine.check_alive(server, None)?;
         self.portals_of(machine, client, kind, server)
     }
 

@@ -123,6 +123,32 @@ fn the_dead_fill_nothing_and_are_filled_nothing() {
     assert_eq!(reserved, Err(Error::Dead));
 }
 
+/// A client that is more urgent than the steps of a death opens again what they end.
+#[test]
+fn nobody_opens_what_the_dead_published() {
+    let mut world = world();
+    let made = world.manager.make_semaphore(&world.machine, client(OTHER), 0).unwrap();
+    world.manager.publish(&world.machine, OTHER, made, "other.gate", "*").unwrap();
+    let open = |world: &mut World| {
+        world.manager.open_registration(&world.machine, client(CLIENT), REGISTERED, ANY)
+    };
+    let mut held: Vec<u64> = (0..20).map(|_| open(&mut world).unwrap()).collect();
+    world.machine.set_alive(OTHER, false);
+    let mut steps = 0;
+    while world.manager.domain_died(&world.machine, OTHER).unwrap() != 0 {
+        steps += 1;
+        assert!(steps < 10, "the dead domain never comes to its end");
+        held.retain_mut(|first| {
+            if world.machine.meaning(CLIENT, *first as usize).is_some() {
+                return true;
+            }
+            world.manager.close(&world.machine, CLIENT, *first).unwrap();
+            open(&mut world).map(|next| *first = next).is_ok()
+        });
+    }
+    assert_eq!(open(&mut world), Err(Error::NotFound));
+}
+
 #[test]
 fn code_that_a_stack_names_is_kept() {
     let mut world = world();
