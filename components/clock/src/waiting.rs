@@ -1,20 +1,28 @@
 //! Threads that wait for timers, each with a semaphore for that time.
 //!
-//! A semaphore is raised for a thread that waits, once, and never for nobody: whatever a client does, it leaves
-//! nothing that others would have to work off. The semaphores are made when the first timer is opened, as many as the
+//! A semaphore is raised for a thread that waits, once, and what is raised for a thread that has gone is taken before
+//! the place is used again: whatever a client does, it leaves nothing that others would have to work off. The semaphores are made when the first timer is opened, as many as the
 //! description gives the clock. With one for each of its stacks, of which every client has its own, there is
 //! always one left; a thread that finds none looks now and then instead.
 
 use crate::{imports, one_at_a_time};
 use cairn::Error;
 use cairn::abi::thread::THREADS_MAXIMUM;
+use cairn::time::own_thread;
 use cairn_interfaces::SemaphoreProxy;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering::SeqCst};
 
 /// No timer has this control word: the place is free.
 const NOBODY: u64 = 0;
-/// No timer has this one either: the thread is woken, and nobody wakes it again.
+/// No timer has one of these either: the thread is woken, and nobody wakes it again.
 const WOKEN: u64 = 1;
+/// Nobody is here, but the semaphore was raised for who was.
+const OWED: u64 = 2;
+/// With a thread's index: that one is raising the semaphore. Only it says what became of that.
+const RINGING: u64 = 0x100;
+/// The same, and nobody is here any more.
+const ABANDONED: u64 = 0x200;
+const _: () = assert!(THREADS_MAXIMUM <= 0x100, "an index leaves the other bits free");
 /// No portal of a semaphore has this index.
 const NOT_MADE: u32 = 0;
 
@@ -57,20 +65,42 @@ pub fn prepare() -> Result<(), Error> {
 
 /// Wakes all threads that wait for a timer.
 pub fn wake(timer: u64) {
+    let (ringing, abandoned) = (RINGING | own_thread(), ABANDONED | own_thread());
     for place in &PLACES[..MADE.load(SeqCst)] {
-        if place.timer.compare_exchange(timer, WOKEN, SeqCst, SeqCst).is_ok() {
-            // It fails only if the semaphore is gone, and then nobody waits.
-            let _ = place.semaphore().v();
+        if place.timer.compare_exchange(timer, ringing, SeqCst, SeqCst).is_err() {
+            continue;
         }
+        // A thread as deep in calls as one can be raises nothing. Then who waits does so until the end of the period.
+        let raised = place.semaphore().v().is_ok();
+        // Who was woken may have gone on already, and others be here.
+        let _ = place.timer.fetch_update(SeqCst, SeqCst, |word| match word {
+            word if word == ringing => Some(if raised { WOKEN } else { timer }),
+            word if word == abandoned => Some(if raised { OWED } else { NOBODY }),
+            _ => None,
+        });
     }
 }
 
 impl Place {
     /// Takes a place: from here on [`wake`] wakes this thread.
     pub fn take(timer: u64) -> Option<&'static Place> {
-        let take =
-            |place: &&Place| place.timer.compare_exchange(NOBODY, timer, SeqCst, SeqCst).is_ok();
-        PLACES[..MADE.load(SeqCst)].iter().find(take)
+        PLACES[..MADE.load(SeqCst)].iter().find(|place| place.is_taken_for(timer))
+    }
+
+    fn is_taken_for(&self, timer: u64) -> bool {
+        let take = |from, to| self.timer.compare_exchange(from, to, SeqCst, SeqCst).is_ok();
+        take(NOBODY, timer)
+            || (take(OWED, WOKEN) && {
+                let settled = self.settle();
+                self.timer.store(if settled { timer } else { OWED }, SeqCst);
+                settled
+            })
+    }
+
+    /// Takes the wake-up that came for a place; false if it cannot be taken: a thread as deep in calls as one can be
+    /// calls nobody.
+    fn settle(&self) -> bool {
+        self.semaphore().try_p().is_ok()
     }
 
     fn semaphore(&self) -> SemaphoreProxy {
@@ -89,14 +119,15 @@ impl Place {
         }
     }
 
-    /// The thread waits no more.
+    /// The thread waits no more. A wake-up that came for it must not add up with what comes for the next ones.
     pub fn leave(&self, timer: u64) {
-        if self.timer.compare_exchange(timer, NOBODY, SeqCst, SeqCst).is_err() {
-            // Woken meanwhile: nobody else is to find that. Where the one that wakes was itself stopped before it
-            // raised the semaphore, one wake-up comes late, for whoever is here then; so there are never more of
-            // these than threads in the clock.
-            let _ = self.semaphore().try_p();
-            self.timer.store(NOBODY, SeqCst);
+        let left = self.timer.fetch_update(SeqCst, SeqCst, |word| match word {
+            WOKEN => None,
+            word if word == timer => Some(NOBODY),
+            ringing => Some(ringing ^ RINGING ^ ABANDONED),
+        });
+        if left.is_err() {
+            self.timer.store(if self.settle() { NOBODY } else { OWED }, SeqCst);
         }
     }
 }

@@ -5,17 +5,11 @@
 
 use cairn::Error;
 use cairn::thread::Stack;
-use cairn::time::{now, ticks};
+use cairn::time::{now, own_thread, ticks};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{SemaphoreProxy, TimerProxy, spawn};
+use cairn_test_hostile_timers_racing::{Link, Racer};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
-
-/// As the racer has it.
-#[cairn::interface]
-trait Racer {
-    /// Interrupts the other thread so many ticks after it began, which was so many turns later than it could.
-    fn race(&self, ticks: u64, turns: u64) -> Result<(), Error>;
-}
 
 cairn::component! {
     name: "hostile-timers-judge",
@@ -25,7 +19,9 @@ cairn::component! {
         portals: interfaces::Portals,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
+        control: interfaces::SchedulerControl,
         racer: Racer,
+        links: Link,
     },
     main: main,
 }
@@ -47,6 +43,13 @@ const TURNS: [u64; 4] = [0, 8, 16, 24];
 /// Microseconds between the end of a timer and that of waiting for it.
 const SOON: u64 = 100;
 const ROUNDS: u64 = 10;
+/// Nanoseconds.
+const PERIOD: u64 = 1_000_000;
+/// Links in a row.
+const LINKS: u64 = 7;
+/// How often a thread waits, while another changes the timer after one of so many times.
+const WAITS: u64 = 2000;
+const DELAYS: u64 = 50;
 
 static STACK: Stack<16384> = Stack::new();
 static WAIT: AtomicU32 = AtomicU32::new(0);
@@ -86,33 +89,74 @@ fn longest() -> Result<u64, Error> {
     Ok(longest)
 }
 
+/// What it costs, in ticks, to wait for a timer once.
+fn price() -> Result<u64, Error> {
+    let timer = imports::CLOCK.timer(imports::PORTALS, PERIOD)?;
+    let before = imports::CONTROL.thread_time(own_thread())?;
+    timer.proxy().wait()?;
+    let after = imports::CONTROL.thread_time(own_thread())?;
+    timer.proxy().close()?;
+    imports::PORTALS.close(timer.first_portal().into())?;
+    Ok(after - before)
+}
+
+/// Threads open so many timers that one ends which another is opening.
+fn opening() -> Result<bool, Error> {
+    let before = longest()?;
+    for turns in TURNS {
+        for ticks in 0..TICKS {
+            imports::RACER.open(ticks, turns)?;
+        }
+    }
+    let after = longest()?;
+    say!("who waits is woken after {before} ticks, then {after}");
+    Ok(after < ticks(SOON))
+}
+
+/// A thread waits where the clock can call nobody for it, while another wakes it.
+fn deep() -> Result<bool, Error> {
+    while imports::LINKS.narrow(0, 0) == Err(Error::Busy) {
+        pause(1000)?;
+    }
+    let before = price()?;
+    let mut waited = 0;
+    for wide in 0..=LINKS {
+        for ticks in 0..WAITS {
+            match imports::LINKS.narrow(wide, ticks % DELAYS) {
+                Ok(true) => waited += 1,
+                // There is too much room, or too little.
+                Ok(false) | Err(Error::InvocationOverflow) => break,
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    let after = price()?;
+    say!("waiting costs {before} ticks, then {after}, after {waited} waits");
+    Ok(waited > 0 && after < 3 * before)
+}
+
 fn judge() -> Result<u64, Error> {
     WAIT.store(imports::PORTALS.semaphore(0)?.first_portal(), Relaxed);
     spawn(imports::THREADS, &STACK, waiter, 0, 70)?;
     let mut failed = 0;
-    say!("alone: {} ticks", longest()?);
-    while imports::RACER.race(0, 0) == Err(Error::Busy) {
-        pause(1000)?;
-    }
-    for turns in TURNS {
-        for ticks in 0..TICKS {
-            imports::RACER.race(ticks, turns)?;
+    for (name, attack) in [
+        ("waiting costs what it did", deep as fn() -> Result<bool, Error>),
+        // It ends the racer's own timer.
+        ("who waits is woken at once", opening),
+    ] {
+        match attack()? {
+            true => say!("ok: {name}"),
+            false => {
+                failed += 1;
+                say!("FAILED: {name}");
+            }
         }
-    }
-    let after = longest()?;
-    say!("after the race: {after} ticks");
-    match after > ticks(SOON) {
-        true => failed += 1,
-        false => say!("ok: who waits is woken at once"),
     }
     Ok(failed)
 }
 
 fn main() {
     let failed = judge().expect("judge");
-    if failed > 0 {
-        say!("FAILED: who waits is not woken");
-    }
     say!("hostile-timers: {failed} failed");
     let _ = imports::SUPERVISOR.halt(failed.min(1));
 }
