@@ -8,7 +8,7 @@ use cairn::thread::Stack;
 use cairn::time::{now, own_thread, ticks};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{SemaphoreProxy, TimerProxy, spawn};
-use cairn_test_hostile_timers_racing::{Link, Racer};
+use cairn_test_hostile_timers_racing::{Link, Racer, WAKE};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -50,6 +50,8 @@ const LINKS: u64 = 7;
 /// How often a thread waits, while another changes the timer after one of so many times.
 const WAITS: u64 = 2000;
 const DELAYS: u64 = 50;
+/// How often it wakes another instead: more than there are places to wait in the clock.
+const WAKES: u64 = 40;
 
 static STACK: Stack<16384> = Stack::new();
 static WAIT: AtomicU32 = AtomicU32::new(0);
@@ -113,7 +115,7 @@ fn opening() -> Result<bool, Error> {
     Ok(after < ticks(SOON))
 }
 
-/// A thread waits where the clock can call nobody for it, while another wakes it.
+/// A thread waits where the clock can call nobody for it, while another wakes it; or wakes another from there.
 fn deep() -> Result<bool, Error> {
     while imports::LINKS.narrow(0, 0) == Err(Error::Busy) {
         pause(1000)?;
@@ -122,7 +124,8 @@ fn deep() -> Result<bool, Error> {
     let mut waited = 0;
     for wide in 0..=LINKS {
         for ticks in 0..WAITS {
-            match imports::LINKS.narrow(wide, ticks % DELAYS) {
+            let how = if ticks < WAKES { WAKE } else { ticks % DELAYS };
+            match imports::LINKS.narrow(wide, how) {
                 Ok(true) => waited += 1,
                 // There is too much room, or too little.
                 Ok(false) | Err(Error::InvocationOverflow) => break,

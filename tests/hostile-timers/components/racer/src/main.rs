@@ -9,7 +9,7 @@ use cairn::time::now;
 use cairn::window::ReadWindow;
 use cairn::{Error, Object};
 use cairn_interfaces::{Clock, Portals, SemaphoreProxy, Threads, Timer, TimerProxy, spawn};
-use cairn_test_hostile_timers_racing::{Link, Racer};
+use cairn_test_hostile_timers_racing::{Link, Racer, WAKE};
 use core::hint::black_box;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -79,8 +79,16 @@ fn main() {
     TIMER.store(open().expect("timer").first_portal(), Relaxed);
     loop {
         semaphore(&CHANGE).p().expect("wait");
-        let _ = imports::THREADS.sleep_until(now() + DELAY.load(Relaxed));
-        let _ = TimerProxy::at(TIMER.load(Relaxed)).set_period(FOR_EVER);
+        let timer = TimerProxy::at(TIMER.load(Relaxed));
+        match DELAY.load(Relaxed) {
+            WAKE => {
+                let _ = timer.wait();
+            }
+            ticks => {
+                let _ = imports::THREADS.sleep_until(now() + ticks);
+                let _ = timer.set_period(FOR_EVER);
+            }
+        }
         CHANGED.store(true, Relaxed);
     }
 }
@@ -113,12 +121,17 @@ impl Link for Server {
         let timer = TimerProxy::at(TIMER.load(Relaxed));
         timer.set_period(SHORT)?;
         match timer.wait() {
-            Err(Error::InvocationOverflow) => timer.set_period(FOR_EVER)?,
+            Err(Error::InvocationOverflow) => {
+                timer.set_period(if ticks == WAKE { SHORT } else { FOR_EVER })?
+            }
             other => return other.map(|_| false),
         }
         DELAY.store(ticks, Relaxed);
         CHANGED.store(false, Relaxed);
         semaphore(&CHANGE).v()?;
+        if ticks == WAKE {
+            timer.set_period(SHORT)?;
+        }
         while !CHANGED.load(Relaxed) {
             let _ = timer.wait();
         }

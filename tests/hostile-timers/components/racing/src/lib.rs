@@ -4,6 +4,10 @@
 
 use cairn::Error;
 
+/// For [`Link`], in the place of a time: the urgent thread waits for the timer, and the other, which can call nobody for
+/// that, shall wake it.
+pub const WAKE: u64 = u64::MAX;
+
 /// A client of the clock whose threads are in each other's way.
 #[cairn::interface]
 pub trait Racer {
