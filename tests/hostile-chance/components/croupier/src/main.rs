@@ -23,7 +23,7 @@ cairn::component! {
     main: main,
 }
 
-const PLAYERS: [&str; 4] = ["one", "two", "three", "four"];
+const PLAYERS: [&str; 4] = ["player1", "player2", "player3", "player4"];
 /// Deaths in a round before all die.
 const DEATHS: u64 = 12;
 
