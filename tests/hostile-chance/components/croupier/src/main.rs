@@ -5,9 +5,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::environment;
-use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_contract::measure::{Measure, Tellers};
+use cairn_test_hostile_contract::{judge, say};
 
 cairn::component! {
     name: "hostile-croupier",
@@ -27,16 +27,6 @@ const PLAYERS: [&str; 4] = ["player1", "player2", "player3", "player4"];
 /// Deaths in a round before all die.
 const DEATHS: u64 = 12;
 
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        use core::fmt::Write;
-        let write = |text: &[u8]| imports::CONSOLE.write(text).expect("console");
-        let mut line = cairn_test_hostile_contract::Line::new(write);
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
-}
-
 fn measure() -> Measure {
     Tellers {
         control: imports::CONTROL,
@@ -48,7 +38,7 @@ fn measure() -> Measure {
 }
 
 fn pause(microseconds: u64) {
-    imports::THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
+    judge::pause(imports::THREADS, microseconds);
 }
 
 /// Numbers by chance (xorshift).

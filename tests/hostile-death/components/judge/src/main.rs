@@ -3,16 +3,16 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod harness;
+
 use cairn::Error;
 use cairn::thread::Stack;
-use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{Thread, spawn};
-use cairn_test_hostile_contract::Line;
-use cairn_test_hostile_contract::measure::{Measure, Tellers};
+use cairn_test_hostile_contract::say;
 use cairn_test_hostile_nest::{Holder, Hop};
-use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use harness::{Judge, pause, wait_until};
 
 cairn::component! {
     name: "hostile-judge-death",
@@ -34,73 +34,8 @@ cairn::component! {
     main: main,
 }
 
-fn write(text: &[u8]) {
-    imports::CONSOLE.write(text).expect("console");
-}
-
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        let mut line = Line::new(write);
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
-}
-
-struct Judge {
-    failed: u64,
-}
-
-impl Judge {
-    fn expect<T: PartialEq + fmt::Debug>(&mut self, what: &str, found: T, expected: T) {
-        if found != expected {
-            self.failed += 1;
-            say!("FAILED {what}: {found:?} expected {expected:?}");
-        }
-    }
-
-    /// Says whether a test held, and whether all that it took came back.
-    fn end(&mut self, name: &str, before: Measure) {
-        // What dead domains had goes back when nobody is in them any more.
-        for _ in 0..500 {
-            if measure() == before {
-                break;
-            }
-            pause(1000);
-        }
-        self.expect(name, measure(), before);
-        if self.failed == 0 {
-            say!("ok: {name}");
-        }
-    }
-}
-
-fn measure() -> Measure {
-    Tellers {
-        control: imports::CONTROL,
-        memory: imports::USAGE,
-        portals: imports::CODE,
-        names: imports::NAMES,
-    }
-    .measure()
-}
-
-fn pause(microseconds: u64) {
-    imports::THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
-}
-
-/// Time in the emulator stands still or runs on as the host's load has it, so nothing here relies on
-/// how long anything takes.
-fn wait_until(condition: impl Fn() -> bool) {
-    for _ in 0..20_000 {
-        if condition() {
-            return;
-        }
-        pause(200);
-    }
-}
-
 fn main() {
-    let mut judge = Judge { failed: 0 };
+    let mut judge = harness::begin();
     // The front's own call is over then.
     wait_until(|| imports::HOLDER.finished() == Ok(1));
     pause(20_000);
@@ -110,7 +45,7 @@ fn main() {
     object(&mut judge);
     chain(&mut judge);
     fault_inside(&mut judge);
-    let failed = judge.failed;
+    let failed = judge.failed();
     say!("hostile-death: {failed} failed");
     let _ = imports::SUPERVISOR.halt(failed.min(1));
 }
@@ -150,7 +85,7 @@ fn keep(result: Result<u64, Error>) {
 
 fn caller(judge: &mut Judge) {
     let name = "the caller is killed, with a lock held in the callee";
-    let before = measure();
+    judge.start();
     imports::SUPERVISOR.restart("front").expect("restart");
     // Its main function calls the holder.
     wait_until(is_held);
@@ -161,12 +96,12 @@ fn caller(judge: &mut Judge) {
     judge.expect(name, imports::FRONT.holding(), Err(Error::Dead));
     restart_front(3);
     judge.expect(name, imports::FRONT.holding(), Ok(0));
-    judge.end(name, before);
+    judge.end(name);
 }
 
 fn callee(judge: &mut Judge) {
     let name = "the callee is killed, with its lock held";
-    let before = measure();
+    judge.start();
     let thread = hold(false, 100_000_000);
     wait_until(is_held);
     judge.expect(name, imports::SUPERVISOR.kill("holder"), Ok(()));
@@ -176,12 +111,12 @@ fn callee(judge: &mut Judge) {
     restart_holder();
     judge.expect(name, imports::HOLDER.hold(100), Ok(1));
     judge.expect(name, imports::HOLDER.hold(100), Ok(2));
-    judge.end(name, before);
+    judge.end(name);
 }
 
 fn middle(judge: &mut Judge) {
     let name = "the middle one of three is killed, with a lock held in the last";
-    let before = measure();
+    judge.start();
     let thread = hold(true, 300_000);
     wait_until(is_held);
     judge.expect(name, imports::SUPERVISOR.kill("front"), Ok(()));
@@ -191,12 +126,12 @@ fn middle(judge: &mut Judge) {
     judge.expect(name, thread.join(), Ok(()));
     judge.expect(name, RESULT.load(Relaxed), Error::Dead.status());
     restart_front(4);
-    judge.end(name, before);
+    judge.end(name);
 }
 
 fn object(judge: &mut Judge) {
     let name = "an object's portal after its server was started again";
-    let before = measure();
+    judge.start();
     let object = imports::HOLDER.token(imports::PORTALS, 7);
     judge.expect(name, object.and_then(|object| object.proxy().number()), Ok(7));
     restart_holder();
@@ -212,23 +147,23 @@ fn object(judge: &mut Judge) {
     judge.expect(name, next.and_then(|object| object.proxy().number()), Err(Error::NoPortal));
     // As it was: with its lock.
     judge.expect(name, imports::HOLDER.hold(0), Ok(1));
-    judge.end(name, before);
+    judge.end(name);
 }
 
 fn chain(judge: &mut Judge) {
     let name = "more nested calls than an invocation stack holds";
-    let before = measure();
+    judge.start();
     for _ in 0..100 {
         judge.expect(name, imports::FIRST.go(100), Err(Error::InvocationOverflow));
     }
     // The second half of the chain fits.
     judge.expect(name, imports::EIGHTH.go(100), Ok(9));
-    judge.end(name, before);
+    judge.end(name);
 }
 
 fn fault_inside(judge: &mut Judge) {
     let name = "a fault in the middle of nested calls";
-    let before = measure();
+    judge.start();
     let counts = (imports::FIRST.count(), imports::EIGHTH.count());
     judge.expect(name, imports::FIRST.go(4), Err(Error::Dead));
     wait_until(|| imports::FIFTH.count().is_ok());
@@ -236,5 +171,5 @@ fn fault_inside(judge: &mut Judge) {
     judge.expect(name, imports::FIFTH.count(), Ok(0));
     judge.expect(name, imports::FIRST.count(), counts.0.map(|count| count + 1));
     judge.expect(name, imports::EIGHTH.count(), counts.1);
-    judge.end(name, before);
+    judge.end(name);
 }

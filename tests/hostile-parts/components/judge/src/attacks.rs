@@ -1,12 +1,13 @@
 //! The attacks: each resource is taken by all others, then the judge asks for its part.
 
-use crate::harness::{Judge, pause, say};
-use crate::imports::{CLOCK, CONSOLE, MEMORY, PORTALS, SUPERVISOR, THREADS};
+use crate::harness::{Judge, pause};
+use crate::imports::{self, CLOCK, CONSOLE, MEMORY, PORTALS, SUPERVISOR, THREADS};
 use crate::{TAKERS, Takers, taker_name};
 use cairn::abi::address::PAGE_SIZE;
 use cairn::measure::Stamp;
 use cairn::{Error, Object, environment};
 use cairn_interfaces::{Terminal, Timer};
+use cairn_test_hostile_contract::say;
 use cairn_test_hostile_parts::deed;
 use core::sync::atomic::Ordering::Relaxed;
 

@@ -8,8 +8,9 @@ mod harness;
 
 use cairn::Error;
 use cairn_interfaces as interfaces;
+use cairn_test_hostile_contract::say;
 use cairn_test_hostile_parts::{Taker, deed};
-use harness::{Judge, say};
+use harness::Judge;
 
 cairn::component! {
     name: "hostile-parts-judge",
@@ -84,7 +85,7 @@ impl Takers {
 }
 
 fn main() {
-    let mut judge = Judge::begin();
+    let mut judge = harness::begin();
     attacks::all(&mut judge, &Takers);
     let failed = judge.failed();
     say!("hostile-parts: {failed} failed");

@@ -11,8 +11,8 @@ mod timers;
 mod waits;
 
 use cairn_interfaces as interfaces;
+use cairn_test_hostile_contract::say;
 use cairn_test_hostile_places::{Keeper, Returner, Waiter};
-use harness::{Judge, say};
 
 cairn::component! {
     name: "hostile-judge-waits",
@@ -38,7 +38,7 @@ cairn::component! {
 }
 
 fn main() {
-    let mut judge = Judge::begin();
+    let mut judge = harness::begin();
     // First, because each of its delays comes once.
     returns::attacks(&mut judge);
     harness::wait_until(|| imports::RETURNER.started().is_ok_and(|started| started & 0xffff == 6));
