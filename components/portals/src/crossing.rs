@@ -4,7 +4,7 @@ use crate::blocks::Kind;
 use crate::machine::Layout;
 use cairn_abi::Error;
 use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
-use cairn_abi::descriptor::LETTERS_SIZE;
+use cairn_abi::descriptor::{LETTERS_SIZE, is_name};
 use cairn_abi::domain::portal_table;
 use cairn_abi::record::{Instance, Method};
 use cairn_abi::semaphore::semaphore_word;
@@ -47,6 +47,17 @@ impl Entry {
     /// Of a method of the description.
     pub fn of(method: &Method) -> Entry {
         Entry::plain(method.letters, method.entry)
+    }
+
+    /// Of a semaphore's method: P and V have a path of their own in portal code.
+    pub fn of_semaphore(method: &Method) -> Entry {
+        let named = |text: &[u8]| is_name(&method.name, text);
+        let operation = match (named(b"p"), named(b"v")) {
+            (true, _) => Some(SemaphoreOperation::P),
+            (_, true) => Some(SemaphoreOperation::V),
+            _ => None,
+        };
+        Entry { operation, ..Entry::of(method) }
     }
 }
 

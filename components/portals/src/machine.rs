@@ -3,6 +3,7 @@
 
 use crate::blocks::Kind;
 use cairn_abi::Error;
+use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION};
 use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
 use cairn_abi::thread::FIELD_FRAME;
@@ -40,6 +41,17 @@ impl Layout {
     /// An export.
     pub fn export(&self, number: usize) -> Result<&'static Export, Error> {
         self.exports.get(number).ok_or(Error::NotFound)
+    }
+
+    /// The number of a server's object interface of that name: the trait's, or the component's own.
+    pub fn object_export(&self, server: u8, interface: &[u8]) -> Result<u32, Error> {
+        let is_wanted = |export: &Export| {
+            export.instance == u32::from(server)
+                && export.is_object != 0
+                && (is_name(&export.interface, interface) || is_name(&export.name, interface))
+        };
+        let position = self.exports.iter().position(is_wanted);
+        position.map(|position| position as u32).ok_or(Error::NotFound)
     }
 
     /// Methods of an export.

@@ -14,8 +14,7 @@ use cairn_abi::descriptor::{
     InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, is_name, name_text,
 };
 use cairn_abi::domain::FIELD_GENERATION;
-use cairn_abi::record::{Export, Method};
-use cairn_portal::{Parameter, ParameterError, SemaphoreOperation, Specification};
+use cairn_portal::{Parameter, ParameterError, Specification};
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
 const BLOCKS_PER_STEP: usize = 8;
@@ -69,16 +68,11 @@ impl Manager {
         let generation = machine.domain_word(own, FIELD_GENERATION);
         self.maker.begin(machine, own, scheduler, next_counter);
         self.synchronisation = Some(synchronisation);
-        self.semaphore_export = self.object_export(
-            machine,
-            scheduler,
-            name_text(&synchronisation.semaphore.name).as_bytes(),
-        )?;
-        self.lock_export = self.object_export(
-            machine,
-            scheduler,
-            name_text(&synchronisation.lock.name).as_bytes(),
-        )?;
+        let export = |interface: &InterfaceDescriptor| {
+            layout.object_export(scheduler, name_text(&interface.name).as_bytes())
+        };
+        self.semaphore_export = export(synchronisation.semaphore)?;
+        self.lock_export = export(synchronisation.lock)?;
         self.make_lock(machine, Client { domain: own, generation, running: None })
     }
 
@@ -215,22 +209,6 @@ impl Manager {
         }))
     }
 
-    /// A server's object interface of that name: the trait's, or the component's own.
-    fn object_export<M: Machine>(
-        &self,
-        machine: &M,
-        server: u8,
-        interface: &[u8],
-    ) -> Result<u32, Error> {
-        let is_wanted = |export: &Export| {
-            export.instance == u32::from(server)
-                && export.is_object != 0
-                && (is_name(&export.interface, interface) || is_name(&export.name, interface))
-        };
-        let position = machine.layout().exports.iter().position(is_wanted);
-        position.map(|position| position as u32).ok_or(Error::NotFound)
-    }
-
     /// Reserves a block in the client's table for an object of the server that the client's portal `via`
     /// leads to: of the interface with this name, as the client knows it. That server alone can fill it, with
     /// nothing else. The value names the reservation.
@@ -248,7 +226,7 @@ impl Manager {
             return Err(Error::NotAllowed);
         }
         refuse_itself(client.domain, server)?;
-        let number = self.object_export(machine, server, interface)?;
+        let number = machine.layout().object_export(server, interface)?;
         let export = machine.layout().export(number as usize)?;
         let methods = machine.layout().methods_of(export);
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
@@ -272,7 +250,7 @@ impl Manager {
         control: u64,
         running: Option<Running>,
     ) -> Result<(), Error> {
-        let number = self.object_export(machine, server, interface)?;
+        let number = machine.layout().object_export(server, interface)?;
         let place = self.maker.blocks().reserved(client, place)?;
         let block = self.maker.blocks().get(place);
         // An export is one server's: who else asks has another one.
@@ -294,7 +272,7 @@ impl Manager {
         interface: &[u8],
         control: u64,
     ) -> Result<u64, Error> {
-        let kind = Kind::Object(self.object_export(machine, server, interface)?, control);
+        let kind = Kind::Object(machine.layout().object_export(server, interface)?, control);
         Ok(self.maker.end_all(machine, server, |block| block.is_open() && block.kind == kind))
     }
 
@@ -398,12 +376,9 @@ impl Manager {
         let methods = machine.layout().methods_of(export);
         let server = self.maker.scheduler();
         let target = Target { kind, server, owner, constant: constant.into(), specification: None };
-        self.maker.open(machine, client, &target, methods.len(), |index| Entry {
-            operation: match kind {
-                Kind::Semaphore(_) => hybrid(&methods[index]),
-                _ => None,
-            },
-            ..Entry::of(&methods[index])
+        self.maker.open(machine, client, &target, methods.len(), |index| match kind {
+            Kind::Semaphore(_) => Entry::of_semaphore(&methods[index]),
+            _ => Entry::of(&methods[index]),
         })
     }
 
@@ -509,15 +484,5 @@ impl Manager {
             specification: Some(*specification),
         };
         self.maker.open(machine, client, &target, 1, |_| Entry::plain(letters, entry))
-    }
-}
-
-/// Which methods of a semaphore have a path of their own in portal code.
-fn hybrid(method: &Method) -> Option<SemaphoreOperation> {
-    let named = |text: &[u8]| is_name(&method.name, text);
-    match (named(b"p"), named(b"v")) {
-        (true, _) => Some(SemaphoreOperation::P),
-        (_, true) => Some(SemaphoreOperation::V),
-        _ => None,
     }
 }
