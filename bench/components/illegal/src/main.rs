@@ -10,6 +10,7 @@ cairn::component! {
 }
 
 fn main() {
-    // SAFETY: none. A register that user mode does not have: firmware takes longest to see that it cannot help.
-    unsafe { asm!("csrr a0, sstatus", options(nostack)) };
+    // Firmware takes longest to see that it cannot help.
+    // SAFETY: it reads a register; one that user mode does not have, so it faults.
+    unsafe { asm!("csrr {}, sstatus", out(reg) _, options(nomem, nostack)) };
 }
