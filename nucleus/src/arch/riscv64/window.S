@@ -112,7 +112,7 @@
 .endm
 
 # Closing, in three forms, one for each kind of board (portal/src/fences.rs); the service tables below name them. A
-# window's pages are fenced before the caller runs. `fence` is 4 bytes.
+# window's pages are fenced before the caller runs.
 .macro closing form
     .globl service_close_\form
 service_close_\form:
