@@ -391,9 +391,9 @@ fn death() -> Result<(), Failed> {
     expect!((succeed!(imports::LISTING.usage()) as u32) < after as u32, true);
     expect!(own(&mut text), Err(Error::NotFound));
     for domain in [0, 200, 256, u64::MAX] {
-        expect!(imports::CONTROL.domain_died(domain, 0), Err(Error::BadArgument));
+        expect!(imports::CONTROL.domain_died(domain), Err(Error::BadArgument));
     }
-    expect!(imports::CONTROL.domain_died(partner(), u64::MAX), Ok(0));
+    expect!(imports::CONTROL.domain_died(partner()), Ok(0));
     succeed!(drop_block(service.first_portal()));
     Ok(())
 }
