@@ -106,11 +106,6 @@ impl Maker {
         &self.blocks
     }
 
-    /// A client's part of a pool of this size.
-    pub fn part_of(&self, size: usize) -> usize {
-        self.shares.of_pool(size)
-    }
-
     /// The free code that there was at the start and what has become of it: bytes in use, and free
     /// in the upper half.
     pub fn usage<M: Machine>(&mut self, machine: &M, running: Running) -> u64 {

@@ -7,7 +7,7 @@ use crate::known::{Known, refuse_itself};
 use crate::machine::Machine;
 use crate::make::{Client, Maker};
 use crate::reclaim::Running;
-use crate::registrations::{REGISTRATIONS_MAXIMUM, Registration, Registrations};
+use crate::registrations::{Registration, Registrations};
 use cairn_abi::Error;
 use cairn_abi::address::{REGION_SIZE, region};
 use cairn_abi::descriptor::{
@@ -67,6 +67,7 @@ impl Manager {
         let scheduler = layout.export(connected.export as usize)?.instance as u8;
         let generation = machine.domain_word(own, FIELD_GENERATION);
         self.maker.begin(machine, own, scheduler, next_counter);
+        self.registrations.begin(layout.instances.len());
         self.synchronisation = Some(synchronisation);
         let export = |interface: &InterfaceDescriptor| {
             layout.object_export(scheduler, name_text(&interface.name).as_bytes())
@@ -93,7 +94,7 @@ impl Manager {
 
     /// A registration, by its number.
     pub fn registration(&self, number: u64) -> Option<&Registration> {
-        self.registrations.find(|registration| registration.number == number)
+        self.registrations.find(number)
     }
 
     /// Bytes of portal code in use, and free ones in the upper half.
@@ -141,10 +142,7 @@ impl Manager {
         number: u64,
         known: Known<'_>,
     ) -> Result<u64, Error> {
-        let registration = self
-            .registrations
-            .find(|candidate| candidate.number == number)
-            .ok_or(Error::NotFound)?;
+        let registration = self.registrations.find(number).ok_or(Error::NotFound)?;
         if let Some(kind) = registration.published {
             let server = registration.server;
             return self.open_published(machine, client, server, kind, known);
@@ -195,10 +193,9 @@ impl Manager {
         let kind = match described {
             Some(number) => Kind::Export(number as u32),
             None => {
-                let registered = |candidate: &Registration| {
-                    candidate.server == server && candidate.is_called(name)
-                };
-                let registration = self.registrations.find(registered).ok_or(Error::NotFound)?;
+                let registered = |candidate: &Registration| candidate.is_called(name);
+                let found = self.registrations.find_of(server, registered);
+                let registration = found.ok_or(Error::NotFound)?;
                 registration.published.unwrap_or(Kind::Registration(registration.number))
             }
         };
@@ -314,8 +311,7 @@ impl Manager {
         mut registration: Registration,
     ) -> Result<(), Error> {
         machine.check_alive(registration.server, None)?;
-        let part = self.maker.part_of(REGISTRATIONS_MAXIMUM);
-        let place = self.registrations.free(registration.server, part)?;
+        let place = self.registrations.free(registration.server)?;
         registration.number = machine.add_name(registration.server, name, policy)?;
         self.registrations.put(place, name, registration);
         Ok(())
@@ -329,7 +325,7 @@ impl Manager {
         name: &str,
     ) -> Result<(), Error> {
         let number = machine.remove_name(server, name)?;
-        self.registrations.forget(|registration| registration.number == number);
+        self.registrations.forget_of(server, |registration| registration.number == number);
         Ok(())
     }
 
@@ -391,12 +387,11 @@ impl Manager {
         // Whoever else has it finds no portal from here on; its number is given out again only by
         // this manager, afterwards.
         self.maker.end_all(machine, owner, |other| other.kind == kind);
-        while let Some(published) =
-            self.registrations.find(|candidate| candidate.published == Some(kind))
-        {
+        let is_it = |candidate: &Registration| candidate.published == Some(kind);
+        while let Some(published) = self.registrations.find_of(owner, is_it) {
             let number = published.number;
-            let _ = machine.remove_name(published.server, published.name());
-            self.registrations.forget(|candidate| candidate.number == number);
+            let _ = machine.remove_name(owner, published.name());
+            self.registrations.forget_of(owner, |candidate| candidate.number == number);
         }
         Ok(())
     }
@@ -453,7 +448,7 @@ impl Manager {
         if self.maker.end_domain(machine, domain, BLOCKS_PER_STEP) {
             return Ok(1);
         }
-        self.registrations.forget(|registration| registration.server == domain);
+        self.registrations.forget_of(domain, |_| true);
         machine.remove_names(domain);
         Ok(0)
     }

@@ -3,12 +3,15 @@
 use crate::blocks::Kind;
 use cairn_abi::Error;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+use core::ops::Range;
 
 /// Most bytes of a name `instance.export`.
 pub const NAME_MAXIMUM: usize = 63;
-/// Most registrations of the system.
-pub const REGISTRATIONS_MAXIMUM: usize = 64;
-/// Most of one server, so that one cannot take them all.
+/// Most registrations of the system: one at least for each domain.
+const REGISTRATIONS_MAXIMUM: usize = 256;
+const _: () = assert!(REGISTRATIONS_MAXIMUM >= DOMAINS_MAXIMUM);
+/// Most of one server, if there are enough for all.
 const REGISTRATIONS_OF_SERVER: usize = 8;
 
 /// A registration.
@@ -64,44 +67,108 @@ impl Registration {
     }
 }
 
-/// All registrations.
-pub struct Registrations([Registration; REGISTRATIONS_MAXIMUM]);
+/// All registrations: a part of the table for each server.
+pub struct Registrations {
+    slots: [Registration; REGISTRATIONS_MAXIMUM],
+    /// The numbers of the same, which lie together, since opening looks through all of them.
+    numbers: [u64; REGISTRATIONS_MAXIMUM],
+    /// How many each server may have.
+    part: usize,
+}
 
 impl Registrations {
-    /// None.
-    pub const EMPTY: Registrations = Registrations([Registration::FREE; REGISTRATIONS_MAXIMUM]);
+    /// None, and nobody may have any.
+    pub const EMPTY: Registrations = Registrations {
+        slots: [Registration::FREE; REGISTRATIONS_MAXIMUM],
+        numbers: [0; REGISTRATIONS_MAXIMUM],
+        part: 0,
+    };
 
-    /// The registration that `which` accepts.
-    pub fn find(&self, which: impl Fn(&Registration) -> bool) -> Option<&Registration> {
-        self.0.iter().find(|registration| registration.number != 0 && which(registration))
+    /// Divides the table among so many domains.
+    pub fn begin(&mut self, domains: usize) {
+        self.part = (REGISTRATIONS_MAXIMUM / domains.max(1)).min(REGISTRATIONS_OF_SERVER);
     }
 
-    /// A free place, within the server's quota: at most `part`, its part of the table.
-    pub fn free(&self, server: u8, part: usize) -> Result<usize, Error> {
-        let used = self
-            .0
-            .iter()
-            .filter(|registration| registration.number != 0 && registration.server == server);
-        if used.count() >= REGISTRATIONS_OF_SERVER.min(part) {
-            return Err(Error::Exhausted);
-        }
-        self.0.iter().position(|registration| registration.number == 0).ok_or(Error::Exhausted)
+    /// The places of a server, which are numbered from 1.
+    fn of(&self, server: u8) -> Range<usize> {
+        let first = usize::from(server).saturating_sub(1) * self.part;
+        first.min(REGISTRATIONS_MAXIMUM)..(first + self.part).min(REGISTRATIONS_MAXIMUM)
+    }
+
+    /// The registration with this number.
+    pub fn find(&self, number: u64) -> Option<&Registration> {
+        let place = self.numbers.iter().position(|other| *other == number && number != 0)?;
+        Some(&self.slots[place])
+    }
+
+    /// A registration of a server's that `which` accepts.
+    pub fn find_of(
+        &self,
+        server: u8,
+        which: impl Fn(&Registration) -> bool,
+    ) -> Option<&Registration> {
+        let own = &self.slots[self.of(server)];
+        own.iter().find(|registration| registration.number != 0 && which(registration))
+    }
+
+    /// A free place in the server's part.
+    pub fn free(&self, server: u8) -> Result<usize, Error> {
+        self.of(server).find(|place| self.numbers[*place] == 0).ok_or(Error::Exhausted)
     }
 
     /// Puts one into a free place.
     pub fn put(&mut self, place: usize, name: &str, registration: Registration) {
-        let slot = &mut self.0[place];
+        let slot = &mut self.slots[place];
         *slot = registration;
         slot.name_length = name.len().min(NAME_MAXIMUM);
         slot.name[..slot.name_length].copy_from_slice(&name.as_bytes()[..slot.name_length]);
+        self.numbers[place] = registration.number;
     }
 
-    /// Forgets those that `which` accepts.
-    pub fn forget(&mut self, which: impl Fn(&Registration) -> bool) {
-        for registration in &mut self.0 {
-            if registration.number != 0 && which(registration) {
-                registration.number = 0;
+    /// Forgets those of a server's that `which` accepts.
+    pub fn forget_of(&mut self, server: u8, which: impl Fn(&Registration) -> bool) {
+        for place in self.of(server) {
+            if self.numbers[place] != 0 && which(&self.slots[place]) {
+                (self.numbers[place], self.slots[place].number) = (0, 0);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::cell::Cell;
+
+    #[test]
+    fn whatever_others_register_a_server_has_its_part() {
+        for domains in [1, 12, 64, 65, 200, 255] {
+            let mut all = Registrations::EMPTY;
+            all.begin(domains);
+            let part = (REGISTRATIONS_MAXIMUM / domains).min(REGISTRATIONS_OF_SERVER);
+            let last = Cell::new(0);
+            let fill = |all: &mut Registrations, server| {
+                let mut count = 0;
+                while let Ok(place) = all.free(server) {
+                    let number = last.get() + 1;
+                    last.set(number);
+                    all.put(place, "a.b", Registration { number, ..Registration::of(server) });
+                    count += 1;
+                }
+                count
+            };
+            for other in 2..=domains as u8 {
+                assert_eq!(fill(&mut all, other), part, "{domains}");
+            }
+            assert_eq!(fill(&mut all, 1), part, "{domains}");
+            assert_eq!(all.find(last.get()).map(|found| found.server), Some(1));
+            all.forget_of(1, |_| true);
+            assert!(all.find(last.get()).is_none() && all.find(0).is_none());
+            assert_eq!(all.find_of(1, |_| true).map(|found| found.server), None);
+            assert_eq!(fill(&mut all, 1), part, "{domains}");
+            assert!((1..=domains as u8).all(|server| {
+                all.find_of(server, |_| true).is_some_and(|found| found.server == server)
+            }));
         }
     }
 }

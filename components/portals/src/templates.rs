@@ -16,6 +16,9 @@ use zerocopy::{FromBytes, IntoBytes};
 const TEMPLATES: usize = 32;
 const _: () = assert!(TEMPLATES > cairn_abi::descriptor::METHODS_MAXIMUM);
 
+/// Places that are remembered; a power of two.
+const REMEMBERED: usize = 64;
+
 /// A portal with its return portal.
 pub struct Template {
     /// Letters, stack, state, operation: what fixes the code.
@@ -56,6 +59,8 @@ pub struct Templates {
     used: usize,
     /// The one that is overwritten next.
     next: usize,
+    /// Where a template was found last, by a hash of what was looked for.
+    remembered: [u8; REMEMBERED],
 }
 
 fn key(
@@ -86,6 +91,13 @@ fn key(
     u128::from_le_bytes(bytes)
 }
 
+/// Which of the remembered places is that of a template, for a client.
+fn hash(key: u128, client: u64) -> usize {
+    let mixed =
+        (key as u64 ^ (key >> 64) as u64 ^ client << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    (mixed >> 32) as usize % REMEMBERED
+}
+
 impl Templates {
     /// None.
     pub const EMPTY: Templates = Templates {
@@ -104,6 +116,7 @@ impl Templates {
         }; TEMPLATES],
         used: 0,
         next: 0,
+        remembered: [0; REMEMBERED],
     };
 
     /// A template.
@@ -120,9 +133,13 @@ impl Templates {
         crossing: &Crossing,
     ) -> Result<usize, Error> {
         let key = key(specification, &method.letters, method.operation);
-        if let Some(place) =
-            self.slots[..self.used].iter().position(|template| template.fits(key, crossing))
-        {
+        let remembered = &mut self.remembered[hash(key, crossing.caller.domain)];
+        let used = &self.slots[..self.used];
+        if used.get(usize::from(*remembered)).is_some_and(|one| one.fits(key, crossing)) {
+            return Ok((*remembered).into());
+        }
+        if let Some(place) = used.iter().position(|template| template.fits(key, crossing)) {
+            *remembered = place as u8;
             return Ok(place);
         }
         let specification = with_letters(*specification, &method.letters, types)?;
