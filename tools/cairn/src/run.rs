@@ -63,9 +63,7 @@ pub fn scripted(
     let command = machine::command(image, options, Console::Program)?;
     let mut guest = Guest::start(command, limit.unwrap_or(FOREVER))?;
     let mut lines = script.lines();
-    // What stands in the console's line; after sending, the echo comes before the next prompt.
-    let mut line = Vec::new();
-    let mut echoing = false;
+    let mut prompts = Prompts::default();
     loop {
         let output = match guest.receive() {
             Ok(Some(output)) => output,
@@ -79,21 +77,74 @@ pub fn scripted(
         let mut terminal = std::io::stdout().lock();
         terminal.write_all(output)?;
         terminal.flush()?;
-        line.extend_from_slice(output);
-        if let Some(end) = line.iter().rposition(|byte| *byte == b'\n') {
-            line.drain(..=end);
-            echoing = false;
-        }
-        if !echoing && line.ends_with(PROMPT) {
+        if prompts.shown(output) {
             match lines.next() {
                 Some(next) => guest.send(next)?,
                 None => return Ok(0),
             }
-            echoing = true;
         }
+    }
+}
+
+/// Finds the guest's prompt in what it writes.
+#[derive(Default)]
+struct Prompts {
+    /// What stands in the console's line.
+    line: Vec<u8>,
+    /// A prompt was answered, and its line goes on: what comes is the echo.
+    answered: bool,
+}
+
+impl Prompts {
+    /// Whether a prompt was shown in `output` that waits for a line: a line that begins with it, since other components
+    /// write behind it at any time, or the end of the output.
+    fn shown(&mut self, output: &[u8]) -> bool {
+        let mut shown = false;
+        for byte in output {
+            match byte {
+                b'\n' => {
+                    self.line.clear();
+                    self.answered = false;
+                }
+                _ => self.line.push(*byte),
+            }
+            if !self.answered && self.line == PROMPT {
+                (shown, self.answered) = (true, true);
+            }
+        }
+        if !self.answered && self.line.ends_with(PROMPT) {
+            (shown, self.answered) = (true, true);
+        }
+        shown
     }
 }
 
 fn exit_status(status: ExitStatus) -> u8 {
     status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Prompts;
+
+    /// Which of the pieces of output show a prompt.
+    fn shown<const N: usize>(output: [&str; N]) -> [bool; N] {
+        let mut prompts = Prompts::default();
+        output.map(|piece| prompts.shown(piece.as_bytes()))
+    }
+
+    #[test]
+    fn a_prompt_is_answered_once() {
+        let output = ["Cairn.\r\n> ", "p", "s\r\nscheduler -> x\r\n", "> "];
+        assert_eq!(shown(output), [true, false, false, true]);
+        assert_eq!(shown(["> ", "echo a > b\r\n", "a > b\r\n> "]), [true, false, true]);
+    }
+
+    #[test]
+    fn a_prompt_is_found_behind_which_others_write() {
+        assert_eq!(shown(["done\r\n> tick\r\n", "tock\r\n", "ps\r\n> "]), [true, false, true]);
+        assert_eq!(shown(["> tick\r\ntock\r\n", "more"]), [true, false]);
+        assert_eq!(shown([">", " tick\r\n"]), [false, true]);
+        assert_eq!(shown(["a line without end> "]), [true]);
+    }
 }
