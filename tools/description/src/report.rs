@@ -3,6 +3,7 @@
 use crate::place::Place;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cairn_abi::text::Visible;
+use std::collections::HashSet;
 use std::fmt;
 use std::io::IsTerminal;
 
@@ -129,6 +130,11 @@ impl Report {
         self.errors.sort_by(|left, right| {
             let key = |error: &Error| (error.place.path().to_owned(), error.place.range().start);
             key(left).cmp(&key(right))
+        });
+        // What is wrong with all copies of an instance is said once.
+        let mut said = HashSet::new();
+        self.errors.retain(|Error { place, label, help, .. }| {
+            said.insert((place.path().to_owned(), place.range(), label.clone(), help.clone()))
         });
         Err(self)
     }

@@ -69,6 +69,10 @@ pub(crate) fn resolve(draft: Draft, board: Board, report: &mut Report) -> Option
     })
 }
 
+fn quoted(name: &str) -> String {
+    format!("\"{name}\"")
+}
+
 /// The index of the instance called `name`; an error if there is none.
 fn find_instance(
     name: &Located<String>,
@@ -77,17 +81,24 @@ fn find_instance(
 ) -> Option<usize> {
     let found = instances.iter().position(|instance| **instance == **name);
     if found.is_none() {
-        report.push(Error::new(
-            &name.place,
-            format!("unknown instance `{name}`"),
-            "expected the name of an instance of this system",
-            suggestion(
-                name,
-                "the instances are",
-                instances.iter().map(|instance| instance.as_str()),
-                &format!("add a table `[instance.{name}]`"),
-            ),
-        ));
+        let names = instances.iter().map(|instance| instance.as_str());
+        let is_copy = |one: &str| {
+            let number = one.strip_prefix(name.as_str()).unwrap_or_default();
+            !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
+        };
+        let copies: Vec<String> = names.clone().filter(|one| is_copy(one)).map(quoted).collect();
+        let help = match copies.as_slice() {
+            [] => {
+                let new = format!("add a table `[instance.{name}]`");
+                suggestion(name, "the instances are", names, &new)
+            }
+            [first, .., last] if copies.len() > 4 => {
+                format!("name those that are meant, of {first} to {last}")
+            }
+            _ => format!("name those that are meant, of {}", copies.join(", ")),
+        };
+        let expected = "expected the name of an instance of this system";
+        report.push(Error::new(&name.place, format!("unknown instance `{name}`"), expected, help));
     }
     found
 }
