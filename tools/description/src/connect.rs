@@ -164,15 +164,15 @@ impl<'a> Connector<'a> {
     fn unconnected(&self, instance: &Instance, import: &ImportFacts) -> Error {
         let interface = &import.interface;
         let candidates = self.candidates(interface);
+        // Copies have one table, without a number.
+        let table = instance.name.place.text();
         let help = match candidates.as_slice() {
             [] => format!("add an instance that exports `{}`, and connect it", interface.name),
-            [one] => format!(
-                "write under `[instance.{}.imports]`: {} = \"{one}\"",
-                instance.name, import.name
-            ),
+            [one] => {
+                format!("write under `[instance.{table}.imports]`: {} = \"{one}\"", import.name)
+            }
             several => format!(
-                "write under `[instance.{}.imports]`: {} = one of \"{}\"",
-                instance.name,
+                "write under `[instance.{table}.imports]`: {} = one of \"{}\"",
                 import.name,
                 several.join("\", \"")
             ),

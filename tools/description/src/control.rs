@@ -130,7 +130,8 @@ fn check_export(
                 roles => format!("expected the {}, or a trusted instance", list(roles)),
             },
             format!(
-                "write `trusted = true` in `[instance.{client}]` if it may have everything, or leave this out"
+                "write `trusted = true` in `[instance.{}]` if it may have everything, or leave this out",
+                client.place.text()
             ),
         ));
     }

@@ -151,7 +151,7 @@ fn check_reach(system: &System, instance: &Instance, device: &Located<usize>, re
                 format!(
                     "write `trusted = true` in `[instance.{}]` if it may have everything; or, if this device has no \
                      DMA, `dma = false` in the board description",
-                    instance.name
+                    instance.name.place.text()
                 ),
             )
             .note(&reaching.name.place, "the device; without `dma = false` it is taken to have DMA"),

@@ -65,8 +65,10 @@ impl Call<'_> {
             format!("`{}` wants to {} `{name}`, which has not agreed", self.client.name, wish.1),
             format!("expected `{}` in the `trust` of `{}`", self.client.name, self.export_name()),
             format!(
-                "write under `[instance.{name}.exports.{}]`: trust = [\"{}\"]; or remove this",
-                self.export.name, self.client.name
+                "write under `[instance.{}.exports.{}]`: trust = [\"{}\"]; or remove this",
+                name.place.text(),
+                self.export.name,
+                self.client.name
             ),
         );
         if self.export.declared {
