@@ -63,15 +63,20 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
             .with_context(|| format!("cannot make {}", folder.display()))?;
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    Ok(format!(
-        "made   components/{name}/            the component\n\
-         made   interfaces/src/{module}.rs    its interface, {interface}\n\
-         made   tests/{name}/test.toml        its test\n\
-         added  [instance.{name}] to {SYSTEM}\n\
-         \n\
-         next   ./cairn run                  boots it; in the shell: call {name} double 21\n\
-         \x20      ./cairn test {name}        runs its test\n"
-    ))
+    let rows = [
+        ("made", format!("components/{name}/"), "the component".to_owned()),
+        ("made", format!("interfaces/src/{module}.rs"), format!("its interface, {interface}")),
+        ("made", format!("tests/{name}/test.toml"), "its test".to_owned()),
+        ("added", format!("[instance.{name}]"), format!("to {SYSTEM}")),
+        ("next", "./cairn run".to_owned(), format!("in the shell: call {name} double 21")),
+        ("", format!("./cairn test {name}"), "runs its test".to_owned()),
+    ];
+    let width = rows.iter().map(|(_, what, _)| what.len()).max().unwrap_or(0);
+    let line = |(verb, what, text): &(&str, String, String)| {
+        let gap = if *verb == "next" { "\n" } else { "" };
+        format!("{gap}{verb:<7}{what:<width$}    {text}\n")
+    };
+    Ok(rows.iter().map(line).collect())
 }
 
 fn read(root: &Path, path: &str) -> Result<String> {
