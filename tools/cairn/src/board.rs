@@ -331,8 +331,12 @@ pub fn import(root: &Path, tree: &Path, name: &str) -> Result<String> {
     std::fs::write(&file, text).with_context(|| format!("cannot write {path}"))?;
     let unsaid = board.devices.iter().filter(|device| device.dma).count();
     Ok(format!(
-        "{path}: {} devices, of which {unsaid} may reach memory by themselves, as nothing says that they do not. Look \
-         through it; `./cairn build SYSTEM --board {name}` makes an image for it, and with a table `[qemu]` it can be run\n",
+        "made   {path}: {} devices, of which {unsaid} may reach memory by themselves, as nothing says that they do not\n\
+         \n\
+         next   look through it; what a device tree does not say stands there as what always works\n\
+         \x20      ./cairn build demo --board {name}    makes an image for it\n\
+         \x20      ./cairn run demo --board {name}      boots it in QEMU, if the file says how: a table [qemu] with\n\
+         \x20                                           the key machine, for example machine = \"virt\"\n",
         board.devices.len()
     ))
 }
