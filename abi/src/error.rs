@@ -101,3 +101,11 @@ impl Error {
         }
     }
 }
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        formatter.write_str(self.text())
+    }
+}
+
+impl core::error::Error for Error {}
