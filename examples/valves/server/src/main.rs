@@ -1,0 +1,115 @@
+//! Serves valves. Each is a thing that only one client can have, so the server remembers who has it.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::object::ObjectTable;
+use cairn::sync::Mutex;
+use cairn::{Caller, Error, Object, Place};
+use cairn_example_valves_contract::{Valve, ValveError, Valves};
+use cairn_interfaces::Portals;
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+const VALVES: usize = 4;
+
+struct Server;
+static SERVER: Server = Server;
+
+cairn::component! {
+    name: "valves-server",
+    imports: { portals: Portals },
+    exports: { valves: Valves = SERVER },
+    objects: { valve: Valve = HELD },
+}
+
+/// The client that has a valve, in which of its lives, and the object by which it does.
+#[derive(Clone, Copy)]
+struct Owner {
+    client: Caller,
+    life: u64,
+    control: u64,
+}
+
+/// A valve that somebody has.
+struct Held {
+    number: usize,
+    percent: AtomicU8,
+    /// Its own control word, once it is in the table.
+    control: AtomicU64,
+}
+
+static OWNERS: Mutex<[Option<Owner>; VALVES]> = Mutex::new([None; VALVES]);
+/// Twice as many as there are valves: one that was released lasts until the last call in it has left.
+static HELD: ObjectTable<Held, { 2 * VALVES }> = ObjectTable::new();
+
+/// Nobody tells a server that a client died. Only a death or a later life says so; whatever else keeps this call
+/// from being answered does not.
+fn has_ended(owner: &Owner) -> bool {
+    match imports::PORTALS.life(owner.client.0.into()) {
+        Ok(now) => now != owner.life,
+        Err(error) => error == Error::Dead,
+    }
+}
+
+/// Makes the lock when the first client comes.
+fn attach_lock() -> Result<(), Error> {
+    if OWNERS.is_attached() {
+        return Ok(());
+    }
+    let attached = imports::PORTALS.attach_lock(&OWNERS);
+    // Another thread may have been faster.
+    attached.or(if OWNERS.is_attached() { Ok(()) } else { attached })
+}
+
+impl Valves for Server {
+    fn reserve(&self, place: Place, number: u64) -> Result<Object<dyn Valve>, ValveError> {
+        let number = usize::try_from(number).map_err(|_| ValveError::NoSuchValve)?;
+        attach_lock()?;
+        let mut owners = OWNERS.lock()?;
+        let owner = owners.get_mut(number).ok_or(ValveError::NoSuchValve)?;
+        if let Some(before) = owner {
+            if !has_ended(before) {
+                return Err(ValveError::Reserved);
+            }
+            // Its portals went with the client.
+            let _ = HELD.remove(before.control);
+            *owner = None;
+        }
+        let client = place.client();
+        let life = imports::PORTALS.life(client.0.into())?;
+        let held = Held { number, percent: AtomicU8::new(0), control: AtomicU64::new(0) };
+        let control = HELD.insert(held)?;
+        HELD.with(control, |held| held.control.store(control, Relaxed))?;
+        let object = imports::PORTALS.grant(place, control).inspect_err(|_| {
+            // Nobody knows it.
+            let _ = HELD.remove(control);
+        })?;
+        *owner = Some(Owner { client, life, control });
+        Ok(object)
+    }
+
+    fn position(&self, number: u64) -> Result<u8, ValveError> {
+        let number = usize::try_from(number).map_err(|_| ValveError::NoSuchValve)?;
+        attach_lock()?;
+        let owner = *OWNERS.lock()?.get(number).ok_or(ValveError::NoSuchValve)?;
+        let Some(owner) = owner.filter(|owner| !has_ended(owner)) else { return Ok(0) };
+        Ok(HELD.with(owner.control, |held| held.percent.load(Relaxed)).unwrap_or(0))
+    }
+}
+
+impl Valve for Held {
+    fn turn(&self, percent: u8) -> Result<(), ValveError> {
+        if percent > 100 {
+            return Err(ValveError::TooFar);
+        }
+        self.percent.store(percent, Relaxed);
+        Ok(())
+    }
+
+    fn release(&self) -> Result<(), ValveError> {
+        let control = self.control.load(Relaxed);
+        let mut owners = OWNERS.lock()?;
+        owners[self.number].take_if(|owner| owner.control == control);
+        Ok(HELD.remove(control)?)
+    }
+}
