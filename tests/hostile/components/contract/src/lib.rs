@@ -1,6 +1,7 @@
 //! What the hostile component, its neighbours and the referee agree on.
 #![no_std]
 
+#[cfg(target_arch = "riscv64")]
 pub mod judge;
 #[cfg(target_arch = "riscv64")]
 pub mod machine;
