@@ -28,7 +28,10 @@ fn main() {
 fn work(number: u64) {
     let startup = environment::startup();
     let mut chance = Chance::new(startup.generation << 20 | number << 10);
-    let names = [["one.bank", "two.bank", "three.bank"], ["one.name", "two.name", "three.name"]];
+    let names = [
+        ["player1.bank", "player2.bank", "player3.bank"],
+        ["player1.name", "player2.name", "player3.name"],
+    ];
     loop {
         let name = names[usize::from(chance.below(8) == 0)][chance.below(3) as usize];
         let _ = visit(name, &mut chance);
