@@ -132,7 +132,7 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
     let folder = paths::target().join("images");
     std::fs::create_dir_all(&folder)?;
     let board = board.map_or(String::new(), |board| format!(".{}", board.replace('/', "-")));
-    let file = folder.join(format!("{}{board}.bin", *system.name));
+    let file = folder.join(format!("{}{board}.bin", image_name(system.name.place.path())));
     replace(&file, &image.bytes)?;
     replace(&file.with_extension("json"), serde_json::to_string_pretty(&image.report)?.as_bytes())?;
 
@@ -151,6 +151,12 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
         domains: image.domains,
         firmware: system.board.memory.base..*system.board.load_address,
     })
+}
+
+/// What the image of a description is called: a test and a benchmark may have systems of the same name.
+fn image_name(description: &str) -> String {
+    let path = description.strip_prefix("systems/").unwrap_or(description);
+    path.trim_end_matches(".toml").replace('/', "-")
 }
 
 /// The content of the image, and the file of the nucleus in it.
@@ -198,4 +204,16 @@ fn package(folder: &str) -> Result<String> {
 /// Everything that can be said of `system` without booting it.
 pub fn check(system: &str, board: Option<&str>) -> Result<()> {
     build(system, board).map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn systems_of_the_same_name_have_images_of_their_own() {
+        assert_eq!(image_name("systems/demo.toml"), "demo");
+        assert_eq!(image_name("tests/faults/faults.toml"), "tests-faults-faults");
+        assert_eq!(image_name("bench/systems/faults.toml"), "bench-systems-faults");
+    }
 }
