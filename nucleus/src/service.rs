@@ -4,6 +4,7 @@
 use crate::arch;
 use crate::parameters;
 use cairn_abi::error::Error;
+use cairn_abi::parameters::Parameters;
 use cairn_abi::{address, domain, thread};
 use cairn_portal::literal;
 
@@ -81,15 +82,21 @@ extern "C" fn set_up_thread(
     0
 }
 
+/// Address of the header at an offset of a thread's block, if one can lie there.
+fn frame_header(parameters: &Parameters, index: u64, offset: u64) -> Option<u64> {
+    let in_block = thread::BASE_FRAME as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
+    let is_place =
+        index < parameters.threads && offset.is_multiple_of(8) && in_block.contains(&offset);
+    is_place.then(|| thread::thread_block(index as usize) + offset)
+}
+
 /// Makes a frame that returns into a dead domain leave through its dead entry.
 #[unsafe(no_mangle)]
 extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     let parameters = parameters();
-    let in_block = thread::BASE_FRAME as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
-    if index >= parameters.threads || !offset.is_multiple_of(8) || !in_block.contains(&offset) {
+    let Some(header) = frame_header(&parameters, index, offset) else {
         return Error::BadArgument.status();
-    }
-    let header = thread::thread_block(index as usize) + offset;
+    };
     // SAFETY: `header` lies in a thread block. A word that is the address of return code has that
     // code's literals before it, and only such words pass: the trap return itself, or an address in
     // the portal code area (its first literals apart) before which stands the mark. The table of the
@@ -133,11 +140,9 @@ const KERNEL_HALF: u64 = !0 << 38;
 #[unsafe(no_mangle)]
 extern "C" fn divert(index: u64, offset: u64) -> i64 {
     let parameters = parameters();
-    let in_block = thread::BASE_FRAME as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
-    if index >= parameters.threads || !offset.is_multiple_of(8) || !in_block.contains(&offset) {
+    let Some(header) = frame_header(&parameters, index, offset) else {
         return Error::BadArgument.status();
-    }
-    let header = thread::thread_block(index as usize) + offset;
+    };
     // SAFETY: `header` lies in a thread block, and so does the state of a trap frame if it is far enough behind the
     // base. What is changed is where a thread goes on in user mode, and only between two addresses of which one
     // always faults there; no return code reads it before it leaves privileged mode.
