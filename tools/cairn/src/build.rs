@@ -180,7 +180,7 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 
 /// Replaces a file in one step: another test's QEMU may be reading the old one.
 fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
-    let new = file.with_extension(format!("new-{}", std::process::id()));
+    let new = paths::temporary(file);
     std::fs::write(&new, bytes)
         .and_then(|()| std::fs::rename(&new, file))
         .with_context(|| format!("cannot write {}", file.display()))

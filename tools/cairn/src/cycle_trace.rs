@@ -2,6 +2,7 @@
 
 use crate::build::BuiltImage;
 use crate::machine::{self, Console, Options};
+use crate::paths;
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -48,7 +49,7 @@ pub fn with<T>(
             "only a simulated core says what happens in each cycle: add --board rocket-rtl or --board cva6-rtl"
         );
     }
-    let file = image.file.with_extension("trace");
+    let file = paths::temporary(&image.file);
     let shown = file.display().to_string();
     let [from, to] = [cycles.start, cycles.end].map(|cycle| cycle.to_string());
     let further = ["--trace", &shown, "--trace-from", &from, "--limit", &to];

@@ -120,9 +120,8 @@ fn assemble(name: &str, machine: &Machine) -> Result<PathBuf> {
     let folder = paths::target().join("images");
     std::fs::create_dir_all(&folder)?;
     let file = folder.join(format!("{name}.{}.rtl", machine.board));
-    // Another command may be starting the old one, and threads of this process work side by side.
-    let thread = format!("{:?}", std::thread::current().id());
-    let new = folder.join(format!("{name}.{}.{}-{thread}", machine.board, std::process::id()));
+    // Another command may be starting the old one.
+    let new = paths::temporary(&file);
     let status = Command::new(script("assemble.sh"))
         .arg(script(name))
         .arg(&new)

@@ -8,6 +8,7 @@
 use super::results::Measured;
 use crate::build::{self, Parts};
 use crate::machine::{self, Console, Options};
+use crate::paths;
 use crate::qemu;
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{REGION_SIZE, region};
@@ -44,7 +45,7 @@ pub fn add(name: &str, firmware: bool, length: Option<u64>, lengths: &mut Length
     let path = format!("bench/systems/{name}.toml");
     let image = build::build(&path, None)?;
     let on = interruptible(&Parts::new(&path, None)?);
-    let monitor = std::env::temp_dir().join(format!("cairn-{}.monitor", std::process::id()));
+    let monitor = paths::temporary(&std::env::temp_dir().join("cairn-monitor"));
     let mut further = STEPS.map(str::to_owned).to_vec();
     if firmware {
         let place = format!("unix:{},server=on,wait=off", monitor.display());
