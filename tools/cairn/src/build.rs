@@ -6,7 +6,6 @@ use crate::machine::Machine;
 use crate::{paths, sources};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
-use cairn_description::facts::ComponentFacts;
 use cairn_description::{Connected, System};
 use cairn_image::check::Domain;
 use cairn_image::{Component, Image, Nucleus};
@@ -74,16 +73,13 @@ impl Parts {
         let executables = cargo::build_for_target(Kind::Component, &names)?;
         for (folder, package) in packages {
             let file = executables[&package].clone();
-            let component = Component::read(&read(&file)?)
+            let component = Component::read(read(&file)?)
                 .map_err(|error| anyhow!("component `{folder}`: {error}"))?;
             components.insert(folder, (file, component));
         }
-        let facts: BTreeMap<String, ComponentFacts> = components
-            .iter()
-            .map(|(folder, (_, component))| (folder.clone(), component.facts()))
-            .collect();
-        let connected =
-            cairn_description::connect(&system, &facts).map_err(|report| anyhow!("{report}"))?;
+        let descriptor = |folder: &str| Some(&components.get(folder)?.1.descriptor);
+        let connected = cairn_description::connect(&system, descriptor)
+            .map_err(|report| anyhow!("{report}"))?;
         Ok(Parts { system, connected, components })
     }
 

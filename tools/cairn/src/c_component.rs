@@ -82,8 +82,8 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
 
     let bytes = std::fs::read(&executable)
         .with_context(|| format!("cannot read {}", executable.display()))?;
-    let component = Component::read(&bytes).map_err(|error| anyhow!(error))?;
-    interfaces::verify(&component).context("its CAIRN_COMPONENT")?;
+    let component = Component::read(bytes).map_err(|error| anyhow!(error))?;
+    interfaces::verify(&component.descriptor).context("its CAIRN_COMPONENT")?;
     Ok((executable, component))
 }
 

@@ -10,14 +10,14 @@ pub fn draw(parts: &Parts) -> String {
     let components = parts.components();
     let mut nodes = Vec::new();
     for (index, instance) in system.instances.iter().enumerate() {
-        let exports = components[index].exports.iter();
+        let exports = components[index].descriptor.exports.iter();
         let exports = exports.map(|export| Export {
             name: export.name.clone(),
             interface: export.interface.name.clone(),
         });
         let mut imports = Vec::new();
         for (import, connected) in
-            components[index].imports.iter().zip(&parts.connected.imports[index])
+            components[index].descriptor.imports.iter().zip(&parts.connected.imports[index])
         {
             let connection = &instance.imports[connected.connection];
             let role = system.instances[connected.target].role;
@@ -38,7 +38,7 @@ pub fn draw(parts: &Parts) -> String {
         let device = |device: usize| system.board.devices[device].name.to_string();
         nodes.push(Node {
             name: instance.name.to_string(),
-            component: components[index].name.clone(),
+            component: components[index].descriptor.name.clone(),
             domain: instance.number,
             role: instance.role.map(|role| role.key().to_owned()),
             priority: *instance.priority,
@@ -69,7 +69,7 @@ fn openings(parts: &Parts, client: usize) -> Vec<Import> {
             }
             openings.push(Import {
                 name: format!("{}.{}", *instance.name, *export.name),
-                interface: components[server].exports[index].interface.name.clone(),
+                interface: components[server].descriptor.exports[index].interface.name.clone(),
                 specification: String::new(),
                 node: server,
                 export: index,

@@ -4,7 +4,7 @@
 use anyhow::{Result, anyhow, bail};
 use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
-use cairn_image::{Component, Interface};
+use cairn_loader::{Descriptor, Interface};
 
 /// The interface called `name`; the error lists all.
 pub fn find(name: &str) -> Result<&'static InterfaceDescriptor> {
@@ -23,9 +23,9 @@ fn known(name: &str) -> Option<&'static InterfaceDescriptor> {
 ///
 /// `cairn::component!` cannot write a wrong descriptor, C can: portal code is generated from the
 /// letters in it, and calls go to the indexes in it.
-pub fn verify(component: &Component) -> Result<()> {
+pub fn verify(descriptor: &Descriptor) -> Result<()> {
     let mut first_portal = PORTAL_FIRST_IMPORT;
-    for import in &component.imports {
+    for import in &descriptor.imports {
         if import.first_portal != first_portal {
             bail!(
                 "import `{}` begins at portal {}; expected {first_portal}: each import begins where the one before \
@@ -38,7 +38,7 @@ pub fn verify(component: &Component) -> Result<()> {
         same(&import.interface)
             .map_err(|error| error.context(format!("import `{}`", import.name)))?;
     }
-    for export in &component.exports {
+    for export in &descriptor.exports {
         same(&export.interface)
             .map_err(|error| error.context(format!("export `{}`", export.name)))?;
     }

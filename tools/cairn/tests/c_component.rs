@@ -43,14 +43,13 @@ const EXPORT: &str =
 #[test]
 fn a_good_one_is_read_like_one_in_rust() {
     let component = build("good", INTERFACES, &source(&format!("{IMPORT}, {EXPORT}"), "")).unwrap();
-    assert_eq!(component.name, "test");
-    assert_eq!(component.main, None);
-    assert_eq!(component.imports[0].interface.name, "Console");
-    let echo = &component.exports[0].interface;
+    assert_eq!(component.descriptor.name, "test");
+    assert_eq!(component.descriptor.main, None);
+    assert_eq!(component.descriptor.imports[0].interface.name, "Console");
+    let echo = &component.descriptor.exports[0].interface;
     let methods: Vec<&str> = echo.methods.iter().map(|method| method.name.as_str()).collect();
     assert_eq!(methods, ["add", "say", "fill"]);
-    let code = component.segments[0].offset
-        ..component.segments[0].offset + component.segments[0].bytes.len() as u64;
+    let code = component.segments[0].range();
     assert!(echo.methods.iter().all(|method| code.contains(&method.entry)), "{echo:?} in {code:?}");
 }
 

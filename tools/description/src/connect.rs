@@ -2,11 +2,11 @@
 //! of the same interface, in the same version.
 
 use crate::control;
-use crate::facts::{ComponentFacts, ExportFacts, Facts, ImportFacts, InterfaceFacts};
 use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
 use crate::report::{Error, Report};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+use cairn_loader::{Descriptor, Import, Interface};
 
 /// A system's connections in the terms of its components' files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,14 +31,18 @@ pub struct ConnectedImport {
     pub first_portal: usize,
 }
 
-/// Connects every import; reports what does not fit.
-pub fn connect(system: &System, facts: &dyn Facts) -> Result<Connected, Report> {
+/// Connects every import; reports what does not fit. `descriptors` knows what is built, by its folder
+/// ([`Instance::folder`]).
+pub fn connect<'a>(
+    system: &System,
+    descriptors: impl Fn(&str) -> Option<&'a Descriptor>,
+) -> Result<Connected, Report> {
     let mut report = Report::new();
-    let components: Vec<Option<&ComponentFacts>> = system
+    let components: Vec<Option<&Descriptor>> = system
         .instances
         .iter()
         .map(|instance| {
-            let component = facts.component(&instance.folder);
+            let component = descriptors(&instance.folder);
             if component.is_none() {
                 report.push(not_built(instance));
             }
@@ -65,7 +69,7 @@ fn not_built(instance: &Instance) -> Error {
 
 struct Connector<'a> {
     system: &'a System,
-    components: Vec<Option<&'a ComponentFacts>>,
+    components: Vec<Option<&'a Descriptor>>,
 }
 
 impl<'a> Connector<'a> {
@@ -104,7 +108,7 @@ impl<'a> Connector<'a> {
             return Vec::new();
         };
         let instance = &self.system.instances[at];
-        if component.has_main && *instance.threads == 0 {
+        if component.main.is_some() && *instance.threads == 0 {
             report.push(Error::new(
                 &instance.threads.place,
                 format!("`{}` has a main function, but no thread to run it", instance.name),
@@ -161,7 +165,7 @@ impl<'a> Connector<'a> {
     }
 
     /// An import of the component that the description does not connect.
-    fn unconnected(&self, instance: &Instance, import: &ImportFacts) -> Error {
+    fn unconnected(&self, instance: &Instance, import: &Import) -> Error {
         let interface = &import.interface;
         let candidates = self.candidates(interface);
         // Copies have one table, without a number.
@@ -186,7 +190,7 @@ impl<'a> Connector<'a> {
     }
 
     /// The exports of this system that serve an interface.
-    fn candidates(&self, interface: &InterfaceFacts) -> Vec<String> {
+    fn candidates(&self, interface: &Interface) -> Vec<String> {
         let mut candidates = Vec::new();
         for (instance, component) in self.system.instances.iter().zip(&self.components) {
             let exports = component.iter().flat_map(|component| &component.exports);
@@ -201,7 +205,7 @@ impl<'a> Connector<'a> {
     fn check_connection(
         &self,
         instance: &Instance,
-        import: &ImportFacts,
+        import: &Import,
         connection: &Connection,
         report: &mut Report,
     ) -> Option<usize> {
@@ -242,8 +246,8 @@ impl<'a> Connector<'a> {
         &self,
         connection: &Connection,
         target: &Instance,
-        component: &ComponentFacts,
-        import: &ImportFacts,
+        component: &Descriptor,
+        import: &Import,
     ) -> Error {
         let name = &target.exports[*connection.export].name;
         let services = component.exports.iter().filter(|export| !export.is_object);
@@ -263,9 +267,9 @@ impl<'a> Connector<'a> {
     fn wrong_interface(
         &self,
         instance: &Instance,
-        import: &ImportFacts,
+        import: &Import,
         connection: &Connection,
-        served: &ExportFacts,
+        served: &cairn_loader::Export,
     ) -> Error {
         let candidates = self.candidates(&import.interface);
         let help = if candidates.is_empty() {
@@ -282,11 +286,11 @@ impl<'a> Connector<'a> {
     }
 }
 
-fn find_export(component: &ComponentFacts, export: &Export) -> Option<usize> {
-    component.exports.iter().position(|facts| facts.name == *export.name)
+fn find_export(component: &Descriptor, export: &Export) -> Option<usize> {
+    component.exports.iter().position(|candidate| candidate.name == *export.name)
 }
 
-fn missing_export(instance: &Instance, component: &ComponentFacts, export: &Export) -> Error {
+fn missing_export(instance: &Instance, component: &Descriptor, export: &Export) -> Error {
     let names = component.exports.iter().map(|export| export.name.as_str());
     Error::new(
         &export.name.place,
@@ -298,7 +302,7 @@ fn missing_export(instance: &Instance, component: &ComponentFacts, export: &Expo
 
 fn surplus_connection(
     instance: &Instance,
-    component: &ComponentFacts,
+    component: &Descriptor,
     connection: &Connection,
 ) -> Error {
     let names = component.imports.iter().map(|import| import.name.as_str());
@@ -311,7 +315,7 @@ fn surplus_connection(
 }
 
 /// A failed call leaves the registers destroyed, for which the client's code has to be compiled.
-fn not_minimal(instance: &Instance, import: &ImportFacts, connection: &Connection) -> Error {
+fn not_minimal(instance: &Instance, import: &Import, connection: &Connection) -> Error {
     Error::new(
         &connection.state.place,
         format!(
@@ -329,9 +333,9 @@ fn not_minimal(instance: &Instance, import: &ImportFacts, connection: &Connectio
 fn wrong_version(
     instance: &Instance,
     target: &Instance,
-    import: &ImportFacts,
+    import: &Import,
     connection: &Connection,
-    served: &ExportFacts,
+    served: &cairn_loader::Export,
 ) -> Error {
     Error::new(
         &connection.export.place,
@@ -356,12 +360,12 @@ fn wrong_version(
 }
 
 /// The letters of all methods, which say what a portal does with the client's registers.
-fn signature(interface: &InterfaceFacts) -> impl Iterator<Item = &str> {
+fn signature(interface: &Interface) -> impl Iterator<Item = &str> {
     interface.methods.iter().map(|method| method.letters.as_str())
 }
 
 /// The first difference between what a client expects and what a server has.
-fn difference(client: &InterfaceFacts, server: &InterfaceFacts) -> String {
+fn difference(client: &Interface, server: &Interface) -> String {
     for (index, wanted) in client.methods.iter().enumerate() {
         match server.methods.get(index) {
             None => return format!("the server lacks the method `{}`", wanted.name),

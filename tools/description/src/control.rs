@@ -1,10 +1,10 @@
 //! The interfaces by which a role commands others: whoever has one has the system. So they are open to the roles that
 //! need them, and beyond that to instances of which the description says that they are trusted.
 
-use crate::facts::ComponentFacts;
 use crate::model::{Export, Open, Role, System};
 use crate::place::Place;
 use crate::report::{Error, Report};
+use cairn_loader::Descriptor;
 
 /// An interface that commands.
 struct Control {
@@ -73,16 +73,16 @@ const CONTROLS: [Control; 9] = [
 ];
 
 /// Reports who gets an interface that commands though neither its role nor the description allows it.
-pub(crate) fn check(system: &System, components: &[Option<&ComponentFacts>], report: &mut Report) {
+pub(crate) fn check(system: &System, components: &[Option<&Descriptor>], report: &mut Report) {
     for (server, component) in components.iter().enumerate() {
         let Some(role) = system.instances[server].role else { continue };
         for export in &system.instances[server].exports {
-            let facts = component.and_then(|component| {
-                component.exports.iter().find(|facts| facts.name == *export.name)
+            let served = component.and_then(|component| {
+                component.exports.iter().find(|candidate| candidate.name == *export.name)
             });
-            let found = facts.and_then(|facts| {
+            let found = served.and_then(|served| {
                 CONTROLS.iter().find(|control| {
-                    control.role == role && control.interface == facts.interface.name
+                    control.role == role && control.interface == served.interface.name
                 })
             });
             if let Some(control) = found {

@@ -16,7 +16,6 @@ pub mod connect;
 mod control;
 mod document;
 mod draft;
-pub mod facts;
 pub mod files;
 mod load;
 pub mod model;
@@ -29,7 +28,6 @@ mod units;
 
 pub use board::Board;
 pub use connect::{Connected, ConnectedImport, connect};
-pub use facts::Facts;
 pub use files::{Disk, Files};
 pub use load::{load, load_board, load_from};
 pub use model::System;

@@ -16,8 +16,8 @@ mod roles;
 mod start;
 mod tables;
 
+use crate::Component;
 use crate::check;
-use crate::component::Component;
 use crate::memory::*;
 use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;

@@ -1,11 +1,9 @@
 //! Lays out a system and writes its bootable image.
 //!
-//! [`Component::read`] reads a component's file, [`layout::layout`] places a described system and
-//! its components.
+//! [`layout::layout`] places a described system and its components.
 #![forbid(unsafe_code)]
 
 pub mod check;
-mod component;
 pub mod layout;
 mod memory;
 mod nucleus;
@@ -16,8 +14,10 @@ mod report;
 mod room;
 pub mod sharing;
 
-pub use component::{Component, Interface};
 pub use layout::{Error, Image, layout};
 pub use nucleus::Nucleus;
 pub use places::Places;
 pub use report::{InstanceReport, Report};
+
+/// A component with its file.
+pub type Component = cairn_loader::Component<Vec<u8>>;

@@ -1,8 +1,8 @@
 //! The layout report: what `./cairn build` prints, and what other tools read as JSON.
 
-use crate::component::Rights;
 use crate::sharing::{RoleViews, Sharing};
 use cairn_abi::address::{image_spread, region};
+use cairn_loader::Rights;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,10 +1,8 @@
 //! What all tests of descriptions share: files partly from disk, partly made up, and a fixed set
 //! of components.
 
-use cairn_description::facts::{
-    ComponentFacts, ExportFacts, ImportFacts, InterfaceFacts, MethodFacts,
-};
 use cairn_description::{Board, Connected, Files, Report, Source, System, connect, load_from};
+use cairn_loader::{Descriptor, Export, Import, Interface, Method};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -27,7 +25,7 @@ pub fn descriptions(kind: &str) -> Vec<PathBuf> {
 pub struct Tree {
     pub path: String,
     pub text: String,
-    pub components: BTreeMap<String, ComponentFacts>,
+    pub components: BTreeMap<String, Descriptor>,
 }
 
 impl Tree {
@@ -71,7 +69,7 @@ impl Files for Tree {
 pub fn check(path: &str, text: &str) -> Result<(System, Connected), Report> {
     let tree = Tree::new(path, text);
     let system = load_from(&tree, path, None)?;
-    let connected = connect(&system, &tree.components)?;
+    let connected = connect(&system, |folder| tree.components.get(folder))?;
     Ok((system, connected))
 }
 
@@ -84,7 +82,7 @@ pub fn check_any(path: &str, text: &str) -> Result<(), Report> {
     }
 }
 
-fn interface(name: &str) -> InterfaceFacts {
+fn interface(name: &str) -> Interface {
     // A letter behind `@` stands for another version of the same interface.
     let (base, version) = name.split_once('@').unwrap_or((name, ""));
     let methods: &[(&str, &str)] = match (base, version) {
@@ -99,42 +97,46 @@ fn interface(name: &str) -> InterfaceFacts {
         ("Console", _) => &[("write", "cr"), ("read", "cw")],
         _ => &[("call", "c")],
     };
-    let mut methods: Vec<MethodFacts> = methods
-        .iter()
-        .map(|(name, letters)| MethodFacts { name: (*name).into(), letters: (*letters).into() })
-        .collect();
+    let method = |name: &str, letters: &str| Method {
+        name: name.into(),
+        letters: letters.into(),
+        value: 0,
+        entry: 0,
+    };
+    let mut methods: Vec<Method> =
+        methods.iter().map(|(name, letters)| method(name, letters)).collect();
     if base == "Huge" {
-        let method = |number| MethodFacts { name: format!("m{number}"), letters: "c".into() };
-        methods = (0..500).map(method).collect();
+        methods = (0..500).map(|number| method(&format!("m{number}"), "c")).collect();
     }
     let version = 0x1000 + version.bytes().map(u64::from).sum::<u64>();
-    InterfaceFacts { name: base.into(), version, methods }
+    Interface { name: base.into(), version, methods }
 }
 
 /// `imports` and `exports` are "name: Interface" words; an export with `*` is an object's, an
 /// import with `+` is minimal.
-fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> ComponentFacts {
+fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
     let split = |text: &str| {
         let (name, of) = text.split_once(": ").expect("name: Interface");
         (name.to_owned(), interface(of))
     };
     let import = |text: &&str| {
         let (name, interface) = split(text.trim_start_matches('+'));
-        ImportFacts { name, is_minimal: text.starts_with('+'), interface }
+        Import { name, first_portal: 0, is_minimal: text.starts_with('+'), interface }
     };
     let export = |text: &&str| {
         let (name, interface) = split(text.trim_start_matches('*'));
-        ExportFacts { name, is_object: text.starts_with('*'), interface }
+        Export { name, is_object: text.starts_with('*'), interface }
     };
-    ComponentFacts {
-        has_main,
+    Descriptor {
+        name: String::new(),
+        main: has_main.then_some(0x1_0000),
         imports: imports.iter().map(import).collect(),
         exports: exports.iter().map(export).collect(),
     }
 }
 
 /// The components that the tests' descriptions are made of, by folder.
-pub fn components() -> BTreeMap<String, ComponentFacts> {
+pub fn components() -> BTreeMap<String, Descriptor> {
     let all = [
         ("components/scheduler", component(false, &[], &["scheduler: Scheduler"])),
         ("components/interrupts", component(false, &[], &["interrupts: Interrupts"])),
@@ -164,5 +166,5 @@ pub fn components() -> BTreeMap<String, ComponentFacts> {
         ("components/lonely", component(true, &["nobody: Nobody"], &[])),
         ("examples/hello-c", component(true, &["console: Console"], &[])),
     ];
-    all.map(|(folder, facts)| (folder.to_owned(), facts)).into()
+    all.map(|(folder, component)| (folder.to_owned(), component)).into()
 }

@@ -1,11 +1,11 @@
 //! Portals from one instance to another: of imports, and of devices' interrupts.
 
 use super::{Error, Layout, take};
-use crate::component::{Interface, Method};
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
 use cairn_abi::semaphore;
 use cairn_description::model::{Connection, StackMode, StateMode};
+use cairn_loader::{Interface, Method};
 use cairn_portal::{Crossing, SemaphoreOperation, Specification, Stack, generate};
 
 impl Layout<'_> {
@@ -14,7 +14,7 @@ impl Layout<'_> {
         let connected = self.connected;
         for import in &connected.imports[client] {
             let connection = &self.system.instances[client].imports[import.connection];
-            let export = &self.components[import.target].exports[import.export];
+            let export = &self.components[import.target].descriptor.exports[import.export];
             let (longest_execution, longest_call) = self.limits(import.target, import.export);
             for (method_index, method) in export.interface.methods.iter().enumerate() {
                 let text = self.specification(client, connection, method);
@@ -136,7 +136,8 @@ impl Layout<'_> {
     /// The interface of that name which an instance serves.
     pub(super) fn served(&self, index: usize, name: &str) -> Result<Interface, Error> {
         let component = self.components[index];
-        let export = component.exports.iter().find(|export| export.interface.name == name);
+        let export =
+            component.descriptor.exports.iter().find(|export| export.interface.name == name);
         export.map(|export| export.interface.clone()).ok_or_else(|| {
             let instance = &self.system.instances[index];
             let error = cairn_description::Error::new(

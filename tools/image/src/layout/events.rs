@@ -2,8 +2,8 @@
 //! thread was.
 
 use super::{Error, Layout};
-use crate::component::Interface;
 use cairn_abi::domain::{exception_entry, interrupt_entry};
+use cairn_loader::Interface;
 use cairn_portal::{Crossing, End, Specification, generate};
 
 /// Cause of the exception that a thread raises which waits for a stack: an environment call.

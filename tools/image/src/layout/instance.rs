@@ -1,13 +1,14 @@
 //! An instance's region: its image, heap, stacks and devices, each in its page table.
 
 use super::{Error, Layout, pages, take};
-use crate::component::{Component, Rights};
+use crate::Component;
 use crate::memory::*;
 use crate::report::InstanceReport;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
 use cairn_description::model::Instance;
 use cairn_description::show_size;
+use cairn_loader::Rights;
 
 /// What the layout knows of an instance.
 pub(super) struct Placed {
@@ -116,7 +117,11 @@ impl Layout<'_> {
             activations: Vec::new(),
             page_tables: 0,
             memory_used: 0,
-            report: InstanceReport::new(&instance.name, &component.name, instance.number),
+            report: InstanceReport::new(
+                &instance.name,
+                &component.descriptor.name,
+                instance.number,
+            ),
         });
         self.load_component(index)?;
         self.map_heap(index)?;
@@ -131,11 +136,12 @@ impl Layout<'_> {
 
     fn load_component(&mut self, index: usize) -> Result<(), String> {
         let placed = &mut self.placed[index];
-        for segment in self.components[index].relocated(placed.image)? {
-            let size = segment.bytes.len() as u64;
+        let component = self.components[index];
+        for segment in &component.segments {
+            let size = segment.size;
             let address = placed.image + segment.offset;
             let physical = self.memory.pages(pages(size));
-            self.memory.write(physical, &segment.bytes);
+            component.fill(segment, placed.image, self.memory.at(physical, size as usize));
             let rights = match segment.rights {
                 Rights::Code => READ | EXECUTE,
                 Rights::Constants => READ,
@@ -165,12 +171,13 @@ impl Layout<'_> {
             };
             match segment.rights {
                 Rights::Data => {
-                    let filled = segment.bytes.iter().rposition(|byte| *byte != 0);
+                    let content = self.memory.at(physical, size as usize).to_vec();
+                    let filled = content.iter().rposition(|byte| *byte != 0);
                     let filled = pages(filled.map_or(0, |last| last as u64 + 1)) * PAGE_SIZE;
                     let filled = filled.min(size);
                     if filled > 0 {
                         let copy = self.memory.pages(pages(filled));
-                        self.memory.write(copy, &segment.bytes[..filled as usize]);
+                        self.memory.write(copy, &content[..filled as usize]);
                         note(0, filled, copy);
                     }
                     if filled < size {

@@ -244,7 +244,7 @@ fn instances(layout: &Layout) -> Vec<Instance> {
             entries: placed.entries,
             entries_span: placed.entries_span,
             page_tables: placed.page_tables,
-            main: component.main.map_or(0, |main| placed.image + main),
+            main: component.descriptor.main.map_or(0, |main| placed.image + main),
             stub: placed.image + component.stub,
             stack: placed.stack,
         });
@@ -259,7 +259,7 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
         let component = layout.components[index];
         let image = layout.placed[index].image;
         firsts.push(exports.len() as u32);
-        for (position, export) in component.exports.iter().enumerate() {
+        for (position, export) in component.descriptor.exports.iter().enumerate() {
             let described = layout.connected.exports[index].iter().position(|at| *at == position);
             let described = described.map(|at| &instance.exports[at]);
             let mut open = [0u64; 4];

@@ -35,7 +35,7 @@ impl Layout<'_> {
     /// which the trap return enters `main`.
     fn set_up_thread(&mut self, index: usize, exit: u64) -> Result<(), String> {
         let instance = &self.system.instances[index];
-        let Some(main) = self.components[index].main else { return Ok(()) };
+        let Some(main) = self.components[index].descriptor.main else { return Ok(()) };
         let limit = *self.system.threads;
         if self.next.thread >= u64::from(limit) {
             return Err(format!(

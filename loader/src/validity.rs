@@ -1,27 +1,50 @@
-//! What a component's file says of itself is checked before anything is done with it: whoever wrote it may want the
-//! host tool to fail, or the tables that it makes to show something else on people's terminals.
+//! The rules for what a file says: its author may want the reader to fail, or its names to do something on a terminal.
 
-use super::{Component, Interface, Rights, Segment};
+use crate::component::Relocation;
+use crate::descriptor::{Descriptor, Interface};
+use crate::segment::{Rights, Segment};
+use alloc::format;
+use alloc::string::String;
 use cairn_abi::address::{DEVICES_OFFSET, IMAGE_OFFSET};
 use cairn_abi::descriptor::NAME_SIZE;
 use cairn_abi::text::Visible;
 
-/// Refuses names that are none, and addresses that the component does not have.
-pub(super) fn check(component: &Component) -> Result<(), String> {
-    check_name("the component", &component.name)?;
-    for import in &component.imports {
+/// Refuses names that are none, and addresses of code that the component does not have.
+pub(crate) fn check(
+    descriptor: &Descriptor,
+    segments: &[Segment],
+    stub: u64,
+) -> Result<(), String> {
+    check_name("the component", &descriptor.name)?;
+    for import in &descriptor.imports {
         check_name("an import", &import.name)?;
         check_interface(&import.interface)?;
     }
-    for export in &component.exports {
+    for export in &descriptor.exports {
         check_name("an export", &export.name)?;
         check_interface(&export.interface)?;
         for method in &export.interface.methods {
-            check_code(component, &method.name, method.entry)?;
+            check_code(segments, &method.name, method.entry)?;
         }
     }
-    check_code(component, "the return stub", component.stub)?;
-    component.main.map_or(Ok(()), |main| check_code(component, "the main function", main))
+    check_code(segments, "the return stub", stub)?;
+    descriptor.main.map_or(Ok(()), |main| check_code(segments, "the main function", main))
+}
+
+/// Refuses words that are not whole in one segment.
+pub(crate) fn check_relocations(
+    relocations: &[Relocation],
+    segments: &[Segment],
+) -> Result<(), String> {
+    for Relocation { offset, .. } in relocations {
+        let has_word = |segment: &Segment| {
+            segment.range().contains(offset) && segment.range().end - offset >= 8
+        };
+        if !segments.iter().any(has_word) {
+            return Err(format!("relocation at {offset:#x} outside every segment"));
+        }
+    }
+    Ok(())
 }
 
 /// Names are shown everywhere, and kept with a zero behind.
@@ -48,12 +71,10 @@ fn check_interface(interface: &Interface) -> Result<(), String> {
     Ok(())
 }
 
-fn check_code(component: &Component, what: &str, entry: u64) -> Result<(), String> {
-    let is_in = |segment: &Segment| {
-        segment.rights == Rights::Code
-            && (segment.offset..segment.offset + segment.bytes.len() as u64).contains(&entry)
-    };
-    match component.segments.iter().any(is_in) {
+fn check_code(segments: &[Segment], what: &str, entry: u64) -> Result<(), String> {
+    let is_in =
+        |segment: &Segment| segment.rights == Rights::Code && segment.range().contains(&entry);
+    match segments.iter().any(is_in) {
         true => Ok(()),
         false if entry == 0 => Err(format!(
             "no function for `{what}`; in C, an export's `.entries` come from its header's macro ..._ENTRIES"
@@ -63,7 +84,7 @@ fn check_code(component: &Component, what: &str, entry: u64) -> Result<(), Strin
 }
 
 /// The addresses of a section: inside what an instance's region has for its image.
-pub(super) fn check_section(name: &str, address: u64, size: u64) -> Result<(), String> {
+pub(crate) fn check_section(name: &str, address: u64, size: u64) -> Result<(), String> {
     let end = address.checked_add(size).filter(|end| *end <= DEVICES_OFFSET);
     match end.is_some() && address >= IMAGE_OFFSET {
         true => Ok(()),
@@ -78,37 +99,38 @@ pub(super) fn check_section(name: &str, address: u64, size: u64) -> Result<(), S
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::component::{Export, Method};
+    use crate::descriptor::{Export, Method};
+    use alloc::borrow::ToOwned;
+    use alloc::vec;
 
-    fn component() -> Component {
+    fn segment(rights: Rights) -> Segment {
+        Segment { offset: 0x1_0000, size: 4096, rights, content_at: 0, content: 0..0 }
+    }
+
+    fn descriptor() -> Descriptor {
         let method =
             Method { name: "add".into(), letters: "cii".into(), value: 1, entry: 0x1_0010 };
         let interface = Interface { name: "Echo".into(), version: 1, methods: vec![method] };
-        Component {
+        Descriptor {
             name: "greeter".into(),
-            main: None,
-            stub: 0x1_0000,
-            segments: vec![Segment {
-                offset: 0x1_0000,
-                bytes: vec![0; 4096],
-                rights: Rights::Code,
-            }],
-            relocations: Vec::new(),
-            imports: Vec::new(),
             exports: vec![Export { name: "echo".into(), is_object: false, interface }],
-            symbols: Vec::new(),
+            ..Descriptor::default()
         }
     }
 
-    fn refusal(change: impl Fn(&mut Component)) -> String {
-        let mut component = component();
-        change(&mut component);
-        check(&component).expect_err("a bad component")
+    fn check_with(change: impl Fn(&mut Descriptor)) -> Result<(), String> {
+        let mut descriptor = descriptor();
+        change(&mut descriptor);
+        check(&descriptor, &[segment(Rights::Code)], 0x1_0000)
+    }
+
+    fn refusal(change: impl Fn(&mut Descriptor)) -> String {
+        check_with(change).expect_err("a bad component")
     }
 
     #[test]
     fn names_are_printable_and_fit() {
-        assert_eq!(check(&component()), Ok(()));
+        assert_eq!(check_with(|_| {}), Ok(()));
         let expected = "the name of the component is \"a\\u{1b}[2J\", expected 1 to 31 printable characters of ASCII \
                         without spaces";
         assert_eq!(refusal(|component| component.name = "a\x1b[2J".into()), expected);
@@ -131,10 +153,20 @@ mod tests {
                 _ => format!("`add` begins at {entry:#x}, where the component has no code"),
             };
             assert!(message.starts_with(&expected), "{message}");
-            refusal(|component| component.stub = entry);
             refusal(|component| component.main = Some(entry));
+            assert!(check(&descriptor(), &[segment(Rights::Code)], entry).is_err());
         }
-        refusal(|component| component.segments[0].rights = Rights::Data);
+        assert!(check(&descriptor(), &[segment(Rights::Data)], 0x1_0000).is_err());
+    }
+
+    #[test]
+    fn relocated_words_lie_whole_in_a_segment() {
+        let segments = [segment(Rights::Constants)];
+        let at = |offset| check_relocations(&[Relocation { offset, target: 0 }], &segments);
+        assert!(at(0x1_0000).is_ok() && at(0x1_0ff8).is_ok());
+        for offset in [0, 0xfffc, 0x1_0ff9, 0x1_1000, u64::MAX] {
+            assert!(at(offset).is_err(), "{offset:#x}");
+        }
     }
 
     #[test]

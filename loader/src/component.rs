@@ -1,0 +1,145 @@
+//! A component's file as a whole.
+
+use crate::descriptor::Descriptor;
+use crate::segment::{self, Segment};
+use crate::validity;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use cairn_abi::address::{IMAGE_OFFSET, REGION_SIZE};
+use core::ops::Range;
+use object::{Object, ObjectSection, ObjectSymbol};
+
+/// A function, as linked.
+#[derive(Clone, Debug)]
+pub struct Symbol {
+    /// Its address in the file.
+    pub offset: u64,
+    /// Bytes.
+    pub size: u64,
+    /// Demangled name.
+    pub name: String,
+}
+
+/// A component's file, ready to be laid out anywhere.
+#[derive(Clone, Debug)]
+pub struct Component<File> {
+    file: File,
+    /// What it says of itself.
+    pub descriptor: Descriptor,
+    /// Address of the return stub, as linked.
+    pub stub: u64,
+    /// Memory.
+    pub segments: Vec<Segment>,
+    /// Its functions, in the order of their addresses.
+    pub symbols: Vec<Symbol>,
+    relocations: Vec<Relocation>,
+}
+
+/// A word to which the image's address is added.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Relocation {
+    /// Address of the word, as linked.
+    pub offset: u64,
+    /// What it names, as linked.
+    pub target: u64,
+}
+
+impl<File: AsRef<[u8]>> Component<File> {
+    /// Reads an executable linked with `lib/cairn/component.ld`. The error is for people.
+    pub fn read(file: File) -> Result<Component<File>, String> {
+        let bytes = file.as_ref();
+        let elf =
+            object::File::parse(bytes).map_err(|error| format!("not an executable: {error}"))?;
+        let mut relocations = relocations(&elf)?;
+        let descriptor = descriptor(&elf, &mut relocations)?;
+        let segments = segment::read(&elf, bytes)?;
+        let stub = elf
+            .symbols()
+            .find(|symbol| symbol.name() == Ok("cairn_return_stub"))
+            .ok_or("no return stub: link the library `cairn` (or lib/c)")?
+            .address();
+        validity::check(&descriptor, &segments, stub)?;
+        validity::check_relocations(&relocations, &segments)?;
+        let symbols = symbols(&elf);
+        Ok(Component { descriptor, stub, segments, symbols, relocations, file })
+    }
+
+    /// Where its image ends, as linked.
+    pub fn image_end(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.range().end).max().unwrap_or(IMAGE_OFFSET)
+    }
+
+    /// Makes `memory`, as many bytes as the segment has, its content when what is at 0 in the file is at `image`.
+    pub fn fill(&self, segment: &Segment, image: u64, memory: &mut [u8]) {
+        let content = &self.file.as_ref()[segment.content.clone()];
+        let (lead, rest) = memory.split_at_mut(segment.content_at as usize);
+        let (filled, rest) = rest.split_at_mut(content.len());
+        lead.fill(0);
+        filled.copy_from_slice(content);
+        rest.fill(0);
+        for Relocation { offset, target } in &self.relocations {
+            if segment.range().contains(offset) {
+                let at = (offset - segment.offset) as usize;
+                memory[at..at + 8].copy_from_slice(&image.wrapping_add(*target).to_le_bytes());
+            }
+        }
+    }
+}
+
+/// Every dynamic relocation is R_RISCV_RELATIVE: the word at `r_offset` becomes base + addend.
+fn relocations(elf: &object::File) -> Result<Vec<Relocation>, String> {
+    let mut relocations = Vec::new();
+    for (offset, relocation) in elf.dynamic_relocations().into_iter().flatten() {
+        match relocation.flags() {
+            object::RelocationFlags::Elf { r_type: object::elf::R_RISCV_RELATIVE } => {
+                relocations.push(Relocation { offset, target: relocation.addend() as u64 });
+            }
+            object::RelocationFlags::Elf { r_type } => {
+                return Err(format!(
+                    "relocation type {r_type} at {offset:#x}: only code that does not care where it lies can be \
+                     placed; build it with `./cairn`, which passes the right flags"
+                ));
+            }
+            _ => {}
+        }
+    }
+    Ok(relocations)
+}
+
+/// The descriptor. It is not loaded, so its relocations are done here, and taken out.
+fn descriptor(elf: &object::File, relocations: &mut Vec<Relocation>) -> Result<Descriptor, String> {
+    let section = elf
+        .section_by_name(".cairn")
+        .ok_or("no component descriptor: declare the component with `cairn::component!`")?;
+    let mut bytes = section.data().map_err(|error| error.to_string())?.to_owned();
+    let place: Range<u64> = section.address()..section.address().saturating_add(bytes.len() as u64);
+    relocations.retain(|Relocation { offset, target }| {
+        let is_inside = place.contains(offset);
+        if is_inside {
+            let at = (offset - place.start) as usize;
+            if let Some(word) = bytes.get_mut(at..at + 8) {
+                word.copy_from_slice(&target.to_le_bytes());
+            }
+        }
+        !is_inside
+    });
+    Descriptor::read(&bytes)
+}
+
+fn symbols(elf: &object::File) -> Vec<Symbol> {
+    let mut symbols: Vec<Symbol> = elf
+        .symbols()
+        .filter(|symbol| symbol.kind() == object::SymbolKind::Text && symbol.size() > 0)
+        .filter(|symbol| symbol.address() < REGION_SIZE)
+        .filter_map(|symbol| {
+            // The alternate form leaves out the hash.
+            let name = format!("{:#}", rustc_demangle::demangle(symbol.name().ok()?));
+            Some(Symbol { offset: symbol.address(), size: symbol.size(), name })
+        })
+        .collect();
+    symbols.sort_by_key(|symbol| symbol.offset);
+    symbols.dedup_by_key(|symbol| symbol.offset);
+    symbols
+}

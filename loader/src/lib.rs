@@ -1,0 +1,16 @@
+//! Reads a component's file, which is hostile: an executable linked with `lib/cairn/component.ld`. Whatever it says
+//! becomes a [`Component`] that keeps to the rules of `validity.rs`, or a message for people. For the host tool and for the target.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod component;
+mod descriptor;
+mod segment;
+mod validity;
+
+pub use component::{Component, Symbol};
+pub use descriptor::{Descriptor, Export, Import, Interface, Method};
+pub use segment::{Rights, Segment};
