@@ -34,6 +34,9 @@ pub struct Generated {
     pub back: u64,
     /// Bytes used, a multiple of 16.
     pub size: usize,
+    /// Where the call enters another component's domain with a fence of translations: bytes from the first; zero: no
+    /// fence.
+    pub fence: usize,
     /// Of a call portal with its return portal: what [`link`] needs.
     pub links: Option<Links>,
 }

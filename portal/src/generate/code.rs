@@ -142,19 +142,22 @@ impl<'a> Code<'a> {
     pub fn finish(mut self, call: usize, back: usize) -> Result<Generated, GenerateError> {
         self.align()?;
         let address = |word: usize| if word == 0 { 0 } else { self.address + word as u64 * 4 };
-        Ok(Generated { call: address(call), back: address(back), size: self.at * 4, links: None })
+        let (call, back) = (address(call), address(back));
+        Ok(Generated { call, back, size: self.at * 4, fence: 0, links: None })
     }
 }
 
-/// Enters a domain; where ASIDs do not tell domains apart, all domains' translations go.
+/// Enters a domain; where ASIDs do not tell domains apart, all domains' translations go. Returns the place of the
+/// fence, or zero.
 pub(super) fn enter(
     code: &mut Code,
     crossing: &Crossing,
     first: &Stencil,
-) -> Result<(), GenerateError> {
+) -> Result<usize, GenerateError> {
     code.emit(first)?;
-    if !crossing.asids {
-        code.emit(&stencil::FENCE_DOMAINS)?;
+    if crossing.asids {
+        return Ok(0);
     }
-    Ok(())
+    code.emit(&stencil::FENCE_DOMAINS)?;
+    Ok(code.at - 1)
 }

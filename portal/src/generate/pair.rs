@@ -70,7 +70,7 @@ fn portal_pair(
     if specification.state == State::Discarded {
         return discarding(code, specification, crossing);
     }
-    let call = call_half(&mut code, (specification, types), crossing, fast_path)?;
+    let (call, fence) = call_half(&mut code, (specification, types), crossing, fast_path)?;
     let (back, abort, dead) = return_half(&mut code, (specification, types), crossing)?;
     let links = Links {
         call: call * 4,
@@ -85,16 +85,16 @@ fn portal_pair(
             .zip(words)
             .for_each(|(at, word)| code.literal((offset + at) / 4, 0, *word));
     });
-    Ok(Generated { links: Some(links), ..code.finish(call, back)? })
+    Ok(Generated { links: Some(links), fence: fence * 4, ..code.finish(call, back)? })
 }
 
-/// The call half; the literals' place is returned so that the pair can be linked.
+/// The call half: its place, and that of the fence by which it enters a component that does not run to completion.
 fn call_half(
     code: &mut Code,
     (specification, types): (&Specification, &Parameters),
     crossing: &Crossing,
     fast_path: Option<&Stencil>,
-) -> Result<usize, GenerateError> {
+) -> Result<(usize, usize), GenerateError> {
     let start = code.literals()?;
     frame_values(code, specification, crossing);
     if let Some(fast_path) = fast_path {
@@ -131,7 +131,7 @@ fn call_half(
         code.emit(&stencil::SAVE_PARTIAL)?;
     }
     parameters(code, specification, types)?;
-    enter(code, crossing, &stencil::ENTER)?;
+    let fence = enter(code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
     if specification.state == State::Partial && specification.stack != Stack::RunToCompletion {
         scrub_unused(code, specification)?;
@@ -155,7 +155,8 @@ fn call_half(
         code.emit(&stencil::REFUSED)?;
     }
     code.resolve()?;
-    Ok(start)
+    let fence = if specification.stack == Stack::RunToCompletion { 0 } else { fence };
+    Ok((start, fence))
 }
 
 /// Finds `t1` in an entry beside the first.

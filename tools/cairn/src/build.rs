@@ -28,6 +28,8 @@ pub struct BuiltImage {
     pub report: String,
     /// Its domains, to read its page tables.
     pub domains: Vec<Domain>,
+    /// Where in the file translation fences are that tests leave out ([`Image::fences`]).
+    pub fences: Vec<usize>,
     /// What of memory is the firmware's: all before the image.
     pub firmware: Range<u64>,
 }
@@ -145,6 +147,7 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
         symbols,
         report: image.report.to_string(),
         domains: image.domains,
+        fences: image.fences,
         firmware: system.board.memory.base..*system.board.load_address,
     })
 }

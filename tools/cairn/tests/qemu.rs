@@ -37,6 +37,7 @@ fn image() -> BuiltImage {
         symbols: Vec::new(),
         report: String::new(),
         domains: Vec::new(),
+        fences: Vec::new(),
         firmware: 0x8000_0000..0x8020_0000,
     }
 }

@@ -43,6 +43,11 @@ pub struct Image {
     pub report: Report,
     /// All domains but the kernel's.
     pub domains: Vec<check::Domain>,
+    /// Where in `bytes` translation fences are that tests leave out, to show that they notice: all but those of a
+    /// switch of domains. Of these only calls into components have theirs here: a core may keep, of a page that it
+    /// looked ahead at, that the domain before does not have it, and then whoever comes back to that page faults
+    /// before anything is shown.
+    pub fences: Vec<usize>,
 }
 
 /// Why there is no image.
@@ -217,9 +222,14 @@ impl<'a> Layout<'a> {
     fn finish(mut self) -> Result<Image, Error> {
         room::check(self.system, &self.room()).map_err(Error::Description)?;
         let domains = self.domains();
+        let nucleus = self.nucleus.fences()?;
+        let fences = nucleus.into_iter().map(|address| self.areas.nucleus.at(address));
+        let fences = fences.chain(self.code.fences.iter().copied());
+        let base = *self.system.board.load_address;
+        let fences = fences.map(|physical| (physical - base) as usize).collect();
         let shared = check::check(&mut self.memory, &domains)?;
         let report = self.report(shared);
-        Ok(Image { bytes: self.memory.into_bytes(), report, domains })
+        Ok(Image { bytes: self.memory.into_bytes(), report, domains, fences })
     }
 
     fn image_size(&self) -> u64 {

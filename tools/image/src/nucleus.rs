@@ -4,6 +4,11 @@ use cairn_abi::address::NUCLEUS;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::HashMap;
 
+/// `sfence.vma` with any registers (privileged manual, section 4.2.1): what is the same in all, and which bits
+/// these are.
+const FENCE: u32 = 0x1200_0073;
+const FENCE_BITS: u32 = 0xfe00_7fff;
+
 /// The nucleus, as linked.
 pub struct Nucleus {
     /// Content from the nucleus' first address on.
@@ -44,6 +49,18 @@ impl Nucleus {
     /// Address of a symbol.
     pub fn symbol(&self, name: &str) -> Result<u64, String> {
         self.symbols.get(name).copied().ok_or_else(|| format!("nucleus: no symbol `{name}`"))
+    }
+
+    /// Addresses of its translation fences, but for that of the trap return, at a switch of domains.
+    pub fn fences(&self) -> Result<Vec<u64>, String> {
+        // Its second instruction.
+        let switch = self.symbol("trap_return_fence")? + 4;
+        let words = self.bytes[..self.code_size as usize].chunks_exact(4);
+        let is_fence = |word: &[u8]| {
+            u32::from_le_bytes(word.try_into().expect("four bytes")) & FENCE_BITS == FENCE
+        };
+        let places = (NUCLEUS..).step_by(4).zip(words).filter(|(_, word)| is_fence(word));
+        Ok(places.map(|(address, _)| address).filter(|address| *address != switch).collect())
     }
 
     /// What lies between two symbols.

@@ -10,6 +10,8 @@ pub struct PortalCode {
     physical: u64,
     size: u64,
     used: u64,
+    /// Physical addresses of the fences by which calls enter a component.
+    pub fences: Vec<u64>,
     /// A portal did not fit.
     pub is_short: bool,
 }
@@ -21,6 +23,7 @@ impl PortalCode {
             physical: memory.pages(pages),
             size: pages * PAGE_SIZE,
             used: 0,
+            fences: Vec::new(),
             is_short: false,
         }
     }
@@ -64,6 +67,9 @@ impl PortalCode {
         let bytes: Vec<u8> =
             words.iter().flat_map(|word| word.to_le_bytes()).take(made.size).collect();
         memory.at(self.physical + self.used, made.size).copy_from_slice(&bytes);
+        if made.fence != 0 {
+            self.fences.push(self.physical + self.used + made.fence as u64);
+        }
         self.used += made.size as u64;
         Ok(made)
     }
