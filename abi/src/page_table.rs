@@ -1,4 +1,7 @@
-//! Bits of a page-table entry (privileged manual, section 4.3.1).
+//! Page tables: Sv39, three levels of tables of 512 entries of 64 bits (privileged manual, section 4.4). The emulator, and
+//! the tests of the memory manager, have these rules a second time, as those of the machine.
+
+use crate::address::PAGE_SIZE;
 
 /// The entry is valid.
 pub const VALID: u64 = 1;
@@ -20,6 +23,60 @@ pub const RESERVED: u64 = 1 << 8;
 /// For software: memory that belongs to this domain alone, which a call may pass on in a window. A
 /// page that came in a window, a shared section, a device does not have it.
 pub const OWN: u64 = 1 << 9;
+
+/// Entries of a table.
+pub const ENTRIES: usize = 512;
+/// The level of a root. The entries of level 0 lead to pages.
+pub const ROOT_LEVEL: u32 = 2;
+
+/// Bytes that an entry of a table of this level leads to.
+pub const fn span(level: u32) -> u64 {
+    PAGE_SIZE << (9 * level)
+}
+
+/// Which entry of a table of this level leads to `address`.
+pub const fn index(address: u64, level: u32) -> usize {
+    (address / span(level)) as usize % ENTRIES
+}
+
+/// The entry that leads to the table at a physical address.
+pub const fn table_entry(physical: u64) -> u64 {
+    physical >> 2 | VALID
+}
+
+/// The entry that maps the page at a physical address.
+pub const fn page_entry(physical: u64, rights: u64) -> u64 {
+    physical >> 2 | rights | VALID | ACCESSED_DIRTY
+}
+
+/// Physical address of what an entry leads to, valid or not.
+pub const fn target(entry: u64) -> u64 {
+    (entry >> 10 & FRAME) << 12
+}
+
+/// Whether an entry that is not empty leads to a table, not to a page.
+pub const fn is_table(entry: u64) -> bool {
+    entry & (READ | WRITE | EXECUTE) == 0
+}
+
+/// The word that switches to a space: `satp` (section 4.1.11) with its root's physical address, and its identifier
+/// (ASID).
+pub const fn space(root: u64, identifier: u64) -> u64 {
+    8 << 60 | identifier << 44 | root / PAGE_SIZE
+}
+
+/// The physical address of a space's root.
+pub const fn root(space: u64) -> u64 {
+    (space & FRAME) << 12
+}
+
+/// The identifier of a space.
+pub const fn identifier(space: u64) -> u64 {
+    space >> 44 & 0xffff
+}
+
+/// The bits of a physical page's number.
+const FRAME: u64 = (1 << 44) - 1;
 
 /// Most page tables that one domain makes at run time: one for each section that it maps, and one above. The layout
 /// leaves so many for each, so that none takes another's.

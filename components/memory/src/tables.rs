@@ -1,15 +1,16 @@
-//! Page tables (Sv39, privileged manual section 4.4): three levels of 512 entries.
+//! Page tables, as `cairn_abi::page_table` has them.
 //!
 //! All tables lie in one pool of pages, seen here as words. Entries change by compare-and-exchange
 //! only, so two threads that serve different callers may work on the same table.
 
 use crate::frames::Frames;
 use cairn_abi::Error;
-pub use cairn_abi::page_table::{ACCESSED_DIRTY, EXECUTE, OWN, READ, RESERVED, USER, VALID, WRITE};
+use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::page_table::{
+    ENTRIES, ROOT_LEVEL, index, is_table, page_entry, table_entry, target,
+};
+pub use cairn_abi::page_table::{EXECUTE, OWN, READ, RESERVED, USER, VALID, WRITE};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
-
-const ENTRIES: usize = 512;
-const PAGE_SHIFT: u32 = 12;
 
 /// Page-table pages that can be taken.
 pub type TablePool = Frames<64>;
@@ -32,30 +33,27 @@ pub struct Tables<'a> {
 pub struct Root(pub usize);
 
 impl<'a> Tables<'a> {
-    /// The root that a `satp` names.
-    pub fn root(&self, satp: u64) -> Option<Root> {
-        self.number((satp & ((1 << 44) - 1)) << PAGE_SHIFT).map(Root)
+    /// The root of a space.
+    pub fn root(&self, space: u64) -> Option<Root> {
+        self.number(cairn_abi::page_table::root(space)).map(Root)
     }
 
     fn number(&self, physical: u64) -> Option<usize> {
-        let number = (physical.checked_sub(self.physical)? >> PAGE_SHIFT) as usize;
+        let number = (physical.checked_sub(self.physical)? / PAGE_SIZE) as usize;
         (number < self.words.len() / ENTRIES).then_some(number)
     }
 
-    fn entry(&self, table: usize, index: u64) -> Option<&'a AtomicI64> {
-        self.words.get(table * ENTRIES + index as usize % ENTRIES)
-    }
-
-    fn pointer(&self, table: usize) -> u64 {
-        (self.physical + ((table as u64) << PAGE_SHIFT)) >> PAGE_SHIFT << 10 | VALID
+    /// The entry of a table of this level that leads to `address`.
+    fn entry(&self, table: usize, address: u64, level: u32) -> Option<&'a AtomicI64> {
+        self.words.get(table * ENTRIES + index(address, level))
     }
 
     /// The tables below `root` lose or regain their valid bits: every address of user mode faults, or
     /// none does that did not before.
     pub fn set_reachable(&self, root: Root, reachable: bool) {
         let valid = VALID as i64;
-        for index in 0..ENTRIES as u64 / 2 {
-            let Some(entry) = self.entry(root.0, index) else { return };
+        let Some(entries) = self.words.get(root.0 * ENTRIES..) else { return };
+        for entry in entries.iter().take(ENTRIES / 2) {
             // A thread of the domain may be taking the entry away, or making it.
             let _ = entry.fetch_update(Relaxed, Relaxed, |word| {
                 (word != 0).then_some(if reachable { word | valid } else { word & !valid })
@@ -72,41 +70,41 @@ impl<'a> Tables<'a> {
         if entry & VALID == 0 {
             return Err(Error::Dead);
         }
-        self.number(entry >> 10 << PAGE_SHIFT).map(Some).ok_or(Error::BadArgument)
+        self.number(target(entry)).map(Some).ok_or(Error::BadArgument)
     }
 
     /// The leaf table that leads to `address`, as far as there are tables; of a dead domain too.
     pub fn leaf(&self, root: Root, address: u64) -> Option<&'a [AtomicI64]> {
         let mut table = root.0;
         for level in [2, 1] {
-            table = self.below(self.entry(table, address >> (PAGE_SHIFT + 9 * level))?)?;
+            table = self.below(self.entry(table, address, level)?)?;
         }
         self.words.get(table * ENTRIES..(table + 1) * ENTRIES)
     }
 
     /// The entry of the page at `address`, as far as there are tables; of a dead domain too.
     pub fn find(&self, root: Root, address: u64) -> Option<&'a AtomicI64> {
-        self.leaf(root, address)?.get((address >> PAGE_SHIFT) as usize % ENTRIES)
+        self.leaf(root, address)?.get(index(address, 0))
     }
 
     /// The entry of the page at `address`; makes the tables that lead there.
     pub fn grow(&self, root: Root, address: u64) -> Result<&'a AtomicI64, Error> {
         let mut table = root.0;
         for level in [2, 1] {
-            let entry =
-                self.entry(table, address >> (PAGE_SHIFT + 9 * level)).ok_or(Error::BadArgument)?;
+            let entry = self.entry(table, address, level).ok_or(Error::BadArgument)?;
             table = match self.follow(entry.load(Relaxed) as u64)? {
                 Some(next) => next,
                 None => self.make(entry)?,
             };
         }
-        self.entry(table, address >> PAGE_SHIFT).ok_or(Error::BadArgument)
+        self.entry(table, address, 0).ok_or(Error::BadArgument)
     }
 
     /// Makes a table and enters it, unless another thread is faster.
     fn make(&self, entry: &AtomicI64) -> Result<usize, Error> {
         let new = self.take().ok_or(Error::Exhausted)?;
-        match entry.compare_exchange(0, self.pointer(new) as i64, Relaxed, Relaxed) {
+        let named = table_entry(self.physical + new as u64 * PAGE_SIZE) as i64;
+        match entry.compare_exchange(0, named, Relaxed, Relaxed) {
             Ok(_) => Ok(new),
             Err(other) => {
                 self.give(new);
@@ -118,10 +116,10 @@ impl<'a> Tables<'a> {
     /// Takes an empty table out that leads to `address`, made at run time: the leaf, or with `whole` the directory.
     /// Its number goes to [`Tables::give`] after a fence. No other thread may be at work below it.
     pub fn cut(&self, root: Root, address: u64, whole: bool) -> Option<usize> {
-        let directory = self.entry(root.0, address >> (PAGE_SHIFT + 18))?;
+        let directory = self.entry(root.0, address, ROOT_LEVEL)?;
         let entry = match whole {
             true => directory,
-            false => self.entry(self.below(directory)?, address >> (PAGE_SHIFT + 9))?,
+            false => self.entry(self.below(directory)?, address, 1)?,
         };
         let table = self.below(entry).filter(|table| *table >= self.first_free)?;
         entry.store(0, Relaxed);
@@ -143,8 +141,7 @@ impl<'a> Tables<'a> {
     /// The table that an entry names, of a dead domain too.
     fn below(&self, entry: &AtomicI64) -> Option<usize> {
         let word = entry.load(Relaxed) as u64;
-        let leads_on = word != 0 && word & (READ | WRITE | EXECUTE) == 0;
-        if leads_on { self.number(word >> 10 << PAGE_SHIFT) } else { None }
+        if word != 0 && is_table(word) { self.number(target(word)) } else { None }
     }
 }
 
@@ -153,24 +150,20 @@ pub fn reserve(entry: &AtomicI64) -> bool {
     entry.compare_exchange(0, RESERVED as i64, Relaxed, Relaxed).is_ok()
 }
 
-fn leaf(physical: u64, rights: u64) -> i64 {
-    ((physical >> PAGE_SHIFT << 10) | rights | VALID | ACCESSED_DIRTY) as i64
-}
-
 /// Notes the page of an entry that was claimed; [`restore`] maps it.
 pub fn prepare(entry: &AtomicI64, physical: u64, rights: u64) {
-    entry.store(leaf(physical, rights) & !(VALID as i64) | RESERVED as i64, Relaxed);
+    entry.store((page_entry(physical, rights) & !VALID | RESERVED) as i64, Relaxed);
 }
 
 /// Maps a page whatever is there.
 pub fn map_over(entry: &AtomicI64, physical: u64, rights: u64) {
-    entry.store(leaf(physical, rights), Relaxed);
+    entry.store(page_entry(physical, rights) as i64, Relaxed);
 }
 
 /// Empties an entry; the page that was mapped, if any.
 pub fn unmap(entry: &AtomicI64) -> Option<u64> {
     let word = entry.swap(0, Relaxed) as u64;
-    (word & VALID != 0).then_some(word >> 10 << PAGE_SHIFT)
+    (word & VALID != 0).then_some(target(word))
 }
 
 /// Makes the page of an entry unreachable, but keeps its address in it; false if nothing is mapped, or
@@ -189,11 +182,11 @@ pub fn restore(entry: &AtomicI64) {
 
 /// The page whose address is in an entry, mapped or withdrawn.
 pub fn page(entry: &AtomicI64) -> u64 {
-    entry.load(Relaxed) as u64 >> 10 << PAGE_SHIFT
+    target(entry.load(Relaxed) as u64)
 }
 
 /// The page that an entry maps.
 pub fn mapped(entry: &AtomicI64) -> Option<u64> {
     let word = entry.load(Relaxed) as u64;
-    (word & VALID != 0).then_some(word >> 10 << PAGE_SHIFT)
+    (word & VALID != 0).then_some(target(word))
 }

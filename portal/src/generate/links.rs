@@ -50,7 +50,7 @@ const fn place(literal: i64) -> usize {
 #[inline(always)]
 pub fn link(links: &Links, crossing: &Crossing, address: u64, mut put: impl FnMut(usize, &[u64])) {
     let at = |offset: usize| address + offset as u64;
-    let asid = crossing.callee.satp >> 44 & 0xffff;
+    let asid = cairn_abi::page_table::identifier(crossing.callee.satp);
     let mut part = |offset: usize, literals: &[(i64, u64)]| {
         let mut words = [0; LITERALS];
         literals.iter().for_each(|(literal, word)| words[place(*literal)] = *word);

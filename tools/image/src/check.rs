@@ -7,9 +7,10 @@
 //! - no user page lies in the kernel domain's half, no kernel page in the user half;
 //! - the kernel domain's half is the same in every domain.
 
-use crate::memory::{EXECUTE, Memory, OWN, READ, USER, VALID, WRITE};
+use crate::memory::{EXECUTE, Memory, OWN, USER, VALID, WRITE};
 use crate::sharing::{Mapped, Reason, Shared};
 use cairn_abi::address::*;
+use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, is_table, span, target};
 use cairn_description::model::Role;
 use std::collections::BTreeMap;
 
@@ -87,23 +88,23 @@ pub(crate) fn walk(
     base: u64,
     found: &mut impl FnMut(Entry),
 ) {
-    for index in 0..512u64 {
+    for index in 0..ENTRIES as u64 {
         let entry = memory.load(table + index * 8);
         if entry & VALID == 0 {
             continue;
         }
-        let mut address = base | index << (12 + 9 * level);
-        if level == 2 && index >= 256 {
+        let mut address = base | index * span(level);
+        if level == ROOT_LEVEL && index >= ENTRIES as u64 / 2 {
             address |= KERNEL;
         }
-        let physical = (entry >> 10) << 12;
-        if entry & (READ | WRITE | EXECUTE) == 0 {
+        let physical = target(entry);
+        if is_table(entry) {
             found(Entry::Table { address, physical, level: level - 1 });
             walk(memory, physical, level - 1, address, found);
             continue;
         }
         let flags = entry & 0x3ff;
-        for offset in (0..1u64 << (9 * level)).map(|page| page * PAGE_SIZE) {
+        for offset in (0..span(level)).step_by(PAGE_SIZE as usize) {
             found(Entry::Page { address: address + offset, physical: physical + offset, flags });
         }
     }
@@ -120,7 +121,7 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
             return Err(format!("domain `{}` has a kernel half of its own", domain.name));
         }
         let mut error = None;
-        walk(memory, domain.root, 2, 0, &mut |entry| {
+        walk(memory, domain.root, ROOT_LEVEL, 0, &mut |entry| {
             let Entry::Page { address, physical, flags } = entry else { return };
             if flags & WRITE != 0 && flags & EXECUTE != 0 {
                 error = Some(format!("`{}` can write and execute {address:#x}", domain.name));
@@ -241,6 +242,7 @@ fn check_page(
 mod tests {
     use super::*;
     use crate::memory::{PageTables, Root};
+    use crate::memory::{READ, slot};
     use crate::sharing::{RoleViews, Sharing};
 
     const CODE: u64 = 0x8020_0000;
@@ -372,10 +374,9 @@ mod tests {
         let root = two.roots[0].0;
         let mut entry = root;
         for level in [2, 1] {
-            let slot = entry + (region(1) >> (12 + 9 * level) & 511) * 8;
-            entry = (two.memory.load(slot) >> 10) << 12;
+            entry = target(two.memory.load(slot(entry, region(1), level)));
         }
-        let slot = entry + (region(1) >> 12 & 511) * 8;
+        let slot = slot(entry, region(1), 0);
         let word = two.memory.load(slot);
         two.memory.store(slot, word | WRITE);
         assert!(two.check().unwrap_err().contains("write and execute"));

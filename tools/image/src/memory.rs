@@ -2,7 +2,8 @@
 
 use cairn_abi::address::{KERNEL, LEAF_SPAN, PAGE_SIZE, PAGE_TABLES};
 
-pub use cairn_abi::page_table::{ACCESSED_DIRTY, EXECUTE, GLOBAL, OWN, READ, USER, VALID, WRITE};
+pub use cairn_abi::page_table::{EXECUTE, GLOBAL, OWN, READ, USER, VALID, WRITE};
+use cairn_abi::page_table::{ROOT_LEVEL, index, page_entry, span, table_entry, target};
 
 /// Memory from the load address on.
 pub struct Memory {
@@ -76,9 +77,9 @@ pub struct PageTables {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Root(pub u64);
 
-/// The `satp` that switches to a page table (privileged manual, section 4.1.11): Sv39.
-pub fn satp(root: Root, asid: u64) -> u64 {
-    8 << 60 | asid << 44 | root.0 >> 12
+/// Physical address of the entry of a table of this level that leads to `address`.
+pub fn slot(table: u64, address: u64, level: u32) -> u64 {
+    table + index(address, level) as u64 * 8
 }
 
 impl PageTables {
@@ -111,13 +112,13 @@ impl PageTables {
         address: u64,
         level: u32,
     ) -> Result<u64, String> {
-        let slot = table + (address >> (12 + 9 * level) & 511) * 8;
+        let slot = slot(table, address, level);
         let entry = memory.load(slot);
         if entry & VALID != 0 {
-            return Ok((entry >> 10) << 12);
+            return Ok(target(entry));
         }
         let page = self.take(1)?;
-        memory.store(slot, (page >> 12) << 10 | VALID);
+        memory.store(slot, table_entry(page));
         Ok(page)
     }
 
@@ -133,20 +134,20 @@ impl PageTables {
         let first = self.take(count)?;
         for index in 0..count {
             let address = address + index * LEAF_SPAN;
-            let directory = self.next(memory, root.0, address, 2)?;
-            let slot = directory + (address >> 21 & 511) * 8;
+            let directory = self.next(memory, root.0, address, ROOT_LEVEL)?;
+            let slot = slot(directory, address, 1);
             assert_eq!(memory.load(slot), 0, "leaf tables are made once");
-            memory.store(slot, ((first + index * PAGE_SIZE) >> 12) << 10 | VALID);
+            memory.store(slot, table_entry(first + index * PAGE_SIZE));
         }
         Ok(first)
     }
 
-    /// Gives `to` the tables of `from` for the GiB around `address`.
+    /// Gives `to` the tables of `from` for what a root's entry leads to, around `address`.
     pub fn share(&mut self, memory: &mut Memory, from: Root, to: Root, address: u64) {
-        let offset = (address >> 30 & 511) * 8;
-        assert_eq!(memory.load(to.0 + offset), 0, "nothing is mapped there yet");
-        let entry = memory.load(from.0 + offset);
-        memory.store(to.0 + offset, entry);
+        let [from, to] = [from, to].map(|root| slot(root.0, address, ROOT_LEVEL));
+        assert_eq!(memory.load(to), 0, "nothing is mapped there yet");
+        let entry = memory.load(from);
+        memory.store(to, entry);
     }
 
     /// Maps one page.
@@ -160,11 +161,11 @@ impl PageTables {
     ) -> Result<(), String> {
         assert!(flags & (WRITE | EXECUTE) != WRITE | EXECUTE, "no page is writable and executable");
         assert_eq!(address >= KERNEL, flags & USER == 0, "user pages below, kernel pages above");
-        let directory = self.next(memory, root.0, address, 2)?;
+        let directory = self.next(memory, root.0, address, ROOT_LEVEL)?;
         let leaf = self.next(memory, directory, address, 1)?;
-        let slot = leaf + (address >> 12 & 511) * 8;
+        let slot = slot(leaf, address, 0);
         assert_eq!(memory.load(slot), 0, "page {address:#x} is mapped once");
-        memory.store(slot, (physical >> 12) << 10 | flags | VALID | ACCESSED_DIRTY);
+        memory.store(slot, page_entry(physical, flags));
         Ok(())
     }
 
@@ -197,14 +198,12 @@ impl PageTables {
         let mut offset = 0;
         while offset < size {
             let (virtual_address, physical_address) = (address + offset, physical + offset);
-            let large = virtual_address % LEAF_SPAN == 0
-                && physical_address % LEAF_SPAN == 0
-                && size - offset >= LEAF_SPAN;
-            if large {
-                let directory = self.next(memory, root.0, virtual_address, 2)?;
-                let slot = directory + (virtual_address >> 21 & 511) * 8;
-                memory.store(slot, (physical_address >> 12) << 10 | flags | VALID | ACCESSED_DIRTY);
-                offset += LEAF_SPAN;
+            let large = (virtual_address | physical_address) % span(1) == 0;
+            if large && size - offset >= span(1) {
+                let directory = self.next(memory, root.0, virtual_address, ROOT_LEVEL)?;
+                let slot = slot(directory, virtual_address, 1);
+                memory.store(slot, page_entry(physical_address, flags));
+                offset += span(1);
             } else {
                 self.map(memory, root, virtual_address, physical_address, flags)?;
                 offset += PAGE_SIZE;

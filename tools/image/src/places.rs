@@ -4,6 +4,7 @@ use crate::check::{Domain, Entry, walk};
 use crate::memory::{EXECUTE, Memory, WRITE};
 use crate::sharing::Reason;
 use cairn_abi::address::*;
+use cairn_abi::page_table::{ROOT_LEVEL, span};
 use std::collections::BTreeMap;
 
 /// From here on, addresses of Sv39 have their upper bits set.
@@ -34,7 +35,7 @@ impl Places {
         for domain in domains {
             let owner = |address| if address >= KERNEL { "the kernel" } else { &domain.name };
             places.add(domain.root, Place::Table(domain.name.clone(), 2, 0));
-            walk(memory, domain.root, 2, 0, &mut |entry| match entry {
+            walk(memory, domain.root, ROOT_LEVEL, 0, &mut |entry| match entry {
                 Entry::Table { address, physical, level } => {
                     places.add(physical, Place::Table(owner(address).to_owned(), level, address));
                 }
@@ -67,7 +68,7 @@ impl Places {
         let offset = physical % PAGE_SIZE;
         Some(match self.0.get(&(physical - offset))? {
             Place::Table(owner, level, first) => {
-                let address = first + ((offset / 8) << (12 + 9 * level));
+                let address = first + offset / 8 * span(*level);
                 let address = if address >= HIGHEST_POSITIVE { address | KERNEL } else { address };
                 format!("page table of {owner}, level {level}, for {address:#x}")
             }

@@ -6,6 +6,7 @@ use crate::memory::*;
 use crate::report::InstanceReport;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
+use cairn_abi::page_table::space;
 use cairn_description::model::Instance;
 use cairn_description::show_size;
 use cairn_loader::Rights;
@@ -107,7 +108,7 @@ impl Layout<'_> {
             image: region + image_spread(instance.number),
             parts,
             root,
-            satp: satp(root, if self.asids() { number } else { 0 }),
+            satp: space(root.0, if self.asids() { number } else { 0 }),
             entries: self.tables.kernel_address(entries),
             entries_span: leaves * LEAF_SPAN,
             stack: 0,

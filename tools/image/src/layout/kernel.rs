@@ -7,7 +7,7 @@ use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
 use cairn_abi::address::*;
 use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, activation};
-use cairn_abi::page_table::TABLES_AT_RUN_TIME;
+use cairn_abi::page_table::{TABLES_AT_RUN_TIME, space};
 use cairn_abi::parameters::Parameters;
 use cairn_abi::semaphore::SEMAPHORE_WINDOW_SIZE;
 use cairn_abi::thread::{self, thread_block};
@@ -146,7 +146,7 @@ impl Layout<'_> {
     pub(super) fn write_parameters(&mut self, events: &Events) -> Result<(), String> {
         let nucleus = self.areas.nucleus;
         let parameters = Parameters {
-            boot_satp: satp(self.kernel_root, self.last_asid()),
+            boot_satp: space(self.kernel_root.0, self.last_asid()),
             nucleus_offset: nucleus.address.wrapping_sub(nucleus.physical),
             boot_frame: thread_block(0) + (thread::BASE_FRAME + thread::TRAP_FRAME) as u64,
             boot_portal: events.boot,
