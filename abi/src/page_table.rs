@@ -62,7 +62,7 @@ pub const fn is_table(entry: u64) -> bool {
 /// The word that switches to a space: `satp` (section 4.1.11) with its root's physical address, and its identifier
 /// (ASID).
 pub const fn space(root: u64, identifier: u64) -> u64 {
-    8 << 60 | identifier << 44 | root / PAGE_SIZE
+    8 << 60 | identifier << 44 | (root / PAGE_SIZE)
 }
 
 /// The physical address of a space's root.
