@@ -156,6 +156,15 @@ impl PortalsProxy {
         Ok(Object::from_first_portal(Place::index(place.word())))
     }
 
+    /// For a server that keeps something for a client: whether that `life` of the client is over. Only a death or a
+    /// later life says so; whatever else keeps this call from being answered does not.
+    pub fn has_ended(&self, client: Caller, life: u64) -> bool {
+        match self.life(client.0.into()) {
+            Ok(now) => now != life,
+            Err(error) => error == Error::Dead,
+        }
+    }
+
     /// Makes a semaphore with a first value.
     pub fn semaphore(&self, initial: u64) -> Result<Object<dyn Semaphore>, Error> {
         at(self.make_semaphore(initial)?)

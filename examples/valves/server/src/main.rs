@@ -42,12 +42,10 @@ static OWNERS: Mutex<[Option<Owner>; VALVES]> = Mutex::new([None; VALVES]);
 /// Twice as many as there are valves: one that was released lasts until the last call in it has left.
 static HELD: ObjectTable<Held, { 2 * VALVES }> = ObjectTable::new();
 
-/// Nobody tells a server that a client died. Only a death or a later life says so; whatever else keeps this call
-/// from being answered does not.
-fn has_ended(owner: &Owner) -> bool {
-    match imports::PORTALS.life(owner.client.0.into()) {
-        Ok(now) => now != owner.life,
-        Err(error) => error == Error::Dead,
+impl Owner {
+    /// Nobody tells a server that a client died: it asks.
+    fn has_ended(&self) -> bool {
+        imports::PORTALS.has_ended(self.client, self.life)
     }
 }
 
@@ -68,7 +66,7 @@ impl Valves for Server {
         let mut owners = OWNERS.lock()?;
         let owner = owners.get_mut(number).ok_or(ValveError::NoSuchValve)?;
         if let Some(before) = owner {
-            if !has_ended(before) {
+            if !before.has_ended() {
                 return Err(ValveError::Reserved);
             }
             // Its portals went with the client.
@@ -92,7 +90,7 @@ impl Valves for Server {
         let number = usize::try_from(number).map_err(|_| ValveError::NoSuchValve)?;
         attach_lock()?;
         let owner = *OWNERS.lock()?.get(number).ok_or(ValveError::NoSuchValve)?;
-        let Some(owner) = owner.filter(|owner| !has_ended(owner)) else { return Ok(0) };
+        let Some(owner) = owner.filter(|owner| !owner.has_ended()) else { return Ok(0) };
         Ok(HELD.with(owner.control, |held| held.percent.load(Relaxed)).unwrap_or(0))
     }
 }
