@@ -1,6 +1,8 @@
 //! The console: a terminal, which several clients share line by line.
 
+use cairn::text::Lines;
 use cairn::{Error, Object, Place};
+use core::fmt::{Arguments, Write};
 
 /// The terminal, as its users see it.
 #[cairn::interface]
@@ -17,6 +19,21 @@ pub trait Console {
     fn read_line(&self, buffer: &mut [u8]) -> Result<usize, Error>;
     /// Opens the terminal for oneself, twice at most: one more ends the oldest.
     fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error>;
+}
+
+impl ConsoleProxy {
+    /// Writes formatted text, as `CONSOLE.print(format_args!("{number} degrees\n"))`: each line at once, longer ones in
+    /// pieces of 128 bytes.
+    pub fn print(&self, text: Arguments) -> Result<(), Error> {
+        let mut result = Ok(());
+        let mut lines = Lines::<128, _>::new(|text: &str| {
+            result = result.and_then(|()| self.write(text.as_bytes()));
+        });
+        // Lines take any text.
+        let _ = lines.write_fmt(text);
+        lines.flush();
+        result
+    }
 }
 
 /// The terminal, opened: an object. What it writes comes out in whole lines, however it is written.

@@ -1,7 +1,7 @@
 //! The lines that the host reads: `BENCH name unit divisor minimum median p99 maximum samples`, in the
 //! end `BENCH-END`.
 
-use crate::text::Text;
+use crate::text::text;
 use crate::{Samples, order};
 use cairn::exclusive::Exclusive;
 use cairn::registers::Registers;
@@ -42,7 +42,7 @@ impl Report {
     /// Takes samples by `body` and reports them, each to be divided by `divisor` by the reader; does
     /// nothing if this benchmark was not asked for.
     pub fn samples(&mut self, name: Arguments, divisor: u64, body: impl FnOnce(&mut Samples)) {
-        let name = Text::of(name);
+        let name = text(name);
         let name = name.text();
         if !order::wants(name) {
             return;
@@ -69,16 +69,15 @@ impl Report {
 
     /// A line in one piece, so that others' lines do not get into it.
     fn line(&self, line: Arguments) {
-        let line = Text::of(line);
-        let text = line.text();
+        let line = text(line);
         match &self.output {
             Output::Serial(serial) => {
-                for byte in text.bytes() {
+                for byte in line.text().bytes() {
                     while serial.read_u8(STATUS) & EMPTY == 0 {}
                     serial.write_u8(TRANSMIT, byte);
                 }
             }
-            Output::Function(function) => function(text.as_bytes()),
+            Output::Function(function) => function(line.text().as_bytes()),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A ring of domains with a thread each: who is who, and finding each other's semaphores.
 
 use crate::order;
-use crate::text::Text;
+use crate::text::text;
 use cairn::environment;
 use cairn_interfaces::{PortalsProxy, Semaphore, SemaphoreProxy, ThreadsProxy};
 
@@ -28,7 +28,7 @@ pub fn publish<const COUNT: usize>(
 ) -> [SemaphoreProxy; COUNT] {
     semaphores.map(|(name, first)| {
         let semaphore = portals.semaphore(first).expect("the quota has room for the semaphore");
-        let name = Text::of(format_args!("{}.{name}", environment::name()));
+        let name = text(format_args!("{}.{name}", environment::name()));
         portals
             .publish(semaphore.first_portal().into(), name.text(), "*")
             .expect("the name is free");
@@ -44,7 +44,7 @@ pub fn open(
     member: usize,
     name: &str,
 ) -> SemaphoreProxy {
-    let name = Text::of(format_args!("{ring}{member}.{name}"));
+    let name = text(format_args!("{ring}{member}.{name}"));
     let name = name.text();
     loop {
         match portals.open_proxy::<dyn Semaphore>(name) {

@@ -2,6 +2,7 @@
 
 use cairn::Error;
 use cairn::record::Record;
+use cairn::text::Line;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Export, Instance, Method};
@@ -9,7 +10,7 @@ use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
 use cairn_names::{
     Additions, NAME_MAXIMUM, Policy, Server as Owner, admits, belongs_to, decide, parse_policy,
 };
-use core::fmt::Write;
+use core::fmt::{Arguments, Write};
 
 struct Server;
 static SERVER: Server = Server;
@@ -64,26 +65,12 @@ fn described(name: &str) -> Option<(usize, &'static Export)> {
     })
 }
 
-/// A line of text in a fixed buffer; what does not fit is left out.
-struct Line {
-    bytes: [u8; 256],
-    used: usize,
-}
+type Text = Line<256>;
 
-impl Write for Line {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        let room = self.bytes.len() - self.used;
-        let count = text.len().min(room);
-        self.bytes[self.used..self.used + count].copy_from_slice(&text.as_bytes()[..count]);
-        self.used += count;
-        Ok(())
-    }
-}
-
-fn line(name: (&str, &str), interface: &str, policy: &Policy) -> Line {
-    let mut line = Line { bytes: [0; 256], used: 0 };
-    // Writing to a line cannot fail.
-    let _ = write!(line, "{}{} {interface} ", name.0, name.1);
+fn line(name: Arguments, interface: &str, policy: &Policy) -> Text {
+    let mut line = Text::new();
+    // A line that is too long is cut.
+    let _ = write!(line, "{name} {interface} ");
     if *policy == [u64::MAX; 4] {
         let _ = line.write_str("*");
         return line;
@@ -97,11 +84,6 @@ fn line(name: (&str, &str), interface: &str, policy: &Policy) -> Line {
         let _ = line.write_str("-");
     }
     line
-}
-
-fn answer(line: &Line, next: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
-    let length = text.write(0, &line.bytes[..line.used]) as u64;
-    Ok(length | next << 32)
 }
 
 impl interfaces::Names for Server {
@@ -126,21 +108,20 @@ impl interfaces::Names for Server {
         let described =
             exports.iter().enumerate().skip(from).find(|(_, export)| export.is_object == 0);
         if let Some((index, export)) = described {
-            let mut full = Line { bytes: [0; 256], used: 0 };
-            let _ = write!(full, "{}.", instance_name(export.instance.into()).unwrap_or("?"));
-            let instance = core::str::from_utf8(&full.bytes[..full.used]).unwrap_or("?");
+            let instance = instance_name(export.instance.into()).unwrap_or("?");
             let line = line(
-                (instance, name_text(&export.name)),
+                format_args!("{instance}.{}", name_text(&export.name)),
                 name_text(&export.interface),
                 &export.open,
             );
-            return answer(&line, index as u64 + 1, text);
+            return Ok(line.answer(&text, index as u64 + 1));
         }
         let from = from.saturating_sub(exports.len());
         let (place, addition) = ADDITIONS.iter(from).next().ok_or(Error::NotFound)?;
         let mut buffer = [0; 64];
-        let line = line((addition.name(&mut buffer), ""), "(run-time)", &addition.policy);
-        answer(&line, (exports.len() + place) as u64 + 1, text)
+        let name = addition.name(&mut buffer);
+        let line = line(format_args!("{name}"), "(run-time)", &addition.policy);
+        Ok(line.answer(&text, (exports.len() + place) as u64 + 1))
     }
 
     fn describe_method(
@@ -158,18 +139,12 @@ impl interfaces::Names for Server {
         }
         let method =
             methods.get(export.first_method as usize + number as usize).ok_or(Error::NotFound)?;
-        answer(&method_line(method), 0, text)
+        let length =
+            method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
+        let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
+        let name = name_text(&method.name);
+        Ok(Text::of(format_args!("{name} {letters} {}", method.value)).answer(&text, 0))
     }
-}
-
-fn method_line(method: &Method) -> Line {
-    let mut line = Line { bytes: [0; 256], used: 0 };
-    let length =
-        method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
-    let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
-    // Writing to a line cannot fail.
-    let _ = write!(line, "{} {letters} {}", name_text(&method.name), method.value);
-    line
 }
 
 impl interfaces::NameControl for Server {

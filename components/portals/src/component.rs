@@ -389,7 +389,7 @@ impl interfaces::PortalListing for Server {
         let domain = number(domain)?;
         locked(|manager, machine| {
             let (index, line) = describe(manager, machine, domain, index)?;
-            Ok(text.write(0, line.bytes()) as u64 | (index as u64) << 32)
+            Ok(line.answer(&text, index as u64))
         })
     }
 

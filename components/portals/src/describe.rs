@@ -1,6 +1,7 @@
 //! Portals as text, for people; counters of a counting build.
 
 use crate::memory::Memory;
+use cairn::text::Line;
 use cairn::{Error, environment};
 use cairn_abi::address::{COUNTERS, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
@@ -14,29 +15,8 @@ use cairn_portals::make::COUNTERS_END;
 use cairn_portals::manager::Manager;
 use core::fmt::Write;
 
-/// A line of text; what does not fit is left out.
-pub struct Line {
-    bytes: [u8; 128],
-    used: usize,
-}
-
-impl Line {
-    const EMPTY: Line = Line { bytes: [0; 128], used: 0 };
-
-    /// Its bytes.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes[..self.used]
-    }
-}
-
-impl Write for Line {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        let count = text.len().min(self.bytes.len() - self.used);
-        self.bytes[self.used..self.used + count].copy_from_slice(&text.as_bytes()[..count]);
-        self.used += count;
-        Ok(())
-    }
-}
+/// A portal, described.
+pub type Text = Line<128>;
 
 /// Address of the counter of the portal with this code, in a counting build.
 fn counter(memory: &Memory, code: u64) -> Option<u64> {
@@ -64,15 +44,15 @@ pub fn describe(
     memory: &Memory,
     domain: u8,
     index: u64,
-) -> Result<(usize, Line), Error> {
+) -> Result<(usize, Text), Error> {
     memory.layout().instance(domain)?;
     // Below are what every domain has: return, its own number, its thread's, the time.
     let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_SWITCH);
     let index = (from..PORTALS_MAXIMUM)
         .find(|index| memory.entry(domain, *index) != memory.layout().header.no_portal)
         .ok_or(Error::NotFound)?;
-    let mut line = Line::EMPTY;
-    // Writing to a line cannot fail.
+    let mut line = Text::new();
+    // What does not fit is left out.
     let _ = describe_entry(manager, memory, &mut line, domain, index);
     if let Some(counter) = counter(memory, memory.entry(domain, index))
         && let Some(section) = environment::section("counters")
@@ -86,7 +66,7 @@ pub fn describe(
 fn describe_entry(
     manager: &Manager,
     memory: &Memory,
-    line: &mut Line,
+    line: &mut Text,
     domain: u8,
     index: usize,
 ) -> core::fmt::Result {
@@ -120,7 +100,7 @@ fn describe_entry(
     let method = index - block.first();
     let stack = if block.server == manager.scheduler() { "rp" } else { "np" };
     let (semaphores, locks) = manager.synchronisation_exports();
-    let described = |line: &mut Line, export: u32| {
+    let described = |line: &mut Text, export: u32| {
         let Some(export) = layout.exports.get(export as usize) else {
             return line.write_str("?");
         };
@@ -170,7 +150,7 @@ fn describe_entry(
 /// dispatcher's acknowledgement.
 fn describe_interrupt(
     layout: &Layout,
-    line: &mut Line,
+    line: &mut Text,
     domain: u8,
     index: usize,
 ) -> core::fmt::Result {

@@ -33,7 +33,7 @@ cairn::component! {
 }
 
 fn main() {
-    let mut screen = Screen::new();
+    let mut screen = Screen::new(screen::write);
     let mut editor = Editor::default();
     // Writing to the screen cannot fail.
     let _ = commands::greet(&mut screen);

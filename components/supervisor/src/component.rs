@@ -7,13 +7,13 @@ use crate::printer::Printer;
 use crate::runaway;
 use crate::state::{CRASH, KILL, MEASURE, Phase, REQUESTED, RESTART, System, enter, state, undone};
 use crate::tell;
+use cairn::text::Line;
 use cairn::time::{now, own_thread, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_interfaces as interfaces;
-use core::fmt::Write;
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Between two looks whether a request is done.
@@ -202,26 +202,6 @@ fn request(name: ReadWindow<'_>, what: u8) -> Result<(), Error> {
     ask(instance.number.into(), what)
 }
 
-/// Text that goes into a window, cut where that ends.
-struct Text<'call> {
-    window: WriteWindow<'call>,
-    length: usize,
-}
-
-impl Write for Text<'_> {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        self.length += self.window.write(self.length, text.as_bytes());
-        Ok(())
-    }
-}
-
-impl Text<'_> {
-    /// The reply of a description: the length, and the number of what was described above.
-    fn reply(&self, number: u64) -> u64 {
-        self.length as u64 | number << 32
-    }
-}
-
 const THREAD_STATES: [&str; 7] = ["free", "ready", "semaphore", "lock", "join", "stack", "sleep"];
 
 impl interfaces::Supervisor for Server {
@@ -255,16 +235,14 @@ impl interfaces::Supervisor for Server {
             imports::CONTROL.thread_state(*index).is_ok_and(|state| system.home(state) == domain)
         };
         let threads = (0..system.thread_count()).filter(is_home).count();
-        let mut text = Text { window: text, length: 0 };
-        let _ = write!(
-            text,
+        let line = Line::<128>::of(format_args!(
             "{} {domain} {phase} {policy} {} {}K/{}K {threads}",
             name_text(&instance.name),
             state.restarts.load(Relaxed),
             (memory & 0xffff_ffff) * 4,
             (memory >> 32) * 4,
-        );
-        Ok(text.reply(domain))
+        ));
+        Ok(line.answer(&text, domain))
     }
 
     fn describe_thread(&self, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
@@ -276,15 +254,13 @@ impl interfaces::Supervisor for Server {
         let home =
             system.instance(system.home(state)).map_or("?", |instance| name_text(&instance.name));
         let used = imports::CONTROL.thread_time(index).unwrap_or(0);
-        let mut text = Text { window: text, length: 0 };
-        let _ = write!(
-            text,
+        let line = Line::<128>::of(format_args!(
             "{index} {home} {} {} {}",
             state >> 8 & 0xff,
             THREAD_STATES.get(state as usize & 0xff).unwrap_or(&"?"),
             used * 1000 / (environment::startup().time_base / 1000).max(1),
-        );
-        Ok(text.reply(index))
+        ));
+        Ok(line.answer(&text, index))
     }
 
     fn crash(&self, name: ReadWindow<'_>) -> Result<(), Error> {

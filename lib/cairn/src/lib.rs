@@ -31,6 +31,7 @@ pub mod section;
 #[cfg(target_arch = "riscv64")]
 pub mod start;
 pub mod sync;
+pub mod text;
 pub mod thread;
 #[cfg(target_arch = "riscv64")]
 pub mod time;

@@ -2,41 +2,27 @@
 //! supervisor finds it in the trap frame without reaching into anyone's memory.
 #![allow(unsafe_code)]
 
-use core::fmt::{self, Write};
+use crate::text::Line;
+use core::fmt::Write;
 
 /// Words of the message: `a0` to `a7`, then `s2` to `s9`.
 pub const MESSAGE_WORDS: usize = 16;
 
-/// The last `MESSAGE_WORDS * 8` bytes fit: the place of a panic is more useful than its path.
-struct Message {
-    bytes: [u8; MESSAGE_WORDS * 8],
-    used: usize,
-}
-
-impl Write for Message {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            if let Some(place) = self.bytes.get_mut(self.used) {
-                *place = byte;
-                self.used += 1;
-            }
-        }
-        Ok(())
-    }
-}
-
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo) -> ! {
-    let mut message = Message { bytes: [0; MESSAGE_WORDS * 8], used: 0 };
+    let mut message = Line::<{ MESSAGE_WORDS * 8 }>::new();
     if let Some(location) = info.location() {
         let file = location.file();
+        // The place is more useful than the beginning of its path.
         let from = file.len().saturating_sub(48);
         let _ = write!(message, "{}:{}: ", file.get(from..).unwrap_or(file), location.line());
     }
     let _ = write!(message, "{}", info.message());
     let mut words = [0u64; MESSAGE_WORDS];
-    for (word, bytes) in words.iter_mut().zip(message.bytes.chunks_exact(8)) {
-        *word = u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+    for (word, bytes) in words.iter_mut().zip(message.bytes().chunks(8)) {
+        let mut whole = [0; 8];
+        whole[..bytes.len()].copy_from_slice(bytes);
+        *word = u64::from_le_bytes(whole);
     }
     // SAFETY: loads registers and faults; nothing runs afterwards. `t0` is the mark that tells a
     // panic from another breakpoint.

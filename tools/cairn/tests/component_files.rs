@@ -2,19 +2,8 @@
 #![forbid(unsafe_code)]
 
 use cairn_image::Component;
+use cairn_random::Random;
 use cairn_tool::cargo::{self, Kind};
-
-/// A generator of numbers that are the same in every run (xorshift, Marsaglia 2003).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
-    }
-}
 
 /// Words that counts, sizes and addresses go wrong at.
 const WORDS: [u64; 10] = [
@@ -44,30 +33,30 @@ fn broken_component_files_never_panic() {
     };
     fill(&good);
 
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let headers = original.len() - 64 * 40..original.len();
     let (mut refused, mut taken) = (0, 0);
     for round in 0..3000 {
         let mut file = original.clone();
-        for _ in 0..=random.below(3) {
+        for _ in 0..=random.index(3) {
             // The headers of sections stand at the end; what is interesting of the rest is anywhere.
             let at = match round % 3 {
-                0 => random.below(64),
-                1 => headers.start + random.below(headers.len() - 8),
-                _ => random.below(file.len() - 8),
+                0 => random.index(64),
+                1 => headers.start + random.index(headers.len() - 8),
+                _ => random.index(file.len() - 8),
             };
-            match random.below(3) {
-                0 => file[at] = random.below(256) as u8,
+            match random.index(3) {
+                0 => file[at] = random.index(256) as u8,
                 1 => {
-                    let word = WORDS[random.below(WORDS.len())].to_le_bytes();
-                    let size = 1 << random.below(4);
+                    let word = WORDS[random.index(WORDS.len())].to_le_bytes();
+                    let size = 1 << random.index(4);
                     file[at..at + size].copy_from_slice(&word[..size]);
                 }
-                _ => file[at] ^= 1 << random.below(8),
+                _ => file[at] ^= 1 << random.index(8),
             }
         }
-        if random.below(20) == 0 {
-            file.truncate(random.below(file.len()));
+        if random.index(20) == 0 {
+            file.truncate(random.index(file.len()));
         }
         match Component::read(file) {
             Ok(component) => {

@@ -2,13 +2,14 @@
 //! it rose. The hart's own counter of cycles may stop while the hart waits, the device's does not: so
 //! all is told in the device's cycles.
 
-use crate::{Random, SLEEP_UNTIL, WARM_UP};
+use crate::{SLEEP_UNTIL, WARM_UP, spin};
 use cairn::environment::device;
 use cairn::measure::{self, Stamp, unused_mark};
 use cairn::registers::Registers;
 use cairn::time::counter;
 use cairn_bench::{Load, Report, Rounds, SAMPLES};
 use cairn_interfaces::{InterruptProxy, SemaphoreProxy};
+use cairn_random::Random;
 
 /// Writing: raise the interrupt in so many cycles; 0 lowers it.
 const RAISE: usize = 8;
@@ -121,7 +122,7 @@ impl Clock {
         // The time was `time` at some cycle between the two, and less than a tick longer.
         let (mut earliest, mut latest) = (0, u64::MAX);
         for _ in 0..Clock::READS {
-            random.spin(100);
+            spin(random, 100);
             let (before, time, after) = (cycle(), counter(), cycle());
             earliest = earliest.max(before.saturating_sub((time + 1) * tick));
             latest = latest.min(after - time * tick);

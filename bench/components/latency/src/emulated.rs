@@ -1,11 +1,12 @@
 //! On QEMU with `-icount shift=0` an instruction is a nanosecond of the emulated machine's time, so a
 //! time says at which instruction it comes.
 
-use crate::{Random, SLEEP_UNTIL, WARM_UP, serial::Serial};
+use crate::{SLEEP_UNTIL, WARM_UP, serial::Serial, spin};
 use cairn::environment::startup;
 use cairn::measure::{self, unused_mark};
 use cairn::time::{counter, instructions};
 use cairn_bench::{Load, Report, SAMPLES};
+use cairn_random::Random;
 
 /// A sample takes as long as the UART needs for four characters.
 const UART_SAMPLES: usize = 1_000;
@@ -55,7 +56,7 @@ impl Emulated {
             for round in 0..WARM_UP + UART_SAMPLES {
                 let due = serial.send() + delay;
                 // The load gets a part of the time that varies, so the interrupt finds it anywhere.
-                random.spin(200);
+                spin(random, 200);
                 let end = serial.wait();
                 if round >= WARM_UP {
                     samples.instructions.add(end as i64 - READING - due as i64);

@@ -15,6 +15,7 @@ use cairn::time::{counter, ticks};
 use cairn::window::WriteWindow;
 use cairn_bench::{Link, Load, Report};
 use cairn_interfaces::Threads;
+use cairn_random::Random;
 use control::Control;
 use core::sync::atomic::Ordering;
 use emulated::Emulated;
@@ -61,7 +62,7 @@ fn main() {
     while ready.load(Ordering::Acquire) < LOADS {
         imports::THREADS.sleep_until(counter() + ticks(1000)).expect("sleeping does not fail");
     }
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let control = Control::find(&mut random);
     let emulated = control.is_none().then(Emulated::new);
     let mut report = Report::new();
@@ -78,26 +79,9 @@ fn main() {
     report.end();
 }
 
-/// Pseudo-random numbers (xorshift), the same in every run.
-pub struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    /// From `low` to `high`.
-    fn between(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low + 1)
-    }
-
-    /// A random time, up to so many rounds of a loop.
-    pub fn spin(&mut self, rounds: u64) {
-        for round in 0..self.between(0, rounds) {
-            core::hint::black_box(round);
-        }
+/// Passes a random time, up to so many rounds of a loop.
+fn spin(random: &mut Random, rounds: u64) {
+    for round in 0..random.between(0, rounds) {
+        core::hint::black_box(round);
     }
 }

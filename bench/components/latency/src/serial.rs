@@ -2,12 +2,13 @@
 //! high trigger level it interrupts only when four characters' time has passed since the last
 //! character, which is at a known time, whatever runs then.
 
-use crate::Random;
+use crate::spin;
 use cairn::environment::device;
 use cairn::measure::{self, unused_mark};
 use cairn::registers::Registers;
 use cairn::time::instructions;
 use cairn_interfaces::{InterruptProxy, SemaphoreProxy};
+use cairn_random::Random;
 
 /// Data; the low byte of the divisor while the divisor is accessible.
 const DATA: usize = 0;
@@ -93,7 +94,7 @@ impl Serial {
         let shortest = (0..SEARCHES)
             .map(|_| {
                 let sent = self.send();
-                random.spin(100);
+                spin(random, 100);
                 let seen = loop {
                     let count = instructions();
                     if self.registers.read_u8(CAUSE) & CAUSE_MASK == CAUSE_TIMEOUT {

@@ -6,7 +6,6 @@
 use cairn::environment;
 use cairn_example_valves_contract::{ValveError, ValveProxy, Valves};
 use cairn_interfaces::{Clock, Console, Portals};
-use core::fmt::Write;
 
 /// Between two turns, or two attempts, in nanoseconds.
 const PAUSE: u64 = 10_000_000;
@@ -55,12 +54,7 @@ fn turn(valve: ValveProxy) -> ValveError {
     }
 }
 
-/// Writes a line. What a component prints, it formats into memory of its own.
+/// Writes a line. Without a console there is nobody to tell.
 fn say(text: core::fmt::Arguments) {
-    let mut line = heapless::String::<128>::new();
-    // A line that is too long is not shown.
-    if writeln!(line, "{}: {text}", environment::name()).is_ok() {
-        // Without a console there is nobody to tell.
-        let _ = imports::CONSOLE.write(line.as_bytes());
-    }
+    let _ = imports::CONSOLE.print(format_args!("{}: {text}\n", environment::name()));
 }

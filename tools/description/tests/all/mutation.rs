@@ -1,25 +1,15 @@
 //! Descriptions broken at random: nothing panics, and every error says where.
 
 use crate::common::{check_any, descriptions};
+use cairn_random::Random;
 
-/// A generator of numbers that are the same in every run (xorshift, Marsaglia 2003).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % limit.max(1) as u64) as usize
+/// The beginning of a character of the text.
+fn boundary(random: &mut Random, text: &str) -> usize {
+    let mut at = random.index(text.len() + 1);
+    while !text.is_char_boundary(at) {
+        at -= 1;
     }
-
-    fn boundary(&mut self, text: &str) -> usize {
-        let mut at = self.below(text.len() + 1);
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    }
+    at
 }
 
 const FRAGMENTS: [&str; 30] = [
@@ -57,23 +47,23 @@ const FRAGMENTS: [&str; 30] = [
 
 fn mutate(text: &str, random: &mut Random) -> String {
     let mut text = text.to_owned();
-    for _ in 0..=random.below(3) {
-        let at = random.boundary(&text);
-        match random.below(5) {
+    for _ in 0..=random.index(3) {
+        let at = boundary(random, &text);
+        match random.index(5) {
             0 => {
-                let mut end = (at + random.below(40)).min(text.len());
+                let mut end = (at + random.index(40)).min(text.len());
                 while !text.is_char_boundary(end) {
                     end -= 1;
                 }
                 text.replace_range(at..end, "");
             }
-            1 => text.insert_str(at, FRAGMENTS[random.below(FRAGMENTS.len())]),
+            1 => text.insert_str(at, FRAGMENTS[random.index(FRAGMENTS.len())]),
             2 => {
                 // A line twice, or in another place.
                 let lines: Vec<&str> = text.lines().collect();
-                let line = lines[random.below(lines.len())].to_owned();
+                let line = lines[random.index(lines.len())].to_owned();
                 let mut lines: Vec<&str> = lines;
-                lines.insert(random.below(lines.len()), &line);
+                lines.insert(random.index(lines.len()), &line);
                 text = lines.join("\n");
             }
             3 => {
@@ -86,10 +76,10 @@ fn mutate(text: &str, random: &mut Random) -> String {
                 if values.is_empty() {
                     continue;
                 }
-                let (start, old) = values[random.below(values.len())];
-                let new = match random.below(2) {
-                    0 => values[random.below(values.len())].1,
-                    _ => FRAGMENTS[random.below(FRAGMENTS.len())],
+                let (start, old) = values[random.index(values.len())];
+                let new = match random.index(2) {
+                    0 => values[random.index(values.len())].1,
+                    _ => FRAGMENTS[random.index(FRAGMENTS.len())],
                 };
                 let (range, new) = (start..start + old.len(), new.to_owned());
                 text.replace_range(range, &new);
@@ -105,7 +95,7 @@ fn mutate(text: &str, random: &mut Random) -> String {
 
 #[test]
 fn broken_descriptions_never_panic_and_errors_have_places() {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::new(0x9e37_79b9_7f4a_7c15);
     let mut paths = descriptions("good");
     paths.extend(descriptions("bad"));
     let mut refused = 0;

@@ -8,7 +8,6 @@ use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_interfaces::{self as interfaces, Thread, spawn};
 use cairn_test_trouble::DEEDS;
-use core::fmt::{self, Write};
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -26,36 +25,10 @@ cairn::component! {
     main: main,
 }
 
-struct Line {
-    bytes: [u8; 64],
-    used: usize,
-}
-
-impl Write for Line {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for byte in text.bytes() {
-            self.bytes[self.used] = byte;
-            self.used += 1;
-            if self.used == self.bytes.len() {
-                self.flush();
-            }
-        }
-        Ok(())
-    }
-}
-
-impl Line {
-    fn flush(&mut self) {
-        imports::CONSOLE.write(&self.bytes[..self.used]).expect("console");
-        self.used = 0;
-    }
-}
-
 macro_rules! say {
     ($($argument:tt)*) => {{
-        let mut line = Line { bytes: [0; 64], used: 0 };
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
+        let text = format_args!("{}\n", format_args!($($argument)*));
+        imports::CONSOLE.print(text).expect("console");
     }};
 }
 

@@ -7,6 +7,7 @@ use cairn::Error;
 use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_captors::Captor;
+use cairn_test_hostile_contract::say;
 
 cairn::component! {
     name: "hostile-judge-callee",
@@ -31,19 +32,6 @@ impl Captor for Answers {
     fn answer(&self) -> Result<u64, Error> {
         Ok(0)
     }
-}
-
-fn write(text: &[u8]) {
-    imports::CONSOLE.write(text).expect("console");
-}
-
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        use core::fmt::Write;
-        let mut line = cairn_test_hostile_contract::Line::new(write);
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
 }
 
 /// Who called, and what its callee does.

@@ -12,6 +12,7 @@ use cairn_interfaces::{
     Clock, Console, LockProxy, Memory, Portals, SemaphoreProxy, TerminalProxy, Threads, TimerProxy,
     spawn,
 };
+use cairn_random::Random;
 use cairn_test_hostile_contract::{Victim, machine};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -32,18 +33,6 @@ static STACKS: [Stack<16384>; 3] = [const { Stack::new() }; 3];
 /// The address of the section that this instance made last.
 static SECTION: AtomicU64 = AtomicU64::new(0);
 
-/// Numbers by chance (xorshift).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
 /// What a thread has.
 #[derive(Default)]
 struct Things {
@@ -63,8 +52,8 @@ fn main() {
 
 fn work(number: u64) {
     let startup = environment::startup();
-    let seed = (u64::from(startup.instance) << 32 | startup.generation << 4 | number) + 1;
-    let mut chance = Chance(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let seed = u64::from(startup.instance) << 32 | startup.generation << 4 | number;
+    let mut chance = Random::of_seed(seed);
     let mut things = Things::default();
     loop {
         // Errors are what hostile components get.
@@ -72,7 +61,7 @@ fn work(number: u64) {
     }
 }
 
-fn step(chance: &mut Chance, things: &mut Things) -> Result<(), Error> {
+fn step(chance: &mut Random, things: &mut Things) -> Result<(), Error> {
     match chance.below(16) {
         0..=2 => pages(chance),
         3..=7 => sections(chance, &mut things.sections),
@@ -85,12 +74,12 @@ fn step(chance: &mut Chance, things: &mut Things) -> Result<(), Error> {
     }
 }
 
-fn pause(chance: &mut Chance) -> Result<(), Error> {
+fn pause(chance: &mut Random) -> Result<(), Error> {
     imports::THREADS.sleep_until(now() + ticks(chance.below(500)))
 }
 
 /// One of the places.
-fn one<'a, T>(chance: &mut Chance, places: &'a mut [T]) -> &'a mut T {
+fn one<'a, T>(chance: &mut Random, places: &'a mut [T]) -> &'a mut T {
     let index = chance.below(places.len() as u64) as usize;
     &mut places[index]
 }
@@ -100,7 +89,7 @@ static PAGES: [(AtomicU64, AtomicU64); 4] = [const { (AtomicU64::new(0), AtomicU
 /// The position of `hold` among the victim's methods.
 const HOLD: u64 = 3;
 
-fn pages(chance: &mut Chance) -> Result<(), Error> {
+fn pages(chance: &mut Random) -> Result<(), Error> {
     let (address, count) = &PAGES[chance.below(4) as usize];
     let (at, pages) = (address.load(Relaxed), count.load(Relaxed));
     if pages == 0 {
@@ -119,7 +108,7 @@ fn pages(chance: &mut Chance) -> Result<(), Error> {
     Ok(())
 }
 
-fn sections(chance: &mut Chance, places: &mut [u64]) -> Result<(), Error> {
+fn sections(chance: &mut Random, places: &mut [u64]) -> Result<(), Error> {
     let place = one(chance, places);
     match chance.below(4) {
         0 if *place == 0 => {
@@ -146,7 +135,7 @@ fn sections(chance: &mut Chance, places: &mut [u64]) -> Result<(), Error> {
     Ok(())
 }
 
-fn timers(chance: &mut Chance, places: &mut [u32]) -> Result<(), Error> {
+fn timers(chance: &mut Random, places: &mut [u32]) -> Result<(), Error> {
     let place = one(chance, places);
     if *place == 0 {
         *place = imports::CLOCK.timer(imports::PORTALS, 1 + chance.below(400_000))?.first_portal();
@@ -165,7 +154,7 @@ fn timers(chance: &mut Chance, places: &mut [u32]) -> Result<(), Error> {
     }
 }
 
-fn terminals(chance: &mut Chance, places: &mut [u32]) -> Result<(), Error> {
+fn terminals(chance: &mut Random, places: &mut [u32]) -> Result<(), Error> {
     let place = one(chance, places);
     if *place == 0 {
         *place = imports::CONSOLE.open(imports::PORTALS)?.first_portal();
@@ -183,7 +172,7 @@ fn terminals(chance: &mut Chance, places: &mut [u32]) -> Result<(), Error> {
     }
 }
 
-fn semaphores(chance: &mut Chance, places: &mut [u32]) -> Result<(), Error> {
+fn semaphores(chance: &mut Random, places: &mut [u32]) -> Result<(), Error> {
     let place = one(chance, places);
     if *place == 0 {
         *place = imports::PORTALS.semaphore(chance.below(3))?.first_portal();
@@ -202,7 +191,7 @@ fn semaphores(chance: &mut Chance, places: &mut [u32]) -> Result<(), Error> {
     }
 }
 
-fn locks(chance: &mut Chance, places: &mut [u32]) -> Result<(), Error> {
+fn locks(chance: &mut Random, places: &mut [u32]) -> Result<(), Error> {
     let place = one(chance, places);
     if *place == 0 {
         *place = imports::PORTALS.lock()?.first_portal();

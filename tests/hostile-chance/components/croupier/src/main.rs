@@ -6,6 +6,7 @@
 
 use cairn::environment;
 use cairn_interfaces as interfaces;
+use cairn_random::Random;
 use cairn_test_hostile_contract::measure::{Measure, Tellers};
 use cairn_test_hostile_contract::{judge, say};
 
@@ -41,20 +42,8 @@ fn pause(microseconds: u64) {
     judge::pause(imports::THREADS, microseconds);
 }
 
-/// Numbers by chance (xorshift).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}
-
 /// One round; what there is when all are dead, once it is `before`, or after half a second.
-fn round(chance: &mut Chance, before: Option<Measure>) -> Measure {
+fn round(chance: &mut Random, before: Option<Measure>) -> Measure {
     for player in PLAYERS {
         imports::SUPERVISOR.restart(player).expect("restart");
     }
@@ -84,7 +73,7 @@ fn round(chance: &mut Chance, before: Option<Measure>) -> Measure {
 fn main() {
     let mut words = environment::argument().split(' ');
     let mut number = || words.next().and_then(|word| word.parse().ok()).unwrap_or(1);
-    let mut chance = Chance(number());
+    let mut chance = Random::new(number());
     let rounds: u64 = number();
     let first = round(&mut chance, None);
     let mut failed = 0;

@@ -30,21 +30,3 @@ pub trait Writer {
     /// As that of a thing.
     fn rest(&self, ticks: u64) -> Result<(), Error>;
 }
-
-/// Numbers by chance (xorshift).
-pub struct Chance(u64);
-
-impl Chance {
-    /// A beginning.
-    pub fn new(seed: u64) -> Chance {
-        Chance((seed + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    /// A number below `end`.
-    pub fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % end
-    }
-}

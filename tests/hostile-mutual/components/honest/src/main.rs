@@ -6,7 +6,8 @@
 use cairn::thread::Stack;
 use cairn::{Error, environment};
 use cairn_interfaces::{Console, Portals, Threads, spawn};
-use cairn_test_hostile_mutual_bank::{Bank, Chance};
+use cairn_random::Random;
+use cairn_test_hostile_mutual_bank::Bank;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -27,7 +28,7 @@ fn main() {
 
 fn work(number: u64) {
     let startup = environment::startup();
-    let mut chance = Chance::new(startup.generation << 20 | number << 10);
+    let mut chance = Random::of_seed(startup.generation << 20 | number << 10);
     let names = [
         ["player1.bank", "player2.bank", "player3.bank"],
         ["player1.name", "player2.name", "player3.name"],
@@ -38,7 +39,7 @@ fn work(number: u64) {
     }
 }
 
-fn visit(name: &str, chance: &mut Chance) -> Result<(), Error> {
+fn visit(name: &str, chance: &mut Random) -> Result<(), Error> {
     let bank = imports::PORTALS.open_object::<dyn Bank>(name)?;
     let mut things = [None; 3];
     for thing in &mut things {

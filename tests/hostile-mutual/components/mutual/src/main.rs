@@ -10,8 +10,9 @@ use cairn::time::{now, own_thread, ticks};
 use cairn::window::WriteWindow;
 use cairn::{Error, Object, Place, environment};
 use cairn_interfaces::{LockProxy, Portals, SemaphoreProxy, Threads, spawn};
+use cairn_random::Random;
 use cairn_test_hostile_contract::machine;
-use cairn_test_hostile_mutual_bank::{Bank, BankProxy, Chance, Thing, ThingProxy, Writer};
+use cairn_test_hostile_mutual_bank::{Bank, BankProxy, Thing, ThingProxy, Writer};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 struct Server;
@@ -35,9 +36,9 @@ use imports::PORTALS;
 static STACKS: [Stack<16384>; 2] = [const { Stack::new() }; 2];
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-fn chance(number: u64) -> Chance {
+fn chance(number: u64) -> Random {
     let startup = environment::startup();
-    Chance::new(u64::from(startup.instance) << 40 | startup.generation << 20 | number)
+    Random::of_seed(u64::from(startup.instance) << 40 | startup.generation << 20 | number)
 }
 
 fn main() {
@@ -65,7 +66,7 @@ fn work(number: u64) {
     }
 }
 
-fn one<'a, T>(chance: &mut Chance, places: &'a mut [T]) -> &'a mut T {
+fn one<'a, T>(chance: &mut Random, places: &'a mut [T]) -> &'a mut T {
     let index = chance.below(places.len() as u64) as usize;
     &mut places[index]
 }
@@ -83,7 +84,7 @@ fn named(buffer: &mut [u8; 32], instance: &str, rest: &str) -> usize {
 
 /// A name of one of the servers behind this one.
 fn with_server<R>(
-    chance: &mut Chance,
+    chance: &mut Random,
     rest: &str,
     body: impl FnOnce(&str) -> Result<R, Error>,
 ) -> Result<R, Error> {
@@ -104,7 +105,7 @@ fn with_own<R>(rest: &str, body: impl FnOnce(&str) -> Result<R, Error>) -> Resul
     body(core::str::from_utf8(&buffer[..length]).unwrap_or(""))
 }
 
-fn step(chance: &mut Chance, things: &mut Things) -> Result<(), Error> {
+fn step(chance: &mut Random, things: &mut Things) -> Result<(), Error> {
     match chance.below(20) {
         0..=2 => banks(chance, &mut things.banks),
         3..=7 => {
@@ -121,7 +122,7 @@ fn step(chance: &mut Chance, things: &mut Things) -> Result<(), Error> {
         14 => end(chance),
         15 => PORTALS.close(16 + chance.below(40)).map(drop),
         16 => {
-            let word = |chance: &mut Chance| chance.below(1 << 20);
+            let word = |chance: &mut Random| chance.below(1 << 20);
             let (index, first) = (chance.below(64), word(chance));
             machine::call(index, [0, first, word(chance), word(chance), word(chance), 0, 0, 0]);
             Ok(())
@@ -130,7 +131,7 @@ fn step(chance: &mut Chance, things: &mut Things) -> Result<(), Error> {
     }
 }
 
-fn banks(chance: &mut Chance, banks: &mut [u32]) -> Result<(), Error> {
+fn banks(chance: &mut Random, banks: &mut [u32]) -> Result<(), Error> {
     let bank = one(chance, banks);
     if *bank != 0 {
         return PORTALS.close(core::mem::take(bank).into());
@@ -140,7 +141,7 @@ fn banks(chance: &mut Chance, banks: &mut [u32]) -> Result<(), Error> {
     Ok(())
 }
 
-fn things_of(chance: &mut Chance, bank: u32, things: &mut [u32]) -> Result<(), Error> {
+fn things_of(chance: &mut Random, bank: u32, things: &mut [u32]) -> Result<(), Error> {
     let thing = one(chance, things);
     match (*thing, chance.below(4)) {
         (0, 0) if bank != 0 => {
@@ -158,7 +159,7 @@ fn things_of(chance: &mut Chance, bank: u32, things: &mut [u32]) -> Result<(), E
 }
 
 /// Semaphores and locks of one's own, published; those of others.
-fn gates(chance: &mut Chance, gates: &mut [u32]) -> Result<(), Error> {
+fn gates(chance: &mut Random, gates: &mut [u32]) -> Result<(), Error> {
     let gate = one(chance, gates);
     if *gate == 0 {
         *gate = match chance.below(4) {
@@ -184,7 +185,7 @@ fn gates(chance: &mut Chance, gates: &mut [u32]) -> Result<(), Error> {
 
 extern "C" fn nothing() {}
 
-fn names(chance: &mut Chance) -> Result<(), Error> {
+fn names(chance: &mut Random) -> Result<(), Error> {
     match chance.below(4) {
         0 => with_own(".gate", |name| PORTALS.unregister(name)),
         1 => with_own(".name", |name| PORTALS.unregister(name)),
@@ -206,7 +207,7 @@ fn names(chance: &mut Chance) -> Result<(), Error> {
 }
 
 /// Places that nobody asks a server to fill.
-fn reservations(chance: &mut Chance, things: &mut Things) -> Result<(), Error> {
+fn reservations(chance: &mut Random, things: &mut Things) -> Result<(), Error> {
     let bank = *one(chance, &mut things.banks);
     let word = one(chance, &mut things.words);
     if *word != 0 {
@@ -217,7 +218,7 @@ fn reservations(chance: &mut Chance, things: &mut Things) -> Result<(), Error> {
 }
 
 /// Ends an object of its own, for all or for its clients.
-fn end(chance: &mut Chance) -> Result<(), Error> {
+fn end(chance: &mut Random) -> Result<(), Error> {
     let (table, name) = [(&THINGS, "Thing"), (&WRITERS, "Writer")][chance.below(2) as usize];
     let wanted = chance.below(8);
     let mut found = None;
@@ -229,7 +230,7 @@ fn end(chance: &mut Chance) -> Result<(), Error> {
     PORTALS.end_object(name, control).map(drop)
 }
 
-fn control(table: &ObjectTable<One, 8>, chance: &mut Chance) -> Result<u64, Error> {
+fn control(table: &ObjectTable<One, 8>, chance: &mut Random) -> Result<u64, Error> {
     let wanted = chance.below(8);
     let mut found = None;
     table.for_each(|control, _| {

@@ -9,7 +9,6 @@ use cairn::environment::{argument, startup};
 use cairn::section::Section;
 use cairn::time::own_domain;
 use cairn_interfaces as interfaces;
-use core::fmt::Write;
 
 cairn::component! {
     name: "eater",
@@ -22,26 +21,8 @@ cairn::component! {
     main: main,
 }
 
-/// A line of at most 64 bytes, which is written at once.
-struct Line {
-    bytes: [u8; 64],
-    used: usize,
-}
-
-impl Write for Line {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        for byte in text.bytes() {
-            *self.bytes.get_mut(self.used).ok_or(core::fmt::Error)? = byte;
-            self.used += 1;
-        }
-        Ok(())
-    }
-}
-
 fn say(text: core::fmt::Arguments) {
-    let mut line = Line { bytes: [0; 64], used: 0 };
-    line.write_fmt(text).expect("a short line");
-    imports::CONSOLE.write(&line.bytes[..line.used]).expect("console");
+    imports::CONSOLE.print(text).expect("console");
 }
 
 /// Pages that a domain has, and may have.

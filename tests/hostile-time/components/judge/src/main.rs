@@ -10,8 +10,8 @@ use cairn::{Error, environment};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::spawn;
 use cairn_test_hostile_beat::{Spinner, Storm, beats, mode};
-use cairn_test_hostile_contract::Line;
-use core::fmt::{self, Write};
+use cairn_test_hostile_contract::say;
+use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -25,18 +25,6 @@ cairn::component! {
         illegal: Spinner,
     },
     main: main,
-}
-
-fn write(text: &[u8]) {
-    imports::CONSOLE.write(text).expect("console");
-}
-
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        let mut line = Line::new(write);
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
 }
 
 /// The pulse runs at most this long after it is due; in the emulator, where an instruction takes a

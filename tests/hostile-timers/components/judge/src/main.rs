@@ -8,6 +8,7 @@ use cairn::thread::Stack;
 use cairn::time::{now, own_thread, ticks};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{SemaphoreProxy, TimerProxy, spawn};
+use cairn_test_hostile_contract::say;
 use cairn_test_hostile_timers_racing::{Link, Racer, WAKE};
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -24,16 +25,6 @@ cairn::component! {
         links: Link,
     },
     main: main,
-}
-
-macro_rules! say {
-    ($($argument:tt)*) => {{
-        use core::fmt::Write;
-        let write = |text: &[u8]| imports::CONSOLE.write(text).expect("console");
-        let mut line = cairn_test_hostile_contract::Line::new(write);
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
-    }};
 }
 
 const FOR_EVER: u64 = 10_000_000_000_000_000_000;

@@ -6,6 +6,7 @@ use cairn::section::Section;
 use cairn::{Error, environment};
 use cairn_abi::address::{DOMAINS, NUCLEUS, REGION_SHIFT, ROLE_RECORD};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTAL_TIME, PORTALS_MAXIMUM};
+use cairn_random::Random;
 use cairn_test_hostile_contract::{machine, notes};
 
 /// The first calls go through the indexes in order, this often.
@@ -14,57 +15,49 @@ const SWEEP: u64 = 4097;
 /// The indexes of the privileged portals, which were granted to others, and those that nobody has.
 const PRIVILEGED: core::ops::Range<u64> = PORTAL_TIME as u64 + 1..PORTAL_FIRST_IMPORT as u64;
 
-struct Chance(u64);
+struct Chance(Random);
 
 impl Chance {
     fn of_call(number: u64) -> Chance {
-        let mut chance = Chance((number + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        let mut random = Random::of_seed(number);
         for _ in 0..4 {
-            chance.next();
+            random.next();
         }
-        chance
-    }
-
-    /// xorshift64
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
+        Chance(random)
     }
 
     fn index(&mut self, number: u64) -> u64 {
         if number < SWEEPS * SWEEP {
             return number % SWEEP;
         }
-        match self.next() % 8 {
+        match self.0.next() % 8 {
             // What lies before the table: the entries of exceptions and interrupts, the domain's fields.
-            0 => (self.next() % 512).wrapping_neg(),
-            1 => self.next() >> (self.next() % 64),
-            2 => u64::MAX - self.next() % 8,
+            0 => (self.0.next() % 512).wrapping_neg(),
+            1 => self.0.next() >> (self.0.next() % 64),
+            2 => u64::MAX - self.0.next() % 8,
             // Valid portals, but seldom those that end the thread at once.
-            _ => 16 + self.next() % 64,
+            _ => 16 + self.0.next() % 64,
         }
     }
 
     fn word(&mut self) -> u64 {
         let page = PAGES.0.as_ptr() as u64;
         let region = page >> REGION_SHIFT << REGION_SHIFT;
-        let base = match self.next() % 12 {
+        let base = match self.0.next() % 12 {
             0 => 0,
-            1 => self.next() % 9,
-            2 => 1 << (self.next() % 64),
+            1 => self.0.next() % 9,
+            2 => 1 << (self.0.next() % 64),
             3 => page,
-            4 => page + self.next() % 8192,
-            5 => region + self.next() % (1 << REGION_SHIFT),
-            6 => self.next() % (1 << (REGION_SHIFT + 5)),
-            7 => NUCLEUS + self.next() % (1 << 30),
-            8 => DOMAINS + self.next() % (1 << 16),
-            9 => ROLE_RECORD + self.next() % (1 << 34),
-            10 => self.next() % 20000,
-            _ => self.next(),
+            4 => page + self.0.next() % 8192,
+            5 => region + self.0.next() % (1 << REGION_SHIFT),
+            6 => self.0.next() % (1 << (REGION_SHIFT + 5)),
+            7 => NUCLEUS + self.0.next() % (1 << 30),
+            8 => DOMAINS + self.0.next() % (1 << 16),
+            9 => ROLE_RECORD + self.0.next() % (1 << 34),
+            10 => self.0.next() % 20000,
+            _ => self.0.next(),
         };
-        match self.next() % 4 {
+        match self.0.next() % 4 {
             0 => base & !4095,
             1 => base.wrapping_neg(),
             _ => base,

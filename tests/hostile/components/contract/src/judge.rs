@@ -1,10 +1,9 @@
 //! The judge of attacks: compares, says what failed, and sees that all that an attack took comes back.
 
-use crate::Line;
 use crate::measure::{Measure, Tellers};
 use cairn::time::{now, ticks};
 use cairn_interfaces::{ConsoleProxy, ThreadsProxy};
-use core::fmt::{self, Write};
+use core::fmt;
 
 /// Sleeps.
 pub fn pause(threads: ThreadsProxy, microseconds: u64) {
@@ -43,9 +42,7 @@ impl Judge {
     }
 
     fn say(&self, text: fmt::Arguments<'_>) {
-        let mut line = Line::new(|text: &[u8]| self.console.write(text).expect("console"));
-        let _ = writeln!(line, "{text}");
-        line.flush();
+        self.console.print(format_args!("{text}\n")).expect("console");
     }
 
     /// Compares.

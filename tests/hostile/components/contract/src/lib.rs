@@ -173,47 +173,11 @@ pub const INSTRUCTIONS: [&str; 24] = [
     "a float instruction",
 ];
 
-/// A line of text on its way to a console.
-pub struct Line<F: FnMut(&[u8])> {
-    bytes: [u8; 64],
-    used: usize,
-    write: F,
-}
-
-impl<F: FnMut(&[u8])> Line<F> {
-    /// An empty line, which `write` writes.
-    pub fn new(write: F) -> Self {
-        Line { bytes: [0; 64], used: 0, write }
-    }
-
-    /// Writes what is left.
-    pub fn flush(&mut self) {
-        (self.write)(&self.bytes[..self.used]);
-        self.used = 0;
-    }
-}
-
-impl<F: FnMut(&[u8])> core::fmt::Write for Line<F> {
-    fn write_str(&mut self, text: &str) -> core::fmt::Result {
-        for byte in text.bytes() {
-            if self.used == self.bytes.len() {
-                self.flush();
-            }
-            self.bytes[self.used] = byte;
-            self.used += 1;
-        }
-        Ok(())
-    }
-}
-
 /// Writes a line to the console that the component imports as `console`.
 #[macro_export]
 macro_rules! say {
     ($($argument:tt)*) => {{
-        use core::fmt::Write as _;
-        let mut line =
-            $crate::Line::new(|text: &[u8]| imports::CONSOLE.write(text).expect("console"));
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
+        let text = format_args!("{}\n", format_args!($($argument)*));
+        imports::CONSOLE.print(text).expect("console");
     }};
 }

@@ -1,22 +1,15 @@
 //! What is the same for all attacks: the attack, the way back, the look around.
 
-use crate::imports::{ATTACKER, CODE, CONSOLE, CONTROL, NAMES, SUPERVISOR, THREADS, USAGE, VICTIM};
+use crate::imports::{ATTACKER, CODE, CONTROL, NAMES, SUPERVISOR, THREADS, USAGE, VICTIM};
 use cairn::Error;
 use cairn::time::{now, ticks};
 use cairn_test_hostile_contract::measure::{Measure, Tellers};
 use core::fmt;
 
-/// Writes to the console.
-pub fn write(text: &[u8]) {
-    CONSOLE.write(text).expect("the console is a neighbour too");
-}
-
 macro_rules! say {
     ($($argument:tt)*) => {{
-        use core::fmt::Write;
-        let mut line = cairn_test_hostile_contract::Line::new($crate::harness::write);
-        let _ = writeln!(line, $($argument)*);
-        line.flush();
+        let text = format_args!("{}\n", format_args!($($argument)*));
+        $crate::imports::CONSOLE.print(text).expect("the console is a neighbour too");
     }};
 }
 pub(crate) use say;
