@@ -67,7 +67,7 @@ pub struct Header {
     pub no_portal: u64,
     /// 1 in a counting build.
     pub counting: u64,
-    /// Nanoseconds that a callee may keep a thread which was called home.
+    /// Nanoseconds that a callee may keep a thread which was called home, where its export does not say.
     pub cancelled_for: u64,
     /// [`Instance`]s, by number from 1.
     pub instances: Table,
@@ -124,6 +124,10 @@ pub struct Instance {
     pub per_client: u32,
     /// Stack group, or `u32::MAX`.
     pub stack_group: u32,
+    /// The highest priority at which it is cleaned up and started again.
+    pub recovery_priority: u32,
+    /// Not used.
+    pub reserved: u32,
     /// Quota of memory, bytes.
     pub memory: u64,
     /// Memory in use, bytes, page tables not counted.
@@ -195,6 +199,8 @@ pub struct Export {
     pub longest_execution: u64,
     /// Longest time until a call is back in nanoseconds, or zero.
     pub longest_call: u64,
+    /// Nanoseconds that it may keep a thread which was called home, or zero: as the header says.
+    pub cancelled_for: u64,
     /// Which instances may open it: a bit for each number; all ones: anyone.
     pub open: [u64; 4],
 }

@@ -18,7 +18,7 @@ mod parameters;
 mod short_circuit;
 
 pub use code::GenerateError;
-pub use crossing::{Crossing, End};
+pub use crossing::{Crossing, End, Limits};
 pub use event::event;
 pub use frame::frame_size;
 pub use links::{Links, link};

@@ -14,6 +14,8 @@ pub mod specification;
 pub mod stencil;
 
 pub use fences::Fences;
-pub use generate::{Crossing, End, GenerateError, Generated, SemaphoreOperation, ShortCircuit};
+pub use generate::{
+    Crossing, End, GenerateError, Generated, Limits, SemaphoreOperation, ShortCircuit,
+};
 pub use parameter::{Parameter, ParameterError, Parameters};
 pub use specification::{Letter, Specification, SpecificationError, Stack, State};

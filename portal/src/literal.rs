@@ -24,7 +24,8 @@ pub const LITERAL_ENTRY: i64 = -48;
 /// Call: address of the callee's return stub. Return: the longest time until the call is back in ticks, or zero;
 /// if not zero, the frame's lowest word is the time of the call.
 pub const LITERAL_STUB: i64 = -56;
-/// `s`: base of the stack group. `r`: top of the stack.
+/// Call, `s`: base of the stack group; `r`: top of the stack. Return: for how long the callee may keep a thread that was
+/// called home, in ticks, or zero.
 pub const LITERAL_STACK: i64 = -64;
 /// The server's constant. Semaphore portals: index of the semaphore. Return: the longest execution of a
 /// call in ticks, or zero; if not zero, the frame's lowest word is the time of the call.

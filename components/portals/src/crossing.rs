@@ -103,7 +103,7 @@ pub fn describe_crossing(
     crossing.stack = stack;
     crossing.services = layout.header.services;
     crossing.asids = layout.header.asid_bits != 0;
-    (crossing.longest_execution, crossing.longest_call) = layout.limits(target.kind);
+    crossing.limits = layout.limits(target.kind);
     Ok(())
 }
 

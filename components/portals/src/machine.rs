@@ -7,6 +7,7 @@ use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION};
 use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
 use cairn_abi::thread::FIELD_FRAME;
+use cairn_portal::Limits;
 use cairn_portal::invocation::Words;
 use core::sync::atomic::AtomicI64;
 
@@ -60,10 +61,12 @@ impl Layout {
         self.methods.get(first..first + export.method_count as usize).unwrap_or(&[])
     }
 
-    /// The longest execution and the longest call that the export of a block declares, in ticks; zero: none.
-    pub fn limits(&self, kind: Kind) -> (u64, u64) {
-        let (Kind::Export(number) | Kind::Object(number, _)) = kind else { return (0, 0) };
-        let Some(export) = self.exports.get(number as usize) else { return (0, 0) };
+    /// What the export of a block declares.
+    pub fn limits(&self, kind: Kind) -> Limits {
+        let (Kind::Export(number) | Kind::Object(number, _)) = kind else {
+            return Limits::default();
+        };
+        let Some(export) = self.exports.get(number as usize) else { return Limits::default() };
         let ticks = |nanoseconds: u64| match nanoseconds {
             0 => 0,
             _ => {
@@ -71,7 +74,11 @@ impl Layout {
                 scaled.div_ceil(1_000_000_000) as u64
             }
         };
-        (ticks(export.longest_execution), ticks(export.longest_call))
+        Limits {
+            execution: ticks(export.longest_execution),
+            call: ticks(export.longest_call),
+            cancelled: ticks(export.cancelled_for),
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::state::{Set, System, state};
 use cairn::privileged;
 use cairn::time::{now, ticks};
 use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME};
-use cairn_portal::literal::LITERAL_QUEUE;
+use cairn_portal::literal::{LITERAL_QUEUE, LITERAL_RETURN, LITERAL_STACK};
 use cairn_supervisor::stack::{Frame, Kind, Words};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 
@@ -28,6 +28,9 @@ const UNDISTURBED_MICROSECONDS: u64 = 100_000;
 const NEXT_PART: u64 = 8;
 /// Holders of locks and stacks that are followed one from another.
 const CHAIN_MAXIMUM: usize = 8;
+
+/// A thread that nobody called home for this time was not in anybody's way: it is called anew.
+const FORGOTTEN_MICROSECONDS: u64 = 1_000_000;
 
 /// First address of the kernel's half, where diverted threads fault.
 const KERNEL_HALF: u64 = !0 << 38;
@@ -48,6 +51,8 @@ struct Called {
     until: AtomicU64,
     is_told: AtomicBool,
     used: AtomicU64,
+    /// When it was looked at last.
+    looked: AtomicU64,
     /// The watched frame, and the one below it, by their offsets in the thread's block; zero: none.
     watched: AtomicU16,
     below: AtomicU16,
@@ -59,6 +64,7 @@ static CALLED: [Called; THREADS_MAXIMUM] = [const {
         until: AtomicU64::new(0),
         is_told: AtomicBool::new(false),
         used: AtomicU64::new(0),
+        looked: AtomicU64::new(0),
         watched: AtomicU16::new(0),
         below: AtomicU16::new(0),
     }
@@ -92,6 +98,11 @@ pub fn next_home() -> (u64, u8) {
     }
 }
 
+/// Whether a thread waits for a lock or a stack, by what `SchedulerControl::waits_for` answers.
+pub fn waits_for_holders(waits: u64) -> bool {
+    matches!(waits & 0xff, LOCK | STACK)
+}
+
 impl System {
     /// Looks at the next thread that its own component calls home.
     pub fn call_next_home(&self) {
@@ -119,9 +130,27 @@ impl System {
         now() >= state(domain).died.load(Relaxed) + ticks(UNDISTURBED_MICROSECONDS)
     }
 
-    /// How long a callee may keep a thread that was called home, in ticks.
-    fn patience(&self) -> u64 {
-        ticks(self.header.cancelled_for.div_ceil(1000))
+    /// The call whose callee keeps a called thread: the watched one, or if that is a wait in the scheduler, the one
+    /// in which the thread waits.
+    fn keeping(&self, index: u64) -> Option<Frame> {
+        let watched = u64::from(called(index).watched.load(Relaxed));
+        let mut calls = self
+            .frames(index)
+            .skip_while(move |frame| frame.offset() != watched)
+            .filter(|frame| matches!(frame.kind, Kind::Call { .. }));
+        let waits = |frame: &Frame| match frame.kind {
+            Kind::Call { callee } => Some(callee) == self.scheduler(),
+            _ => false,
+        };
+        calls.find(|frame| !waits(frame))
+    }
+
+    /// How long the callee that keeps a called thread may do so, in ticks.
+    fn patience(&self, index: u64) -> u64 {
+        let declared = self.keeping(index).and_then(|call| self.literal_of(call, LITERAL_STACK));
+        declared
+            .filter(|time| *time != 0)
+            .unwrap_or_else(|| ticks(self.header.cancelled_for.div_ceil(1000)))
     }
 
     /// Calls a thread home, with whoever keeps it from coming; blames who keeps it for too long.
@@ -133,21 +162,29 @@ impl System {
         let Ok(name) = imports::CONTROL.thread_name(index) else { return };
         let Ok(waits) = imports::CONTROL.waits_for(name) else { return };
         let called = called(index);
-        if called.name.load(Relaxed) != name || !self.is_watched(index) {
-            return self.call(index, name, self.patience());
+        let looked = called.looked.swap(now(), Relaxed);
+        let is_forgotten = now() - looked > ticks(FORGOTTEN_MICROSECONDS);
+        if called.name.load(Relaxed) != name || is_forgotten || !self.is_watched(index) {
+            return self.call(index, name, 1);
         }
         let is_over = now() >= called.until.load(Relaxed);
         match waits & 0xff {
-            LOCK | STACK if ahead < CHAIN_MAXIMUM => self.call_holders(index, waits, ahead),
+            LOCK | STACK if ahead < CHAIN_MAXIMUM => {
+                if !self.call_holders(index, waits, ahead) && is_over {
+                    // It has the stack itself that it waits for.
+                    self.blame(index);
+                }
+            }
             READY => {
                 let used = imports::CONTROL.thread_time(index).unwrap_or(0);
-                if is_over && used.saturating_sub(called.used.load(Relaxed)) > self.patience() {
+                if is_over && used.saturating_sub(called.used.load(Relaxed)) > self.patience(index)
+                {
                     self.blame(index);
                 }
             }
             _ if !called.is_told.load(Relaxed) => {
                 // It has waited for a lock or a stack until now, and has its time from here on.
-                self.give_time(index, self.patience());
+                self.give_time(index, 1);
                 self.tell_home(index, name);
             }
             _ if is_over => self.blame(index),
@@ -155,13 +192,13 @@ impl System {
         }
     }
 
-    /// Watches the thread's innermost call, and ends its wait.
-    fn call(&self, index: u64, name: u64, time: u64) {
+    /// Watches the thread's innermost call, and ends its wait; the callee has one of `parts` of its time.
+    fn call(&self, index: u64, name: u64, parts: u64) {
         // If it cannot be stopped it has faulted, and is called when that is settled.
         if imports::CONTROL.stop(name).is_ok() {
             called(index).name.store(name, Relaxed);
-            self.give_time(index, time);
             self.watch(index);
+            self.give_time(index, parts);
             self.tell_home(index, name);
             let _ = imports::CONTROL.resume(name);
         }
@@ -174,21 +211,29 @@ impl System {
     }
 
     /// Sets when the callee of a called thread is at fault.
-    fn give_time(&self, index: u64, time: u64) {
+    fn give_time(&self, index: u64, parts: u64) {
         let called = called(index);
-        called.until.store(now() + time, Relaxed);
+        called.until.store(now() + self.patience(index) / parts, Relaxed);
         let used = imports::CONTROL.thread_time(index).unwrap_or(0);
         called.used.store(used, Relaxed);
     }
 
-    /// Calls those who have what a called thread waits for.
-    fn call_holders(&self, index: u64, waits: u64, ahead: usize) {
+    /// Calls the threads home that have the lock or the stack that a thread waits for; whether there are others. A thread
+    /// that waits for neither has got it meanwhile, which counts as if there were.
+    pub fn call_holders_for(&self, index: u64) -> bool {
+        let waits =
+            imports::CONTROL.thread_name(index).and_then(|name| imports::CONTROL.waits_for(name));
+        waits.is_ok_and(|waits| !waits_for_holders(waits) || self.call_holders(index, waits, 0))
+    }
+
+    fn call_holders(&self, index: u64, waits: u64, ahead: usize) -> bool {
         if waits & 0xff == LOCK {
             let holder = waits >> 24 & 0xff;
-            if self.exists(holder) {
+            let is_other = holder != index && self.exists(holder);
+            if is_other {
                 self.call_home_from(holder, ahead + 1);
             }
-            return;
+            return is_other;
         }
         let queue = cairn_abi::domain::stack_queue((waits >> 8 & 0xffff) as usize);
         let mut found = false;
@@ -204,16 +249,22 @@ impl System {
                 self.call_home_from(other, ahead + 1);
             }
         }
-        if !found && now() >= called(index).until.load(Relaxed) {
-            // It has the stack itself that it waits for.
-            self.blame(index);
-        }
+        found
     }
 
     /// The stack queue of a call.
     fn queue_of(&self, frame: Frame) -> Option<u64> {
-        let back = self.load(frame.header.wrapping_add_signed(FRAME_RETURN))?;
-        self.load(back.wrapping_add_signed(LITERAL_QUEUE))
+        self.literal_of(frame, LITERAL_QUEUE)
+    }
+
+    /// A literal of the return portal of a call.
+    fn literal_of(&self, frame: Frame, literal: i64) -> Option<u64> {
+        let mut back = self.load(frame.header.wrapping_add_signed(FRAME_RETURN))?;
+        if frame.dead {
+            // The dead entry names its portal.
+            back = self.load(back.wrapping_add_signed(LITERAL_RETURN))?;
+        }
+        self.load(back.wrapping_add_signed(literal))
     }
 
     /// Watches the innermost call of a stopped thread. A frame that returns into a dead domain needs no
@@ -256,16 +307,10 @@ impl System {
 
     /// The callee that keeps a called thread dies.
     fn blame(&self, index: u64) {
-        let called = called(index);
-        let watched = called.watched.load(Relaxed);
-        let base = self.frames(index).last().map_or(0, |frame| frame.into);
-        let call = self.frames(index).find(|frame| frame.offset() == watched.into());
-        let culprit = match call.map(|frame| (frame.kind, frame.into)) {
-            // Its thread waits in the scheduler since it was called.
-            Some((Kind::Call { callee }, into)) if Some(callee) == self.scheduler() => into,
-            Some((Kind::Call { callee }, _)) => callee,
+        let culprit = match self.keeping(index).map(|call| call.kind) {
+            Some(Kind::Call { callee }) => callee,
             // It has come home in its own domain, and still holds what others wait for.
-            _ => base,
+            _ => self.frames(index).last().map_or(0, |frame| frame.into),
         };
         if self.instance(culprit).is_none_or(|instance| instance.essential != 0) {
             return;
@@ -274,6 +319,6 @@ impl System {
             self.die(culprit, Reason::Kept { thread: index });
         }
         // Whom it called meanwhile is innocent, and whoever is next learns of it now.
-        self.call(index, called.name.load(Relaxed), self.patience() / NEXT_PART);
+        self.call(index, called(index).name.load(Relaxed), NEXT_PART);
     }
 }

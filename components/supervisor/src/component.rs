@@ -156,8 +156,7 @@ impl System {
             if restart {
                 // Who asks for it has mended what was wrong, or wants to see it fault.
                 state.faults.store(0, Relaxed);
-                let most = self.instance(domain).map_or(0, |instance| instance.priority as u8);
-                state.wanted.store(most, Relaxed);
+                state.wanted.store(self.recovery_priority(domain), Relaxed);
             }
             if state.is_alive() {
                 self.die(domain, Reason::Asked { restart });

@@ -79,11 +79,16 @@ impl System {
         let _ = imports::CONTROL.resume(thread);
     }
 
+    /// The highest priority of what is done for a domain that is not alive.
+    pub fn recovery_priority(&self, domain: u64) -> u8 {
+        self.instance(domain).map_or(0, |instance| instance.recovery_priority as u8)
+    }
+
     /// A thread wants the next life of a domain.
     fn want(&self, domain: u64, thread: u64) {
         let priority = imports::CONTROL.thread_state(thread & 0xff).unwrap_or(0) >> 8 & 0xff;
-        let most = self.instance(domain).map_or(0, |instance| instance.priority);
-        state(domain).wanted.fetch_max((priority as u32).min(most) as u8, Relaxed);
+        let most = self.recovery_priority(domain);
+        state(domain).wanted.fetch_max((priority as u8).min(most), Relaxed);
     }
 
     fn began_since(&self, domain: u64, thread: u64) -> bool {
@@ -134,7 +139,7 @@ impl System {
                 self.want(domain, thread);
             }
             Reason::Returned | Reason::Asked { .. } => {
-                state.wanted.store(instance.priority as u8, Relaxed);
+                state.wanted.store(self.recovery_priority(domain), Relaxed);
             }
         }
         state.look.store(0, Relaxed);
@@ -147,9 +152,7 @@ impl System {
     pub fn priority_of(&self, domain: u64) -> u8 {
         let state = state(domain);
         match state.phase() {
-            Phase::Closing | Phase::Leaving | Phase::Reclaiming => {
-                self.instance(domain).map_or(0, |instance| instance.priority as u8)
-            }
+            Phase::Closing | Phase::Leaving | Phase::Reclaiming => self.recovery_priority(domain),
             _ => state.wanted.load(Relaxed),
         }
     }

@@ -1,7 +1,12 @@
 //! The watch for calls that execute for too long: a thread of the highest priority, which looks at a few threads
 //! at a time and only stops who runs away. The worker, which counts as at least as urgent as that thread then, does the
 //! rest.
+//!
+//! A call that is not back in time may wait for a lock or a stack that another thread has. Then its callee is not at
+//! fault: the threads that have it are called home ([`crate::blame`]), and the callee that keeps one of them dies. When the
+//! call has got what it waited for, its time begins anew.
 
+use crate::blame::waits_for_holders;
 use crate::component as imports;
 use crate::death::Reason;
 use crate::state::{Set, System, state};
@@ -10,9 +15,9 @@ use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_interfaces::spawn;
-use cairn_supervisor::stack::Kind;
+use cairn_supervisor::stack::{Kind, Limit};
 use cairn_supervisor::watch::Watch;
-use core::sync::atomic::{AtomicU16, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering::Relaxed};
 
 /// All threads are looked at as often as half the shortest limit, and at most once in this time.
 const ROUND_MICROSECONDS: u64 = 1000;
@@ -23,20 +28,52 @@ const FRAMES_OF_LOOK: usize = 32;
 /// The calls that are watched, too many for the stack.
 static WATCH: Exclusive<Watch> = Exclusive::new(Watch::new());
 static STACK: Stack<4096> = Stack::new();
-/// Threads that were stopped because a call of theirs is at fault: which one, by the place of its frame.
+/// Threads that were stopped because a call of theirs takes too long: which one, by the place of its frame.
 static ACCUSED: Set = Set::EMPTY;
 static CALLS: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREADS_MAXIMUM];
+/// In the same word: the call is late, and has not executed for too long; it waited for a lock or a stack then.
+const LATE: u16 = 1;
+const HELD_UP: u16 = 2;
+
+/// Between two looks at what a late call waits for.
+const HELD_UP_MICROSECONDS: u64 = 10_000;
+
+/// Of each thread, the call that others held up, by its time, and until when it is excused.
+struct Excuse {
+    stamp: AtomicU64,
+    until: AtomicU64,
+    /// It has got what it waited for, and its whole time anew, which it gets once.
+    is_renewed: AtomicBool,
+}
+
+static EXCUSES: [Excuse; THREADS_MAXIMUM] = [const {
+    Excuse {
+        stamp: AtomicU64::new(0),
+        until: AtomicU64::new(0),
+        is_renewed: AtomicBool::new(false),
+    }
+}; THREADS_MAXIMUM];
+
+impl Excuse {
+    fn of(index: u64) -> &'static Excuse {
+        &EXCUSES[index as usize % THREADS_MAXIMUM]
+    }
+
+    fn holds(&self, limit: Limit) -> bool {
+        self.stamp.load(Relaxed) == limit.stamp && now() < self.until.load(Relaxed)
+    }
+
+    fn give(&self, time: u64) -> bool {
+        self.until.store(now() + time, Relaxed);
+        true
+    }
+}
 
 /// Starts the watch if any export has a limit.
 pub fn begin(system: &System, priority: u8) {
-    if system.shortest_limit().is_some()
-        && spawn(imports::THREADS, &STACK, watch, 0, priority).is_err()
-    {
-        use core::fmt::Write;
-        let _ = writeln!(
-            crate::printer::log(),
-            "supervisor: nobody watches how long calls execute: it needs one thread more"
-        );
+    if system.shortest_limit().is_some() {
+        // The host tool sees that the description gives the supervisor this thread.
+        let _ = spawn(imports::THREADS, &STACK, watch, 0, priority);
     }
 }
 
@@ -75,7 +112,7 @@ impl System {
 
     /// Looks at a thread, and stops it if a call of it executes for too long. How many frames it has.
     fn look_at(&self, watch: &mut Watch, index: u64) -> usize {
-        let (mut count, mut accused, mut thread) = (0, None, None);
+        let (mut count, mut accused, mut thread, mut is_excused) = (0, None, None, false);
         for frame in self.frames(index) {
             count += 1;
             let Some(limit) = frame.limit else { continue };
@@ -86,33 +123,62 @@ impl System {
                     .zip(imports::CONTROL.thread_time(index).ok());
             }
             let Some((name, used)) = thread else { break };
-            let is_back_late = |longest| now().saturating_sub(limit.stamp) > longest;
-            let over = limit.longest.is_some() && watch.see(name, frame.header, limit, used)
-                || limit.longest_call.is_some_and(is_back_late);
-            // The innermost one is at fault: the others wait for it.
-            if over && accused.is_none() {
-                accused = Some((name, frame.offset() as u16));
+            let ran_away = limit.longest.is_some() && watch.see(name, frame.header, limit, used);
+            let is_over = |longest| now().saturating_sub(limit.stamp) > longest;
+            let is_late = limit.longest_call.is_some_and(is_over);
+            // The innermost one is at fault, or excused: the others wait for it.
+            is_excused |= Excuse::of(index).holds(limit);
+            if (ran_away || is_late && !is_excused) && accused.is_none() {
+                accused = Some((name, frame.offset() as u16, !ran_away));
             }
         }
-        if let Some((name, offset)) = accused
+        if let Some((name, offset, is_late)) = accused
             && imports::CONTROL.stop(name).is_ok()
         {
-            CALLS[index as usize % THREADS_MAXIMUM].store(offset, Relaxed);
+            let waits = || imports::CONTROL.waits_for(name).is_ok_and(waits_for_holders);
+            let found = match is_late {
+                true if waits() => LATE | HELD_UP,
+                true => LATE,
+                false => 0,
+            };
+            // Frames lie at multiples of eight.
+            CALLS[index as usize % THREADS_MAXIMUM].store(offset | found, Relaxed);
             ACCUSED.insert(index);
             let _ = imports::CONTROL.alarm();
         }
         count
     }
 
+    /// Whether a late call, as it was found, is others' fault: of the threads that have what it waits for, which are
+    /// called home then.
+    fn is_excused(&self, index: u64, limit: Limit, found: u16) -> bool {
+        let excuse = Excuse::of(index);
+        let is_known = excuse.stamp.swap(limit.stamp, Relaxed) == limit.stamp;
+        if found & HELD_UP != 0 && self.call_holders_for(index) {
+            if !is_known {
+                excuse.is_renewed.store(false, Relaxed);
+            }
+            return excuse.give(ticks(HELD_UP_MICROSECONDS));
+        }
+        match limit.longest_call {
+            Some(longest) if found & LATE != 0 && is_known => {
+                !excuse.is_renewed.swap(true, Relaxed) && excuse.give(longest)
+            }
+            _ => false,
+        }
+    }
+
     /// The callees of the calls that were found to take too long die.
     pub fn judge(&self) {
         for index in ACCUSED.iter() {
             ACCUSED.remove(index);
-            let offset = CALLS[index as usize % THREADS_MAXIMUM].load(Relaxed).into();
+            let word = CALLS[index as usize % THREADS_MAXIMUM].load(Relaxed);
+            let (offset, found) = (u64::from(word & !(LATE | HELD_UP)), word & (LATE | HELD_UP));
             let call = self.frames(index).find(|frame| frame.offset() == offset);
             let limit = call.and_then(|call| call.limit);
             if let (Some(Kind::Call { callee }), Some(limit)) = (call.map(|call| call.kind), limit)
                 && state(callee).is_alive()
+                && !self.is_excused(index, limit, found)
             {
                 if self.instance(callee).is_some_and(|instance| instance.essential != 0) {
                     // The system cannot go on without it; the nucleus says so at its next instruction.

@@ -156,7 +156,7 @@ pub struct InstanceState {
     pub started: AtomicU64,
     /// When it died.
     pub died: AtomicU64,
-    /// The best priority of those who want its next life, as far as that of the instance.
+    /// The best priority of the threads that want its next life, at most its recovery priority.
     pub wanted: AtomicU8,
     /// When to look next whether invocation stacks still name it, and how long it was waited last.
     pub look: AtomicU64,

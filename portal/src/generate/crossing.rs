@@ -11,6 +11,17 @@ pub struct End {
     pub table: u64,
 }
 
+/// How long an export may keep a thread, in ticks; zero: it does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest execution of a call.
+    pub execution: u64,
+    /// The longest time until a call is back.
+    pub call: u64,
+    /// The longest time after the thread was called home.
+    pub cancelled: u64,
+}
+
 /// Everything that a portal's code depends on beside its specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Crossing {
@@ -43,10 +54,8 @@ pub struct Crossing {
     pub services: u64,
     /// Counting build: address of the call counter, else zero.
     pub counter: u64,
-    /// The longest execution that the export declares, in ticks; zero: none.
-    pub longest_execution: u64,
-    /// The longest time until a call is back, in ticks; zero: any.
-    pub longest_call: u64,
+    /// What the export declares.
+    pub limits: Limits,
     /// Whether the machine's ASIDs tell domains apart; if not, entering a domain fences.
     pub asids: bool,
 }
@@ -54,6 +63,6 @@ pub struct Crossing {
 impl Crossing {
     /// Whether the time of a call is stored in its frame.
     pub fn stamps(&self) -> bool {
-        self.longest_execution != 0 || self.longest_call != 0
+        self.limits.execution != 0 || self.limits.call != 0
     }
 }

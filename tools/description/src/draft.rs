@@ -26,7 +26,7 @@ const MEMORY_MAXIMUM: u64 = REGION_SIZE;
 const STACKS_MAXIMUM: u64 = (DEVICES_OFFSET - IMAGE_OFFSET) / ACTIVATION_STRIDE - 1;
 /// Longest declared execution time: beyond that a callee might as well declare none.
 const EXECUTION_MAXIMUM: u64 = 1_000_000_000_000;
-/// Default of `[system] cancelled_for`, and what it may be, in nanoseconds.
+/// Default of `[system] cancelled_for`, and what that and an export's may be, in nanoseconds.
 const CANCELLED_DEFAULT: u64 = 100_000_000;
 const CANCELLED: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 
@@ -49,6 +49,8 @@ pub(crate) struct InstanceDraft {
     pub component: Located<String>,
     /// `None`: the default, which depends on the role.
     pub priority: Option<Located<u8>>,
+    /// `None`: its priority.
+    pub recovery_priority: Option<Located<u8>>,
     pub memory: Located<u64>,
     pub heap: Located<u64>,
     pub stack: Located<u64>,
@@ -91,6 +93,7 @@ pub(crate) struct ExportDraft {
     pub trust: Vec<Located<String>>,
     pub longest_execution: Option<Located<u64>>,
     pub longest_call: Option<Located<u64>>,
+    pub cancelled_for: Option<Located<u64>>,
 }
 
 /// The system that a description extends, if it says so.

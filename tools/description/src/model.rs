@@ -14,7 +14,7 @@ pub struct System {
     pub counting: bool,
     /// Most threads.
     pub threads: Located<u32>,
-    /// How long a callee may keep a thread that was called home, in nanoseconds.
+    /// How long a callee may keep a thread that was called home, in nanoseconds, where its export does not say.
     pub cancelled_for: u64,
     /// Which instances hold the roles that the nucleus and the tools know.
     pub roles: Roles,
@@ -125,6 +125,8 @@ pub struct Instance {
     pub role: Option<Role>,
     /// Priority of its first thread; 255 is the highest.
     pub priority: Located<u8>,
+    /// The highest priority at which the supervisor cleans up after it and starts it again.
+    pub recovery_priority: Located<u8>,
     /// Quota of memory, in bytes.
     pub memory: Located<u64>,
     /// Bytes of its heap.
@@ -276,6 +278,8 @@ pub struct Export {
     pub longest_execution: Option<Located<u64>>,
     /// The longest time until a call is back, in nanoseconds.
     pub longest_call: Option<Located<u64>>,
+    /// How long it may keep a thread that was called home, in nanoseconds.
+    pub cancelled_for: Option<Located<u64>>,
     /// Whether the description has a table for it.
     pub declared: bool,
 }

@@ -257,6 +257,7 @@ fn resolve_instance(
             declared: false,
         },
     };
+    let priority = draft.priority.unwrap_or(Located::new(default_priority, place.clone()));
     Instance {
         number: index as u32 + 1,
         folder: if draft.component.contains('/') {
@@ -266,7 +267,8 @@ fn resolve_instance(
         },
         component: draft.component,
         role,
-        priority: draft.priority.unwrap_or(Located::new(default_priority, place.clone())),
+        recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),
+        priority,
         memory: draft.memory,
         heap: draft.heap,
         stack: draft.stack,
@@ -360,6 +362,7 @@ fn resolve_export(draft: ExportDraft, names: &[Located<String>], report: &mut Re
         trust,
         longest_execution: draft.longest_execution,
         longest_call: draft.longest_call,
+        cancelled_for: draft.cancelled_for,
         declared: true,
     }
 }
@@ -399,6 +402,7 @@ fn connect(client: usize, draft: ImportDraft, instances: &mut [Instance], report
             trust: Vec::new(),
             longest_execution: None,
             longest_call: None,
+            cancelled_for: None,
             declared: false,
         });
         exports.len() - 1

@@ -104,6 +104,7 @@ fn layout() -> Layout {
             method_count: of_it.len() as u32,
             longest_execution: 0,
             longest_call: 0,
+            cancelled_for: 0,
             open: [u64::MAX; 4],
         });
         for (number, (method, text)) in of_it.iter().enumerate() {

@@ -9,7 +9,9 @@ pub(super) fn check(system: &System, report: &mut Report) {
         check_calls(system, instance, report);
         check_priority(system, instance, report);
         check_supervisor(system, instance, report);
+        check_recovery(system, instance, report);
     }
+    check_watch(system, report);
 }
 
 fn check_restart(instance: &Instance, report: &mut Report) {
@@ -100,6 +102,62 @@ fn check_supervisor(system: &System, instance: &Instance, report: &mut Report) {
             format!("lower this priority, or raise that of `{}`", supervisor.name),
         )
         .note(&supervisor.priority.place, "the supervisor's priority"),
+    );
+}
+
+/// What cleans up after an instance is the supervisor's own thread.
+fn check_recovery(system: &System, instance: &Instance, report: &mut Report) {
+    let recovery = &instance.recovery_priority;
+    // The default is the instance's priority, of which the other checks speak.
+    if recovery.place.range() == instance.priority.place.range() {
+        return;
+    }
+    let Some(supervisor) = system.roles.supervisor.map(|index| &system.instances[index]) else {
+        report.push(Error::new(
+            &recovery.place,
+            format!("nobody recovers `{}`", instance.name),
+            "expected a system with a supervisor",
+            "remove the key, or give the role away: supervisor = \"supervisor\" in `[system]`",
+        ));
+        return;
+    };
+    let idle = system.roles.idle.map_or(0, |idle| *system.instances[idle].priority);
+    if **recovery <= idle || **recovery > *supervisor.priority {
+        report.push(
+            Error::new(
+                &recovery.place,
+                format!("`{}` cannot be recovered at this priority", instance.name),
+                format!("expected {} to {}", idle + 1, supervisor.priority),
+                "remove the key: without it the instance's own priority is the highest",
+            )
+            .note(&supervisor.priority.place, "the supervisor's priority"),
+        );
+    }
+}
+
+/// Threads of the supervisor: the worker, the printer, and the watch if there are limits to watch.
+const SUPERVISOR_THREADS: u32 = 3;
+
+fn check_watch(system: &System, report: &mut Report) {
+    let Some(supervisor) = system.roles.supervisor.map(|index| &system.instances[index]) else {
+        return;
+    };
+    let exports = system.instances.iter().flat_map(|instance| &instance.exports);
+    let mut limits = exports
+        .filter_map(|export| export.longest_execution.as_ref().or(export.longest_call.as_ref()));
+    let Some(limit) = limits.next().filter(|_| *supervisor.threads < SUPERVISOR_THREADS) else {
+        return;
+    };
+    report.push(
+        Error::new(
+            &supervisor.threads.place,
+            format!("`{}` cannot watch calls and print reports", supervisor.name),
+            format!(
+                "expected at least {SUPERVISOR_THREADS} threads, since an export declares a limit"
+            ),
+            format!("write threads = {SUPERVISOR_THREADS} for `{}`", supervisor.name),
+        )
+        .note(&limit.place, "a limit that somebody has to watch"),
     );
 }
 

@@ -1,6 +1,6 @@
 //! Imports and exports of an instance, as written.
 
-use super::{EXECUTION_MAXIMUM, ExportDraft, ImportDraft};
+use super::{CANCELLED, EXECUTION_MAXIMUM, ExportDraft, ImportDraft};
 use crate::model::{StackMode, StateMode};
 use crate::names::NameKind;
 use crate::place::Located;
@@ -84,6 +84,10 @@ pub(super) fn read_export(value: &Value<'_>, report: &mut Report) -> Option<Expo
         Some(value) => value.duration(1_000..=EXECUTION_MAXIMUM, report).map(Some),
         None => Some(None),
     };
+    let cancelled_for = match table.take("cancelled_for") {
+        Some(value) => value.duration(CANCELLED, report).map(Some),
+        None => Some(None),
+    };
     table.finish(report);
     Some(ExportDraft {
         name: name?,
@@ -91,5 +95,6 @@ pub(super) fn read_export(value: &Value<'_>, report: &mut Report) -> Option<Expo
         trust: trust?,
         longest_execution: longest_execution?,
         longest_call: longest_call?,
+        cancelled_for: cancelled_for?,
     })
 }

@@ -33,12 +33,8 @@ pub(super) fn read_instance(
         Some(value) => read_placement(&value, report),
         None => Some(()),
     };
-    let priority = match table.take("priority") {
-        Some(value) => {
-            value.integer(0..=255, report).map(|priority| Some(priority.map(|n| n as u8)))
-        }
-        None => Some(None),
-    };
+    let priority = priority_of(&mut table, "priority", report);
+    let recovery_priority = priority_of(&mut table, "recovery_priority", report);
     let memory = table
         .require("memory", "memory = \"256K\"", report)
         .and_then(|value| value.size(PAGE_SIZE..=MEMORY_MAXIMUM, PAGE_SIZE, report));
@@ -107,6 +103,7 @@ pub(super) fn read_instance(
         name: name?,
         component: component?,
         priority: priority?,
+        recovery_priority: recovery_priority?,
         memory: memory?,
         heap: heap?,
         stack: stack?,
@@ -125,6 +122,19 @@ pub(super) fn read_instance(
         exports: exports?,
     };
     Some((draft, copies?))
+}
+
+fn priority_of(
+    table: &mut Table<'_>,
+    key: &'static str,
+    report: &mut Report,
+) -> Option<Option<Located<u8>>> {
+    match table.take(key) {
+        Some(value) => {
+            value.integer(0..=255, report).map(|priority| Some(priority.map(|n| n as u8)))
+        }
+        None => Some(None),
+    }
 }
 
 fn size(

@@ -114,6 +114,8 @@ fn instances_are_numbered_in_the_order_of_the_file() {
     }
     let idle = &system.instances[system.roles.idle.expect("held")];
     assert_eq!(*idle.priority, 0);
+    let recovery: Vec<u8> = system.instances.iter().map(|one| *one.recovery_priority).collect();
+    assert_eq!(recovery, [100, 40, 255, 100, 100, 100, 0], "the priority, if nothing else is said");
     // `idle` says `essential = false`, the others hold a role and are essential.
     let essential: Vec<bool> = system.instances.iter().map(|one| *one.essential).collect();
     assert_eq!(essential, [true, true, true, true, true, true, false]);
@@ -132,6 +134,8 @@ fn exports_know_who_may_open_them_and_for_how_long() {
     assert_eq!(longest, Some(250_000));
     let longest = echo.exports[0].longest_call.as_ref().map(|longest| **longest);
     assert_eq!(longest, Some(3_000_000));
+    let cancelled = echo.exports[0].cancelled_for.as_ref().map(|time| **time);
+    assert_eq!(cancelled, Some(20_000_000));
     assert_eq!(system.cancelled_for, 100_000_000, "the default");
     // A stack for each instance that may open it.
     assert_eq!(echo.stacks.count, 2);

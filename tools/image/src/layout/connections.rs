@@ -6,7 +6,7 @@ use cairn_abi::domain::*;
 use cairn_abi::semaphore;
 use cairn_description::model::{Connection, StackMode, StateMode};
 use cairn_loader::{Interface, Method};
-use cairn_portal::{Crossing, SemaphoreOperation, Specification, Stack, generate};
+use cairn_portal::{Crossing, Limits, SemaphoreOperation, Specification, Stack, generate};
 
 impl Layout<'_> {
     /// The portals of an instance's imports, at the indexes that the component was built with.
@@ -15,15 +15,14 @@ impl Layout<'_> {
         for import in &connected.imports[client] {
             let connection = &self.system.instances[client].imports[import.connection];
             let export = &self.components[import.target].descriptor.exports[import.export];
-            let (longest_execution, longest_call) = self.limits(import.target, import.export);
+            let limits = self.limits(import.target, import.export);
             for (method_index, method) in export.interface.methods.iter().enumerate() {
                 let text = self.specification(client, connection, method);
                 let specification = parse(&text, method)?;
                 let index = import.first_portal + method_index;
                 let mut crossing =
                     self.crossing(client, import.target, method.entry, &specification, index)?;
-                crossing.longest_execution = longest_execution;
-                crossing.longest_call = longest_call;
+                crossing.limits = limits;
                 let made = self.code.add(&mut self.memory, |words, address| {
                     generate::pair(&specification, &crossing, words, address)
                 })?;
@@ -59,16 +58,20 @@ impl Layout<'_> {
         format!("{stack}{state}{}", method.letters)
     }
 
-    /// The longest execution and the longest call that an export of a component declares, in ticks; zero: none.
-    fn limits(&self, server: usize, export: usize) -> (u64, u64) {
+    /// What an export of a component declares.
+    fn limits(&self, server: usize, export: usize) -> Limits {
         let described = self.connected.exports[server].iter().position(|at| *at == export);
-        let Some(at) = described else { return (0, 0) };
+        let Some(at) = described else { return Limits::default() };
         let export = &self.system.instances[server].exports[at];
         let ticks = |limit: &Option<cairn_description::Located<u64>>| {
             let nanoseconds = limit.as_ref().map_or(0, |longest| u128::from(**longest));
             (nanoseconds * u128::from(self.system.board.time_base)).div_ceil(1_000_000_000) as u64
         };
-        (ticks(&export.longest_execution), ticks(&export.longest_call))
+        Limits {
+            execution: ticks(&export.longest_execution),
+            call: ticks(&export.longest_call),
+            cancelled: ticks(&export.cancelled_for),
+        }
     }
 
     /// A driver's portals for each of its devices that interrupts: the semaphore's, then the
@@ -188,8 +191,7 @@ impl Layout<'_> {
             source_entry: source.entries,
             services: self.nucleus.symbol(self.fences().service_table())?,
             counter,
-            longest_execution: 0,
-            longest_call: 0,
+            limits: Limits::default(),
             asids: self.asids(),
         })
     }

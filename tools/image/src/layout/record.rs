@@ -238,6 +238,8 @@ fn instances(layout: &Layout) -> Vec<Instance> {
             locks: *instance.locks,
             per_client: instance.stacks.per_client,
             stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
+            recovery_priority: (*instance.recovery_priority).into(),
+            reserved: 0,
             memory: *instance.memory,
             memory_used: placed.memory_used,
             satp: placed.satp,
@@ -287,6 +289,9 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
                 longest_call: described
                     .and_then(|described| described.longest_call.as_ref())
                     .map_or(0, |longest| **longest),
+                cancelled_for: described
+                    .and_then(|described| described.cancelled_for.as_ref())
+                    .map_or(0, |time| **time),
                 open,
             });
             for method in &export.interface.methods {
