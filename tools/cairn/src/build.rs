@@ -54,6 +54,21 @@ pub struct Parts {
     components: BTreeMap<String, (PathBuf, Component)>,
 }
 
+/// Builds the component in a folder, relative to the root.
+pub fn component(folder: &str) -> Result<Component> {
+    if c_component::is_one(folder) {
+        return Ok(c_component::build(folder)?.1);
+    }
+    sources::check(folder)?;
+    let package = package(folder)?;
+    let executables = cargo::build_for_target(Kind::Component, &[&package])?;
+    from_file(folder, &executables[&package])
+}
+
+fn from_file(folder: &str, file: &Path) -> Result<Component> {
+    Component::read(read(file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))
+}
+
 impl Parts {
     /// Reads and checks the description of `system` (a name in `systems/`, or a file below the
     /// root), for its board or for another, builds its components and connects them.
@@ -75,8 +90,7 @@ impl Parts {
         let executables = cargo::build_for_target(Kind::Component, &names)?;
         for (folder, package) in packages {
             let file = executables[&package].clone();
-            let component = Component::read(read(&file)?)
-                .map_err(|error| anyhow!("component `{folder}`: {error}"))?;
+            let component = from_file(&folder, &file)?;
             components.insert(folder, (file, component));
         }
         let descriptor = |folder: &str| Some(&components.get(folder)?.1.descriptor);

@@ -140,6 +140,13 @@ enum New {
         /// Its name: small letters, digits, `-`
         name: String,
     },
+    /// A component that calls what one of the system demo serves, with its test
+    Client {
+        /// Its name: small letters, digits, `-`
+        name: String,
+        /// What it calls: an instance of the system demo, or INSTANCE.EXPORT
+        server: String,
+    },
 }
 
 #[derive(clap::Args)]
@@ -233,6 +240,10 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::New { what: New::Component { name } } => {
             print!("{}", new::component(&paths::root(), &name)?);
+            Ok(0)
+        }
+        Command::New { what: New::Client { name, server } } => {
+            print!("{}", new::client(&paths::root(), &name, &server)?);
             Ok(0)
         }
     }

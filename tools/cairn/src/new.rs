@@ -1,10 +1,12 @@
-//! `./cairn new component NAME`: a component that builds, runs and is tested.
+//! `./cairn new component NAME`, `./cairn new client NAME SERVER`: a component that builds, runs and is tested.
 
+mod client;
 mod names;
 
 use anyhow::{Context, Result, bail};
+pub use client::client;
 use names::Names;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// The system that a new component becomes a part of.
@@ -35,48 +37,53 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
         ),
         (format!("tests/{name}/test.toml"), include_str!("../templates/component/test.toml.in")),
     ];
-    for path in [
-        format!("components/{name}"),
-        format!("interfaces/src/{module}.rs"),
-        format!("tests/{name}"),
-    ] {
-        if root.join(&path).exists() {
-            bail!(
-                "{path} exists already; choose another name, perhaps `{}`, or remove it",
-                names.other()
-            );
-        }
-    }
+    names.refuse_folders(root, &["components", "tests"])?;
+    let interface_file = format!("interfaces/src/{module}.rs");
+    names.refuse_path(root, &interface_file)?;
     names.refuse_taken(root)?;
-    // Everything is made before anything is written, so that an error leaves nothing behind.
-    let mut written: Vec<(PathBuf, String)> =
-        files.into_iter().map(|(path, template)| (root.join(path), names.fill(template))).collect();
-    written.push((root.join(SYSTEM), with_instance(&read(root, SYSTEM)?, &names)?));
-    written.push((root.join(INTERFACES), with_module(&read(root, INTERFACES)?, module)));
-    written.push((
-        root.join(ALL_INTERFACES),
+    let mut files: Vec<(String, String)> =
+        files.into_iter().map(|(path, template)| (path, names.fill(template))).collect();
+    files.push((SYSTEM.to_owned(), with_instance(&read(root, SYSTEM)?, &names)?));
+    files.push((INTERFACES.to_owned(), with_module(&read(root, INTERFACES)?, module)));
+    files.push((
+        ALL_INTERFACES.to_owned(),
         with_interface(&read(root, ALL_INTERFACES)?, interface)?,
     ));
-    for (path, text) in written {
-        let folder = path.parent().expect("a file is in a folder");
-        std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    }
-    let rows = [
+    let rows = vec![
         ("made", format!("components/{name}/"), "the component".to_owned()),
-        ("made", format!("interfaces/src/{module}.rs"), format!("its interface, {interface}")),
+        ("made", interface_file, format!("its interface, {interface}")),
         ("made", format!("tests/{name}/test.toml"), "its test".to_owned()),
         ("added", format!("[instance.{name}]"), format!("to {SYSTEM}")),
         ("next", "./cairn run".to_owned(), format!("in the shell: call {name} double 21")),
         ("", format!("./cairn test {name}"), "runs its test".to_owned()),
     ];
-    let width = rows.iter().map(|(_, what, _)| what.len()).max().unwrap_or(0);
+    write_all(root, Made { files, rows })
+}
+
+/// What is new.
+struct Made {
+    /// Paths from the root, with what is in them. All are made before any is written, so that an error leaves nothing
+    /// behind.
+    files: Vec<(String, String)>,
+    /// What to tell the user: a verb, what, a remark.
+    rows: Vec<(&'static str, String, String)>,
+}
+
+/// Writes what is new; returns what to tell the user.
+fn write_all(root: &Path, made: Made) -> Result<String> {
+    for (path, text) in made.files {
+        let path = root.join(path);
+        let folder = path.parent().expect("a file is in a folder");
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    let width = made.rows.iter().map(|(_, what, _)| what.len()).max().unwrap_or(0);
     let line = |(verb, what, text): &(&str, String, String)| {
         let gap = if *verb == "next" { "\n" } else { "" };
         format!("{gap}{verb:<7}{what:<width$}    {text}\n")
     };
-    Ok(rows.iter().map(line).collect())
+    Ok(made.rows.iter().map(line).collect())
 }
 
 fn read(root: &Path, path: &str) -> Result<String> {
@@ -87,16 +94,6 @@ fn read(root: &Path, path: &str) -> Result<String> {
 /// The description with an instance of the component, everything else as it was.
 fn with_instance(text: &str, names: &Names) -> Result<String> {
     let mut document: DocumentMut = text.parse().with_context(|| SYSTEM.to_owned())?;
-    let instances = document
-        .get_mut("instance")
-        .and_then(Item::as_table_mut)
-        .with_context(|| format!("{SYSTEM} has no tables [instance.NAME]"))?;
-    if instances.contains_key(names.name) {
-        bail!(
-            "{SYSTEM} has an instance `{}` already; choose another name, or remove it",
-            names.name
-        );
-    }
     let mut export = Table::new();
     export["open"] = value(Array::from_iter(["shell"]));
     let mut exports = Table::new();
@@ -108,9 +105,22 @@ fn with_instance(text: &str, names: &Names) -> Result<String> {
     instance["threads"] = value(0);
     instance["restart"] = value("on-fault");
     instance.insert("exports", Item::Table(exports));
-    instance.decor_mut().set_prefix("\n");
-    instances.insert(names.name, Item::Table(instance));
+    add_instance(&mut document, names.name, instance)?;
     Ok(document.to_string())
+}
+
+/// Adds an instance at the end of a description that does not have it.
+fn add_instance(document: &mut DocumentMut, name: &str, mut instance: Table) -> Result<()> {
+    let instances = document
+        .get_mut("instance")
+        .and_then(Item::as_table_mut)
+        .with_context(|| format!("{SYSTEM} has no tables [instance.NAME]"))?;
+    if instances.contains_key(name) {
+        bail!("{SYSTEM} has an instance `{name}` already; choose another name, or remove it");
+    }
+    instance.decor_mut().set_prefix("\n");
+    instances.insert(name, Item::Table(instance));
+    Ok(())
 }
 
 /// The list of interfaces with one more, in alphabetical order.

@@ -121,17 +121,22 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
 
 /// What the wrong filter may have meant, and what there is.
 fn did_you_mean(filter: &str, systems: &[String]) -> String {
-    let near = systems
-        .iter()
-        .map(|name| (strsim::osa_distance(filter, name), name))
-        .filter(|(distance, _)| *distance <= 1 + filter.len() / 4)
-        .min();
-    let near = near.map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"));
     format!(
-        "{near}\nwhole systems, from tests/: {}\nbeside them: host (tests of the crates, which also have names), \
+        "{}\nwhole systems, from tests/: {}\nbeside them: host (tests of the crates, which also have names), \
          bench, systems",
+        nearest(filter, systems),
         systems.join(", ")
     )
+}
+
+/// What a word may have meant, to be put behind a message.
+pub(crate) fn nearest(word: &str, known: &[String]) -> String {
+    let near = known
+        .iter()
+        .map(|name| (strsim::osa_distance(word, name), name))
+        .filter(|(distance, _)| *distance <= 1 + word.len() / 4)
+        .min();
+    near.map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"))
 }
 
 /// Runs jobs, two at a time, and prints a line for each.

@@ -54,3 +54,13 @@ fn a_test_that_is_not_there() {
     );
     complains(&["test", "dmeo"], &["did you mean `demo`?"]);
 }
+
+#[test]
+fn a_client_of_what_is_not_there() {
+    complains(
+        &["new", "client", "visitor", "greter"],
+        &["systems/demo.toml has no instance `greter`; did you mean `greeter`?", "INSTANCE.EXPORT"],
+    );
+    complains(&["new", "client", "shell", "greeter"], &["components/shell exists already"]);
+    complains(&["new", "client", "abi", "greeter"], &["its package would be `cairn-abi`"]);
+}

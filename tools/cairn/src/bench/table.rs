@@ -6,11 +6,13 @@ use super::floor::Floors;
 use super::results::{Measured, Unit};
 use std::fmt::Write;
 
+type Cell<'a> = Box<dyn Fn(&Benchmark, &Measured) -> String + 'a>;
+
 /// A column: its head, its width, and what stands in it.
 struct Column<'a> {
     head: &'a str,
     width: usize,
-    value: Box<dyn Fn(&Benchmark, &Measured) -> String + 'a>,
+    value: Cell<'a>,
 }
 
 /// Results, budgets and the figures of other systems side by side.

@@ -117,15 +117,40 @@ impl<'a> Names<'a> {
         }
     }
 
+    /// Refuses names that one of these folders of `root` has something of.
+    pub(super) fn refuse_folders(&self, root: &Path, folders: &[&str]) -> Result<()> {
+        folders
+            .iter()
+            .try_for_each(|folder| self.refuse_path(root, &format!("{folder}/{}", self.name)))
+    }
+
+    /// Refuses a name by which a path would be that exists.
+    pub(super) fn refuse_path(&self, root: &Path, path: &str) -> Result<()> {
+        if root.join(path).exists() {
+            bail!(
+                "{path} exists already; choose another name, perhaps `{}`, or remove it",
+                self.other()
+            );
+        }
+        Ok(())
+    }
+
+    /// Refuses a name whose package something of the workspace at `root` has.
+    pub(super) fn refuse_package(&self, root: &Path) -> Result<()> {
+        let package = format!("cairn-{}", self.name);
+        match packages(root)?.iter().find(|(known, _)| same_crate(known, &package)) {
+            Some((_, folder)) => {
+                self.refuse(format!("its package would be `{package}`, which {folder} has already"))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Refuses names that something of the workspace at `root` has.
     pub(super) fn refuse_taken(&self, root: &Path) -> Result<()> {
-        let Names { name, module, interface } = self;
-        let package = format!("cairn-{name}");
-        let taken = if let Some((_, folder)) =
-            packages(root)?.iter().find(|(known, _)| same_crate(known, &package))
-        {
-            format!("its package would be `{package}`, which {folder} has already")
-        } else if CRATES.contains(&module.as_str()) {
+        self.refuse_package(root)?;
+        let Names { module, interface, .. } = self;
+        let taken = if CRATES.contains(&module.as_str()) {
             format!("its interface's module would be `{module}`, which is a crate's name")
         } else if IN_SCOPE.contains(&interface.as_str()) {
             format!(
@@ -139,8 +164,13 @@ impl<'a> Names<'a> {
         } else {
             return Ok(());
         };
+        self.refuse(taken)
+    }
+
+    fn refuse(&self, why: String) -> Result<()> {
         bail!(
-            "`{name}` cannot be a component's name: {taken}; choose another, perhaps `{}`",
+            "`{}` cannot be a component's name: {why}; choose another, perhaps `{}`",
+            self.name,
             self.other()
         );
     }
