@@ -13,16 +13,23 @@ use std::process::Command;
 #[allow(dead_code)]
 mod literal;
 
-const SOURCE: &str = "stencils/riscv64.S";
+const FOLDER: &str = "stencils/riscv64";
+/// In this order, as one.
+const SOURCES: [&str; 6] =
+    ["macros.S", "call.S", "return.S", "event.S", "semaphore.S", "short_circuit.S"];
 
 fn main() {
-    println!("cargo:rerun-if-changed={SOURCE}");
+    println!("cargo:rerun-if-changed={FOLDER}");
     println!("cargo:rerun-if-changed=src/literal.rs");
     let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let assembly = Path::new(&out).join("stencils.S");
     let object_file = Path::new(&out).join("stencils.o");
-    let source = std::fs::read_to_string(SOURCE).expect("the stencils are beside build.rs");
-    std::fs::write(&assembly, constants() + &source).expect("OUT_DIR is writable");
+    let mut source = constants();
+    for name in SOURCES {
+        let file = Path::new(FOLDER).join(name);
+        source += &std::fs::read_to_string(file).expect("the stencils are beside build.rs");
+    }
+    std::fs::write(&assembly, source).expect("OUT_DIR is writable");
 
     let assembler = std::env::var("CAIRN_AS").unwrap_or("riscv64-unknown-elf-as".into());
     println!("cargo:rerun-if-env-changed=CAIRN_AS");
@@ -32,7 +39,7 @@ fn main() {
         .status();
     match status {
         Ok(status) if status.success() => {}
-        Ok(_) => panic!("{assembler} refused {SOURCE}; its messages are above"),
+        Ok(_) => panic!("{assembler} refused {FOLDER}; its messages are above"),
         Err(error) => panic!(
             "cannot run {assembler}: {error}; install binutils-riscv64-unknown-elf or name \
              another assembler in CAIRN_AS"
@@ -45,7 +52,7 @@ fn main() {
 
 /// The assembler's view of the layouts in `abi` and `literal`.
 fn constants() -> String {
-    use cairn_abi::{Error, address, domain, thread};
+    use cairn_abi::{Error, address, domain, semaphore, thread};
     let mut text = String::new();
     let mut equate = |name: &str, value: i64| writeln!(text, ".equ {name}, {value}").unwrap();
     equate("FRAME_RETURN", thread::FRAME_RETURN);
@@ -58,6 +65,7 @@ fn constants() -> String {
     equate("QUEUE_FIRST", domain::QUEUE_FIRST);
     equate("ACTIVATION_NEXT", domain::ACTIVATION_NEXT);
     equate("ACTIVATION_STACK", domain::ACTIVATION_STACK);
+    equate("SEMAPHORE_LEVEL", semaphore::SEMAPHORE_LEVEL);
     equate("ERROR_INVOCATION_OVERFLOW", Error::InvocationOverflow.status());
     equate("ERROR_BAD_STACK", Error::BadStack.status());
     equate("ERROR_NO_PORTAL", Error::NoPortal.status());
@@ -74,6 +82,7 @@ fn constants() -> String {
     equate("LITERAL_CONSTANT", literal::LITERAL_CONSTANT);
     equate("LITERAL_SERVICES", literal::LITERAL_SERVICES);
     equate("LITERAL_SOURCE", literal::LITERAL_SOURCE);
+    equate("LITERAL_SOURCE_SIZE", literal::LITERAL_SOURCE_SIZE);
     equate("LITERAL_QUEUE", literal::LITERAL_QUEUE);
     equate("LITERAL_FRAME", literal::LITERAL_FRAME);
     equate("SERVICE_STACK_WAIT", literal::SERVICE_STACK_WAIT);
@@ -117,7 +126,7 @@ fn stencils(bytes: &[u8]) -> String {
             object::elf::R_RISCV_LO12_S => "Store",
             object::elf::R_RISCV_BRANCH => "Branch",
             object::elf::R_RISCV_JAL => "Jump",
-            other => panic!("{SOURCE}: relocation type {other} for {name} has no form of hole"),
+            other => panic!("{FOLDER}: relocation type {other} for {name} has no form of hole"),
         };
         let value = match name.strip_prefix("to_") {
             Some(label) => {

@@ -3,8 +3,8 @@
 //! Each has a fixed index below [`crate::domain::PORTAL_FIRST_IMPORT`], is present only in the
 //! portal table of the component that it is granted to, and checks its arguments.
 
-/// Scheduler: run another thread. `a0` thread index, `a1` and `a2` become its `a0` and `a1`
-/// unless a trap stopped it. Does not return unless the index is bad.
+/// Scheduler: run another thread. `a2` thread index, `a0` and `a1` become its `a0` and `a1`
+/// unless a trap stopped it. Does not return; if the index is bad, the caller faults.
 pub const PORTAL_SWITCH: usize = 4;
 /// Scheduler: set up a thread. `a0` thread index, `a1` domain, `a2` entry, `a3` stack pointer,
 /// `a4` argument, `a5` link (return address).

@@ -33,9 +33,9 @@ pub const LITERAL_CONSTANT: i64 = -72;
 /// Address of the nucleus' service table (see `nucleus/src/arch/riscv64/window.S`).
 pub const LITERAL_SERVICES: i64 = -80;
 /// Windows: first address of the caller's memory that may be passed. Semaphores: kernel address of
-/// the word.
+/// the count.
 pub const LITERAL_SOURCE: i64 = -88;
-/// Windows: bytes of that memory.
+/// Windows: bytes of that memory. Semaphores: kernel address of the hart's word.
 pub const LITERAL_SOURCE_SIZE: i64 = -96;
 /// Windows: kernel address of the page-table entry of its first page.
 pub const LITERAL_SOURCE_ENTRY: i64 = -104;

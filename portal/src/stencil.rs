@@ -1,5 +1,5 @@
 //! Stencils: fragments of machine code with holes, assembled with the build from
-//! `stencils/riscv64.S`.
+//! `stencils/riscv64/`.
 
 /// How a hole's number lies in its instruction (RISC-V unprivileged manual, section 2.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
 use cairn_abi::descriptor::{LETTERS_SIZE, is_name};
 use cairn_abi::domain::portal_table;
 use cairn_abi::record::{Instance, Method};
-use cairn_abi::semaphore::semaphore_word;
+use cairn_abi::semaphore::{NOTED_WORD, semaphore_word};
 use cairn_portal::{Crossing, End, Parameters, SemaphoreOperation, Specification};
 use core::ops::Range;
 use core::sync::atomic::{AtomicI64, Ordering};
@@ -94,7 +94,7 @@ pub fn describe_crossing(
         group => STACK_GROUPS + u64::from(group) * STACK_GROUP_SIZE,
     };
     (crossing.source, crossing.source_size, crossing.source_entry) = match target.kind {
-        Kind::Semaphore(index) => (semaphore_word(index.into()), 0, 0),
+        Kind::Semaphore(index) => (semaphore_word(index.into()), NOTED_WORD, 0),
         _ => (region(caller.number), caller.entries_span, caller.entries),
     };
     (crossing.caller, crossing.callee) = (end(caller), end(callee));

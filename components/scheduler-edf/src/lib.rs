@@ -94,14 +94,14 @@ impl ReadyQueue for EarliestDeadline {
     }
 
     #[inline(always)]
-    fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) {
+    fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool {
         heap::remove::<ByWaitKey>(threads, &mut self.first, thread);
+        false
     }
 
     #[inline(always)]
     fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) -> bool {
-        self.remove(threads, first);
-        false
+        self.remove(threads, first)
     }
 
     fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64) {
@@ -112,6 +112,11 @@ impl ReadyQueue for EarliestDeadline {
         if self.deadlines[first as usize].own <= now {
             self.postpone(threads, first, now);
         }
+    }
+
+    #[inline(always)]
+    fn behind_first(&self) -> u16 {
+        256
     }
 
     #[inline(always)]

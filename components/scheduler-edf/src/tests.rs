@@ -2,7 +2,7 @@ extern crate std;
 use super::EarliestDeadline;
 use cairn_abi::Error;
 use cairn_scheduler::*;
-use core::sync::atomic::AtomicI64;
+use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use proptest::prelude::*;
 use std::{boxed::Box, vec::Vec};
 
@@ -10,7 +10,9 @@ const UNIT: u64 = 10;
 const QUANTUM: u64 = 50;
 
 struct TestMachine {
-    words: Vec<AtomicI64>,
+    semaphores: Vec<[AtomicI64; 2]>,
+    noted: AtomicI64,
+    waiters: Vec<AtomicI64>,
     timer: u64,
 }
 
@@ -22,11 +24,14 @@ impl Machine for TestMachine {
     fn switch(&mut self, thread: ThreadIndex, status: i64, value: u64) -> Outcome {
         Outcome::Switch { thread, status, value }
     }
-    fn word(&self, semaphore: u16) -> &AtomicI64 {
-        &self.words[semaphore as usize]
+    fn semaphore(&self, semaphore: u16) -> &[AtomicI64; 2] {
+        &self.semaphores[semaphore as usize]
+    }
+    fn noted_word(&self) -> &AtomicI64 {
+        &self.noted
     }
     fn waiters_word(&self, queue: u16) -> &AtomicI64 {
-        &self.words[SEMAPHORES + queue as usize]
+        &self.waiters[queue as usize]
     }
     fn has_activation(&self, _: u16) -> bool {
         false
@@ -43,8 +48,12 @@ type TestScheduler = Scheduler<EarliestDeadline, TestMachine>;
 
 /// Threads from number 1 on, with these periods.
 fn scheduler(periods: &[u64]) -> Box<TestScheduler> {
-    let words = (0..SEMAPHORES + QUEUES).map(|_| AtomicI64::new(0)).collect();
-    let mut s = Box::new(TestScheduler::new(TestMachine { words, timer: u64::MAX }));
+    let mut s = Box::new(TestScheduler::new(TestMachine {
+        semaphores: (0..SEMAPHORES).map(|_| [0, 0].map(AtomicI64::new)).collect(),
+        noted: AtomicI64::new(0),
+        waiters: (0..QUEUES).map(|_| AtomicI64::new(0)).collect(),
+        timer: u64::MAX,
+    }));
     s.start(Configuration { quantum: QUANTUM, supervisor_semaphore: 0, threads: 256 });
     s.policy().set_unit(UNIT);
     s.set_quota(1, Quota { threads: 100, semaphores: 100, locks: 100, priority: 255 });
@@ -80,6 +89,21 @@ fn the_earliest_deadline_runs() {
 fn a_time_that_has_passed_begins_the_next_job_too() {
     let mut s = scheduler(&[100, 150]);
     assert_eq!(s.sleep_until(1, 1, 100, 100), Outcome::Switch { thread: 2, status: 0, value: 0 });
+}
+
+/// Who waits may have the earliest deadline when it wakes, whatever it is now.
+#[test]
+fn portal_code_notes_no_wake_up() {
+    let mut s = scheduler(&[100, 1000, 100]);
+    s.p(1, 1, 0, 0);
+    s.p(3, 1, 1, 0);
+    assert_eq!(s.running(), 2);
+    for (semaphore, now) in [(0, 500), (1, 950)] {
+        let [count, level] = s.machine().semaphore(semaphore).each_ref().map(|w| w.load(Relaxed));
+        assert_eq!(count, -1);
+        assert!(level < s.machine().noted_word().load(Relaxed));
+        s.v(2, semaphore.into(), now);
+    }
 }
 
 #[test]

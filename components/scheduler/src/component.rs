@@ -12,7 +12,7 @@ mod layout;
 mod services;
 
 use crate::{Handle, ReadyQueue, Scheduler, ThreadIndex};
-use cairn::exclusive::RunToCompletion;
+use cairn::exclusive::{Operation, RunToCompletion};
 use cairn::time::counter;
 use cairn::{Caller, CallerThread, Error};
 use core::convert::Infallible;
@@ -50,15 +50,56 @@ impl<C: Component> Server<C> {
     /// One operation of the core at the present time.
     #[inline(always)]
     pub fn operation(body: impl FnOnce(&mut Core<C::Policy>, u64) -> Infallible) -> ! {
-        let now = counter();
-        C::state().end_with(|core| body(core, now))
+        C::state().run(Called(body, counter()))
     }
 
     /// A question to the core, or a change that nobody waits for.
     #[inline(always)]
     pub fn with<R>(body: impl FnOnce(&mut Core<C::Policy>) -> R) -> R {
-        C::state().with(body)
+        C::state().with(|core| {
+            core.enter();
+            body(core)
+        })
     }
+
+    /// An operation of a hot path.
+    #[inline(always)]
+    fn run(operation: impl Operation<Core<C::Policy>>) -> ! {
+        C::state().run(Entry(operation))
+    }
+}
+
+/// [`Scheduler::enter`], then the operation. Not a closure, which the compiler would not inline around another.
+struct Called<F>(F, u64);
+
+impl<Q: ReadyQueue, F: FnOnce(&mut Core<Q>, u64) -> Infallible> Operation<Core<Q>> for Called<F> {
+    #[inline(always)]
+    fn run(self, core: &mut Core<Q>) -> Infallible {
+        core.enter();
+        (self.0)(core, self.1)
+    }
+}
+
+/// The same on hot paths: a second time if need be, so that the common one saves no registers.
+struct Entry<O>(O);
+
+impl<Q: ReadyQueue, O: Operation<Core<Q>>> Operation<Core<Q>> for Entry<O> {
+    #[inline(always)]
+    fn run(self, core: &mut Core<Q>) -> Infallible {
+        if core.has_noted() {
+            return run_after_noted(self.0, core);
+        }
+        self.0.run(core)
+    }
+}
+
+#[inline(never)]
+fn run_after_noted<Q: ReadyQueue, O: Operation<Core<Q>>>(
+    operation: O,
+    core: &mut Core<Q>,
+) -> Infallible {
+    core.wake_noted();
+    operation.run(core)
 }
 
 /// Finds semaphores: objects whose control word is their index.

@@ -44,6 +44,8 @@ mod lock_tests;
 #[cfg(test)]
 mod model_tests;
 #[cfg(test)]
+mod noted_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;

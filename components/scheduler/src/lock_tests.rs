@@ -237,8 +237,8 @@ fn the_death_of_a_domain_releases_everything() {
     assert_eq!((s.timers, s.threads[8].level), (IDLE, 255 - 10));
     assert_eq!(s.v(1, 0, 0), refused(Error::NotFound));
     assert_eq!(s.lock(1, 1, lock, 0), refused(Error::NotFound));
-    assert_eq!(s.machine.word(0).load(Relaxed), i64::MIN);
-    assert_eq!(s.machine.word(4).load(Relaxed), 0);
+    assert_eq!(s.machine.semaphore(0)[0].load(Relaxed), i64::MIN);
+    assert_eq!(s.machine.semaphore(4)[0].load(Relaxed), 0);
     assert_eq!((s.domains[1].semaphores, s.domains[1].locks), (0, 0));
     // What is not the dead domain's stays.
     assert_eq!(s.v(1, 4, 0), OK);

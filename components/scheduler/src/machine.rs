@@ -15,10 +15,12 @@ pub trait Machine {
     /// Another thread goes on; `status` and `value` are its `a0` and `a1`, unless a trap had stopped
     /// it.
     fn switch(&mut self, thread: ThreadIndex, status: i64, value: u64) -> Self::Outcome;
-    /// The word of a semaphore, shared with portal code. `semaphore` is below
+    /// A semaphore's count, and the level of who waits for it alone; shared with portal code. `semaphore` is below
     /// [`crate::SEMAPHORES`]. Everything runs on one hart with interrupts off, so relaxed loads and
     /// stores are enough.
-    fn word(&self, semaphore: u16) -> &AtomicI64;
+    fn semaphore(&self, semaphore: u16) -> &[AtomicI64; 2];
+    /// The level from which on portal code notes a wake-up, or the semaphore of the one that it noted.
+    fn noted_word(&self) -> &AtomicI64;
     /// The word that tells return portals how many threads wait for an activation of stack queue
     /// `queue`, which is below [`crate::QUEUES`].
     fn waiters_word(&self, queue: u16) -> &AtomicI64;

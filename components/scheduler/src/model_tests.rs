@@ -5,6 +5,7 @@ use crate::testing::*;
 use crate::work::Pieces;
 use crate::*;
 use cairn_abi::Error;
+use cairn_abi::semaphore::{LEVEL_NEVER, level};
 use core::sync::atomic::Ordering::Relaxed;
 use model::*;
 use proptest::prelude::*;
@@ -112,6 +113,13 @@ impl Pair {
             record.used += STEP * (self.steps % 3);
         }
         let domain = 1 + caller % 2;
+        if let Step::V(semaphore) = step
+            && v_in_portal(&self.s.machine, semaphore)
+        {
+            self.m.v(semaphore);
+            return self.expect(caller, 0, 0, OK);
+        }
+        self.s.enter();
         let (s, m) = (&mut self.s, &mut self.m);
         match step {
             Step::Yield => {
@@ -169,10 +177,7 @@ impl Pair {
             }
             Step::V(semaphore) | Step::InterruptV(semaphore) => {
                 m.v(semaphore);
-                let outcome = match step {
-                    Step::V(_) => s.v(caller, semaphore.into(), now),
-                    _ => s.v(caller, semaphore.into(), now),
-                };
+                let outcome = s.v(caller, semaphore.into(), now);
                 self.expect(caller, 0, 0, outcome);
             }
             Step::SetPriority(target, priority) => {
@@ -380,6 +385,11 @@ impl Pair {
     fn check(&self) {
         let (s, m) = (&self.s, &self.m);
         assert_eq!(s.running(), m.running());
+        if s.has_noted() {
+            // Nobody can look before it is done.
+            return;
+        }
+        self.check_noting();
         for thread in 1..=LAST {
             let Some(record) = m.get(thread) else {
                 assert_eq!(s.state(thread), State::Free);
@@ -410,7 +420,7 @@ impl Pair {
             let (available, waiters) =
                 (m.available[semaphore as usize], m.waiters(Wait::Semaphore(semaphore)));
             assert!(available == 0 || waiters == 0, "a lost wake-up");
-            assert_eq!(s.machine.word(semaphore).load(Relaxed), available - waiters);
+            assert_eq!(s.machine.semaphore(semaphore)[0].load(Relaxed), available - waiters);
         }
         for queue in 0..2 {
             let waiters = m.waiters(Wait::Stack(queue));
@@ -418,6 +428,27 @@ impl Pair {
         }
         for lock in 1..=LOCK_COUNT {
             assert_eq!(s.locks[lock].owner, m.owners[lock].unwrap_or(IDLE));
+        }
+    }
+
+    /// What is noted would not go before who runs, nor be its equal while no quanta end; and it waits alone,
+    /// without a limit.
+    fn check_noting(&self) {
+        let (s, m) = (&self.s, &self.m);
+        let noted = s.machine.noted_word().load(Relaxed);
+        match m.get(m.running()) {
+            None => assert!((level(256)..0).contains(&noted)),
+            Some(running) => {
+                let least = level(running.level.into()) + i64::from(s.next_tick == 0);
+                assert!((least..0).contains(&noted), "{noted} is not from {least} on");
+            }
+        }
+        for semaphore in SEMAPHORES_USED {
+            let [count, waits] = s.machine.semaphore(semaphore).each_ref().map(|w| w.load(Relaxed));
+            if count < 0 && waits != LEVEL_NEVER {
+                let waiter = m.get(m.waiter(Wait::Semaphore(semaphore)).unwrap()).unwrap();
+                assert_eq!((count, waits, waiter.limit), (-1, level(waiter.level.into()), None));
+            }
         }
     }
 }
@@ -436,5 +467,7 @@ proptest! {
             pair.step(step);
             pair.check();
         }
+        pair.s.enter();
+        pair.check();
     }
 }

@@ -23,15 +23,17 @@ pub trait ReadyQueue {
     fn insert(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool;
     /// `thread` becomes ready, before its equals.
     fn insert_front(&mut self, threads: &mut Threads, thread: ThreadIndex);
-    /// `thread` is no longer ready.
-    fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex);
-    /// `first`, which is the first thread and not [`IDLE`], is no longer ready; true if the first thread is of
-    /// another class now, as far as the policy knows classes.
+    /// `thread` is no longer ready; true if the first thread is of another class now, as far as the policy knows classes.
+    fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool;
+    /// The same of `first`, which is the first thread and not [`IDLE`].
     fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) -> bool;
     /// `first`, which is the first thread and not [`IDLE`], lets its equals go first.
     fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
     /// The first thread has used up its quantum.
     fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
+    /// From which class on whoever becomes ready comes behind the first thread, as its equal or less urgent; 256:
+    /// nobody needs to. Portal code notes the wake-ups of those.
+    fn behind_first(&self) -> u16;
     /// True if the first thread has to share the processor by quanta.
     fn shares(&self, threads: &Threads) -> bool;
 
@@ -174,10 +176,9 @@ impl ReadyQueue for FixedPriority {
         }
     }
 
-    fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) {
+    fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool {
         if thread == self.first {
-            self.remove_first(threads, thread);
-            return;
+            return self.remove_first(threads, thread);
         }
         let Thread { next, level, .. } = threads[thread as usize];
         unlink(threads, thread);
@@ -189,6 +190,7 @@ impl ReadyQueue for FixedPriority {
                 self.heads[level as usize] = next;
             }
         }
+        false
     }
 
     #[inline(always)]
@@ -211,6 +213,11 @@ impl ReadyQueue for FixedPriority {
 
     fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64) {
         self.rotate(threads, first, now);
+    }
+
+    #[inline(always)]
+    fn behind_first(&self) -> u16 {
+        self.first_level
     }
 
     #[inline(always)]

@@ -15,6 +15,8 @@ use crate::thread::{
 use crate::time::ByTimeLimit;
 use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::semaphore::LEVEL_NEVER;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// What the system description decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +43,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) armed: u64,
     /// When the next quantum ends; 0 while the timer marks no quanta.
     pub(crate) next_tick: u64,
+    /// What the hart's word is while no wake-up is noted.
+    pub(crate) threshold: i64,
     /// Root of the heap of threads with a time limit.
     pub(crate) timers: ThreadIndex,
     /// First of the ring of threads whose fault the supervisor has not seen.
@@ -108,6 +112,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             sequence: 0,
             armed: 0,
             next_tick: 0,
+            threshold: 0,
             timers: IDLE,
             faults: IDLE,
             left: false,
@@ -159,7 +164,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.semaphores = [Semaphore::FREE; SEMAPHORES];
         for number in 0..SEMAPHORES {
             self.free_semaphores.set(number);
-            self.set_word(number as u16, i64::MIN);
+            self.close_words(number as u16);
         }
         self.locks = [Lock::FREE; LOCKS];
         for number in 1..LOCKS {
@@ -170,8 +175,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Switches to the first thread, when the system starts.
     pub fn run(&mut self, now: u64) -> M::Outcome {
         self.running_since = now;
-        let first = self.ready.first();
-        self.switch(IDLE, first, now)
+        self.blocked(IDLE, now)
     }
 
     /// The machine.
@@ -246,12 +250,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     #[inline(always)]
     pub(crate) fn set_word(&mut self, semaphore: u16, value: i64) {
-        self.machine.word(semaphore).store(value, core::sync::atomic::Ordering::Relaxed);
+        self.machine.semaphore(semaphore)[0].store(value, Relaxed);
     }
 
     #[inline(always)]
     pub(crate) fn word(&self, semaphore: u16) -> i64 {
-        self.machine.word(semaphore).load(core::sync::atomic::Ordering::Relaxed)
+        self.machine.semaphore(semaphore)[0].load(Relaxed)
     }
 
     /// Ends an operation with an error.
@@ -286,7 +290,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     ) -> M::Outcome {
         self.account(from, now);
         if self.next_tick == 0 && self.ready.shares(&self.threads) {
-            return Self::switch_ticking(to, status, value, now, self);
+            return Self::switch_ticking(status, value, to, now, self);
         }
         self.machine.switch(to, status.into(), value)
     }
@@ -296,9 +300,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[cold]
     #[inline(never)]
     fn switch_ticking(
-        to: ThreadIndex,
         status: i8,
         value: u64,
+        to: ThreadIndex,
         now: u64,
         scheduler: &mut Self,
     ) -> M::Outcome {
@@ -369,11 +373,20 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Ends an operation in which `thread` began to wait: the first thread goes on.
     #[inline(always)]
     pub(crate) fn blocked(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
+        self.renew_threshold();
         if self.deferred {
             self.take_up();
         }
         let first = self.ready.first();
         self.switch(thread, first, now)
+    }
+
+    /// `thread` is not ready any more.
+    #[inline(always)]
+    pub(crate) fn unready(&mut self, thread: ThreadIndex) {
+        if self.ready.remove(&mut self.threads, thread) {
+            self.note_nothing();
+        }
     }
 
     /// The key of a thread that begins to wait behind `root`.
@@ -470,7 +483,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Gives `thread` the urgency that counts, in whatever queue it is.
     pub(crate) fn set_urgency(&mut self, thread: ThreadIndex, urgency: u64, front: bool) {
         if self.threads[thread as usize].runnable() {
-            self.ready.remove(&mut self.threads, thread);
+            self.unready(thread);
             self.ready.set_urgency(&mut self.threads, thread, urgency);
             if front {
                 self.ready.insert_front(&mut self.threads, thread);
@@ -484,6 +497,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.ready.set_urgency(&mut self.threads, thread, urgency);
             return;
         };
+        let Thread { state, object, .. } = self.threads[thread as usize];
+        if state == State::Semaphore {
+            self.set_level(object, LEVEL_NEVER);
+        }
         heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
         self.ready.set_urgency(&mut self.threads, thread, urgency);
         self.set_wait_key(thread, root);

@@ -1,14 +1,21 @@
 //! Semaphores. The words, which portal code shares, are in `cairn_abi::semaphore`; here are the
-//! slow paths. The word of a semaphore that does not exist is `i64::MIN`, so that portal code always
-//! comes here with it.
+//! slow paths, and what portal code noted. The count of a semaphore that does not exist is `i64::MIN`, so that portal
+//! code always comes here with it.
+//!
+//! **Noted wake-ups.** Portal code may wake by a note in the hart's word: one, which is done before anything else is asked
+//! or done here ([`Scheduler::enter`]). So it has to leave first who is first, and a quantum has to end if the two are
+//! equals. The hart's word may ask for more than that (a more urgent thread than that of the word runs), never for
+//! less: whatever lets a less urgent thread run, or ends the marking of quanta, renews it
+//! ([`Scheduler::renew_threshold`]), or forbids all notes until a V comes in vain ([`Scheduler::note_nothing`]). A level that is not [`LEVEL_NEVER`] is that of a waiter without a time limit, alone.
 
 use crate::heap::{self, ByWaitKey};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::thread::{IDLE, Links, State, ThreadIndex};
+use crate::thread::{IDLE, Links, STOPPED, State, ThreadIndex};
 use cairn_abi::Error;
-use cairn_abi::semaphore::SEMAPHORES_MAXIMUM;
+use cairn_abi::semaphore::{LEVEL_NEVER, SEMAPHORES_MAXIMUM, level};
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Most semaphores.
 pub const SEMAPHORES: usize = SEMAPHORES_MAXIMUM;
@@ -101,12 +108,75 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(())
     }
 
+    /// Whether portal code has noted a wake-up since the last entry.
+    #[inline(always)]
+    pub fn has_noted(&self) -> bool {
+        self.machine.noted_word().load(Relaxed) >= 0
+    }
+
+    /// What comes before anything else, whatever was called or happened.
+    #[inline(always)]
+    pub fn enter(&mut self) {
+        if self.has_noted() {
+            self.wake_noted_aside();
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn wake_noted_aside(&mut self) {
+        self.wake_noted();
+    }
+
+    /// Does what a V did, but for the count, which portal code has set.
+    #[inline(always)]
+    pub fn wake_noted(&mut self) {
+        let word = self.machine.noted_word();
+        let semaphore = word.load(Relaxed) as usize % SEMAPHORES;
+        word.store(self.threshold, Relaxed);
+        let waiter = core::mem::replace(&mut self.roots[semaphore], IDLE);
+        self.threads[waiter as usize].state = State::Ready;
+        self.set_result(waiter, 0, 0);
+        if self.threads[waiter as usize].flags & STOPPED == 0 {
+            self.ready.insert(&mut self.threads, waiter);
+        }
+    }
+
+    /// From which level on portal code notes wake-ups: below that of the first thread; at that too while quanta end.
+    #[inline(always)]
+    pub(crate) fn renew_threshold(&mut self) {
+        self.set_threshold(level(self.ready.behind_first()) + i64::from(self.next_tick == 0));
+    }
+
+    #[inline(always)]
+    fn set_threshold(&mut self, level: i64) {
+        self.threshold = level;
+        self.machine.noted_word().store(level, Relaxed);
+    }
+
+    /// A less urgent thread may be first now. On rare paths: the next V that comes in vain renews the threshold.
+    #[inline(always)]
+    pub(crate) fn note_nothing(&mut self) {
+        self.set_threshold(level(256));
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_level(&mut self, semaphore: u16, level: i64) {
+        self.machine.semaphore(semaphore)[1].store(level, Relaxed);
+    }
+
+    /// Portal code comes here with this semaphore from now on.
+    pub(crate) fn close_words(&mut self, index: u16) {
+        self.set_word(index, i64::MIN);
+        self.set_level(index, LEVEL_NEVER);
+    }
+
     pub(crate) fn drop_semaphore(&mut self, index: u16) {
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
         self.domains[record.domain as usize].semaphores -= 1;
         *record = Semaphore::FREE;
         self.free_semaphores.set(index.into());
-        self.set_word(index, i64::MIN);
+        self.close_words(index);
     }
 
     /// P: takes one, or waits for it.
@@ -116,24 +186,29 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         // for a semaphore that is not alive. All else is a function of its own, called last, so that no
         // register is saved here.
         let index = semaphore as u16;
-        if semaphore >= SEMAPHORES as u64 || self.word(index) != 0 || thread == IDLE {
+        if semaphore >= SEMAPHORES as u64 || thread == IDLE {
             return Self::p_general(semaphore, thread, domain, now, self);
         }
-        self.set_word(index, -1);
+        let [count, waits] = self.machine.semaphore(index);
+        if count.load(Relaxed) != 0 {
+            return Self::p_general(semaphore, thread, domain, now, self);
+        }
+        count.store(-1, Relaxed);
+        let class = self.ready.class(self.ready.urgency(&self.threads, thread));
+        waits.store(level(class.into()), Relaxed);
         self.roots[index as usize % SEMAPHORES] = thread;
         let lower = self.block(thread, domain, State::Semaphore, index);
         // It is alone in the heap already, and gets its key when another thread joins it there.
         debug_assert_eq!(self.threads[thread as usize].wait, Links::EMPTY);
-        if lower && self.deferred {
-            return Self::p_deferred(semaphore, thread, domain, now, self);
+        if lower {
+            return Self::p_lower(semaphore, thread, domain, now, self);
         }
         let first = self.ready.first();
         self.switch(thread, first, now)
     }
 
-    #[cold]
     #[inline(never)]
-    fn p_deferred(
+    fn p_lower(
         _semaphore: u64,
         thread: ThreadIndex,
         _domain: u8,
@@ -219,7 +294,19 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.switch_with(thread, waiter, 0, 0, now);
         }
         self.set_result(waiter, 0, 0);
-        self.go_on(0, 0, now)
+        Self::v_in_vain(semaphore, thread, now, self)
+    }
+
+    /// Portal code could have noted this, if it had known: the next one it can.
+    #[inline(never)]
+    fn v_in_vain(
+        _semaphore: u64,
+        _thread: ThreadIndex,
+        now: u64,
+        scheduler: &mut Self,
+    ) -> M::Outcome {
+        scheduler.renew_threshold();
+        scheduler.go_on(0, 0, now)
     }
 
     #[inline(never)]
@@ -273,6 +360,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return Ok(true);
         }
         self.block(thread, domain, State::Semaphore, index);
+        self.set_level(index, LEVEL_NEVER);
         let root = self.roots[index as usize % SEMAPHORES];
         self.set_wait_key(thread, root);
         let root = &mut self.roots[index as usize % SEMAPHORES];

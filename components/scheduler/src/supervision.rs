@@ -42,6 +42,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.threads[IDLE as usize].flags |= FAULT_QUEUED;
         } else {
             self.ready.remove_first(&mut self.threads, thread);
+            self.note_nothing();
             self.threads[thread as usize].flags |= STOPPED | FAULT_QUEUED;
             self.queue_fault(thread);
         }
@@ -171,7 +172,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::Busy);
         }
         if self.threads[target as usize].runnable() {
-            self.ready.remove(&mut self.threads, target);
+            self.unready(target);
         }
         self.threads[target as usize].flags |= STOPPED;
         self.called = self.called.min(self.ready.urgency(&self.threads, target));
@@ -307,7 +308,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         if record.life == Life::Alive {
             record.life = Life::Dying;
-            self.set_word(index, i64::MIN);
+            self.close_words(index);
         }
         let waiter = self.roots[index as usize % SEMAPHORES];
         if waiter != IDLE {

@@ -7,7 +7,9 @@ use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::{boxed::Box, collections::BTreeSet, vec::Vec};
 
 pub struct TestMachine {
-    words: Vec<AtomicI64>,
+    semaphores: Vec<[AtomicI64; 2]>,
+    noted: AtomicI64,
+    waiters: Vec<AtomicI64>,
     pub timer: u64,
     pub timer_settings: usize,
     pub set_up: Vec<(ThreadIndex, u8, Start)>,
@@ -18,7 +20,9 @@ pub struct TestMachine {
 impl TestMachine {
     pub fn new() -> TestMachine {
         TestMachine {
-            words: (0..SEMAPHORES + QUEUES).map(|_| AtomicI64::new(77)).collect(),
+            semaphores: (0..SEMAPHORES).map(|_| [77, 77].map(AtomicI64::new)).collect(),
+            noted: AtomicI64::new(77),
+            waiters: (0..QUEUES).map(|_| AtomicI64::new(77)).collect(),
             timer: u64::MAX,
             timer_settings: 0,
             set_up: Vec::new(),
@@ -36,11 +40,14 @@ impl Machine for TestMachine {
     fn switch(&mut self, thread: ThreadIndex, status: i64, value: u64) -> Outcome {
         Outcome::Switch { thread, status, value }
     }
-    fn word(&self, semaphore: u16) -> &AtomicI64 {
-        &self.words[semaphore as usize]
+    fn semaphore(&self, semaphore: u16) -> &[AtomicI64; 2] {
+        &self.semaphores[semaphore as usize]
+    }
+    fn noted_word(&self) -> &AtomicI64 {
+        &self.noted
     }
     fn waiters_word(&self, queue: u16) -> &AtomicI64 {
-        &self.words[SEMAPHORES + queue as usize]
+        &self.waiters[queue as usize]
     }
     fn has_activation(&self, queue: u16) -> bool {
         self.free_activations.contains(&queue)
@@ -61,6 +68,22 @@ impl Machine for TestMachine {
         self.timer = ticks;
         self.timer_settings += 1;
     }
+}
+
+/// V as portal code does it, if it can.
+pub fn v_in_portal(machine: &TestMachine, semaphore: u16) -> bool {
+    let [count, level] = machine.semaphore(semaphore);
+    let noted = machine.noted_word();
+    if count.load(Relaxed) >= 0 {
+        count.store(count.load(Relaxed) + 1, Relaxed);
+        return true;
+    }
+    if level.load(Relaxed) < noted.load(Relaxed) {
+        return false;
+    }
+    count.store(0, Relaxed);
+    noted.store(semaphore.into(), Relaxed);
+    true
 }
 
 pub type TestScheduler = Scheduler<FixedPriority, TestMachine>;

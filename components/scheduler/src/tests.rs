@@ -10,7 +10,7 @@ use std::vec::Vec;
 const START: Start = Start { entry: 0x1000, stack: 0x2000, argument: 7 };
 
 fn word(s: &TestScheduler, semaphore: u16) -> i64 {
-    s.machine.word(semaphore).load(Relaxed)
+    s.machine.semaphore(semaphore)[0].load(Relaxed)
 }
 
 fn handle(s: &TestScheduler, thread: ThreadIndex) -> Handle {

@@ -115,6 +115,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         } else {
             self.ready.remove(&mut self.threads, thread);
         }
+        self.note_nothing();
         self.leave(thread, false, now);
         self.work(Pieces::Light, now);
         let first = self.ready.first();
@@ -240,7 +241,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Ends `thread`, which is not [`IDLE`], in whatever state it is.
     pub(crate) fn end(&mut self, thread: ThreadIndex, now: u64) {
         if self.threads[thread as usize].runnable() {
-            self.ready.remove(&mut self.threads, thread);
+            self.unready(thread);
         }
         // The end of its wait does not make it ready.
         self.threads[thread as usize].flags |= STOPPED;

@@ -162,6 +162,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             let shares = self.ready.shares(&self.threads);
             self.next_tick =
                 if shares { now.saturating_add(self.configuration.quantum) } else { 0 };
+            self.renew_threshold();
         }
         self.arm(now);
         self.finish(thread, 0, 0, now)
@@ -223,6 +224,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn start_ticking(&mut self, now: u64) {
         self.next_tick = now.saturating_add(self.configuration.quantum);
         self.arm_before(self.next_tick);
+        self.renew_threshold();
     }
 
     pub(crate) fn arm_before(&mut self, time: u64) {

@@ -47,7 +47,8 @@ pub struct Caller(
 /// Parameter of a server's method (letter `t`): the calling thread. The client does not pass it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallerThread(
-    /// Index of the thread.
+    /// Index of the thread; for a component that runs to completion, in the lowest 8 bits, and above them nothing
+    /// that means anything.
     pub u32,
 );
 

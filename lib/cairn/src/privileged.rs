@@ -20,18 +20,15 @@ fn done(reply: Reply) -> Result<(), Error> {
 /// of this had on its stack is abandoned. A bad index is a fault of this component.
 #[inline(always)]
 pub fn switch(thread: u64, status: i64, value: u64) -> ! {
-    // SAFETY: the portal does not come back, unless the index is bad: then to the `ebreak`, behind
-    // which nothing runs. No destructor is owed: what is abandoned is forgotten.
+    // SAFETY: the portal does not come back. No destructor is owed: what is abandoned is forgotten.
     unsafe {
         asm!(
-            "jal ra, 2f",
-            "ebreak",
-            "2: ecall",
+            "ecall",
             "j .",
             in("t0") PORTAL_SWITCH,
-            in("a0") thread,
-            in("a1") status,
-            in("a2") value,
+            in("a0") status,
+            in("a1") value,
+            in("a2") thread,
             options(noreturn)
         )
     }

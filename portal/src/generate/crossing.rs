@@ -44,9 +44,9 @@ pub struct Crossing {
     pub queue: u64,
     /// Address of the word that counts who waits for that queue.
     pub waiters: u64,
-    /// Windows: first address of what the caller may pass.
+    /// Windows: first address of what the caller may pass. Semaphores: of the count.
     pub source: u64,
-    /// Windows: bytes of it.
+    /// Windows: bytes of it. Semaphores: address of the hart's word.
     pub source_size: u64,
     /// Windows: kernel address of the page-table entry of its first page.
     pub source_entry: u64,

@@ -26,7 +26,7 @@ pub fn event(
     if acknowledge {
         code.emit(&stencil::EVENT_ACKNOWLEDGE)?;
     }
-    code.emit(&stencil::THREAD_1)?;
+    code.emit(&stencil::BLOCK_1)?;
     code.emit(&stencil::EVENT_ARGUMENTS)?;
     code.value(Value::Domain, crossing.caller.domain as i64);
     code.emit(&stencil::DOMAIN_4)?;

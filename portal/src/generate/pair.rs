@@ -10,7 +10,7 @@ use super::{Crossing, GenerateError, Generated};
 use crate::literal::*;
 use crate::parameter::Parameters;
 use crate::specification::{Letter, Specification, Stack, State};
-use crate::stencil::{self, Label, Stencil, Value};
+use crate::stencil::{self, Label, Value};
 
 /// Generates a call portal and its return portal into `words`, to be executed at `address` (a
 /// multiple of 16).
@@ -43,8 +43,8 @@ pub enum SemaphoreOperation {
     V,
 }
 
-/// Generates a hybrid portal: P or V on the semaphore word at `crossing.source` in portal code, and
-/// a call into the scheduler when it would block or wake.
+/// Generates a hybrid portal: P or V on the semaphore at `crossing.source` in portal code, and
+/// a call into the scheduler when it would block or change who runs.
 pub fn semaphore(
     operation: SemaphoreOperation,
     specification: &Specification,
@@ -52,17 +52,13 @@ pub fn semaphore(
     words: &mut [u32],
     address: u64,
 ) -> Result<Generated, GenerateError> {
-    let fast_path = match operation {
-        SemaphoreOperation::P => &stencil::SEMAPHORE_P,
-        SemaphoreOperation::V => &stencil::SEMAPHORE_V,
-    };
-    portal_pair((specification, &Parameters::NONE), crossing, Some(fast_path), words, address)
+    portal_pair((specification, &Parameters::NONE), crossing, Some(operation), words, address)
 }
 
 fn portal_pair(
     (specification, types): (&Specification, &Parameters),
     crossing: &Crossing,
-    fast_path: Option<&Stencil>,
+    semaphore: Option<SemaphoreOperation>,
     words: &mut [u32],
     address: u64,
 ) -> Result<Generated, GenerateError> {
@@ -70,7 +66,7 @@ fn portal_pair(
     if specification.state == State::Discarded {
         return discarding(code, specification, crossing);
     }
-    let (call, fence) = call_half(&mut code, (specification, types), crossing, fast_path)?;
+    let (call, fence) = call_half(&mut code, (specification, types), crossing, semaphore)?;
     let (back, abort, dead) = return_half(&mut code, (specification, types), crossing)?;
     let links = Links {
         call: call * 4,
@@ -93,12 +89,19 @@ fn call_half(
     code: &mut Code,
     (specification, types): (&Specification, &Parameters),
     crossing: &Crossing,
-    fast_path: Option<&Stencil>,
+    semaphore: Option<SemaphoreOperation>,
 ) -> Result<(usize, usize), GenerateError> {
     let start = code.literals()?;
     frame_values(code, specification, crossing);
-    if let Some(fast_path) = fast_path {
-        code.emit(fast_path)?;
+    if let Some(operation) = semaphore {
+        match operation {
+            SemaphoreOperation::P => code.emit(&stencil::SEMAPHORE_P)?,
+            SemaphoreOperation::V => {
+                code.emit(&stencil::SEMAPHORE_V)?;
+                code.label(Label::Note);
+                code.emit(&stencil::SEMAPHORE_NOTE)?;
+            }
+        }
         // Never executed: behind it the slow path, which has the same code for P and V, ends in a place where it needs
         // no instruction to lie in one line (`Code::leave`).
         code.zeros(2)?;
@@ -133,12 +136,14 @@ fn call_half(
     parameters(code, specification, types)?;
     let fence = enter(code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
-    if specification.state == State::Partial && specification.stack != Stack::RunToCompletion {
+    if specification.state != State::Partial {
+        code.leave(1, &stencil::LEAVE_MINIMAL)?;
+    } else if specification.stack == Stack::RunToCompletion {
+        code.leave(0, &stencil::LEAVE)?;
+    } else {
         scrub_unused(code, specification)?;
         code.emit(&stencil::LEAVE_PARTIAL)?;
         code.scrub_and_leave()?;
-    } else {
-        code.leave(1, &stencil::LEAVE_MINIMAL)?;
     }
     code.label(Label::Overflow);
     code.emit(&stencil::OVERFLOW)?;
@@ -194,8 +199,9 @@ fn return_half(
     code.emit(&stencil::RESTORE_ADDRESS)?;
     if specification.state == State::Partial {
         code.emit(&stencil::RESTORE_PARTIAL)?;
+    } else {
+        code.emit(&stencil::POP)?;
     }
-    code.emit(&stencil::POP)?;
     if run_to_completion {
         code.emit(&stencil::INTERRUPTS_ON)?;
     }

@@ -5,7 +5,7 @@ use super::code::Code;
 use super::frame::window_values;
 use crate::literal::*;
 use crate::parameter::Parameters;
-use crate::specification::{Letter, Specification};
+use crate::specification::{Letter, Specification, Stack};
 use crate::stencil::{self, Value};
 
 /// Fills in what the portal itself passes, and opens windows.
@@ -22,6 +22,9 @@ pub(super) fn parameters(
             Letter::Constant => code.emit(&stencil::CONSTANT[position])?,
             Letter::Index => code.emit(&stencil::INDEX[position])?,
             Letter::Domain => code.emit(&stencil::DOMAIN[position])?,
+            Letter::Thread if specification.stack == Stack::RunToCompletion => {
+                code.emit(&stencil::BLOCK[position])?;
+            }
             Letter::Thread => code.emit(&stencil::THREAD[position])?,
             Letter::Time => code.emit(&stencil::TIME[position])?,
             Letter::Frame => code.emit(&stencil::FRAME[position])?,

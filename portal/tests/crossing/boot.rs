@@ -65,7 +65,7 @@ fn what_the_firmware_left_is_gone() {
         assert_eq!(csr.pending() & Interrupt::Software.bit(), 0);
         assert_eq!(csr.satp, world.end(SCHEDULER).satp);
         assert_eq!(world.machine.program_counter, World::event_entry(Event::Timer));
-        assert_eq!(world.machine.get(A1), 0, "thread 0");
+        assert_eq!(world.machine.get(A1), thread_block(0) >> 12);
         // Paging begins with a fault; without the register another trap follows.
         let causes: Vec<u64> =
             world.machine.journal.traps.iter().map(|trap: &Trap| trap.code).collect();

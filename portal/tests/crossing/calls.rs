@@ -5,7 +5,7 @@ use crate::run::*;
 use crate::world::*;
 use cairn_abi::address::*;
 use cairn_abi::domain::{ACTIVATION_ALIAS, ACTIVATION_NEXT, QUEUE_SIZE};
-use cairn_abi::thread::FRAME_SCRATCH;
+use cairn_abi::thread::{FRAME_SCRATCH, thread_block};
 use cairn_emulator::csr::STATUS_SUM;
 use cairn_emulator::register::*;
 use cairn_portal::generate::frame_size;
@@ -161,6 +161,9 @@ impl World {
                 Letter::Constant => assert_eq!(found, connection.crossing.constant),
                 Letter::Index => assert_eq!(found, connection.index),
                 Letter::Domain => assert_eq!(found, connection.caller as u64),
+                Letter::Thread if connection.specification.stack == Stack::RunToCompletion => {
+                    assert_eq!(found, thread_block(THREAD) >> 12);
+                }
                 Letter::Thread => assert_eq!(found, THREAD as u64),
                 Letter::Frame => assert_eq!(found, self.machine.csr.sscratch - THREADS),
                 Letter::Registered { .. } => unreachable!("`types` has these"),
@@ -213,7 +216,11 @@ impl World {
         let scrubbed = specification.state == State::Partial && connection.callee != SCHEDULER;
         for register in SAVED.iter().chain(unused) {
             let before = crossed.before[usize::from(*register)];
-            let expected = if scrubbed { 0 } else { before };
+            let expected = match *register {
+                _ if scrubbed => 0,
+                TP if specification.state == State::Partial => self.machine.csr.sscratch,
+                _ => before,
+            };
             assert_eq!(self.machine.get(*register), expected, "{} at the callee", name(*register));
         }
         if scrubbed {

@@ -5,6 +5,7 @@ use crate::run::*;
 use crate::world::*;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::domain::PORTAL_OWN_THREAD;
+use cairn_abi::semaphore::level;
 use cairn_portal::SemaphoreOperation;
 
 /// Call and return of a connection whose windows, if any, are all of `length` bytes and begin so far in a page.
@@ -34,7 +35,7 @@ fn check(what: &str, count: u64, expected: u64, budget: u64) {
 
 #[test]
 fn calls() {
-    for (specification, call, back, budget) in [("smciii", 35, 16, 40), ("npciii", 78, 53, 80)] {
+    for (specification, call, back, budget) in [("smciii", 35, 16, 40), ("npciii", 77, 52, 80)] {
         let counts = call_and_return(specification, 0, 0);
         check(&format!("{specification}, call"), counts.0, call, 2 * budget);
         check(&format!("{specification}, return"), counts.1, back, 2 * budget);
@@ -99,6 +100,11 @@ fn semaphores() {
         world.assert_at(CLIENT, RESUME);
         check(&format!("semaphore {operation:?}"), crossed.instructions, expected, 28);
     }
+    let mut world = World::new(82);
+    let (connection, _) = world.connect_noted(level(0), level(0));
+    let crossed = world.call_any(&connection);
+    world.assert_at(CLIENT, RESUME);
+    check("semaphore V, noted", crossed.instructions, 33, 35);
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn the_thread_of_a_dead_domain_ends() {
             world.reply(0, 5);
             assert_eq!(world.running(), SCHEDULER);
             assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
-            assert_eq!(world.machine.get(A1), THREAD as u64);
+            assert_eq!(world.machine.get(A1), thread_block(THREAD) >> 12);
             world.assert_released(&connection);
             assert_eq!(world.machine.csr.sscratch, base_frame());
         }

@@ -445,7 +445,7 @@ fn returning_from_the_base_frame_ends_the_thread() {
     world.call(PORTAL_RETURN as u64, at(CLIENT, STACK), [3; 8]);
     assert_eq!(world.running(), SCHEDULER);
     assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
-    assert_eq!(world.machine.get(A1), THREAD as u64);
+    assert_eq!(world.machine.get(A1), cairn_abi::thread::thread_block(THREAD) >> 12);
     assert_eq!(world.machine.csr.sscratch, base_frame());
 }
 

@@ -184,7 +184,7 @@ impl World {
     pub fn assert_event(&self, event: Event, thread: usize, cause: u64, value: u64) {
         let entry = World::event_entry(event);
         assert_eq!((self.running(), self.machine.program_counter), (SCHEDULER, entry), "{event:?}");
-        let expected = [(A0, 0), (A1, thread as u64), (A2, cause), (A3, value)];
+        let expected = [(A0, 0), (A1, thread_block(thread) >> 12), (A2, cause), (A3, value)];
         for (register, number) in expected {
             assert_eq!(self.machine.get(register), number, "{} at {event:?}", name(register));
         }

@@ -1,12 +1,13 @@
 //! Hybrid portals: P and V on a semaphore's word, and the scheduler when that is not enough.
 
+use crate::run::Crossed;
 use crate::world::*;
-use cairn_abi::semaphore::{SEMAPHORE_SIZE, semaphore_word};
+use cairn_abi::semaphore::*;
 use cairn_emulator::register::*;
 use cairn_portal::{SemaphoreOperation, Specification, generate};
 
 impl World {
-    /// A semaphore with this value and a portal on it; the address of its word.
+    /// A semaphore with this count and a portal on it; the address of the count. Nothing is to be noted.
     pub fn connect_semaphore(
         &mut self,
         operation: SemaphoreOperation,
@@ -18,6 +19,9 @@ impl World {
         let semaphore = self.add_semaphore(value);
         crossing.constant = semaphore as u64;
         crossing.source = semaphore_word(semaphore);
+        crossing.source_size = NOTED_WORD;
+        self.set_word(NOTED_WORD, level(256) as u64);
+        self.set_level(semaphore, LEVEL_NEVER);
         let code = self.generate(|words, address| {
             generate::semaphore(operation, &specification, &crossing, words, address)
         });
@@ -34,6 +38,34 @@ impl World {
         };
         (connection, semaphore_word(semaphore))
     }
+
+    /// A V for one waiter of this level, while wake-ups are noted from this one on.
+    pub fn connect_noted(&mut self, waits: i64, noted: i64) -> (Connection, u64) {
+        let (connection, word) = self.connect_semaphore(SemaphoreOperation::V, CLIENT, -1);
+        self.set_level(connection.crossing.constant as usize, waits);
+        self.set_word(NOTED_WORD, noted as u64);
+        (connection, word)
+    }
+
+    fn set_level(&mut self, semaphore: usize, level: i64) {
+        let word = semaphore_word(semaphore).wrapping_add_signed(SEMAPHORE_LEVEL);
+        self.set_word(word, level as u64);
+    }
+
+    /// After a short way that used these registers: the reply is success, all other registers are the caller's.
+    fn assert_short(&self, crossed: &Crossed, used: &[u8], writes: &[(u64, u64)]) {
+        self.assert_at(CLIENT, RESUME);
+        for register in 1..32 {
+            let expected = match register {
+                A0 => 0,
+                _ if used.contains(&register) => 0,
+                _ => crossed.before[usize::from(register)],
+            };
+            assert_eq!(self.machine.get(register), expected, "{}", name(register));
+        }
+        crossed.assert_writes((crossed.frame_before, crossed.frame_before), writes);
+        assert_eq!(self.machine.csr.sscratch, crossed.frame_before);
+    }
 }
 
 #[test]
@@ -46,22 +78,48 @@ fn the_fast_path() {
             let mut world = World::new(70);
             let (connection, word) = world.connect_semaphore(operation, CLIENT, value);
             let crossed = world.call_any(&connection);
-            world.assert_at(CLIENT, RESUME);
-            assert_eq!(world.machine.get(A0), 0);
             assert_eq!(world.word(word) as i64, value + step);
-            for register in (1..32).filter(|register| *register != A0) {
-                let expected = match register {
-                    T1 | T2 => 0,
-                    _ => crossed.before[usize::from(register)],
-                };
-                assert_eq!(world.machine.get(register), expected, "{}", name(register));
-            }
-            crossed.assert_writes(
-                (crossed.frame_before, crossed.frame_before),
-                &[(word, SEMAPHORE_SIZE)],
-            );
-            assert_eq!(world.machine.csr.sscratch, crossed.frame_before);
+            world.assert_short(&crossed, &[T1, T2], &[(word, 8)]);
         }
+    }
+}
+
+/// Who waits alone and would not go before the caller is noted.
+#[test]
+fn a_wake_up_is_noted() {
+    for (waits, runs) in [(0, 0), (5, 5), (255, 255), (255, 0), (6, 5)] {
+        let mut world = World::new(73);
+        let (connection, word) = world.connect_noted(level(waits), level(runs));
+        let semaphore = connection.crossing.constant;
+        let crossed = world.call_any(&connection);
+        assert_eq!((world.word(word), world.word(NOTED_WORD)), (0, semaphore));
+        let writes = [(word, 8), (NOTED_WORD, 8)];
+        world.assert_short(&crossed, &[T1, T2, T3, T4, T5], &writes);
+        // It is like a semaphore for which nobody waits, and another wake-up goes to the scheduler.
+        world.call_any(&connection);
+        assert_eq!((world.word(word), world.word(NOTED_WORD)), (1, semaphore));
+        world.set_word(word, -1i64 as u64);
+        world.round_trip(&connection);
+        assert_eq!(world.word(word) as i64, -1);
+    }
+}
+
+/// Who goes before the caller, or would have to share with it, is the scheduler's to wake; so is the second one.
+#[test]
+fn a_wake_up_is_not_noted() {
+    let noted = [0, 1, SEMAPHORES_MAXIMUM as i64 - 1];
+    let never = [level(256), level(0), level(255), noted[0], noted[1], noted[2]];
+    let nobody = [level(0), level(255), LEVEL_NEVER];
+    let runs = [(level(4), level(5)), (level(0), level(255)), (level(255), level(255) + 1)];
+    for (waits, word) in (never.map(|word| (LEVEL_NEVER, word)).into_iter())
+        .chain(nobody.map(|waits| (waits, level(256))))
+        .chain(noted.map(|word| (level(255), word)))
+        .chain(runs)
+    {
+        let mut world = World::new(74);
+        let (connection, count) = world.connect_noted(waits, word);
+        world.round_trip(&connection);
+        assert_eq!((world.word(count) as i64, world.word(NOTED_WORD) as i64), (-1, word));
     }
 }
 

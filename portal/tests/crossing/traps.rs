@@ -76,7 +76,7 @@ pub fn interrupt_for(world: &mut World, thread: usize) {
     world.call(
         PORTAL_SWITCH as u64,
         at(SCHEDULER, STACK - 64),
-        [thread as u64, 0, 0, 0, 0, 0, 0, 0],
+        [0, 0, thread as u64, 0, 0, 0, 0, 0],
     );
 }
 
@@ -93,7 +93,7 @@ pub fn reserve_over_another_thread(world: &mut World) -> u64 {
     let (entry, top) = (at(CLIENT, ENTRY), at(CLIENT, STACK - 0x800));
     let arguments = [other as u64, CLIENT as u64, entry, top, 0, at(CLIENT, STUB), 0, 0];
     world.call(PORTAL_SET_UP_THREAD as u64, stack, arguments);
-    world.call(PORTAL_SWITCH as u64, stack, [other as u64, 0, 0, 0, 0, 0, 0, 0]);
+    world.call(PORTAL_SWITCH as u64, stack, [0, 0, other as u64, 0, 0, 0, 0, 0]);
     world.assert_at(CLIENT, ENTRY);
     let second = execute(world, LOAD_RESERVED, 0, word);
     assert_eq!(execute(world, STORE_CONDITIONAL, second + 1, word), 0, "nobody came in between");
@@ -198,7 +198,7 @@ fn the_scheduler_runs_another_thread() {
     world.assert_at(SCHEDULER, RESUME);
     assert_eq!(world.machine.get(A0), 0);
     let blocked = world.machine.csr.sscratch;
-    world.call(PORTAL_SWITCH as u64, stack, [2, 1, 1, 0, 0, 0, 0, 0]);
+    world.call(PORTAL_SWITCH as u64, stack, [1, 1, 2, 0, 0, 0, 0, 0]);
     world.assert_at(BACKEND, ENTRY);
     for register in 1..32u8 {
         let expected = match register {
@@ -220,7 +220,7 @@ fn the_scheduler_runs_another_thread() {
     let interrupted = world.cross();
     world.assert_event(Event::Timer, 2, Interrupt::Timer.code(), 0);
     world.machine.csr.stimecmp = u64::MAX;
-    let switch = world.call(PORTAL_SWITCH as u64, stack, [THREAD as u64, 5, 6, 0, 0, 0, 0, 0]);
+    let switch = world.call(PORTAL_SWITCH as u64, stack, [5, 6, THREAD as u64, 0, 0, 0, 0, 0]);
     world.assert_at(SERVER, RESUME);
     assert_eq!((world.machine.get(A0), world.machine.get(A1)), (5, 6));
     world.check_caller(&inner, &inner_before, &switch.before);
@@ -231,7 +231,7 @@ fn the_scheduler_runs_another_thread() {
     world.machine.csr.stimecmp = 0;
     world.cross();
     world.machine.csr.stimecmp = u64::MAX;
-    world.call(PORTAL_SWITCH as u64, stack, [2, 5, 6, 0, 0, 0, 0, 0]);
+    world.call(PORTAL_SWITCH as u64, stack, [5, 6, 2, 0, 0, 0, 0, 0]);
     assert_eq!(world.running(), BACKEND);
     assert_eq!(world.machine.registers(), interrupted.before);
 }
@@ -241,10 +241,7 @@ fn privileged_portals_check_their_arguments() {
     let bad = Error::BadArgument.status();
     let dead = Error::Dead.status();
     let threads = THREAD_COUNT as u64;
-    let cases: [(usize, [u64; 2], i64); 10] = [
-        (PORTAL_SWITCH, [threads, 0], bad),
-        (PORTAL_SWITCH, [u64::MAX, 0], bad),
-        (PORTAL_SWITCH, [3, 0], bad),
+    let cases: [(usize, [u64; 2], i64); 7] = [
         (PORTAL_SET_UP_THREAD, [threads, 1], bad),
         (PORTAL_SET_UP_THREAD, [2, 5], bad),
         (PORTAL_SET_UP_THREAD, [2, 1 << 51], bad),
@@ -271,6 +268,20 @@ fn privileged_portals_check_their_arguments() {
         }
         world.reply(0, 0);
         world.assert_at(CLIENT, RESUME);
+    }
+}
+
+#[test]
+fn a_switch_to_nobody_is_a_fault() {
+    for thread in [THREAD_COUNT as u64, u64::MAX, 1 << 52 | THREAD as u64, 3] {
+        let mut world = World::new(57);
+        let connection = world.connect("rp", CLIENT, SCHEDULER);
+        world.call_any(&connection);
+        let frame = world.machine.csr.sscratch;
+        world.call(PORTAL_SWITCH as u64, at(SCHEDULER, STACK - 64), [0, 0, thread, 0, 0, 0, 0, 0]);
+        assert_eq!(world.machine.program_counter, 0, "thread {thread:#x}");
+        assert_eq!(world.running(), SCHEDULER);
+        assert_eq!(world.machine.csr.sscratch, frame);
     }
 }
 

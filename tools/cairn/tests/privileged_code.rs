@@ -50,12 +50,11 @@ const LOOPS: [(&str, usize, &str); 2] = [
 ];
 
 /// Labels of privileged assembly that are jumped to from behind: none of them comes back.
-const BACKWARD: [(&str, &str); 5] = [
+const BACKWARD: [(&str, &str); 4] = [
     ("trap.S", "trap_save"),
     ("trap.S", "trap_return_fenced"),
     ("window.S", "refuse_bad_pointer"),
     ("window.S", "closed"),
-    ("privileged.S", "bad_argument"),
 ];
 
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) {

@@ -10,20 +10,22 @@ use cairn_abi::domain::{QUEUE_SIZE, stack_queue};
 use cairn_interfaces as interfaces;
 use core::convert::Infallible;
 
-struct Tick(ThreadIndex, u64);
-struct Exit(ThreadIndex, u64);
+struct Tick(ThreadIndex);
+struct Exit(ThreadIndex);
 
 impl<Q: ReadyQueue> Operation<Core<Q>> for Tick {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.tick(self.0, self.1)
+        core.enter();
+        core.tick(self.0, counter())
     }
 }
 
 impl<Q: ReadyQueue> Operation<Core<Q>> for Exit {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.exit(self.0, self.1)
+        core.enter();
+        core.exit(self.0, counter())
     }
 }
 
@@ -36,9 +38,10 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         _domain: Caller,
     ) -> Result<(), Error> {
         C::state().claim();
-        Self::operation(|core, now| {
+        // Without `enter`: there are no words before this.
+        C::state().end_with(|core| {
             layout::take_over::<C>(core);
-            core.run(now)
+            core.run(counter())
         })
     }
 
@@ -49,7 +52,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         _value: u64,
         _domain: Caller,
     ) -> Result<(), Error> {
-        C::state().run(Exit(index(thread), counter()))
+        C::state().run(Exit(index(thread)))
     }
 
     fn timer(
@@ -59,7 +62,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         _value: u64,
         _domain: Caller,
     ) -> Result<(), Error> {
-        C::state().run(Tick(index(thread), counter()))
+        C::state().run(Tick(index(thread)))
     }
 
     fn software(

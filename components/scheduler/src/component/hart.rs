@@ -6,17 +6,17 @@ use cairn::section::ConstantWord;
 use cairn::{Error, environment, privileged};
 use cairn_abi::domain::QUEUES_MAXIMUM;
 use cairn_abi::record::Instance;
-use cairn_abi::semaphore::{FIRST_WORD, SEMAPHORE_WINDOW_WORDS, SEMAPHORES_MAXIMUM};
+use cairn_abi::semaphore::*;
 use core::convert::Infallible;
 use core::sync::atomic::AtomicI64;
-
-const WORDS: usize = SEMAPHORES_MAXIMUM + QUEUES_MAXIMUM;
 
 /// The machine of a scheduler component.
 #[repr(C)]
 pub struct Hart {
-    /// Of semaphores, then of stack queues.
-    words: Option<&'static [AtomicI64; WORDS]>,
+    /// The hart's, then of semaphores.
+    pairs: Option<&'static [[AtomicI64; 2]; PAIRS]>,
+    /// Of stack queues.
+    waiters: Option<&'static [AtomicI64; QUEUES_MAXIMUM]>,
     /// The first free activation of each stack queue, or zero.
     queues: Option<&'static [ConstantWord; QUEUES_MAXIMUM]>,
     /// By number, from 1 on.
@@ -25,18 +25,20 @@ pub struct Hart {
 
 impl Hart {
     /// Before [`Hart::begin`].
-    pub const ZERO: Hart = Hart { words: None, queues: None, instances: None };
+    pub const ZERO: Hart = Hart { pairs: None, waiters: None, queues: None, instances: None };
 
     #[inline(always)]
-    fn words(&self) -> &'static [AtomicI64; WORDS] {
+    fn pairs(&self) -> &'static [[AtomicI64; 2]; PAIRS] {
         // Nothing comes before the boot event, which begins with `begin`.
-        self.words.expect("`begin` comes first")
+        self.pairs.expect("`begin` comes first")
     }
 
     /// Takes over from the layout. Panics if the role's sections are not there.
     pub fn begin(&mut self) {
         let words = environment::section("semaphores").expect("section `semaphores` of the role");
-        self.words = words.words(SEMAPHORE_WINDOW_WORDS)[FIRST_WORD..].first_chunk();
+        let words = &words.words(SEMAPHORE_WINDOW_WORDS)[FIRST_WORD..];
+        self.pairs = words.as_chunks().0.first_chunk();
+        self.waiters = words.last_chunk();
         let queues = environment::section("queues").expect("section `queues` of the role");
         self.queues = queues.constant_words(QUEUES_MAXIMUM).first_chunk();
         self.instances = Some(layout::instances());
@@ -57,13 +59,19 @@ impl Machine for Hart {
     }
 
     #[inline(always)]
-    fn word(&self, semaphore: u16) -> &AtomicI64 {
-        &self.words()[semaphore as usize % SEMAPHORES_MAXIMUM]
+    fn semaphore(&self, semaphore: u16) -> &[AtomicI64; 2] {
+        &self.pairs()[1 + semaphore as usize % SEMAPHORES_MAXIMUM]
+    }
+
+    #[inline(always)]
+    fn noted_word(&self) -> &AtomicI64 {
+        &self.pairs()[0][0]
     }
 
     #[inline(always)]
     fn waiters_word(&self, queue: u16) -> &AtomicI64 {
-        &self.words()[SEMAPHORES_MAXIMUM + queue as usize % QUEUES_MAXIMUM]
+        let words = self.waiters.expect("`begin` comes first");
+        &words[queue as usize % QUEUES_MAXIMUM]
     }
 
     fn has_activation(&self, queue: u16) -> bool {

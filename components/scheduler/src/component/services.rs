@@ -9,35 +9,36 @@ use cairn_interfaces as interfaces;
 use cairn_interfaces::LockError;
 use core::convert::Infallible;
 
-struct Yield(ThreadIndex, u64);
-struct P(ThreadIndex, u8, u64, u64);
-struct V(ThreadIndex, u64, u64);
+struct Yield(ThreadIndex);
+/// Thread and domain, in a word: so all of it is passed in registers.
+struct P(u32, u64);
+struct V(ThreadIndex, u64);
 
 impl<Q: ReadyQueue> Operation<Core<Q>> for Yield {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.yield_now(self.0, self.1)
+        core.yield_now(self.0, counter())
     }
 }
 
 impl<Q: ReadyQueue> Operation<Core<Q>> for P {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.p(self.0, self.1, self.2, self.3)
+        core.p(self.0 as ThreadIndex, (self.0 >> ThreadIndex::BITS) as u8, self.1, counter())
     }
 }
 
 impl<Q: ReadyQueue> Operation<Core<Q>> for V {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.v(self.0, self.1, self.2)
+        core.v(self.0, self.1, counter())
     }
 }
 
 impl<C: Component> interfaces::Threads for Server<C> {
     #[inline(always)]
     fn yield_now(&self, thread: CallerThread) -> Result<(), Error> {
-        C::state().run(Yield(index(thread), counter()))
+        Self::run(Yield(index(thread)))
     }
 
     fn sleep_until(&self, thread: CallerThread, caller: Caller, time: u64) -> Result<(), Error> {
@@ -86,12 +87,12 @@ impl<C: Component> interfaces::Threads for Server<C> {
 impl<C: Component> interfaces::Semaphore for Semaphore<C> {
     #[inline(always)]
     fn p(&self, thread: CallerThread, caller: Caller) -> Result<(), Error> {
-        C::state().run(P(index(thread), domain(caller), self.0, counter()))
+        Server::<C>::run(P(u32::from(index(thread)) | caller.0 << ThreadIndex::BITS, self.0))
     }
 
     #[inline(always)]
     fn v(&self, thread: CallerThread) -> Result<(), Error> {
-        C::state().run(V(index(thread), self.0, counter()))
+        Server::<C>::run(V(index(thread), self.0))
     }
 
     fn try_p(&self, _thread: CallerThread) -> Result<(), Error> {
@@ -118,6 +119,6 @@ impl<C: Component> interfaces::Lock for Lock<C> {
 impl<C: Component> interfaces::InterruptSignals for Server<C> {
     #[inline(always)]
     fn signal(&self, thread: CallerThread, semaphore: u64) -> Result<(), Error> {
-        C::state().run(V(index(thread), semaphore, counter()))
+        Self::run(V(index(thread), semaphore))
     }
 }

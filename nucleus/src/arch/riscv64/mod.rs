@@ -51,7 +51,6 @@ global_asm!(
     ".equ ERROR_BAD_POINTER, {error_bad_pointer}",
     ".equ ERROR_TOO_LARGE, {error_too_large}",
     ".equ ERROR_NOT_PAGE_ALIGNED, {error_not_page_aligned}",
-    ".equ ERROR_BAD_ARGUMENT, {error_bad_argument}",
     // Privileged manual, section 4.1.1: SPP, SUM; cleared at boot: SIE, SPIE, UBE, SPP, VS, FS, SUM, MXR.
     ".equ SSTATUS_SPP, 1 << 8",
     ".equ SSTATUS_SUM, 1 << 18",
@@ -109,7 +108,6 @@ global_asm!(
     error_bad_pointer = const Error::BadPointer.status(),
     error_too_large = const Error::TooLarge.status(),
     error_not_page_aligned = const Error::NotPageAligned.status(),
-    error_bad_argument = const Error::BadArgument.status(),
     nucleus_stack_size = const NUCLEUS_STACK_SIZE,
     parameters_nucleus_offset = const offset_of!(Parameters, nucleus_offset),
     parameters_boot_satp = const offset_of!(Parameters, boot_satp),

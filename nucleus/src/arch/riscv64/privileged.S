@@ -14,25 +14,24 @@
     .globl privileged_switch
 privileged_switch:
     ld      t2, NUCLEUS_PARAMETERS + PARAMETERS_THREADS
-    bgeu    a0, t2, bad_argument
+    bgeu    a2, t2, bad_thread
     srli    t3, tp, 12
     slli    t3, t3, 12
     sd      tp, FIELD_FRAME(t3)
     li      t2, THREADS_PAGE
-    add     t2, t2, a0
+    add     t2, t2, a2
     slli    t2, t2, 12
-    ld      t2, FIELD_FRAME(t2)
-    beqz    t2, bad_argument
-    mv      tp, t2
-    mv      a0, a1
-    mv      a1, a2
+    ld      tp, FIELD_FRAME(t2)
+    beqz    tp, no_thread
     ld      t1, FRAME_RETURN(tp)
     jr      t1
-bad_argument:
-    li      a0, ERROR_BAD_ARGUMENT
-    li      t2, 0
-    li      t3, 0
-    leave_short_circuit
+no_thread:
+    ld      tp, FIELD_FRAME(t3)
+    # There is nothing to come back to: the caller faults, at an address that nobody has.
+bad_thread:
+    csrw    sepc, zero
+    csrrw   tp, sscratch, tp
+    leave
 
     .globl privileged_set_timer
 privileged_set_timer:

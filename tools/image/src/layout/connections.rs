@@ -120,6 +120,7 @@ impl Layout<'_> {
                 self.crossing(client, scheduler, method.entry, &specification, index)?;
             crossing.constant = semaphore;
             crossing.source = semaphore::semaphore_word(semaphore as usize);
+            crossing.source_size = semaphore::NOTED_WORD;
             let operation = match method.name.as_str() {
                 "p" => Some(SemaphoreOperation::P),
                 "v" => Some(SemaphoreOperation::V),

@@ -36,6 +36,7 @@ fn main() {
     check("quotas", quotas());
     check("timed p", timed_p());
     check("semaphore order", semaphore_order());
+    check("a turn of who was woken", woken_equal());
     check("one activation, several callers", one_activation());
     end();
 }
@@ -143,6 +144,38 @@ fn priority_limits() -> Result<bool, Error> {
     let idle = imports::THREADS.set_priority(0, 5) == Err(Error::BadArgument);
     let nobody = imports::THREADS.set_priority(15, 5) == Err(Error::NotFound);
     Ok(above && spawned && idle && nobody && ORDER.take() == *b"k\0\0\0\0\0\0\0")
+}
+
+static TURNS: AtomicU64 = AtomicU64::new(0);
+
+fn take_turns(count: u64) {
+    for turn in 1..=count {
+        let _ = semaphore().p();
+        TURNS.store(turn, Relaxed);
+    }
+}
+
+/// Who wakes an equal and never enters the scheduler again keeps the processor for a quantum at most: where no quanta
+/// were marked, and where they are.
+fn woken_equal() -> Result<bool, Error> {
+    own_priority(50)?;
+    let quantum = ticks(10 * MILLISECOND);
+    let equal = start(0, take_turns, 2, 50)?;
+    imports::THREADS.yield_now()?;
+    let alone = counter() + 3 * quantum;
+    while counter() < alone {}
+    for turn in 1..=2 {
+        semaphore().v()?;
+        let limit = counter() + 2 * quantum;
+        while TURNS.load(Relaxed) < turn {
+            if counter() > limit {
+                return Ok(false);
+            }
+        }
+    }
+    equal.join()?;
+    own_priority(HIGHEST)?;
+    Ok(true)
 }
 
 fn wait(_: u64) {

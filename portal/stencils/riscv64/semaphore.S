@@ -1,0 +1,46 @@
+# P and V on a semaphore, when they need not block, nor change who runs (see abi/src/semaphore.rs). The count is in `a0`,
+# since the slow path fills that in itself (the methods' first letter is `c`): nothing of it is left to the caller.
+stencil_semaphore_p:
+    ld      t2, LITERAL_SOURCE(t1)
+    csrw    sepc, ra
+    ld      a0, 0(t2)
+    branch_if_not_positive a0, to_slow
+    addi    a0, a0, -1
+    sd      a0, 0(t2)
+    li      a0, 0
+    li      t1, 0
+    li      t2, 0
+    csrrw   tp, sscratch, tp
+    leave
+
+stencil_semaphore_v:
+    ld      t2, LITERAL_SOURCE(t1)
+    csrw    sepc, ra
+    ld      a0, 0(t2)
+    branch_if_negative a0, to_note
+    addi    a0, a0, 1
+    sd      a0, 0(t2)
+    li      a0, 0
+    li      t1, 0
+    li      t2, 0
+    csrrw   tp, sscratch, tp
+    leave
+
+# Who waits alone, and would not go before the caller, is noted for the scheduler: once, since the number of a semaphore
+# is above all levels.
+stencil_semaphore_note:
+    ld      t3, LITERAL_SOURCE_SIZE(t1)
+    ld      t4, SEMAPHORE_LEVEL(t2)
+    ld      t5, 0(t3)
+    ld      a0, LITERAL_CONSTANT(t1)
+    branch_if_less t4, t5, to_slow
+    sd      zero, 0(t2)
+    sd      a0, 0(t3)
+    li      a0, 0
+    li      t1, 0
+    li      t2, 0
+    li      t3, 0
+    li      t4, 0
+    li      t5, 0
+    csrrw   tp, sscratch, tp
+    leave
