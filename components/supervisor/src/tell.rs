@@ -162,14 +162,13 @@ impl System {
             }
             _ => None,
         };
-        match message {
-            Some(message) => writeln!(log, "panicked in thread {thread}: {message}")?,
-            None => {
-                writeln!(log, "{} in thread {thread}: value {value:#x}", report::cause_text(cause))?
-            }
+        if let Some(message) = message {
+            // It has file and line; the function that was left last is the panic handler.
+            return writeln!(log, "panicked in thread {thread}: {message}");
         }
+        writeln!(log, "{} in thread {thread}: value {value:#x}", report::cause_text(cause))?;
         let hint = match cause {
-            13 | 15 if message.is_none() && value.abs_diff(registers.stack) < STACK_HINT => {
+            13 | 15 if value.abs_diff(registers.stack) < STACK_HINT => {
                 ": perhaps its stack is full"
             }
             _ => "",
