@@ -35,7 +35,7 @@ static mut NUCLEUS_PARAMETERS: Parameters = Parameters {
 
 /// The system around the nucleus.
 pub fn parameters() -> Parameters {
-    // SAFETY: the static is initialised and nobody writes it while the machine runs. The read is
+    // SAFETY: the static is initialised and nothing writes it while the machine runs. The read is
     // volatile because the compiler does not see the host tool's write.
     unsafe { addr_of!(NUCLEUS_PARAMETERS).read_volatile() }
 }
