@@ -18,7 +18,7 @@ pub const GLOBAL: u64 = 1 << 5;
 /// Accessed and dirty, set from the start: nothing pages by them, and hardware that does not set
 /// them would fault.
 pub const ACCESSED_DIRTY: u64 = 3 << 6;
-/// For software: not valid yet, but somebody is about to map a page here.
+/// For software: not valid yet, but reserved for a page that is being mapped.
 pub const RESERVED: u64 = 1 << 8;
 /// For software: memory that belongs to this domain alone, which a call may pass on in a window. A
 /// page that came in a window, a shared section, a device does not have it.

@@ -5,7 +5,7 @@ use core::fmt;
 /// Bytes of a component, shown as printable ASCII and nothing else: what is not is escaped as in a string of Rust,
 /// `\n`, `\u{1b}`; a byte that is no UTF-8 is `\xff`, and a backslash is doubled.
 ///
-/// Letters beyond ASCII are escaped too. Who writes does not know what encoding the terminal has, and in another
+/// Letters beyond ASCII are escaped too. The writer does not know what encoding the terminal has, and in another
 /// than UTF-8 the second byte of a letter can be a control: `Û` has the byte 0x9b, which begins a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Visible<'a>(pub &'a [u8]);
