@@ -12,13 +12,13 @@ pub const LITERAL_MARK: i64 = -8;
 /// Return code: where to go on if the callee is dead.
 pub const LITERAL_ABORT: i64 = -16;
 /// Call: address of the return portal's code. Return: address of its *dead* entry. Dead entry: address
-/// of its return portal, for whoever walks an invocation stack.
+/// of its return portal, for walks of an invocation stack.
 pub const LITERAL_RETURN: i64 = -24;
 /// `satp` of the domain that the code enters.
 pub const LITERAL_SATP: i64 = -32;
 /// Portal table of the domain that the code enters.
 pub const LITERAL_TABLE: i64 = -40;
-/// Call: the callee's entry point. Return: address of the word that counts who waits for an
+/// Call: the callee's entry point. Return: address of the word that counts the threads that wait for an
 /// activation of the queue.
 pub const LITERAL_ENTRY: i64 = -48;
 /// Call: address of the callee's return stub. Return: the longest time until the call is back in ticks, or zero;
@@ -44,7 +44,7 @@ pub const LITERAL_QUEUE: i64 = -112;
 /// Windows: ASID of the callee, for the translation fence.
 pub const LITERAL_ASID: i64 = -120;
 /// Return: bytes by which the portal moves the frame pointer, and the domain it returns into in
-/// the upper half: for whoever walks an invocation stack. Counting build, call: address of the
+/// the upper half: for walks of an invocation stack. Counting build, call: address of the
 /// call counter.
 pub const LITERAL_FRAME: i64 = -128;
 

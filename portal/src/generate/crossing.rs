@@ -1,4 +1,4 @@
-//! Who calls whom.
+//! Caller and callee of a portal.
 
 /// One end of a crossing.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,9 +25,9 @@ pub struct Limits {
 /// Everything that a portal's code depends on beside its specification.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Crossing {
-    /// Who calls.
+    /// The caller.
     pub caller: End,
-    /// Who is called.
+    /// The callee.
     pub callee: End,
     /// The callee's entry point.
     pub entry: u64,
@@ -42,7 +42,7 @@ pub struct Crossing {
     /// Address of the callee's stack queue for this client, if the specification takes
     /// activations.
     pub queue: u64,
-    /// Address of the word that counts who waits for that queue.
+    /// Address of the word that counts the threads that wait for that queue.
     pub waiters: u64,
     /// Windows: first address of what the caller may pass. Semaphores: of the count.
     pub source: u64,
