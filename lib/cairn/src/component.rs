@@ -37,7 +37,7 @@ pub trait Provider {
     fn with<R>(control: u64, body: impl FnOnce(&Self::Interface) -> R) -> Result<R, Error>;
 }
 
-/// Parameter of a server's method (letter `a`): who calls. The client does not pass it.
+/// Parameter of a server's method (letter `a`): the caller. The client does not pass it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller(
     /// Number of the caller's domain.
@@ -59,7 +59,7 @@ pub struct Now(
     pub u64,
 );
 
-/// Parameter of a server's method (letter `f`): where the frame of the call is, for who walks its caller's
+/// Parameter of a server's method (letter `f`): where the frame of the call is, for walks of its caller's
 /// invocation stack. The client does not pass it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallerFrame {

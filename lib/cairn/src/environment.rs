@@ -13,7 +13,7 @@ pub fn startup() -> &'static Startup {
     let here = startup as *const () as u64;
     let page = (here & !(REGION_SIZE - 1)) + STARTUP_OFFSET;
     // SAFETY: the host tool maps this page, read-only and filled in, before the first instruction
-    // of the component, and nobody changes it.
+    // of the component, and nothing changes it.
     unsafe { &*(page as *const Startup) }
 }
 

@@ -66,7 +66,7 @@ pub fn caller_frame(registers: &mut Registers) -> CallerFrame {
     CallerFrame { thread: (word / block) as u32, offset: (word % block) as u32 }
 }
 
-/// A parameter with the letters `a` and `i`: for whom, and what it reserved.
+/// A parameter with the letters `a` and `i`: the client, and what it reserved.
 #[inline(always)]
 pub fn place(registers: &mut Registers) -> Place {
     let client = caller(registers);

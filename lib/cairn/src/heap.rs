@@ -3,7 +3,7 @@
 //!
 //! Allocating and freeing take a bounded time (TLSF). A component in which several threads allocate,
 //! its clients' threads included, attaches a lock before they do:
-//! `imports::PORTALS.attach_lock(cairn::heap::lock())`. Without it, who comes while another thread is
+//! `imports::PORTALS.attach_lock(cairn::heap::lock())`. Without it, a thread that comes while another is
 //! inside gets no memory.
 #![allow(unsafe_code)]
 

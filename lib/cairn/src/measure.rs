@@ -24,7 +24,7 @@ pub struct Stamp {
 /// Where a stamp is stored for another thread: cycles, instructions.
 pub type Mark = [AtomicI64; 2];
 
-/// A mark for nobody.
+/// A mark that is not read.
 pub const fn unused_mark() -> Mark {
     [const { AtomicI64::new(0) }; 2]
 }
@@ -146,7 +146,7 @@ pub struct Sample {
 /// What is called: the index of a portal, or the address of a function.
 type Sequence = extern "C" fn(target: u64, words: &[u64; 8], mark: &Mark, sample: &mut Sample);
 
-/// The measured sequence. `begin` is also stored at the mark, for whoever runs next. Everything that
+/// The measured sequence. `begin` is also stored at the mark, for the thread that runs next. Everything that
 /// the C convention preserves is kept here: the callee may not keep it. The fence waits until the
 /// stores of `begin` are done, which are not the call's; the alignment gives every sequence the same
 /// cache lines.

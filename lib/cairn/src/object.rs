@@ -30,7 +30,7 @@ impl Place {
         Place { client, word }
     }
 
-    /// Who calls.
+    /// The caller.
     pub const fn client(self) -> Caller {
         self.client
     }
@@ -46,7 +46,7 @@ impl Place {
     }
 }
 
-/// Who reserves portals for objects in this component's table: the import `Portals`.
+/// What reserves portals for objects in this component's table: the import `Portals`.
 pub trait Places {
     /// Reserves the portals of an object of the interface `I`, which the server alone can fill that the
     /// portal at index `server` leads to; the word that names the reservation.
@@ -114,7 +114,7 @@ impl<I: ?Sized + Interface> Value for Object<I> {
     fn into_word(self) -> u64 {
         0
     }
-    /// So a word says nothing of an object, whoever sends it.
+    /// So a word says nothing of an object, whichever component sends it.
     #[inline(always)]
     fn from_word(_word: u64) -> Result<Self, Error> {
         Err(Error::Malformed)

@@ -1,5 +1,5 @@
 //! A panic is a fault of the component: a breakpoint, with the message in the registers, where the
-//! supervisor finds it in the trap frame without reaching into anyone's memory.
+//! supervisor finds it in the trap frame without access to the component's memory.
 #![allow(unsafe_code)]
 
 use crate::text::Line;

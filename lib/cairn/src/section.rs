@@ -130,7 +130,7 @@ impl Section {
         unsafe { core::slice::from_raw_parts(self.address as *const ConstantWord, count) }
     }
 
-    /// The bytes of the layout's record, which nobody writes; `None` if this is another section, which
+    /// The bytes of the layout's record, which nothing writes; `None` if this is another section, which
     /// others may write even if this instance may not.
     pub(crate) fn record(&self) -> Option<&'static [u8]> {
         if self.address as u64 != ROLE_RECORD || self.writable {

@@ -8,8 +8,8 @@ use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// A value that one thread at a time uses; who comes second waits in the scheduler, and whoever
-/// holds it runs at least with the priority of those who wait.
+/// A value that one thread at a time uses; the second thread waits in the scheduler, and the
+/// holder runs at least with the priority of the threads that wait.
 ///
 /// The lock is an object of the scheduler, which the portal manager makes at run time: `attach` it
 /// once, before the first use.
@@ -105,7 +105,7 @@ impl<T> Mutex<T> {
 fn unlock(portals: Portals) {
     let mut arguments = Arguments::new();
     arguments.skip();
-    // It fails only if the lock is gone, and then nobody waits for it.
+    // It fails only if the lock is gone, and then no thread waits for it.
     let _ = portals.call::<2, (), Error>(UNLOCK, arguments);
 }
 

@@ -1,4 +1,4 @@
-//! Objects end exactly once, when nobody is inside, however many threads try.
+//! Objects end exactly once, when no thread is inside, however many threads try.
 #![forbid(unsafe_code)]
 
 use cairn::Caller;
@@ -57,7 +57,7 @@ fn an_object_ends_when_the_last_call_leaves() {
                         let _ = table.with(control, |object| {
                             assert_eq!(object.alive.load(Ordering::SeqCst), 1)
                         });
-                        // Somebody else may have closed it below.
+                        // Another thread may have closed it below.
                         let _ = table.remove(control);
                     }
                     table.for_each(|control, object| {

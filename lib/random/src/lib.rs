@@ -2,7 +2,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-/// A generator (xorshift64, Marsaglia 2003). It keeps no secret: whoever sees a number knows the next.
+/// A generator (xorshift64, Marsaglia 2003). It keeps no secret: each number tells the next.
 pub struct Random(u64);
 
 impl Random {

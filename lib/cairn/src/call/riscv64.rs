@@ -22,13 +22,13 @@ core::arch::global_asm!(
 );
 
 unsafe extern "C" {
-    /// The `ecall`; whoever calls this calls the portal in `t0`. Rust never does.
+    /// The `ecall`; a call of this calls the portal in `t0`. Rust never does.
     #[link_name = "cairn_portal_call"]
     fn portal_call();
 }
 
 /// The same for a portal with the state letter `m`. Its callee is trusted to keep the registers
-/// that the convention preserves; when the call fails (the callee died), nobody did. So they are
+/// that the convention preserves; when the call fails (the callee died), no side did. So they are
 /// kept on the stack, and only a failed call loads them again. The portal itself keeps `sp`.
 #[unsafe(naked)]
 extern "C" fn portal_call_minimal() {

@@ -1,4 +1,4 @@
-//! Objects of which every client has places of its own, so that nobody's are taken by others, and nothing that a
+//! Objects of which every client has places of its own, so that no client takes another's, and nothing that a
 //! client does takes longer because of what others have, or had when they died.
 
 use super::ObjectTable;
@@ -89,7 +89,7 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         objects.with(control, |object| body(&object.state))
     }
 
-    /// Closes the object that `control` names: nobody enters it any more, and it is dropped when
+    /// Closes the object that `control` names: no thread enters it any more, and it is dropped when
     /// the last call inside it has left.
     pub fn remove(&self, control: u64) -> Result<(), Error> {
         let (objects, control) = self.part(control);

@@ -23,7 +23,7 @@ struct Slot<T> {
 
 /// The object can be called.
 const LIVE: u64 = 1 << 31;
-/// The object is being made or ends: the slot is not free, nobody may enter.
+/// The object is being made or ends: the slot is not free, no thread may enter.
 const TAKEN: u64 = 1 << 30;
 /// The bits that count the calls inside.
 const INSIDE: u64 = TAKEN - 1;
@@ -80,7 +80,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
             }
             let control = control(index, word);
             let value = value(control);
-            // SAFETY: the slot was free and this thread alone took it, so nobody else touches the
+            // SAFETY: the slot was free and this thread alone took it, so no other thread touches the
             // value, and there is none to drop.
             unsafe { (*slot.value.get()).write(value) };
             slot.word.store(word | LIVE, Ordering::Release);
@@ -102,7 +102,7 @@ impl<T, const N: usize> ObjectTable<T, N> {
         Ok(body(unsafe { (*slot.value.get()).assume_init_ref() }))
     }
 
-    /// Closes the object that `control` names: nobody enters it any more, and it is dropped when
+    /// Closes the object that `control` names: no thread enters it any more, and it is dropped when
     /// the last call inside it has left.
     pub fn remove(&self, control: u64) -> Result<(), Error> {
         let slot = self.slot(control)?;
@@ -140,7 +140,7 @@ impl<T, const N: usize> Drop for ObjectTable<T, N> {
     fn drop(&mut self) {
         for slot in &mut self.slots {
             if *slot.word.get_mut() & LIVE != 0 {
-                // SAFETY: a live slot holds a value, and `&mut self` means that nobody is inside.
+                // SAFETY: a live slot holds a value, and `&mut self` means that no thread is inside.
                 unsafe { slot.value.get_mut().assume_init_drop() };
             }
         }
@@ -162,9 +162,9 @@ impl<T> Slot<T> {
         }
     }
 
-    /// Ends the object; called once, by whoever made the word "taken, nobody inside".
+    /// Ends the object; called once, by the thread that made the word "taken, no thread inside".
     fn end(&self, word: u64) {
-        // SAFETY: nobody is inside, and nobody enters a slot that is not live.
+        // SAFETY: no thread is inside, and none enters a slot that is not live.
         unsafe { (*self.value.get()).assume_init_drop() };
         self.word.store((word & !(FIRST - 1)).wrapping_add(FIRST), Ordering::Release);
     }

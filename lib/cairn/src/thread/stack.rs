@@ -17,7 +17,7 @@ struct Control {
     state: AtomicU64,
     /// 1: a thread may begin.
     ticket: AtomicU64,
-    /// What the thread calls; written while nobody else can look.
+    /// What the thread calls; written while no other thread can read it.
     function: UnsafeCell<Option<fn(u64)>>,
     argument: UnsafeCell<u64>,
 }
@@ -31,11 +31,11 @@ pub struct Stack<const BYTES: usize> {
 }
 
 // SAFETY: the memory belongs to the thread whose claim `state` tells; function and argument are
-// written by the one claimer before the ticket is, and read by the one who takes the ticket.
+// written by the one claimer before the ticket is, and read by the thread that takes the ticket.
 unsafe impl<const BYTES: usize> Sync for Stack<BYTES> {}
 
 impl<const BYTES: usize> Stack<BYTES> {
-    /// A stack that nobody uses.
+    /// A stack that is not in use.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         assert!(
