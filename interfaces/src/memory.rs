@@ -15,7 +15,7 @@ pub trait Memory {
     /// its part of sections at a time (8 in systems of up to 32 instances). `Busy` here and below: another thread
     /// of the caller's domain is at work on a section.
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
-    /// Offers a section of the caller's to another domain, to read or to write too. Whoever takes part stays as
+    /// Offers a section of the caller's to another domain, to read or to write too. A domain that takes part stays as
     /// long as it likes, at its own expense.
     fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool)
     -> Result<(), Error>;
@@ -32,7 +32,7 @@ pub trait MemoryControl {
     /// A thread of `domain` had a page fault at `address` (`cause` is `scause`): whether a pager has
     /// mended it. Without a pager, `NotFound`.
     fn page_fault(&self, domain: u64, address: u64, cause: u64) -> Result<(), Error>;
-    /// The domain dies: its page table loses its user half, so that whoever enters it faults.
+    /// The domain dies: its page table loses its user half, so that a thread that enters it faults.
     fn kill(&self, domain: u64) -> Result<(), Error>;
     /// One step of giving back what a dead domain allocated: 0 first, then what it answers, until 0. No
     /// invocation stack may name the domain any more.
@@ -40,7 +40,7 @@ pub trait MemoryControl {
     /// One step, in the same way, of making the memory of a dead domain, after `release`, as it was at the
     /// start: data again as in the image, the rest zero.
     fn renew(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
-    /// After `renew`: the next life of the domain begins; whoever enters it finds its memory.
+    /// After `renew`: the next life of the domain begins; a thread that enters it finds its memory.
     fn revive(&self, domain: u64) -> Result<(), Error>;
 }
 

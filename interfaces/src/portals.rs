@@ -15,7 +15,7 @@ const DOOR: &str = ".door";
 pub trait Portals {
     /// Opens an export, named `instance.export`, of the interface that the caller knows: its version,
     /// and the letters of its methods as `cairn_abi::signature` has them, since the server may be
-    /// hostile (0 and nothing: any interface, for programs that learn it at run time). Nobody opens an
+    /// hostile (0 and nothing: any interface, for programs that learn it at run time). No component opens an
     /// export of its own. The value is the index of the first of a consecutive block of portals, one per method.
     fn open(
         &self,
@@ -25,7 +25,7 @@ pub trait Portals {
         version: u64,
         signature: &[u8],
     ) -> Result<u64, Error>;
-    /// Gives a block of portals up, whoever made it and whatever became of it: from then on, and not before,
+    /// Gives a block of portals up, whichever component made it and whatever became of it: from then on, and not before,
     /// its indexes can get another meaning. A semaphore or lock ends for all when the domain that made it
     /// closes it; `Busy` while threads wait for it.
     fn close(&self, caller: Caller, first: u64) -> Result<(), Error>;
@@ -97,9 +97,9 @@ pub trait Portals {
     fn life(&self, domain: u64) -> Result<u64, Error>;
 }
 
-/// Of a server that decides itself who opens what it registered with the policy `ask`: its export, or
+/// Of a server that decides itself which clients open what it registered with the policy `ask`: its export, or
 /// registration, `door`. The client calls it on its own thread, as any other service, so a server that
-/// does not answer keeps nobody waiting but who asked.
+/// does not answer keeps only the client waiting that asked.
 #[cairn::interface]
 pub trait Door {
     /// The caller wants to open `name` (`instance.name`). The server admits it by [`Portals::admit`]
@@ -197,7 +197,7 @@ impl Places for PortalsProxy {
     }
 }
 
-/// What the supervisor asks for, and whoever measures.
+/// What the supervisor and the benchmarks ask for.
 #[cairn::interface]
 pub trait PortalControl {
     /// One step of what the end of a domain takes: what it had opened is closed, what others have of it ends. 1:

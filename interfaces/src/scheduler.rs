@@ -51,8 +51,8 @@ pub trait Semaphore {
     fn p_until(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error>;
 }
 
-/// A lock with priority inheritance: an object. Whoever holds it runs at least with the priority of
-/// those who wait for it.
+/// A lock with priority inheritance: an object. Its holder runs at least with the priority of
+/// the threads that wait for it.
 #[cairn::interface]
 pub trait Lock {
     /// Takes it, or waits for it. `Busy`: the thread would wait for itself.
@@ -202,7 +202,7 @@ pub trait SchedulerControl {
         priority: u8,
     ) -> Result<(), Error>;
     /// It goes on at this priority, until one that is more urgent calls it. `Busy`: there is something to ask
-    /// for, and its priority is still that of who called it.
+    /// for, and its priority is still that of its caller.
     fn work_at(&self, thread: CallerThread, priority: u8) -> Result<(), Error>;
     /// Calls the supervisor, as a fault does.
     fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
