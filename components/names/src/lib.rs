@@ -18,7 +18,7 @@ const WORDS: usize = NAME_MAXIMUM.div_ceil(8);
 /// Which domains may open a name: a bit for each number. No domain has number 0: its bit is [`ASKS`].
 pub type Policy = [u64; 4];
 
-/// Whoever is not admitted asks the server.
+/// A client that is not admitted asks the server.
 const ASKS: u64 = 1;
 /// What a policy says for it.
 const ASK: &str = "ask";
@@ -69,7 +69,7 @@ pub struct Addition {
     pub number: u64,
     /// The server's domain.
     pub server: u64,
-    /// Who may open it.
+    /// The clients that may open it.
     pub policy: Policy,
     name: [u64; WORDS],
 }
@@ -109,7 +109,7 @@ fn pack(name: &str) -> Result<[u64; WORDS], Error> {
     Ok(words)
 }
 
-/// An entry. The version is odd while it is written; who reads it twice with the same even version
+/// An entry. The version is odd while it is written; a reader that finds the same even version twice
 /// has read it whole.
 struct Slot {
     version: AtomicU64,
