@@ -12,7 +12,7 @@ pub struct Sources([u16; SOURCES]);
 const NOBODY: u16 = u16::MAX;
 
 impl Sources {
-    /// Nobody wants anything.
+    /// No request is pending.
     pub const fn new() -> Sources {
         Sources([NOBODY; SOURCES])
     }
