@@ -24,8 +24,8 @@ cairn::component! {
     objects: { timer: Timer = TIMERS },
 }
 
-/// Around calls of the portal manager: the clock has one stack there, and who waits for that lends its
-/// priority to nobody, but who waits for this does.
+/// Around calls of the portal manager: the clock has one stack there, and a thread that waits for that lends
+/// its priority to none, but one that waits for this lock does.
 static PORTAL_MANAGER: Mutex<()> = Mutex::new(());
 
 /// Calls the portal manager in `body`, one caller at a time.

@@ -1,5 +1,5 @@
 //! Timers: objects, of which each client has a part of its own. A timer counts the periods that have ended; it stores
-//! nothing for those who do not wait.
+//! nothing for threads that do not wait.
 
 use crate::waiting::{self, Place};
 use crate::{imports, one_at_a_time};
@@ -54,7 +54,7 @@ impl Timers {
         self.0.insert(client, life(client.0)?, timer, Periodic::ends)
     }
 
-    /// Ends a timer: those who wait get [`Error::Cancelled`].
+    /// Ends a timer: threads that wait get [`Error::Cancelled`].
     pub fn end(&self, control: u64) -> Result<(), Error> {
         self.0.with(control, Periodic::ends)?;
         // The client may keep its portals; they answer `NotFound`.
@@ -82,7 +82,7 @@ impl Periodic {
         Ok(())
     }
 
-    /// The periods that have ended since somebody took them, if any have.
+    /// The periods that have ended since they were last taken, if any have.
     fn take_ended(&self) -> Result<Option<u64>, Error> {
         loop {
             let period = self.period.load(SeqCst);
@@ -106,7 +106,7 @@ impl Periodic {
         let control = self.control;
         let place = Place::take(control);
         let result = loop {
-            // Whoever changed the timer before the place was taken did not wake this thread.
+            // A thread that changed the timer before the place was taken did not wake this one.
             match self.take_ended() {
                 Ok(None) => {}
                 Ok(Some(ended)) => break Ok(ended),

@@ -14,13 +14,13 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering
 
 /// No timer has this control word: the place is free.
 const NOBODY: u64 = 0;
-/// No timer has one of these either: the thread is woken, and nobody wakes it again.
+/// No timer has one of these either: the thread is woken, and is not woken again.
 const WOKEN: u64 = 1;
-/// Nobody is here, but the semaphore was raised for who was.
+/// No thread is here, but the semaphore was raised for one that was.
 const OWED: u64 = 2;
-/// With a thread's index: that one is raising the semaphore. Only it says what became of that.
+/// With a thread's index: that thread is raising the semaphore. Only it says what became of that.
 const RINGING: u64 = 0x100;
-/// The same, and nobody is here any more.
+/// The same, and no thread is here any more.
 const ABANDONED: u64 = 0x200;
 const _: () = assert!(THREADS_MAXIMUM <= 0x100, "an index leaves the other bits free");
 /// No portal of a semaphore has this index.
@@ -70,9 +70,9 @@ pub fn wake(timer: u64) {
         if place.timer.compare_exchange(timer, ringing, SeqCst, SeqCst).is_err() {
             continue;
         }
-        // A thread as deep in calls as one can be raises nothing. Then who waits does so until the end of the period.
+        // A thread as deep in calls as one can be raises nothing. Then a waiting thread does so until the end of the period.
         let raised = place.semaphore().v().is_ok();
-        // Who was woken may have gone on already, and others be here.
+        // The thread that was woken may have gone on already, and others be here.
         let _ = place.timer.fetch_update(SeqCst, SeqCst, |word| match word {
             word if word == ringing => Some(if raised { WOKEN } else { timer }),
             word if word == abandoned => Some(if raised { OWED } else { NOBODY }),
@@ -98,7 +98,7 @@ impl Place {
     }
 
     /// Takes the wake-up that came for a place; false if it cannot be taken: a thread as deep in calls as one can be
-    /// calls nobody.
+    /// calls no other component.
     fn settle(&self) -> bool {
         self.semaphore().try_p().is_ok()
     }
