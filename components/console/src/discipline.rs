@@ -11,7 +11,7 @@ pub fn output(byte: u8) -> impl Iterator<Item = u8> {
     (byte == b'\n').then_some(b'\r').into_iter().chain([byte])
 }
 
-/// A line while it is typed, for users who do not edit it themselves.
+/// A line while it is typed, for clients that do not edit it themselves.
 pub struct Line<const N: usize> {
     bytes: [u8; N],
     length: usize,

@@ -85,7 +85,7 @@ impl Screen {
     fn receive(&self, port: &Port) {
         for _ in 0..RECEIVED_AT_ONCE {
             let Some(byte) = port.receive() else { break };
-            // Nobody reads: it is lost.
+            // The ring is full, since no client reads: the byte is lost.
             let _ = self.input.push(byte);
         }
         if !self.input.is_empty() {
@@ -212,7 +212,7 @@ impl Console for Screen {
     }
 
     fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error> {
-        // There is one stack for calls of the portal manager: who waits for it behind a client that does not
+        // There is one stack for calls of the portal manager: a thread that waits for it behind a client that does not
         // run has to lend it the priority, which locks do.
         self.turn.take(|| TERMINALS.open(place))
     }

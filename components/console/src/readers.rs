@@ -1,4 +1,4 @@
-//! Who waits for input.
+//! The threads that wait for input.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ const COUNT: u64 = (1 << ROUND_SHIFT) - 1;
 pub struct Place(u64);
 
 impl Readers {
-    /// Nobody waits.
+    /// No thread waits.
     pub const fn new() -> Readers {
         Readers(AtomicU64::new(0))
     }

@@ -7,7 +7,7 @@ use cairn::{Error, Object, Place};
 use cairn_interfaces::Terminal;
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
-/// Open terminals of a client. Who opens one more loses the oldest; those of its former lives end as well.
+/// Open terminals of a client. A client that opens one more loses the oldest; those of its former lives end as well.
 const CLIENT_MAXIMUM: usize = 2;
 /// Bytes of a line that are kept back until it ends.
 const LINE: usize = 96;

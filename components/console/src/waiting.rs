@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 /// No portal has this index: it leads back to the caller.
 const NOT_MADE: u32 = 0;
 
-/// Something that has happened once or more since somebody last waited for it.
+/// Something that has happened once or more since a thread last waited for it.
 pub struct Event(AtomicU32);
 
 impl Event {
@@ -32,7 +32,7 @@ impl Event {
         self.semaphore()?.p()
     }
 
-    /// It has happened for this thread, which does not wait for it: nobody else is to find that. Where the thread
+    /// It has happened for this thread, which does not wait for it: no other thread is to find that. Where the thread
     /// that signals was stopped before it did, one signal comes late; so there are never more of these than threads.
     pub fn take(&self) {
         let _ = self.semaphore().and_then(|semaphore| semaphore.try_p());
