@@ -78,7 +78,7 @@ pub fn next_typed() -> Option<u8> {
 
 /// Makes a call, with the numbers, texts and buffers of `arguments`.
 pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
-    // Who reads from the console must not find that this does so, too.
+    // A call that reads from the console must not find that this does so, too.
     if is_console(index) {
         return Outcome::Back(make(index, arguments, words));
     }
@@ -98,7 +98,7 @@ pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
         return Outcome::Back(make(index, arguments, words));
     };
     if !wait(u64::MAX) {
-        // The supervisor does what it can; without it there is nobody to ask.
+        // The supervisor does what it can; without it nothing can be done.
         let _ = imports::SUPERVISOR.call_home(thread.name());
         return Outcome::Left;
     }

@@ -127,7 +127,7 @@ pub fn crash(words: &[Word], screen: &mut Screen) -> Result {
         let before = State::of(name);
         imports::SUPERVISOR.crash(name)?;
         if before == State::of(name) {
-            // Nobody runs in it: it faults when it is called.
+            // No thread runs in it: it faults when it is called.
             call::enter(name);
         }
         Ok(())

@@ -30,7 +30,7 @@ pub struct Editor {
     /// Bytes before the cursor. A byte is a character, since only ASCII gets into the line.
     cursor: usize,
     history: History,
-    /// Characters were refused, and nothing but characters came since: nobody has seen it.
+    /// Characters were refused, and nothing but characters came since: the user has not seen it.
     overflowed: bool,
 }
 

@@ -206,7 +206,7 @@ fn a_line_that_was_cut_off_is_not_done() {
     assert_eq!((session.lines.len(), session.too_long), (0, 1));
     let full = Session::type_in(&format!("{}\r", "x".repeat(200)));
     assert_eq!((full.lines.len(), full.too_long), (1, 0));
-    // Whoever corrects the line has seen where it ends, and the next one begins anew.
+    // A user who corrects the line has seen where it ends, and the next one begins anew.
     let corrected = Session::type_in(&format!("{}\x7f\r", "x".repeat(201)));
     assert_eq!((corrected.lines.len(), corrected.too_long), (1, 0));
     let next = Session::type_in(&format!("{}\rps\r", "x".repeat(201)));

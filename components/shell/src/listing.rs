@@ -30,7 +30,7 @@ fn each(
         };
         let (length, described) = (answer as u32 as usize, answer >> 32);
         take(described, plain(&mut text[..length.min(LONGEST)]));
-        // Whoever describes may be wrong; going on with a lower number would never end.
+        // A description may be wrong; going on with a lower number would never end.
         match next(described) {
             later if later > number => number = later,
             _ => return Ok(()),

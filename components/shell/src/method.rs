@@ -48,7 +48,7 @@ pub enum Refusal {
     Number(usize, Mistake),
     /// A letter that only the method's own proxy knows.
     Letter(char),
-    /// The method makes an object, for whoever knows its interface.
+    /// The method makes an object, for programs that know its interface.
     Object,
 }
 

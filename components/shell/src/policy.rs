@@ -27,7 +27,7 @@ impl Policy {
         }
     }
 
-    /// Whether a component that is killed has to be started by hand. Nobody kills an essential one.
+    /// Whether a component that is killed has to be started by hand. An essential one is not killed.
     pub fn stays_dead_when_killed(self) -> bool {
         matches!(self, Policy::Never | Policy::OnFault)
     }
