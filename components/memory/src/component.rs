@@ -52,7 +52,7 @@ fn manager() -> Option<Manager<'static>> {
     })
 }
 
-/// Its thread has a higher priority than those who call, so this comes first.
+/// Its thread has a higher priority than its callers, so this comes first.
 fn main() {
     if let Some(manager) = manager() {
         manager.begin();

@@ -1,4 +1,4 @@
-//! What becomes of the memory of a domain that died, in steps of bounded length: whoever is more urgent than
+//! What becomes of the memory of a domain that died, in steps of bounded length: what is more urgent than
 //! the supervisor's work runs between any two instructions, and what is urgent for the supervisor itself
 //! between any two steps.
 
@@ -31,7 +31,7 @@ impl<'a> Manager<'a> {
     /// One step of giving back what a dead domain, which no invocation stack names any more, had beside
     /// what the layout gave it. 0 first, then what it answers, until 0.
     ///
-    /// Only the domain itself enters anything in its page table, so nobody else is at work on it.
+    /// Only the domain itself enters anything in its page table, so nothing else is at work on it.
     pub fn release(&self, domain: u64, at: u64) -> Result<u64, Error> {
         let (stage, at) = (at >> STAGE_SHIFT, at & ((1 << STAGE_SHIFT) - 1));
         match stage {
@@ -42,7 +42,7 @@ impl<'a> Manager<'a> {
                 if next < sections::COUNT as u64 {
                     return Ok(cursor(SECTIONS, next));
                 }
-                // Its death was fenced, and nobody has found a way through its page table since.
+                // Its death was fenced, and no hart has found a way through its page table since.
                 Ok(0)
             }
             _ => Err(Error::BadArgument),

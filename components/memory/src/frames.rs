@@ -17,7 +17,7 @@ thread_local! {
 pub struct Frames<const WORDS: usize> {
     /// Bit set: free.
     free: [AtomicU64; WORDS],
-    /// A bit for each of those words: it may be other than zero. Whoever sets a bit there sets this one afterwards.
+    /// A bit for each of those words: it may be other than zero. The bit there is set before this one.
     groups: [AtomicU64; GROUPS],
     count: AtomicUsize,
     available: AtomicUsize,

@@ -355,7 +355,7 @@ impl<'a> Manager<'a> {
         })
     }
 
-    /// The domain dies: whoever enters it faults.
+    /// The domain dies: a thread that enters it faults.
     pub fn kill(&self, domain: u64) -> Result<(), Error> {
         self.tables.set_reachable(self.root(domain)?, false);
         (self.fence)();

@@ -1,11 +1,11 @@
 //! Sections made at run time: memory at the same address in every domain that maps it.
 //!
-//! Each domain maps and unmaps for itself: the owner offers, another accepts. So nobody changes another's
+//! Each domain maps and unmaps for itself: the owner offers, another accepts. So no domain changes another's
 //! page tables, and no mapping goes away unless its domain wants that.
 //!
 //! **Each domain pays for what it maps, as long as it maps it**: the pages, one page more that lists them (the
 //! section's index), and one of the sections that it can map at a time. A section lives while anybody maps it,
-//! so all that exist are paid for, several times where they are shared; nobody pays for what another keeps; and
+//! so all that exist are paid for, several times where they are shared; no domain pays for what another keeps; and
 //! since the domains' parts add up to what there is, no set of others can take a domain's part. A page table is
 //! there only as long as the section that it maps.
 

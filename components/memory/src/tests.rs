@@ -130,7 +130,7 @@ impl World {
             ..Header::default()
         };
         let memory = words(count as usize * (PAGES_OF_INSTANCE + QUOTA) as usize);
-        // What was there before is somebody's secret.
+        // What was there before is another domain's secret.
         memory.iter().for_each(|word| word.store(0x5ec2e7, Relaxed));
         let instances = (1..=count).map(instance).collect();
         let world = World {
@@ -401,7 +401,7 @@ fn the_dead_reach_nothing_and_begin_anew() {
 }
 
 /// When the pages for a whole request are not there, another thread must not have seen any of them: it
-/// could have put it into a window before it went to somebody else.
+/// could have put it into a window before it went to another domain.
 #[test]
 fn no_page_is_reachable_before_all_are_there() {
     let world = World::new();
