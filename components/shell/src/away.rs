@@ -41,6 +41,8 @@ pub struct Answer {
 }
 
 /// How a call ended.
+// It lives for one call; there is no heap for what it holds.
+#[allow(clippy::large_enum_variant)]
 pub enum Outcome {
     /// It came back.
     Back(Answer),

@@ -150,7 +150,7 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
         return NAMES.iter().try_for_each(|name| writeln!(screen, "  {name}"));
     }
     let meter = Meter::new();
-    writeln!(screen, "{:21}  {:>7}  {:>7}  {}", "what", "minimum", "median", "unit")?;
+    writeln!(screen, "{:21}  {:>7}  {:>7}  unit", "what", "minimum", "median")?;
     for (name, explanation) in NAMES.iter().zip(EXPLANATIONS) {
         if !name.contains(filter) {
             continue;

@@ -28,7 +28,7 @@ unsafe extern "C" {
 }
 
 /// The same for a portal with the state letter `m`. Its callee is trusted to keep the registers
-/// that the convention preserves; when the call fails (the callee died), no side did. So they are
+/// that the convention preserves; when the call fails (the callee died), its registers are lost. So they are
 /// kept on the stack, and only a failed call loads them again. The portal itself keeps `sp`.
 #[unsafe(naked)]
 extern "C" fn portal_call_minimal() {
