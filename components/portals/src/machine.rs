@@ -66,7 +66,12 @@ impl Layout {
         let (Kind::Export(number) | Kind::Object(number, _)) = kind else {
             return Limits::default();
         };
-        let Some(export) = self.exports.get(number as usize) else { return Limits::default() };
+        let limited = |export: &&Export| {
+            export.longest_execution | export.longest_call | export.cancelled_for != 0
+        };
+        let Some(export) = self.exports.get(number as usize).filter(limited) else {
+            return Limits::default();
+        };
         let ticks = |nanoseconds: u64| match nanoseconds {
             0 => 0,
             _ => {
