@@ -129,7 +129,7 @@ const fn role_window(number: u64) -> u64 {
 pub const ROLE_RECORD: u64 = role_window(0);
 /// Semaphore words, writable in the scheduler.
 pub const ROLE_SEMAPHORES: u64 = role_window(1);
-/// Thread blocks, read-only in supervisor and portal manager.
+/// Thread blocks, read-only in the supervisor.
 pub const ROLE_THREADS: u64 = role_window(2);
 /// Portal code: writable in the portal manager, read-only in the supervisor.
 pub const ROLE_PORTAL_CODE: u64 = role_window(3);

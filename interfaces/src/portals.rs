@@ -5,7 +5,7 @@ use cairn::abi::signature::Signature;
 use cairn::component::Interface;
 use cairn::object::Places;
 use cairn::sync::Mutex;
-use cairn::{Caller, CallerFrame, Error, Object, Place};
+use cairn::{Caller, Error, Object, Place};
 
 /// Behind an instance's name: where it is asked.
 const DOOR: &str = ".door";
@@ -20,7 +20,6 @@ pub trait Portals {
     fn open(
         &self,
         caller: Caller,
-        frame: CallerFrame,
         name: &str,
         version: u64,
         signature: &[u8],
@@ -41,7 +40,6 @@ pub trait Portals {
     fn reserve(
         &self,
         caller: Caller,
-        frame: CallerFrame,
         server: u64,
         version: u64,
         interface: &[u8],
@@ -51,7 +49,6 @@ pub trait Portals {
     fn make_object(
         &self,
         caller: Caller,
-        frame: CallerFrame,
         client: u64,
         place: u64,
         interface: &str,
@@ -60,14 +57,9 @@ pub trait Portals {
     /// For a server: takes all portals of its object `control` back; the value is how many blocks.
     fn end_object(&self, caller: Caller, interface: &str, control: u64) -> Result<u64, Error>;
     /// Makes a semaphore with a first value; the value is the index of its first portal.
-    fn make_semaphore(
-        &self,
-        caller: Caller,
-        frame: CallerFrame,
-        initial: u64,
-    ) -> Result<u64, Error>;
+    fn make_semaphore(&self, caller: Caller, initial: u64) -> Result<u64, Error>;
     /// Makes a lock; the value is the index of its first portal.
-    fn make_lock(&self, caller: Caller, frame: CallerFrame) -> Result<u64, Error>;
+    fn make_lock(&self, caller: Caller) -> Result<u64, Error>;
     /// Lets others open a semaphore or lock that the caller made, under the name `instance.name`;
     /// `policy` as in `register`.
     fn publish(&self, caller: Caller, first: u64, name: &str, policy: &str) -> Result<(), Error>;
@@ -208,12 +200,7 @@ pub trait PortalControl {
     /// What it takes to generate and install one portal of a specification (such as `smcii`) in the
     /// caller's table: a `cairn::measure::Cost` in a word, reading the counters included. The portal
     /// calls the caller's own return stub, and is gone afterwards.
-    fn measure(
-        &self,
-        caller: Caller,
-        frame: CallerFrame,
-        specification: &str,
-    ) -> Result<u64, Error>;
+    fn measure(&self, caller: Caller, specification: &str) -> Result<u64, Error>;
 }
 
 /// What a trusted server asks for whose parameters want code of their own in the portals, and whom the
@@ -266,7 +253,7 @@ pub trait PortalListing {
     /// Describes the next portal of a domain from `index` on as text, `NotFound` behind the last; the
     /// value is the length of the text, and the index of that portal in the upper 32 bits.
     fn describe(&self, domain: u64, index: u64, text: &mut [u8]) -> Result<u64, Error>;
-    /// Bytes of portal code in use, and free in the upper 32 bits. Code that was closed counts as
-    /// used until no invocation stack names it.
-    fn usage(&self, frame: CallerFrame) -> Result<u64, Error>;
+    /// Bytes of portal code in use, and free in the upper 32 bits. What is kept for the next opening
+    /// counts as free.
+    fn usage(&self) -> Result<u64, Error>;
 }

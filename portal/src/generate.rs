@@ -5,8 +5,8 @@
 //! its return portal (and the hybrid portals of semaphores), `event` what enters a component that
 //! runs to completion without a way back, `short_circuit` what does its work itself. Read `pair`
 //! first. They use `code` (the buffer, its labels and holes), `parameters` (the letters) and
-//! `frame` (what a call puts on the invocation stack). `links` fills in the literals of a pair, and
-//! is all that a copy of an existing portal needs.
+//! `frame` (what a call puts on the invocation stack). `links` has the literals of a pair, which
+//! are all that a copy of an existing portal needs.
 
 mod code;
 mod crossing;
@@ -21,8 +21,8 @@ pub use code::GenerateError;
 pub use crossing::{Crossing, End, Limits};
 pub use event::event;
 pub use frame::frame_size;
-pub use links::{Links, link};
-pub use pair::{SemaphoreOperation, pair, pair_with_types, semaphore};
+pub use links::{Links, call_literals, place, return_literals};
+pub use pair::{SemaphoreOperation, back, call, pair, pair_with_types, semaphore};
 pub use short_circuit::{ShortCircuit, short_circuit};
 
 /// What the generator made.
@@ -37,6 +37,4 @@ pub struct Generated {
     /// Where the call enters another component's domain with a fence of translations: bytes from the first; zero: no
     /// fence.
     pub fence: usize,
-    /// Of a call portal with its return portal: what [`link`] needs.
-    pub links: Option<Links>,
 }

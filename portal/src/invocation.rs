@@ -1,6 +1,6 @@
 //! Walks an invocation stack from its topmost frame down (`docs/architecture.md`, "Frames").
 //!
-//! The supervisor and the portal manager use it, on threads that do not run meanwhile.
+//! The supervisor uses it, on threads that do not run meanwhile.
 
 use crate::literal::{
     LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, LITERAL_STUB, MARK_CALL,
@@ -99,13 +99,6 @@ impl<'a, W: Words> Walk<'a, W> {
         let block = thread_block(index as usize);
         let next = words.load(block.wrapping_add_signed(FIELD_FRAME)).filter(|header| *header != 0);
         Walk { words, trap_return, block, next }
-    }
-
-    /// The frames of the calling thread itself, of which only it knows where the topmost one is: the
-    /// header at `offset` of its block.
-    pub fn of_running(words: &'a W, trap_return: u64, index: u64, offset: u64) -> Self {
-        let block = thread_block(index as usize);
-        Walk { words, trap_return, block, next: Some(block.wrapping_add(offset)) }
     }
 
     fn word(&self, base: u64, offset: i64) -> Option<u64> {

@@ -48,6 +48,11 @@ pub const LITERAL_ASID: i64 = -120;
 /// call counter.
 pub const LITERAL_FRAME: i64 = -128;
 
+/// Return, made at run time: for the portal manager, the [shape](crate::Specification::shape) of its code...
+pub const LITERAL_SHAPE: i64 = LITERAL_SOURCE;
+/// ... and the next return portal of the same two ends.
+pub const LITERAL_NEXT: i64 = LITERAL_SOURCE_SIZE;
+
 /// Mark of a call portal's code.
 pub const MARK_CALL: u64 = u64::from_le_bytes(*b"portcall");
 /// Mark of a return portal's code.

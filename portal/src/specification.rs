@@ -230,6 +230,19 @@ impl Specification {
         self.letters().iter().filter(|letter| letter.is_window()).count()
     }
 
+    /// What a return portal's code depends on: stack, state, and the parameters that a way back has to look at. Two
+    /// specifications of the same shape have the same return portal.
+    pub fn shape(&self) -> u64 {
+        // The first bit tells how many letters follow.
+        let kinds = 1 << 4 | (self.stack as u64) << 2 | self.state as u64;
+        self.letters().iter().fold(kinds, |shape, letter| match letter {
+            Letter::Read => shape << 5 | 27,
+            Letter::Write => shape << 5 | 28,
+            Letter::Registered { letter, .. } => shape << 5 | u64::from(letter - b'A' + 1),
+            _ => shape,
+        })
+    }
+
     /// Whether a call takes an activation from the callee's stack queue.
     pub fn takes_activation(&self) -> bool {
         self.stack == Stack::New || self.windows() > 0

@@ -4,8 +4,8 @@ use cairn_emulator::decode::{Instruction, decode};
 use cairn_portal::literal::*;
 use cairn_portal::stencil;
 use cairn_portal::{
-    Crossing, End, GenerateError, Generated, SemaphoreOperation, ShortCircuit, Specification,
-    generate,
+    Crossing, End, GenerateError, Generated, Limits, Parameters, SemaphoreOperation, ShortCircuit,
+    Specification, generate,
 };
 use std::collections::BTreeMap;
 
@@ -271,4 +271,39 @@ fn holes_take_exactly_the_numbers_that_fit() {
         assert_eq!(form.fill(u32::MAX, 0), Some(!all));
         assert_eq!(form.fill(all, 8), form.fill(0, 8));
     }
+}
+
+/// The code of a pair's halves, which are generated alone for pairs made at run time.
+#[test]
+fn the_halves_of_a_pair_are_those_that_are_made_alone() {
+    let literals = LITERALS_SIZE as usize / 4;
+    let mut shapes: BTreeMap<(u64, bool), Vec<u32>> = BTreeMap::new();
+    for text in [
+        "sm", "sp", "nm", "np", "smciii", "npciii", "npcr", "npciri", "npwit", "npcwir", "npcrw",
+        "spw", "rp", "rpct",
+    ] {
+        for longest_call in [0, 7] {
+            let specification = Specification::parse(text).unwrap();
+            let limits = Limits { call: longest_call, ..Limits::default() };
+            let crossing = Crossing { limits, ..crossing() };
+            let all = (&specification, &Parameters::NONE);
+            let mut pair = vec![0; 1024];
+            let made = generate::pair(&specification, &crossing, &mut pair, ADDRESS).unwrap();
+            let mut call = vec![0; 1024];
+            let size = generate::call(all, None, &crossing, &mut call).unwrap() / 4;
+            let first = (made.call - ADDRESS) as usize / 4;
+            assert_eq!(call[literals..size], pair[first..first + size - literals], "{text}");
+            let mut back = vec![0; 1024];
+            let (size, links) = generate::back(all, &crossing, &mut back).unwrap();
+            let (size, dead) = (size / 4, links.dead_literals() / 4);
+            let first = (made.back - ADDRESS) as usize / 4;
+            assert_eq!(back[literals..dead], pair[first..first + dead - literals], "{text}");
+            // One shape, one code.
+            back.truncate(size);
+            let known =
+                shapes.entry((specification.shape(), longest_call != 0)).or_insert(back.clone());
+            assert_eq!(*known, back, "{text}");
+        }
+    }
+    assert_eq!(shapes.len(), 20);
 }

@@ -33,27 +33,11 @@ impl Share {
 }
 
 /// A set of granules.
-pub struct Granules([u64; WORDS]);
+struct Granules([u64; WORDS]);
 
 impl Granules {
     /// None.
-    pub const NONE: Granules = Granules([0; WORDS]);
-
-    /// Adds one; what is outside the area is left out.
-    pub fn set(&mut self, granule: u64) {
-        if let Some(word) = self.0.get_mut((granule / 64) as usize) {
-            *word |= 1 << (granule % 64);
-        }
-    }
-
-    /// Whether one of `count` granules from `start` on is among them.
-    pub fn any(&self, start: u16, count: u16) -> bool {
-        (start..start + count).any(|granule| self.has(granule))
-    }
-
-    fn has(&self, granule: u16) -> bool {
-        self.0[usize::from(granule) / 64] >> (granule % 64) & 1 == 1
-    }
+    const NONE: Granules = Granules([0; WORDS]);
 
     fn change(&mut self, start: u16, count: u16, taken: bool) {
         let (mut at, end) = (start, start + count);

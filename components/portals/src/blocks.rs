@@ -8,10 +8,11 @@
 //! Free ──────────────▶ Open     Reserved ──────▶ Open
 //!   └─────reserve────▶ Reserved
 //!
-//! Open, Reserved ──end──▶ Ended            by others: no portal any more, the indexes stay taken
-//! Open, Reserved, Ended ──close──▶ Closed  by the holder: the indexes are free
-//! Closed ──forget──▶ Free                  no invocation stack names the code any more
+//! Open, Reserved ──end──▶ Ended           by others: no portal any more, the indexes stay taken
+//! Open, Reserved, Ended ──close──▶ Free   by the holder: the indexes are free
 //! ```
+//!
+//! The code of a block goes with its portals: no invocation stack names it (`returns.rs`).
 //!
 //! What the client pays for, all states but `Free`, is counted for it alone, and whatever it asks for looks at
 //! its own blocks alone. What a domain made for others is a list too, so that taking it back looks at nothing else.
@@ -20,7 +21,7 @@ use crate::entries::Entries;
 use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 
-/// Most blocks of the system, those that wait for their code to be left included.
+/// Most blocks of the system.
 pub const BLOCKS_MAXIMUM: usize = 1024;
 /// No block.
 const NONE: u16 = u16::MAX;
@@ -52,11 +53,8 @@ pub enum State {
     Reserved,
     /// Its entries are in the client's table.
     Open,
-    /// Its entries are cleared, its indexes still the client's. Its code is kept until no invocation stack
-    /// names it.
+    /// Its entries are cleared, its indexes still the client's.
     Ended,
-    /// The client gave its indexes up; its code is kept until no invocation stack names it.
-    Closed,
 }
 
 /// Portal code, and the stack queue that it uses.
@@ -143,11 +141,6 @@ impl Block {
     pub fn is_live(&self) -> bool {
         matches!(self.state, State::Open | State::Reserved)
     }
-
-    /// Whether its indexes are its client's.
-    pub fn is_held(&self) -> bool {
-        !matches!(self.state, State::Free | State::Closed)
-    }
 }
 
 /// A block that is wanted: whose, and of what.
@@ -171,8 +164,6 @@ struct Account {
     /// Its blocks, as a list.
     first: u16,
     held: u16,
-    /// Those of them that have code which nobody can enter any more.
-    left: u16,
     /// The blocks of which it is the maker, as a list.
     first_made: u16,
 }
@@ -186,8 +177,6 @@ pub struct Blocks {
     free: u16,
     accounts: [Account; DOMAINS_MAXIMUM],
     entries: [Entries; DOMAINS_MAXIMUM],
-    /// Blocks with code that nobody can enter any more.
-    left: usize,
     /// Reservations that were ever made.
     reservations: u64,
 }
@@ -198,9 +187,8 @@ impl Blocks {
         slots: [Block::FREE; BLOCKS_MAXIMUM],
         end: 0,
         free: NONE,
-        accounts: [Account { first: NONE, held: 0, left: 0, first_made: NONE }; DOMAINS_MAXIMUM],
+        accounts: [Account { first: NONE, held: 0, first_made: NONE }; DOMAINS_MAXIMUM],
         entries: [Entries::TAKEN; DOMAINS_MAXIMUM],
-        left: 0,
         reservations: 0,
     };
 
@@ -219,16 +207,6 @@ impl Blocks {
     /// Blocks that a client pays for.
     pub fn held(&self, client: u8) -> usize {
         self.accounts[usize::from(client)].held.into()
-    }
-
-    /// How many of them have code that nobody can enter any more.
-    pub fn left(&self, client: u8) -> usize {
-        self.accounts[usize::from(client)].left.into()
-    }
-
-    /// Whether anybody's code waits to be left.
-    pub fn any_left(&self) -> bool {
-        self.left > 0
     }
 
     /// Where the next block of a client with so many entries would begin.
@@ -314,17 +292,14 @@ impl Blocks {
 
     /// Place of a block that ends with a domain: one that it holds, or a live one of its own in another's table.
     pub fn ending_with(&self, domain: u8) -> Option<usize> {
-        self.of_client(domain).find(|place| self.slots[*place].is_held()).or_else(|| {
+        self.of_client(domain).next().or_else(|| {
             self.made_by(domain, None, |block| block.owner == domain && block.is_live())
         })
     }
 
     /// Place of the block that begins at an index of a client's table.
     pub fn at(&self, client: u8, first: u64) -> Result<usize, Error> {
-        let begins = |place: &usize| {
-            let block = &self.slots[*place];
-            block.is_held() && block.first() as u64 == first
-        };
+        let begins = |place: &usize| self.slots[*place].first() as u64 == first;
         self.of_client(client).find(begins).ok_or(Error::NotFound)
     }
 
@@ -352,30 +327,21 @@ impl Blocks {
         (block.state, block.kind, block.code) = (State::Open, kind, code);
     }
 
-    /// Ends a live block for others' reasons: the caller has cleared its entries, the client keeps the
-    /// indexes.
-    pub fn end(&mut self, place: usize) {
+    /// Ends a block for others' reasons: the caller has cleared its entries, the client keeps the indexes. The value is
+    /// its code, which nobody can enter any more.
+    pub fn end(&mut self, place: usize) -> Code {
         let block = &mut self.slots[place];
-        if block.is_live() {
-            block.state = State::Ended;
-            if block.code.granules > 0 {
-                self.accounts[usize::from(block.client)].left += 1;
-                self.left += 1;
-            }
-        }
+        block.state = State::Ended;
+        core::mem::replace(&mut block.code, Code::NONE)
     }
 
-    /// Gives a block's indexes up for its holder: the caller has cleared its entries.
-    pub fn close(&mut self, place: usize) {
-        self.end(place);
-        let block = &mut self.slots[place];
-        if block.state == State::Ended {
-            block.state = State::Closed;
-            self.entries[usize::from(block.client)].release(block.first(), block.count.into());
-            if block.code.granules == 0 {
-                self.release(place);
-            }
-        }
+    /// Gives a block up for its holder, with its indexes: the caller has cleared its entries.
+    pub fn close(&mut self, place: usize) -> Code {
+        let code = self.end(place);
+        let Block { client, first, count, .. } = self.slots[place];
+        self.entries[usize::from(client)].release(first.into(), count.into());
+        self.release(place);
+        code
     }
 
     /// Makes a block free that nothing knows any more.
@@ -404,22 +370,6 @@ impl Blocks {
         }
         self.slots[place] = Block { next: self.free, ..Block::FREE };
         self.free = place as u16;
-    }
-
-    /// Hands over the code that nobody can enter any more and that `is_left` says nobody is in.
-    pub fn forget(&mut self, is_left: impl Fn(&Code) -> bool, mut forgotten: impl FnMut(Code)) {
-        for place in 0..self.end {
-            let block = &mut self.slots[place];
-            let ended = matches!(block.state, State::Ended | State::Closed);
-            if ended && block.code.granules > 0 && is_left(&block.code) {
-                forgotten(core::mem::replace(&mut block.code, Code::NONE));
-                self.accounts[usize::from(block.client)].left -= 1;
-                self.left -= 1;
-                if block.state == State::Closed {
-                    self.release(place);
-                }
-            }
-        }
     }
 }
 

@@ -26,18 +26,13 @@ fn an_index_is_its_holders_until_it_gives_it_up() {
     let mut blocks = blocks();
     let (one, two) = (add(&mut blocks, 1, 4), add(&mut blocks, 1, 4));
     assert_eq!((blocks.get(one).first(), blocks.get(two).first()), (16, 20));
-    blocks.end(one);
+    assert_eq!(blocks.end(one), code(160));
     assert_eq!((blocks.get(one).state(), blocks.open_at(1, 17).is_none()), (State::Ended, true));
-    // Its code goes; it does not.
-    blocks.forget(|_| true, |_| {});
     assert_eq!((blocks.room(1, 4), blocks.at(1, 16)), (Ok(24), Ok(one)));
-    blocks.close(one);
+    assert_eq!(blocks.close(one), Code::NONE, "its code went when it ended");
     assert_eq!((blocks.room(1, 4), blocks.at(1, 16)), (Ok(16), Err(Error::NotFound)));
-    // Of another whose code is still in use, too.
     blocks.close(two);
-    assert_eq!((blocks.room(1, 8), blocks.held(1), blocks.left(1)), (Ok(16), 1, 1));
-    blocks.forget(|_| true, |_| {});
-    assert_eq!((blocks.held(1), blocks.left(1), blocks.any_left()), (0, 0, false));
+    assert_eq!((blocks.room(1, 8), blocks.held(1)), (Ok(16), 0));
 }
 
 #[test]
@@ -79,14 +74,13 @@ fn what_a_client_holds_is_counted_for_it_alone() {
     // From the middle, the beginning and the end of the list.
     for (number, place) in [2, 4, 0, 1, 3].into_iter().enumerate() {
         blocks.close(places[place]);
-        blocks.forget(|_| true, |_| {});
         assert_eq!((blocks.held(1), blocks.held(2)), (1, 4 - number));
         assert_eq!(blocks.of_client(2).count(), 4 - number);
     }
     blocks.close(first);
     let place = blocks.reserved(3, place).unwrap();
     blocks.close(place);
-    assert_eq!((blocks.held(1), blocks.held(3), blocks.left(1)), (1, 0, 1));
+    assert_eq!((blocks.held(1), blocks.held(3)), (0, 0));
 }
 
 #[test]
@@ -98,15 +92,6 @@ fn a_full_table_is_used_again() {
     }
     assert_eq!(blocks.room(1, 1), Err(Error::Exhausted));
     blocks.close(places[7]);
-    // Whose code is named is not free yet.
-    blocks.forget(|code| code.start != blocks_start(7), |_| panic!("named"));
-    assert_eq!(blocks.room(5, 1), Err(Error::Exhausted));
-    blocks.forget(|_| true, |_| {});
     assert_eq!(add(&mut blocks, 5, 1), 7);
     assert_eq!(blocks.room(5, 1), Err(Error::Exhausted));
-}
-
-/// First granule of the block that was added as number `number`, to clients 1 to 4 in turn.
-fn blocks_start(number: usize) -> u16 {
-    (16 + number / 4) as u16 * 10
 }

@@ -6,7 +6,7 @@ use cairn::component::Interface;
 use cairn::exclusive::Exclusive;
 use cairn::measure::{Cost, Stamp};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, CallerFrame, Error, environment, time};
+use cairn::{Caller, Error, environment, time};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
 use cairn_abi::{address, domain};
@@ -16,7 +16,6 @@ use cairn_portal::{Parameter, Specification, Stack};
 use cairn_portals::known::Known;
 use cairn_portals::make::Client;
 use cairn_portals::manager::{Manager, Synchronisation};
-use cairn_portals::reclaim::Running;
 use cairn_portals::registrations::NAME_MAXIMUM;
 use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
@@ -128,26 +127,21 @@ fn generation(domain: u8) -> Result<u64, Error> {
     domain_word(domain, domain::FIELD_GENERATION)
 }
 
-fn running(frame: CallerFrame) -> Running {
-    Running { thread: frame.thread.into(), top: frame.offset.into() }
-}
-
 /// Who calls, in the life that it has now.
-fn client(caller: Caller, frame: CallerFrame) -> Result<Client, Error> {
+fn who(caller: Caller) -> Result<Client, Error> {
     let domain = number(caller.0.into())?;
-    Ok(Client { domain, generation: generation(domain)?, running: Some(running(frame)) })
+    Ok(Client { domain, generation: generation(domain)? })
 }
 
 impl interfaces::Portals for Server {
     fn open(
         &self,
         caller: Caller,
-        frame: CallerFrame,
         name: ReadWindow<'_>,
         version: u64,
         signature: ReadWindow<'_>,
     ) -> Result<u64, Error> {
-        let client = client(caller, frame)?;
+        let client = who(caller)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
         let mut buffer = [0; SIGNATURE_MAXIMUM];
@@ -164,12 +158,12 @@ impl interfaces::Portals for Server {
     }
 
     fn close(&self, caller: Caller, first: u64) -> Result<(), Error> {
-        let client = number(caller.0.into())?;
+        let client = who(caller)?;
         locked(|manager, machine| manager.close(machine, client, first))
     }
 
     fn revoke(&self, caller: Caller, export: ReadWindow<'_>, client: u64) -> Result<u64, Error> {
-        let server = number(caller.0.into())?;
+        let server = who(caller)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let export = export.text(&mut buffer)?;
         locked(|manager, machine| manager.revoke(machine, server, export, client))
@@ -178,12 +172,11 @@ impl interfaces::Portals for Server {
     fn reserve(
         &self,
         caller: Caller,
-        frame: CallerFrame,
         server: u64,
         version: u64,
         interface: ReadWindow<'_>,
     ) -> Result<u64, Error> {
-        let client = client(caller, frame)?;
+        let client = who(caller)?;
         let mut buffer = [0; SIGNATURE_MAXIMUM];
         let interface: &[u8] = interface.copy(&mut buffer)?;
         let (name, letters) = split(interface).ok_or(Error::BadArgument)?;
@@ -194,19 +187,17 @@ impl interfaces::Portals for Server {
     fn make_object(
         &self,
         caller: Caller,
-        frame: CallerFrame,
         client: u64,
         place: u64,
         interface: ReadWindow<'_>,
         control: u64,
     ) -> Result<(), Error> {
-        let server = number(caller.0.into())?;
+        let server = who(caller)?;
         let client = number(client)?;
         let mut buffer = [0; NAME_SIZE];
         let interface: &[u8] = interface.copy(&mut buffer)?;
-        let running = Some(running(frame));
         locked(|manager, machine| {
-            manager.make_object(machine, server, (client, place), interface, control, running)
+            manager.make_object(machine, server, (client, place), interface, control)
         })
     }
 
@@ -216,24 +207,19 @@ impl interfaces::Portals for Server {
         interface: ReadWindow<'_>,
         control: u64,
     ) -> Result<u64, Error> {
-        let server = number(caller.0.into())?;
+        let server = who(caller)?;
         let mut buffer = [0; NAME_SIZE];
         let interface: &[u8] = interface.copy(&mut buffer)?;
         locked(|manager, machine| manager.end_object(machine, server, interface, control))
     }
 
-    fn make_semaphore(
-        &self,
-        caller: Caller,
-        frame: CallerFrame,
-        initial: u64,
-    ) -> Result<u64, Error> {
-        let client = client(caller, frame)?;
+    fn make_semaphore(&self, caller: Caller, initial: u64) -> Result<u64, Error> {
+        let client = who(caller)?;
         locked(|manager, machine| manager.make_semaphore(machine, client, initial))
     }
 
-    fn make_lock(&self, caller: Caller, frame: CallerFrame) -> Result<u64, Error> {
-        let client = client(caller, frame)?;
+    fn make_lock(&self, caller: Caller) -> Result<u64, Error> {
+        let client = who(caller)?;
         locked(|manager, machine| manager.make_lock(machine, client))
     }
 
@@ -244,7 +230,7 @@ impl interfaces::Portals for Server {
         name: ReadWindow<'_>,
         policy: ReadWindow<'_>,
     ) -> Result<(), Error> {
-        let server = number(caller.0.into())?;
+        let server = who(caller)?;
         let (mut name_buffer, mut policy_buffer) = ([0; NAME_MAXIMUM], [0; 256]);
         let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);
         locked(|manager, machine| manager.publish(machine, server, first, name, policy))
@@ -257,7 +243,7 @@ impl interfaces::Portals for Server {
         policy: ReadWindow<'_>,
         methods: ReadWindow<'_>,
     ) -> Result<(), Error> {
-        let server = number(caller.0.into())?;
+        let server = who(caller)?;
         let (mut name_buffer, mut policy_buffer) = ([0; NAME_MAXIMUM], [0; 256]);
         let (name, policy) = (name.text(&mut name_buffer)?, policy.text(&mut policy_buffer)?);
         let mut bytes = [0; 8 + 24 * METHODS_MAXIMUM];
@@ -266,7 +252,7 @@ impl interfaces::Portals for Server {
     }
 
     fn unregister(&self, caller: Caller, name: ReadWindow<'_>) -> Result<(), Error> {
-        let server = number(caller.0.into())?;
+        let server = who(caller)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
         locked(|manager, machine| manager.unregister(machine, server, name))
@@ -279,11 +265,14 @@ impl interfaces::Portals for Server {
         client: u64,
         admitted: bool,
     ) -> Result<(), Error> {
-        let server = number(caller.0.into())?;
+        let server = who(caller)?;
         let client = number(client)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
-        locked(|_, _| NAME_CONTROL.admit(server.into(), name, client.into(), admitted))
+        locked(|_, machine| {
+            let server = server.alive(machine)?;
+            NAME_CONTROL.admit(server.into(), name, client.into(), admitted)
+        })
     }
 
     fn size(&self, caller: Caller, first: u64) -> Result<u64, Error> {
@@ -311,13 +300,8 @@ impl interfaces::PortalControl for Server {
         locked(|manager, machine| manager.domain_starts(machine, domain))
     }
 
-    fn measure(
-        &self,
-        caller: Caller,
-        frame: CallerFrame,
-        specification: ReadWindow<'_>,
-    ) -> Result<u64, Error> {
-        let client = client(caller, frame)?;
+    fn measure(&self, caller: Caller, specification: ReadWindow<'_>) -> Result<u64, Error> {
+        let client = who(caller)?;
         let mut buffer = [0; 2 + LETTERS_SIZE];
         let text = specification.text(&mut buffer)?;
         let specification = Specification::parse(text).map_err(|_| Error::BadArgument)?;
@@ -331,7 +315,7 @@ impl interfaces::PortalControl for Server {
             let before = Stamp::begin();
             let made = manager.make_measured(machine, client, &specification, letters);
             let after = Stamp::end();
-            manager.close(machine, client.domain, made?)?;
+            manager.close(machine, client, made?)?;
             Ok(Cost::to_word(after - before))
         })
     }
@@ -393,7 +377,7 @@ impl interfaces::PortalListing for Server {
         })
     }
 
-    fn usage(&self, frame: CallerFrame) -> Result<u64, Error> {
-        locked(|manager, machine| Ok(manager.usage(machine, running(frame))))
+    fn usage(&self) -> Result<u64, Error> {
+        locked(|manager, _| Ok(manager.usage()))
     }
 }

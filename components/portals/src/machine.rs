@@ -6,7 +6,6 @@ use cairn_abi::Error;
 use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION};
 use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
-use cairn_abi::thread::FIELD_FRAME;
 use cairn_portal::Limits;
 use cairn_portal::invocation::Words;
 use core::sync::atomic::AtomicI64;
@@ -102,17 +101,11 @@ pub trait Machine: Words {
     fn domain_word(&self, domain: u8, offset: i64) -> u64;
     /// Makes a stack queue of these activations. Nothing may use it.
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>);
-    /// Threads that there may be.
-    fn threads(&self) -> u64;
-    /// A word of a thread's block.
-    fn thread_word(&self, thread: u64, offset: u64) -> u64;
+    /// The first activation of a stack queue, or the one behind another in the list.
+    fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32>;
     /// Lets the hart see new portal code.
     fn fence_instruction(&self) -> Result<(), Error>;
 
-    /// The time.
-    fn now(&self) -> u64;
-    /// The time since when the calling thread runs.
-    fn running_since(&self) -> Result<u64, Error>;
     /// Has the scheduler make a semaphore, with a first value, or a lock (`None`) of `owner`'s; its index.
     fn allocate(&self, owner: u8, initial: Option<u64>) -> Result<u64, Error>;
     /// Has the scheduler end a semaphore or a lock of `owner`'s: `Busy` while threads wait for it.
@@ -131,11 +124,5 @@ pub trait Machine: Words {
         let alive = self.domain_word(domain, FIELD_ALIVE) != 0;
         let now = self.domain_word(domain, FIELD_GENERATION);
         if alive && generation.is_none_or(|then| then == now) { Ok(()) } else { Err(Error::Dead) }
-    }
-
-    /// Offset of the topmost frame of a thread that does not run; zero: there was never a thread of
-    /// this number. Of one that ended, this is its lowest frame.
-    fn thread_top(&self, thread: u64) -> u64 {
-        self.thread_word(thread, FIELD_FRAME as u64) % cairn_abi::thread::THREAD_BLOCK_SIZE
     }
 }

@@ -1,19 +1,22 @@
 //! How a block of portals is made, filled and closed.
 
-use crate::area::{Area, GRANULE, Granules};
+use crate::area::{Area, GRANULE};
 use crate::blocks::{Block, Blocks, Code, Wanted};
 use crate::crossing::{Entry, Target, copy, describe_crossing, with_letters, write};
 use crate::machine::{Layout, Machine};
 use crate::queues::Queues;
-use crate::reclaim::{Look, Running, names};
+use crate::returns::{self, List, Returns};
 use crate::shares::{Shares, clients};
-use crate::templates::Templates;
+use crate::templates::{Half, InUse, Templates};
 use cairn_abi::Error;
 use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::domain::{PORTALS_MAXIMUM, exception_entry, stack_queue};
 use cairn_abi::semaphore::waiters_word;
-use cairn_portal::generate::link;
+use cairn_portal::generate::{call_literals, place, return_literals};
+use cairn_portal::literal::{
+    LITERAL_ENTRY, LITERAL_FRAME, LITERAL_NEXT, LITERAL_RETURN, LITERAL_SHAPE, LITERALS_SIZE,
+};
 use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Specification, Stack};
 
 /// End of the call counters' memory.
@@ -26,14 +29,14 @@ pub struct Client {
     pub domain: u8,
     /// How often that was started before.
     pub generation: u64,
-    /// The calling thread; `None`: no code is taken back for this call.
-    pub running: Option<Running>,
 }
 
-/// Code that was generated, and where each method's portal begins.
-struct Made {
-    code: Code,
-    calls: [u64; METHODS_MAXIMUM],
+impl Client {
+    /// Its domain, if it lives, and in the life in which the call was made.
+    pub fn alive<M: Machine>(self, machine: &M) -> Result<u8, Error> {
+        machine.check_alive(self.domain, Some(self.generation))?;
+        Ok(self.domain)
+    }
 }
 
 /// Makes portals: all that this takes, and what there is of it.
@@ -44,8 +47,7 @@ pub struct Maker {
     blocks: Blocks,
     shares: Shares,
     queues: Queues,
-    /// Granules that invocation stacks name.
-    named: Granules,
+    returns: Returns,
     templates: Templates,
     /// Registered parameter types.
     types: Parameters,
@@ -61,7 +63,7 @@ impl Maker {
         blocks: Blocks::EMPTY,
         shares: Shares::NONE,
         queues: Queues::EMPTY,
-        named: Granules::NONE,
+        returns: Returns::EMPTY,
         templates: Templates::EMPTY,
         types: Parameters::NONE,
         next_counter: 0,
@@ -107,10 +109,9 @@ impl Maker {
     }
 
     /// The free code that there was at the start and what has become of it: bytes in use, and free
-    /// in the upper half.
-    pub fn usage<M: Machine>(&mut self, machine: &M, running: Running) -> u64 {
-        self.reclaim(machine, running);
-        let free = u64::from(self.area.free()) * GRANULE;
+    /// in the upper half. Return portals, which are kept for the next opening, count as free.
+    pub fn usage(&self) -> u64 {
+        let free = u64::from(self.area.free() + self.returns.granules()) * GRANULE;
         let used = u64::from(self.area.size()) * GRANULE - free;
         used | free << 32
     }
@@ -139,33 +140,27 @@ impl Maker {
     pub fn open<M: Machine>(
         &mut self,
         machine: &M,
-        client: Client,
+        client: u8,
         target: &Target,
         count: usize,
         method: impl Fn(usize) -> Entry,
     ) -> Result<u64, Error> {
         let Target { kind, server, owner, .. } = *target;
-        machine.check_alive(client.domain, Some(client.generation))?;
         machine.check_alive(server, None)?;
-        self.within_share(machine, client)?;
-        let first = self.blocks.room(client.domain, count)?;
-        let made = self.generate(machine, client, target, first, count, method)?;
-        let wanted = Wanted { kind, client: client.domain, server, owner, count };
-        self.blocks.add(first, &wanted, made.code);
-        install(machine, client.domain, first, &made.calls[..count]);
+        self.within_share(client)?;
+        let first = self.blocks.room(client, count)?;
+        let mut calls = [0; METHODS_MAXIMUM];
+        let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
+        let code = self.generate(machine, client, target, first, method, calls)?;
+        self.blocks.add(first, &Wanted { kind, client, server, owner, count }, code);
+        install(machine, client, first, calls);
         Ok(first as u64)
     }
 
     /// Reserves a block for an object, in the client's table; the value names the reservation.
-    pub fn reserve<M: Machine>(
-        &mut self,
-        machine: &M,
-        client: Client,
-        wanted: &Wanted,
-    ) -> Result<u64, Error> {
-        machine.check_alive(client.domain, Some(client.generation))?;
+    pub fn reserve<M: Machine>(&mut self, machine: &M, wanted: &Wanted) -> Result<u64, Error> {
         machine.check_alive(wanted.server, None)?;
-        self.within_share(machine, client)?;
+        self.within_share(wanted.client)?;
         self.blocks.reserve(wanted)
     }
 
@@ -175,154 +170,209 @@ impl Maker {
         machine: &M,
         place: usize,
         target: &Target,
-        running: Option<Running>,
         method: impl Fn(usize) -> Entry,
     ) -> Result<(), Error> {
         let block = *self.blocks.get(place);
         // Its client lives in the life in which it reserved: with a death all its blocks are closed.
         machine.check_alive(block.client, None)?;
         machine.check_alive(target.server, None)?;
-        let client = Client { domain: block.client, generation: 0, running };
-        let count = block.count.into();
-        let made = self.generate(machine, client, target, block.first(), count, method)?;
-        self.blocks.fill(place, target.kind, made.code);
-        install(machine, block.client, block.first(), &made.calls[..count]);
+        let mut calls = [0; METHODS_MAXIMUM];
+        let calls = calls.get_mut(..block.count.into()).ok_or(Error::TooLarge)?;
+        let code = self.generate(machine, block.client, target, block.first(), method, calls)?;
+        self.blocks.fill(place, target.kind, code);
+        install(machine, block.client, block.first(), calls);
         Ok(())
     }
 
-    /// Generates the code of a block at `first`. What can fail comes before anything is taken.
+    /// Generates the code of a block at `first`, a portal for each of `calls`, which gets its address. What can fail
+    /// comes before anything is taken.
     fn generate<M: Machine>(
         &mut self,
         machine: &M,
-        client: Client,
+        client: u8,
         target: &Target,
         first: usize,
-        count: usize,
         method: impl Fn(usize) -> Entry,
-    ) -> Result<Made, Error> {
+        calls: &mut [u64],
+    ) -> Result<Code, Error> {
+        let mut code = Code::NONE;
+        let made = self.generate_with(machine, (client, target), first, method, calls, &mut code);
+        if made.is_err() {
+            self.queues.left(code.queue);
+        }
+        made.map(|()| code)
+    }
+
+    /// The same; the stack queue that was taken for it, if one was, is in `code` in any case.
+    fn generate_with<M: Machine>(
+        &mut self,
+        machine: &M,
+        (client, target): (u8, &Target),
+        first: usize,
+        method: impl Fn(usize) -> Entry,
+        calls: &mut [u64],
+        code: &mut Code,
+    ) -> Result<(), Error> {
         let layout = machine.layout();
         let specification = self.specification(machine, target)?;
         let mut crossing = Crossing::default();
-        describe_crossing(&mut crossing, layout, client.domain, target)?;
+        describe_crossing(&mut crossing, layout, client, target)?;
         if specification.stack == Stack::RunToCompletion {
             crossing.stack = layout.instance(target.server)?.stack;
         }
-        let counter = self.counters(layout, count);
+        crossing.counter = self.counters(layout, calls.len());
 
-        // Templates first: they say how much room there must be.
+        // Templates first, and where the portals lead back, in the place of their own addresses.
+        let (mut in_use, mut size) = (InUse::default(), 0);
         let mut places = [0u8; METHODS_MAXIMUM];
-        let (mut size, mut takes_activation) = (0, false);
-        for (index, place) in places.iter_mut().enumerate().take(count) {
+        let (mut shape, mut back) = (0, 0);
+        for (index, (place, call)) in places.iter_mut().zip(&mut *calls).enumerate() {
             crossing.index = (first + index) as u64;
-            crossing.counter = counter;
-            *place =
-                self.templates.find((&specification, &self.types), &method(index), &crossing)?
-                    as u8;
-            let template = self.templates.get(usize::from(*place));
+            let entry = method(index);
+            let of = (&specification, &self.types);
+            let found = self.templates.find(of, (&entry, Half::Call), &crossing, &mut in_use)?;
+            let template = self.templates.get(found);
             size += template.size as u64;
-            takes_activation |= template.takes_activation;
-        }
-        let granules = size.div_ceil(GRANULE) as u16;
-        let mut code =
-            Code { start: self.code_for(machine, client, granules)?, granules, queue: u16::MAX };
-        if takes_activation {
-            code.queue = self.queue(machine, client, target.server)?;
-            crossing.queue = stack_queue(code.queue.into());
-            crossing.waiters = waiters_word(code.queue.into());
-        }
-
-        let mut calls = [0u64; METHODS_MAXIMUM];
-        let mut address = PORTAL_CODE + u64::from(code.start) * GRANULE;
-        for (index, (place, call)) in places.iter().zip(&mut calls).enumerate().take(count) {
-            let template = self.templates.get(usize::from(*place));
-            crossing.entry = method(index).entry;
-            crossing.counter = if counter == 0 { 0 } else { counter + index as u64 * 8 };
-            let words = machine.code(address, template.size);
-            for part in template.links.code(template.size) {
-                copy(words, template.code(), part.start / 8..part.end / 8);
-            }
-            link(&template.links, &crossing, address, |offset, literals| {
-                if let Some(words) = words.get(offset / 8..offset / 8 + literals.len()) {
-                    write(words, literals);
+            if template.shape != shape {
+                shape = template.shape;
+                if template.takes_activation && code.queue == u16::MAX {
+                    code.queue = self.queue(machine, client, target.server)?;
+                    crossing.queue = stack_queue(code.queue.into());
+                    crossing.waiters = waiters_word(code.queue.into());
                 }
-            });
-            *call = address + template.links.call() as u64;
+                let list = List::of(client, code.queue);
+                back = match self.returns.find(machine, list, shape, &crossing) {
+                    Some(back) => back,
+                    None => {
+                        let half = (&specification, &entry, Half::Back(shape));
+                        self.make_return(machine, client, list, half, &crossing, &mut in_use)?
+                    }
+                };
+            }
+            (*place, *call) = (found as u8, back);
+        }
+        code.granules = size.div_ceil(GRANULE) as u16;
+        code.start = self.code_for(machine, client, code.granules)?;
+
+        let mut address = PORTAL_CODE + u64::from(code.start) * GRANULE;
+        let mut literals = call_literals(&crossing, 0);
+        for (index, (found, call)) in places.iter().zip(&mut *calls).enumerate() {
+            let template = self.templates.get(usize::from(*found));
+            literals[place(LITERAL_RETURN)] = *call;
+            literals[place(LITERAL_ENTRY)] = method(index).entry;
+            let words = machine.code(address, template.size);
+            write(words, &literals);
+            copy(words, template.code(), LITERALS_SIZE as usize / 8..template.size / 8);
+            *call = address + LITERALS_SIZE as u64;
             address += template.size as u64;
+            if crossing.counter != 0 {
+                literals[place(LITERAL_FRAME)] += 8;
+            }
         }
         // Code, fence, entries, in this order: an entry never leads to what was there before.
-        if let Err(error) = machine.fence_instruction() {
-            self.queues.release_unused(machine, code.queue);
-            return Err(error);
-        }
-        self.area.take(self.shares.code(client.domain), code.start, granules);
-        self.queues.used(code.queue);
-        Ok(Made { code, calls })
+        machine.fence_instruction()?;
+        self.area.take(self.shares.code(client), code.start, code.granules);
+        Ok(())
+    }
+
+    /// Makes a return portal for a list that has none of this shape. It is kept whatever becomes of the block for which
+    /// it was made.
+    fn make_return<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: u8,
+        list: List,
+        (specification, method, half): (&Specification, &Entry, Half),
+        crossing: &Crossing,
+        in_use: &mut InUse,
+    ) -> Result<u64, Error> {
+        let of = (specification, &self.types);
+        let found = self.templates.find(of, (method, half), crossing, in_use)?;
+        let granules = (self.templates.get(found).size as u64).div_ceil(GRANULE) as u16;
+        let start = self.code_for(machine, client, granules)?;
+        self.area.take(self.shares.code(client), start, granules);
+        let template = self.templates.get(found);
+        let address = PORTAL_CODE + u64::from(start) * GRANULE;
+        let words = machine.code(address, template.size);
+        copy(words, template.code(), 0..template.size / 8);
+        let (mut literals, dead) = return_literals(&template.links, crossing, address);
+        literals[place(LITERAL_SHAPE)] = template.shape;
+        literals[place(LITERAL_NEXT)] = self.returns.add(list, start, granules);
+        write(words, &literals);
+        write(words.get(template.links.dead_literals() / 8..).unwrap_or(&[]), &dead);
+        Ok(returns::code(start))
     }
 
     /// Whether a client may have one more block.
-    fn within_share<M: Machine>(&mut self, machine: &M, client: Client) -> Result<(), Error> {
-        if self.blocks.held(client.domain) >= self.shares.blocks() {
-            self.reclaim_of(machine, client)?;
-            if self.blocks.held(client.domain) >= self.shares.blocks() {
-                return Err(Error::Exhausted);
-            }
-        }
-        Ok(())
+    fn within_share(&self, client: u8) -> Result<(), Error> {
+        if self.blocks.held(client) < self.shares.blocks() { Ok(()) } else { Err(Error::Exhausted) }
     }
 
     /// Room for code, in the client's share.
     fn code_for<M: Machine>(
         &mut self,
         machine: &M,
-        client: Client,
+        client: u8,
         granules: u16,
     ) -> Result<u16, Error> {
-        if let Some(start) = self.area.find(self.shares.code(client.domain), granules) {
+        if let Some(start) = self.area.find(self.shares.code(client), granules) {
             return Ok(start);
         }
-        self.reclaim_of(machine, client)?;
-        self.area.find(self.shares.code(client.domain), granules).ok_or(Error::Exhausted)
+        self.trim_client(machine, client);
+        self.area.find(self.shares.code(client), granules).ok_or(Error::Exhausted)
     }
 
-    fn queue<M: Machine>(&mut self, machine: &M, client: Client, server: u8) -> Result<u16, Error> {
+    /// The stack queue of a server for a client, which is used from here on.
+    pub(crate) fn queue<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: u8,
+        server: u8,
+    ) -> Result<u16, Error> {
         let most = self.shares.of_pool(self.queues.at_run_time());
-        match self.queues.queue(machine, client.domain, server, most) {
-            Err(Error::Exhausted) => {
-                // Another client's code that was left may be what holds the server's stacks.
-                self.reclaim(machine, client.running.ok_or(Error::Exhausted)?);
-                self.queues.queue(machine, client.domain, server, most)
+        let found = self.queues.find(client, server).ok_or(Error::Exhausted);
+        let queue =
+            found.or_else(|_| self.queues.make(machine, client, server, most)).or_else(|_| {
+                self.trim_client(machine, client);
+                // What others keep for their next opening may be what holds the server's stacks.
+                for place in 0..machine.layout().activations.len() {
+                    if let Some(kept) = self.queues.left_of_server(machine, server, place) {
+                        self.trim(machine, kept);
+                    }
+                }
+                self.queues.make(machine, client, server, most)
+            })?;
+        self.queues.used(queue);
+        Ok(queue)
+    }
+
+    /// Gives back what a client has for its next opening.
+    pub(crate) fn trim_client<M: Machine>(&mut self, machine: &M, client: u8) {
+        let mut next = self.queues.first_of(client);
+        while let Some(queue) = next {
+            next = self.queues.behind(queue);
+            if self.queues.is_left(machine, queue) {
+                self.trim(machine, queue);
             }
-            found => found,
         }
     }
 
-    /// Looks for code of the client's own to take back: nothing of others would be in its share.
-    fn reclaim_of<M: Machine>(&mut self, machine: &M, client: Client) -> Result<(), Error> {
-        match client.running {
-            Some(running) if self.blocks.left(client.domain) > 0 => {
-                self.reclaim(machine, running);
-                Ok(())
-            }
-            _ => Err(Error::Exhausted),
-        }
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> u16 {
+        self.returns.granules()
     }
 
-    /// Frees the code of closed and ended blocks that no invocation stack names.
-    fn reclaim<M: Machine>(&mut self, machine: &M, running: Running) {
-        for look in [Look::Words, Look::Frames] {
-            if !self.blocks.any_left() {
-                return;
-            }
-            names(machine, running, look, &mut self.named);
-            let Maker { blocks, area, queues, named, .. } = self;
-            blocks.forget(
-                |code| !named.any(code.start, code.granules),
-                |code| {
-                    area.release(code.start, code.granules);
-                    queues.left(machine, code.queue);
-                },
-            );
-        }
+    #[cfg(test)]
+    pub(crate) fn queue_left(&mut self, queue: u16) {
+        self.queues.left(queue);
+    }
+
+    /// Gives back a queue that is left, with its return portals; one of the description stays, without them.
+    fn trim<M: Machine>(&mut self, machine: &M, queue: u16) {
+        let Maker { returns, area, queues, .. } = self;
+        returns
+            .forget(machine, List::of(0, queue), |start, granules| area.release(start, granules));
+        queues.release(machine, queue);
     }
 
     /// Whether calls to a domain run to completion: scheduler and dispatcher are the domains whose
@@ -359,7 +409,17 @@ impl Maker {
     /// Gives a block up for its holder.
     pub fn close<M: Machine>(&mut self, machine: &M, place: usize) {
         clear(machine, self.blocks.get(place));
-        self.blocks.close(place);
+        let code = self.blocks.close(place);
+        self.take_back(code);
+    }
+
+    /// Takes code back that no portal table leads to. Nobody is in it: interrupts are off in portal code, and
+    /// invocation stacks name return portals only.
+    fn take_back(&mut self, code: Code) {
+        if code.granules > 0 {
+            self.area.release(code.start, code.granules);
+            self.queues.left(code.queue);
+        }
     }
 
     /// Ends every live block of a maker that `which` accepts: its holder keeps the indexes, which lead nowhere.
@@ -375,7 +435,8 @@ impl Maker {
         while let Some(place) = self.blocks.made_by(maker, last, which) {
             clear(machine, self.blocks.get(place));
             // It stays in the list until its holder closes it.
-            self.blocks.end(place);
+            let code = self.blocks.end(place);
+            self.take_back(code);
             last = Some(place);
             count += 1;
         }
@@ -389,10 +450,11 @@ impl Maker {
             let Some(place) = self.blocks.ending_with(domain) else { return false };
             let block = *self.blocks.get(place);
             clear(machine, &block);
-            match block.client == domain {
+            let code = match block.client == domain {
                 true => self.blocks.close(place),
                 false => self.blocks.end(place),
-            }
+            };
+            self.take_back(code);
         }
         self.is_left(domain)
     }

@@ -6,7 +6,6 @@ use crate::crossing::{Entry, Target};
 use crate::known::{Known, refuse_itself};
 use crate::machine::Machine;
 use crate::make::{Client, Maker};
-use crate::reclaim::Running;
 use crate::registrations::{Registration, Registrations};
 use cairn_abi::Error;
 use cairn_abi::address::{REGION_SIZE, region};
@@ -74,7 +73,12 @@ impl Manager {
         };
         self.semaphore_export = export(synchronisation.semaphore)?;
         self.lock_export = export(synchronisation.lock)?;
-        self.make_lock(machine, Client { domain: own, generation, running: None })
+        self.make_lock(machine, Client { domain: own, generation })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn maker(&mut self) -> &mut Maker {
+        &mut self.maker
     }
 
     /// What is open at an index of a client's table, if it was made here.
@@ -98,8 +102,8 @@ impl Manager {
     }
 
     /// Bytes of portal code in use, and free ones in the upper half.
-    pub fn usage<M: Machine>(&mut self, machine: &M, running: Running) -> u64 {
-        self.maker.usage(machine, running)
+    pub fn usage(&self) -> u64 {
+        self.maker.usage()
     }
 
     /// Registers a parameter type.
@@ -115,12 +119,13 @@ impl Manager {
         number: usize,
         known: Known<'_>,
     ) -> Result<u64, Error> {
+        let client = client.alive(machine)?;
         let export = machine.layout().export(number)?;
         // An object is made by its server, for a client that reserved a place for it.
         if export.is_object != 0 {
             return Err(Error::NotFound);
         }
-        refuse_itself(client.domain, export.instance as u8)?;
+        refuse_itself(client, export.instance as u8)?;
         let methods = machine.layout().methods_of(export);
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
         let kind = Kind::Export(number as u32);
@@ -142,13 +147,14 @@ impl Manager {
         number: u64,
         known: Known<'_>,
     ) -> Result<u64, Error> {
+        let client = client.alive(machine)?;
         let registration = self.registrations.find(number).ok_or(Error::NotFound)?;
         if let Some(kind) = registration.published {
             let server = registration.server;
             return self.open_published(machine, client, server, kind, known);
         }
         let Registration { server, count, methods, version, .. } = registration;
-        refuse_itself(client.domain, *server)?;
+        refuse_itself(client, *server)?;
         let methods = &methods[..*count];
         known.check(*version, methods.iter().map(|(letters, _)| letters))?;
         let kind = Kind::Registration(number);
@@ -160,7 +166,13 @@ impl Manager {
     }
 
     /// Gives a block of the client's up.
-    pub fn close<M: Machine>(&mut self, machine: &M, client: u8, first: u64) -> Result<(), Error> {
+    pub fn close<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        first: u64,
+    ) -> Result<(), Error> {
+        let client = client.alive(machine)?;
         let place = self.maker.blocks().at(client, first)?;
         let block = *self.maker.blocks().get(place);
         if block.is_live() && block.owner == client {
@@ -181,10 +193,11 @@ impl Manager {
     pub fn revoke<M: Machine>(
         &mut self,
         machine: &M,
-        server: u8,
+        server: Client,
         name: &str,
         client: u64,
     ) -> Result<u64, Error> {
+        let server = server.alive(machine)?;
         let described = machine.layout().exports.iter().position(|export| {
             export.instance == u32::from(server)
                 && export.is_object == 0
@@ -217,36 +230,37 @@ impl Manager {
         interface: &[u8],
         known: Known<'_>,
     ) -> Result<u64, Error> {
-        let server = self.maker.server_of(machine, client.domain, via)?;
+        let client = client.alive(machine)?;
+        let server = self.maker.server_of(machine, client, via)?;
         // The scheduler's objects are made here.
         if server == self.maker.scheduler() {
             return Err(Error::NotAllowed);
         }
-        refuse_itself(client.domain, server)?;
+        refuse_itself(client, server)?;
         let number = machine.layout().object_export(server, interface)?;
         let export = machine.layout().export(number as usize)?;
         let methods = machine.layout().methods_of(export);
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
         let wanted = Wanted {
             kind: Kind::Object(number, 0),
-            client: client.domain,
+            client,
             server,
             owner: server,
             count: methods.len(),
         };
-        self.maker.reserve(machine, client, &wanted)
+        self.maker.reserve(machine, &wanted)
     }
 
     /// Makes a server's object where a client reserved a place for one of this interface.
     pub fn make_object<M: Machine>(
         &mut self,
         machine: &M,
-        server: u8,
+        server: Client,
         (client, place): (u8, u64),
         interface: &[u8],
         control: u64,
-        running: Option<Running>,
     ) -> Result<(), Error> {
+        let server = server.alive(machine)?;
         let number = machine.layout().object_export(server, interface)?;
         let place = self.maker.blocks().reserved(client, place)?;
         let block = self.maker.blocks().get(place);
@@ -258,17 +272,18 @@ impl Manager {
         let methods = machine.layout().methods_of(export);
         let kind = Kind::Object(number, control);
         let target = Target { kind, server, owner: server, constant: control, specification: None };
-        self.maker.fill(machine, place, &target, running, |index| Entry::of(&methods[index]))
+        self.maker.fill(machine, place, &target, |index| Entry::of(&methods[index]))
     }
 
     /// Takes the portals of a server's object back.
     pub fn end_object<M: Machine>(
         &mut self,
         machine: &M,
-        server: u8,
+        server: Client,
         interface: &[u8],
         control: u64,
     ) -> Result<u64, Error> {
+        let server = server.alive(machine)?;
         let kind = Kind::Object(machine.layout().object_export(server, interface)?, control);
         Ok(self.maker.end_all(machine, server, |block| block.is_open() && block.kind == kind))
     }
@@ -277,11 +292,12 @@ impl Manager {
     pub fn register<M: Machine>(
         &mut self,
         machine: &M,
-        server: u8,
+        server: Client,
         name: &str,
         policy: &str,
         bytes: &[u8],
     ) -> Result<(), Error> {
+        let server = server.alive(machine)?;
         let (version, methods) = bytes.split_first_chunk::<8>().ok_or(Error::BadArgument)?;
         let (methods, rest) = methods.as_chunks::<24>();
         if methods.is_empty() || methods.len() > METHODS_MAXIMUM || !rest.is_empty() {
@@ -310,7 +326,6 @@ impl Manager {
         policy: &str,
         mut registration: Registration,
     ) -> Result<(), Error> {
-        machine.check_alive(registration.server, None)?;
         let place = self.registrations.free(registration.server)?;
         registration.number = machine.add_name(registration.server, name, policy)?;
         self.registrations.put(place, name, registration);
@@ -321,9 +336,10 @@ impl Manager {
     pub fn unregister<M: Machine>(
         &mut self,
         machine: &M,
-        server: u8,
+        server: Client,
         name: &str,
     ) -> Result<(), Error> {
+        let server = server.alive(machine)?;
         let number = machine.remove_name(server, name)?;
         self.registrations.forget_of(server, |registration| registration.number == number);
         Ok(())
@@ -336,21 +352,23 @@ impl Manager {
         client: Client,
         initial: u64,
     ) -> Result<u64, Error> {
-        let index = machine.allocate(client.domain, Some(initial))?;
+        let client = client.alive(machine)?;
+        let index = machine.allocate(client, Some(initial))?;
         self.made(machine, client, Kind::Semaphore(index as u16))
     }
 
     /// Makes a lock for a domain.
     pub fn make_lock<M: Machine>(&mut self, machine: &M, client: Client) -> Result<u64, Error> {
-        let index = machine.allocate(client.domain, None)?;
+        let client = client.alive(machine)?;
+        let index = machine.allocate(client, None)?;
         self.made(machine, client, Kind::Lock(index as u16))
     }
 
-    fn made<M: Machine>(&mut self, machine: &M, client: Client, kind: Kind) -> Result<u64, Error> {
-        let made = self.portals_of(machine, client, kind, client.domain);
+    fn made<M: Machine>(&mut self, machine: &M, client: u8, kind: Kind) -> Result<u64, Error> {
+        let made = self.portals_of(machine, client, kind, client);
         if made.is_err() {
             // Nobody knows it yet, so nobody waits.
-            let _ = machine.free(client.domain, kind);
+            let _ = machine.free(client, kind);
         }
         made
     }
@@ -359,7 +377,7 @@ impl Manager {
     fn portals_of<M: Machine>(
         &mut self,
         machine: &M,
-        client: Client,
+        client: u8,
         kind: Kind,
         owner: u8,
     ) -> Result<u64, Error> {
@@ -400,11 +418,12 @@ impl Manager {
     pub fn publish<M: Machine>(
         &mut self,
         machine: &M,
-        server: u8,
+        server: Client,
         first: u64,
         name: &str,
         policy: &str,
     ) -> Result<(), Error> {
+        let server = server.alive(machine)?;
         let blocks = self.maker.blocks();
         let block = *blocks.get(blocks.at(server, first)?);
         match block.kind {
@@ -421,7 +440,7 @@ impl Manager {
     fn open_published<M: Machine>(
         &mut self,
         machine: &M,
-        client: Client,
+        client: u8,
         server: u8,
         kind: Kind,
         known: Known<'_>,
@@ -470,10 +489,11 @@ impl Manager {
         specification: &Specification,
         letters: [u8; LETTERS_SIZE],
     ) -> Result<u64, Error> {
-        let entry = machine.layout().instance(client.domain)?.stub;
+        let client = client.alive(machine)?;
+        let entry = machine.layout().instance(client)?.stub;
         let target = Target {
             kind: Kind::Export(u32::MAX),
-            server: client.domain,
+            server: client,
             owner: 0,
             constant: 0,
             specification: Some(*specification),

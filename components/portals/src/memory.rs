@@ -1,13 +1,10 @@
-//! The machine as the portal manager reaches it: portal code, domain blocks, stack queues, thread blocks, the
-//! record; the scheduler and the name server.
+//! The machine as the portal manager reaches it: portal code, domain blocks, stack queues, the record; the scheduler and the name server.
 
 use crate::component::{NAME_CONTROL, SCHEDULER};
 use cairn::record::Record;
-use cairn::section::Section;
-use cairn::{Error, environment, privileged, time};
-use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE, THREADS};
-use cairn_abi::domain::{ACTIVATION_NEXT, activation, portal_table, stack_queue};
-use cairn_abi::thread::THREAD_BLOCK_SIZE;
+use cairn::{Error, environment, privileged};
+use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
+use cairn_abi::domain::{ACTIVATION_NEXT, ACTIVATION_SIZE, activation, portal_table, stack_queue};
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
 use cairn_portals::machine::{Layout, Machine};
@@ -20,7 +17,6 @@ pub struct Memory {
     code: &'static [AtomicI64],
     domains: &'static [AtomicI64],
     queues: &'static [AtomicI64],
-    threads: Section,
 }
 
 fn load(words: &[AtomicI64], offset: u64) -> u64 {
@@ -33,17 +29,13 @@ fn store(words: &[AtomicI64], offset: u64, value: u64) {
     }
 }
 
-/// Thread blocks and portal code, by the addresses that frames hold.
+/// Portal code.
 impl Words for Memory {
     fn load(&self, address: u64) -> Option<u64> {
         if !address.is_multiple_of(8) {
             return None;
         }
         match address {
-            THREADS.. => {
-                let at = (address - THREADS) as usize;
-                (at < self.threads.size()).then(|| self.threads.load(at))
-            }
             PORTAL_CODE.. => {
                 let word = self.code.get(((address - PORTAL_CODE) / 8) as usize)?;
                 Some(word.load(Ordering::Relaxed) as u64)
@@ -75,7 +67,6 @@ impl Memory {
             code: words("portal-code")?,
             domains: words("domains")?,
             queues: words("activations")?,
-            threads: environment::section("threads").ok_or(Error::NotFound)?,
         })
     }
 
@@ -116,29 +107,17 @@ impl Machine for Memory {
         store(self.queues, stack_queue(queue.into()) - ACTIVATIONS, first);
     }
 
-    fn threads(&self) -> u64 {
-        self.threads.size() as u64 / THREAD_BLOCK_SIZE
-    }
-
-    fn thread_word(&self, thread: u64, offset: u64) -> u64 {
-        let at = (thread * THREAD_BLOCK_SIZE + offset) as usize;
-        if offset < THREAD_BLOCK_SIZE && at < self.threads.size() {
-            self.threads.load(at)
-        } else {
-            0
-        }
+    fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32> {
+        let address = match behind {
+            Some(index) => activation(index as usize) + ACTIVATION_NEXT as u64,
+            None => stack_queue(queue.into()),
+        };
+        let first = load(self.queues, address - ACTIVATIONS);
+        Some((first.checked_sub(activation(0))? / ACTIVATION_SIZE) as u32)
     }
 
     fn fence_instruction(&self) -> Result<(), Error> {
         privileged::fence_instruction()
-    }
-
-    fn now(&self) -> u64 {
-        time::counter()
-    }
-
-    fn running_since(&self) -> Result<u64, Error> {
-        SCHEDULER.running_since()
     }
 
     fn allocate(&self, owner: u8, initial: Option<u64>) -> Result<u64, Error> {

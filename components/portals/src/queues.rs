@@ -6,18 +6,24 @@ use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_abi::record::Activation;
 
 /// Most activations that the manager hands out.
-const ACTIVATIONS_MAXIMUM: usize = 2048;
+pub const ACTIVATIONS_MAXIMUM: usize = 2048;
 const NOBODY: u16 = u16::MAX;
 /// The stack of a first thread.
 const NOT_FOR_CALLS: u16 = u16::MAX - 1;
 
 /// A queue: whose, and how many blocks use it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Queue {
     /// Zero: nobody's.
     client: u8,
     server: u8,
     blocks: u16,
+    /// The next one of the same client.
+    next: u16,
+}
+
+impl Queue {
+    const FREE: Queue = Queue { client: 0, server: 0, blocks: 0, next: NOBODY };
 }
 
 /// Owners of stack queues and activations.
@@ -26,7 +32,8 @@ pub struct Queues {
     /// Queues of the description come first; they stay.
     described: u16,
     end: u16,
-    /// Queues that were made here, of each client.
+    /// Of each client: its queues, as a list, and how many of them were made here.
+    first: [u16; DOMAINS_MAXIMUM],
     made: [u16; DOMAINS_MAXIMUM],
     owners: [u16; ACTIVATIONS_MAXIMUM],
 }
@@ -34,9 +41,10 @@ pub struct Queues {
 impl Queues {
     /// Before [`Queues::begin`].
     pub const EMPTY: Queues = Queues {
-        queues: [Queue { client: 0, server: 0, blocks: 0 }; QUEUES_MAXIMUM],
+        queues: [Queue::FREE; QUEUES_MAXIMUM],
         described: 0,
         end: 0,
+        first: [NOBODY; DOMAINS_MAXIMUM],
         made: [0; DOMAINS_MAXIMUM],
         owners: [NOT_FOR_CALLS; ACTIVATIONS_MAXIMUM],
     };
@@ -47,38 +55,56 @@ impl Queues {
         self.described = layout.header.free_queues.start.min(QUEUES_MAXIMUM as u64) as u16;
         self.end = self.described;
         let mut seen = 0;
-        for (owner, activation) in self.owners.iter_mut().zip(layout.activations) {
+        for (place, activation) in layout.activations.iter().enumerate().take(ACTIVATIONS_MAXIMUM) {
             let first = activation.domain != seen;
             seen = activation.domain;
-            *owner = match activation.queue {
+            self.owners[place] = match activation.queue {
                 // The first activation of a domain is the stack of its own first thread.
                 u32::MAX if first => NOT_FOR_CALLS,
                 u32::MAX => NOBODY,
                 queue => queue as u16,
             };
-            if let Some(queue) = self.queues.get_mut(activation.queue as usize) {
-                let (client, server) = (activation.client as u8, activation.domain as u8);
-                *queue = Queue { client, server, blocks: 0 };
+            if let Some(Queue { client: 0, .. }) = self.queues.get(activation.queue as usize) {
+                let queue = activation.queue as u16;
+                self.add(queue, activation.client as u8, activation.domain as u8);
             }
         }
     }
 
-    /// The stack queue of a server for a client: an existing one, or a new one with as many activations as
-    /// the server's description gives a client.
-    /// A client has at most `most` of those that are made here.
-    pub fn queue<M: Machine>(
+    /// A queue is a client's from here on.
+    fn add(&mut self, queue: u16, client: u8, server: u8) {
+        let next = core::mem::replace(&mut self.first[usize::from(client)], queue);
+        self.queues[usize::from(queue)] = Queue { client, server, blocks: 0, next };
+    }
+
+    /// The first queue of a client.
+    pub fn first_of(&self, client: u8) -> Option<u16> {
+        Some(self.first[usize::from(client)]).filter(|queue| *queue != NOBODY)
+    }
+
+    /// The next queue of the same client.
+    pub fn behind(&self, queue: u16) -> Option<u16> {
+        Some(self.queues[usize::from(queue)].next).filter(|queue| *queue != NOBODY)
+    }
+
+    fn of_client(&self, client: u8) -> impl Iterator<Item = u16> {
+        core::iter::successors(self.first_of(client), |queue| self.behind(*queue))
+    }
+
+    /// The stack queue of a server for a client, if there is one.
+    pub fn find(&self, client: u8, server: u8) -> Option<u16> {
+        self.of_client(client).find(|queue| self.queues[usize::from(*queue)].server == server)
+    }
+
+    /// A new stack queue of a server for a client, with as many activations as the server's description gives a
+    /// client. A client has at most `most` of those that are made here.
+    pub fn make<M: Machine>(
         &mut self,
         machine: &M,
         client: u8,
         server: u8,
         most: usize,
     ) -> Result<u16, Error> {
-        let used = &self.queues[..usize::from(self.end)];
-        if let Some(queue) =
-            used.iter().position(|queue| queue.client == client && queue.server == server)
-        {
-            return Ok(queue as u16);
-        }
         if usize::from(self.made[usize::from(client)]) >= most {
             return Err(Error::Exhausted);
         }
@@ -90,14 +116,15 @@ impl Queues {
         if self.owners.iter().zip(activations).filter(|pair| is_free(*pair)).count() < wanted {
             return Err(Error::Exhausted);
         }
-        let made = used.iter().skip(self.described.into());
-        let queue = match made.into_iter().position(|queue| queue.client == 0) {
+        let used = &self.queues[..usize::from(self.end)];
+        let mut made = used.iter().skip(self.described.into());
+        let queue = match made.position(|queue| queue.client == 0) {
             Some(position) => self.described + position as u16,
             None if usize::from(self.end) < QUEUES_MAXIMUM => self.end,
             None => return Err(Error::Exhausted),
         };
         self.end = self.end.max(queue + 1);
-        self.queues[usize::from(queue)] = Queue { client, server, blocks: 0 };
+        self.add(queue, client, server);
         self.made[usize::from(client)] += 1;
         let mut taken = 0;
         for (owner, activation) in self.owners.iter_mut().zip(activations) {
@@ -123,22 +150,63 @@ impl Queues {
         }
     }
 
-    /// The code of a block that used it is gone. With the last one, a queue that was made here goes:
-    /// nobody is in their code, so all activations are at home, and nobody can take one.
-    pub fn left<M: Machine>(&mut self, machine: &M, queue: u16) {
-        let Some(left) = self.queues.get_mut(usize::from(queue)) else { return };
-        left.blocks -= 1;
-        self.release_unused(machine, queue);
+    /// A block that used it is gone. The queue is kept: the next one of the same two ends finds it.
+    pub fn left(&mut self, queue: u16) {
+        if let Some(queue) = self.queues.get_mut(usize::from(queue)) {
+            queue.blocks -= 1;
+        }
     }
 
-    /// Gives a queue back that no block uses: for who got it and then had no use for it.
-    pub fn release_unused<M: Machine>(&mut self, machine: &M, queue: u16) {
-        let Some(unused) = self.queues.get_mut(usize::from(queue)) else { return };
-        if queue < self.described || unused.blocks > 0 || unused.client == 0 {
+    /// The queue made here that has the activation at a place of the layout's table, if that is a server's, and the queue
+    /// [is left](Queues::is_left).
+    pub fn left_of_server<M: Machine>(&self, machine: &M, server: u8, place: usize) -> Option<u16> {
+        let activation = machine.layout().activations.get(place)?;
+        let owner = *self.owners.get(place)?;
+        let can_go = activation.domain == u32::from(server)
+            && (self.described..self.end).contains(&owner)
+            && self.is_left(machine, owner);
+        can_go.then_some(owner)
+    }
+
+    /// Whether no block uses a queue and all its activations are at home, so that nobody is inside of its return
+    /// portals. Threads may take and give back activations meanwhile, by portals of the description: an activation that
+    /// was seen in the list was at home since the last block was gone, since when nobody can enter by a portal that was
+    /// made here.
+    pub fn is_left<M: Machine>(&self, machine: &M, queue: u16) -> bool {
+        let Queue { server, blocks, client, .. } = self.queues[usize::from(queue)];
+        let Ok(instance) = machine.layout().instance(server) else { return false };
+        if blocks > 0 || client == 0 {
+            return false;
+        }
+        let mut seen = [0u64; ACTIVATIONS_MAXIMUM / 64];
+        let mut next = machine.free_activation(queue, None);
+        for _ in 0..instance.per_client {
+            let Some(activation) = next else { return false };
+            let place = activation as usize;
+            let Some(word) = seen.get_mut(place / 64) else { return false };
+            if *word >> (place % 64) & 1 == 1 {
+                return false;
+            }
+            *word |= 1 << (place % 64);
+            next = machine.free_activation(queue, Some(activation));
+        }
+        true
+    }
+
+    /// Gives a queue back that was made here and that [is left](Queues::is_left).
+    pub fn release<M: Machine>(&mut self, machine: &M, queue: u16) {
+        if queue < self.described {
             return;
         }
-        self.made[usize::from(unused.client)] -= 1;
-        *unused = Queue { client: 0, server: 0, blocks: 0 };
+        let Queue { client, next, .. } = self.queues[usize::from(queue)];
+        let before =
+            self.of_client(client).find(|other| self.queues[usize::from(*other)].next == queue);
+        match before {
+            Some(before) => self.queues[usize::from(before)].next = next,
+            None => self.first[usize::from(client)] = next,
+        }
+        self.made[usize::from(client)] -= 1;
+        self.queues[usize::from(queue)] = Queue::FREE;
         machine.fill_queue(queue, core::iter::empty());
         for owner in self.owners.iter_mut().filter(|owner| **owner == queue) {
             *owner = NOBODY;

@@ -1,100 +1,98 @@
-//! Portals that were generated before: another one of the same specification is a copy with other
+//! Code of portals that was generated before: another one of the same specification is a copy with other
 //! literals, which is several times faster than generating it.
 
-use crate::PORTAL_MAXIMUM;
+use crate::HALF_MAXIMUM;
 use crate::crossing::{Entry, with_letters};
 use cairn_abi::Error;
 use cairn_abi::descriptor::LETTERS_SIZE;
 use cairn_portal::generate::{self, Links};
-use cairn_portal::{
-    Crossing, GenerateError, Parameters, SemaphoreOperation, Specification, Stack, State,
-};
+use cairn_portal::{Crossing, GenerateError, Parameters, SemaphoreOperation, Specification};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Templates that are kept. More than a block has methods, so that making the templates of a block
-/// loses none of them.
+/// Templates that are kept.
 const TEMPLATES: usize = 32;
+// Those of a block's call portals are in use until the block is made, and one of a return portal.
 const _: () = assert!(TEMPLATES > cairn_abi::descriptor::METHODS_MAXIMUM);
 
 /// Places that are remembered; a power of two.
 const REMEMBERED: usize = 64;
 
-/// A portal with its return portal.
+/// Code of a call portal, or of a return portal.
 pub struct Template {
-    /// Letters, stack, state, operation: what fixes the code.
+    /// All that the code depends on.
     key: u128,
-    /// `=`: the index, and `a`: the domain, which are in the code.
-    index: Option<u64>,
-    domain: Option<u64>,
-    counts: bool,
-    /// Whether calls are stamped with the time.
-    stamps: bool,
-    /// Whether calls take an activation.
+    /// Of a call portal: whether calls take an activation, and the shape of its return portal.
     pub takes_activation: bool,
+    /// See [`Specification::shape`].
+    pub shape: u64,
     /// Bytes used.
     pub size: usize,
-    /// Where its literals are.
+    /// Of a return portal.
     pub links: Links,
-    code: [u64; PORTAL_MAXIMUM / 8],
+    code: [u64; HALF_MAXIMUM / 8],
 }
 
 impl Template {
-    /// Its code.
+    /// Its code, with room for the literals before it.
     pub fn code(&self) -> &[u64] {
         &self.code[..self.size / 8]
     }
-
-    fn fits(&self, key: u128, crossing: &Crossing) -> bool {
-        self.key == key
-            && self.index.is_none_or(|index| index == crossing.index)
-            && self.domain.is_none_or(|domain| domain == crossing.caller.domain)
-            && self.counts == (crossing.counter != 0)
-            && self.stamps == crossing.stamps()
-    }
 }
+
+/// Which half of a pair.
+#[derive(Clone, Copy)]
+pub enum Half {
+    /// The call portal.
+    Call,
+    /// The return portal of this shape.
+    Back(u64),
+}
+
+/// Templates that must stay until a block is made.
+#[derive(Clone, Copy, Default)]
+pub struct InUse(u32);
 
 /// The templates.
 pub struct Templates {
     slots: [Template; TEMPLATES],
-    used: usize,
-    /// The one that is overwritten next.
+    /// The one that is overwritten next, unless it is in use.
     next: usize,
-    /// Where a template was found last, by a hash of what was looked for.
+    /// Where a template was found last, by a hash of its key.
     remembered: [u8; REMEMBERED],
 }
 
-fn key(
-    specification: &Specification,
-    letters: &[u8; LETTERS_SIZE],
-    operation: Option<SemaphoreOperation>,
-) -> u128 {
-    let stack = match specification.stack {
-        Stack::Shared => 1,
-        Stack::New => 2,
-        Stack::RunToCompletion => 3,
-    };
-    let state = match specification.state {
-        State::Minimal => 1,
-        State::Partial => 2,
-        State::Discarded => 3,
-    };
-    let operation = match operation {
-        None => 0,
-        Some(SemaphoreOperation::P) => 1,
-        Some(SemaphoreOperation::V) => 2,
-    };
-    let mut bytes = [0; 16];
-    bytes[..LETTERS_SIZE].copy_from_slice(letters);
-    bytes[LETTERS_SIZE] = stack;
-    bytes[LETTERS_SIZE + 1] = state;
-    bytes[LETTERS_SIZE + 2] = operation;
-    u128::from_le_bytes(bytes)
+/// Whether a byte, not zero, is among the letters.
+fn has(letters: u128, byte: u8) -> bool {
+    const ONES: u128 = u128::MAX / 0xff;
+    let zero_where_it_is = letters ^ ONES * u128::from(byte);
+    zero_where_it_is.wrapping_sub(ONES) & !zero_where_it_is & ONES << 7 != 0
 }
 
-/// Which of the remembered places is that of a template, for a client.
-fn hash(key: u128, client: u64) -> usize {
-    let mixed =
-        (key as u64 ^ (key >> 64) as u64 ^ client << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// All that the code of one half depends on, but for what is the same on the whole machine.
+fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Crossing) -> u128 {
+    let stamps = u128::from(crossing.stamps());
+    if let Half::Back(shape) = half {
+        return u128::from(shape) << 2 | stamps << 1 | 1;
+    }
+    let mut bytes = [0; 16];
+    bytes[..LETTERS_SIZE].copy_from_slice(&method.letters);
+    let letters = u128::from_le_bytes(bytes);
+    let operation = match method.operation {
+        None => 1,
+        Some(SemaphoreOperation::P) => 2,
+        Some(SemaphoreOperation::V) => 3,
+    };
+    let mut code = operation << 4 | (specification.stack as u32) << 2 | specification.state as u32;
+    // These two are in instructions.
+    code = code << 9 | if has(letters, b'=') { crossing.index as u32 } else { 0 };
+    code = code << 8 | if has(letters, b'a') { crossing.caller.domain as u32 } else { 0 };
+    code = code << 2 | u32::from(crossing.counter != 0) << 1 | stamps as u32;
+    letters | u128::from(code) << (LETTERS_SIZE * 8)
+}
+
+/// Which of the remembered places is that of a template.
+fn hash(key: u128) -> usize {
+    let mixed = (key as u64 ^ (key >> 64) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 32) as usize % REMEMBERED
 }
 
@@ -104,17 +102,13 @@ impl Templates {
         slots: [const {
             Template {
                 key: 0,
-                index: None,
-                domain: None,
-                counts: false,
-                stamps: false,
                 takes_activation: false,
+                shape: 0,
                 size: 0,
                 links: Links::NONE,
-                code: [0; PORTAL_MAXIMUM / 8],
+                code: [0; HALF_MAXIMUM / 8],
             }
         }; TEMPLATES],
-        used: 0,
         next: 0,
         remembered: [0; REMEMBERED],
     };
@@ -124,49 +118,68 @@ impl Templates {
         &self.slots[place]
     }
 
-    /// Finds or generates the template of a method; of the crossing only the index, the caller and
-    /// whether calls are counted or stamped matter here. Letters may come from an untrusted server.
+    /// Finds or generates the template of a method's call or return portal; of the crossing only the index, the
+    /// caller and whether calls are counted or stamped matter here. Letters may come from an untrusted server.
     pub fn find(
         &mut self,
         (specification, types): (&Specification, &Parameters),
-        method: &Entry,
+        (method, half): (&Entry, Half),
         crossing: &Crossing,
+        in_use: &mut InUse,
     ) -> Result<usize, Error> {
-        let key = key(specification, &method.letters, method.operation);
-        let remembered = &mut self.remembered[hash(key, crossing.caller.domain)];
-        let used = &self.slots[..self.used];
-        if used.get(usize::from(*remembered)).is_some_and(|one| one.fits(key, crossing)) {
-            return Ok((*remembered).into());
-        }
-        if let Some(place) = used.iter().position(|template| template.fits(key, crossing)) {
+        let key = key(specification, method, half, crossing);
+        let remembered = &mut self.remembered[hash(key)];
+        let mut place = usize::from(*remembered);
+        if self.slots[place].key != key {
+            place = match self.slots.iter().position(|template| template.key == key) {
+                Some(place) => place,
+                None => {
+                    let specification = with_letters(*specification, &method.letters, types)?;
+                    let free = |place: &usize| in_use.0 >> (place % TEMPLATES) & 1 == 0;
+                    let place = (self.next..self.next + TEMPLATES).find(free);
+                    let place = place.ok_or(Error::Exhausted)? % TEMPLATES;
+                    self.next = (place + 1) % TEMPLATES;
+                    self.slots[place].generate(
+                        (&specification, types),
+                        (method, half),
+                        crossing,
+                    )?;
+                    self.slots[place].key = key;
+                    place
+                }
+            };
             *remembered = place as u8;
-            return Ok(place);
         }
-        let specification = with_letters(*specification, &method.letters, types)?;
-        let place = self.next;
-        let template = &mut self.slots[place];
+        in_use.0 |= 1 << place;
+        Ok(place)
+    }
+}
+
+impl Template {
+    fn generate(
+        &mut self,
+        (specification, types): (&Specification, &Parameters),
+        (method, half): (&Entry, Half),
+        crossing: &Crossing,
+    ) -> Result<(), Error> {
         // If it fails in the middle, nothing may be found here.
-        template.key = 0;
+        self.key = 0;
         let words =
-            <[u32]>::mut_from_bytes(template.code.as_mut_bytes()).map_err(|_| Error::Unknown)?;
-        let made = match method.operation {
-            Some(operation) => generate::semaphore(operation, &specification, crossing, words, 0),
-            None => generate::pair_with_types(&specification, types, crossing, words, 0),
+            <[u32]>::mut_from_bytes(self.code.as_mut_bytes()).map_err(|_| Error::Unknown)?;
+        let made = match half {
+            Half::Call => {
+                let all = (specification, types);
+                generate::call(all, method.operation, crossing, words)
+                    .map(|size| (size, Links::NONE))
+            }
+            Half::Back(_) => generate::back((specification, types), crossing, words),
         };
-        let made = made.map_err(|error| match error {
+        (self.size, self.links) = made.map_err(|error| match error {
             GenerateError::NoSpace => Error::Exhausted,
             GenerateError::DoesNotFit => Error::NotSupported,
         })?;
-        template.links = made.links.ok_or(Error::NotSupported)?;
-        template.size = made.size;
-        template.takes_activation = specification.takes_activation();
-        template.index = method.letters.contains(&b'=').then_some(crossing.index);
-        template.domain = method.letters.contains(&b'a').then_some(crossing.caller.domain);
-        template.counts = crossing.counter != 0;
-        template.stamps = crossing.stamps();
-        template.key = key;
-        self.used = self.used.max(place + 1);
-        self.next = (place + 1) % TEMPLATES;
-        Ok(place)
+        self.takes_activation = specification.takes_activation();
+        self.shape = specification.shape();
+        Ok(())
     }
 }

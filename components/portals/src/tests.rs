@@ -4,11 +4,13 @@
 mod fake;
 
 use crate::known::Known;
+use crate::machine::Machine;
 use crate::make::Client;
 use crate::manager::Manager;
-use crate::reclaim::Running;
 use cairn_abi::Error;
 use cairn_abi::domain::PORTALS_MAXIMUM;
+use cairn_portal::literal::LITERALS_SIZE;
+use cairn_portal::{Crossing, Parameters, Specification, generate};
 use fake::*;
 use std::collections::BTreeMap;
 
@@ -27,8 +29,7 @@ fn world() -> World {
 }
 
 fn client(domain: u8) -> Client {
-    let running = Some(Running { thread: 0, top: TOP });
-    Client { domain, generation: 0, running }
+    Client { domain, generation: 0 }
 }
 
 impl World {
@@ -50,14 +51,7 @@ impl World {
         interface: &[u8],
         control: u64,
     ) -> Result<(), Error> {
-        self.manager.make_object(
-            &self.machine,
-            server,
-            to,
-            interface,
-            control,
-            client(to.0).running,
-        )
+        self.manager.make_object(&self.machine, client(server), to, interface, control)
     }
 
     fn die(&mut self, domain: u8) {
@@ -66,7 +60,7 @@ impl World {
     }
 
     fn free(&mut self) -> u64 {
-        self.manager.usage(&self.machine, Running { thread: 0, top: TOP }) >> 32
+        self.manager.usage() >> 32
     }
 }
 
@@ -95,7 +89,7 @@ fn a_place_is_filled_by_its_server_with_its_interface_once() {
     let numbers = Some(Meaning { server: SERVER, entry: entry(SERVER, NUMBERS), constant: 7 });
     assert_eq!(world.machine.meaning(CLIENT, index), numbers);
     assert_eq!(world.fill(SERVER, (CLIENT, word), b"Numbers", 8), Err(Error::NotFound));
-    assert_eq!(world.manager.end_object(&world.machine, SERVER, b"Numbers", 7), Ok(1));
+    assert_eq!(world.manager.end_object(&world.machine, client(SERVER), b"Numbers", 7), Ok(1));
     assert_eq!(world.machine.meaning(CLIENT, index), None);
     assert_eq!(world.fill(SERVER, (CLIENT, word), b"Numbers", 7), Err(Error::NotFound));
 }
@@ -128,7 +122,7 @@ fn the_dead_fill_nothing_and_are_filled_nothing() {
 fn nobody_opens_what_the_dead_published() {
     let mut world = world();
     let made = world.manager.make_semaphore(&world.machine, client(OTHER), 0).unwrap();
-    world.manager.publish(&world.machine, OTHER, made, "other.gate", "*").unwrap();
+    world.manager.publish(&world.machine, client(OTHER), made, "other.gate", "*").unwrap();
     let open = |world: &mut World| {
         world.manager.open_registration(&world.machine, client(CLIENT), REGISTERED, ANY)
     };
@@ -142,7 +136,7 @@ fn nobody_opens_what_the_dead_published() {
             if world.machine.meaning(CLIENT, *first as usize).is_some() {
                 return true;
             }
-            world.manager.close(&world.machine, CLIENT, *first).unwrap();
+            world.manager.close(&world.machine, client(CLIENT), *first).unwrap();
             open(&mut world).map(|next| *first = next).is_ok()
         });
     }
@@ -150,18 +144,139 @@ fn nobody_opens_what_the_dead_published() {
 }
 
 #[test]
-fn code_that_a_stack_names_is_kept() {
+fn a_return_portal_stays_while_somebody_is_inside() {
     let mut world = world();
     let before = world.free();
-    let first = world.manager.open_export(&world.machine, client(CLIENT), SERVICE, ANY).unwrap();
-    let frame = world.machine.push_call(CLIENT, first as usize);
-    world.manager.close(&world.machine, CLIENT, first).unwrap();
-    assert!(world.free() < before);
-    // The indexes are free all the same.
-    assert_eq!(world.manager.open_export(&world.machine, client(CLIENT), SERVICE, ANY), Ok(first));
-    world.manager.close(&world.machine, CLIENT, first).unwrap();
-    world.machine.pop(frame);
-    assert_eq!(world.free(), before);
+    let open = |world: &mut World| {
+        world.manager.open_export(&world.machine, client(CLIENT), SERVICE, ANY).unwrap()
+    };
+    let trim = |world: &mut World| {
+        let World { machine, manager } = world;
+        manager.maker().trim_client(machine, CLIENT);
+        manager.maker().kept()
+    };
+    // Of the lock around the manager.
+    let own = trim(&mut world);
+    let first = open(&mut world);
+    let back = world.machine.back(CLIENT, first as usize);
+    assert_eq!(world.machine.back(CLIENT, first as usize + 1), back, "two ways back are the same");
+    assert_ne!(trim(&mut world), own, "its portals are open");
+    let inside = world.machine.enter(CLIENT, first as usize);
+    world.manager.close(&world.machine, client(CLIENT), first).unwrap();
+    assert_eq!(world.free(), before, "nobody is in a call portal");
+    assert_ne!(trim(&mut world), own, "somebody is inside");
+    // The next opening finds it.
+    assert_eq!((open(&mut world), world.machine.back(CLIENT, first as usize)), (first, back));
+    world.manager.close(&world.machine, client(CLIENT), first).unwrap();
+    assert_ne!(trim(&mut world), own, "still");
+    world.machine.leave(inside);
+    assert_eq!(trim(&mut world), own, "nobody is inside");
+    assert_eq!(open(&mut world), first);
+}
+
+#[test]
+fn what_others_keep_for_their_next_opening_can_be_had() {
+    let mut world = world();
+    // As many clients as the server has stacks for, less one that is the first thread's.
+    let queues: Vec<u16> = (0..30)
+        .map_while(|number| {
+            let made = world.manager.maker().queue(&world.machine, 100 + number, SERVER);
+            made.ok()
+        })
+        .collect();
+    assert_eq!(queues.len(), 19);
+    let World { machine, manager } = &mut world;
+    assert_eq!(manager.open_export(machine, client(CLIENT), SERVICE, ANY), Err(Error::Exhausted));
+    manager.maker().queue_left(queues[7]);
+    assert!(manager.open_export(machine, client(CLIENT), SERVICE, ANY).is_ok());
+    assert_eq!(manager.open_export(machine, client(SECOND), SERVICE, ANY), Err(Error::Exhausted));
+}
+
+/// Whatever templates are overwritten meanwhile, each portal has the code of its own letters.
+#[test]
+fn every_portal_has_the_code_of_its_letters() {
+    let mut world = world();
+    let World { machine, manager } = &mut world;
+    let mut random = 1u64;
+    let mut number = |below: u64| {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) % below
+    };
+    for _ in 0..300 {
+        let methods: Vec<String> = (0..=number(16).min(15))
+            .map(|_| {
+                let letters = ["i", "i", "r", "w", "=", "a", "t", "h"];
+                let more = number(4);
+                (0..more).fold("c".to_string(), |text, _| {
+                    let longer = text.clone() + letters[number(8) as usize];
+                    if longer.matches(['r', 'w']).count() > 3 { text } else { longer }
+                })
+            })
+            .collect();
+        let mut bytes = vec![0; 8];
+        for letters in &methods {
+            let mut method = [0; 24];
+            method[..letters.len()].copy_from_slice(letters.as_bytes());
+            method[16..].copy_from_slice(&entry(OTHER, 3).to_le_bytes());
+            bytes.extend(method);
+        }
+        manager.register(machine, client(OTHER), "other.late", "*", &bytes).unwrap();
+        let domain = [CLIENT, SECOND][number(2) as usize];
+        let opened = manager.open_registration(machine, client(domain), REGISTERED, ANY).unwrap();
+        for (index, letters) in (opened as usize..).zip(&methods) {
+            let specification = Specification::parse(&format!("np{letters}")).unwrap();
+            let mut crossing = Crossing { index: index as u64, asids: true, ..Crossing::default() };
+            crossing.caller.domain = domain.into();
+            let all = (&specification, &Parameters::NONE);
+            let mut words = [0; 1024];
+            let size = generate::call(all, None, &crossing, &mut words).unwrap();
+            let wanted = &words[LITERALS_SIZE as usize / 4..size / 4];
+            assert_eq!(
+                machine.words(machine.entry(domain, index), wanted.len()),
+                wanted,
+                "{letters}"
+            );
+            let (size, links) = generate::back(all, &crossing, &mut words).unwrap();
+            let wanted = &words[LITERALS_SIZE as usize / 4..links.dead_literals() / 4];
+            assert_eq!(
+                machine.words(machine.back(domain, index), wanted.len()),
+                wanted,
+                "{letters}"
+            );
+            assert!(size > wanted.len());
+        }
+        manager.close(machine, client(domain), opened).unwrap();
+        manager.unregister(machine, client(OTHER), "other.late").unwrap();
+    }
+}
+
+/// A thread that outlived its domain in the manager does nothing for the successor.
+#[test]
+fn a_former_life_can_do_nothing() {
+    let mut world = world();
+    let mut methods = [0; 32];
+    methods[8..11].copy_from_slice(b"cii");
+    methods[24..].copy_from_slice(&entry(OTHER, 3).to_le_bytes());
+    let former = client;
+    let semaphore = world.manager.make_semaphore(&world.machine, client(OTHER), 0).unwrap();
+    let word = world.reserve(CLIENT, OTHER, b"Numbers", b"cii ").unwrap();
+    world.machine.set_generation(1);
+    let World { machine, manager } = &mut world;
+    let results = [
+        manager.open_export(machine, former(CLIENT), SERVICE, ANY),
+        manager.open_registration(machine, former(CLIENT), REGISTERED, ANY),
+        manager.close(machine, former(OTHER), semaphore).map(|()| 0),
+        manager.revoke(machine, former(OTHER), "late", 0),
+        manager.reserve(machine, former(CLIENT), import_of(OTHER), b"Numbers", ANY),
+        manager.make_object(machine, former(OTHER), (CLIENT, word), b"Numbers", 7).map(|()| 0),
+        manager.end_object(machine, former(OTHER), b"Numbers", 7),
+        manager.register(machine, former(OTHER), "other.late", "*", &methods).map(|()| 0),
+        manager.publish(machine, former(OTHER), semaphore, "other.gate", "*").map(|()| 0),
+        manager.unregister(machine, former(OTHER), "other.late").map(|()| 0),
+        manager.make_semaphore(machine, former(CLIENT), 0),
+        manager.make_lock(machine, former(CLIENT)),
+    ];
+    assert_eq!(results, [Err(Error::Dead); 12]);
 }
 
 /// What the holder of an index knows of it.
@@ -272,7 +387,7 @@ fn an_index_means_what_it_meant_or_nothing() {
             7 => {
                 let _ = world.manager.end_object(
                     &world.machine,
-                    server,
+                    client(server),
                     interface.as_bytes(),
                     number(4),
                 );
@@ -282,7 +397,7 @@ fn an_index_means_what_it_meant_or_nothing() {
                     Some((of, first)) if *of == domain => *first as u64,
                     _ => number(600),
                 };
-                let closed = world.manager.close(&world.machine, domain, first);
+                let closed = world.manager.close(&world.machine, client(domain), first);
                 let known = held.remove(&(domain, first as usize));
                 assert_eq!(closed.is_ok(), known.is_some(), "{step}: {domain} {first}");
             }
@@ -293,17 +408,24 @@ fn an_index_means_what_it_meant_or_nothing() {
                 }
                 1 => world.die(server),
                 2 => {
-                    let _ = world.manager.revoke(&world.machine, SERVER, "service", 0);
+                    let _ = world.manager.revoke(&world.machine, client(SERVER), "service", 0);
                 }
                 _ => {
-                    let _ = world.manager.revoke(&world.machine, OTHER, "late", domain.into());
+                    let _ =
+                        world.manager.revoke(&world.machine, client(OTHER), "late", domain.into());
                 }
             },
             _ => {
                 let mut methods = [0; 32];
                 methods[8..11].copy_from_slice(b"cii");
                 methods[24..].copy_from_slice(&entry(OTHER, 3).to_le_bytes());
-                let _ = world.manager.register(&world.machine, OTHER, "other.late", "*", &methods);
+                let _ = world.manager.register(
+                    &world.machine,
+                    client(OTHER),
+                    "other.late",
+                    "*",
+                    &methods,
+                );
             }
         }
         look(&world, &mut held, step);

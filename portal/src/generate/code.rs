@@ -69,6 +69,13 @@ impl<'a> Code<'a> {
         Ok(self.at)
     }
 
+    /// Puts literals before the code at `code`; the last one lies directly before it.
+    pub fn literals_at(&mut self, code: usize, literals: &[u64]) {
+        for (literal, word) in (1..).zip(literals.iter().rev()) {
+            self.literal(code, -8 * literal, *word);
+        }
+    }
+
     pub fn literal(&mut self, code: usize, literal: i64, word: u64) {
         let at = (code as i64 + literal / 4) as usize;
         self.words[at] = word as u32;
@@ -143,7 +150,7 @@ impl<'a> Code<'a> {
         self.align()?;
         let address = |word: usize| if word == 0 { 0 } else { self.address + word as u64 * 4 };
         let (call, back) = (address(call), address(back));
-        Ok(Generated { call, back, size: self.at * 4, fence: 0, links: None })
+        Ok(Generated { call, back, size: self.at * 4, fence: 0 })
     }
 }
 

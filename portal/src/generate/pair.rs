@@ -4,7 +4,7 @@
 use super::code::{Code, enter};
 use super::event::discarding;
 use super::frame::{frame_values, stamped_frame_size, window_values};
-use super::links::{Links, link};
+use super::links::{Links, call_literals, return_literals};
 use super::parameters::{close_windows, parameters, scrub_unused, value_back};
 use super::{Crossing, GenerateError, Generated};
 use crate::literal::*;
@@ -67,24 +67,42 @@ fn portal_pair(
         return discarding(code, specification, crossing);
     }
     let (call, fence) = call_half(&mut code, (specification, types), crossing, semaphore)?;
-    let (back, abort, dead) = return_half(&mut code, (specification, types), crossing)?;
-    let links = Links {
-        call: call * 4,
-        back: back * 4,
-        abort: abort * 4,
-        dead: dead * 4,
-        frame_size: stamped_frame_size(specification, crossing) as u64,
-    };
-    link(&links, crossing, address, |offset, words| {
-        (0..)
-            .step_by(8)
-            .zip(words)
-            .for_each(|(at, word)| code.literal((offset + at) / 4, 0, *word));
-    });
-    Ok(Generated { links: Some(links), fence: fence * 4, ..code.finish(call, back)? })
+    let links = return_half(&mut code, (specification, types), crossing)?;
+    let back = links.back / 4;
+    code.literals_at(call, &call_literals(crossing, address + links.back as u64));
+    let (literals, dead) = return_literals(&links, crossing, address);
+    code.literals_at(back, &literals);
+    code.literals_at(links.dead / 4, &dead);
+    Ok(Generated { fence: fence * 4, ..code.finish(call, back)? })
 }
 
-/// The call half: its place, and that of the fence by which it enters a component that does not run to completion.
+/// Generates the code of a call portal alone, without its literals ([`call_literals`]); its size in bytes.
+pub fn call(
+    (specification, types): (&Specification, &Parameters),
+    semaphore: Option<SemaphoreOperation>,
+    crossing: &Crossing,
+    words: &mut [u32],
+) -> Result<usize, GenerateError> {
+    let mut code = Code::new(words, 0);
+    let (call, _) = call_half(&mut code, (specification, types), crossing, semaphore)?;
+    Ok(code.finish(call, 0)?.size)
+}
+
+/// Generates the code of a return portal alone, without its literals ([`return_literals`]); its size in bytes. It
+/// serves all call portals between the same two ends, with the same stack queue, limits and
+/// [`shape`](Specification::shape).
+pub fn back(
+    (specification, types): (&Specification, &Parameters),
+    crossing: &Crossing,
+    words: &mut [u32],
+) -> Result<(usize, Links), GenerateError> {
+    let mut code = Code::new(words, 0);
+    let links = return_half(&mut code, (specification, types), crossing)?;
+    Ok((code.finish(0, links.back / 4)?.size, links))
+}
+
+/// The call half: where its code begins, behind the literals, and the fence by which it enters a component that does not
+/// run to completion. Of its return half it knows nothing but the literal with its address.
 fn call_half(
     code: &mut Code,
     (specification, types): (&Specification, &Parameters),
@@ -171,12 +189,12 @@ fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
     code.emit(&stencil::FIND_BASE)
 }
 
-/// The return half: its places of return, abort and dead entry.
+/// The return half. What it depends on beside the crossing is the specification's [`shape`](Specification::shape).
 fn return_half(
     code: &mut Code,
     (specification, types): (&Specification, &Parameters),
     crossing: &Crossing,
-) -> Result<(usize, usize, usize), GenerateError> {
+) -> Result<Links, GenerateError> {
     let start = code.literals()?;
     frame_values(code, specification, crossing);
     let run_to_completion = specification.stack == Stack::RunToCompletion;
@@ -252,5 +270,6 @@ fn return_half(
     code.emit(&stencil::DEAD_POP)?;
     code.resolve()?;
 
-    Ok((start, abort, dead))
+    let frame_size = stamped_frame_size(specification, crossing) as u64;
+    Ok(Links { back: start * 4, abort: abort * 4, dead: dead * 4, frame_size })
 }

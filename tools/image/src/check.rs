@@ -57,7 +57,6 @@ fn role_access(role: Role, address: u64) -> Option<bool> {
         Role::Scheduler => &[(ROLE_SEMAPHORES, true), (ROLE_ACTIVATIONS, false)],
         Role::Supervisor => &[(ROLE_THREADS, false), (ROLE_PORTAL_CODE, false)],
         Role::Portals => &[
-            (ROLE_THREADS, false),
             (ROLE_PORTAL_CODE, true),
             (ROLE_DOMAINS, true),
             (ROLE_ACTIVATIONS, true),

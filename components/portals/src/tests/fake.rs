@@ -4,16 +4,16 @@ use crate::blocks::Kind;
 use crate::machine::{Layout, Machine};
 use crate::manager::Synchronisation;
 use cairn_abi::Error;
-use cairn_abi::address::{PORTAL_CODE, THREADS, region};
+use cairn_abi::address::{PORTAL_CODE, region};
 use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, NAME_SIZE, name};
-use cairn_abi::domain::{FIELD_ALIVE, PORTALS_MAXIMUM, exception_entry};
-use cairn_abi::record::*;
-use cairn_abi::thread::{
-    BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_RETURN, THREAD_BLOCK_SIZE, thread_block,
+use cairn_abi::domain::{
+    FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, exception_entry, stack_queue,
 };
+use cairn_abi::record::*;
 use cairn_portal::invocation::{Words, callee};
 use cairn_portal::literal::*;
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 pub const SCHEDULER: u8 = 1;
@@ -36,8 +36,6 @@ pub const FIRST: u32 = 16;
 pub const IMPORTS: usize = 3;
 /// The number of what `OTHER` registers.
 pub const REGISTERED: u64 = 1 << 40;
-/// Where the calling thread's topmost frame is: its first one.
-pub const TOP: u64 = BASE_FRAME as u64;
 const NO_PORTAL: u64 = PORTAL_CODE + 128;
 const FREE_CODE: u64 = 0x10000;
 const CODE: usize = 0x80000;
@@ -63,7 +61,9 @@ pub struct Fake {
     code: Vec<AtomicI64>,
     entries: RefCell<Vec<[u64; PORTALS_MAXIMUM]>>,
     alive: RefCell<[bool; DOMAINS]>,
-    threads: RefCell<Vec<u64>>,
+    /// Free activations of each stack queue.
+    queues: RefCell<BTreeMap<u16, Vec<u32>>>,
+    generation: Cell<u64>,
     allocated: Cell<u64>,
     registered: Cell<bool>,
 }
@@ -146,6 +146,8 @@ fn layout() -> Layout {
         name: [0; NAME_SIZE],
         number,
         priority: 0,
+        recovery_priority: 0,
+        reserved: 0,
         restart: 0,
         essential: 0,
         first_thread: 0,
@@ -195,7 +197,8 @@ impl Fake {
             code: (0..CODE / 8).map(|_| AtomicI64::new(0)).collect(),
             entries: RefCell::new(vec![[NO_PORTAL; PORTALS_MAXIMUM]; DOMAINS]),
             alive: RefCell::new([true; DOMAINS]),
-            threads: RefCell::new(vec![0; 2 * THREAD_BLOCK_SIZE as usize / 8]),
+            queues: RefCell::new(BTreeMap::new()),
+            generation: Cell::new(0),
             allocated: Cell::new(0),
             registered: Cell::new(false),
         };
@@ -212,12 +215,12 @@ impl Fake {
             put(back, LITERAL_FRAME, 64 | u64::from(portal.client) << 32 | server << 48);
             fake.entries.borrow_mut()[portal.client as usize][portal.index as usize] = portal.code;
         }
-        fake.store(thread_block(0).wrapping_add_signed(FIELD_DOMAIN), CLIENT.into());
         fake
     }
 
-    fn store(&self, address: u64, word: u64) {
-        self.threads.borrow_mut()[(address - THREADS) as usize / 8] = word;
+    /// All domains have been started so often before.
+    pub fn set_generation(&self, generation: u64) {
+        self.generation.set(generation);
     }
 
     pub fn set_alive(&self, domain: u8, alive: bool) {
@@ -235,23 +238,28 @@ impl Fake {
         })
     }
 
-    /// Lets thread 1 be inside the portal at an index, called by `domain`.
-    pub fn push_call(&self, domain: u8, index: usize) -> u64 {
+    /// Address of the return portal that frames of calls by an index name.
+    pub fn back(&self, domain: u8, index: usize) -> u64 {
         let code = self.entries.borrow()[usize::from(domain)][index];
-        let back = self.load(code.wrapping_add_signed(LITERAL_RETURN)).unwrap();
-        let size = self.load(back.wrapping_add_signed(LITERAL_FRAME)).unwrap() as u32;
-        let block = thread_block(1);
-        let base = block.wrapping_add_signed(BASE_FRAME);
-        let header = base + u64::from(size);
-        self.store(block.wrapping_add_signed(FIELD_DOMAIN), domain.into());
-        self.store(header.wrapping_add_signed(FRAME_RETURN), back);
-        self.store(block.wrapping_add_signed(FIELD_FRAME), header);
-        base
+        self.load(code.wrapping_add_signed(LITERAL_RETURN)).unwrap()
+    }
+
+    /// Words of portal code.
+    pub fn words(&self, address: u64, count: usize) -> Vec<u32> {
+        let words = (0..count.div_ceil(2) as u64).map(|at| self.load(address + at * 8).unwrap());
+        words.flat_map(|word| [word as u32, (word >> 32) as u32]).take(count).collect()
+    }
+
+    /// Lets a thread be inside the portal at an index, called by `domain`: the value is what it took.
+    pub fn enter(&self, domain: u8, index: usize) -> (u16, u32) {
+        let queue = self.load(self.back(domain, index).wrapping_add_signed(LITERAL_QUEUE));
+        let queue = ((queue.unwrap() - stack_queue(0)) / QUEUE_SIZE) as u16;
+        (queue, self.queues.borrow_mut().get_mut(&queue).unwrap().remove(0))
     }
 
     /// Lets it be back.
-    pub fn pop(&self, frame: u64) {
-        self.store(thread_block(1).wrapping_add_signed(FIELD_FRAME), frame);
+    pub fn leave(&self, (queue, activation): (u16, u32)) {
+        self.queues.borrow_mut().get_mut(&queue).unwrap().insert(0, activation);
     }
 
     pub fn synchronisation(&self) -> Synchronisation {
@@ -275,7 +283,6 @@ impl Fake {
 impl Words for Fake {
     fn load(&self, address: u64) -> Option<u64> {
         match address {
-            THREADS.. => self.threads.borrow().get((address - THREADS) as usize / 8).copied(),
             PORTAL_CODE.. => {
                 let word = self.code.get((address - PORTAL_CODE) as usize / 8)?;
                 Some(word.load(Relaxed) as u64)
@@ -302,27 +309,27 @@ impl Machine for Fake {
     fn domain_word(&self, domain: u8, offset: i64) -> u64 {
         match offset {
             FIELD_ALIVE => self.alive.borrow()[usize::from(domain)].into(),
+            FIELD_GENERATION => self.generation.get(),
             offset if offset == exception_entry(8) => u64::from(domain == SCHEDULER),
             _ => 0,
         }
     }
-    fn fill_queue(&self, _queue: u16, free: impl Iterator<Item = u32>) {
-        assert!(free.count() <= 1);
+    fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>) {
+        self.queues.borrow_mut().insert(queue, free.collect());
     }
-    fn threads(&self) -> u64 {
-        2
-    }
-    fn thread_word(&self, thread: u64, offset: u64) -> u64 {
-        self.threads.borrow()[((thread * THREAD_BLOCK_SIZE + offset) / 8) as usize]
+    fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32> {
+        let free = self.queues.borrow();
+        let free = free.get(&queue)?;
+        match behind {
+            None => free.first().copied(),
+            Some(behind) => {
+                let at = free.iter().position(|activation| *activation == behind)?;
+                free.get(at + 1).copied()
+            }
+        }
     }
     fn fence_instruction(&self) -> Result<(), Error> {
         Ok(())
-    }
-    fn now(&self) -> u64 {
-        100
-    }
-    fn running_since(&self) -> Result<u64, Error> {
-        Ok(50)
     }
     fn allocate(&self, _owner: u8, _initial: Option<u64>) -> Result<u64, Error> {
         self.allocated.set(self.allocated.get() + 1);
@@ -335,6 +342,7 @@ impl Machine for Fake {
         if self.registered.replace(true) { Err(Error::Busy) } else { Ok(REGISTERED) }
     }
     fn remove_name(&self, _server: u8, _name: &str) -> Result<u64, Error> {
+        self.registered.set(false);
         Ok(REGISTERED)
     }
     fn remove_names(&self, server: u8) {

@@ -63,7 +63,6 @@ impl Layout<'_> {
         want(Role::Scheduler, "queues", ROLE_ACTIVATIONS, queues, false);
         want(Role::Supervisor, "threads", ROLE_THREADS, whole(&areas.threads), false);
         want(Role::Supervisor, "portal-code", ROLE_PORTAL_CODE, self.code.extent(), false);
-        want(Role::Portals, "threads", ROLE_THREADS, whole(&areas.threads), false);
         want(Role::Portals, "portal-code", ROLE_PORTAL_CODE, self.code.extent(), true);
         want(Role::Portals, "domains", ROLE_DOMAINS, whole(&areas.domains), true);
         let activations =

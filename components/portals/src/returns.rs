@@ -1,0 +1,105 @@
+//! Return portals: one for all portals between the same two ends whose way back is the same. They are the only code
+//! that invocation stacks name, so they stay when the portals that lead to them are closed, and the next ones lead
+//! there again.
+//!
+//! Those of calls that take an activation are kept with the stack queue. They can go when no portal leads to them and
+//! all its activations are at home, because then nobody is inside. All others, into components that run to completion,
+//! stay for good: a client has one for each such component and shape.
+
+use crate::area::GRANULE;
+use crate::machine::Machine;
+use cairn_abi::address::PORTAL_CODE;
+use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_portal::Crossing;
+use cairn_portal::literal::*;
+
+/// Whose return portals: a list.
+#[derive(Clone, Copy)]
+pub struct List(usize);
+
+impl List {
+    /// Of a client and a stack queue, if its calls take activations.
+    pub fn of(client: u8, queue: u16) -> List {
+        match usize::from(queue) {
+            queue @ ..QUEUES_MAXIMUM => List(queue),
+            _ => List(QUEUES_MAXIMUM + usize::from(client)),
+        }
+    }
+}
+
+/// All return portals that were made at run time, as lists in their own literals.
+pub struct Returns {
+    /// The first granule of the first of each list; zero, which is the layout's: none.
+    first: [u16; QUEUES_MAXIMUM + DOMAINS_MAXIMUM],
+    /// Granules of all.
+    granules: u16,
+}
+
+fn literal<M: Machine>(machine: &M, back: u64, literal: i64) -> u64 {
+    machine.load(back.wrapping_add_signed(literal)).unwrap_or(0)
+}
+
+/// Address of the code that begins, behind its literals, at a granule.
+pub fn code(start: u16) -> u64 {
+    PORTAL_CODE + u64::from(start) * GRANULE + LITERALS_SIZE as u64
+}
+
+impl Returns {
+    /// None.
+    pub const EMPTY: Returns =
+        Returns { first: [0; QUEUES_MAXIMUM + DOMAINS_MAXIMUM], granules: 0 };
+
+    /// Granules of all.
+    pub fn granules(&self) -> u16 {
+        self.granules
+    }
+
+    /// The return portal of this shape, of calls with the limits of this crossing.
+    pub fn find<M: Machine>(
+        &self,
+        machine: &M,
+        List(list): List,
+        shape: u64,
+        crossing: &Crossing,
+    ) -> Option<u64> {
+        let mut next = self.first[list];
+        while next != 0 {
+            let back = code(next);
+            let has = |at: i64, word: u64| literal(machine, back, at) == word;
+            if has(LITERAL_SHAPE, shape)
+                && has(LITERAL_CONSTANT, crossing.limits.execution)
+                && has(LITERAL_STUB, crossing.limits.call)
+                && has(LITERAL_STACK, crossing.limits.cancelled)
+                && literal(machine, back, LITERAL_FRAME) >> 48 == crossing.callee.domain
+            {
+                return Some(back);
+            }
+            next = literal(machine, back, LITERAL_NEXT) as u16;
+        }
+        None
+    }
+
+    /// Adds one, of so many granules; the value is what has to be in its literal [`LITERAL_NEXT`].
+    pub fn add(&mut self, List(list): List, start: u16, granules: u16) -> u64 {
+        self.granules += granules;
+        let next = core::mem::replace(&mut self.first[list], start);
+        u64::from(next) | u64::from(granules) << 16
+    }
+
+    /// Hands all of a list over, which nobody is in and no portal leads to: first granule and number.
+    pub fn forget<M: Machine>(
+        &mut self,
+        machine: &M,
+        List(list): List,
+        mut forgotten: impl FnMut(u16, u16),
+    ) {
+        let mut next = core::mem::take(&mut self.first[list]);
+        while next != 0 {
+            let word = literal(machine, code(next), LITERAL_NEXT);
+            let granules = (word >> 16) as u16;
+            self.granules -= granules;
+            forgotten(next, granules);
+            next = word as u16;
+        }
+    }
+}
