@@ -90,6 +90,16 @@ fn frame_header(parameters: &Parameters, index: u64, offset: u64) -> Option<u64>
     is_place.then(|| thread::thread_block(index as usize) + offset)
 }
 
+/// Whether a frame's return address is the code of a return portal. A word that is the address of such code has that
+/// code's literals before it, and only such words pass: an address in the portal code area (its first literals apart)
+/// before which stands the mark.
+fn is_return_portal(parameters: &Parameters, back: u64) -> bool {
+    let portals = address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
+    // SAFETY: the literals before an aligned address of that range are mapped.
+    let mark = |back| unsafe { load(at(back, literal::LITERAL_MARK)) };
+    back.is_multiple_of(16) && portals.contains(&back) && mark(back) == literal::MARK_RETURN
+}
+
 /// Makes a frame that returns into a dead domain leave through its dead entry.
 #[unsafe(no_mangle)]
 extern "C" fn unwind(index: u64, offset: u64) -> i64 {
@@ -97,25 +107,19 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     let Some(header) = frame_header(&parameters, index, offset) else {
         return Error::BadArgument.status();
     };
-    // SAFETY: `header` lies in a thread block. A word that is the address of return code has that
-    // code's literals before it, and only such words pass: the trap return itself, or an address in
-    // the portal code area (its first literals apart) before which stands the mark. The table of the
-    // domain that the frame returns into is used only if it is one of the domains'.
+    // SAFETY: `header` lies in a thread block, and the literals before the trap return or a return portal are
+    // mapped. The table of the domain that the frame returns into is used only if it is one of the domains'.
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
-        let portals =
-            address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
-        let is_code = back == arch::trap_return_address()
-            || (back.is_multiple_of(16) && portals.contains(&back));
-        if !is_code || load(at(back, literal::LITERAL_MARK)) != literal::MARK_RETURN {
-            return Error::BadArgument.status();
-        }
         let into = if back == arch::trap_return_address() {
             if offset < (thread::BASE_FRAME + thread::TRAP_FRAME) as u64 {
                 return Error::BadArgument.status();
             }
             load(at(header, thread::FRAME_TABLE - thread::TRAP_FRAME))
         } else {
+            if !is_return_portal(&parameters, back) {
+                return Error::BadArgument.status();
+            }
             let number = load(at(back, literal::LITERAL_FRAME)) >> 32 & 0xffff;
             domain::portal_table(number as usize)
         };
@@ -158,12 +162,7 @@ extern "C" fn divert(index: u64, offset: u64) -> i64 {
             store(place, pc & !KERNEL_HALF);
             return 0;
         }
-        let portals =
-            address::PORTAL_CODE + literal::LITERALS_SIZE as u64..parameters.portal_code_end;
-        if !back.is_multiple_of(16)
-            || !portals.contains(&back)
-            || load(at(back, literal::LITERAL_MARK)) != literal::MARK_RETURN
-        {
+        if !is_return_portal(&parameters, back) {
             return Error::BadArgument.status();
         }
         let place = at(header, thread::FRAME_RA);
