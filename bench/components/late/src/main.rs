@@ -24,7 +24,7 @@ cairn::component! {
 
 /// Index of the portal of `sleep_until`, the second method; its time is the fourth register.
 const SLEEP_UNTIL: u32 = PORTAL_FIRST_IMPORT as u32 + 1;
-const ROUNDS: u64 = 3000;
+const ROUNDS: u64 = 20_000;
 const NANOSECONDS: u64 = 1_000_000_000;
 /// What the last read of a stamp counts besides the measured instructions: the read of the cycles.
 const READING: i64 = 1;
