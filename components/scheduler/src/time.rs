@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{EXPIRED, IDLE, Links, State, TIMED, Thread, ThreadIndex, Threads};
-use crate::work::{PACE, Pieces};
+use crate::work::Pieces;
 use cairn_abi::Error;
 
 /// By [`Thread::time_limit`]. A place begins with the rough class of a limit, so that the heap also tells the first
@@ -186,11 +186,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let class = if expires { limit_class } else { self.work_class };
         let forced = self.deferred && now >= self.forced_at;
         if !forced && self.outranks(self.ready.first(), class) {
-            if !self.deferred {
-                self.forced_at = now.saturating_add(self.configuration.quantum / PACE);
-            }
-            self.deferred = true;
-            self.deferred_class = class;
+            self.defer(class, now);
             return;
         }
         self.deferred = false;
@@ -243,10 +239,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         } else if self.deferred {
             // Only what is more urgent than what is deferred comes in time.
             time = self.first_more_urgent().min(self.forced_at);
-        } else if self.left {
-            time = now;
-        } else if self.timers != IDLE {
-            time = self.threads[self.timers as usize].time_limit;
+        } else {
+            if self.timers != IDLE {
+                time = self.threads[self.timers as usize].time_limit;
+            }
+            if self.left || time <= now {
+                time = self.put_off(now);
+            }
         }
         if self.next_tick != 0 {
             time = time.min(self.next_tick);
@@ -256,7 +255,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// The first limit that can be more urgent than what is deferred.
-    fn first_more_urgent(&self) -> u64 {
+    pub(crate) fn first_more_urgent(&self) -> u64 {
         match self.deferred_class {
             // Whatever is not more urgent by a rough class could have passed already.
             class if class & !ROUGHLY == 0 => first_before(&self.threads, self.timers, class),

@@ -86,7 +86,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             pieces = Pieces::Light;
         }
         if self.is_anything_left() {
-            self.arm_before(now);
+            let time = self.put_off(now);
+            self.arm_before(time);
         } else {
             self.left = false;
             self.work_class = u8::MAX;
@@ -155,6 +156,29 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         let root = self.root_of(thread).map_or(IDLE, |root| *root);
         root != IDLE && heap::has_several::<ByWaitKey>(&self.threads, root)
+    }
+
+    /// When the timer has to come for work, or for limits that have passed, none of them more urgent than the first
+    /// thread by a rough class: at once, or, if it goes before them, only for what is more urgent, and in a while. It is
+    /// not interrupted just to find that they wait.
+    pub(crate) fn put_off(&mut self, now: u64) -> u64 {
+        let first = self.ready.first();
+        if first == IDLE || self.left && !self.outranks(first, self.work_class) {
+            return now;
+        }
+        let class = self.ready.class(self.ready.urgency(&self.threads, first)).saturating_add(1);
+        let before = if self.deferred { self.deferred_class } else { u8::MAX };
+        self.defer(class.min(before), now);
+        self.first_more_urgent().min(self.forced_at)
+    }
+
+    /// Work and passed limits of this class wait for a less urgent thread to run.
+    pub(crate) fn defer(&mut self, class: u8, now: u64) {
+        if !self.deferred {
+            self.forced_at = now.saturating_add(self.configuration.quantum / PACE);
+        }
+        self.deferred = true;
+        self.deferred_class = class;
     }
 
     /// True if whoever runs now goes before all work of this class.
