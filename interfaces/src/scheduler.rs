@@ -165,7 +165,7 @@ pub trait SchedulerControl {
     fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
     /// Lets a stopped thread go on.
     fn resume(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
-    /// Ends a thread.
+    /// Ends a thread. `Busy`: only the time limit of its wait is gone yet, and it is to be ended again.
     fn kill(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
     /// One step of giving back what a dead domain has here: 0 first, then what it answers, until 0.
     fn reclaim(&self, thread: CallerThread, domain: u64, cursor: u64) -> Result<u64, Error>;

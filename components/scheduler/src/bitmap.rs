@@ -51,6 +51,12 @@ impl<const WORDS: usize> Bitmap<WORDS> {
         None
     }
 
+    /// True if no number is in the set.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.summary == 0
+    }
+
     /// The smallest number of the set.
     #[inline(always)]
     pub fn first(&self) -> Option<usize> {
@@ -96,7 +102,7 @@ const fn lowest(word: u64) -> usize {
 
 /// [`lowest`] for a word in which only the lowest `bits` can be set.
 #[inline(always)]
-const fn lowest_of(word: u64, bits: usize) -> usize {
+pub(crate) const fn lowest_of(word: u64, bits: usize) -> usize {
     if bits <= 4 { (NIBBLES >> (word as u32 % 16 * 2)) as usize % 4 } else { lowest(word) }
 }
 

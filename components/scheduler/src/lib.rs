@@ -11,6 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod bitmap;
+mod classes;
 #[cfg(target_arch = "riscv64")]
 pub mod component;
 pub mod heap;

@@ -5,6 +5,7 @@ use crate::testing::*;
 use crate::*;
 use cairn_abi::Error;
 use core::sync::atomic::Ordering::Relaxed;
+use std::vec;
 use std::vec::Vec;
 
 /// Makes `thread` run by putting everyone before it to sleep for good.
@@ -105,6 +106,48 @@ fn what_is_held_and_what_is_ahead_is_bounded() {
     wake(&mut s, last);
     assert_eq!(s.lock(last, 1, locks[CHAIN_MAXIMUM], 0), refused(Error::Exhausted));
     assert_eq!(s.state(last), State::Ready);
+}
+
+/// Eighty owners of low priority are to inherit something when an urgent thread begins to wait: for the last lock, whose
+/// owner waits for another one.
+#[test]
+fn an_urgent_inversion_waits_for_no_work_of_others() {
+    let others = 80;
+    let mut s = scheduler(&[vec![10; 2 * others], vec![20, 30, 200]].concat());
+    let locks: Vec<u64> = (0..others + 2).map(|_| s.create_lock(1).unwrap().into()).collect();
+    let threads: Vec<ThreadIndex> = (1..=2 * others as ThreadIndex + 3).collect();
+    let (low, [first, second, urgent]) = threads.split_last_chunk().unwrap();
+    while s.running() != IDLE {
+        s.sleep_until(s.running(), 1, u64::MAX, 0);
+    }
+    let (owners, waiters) = low.split_at(others);
+    for (thread, lock) in
+        owners.iter().chain(waiters).zip(locks.iter().cycle().take(others).cycle())
+    {
+        wake(&mut s, *thread);
+        s.lock(*thread, 1, *lock, 0);
+        if s.running() == *thread {
+            s.sleep_until(*thread, 1, u64::MAX, 0);
+        }
+        catch_up(&mut s);
+    }
+    for (thread, held, next) in [(*first, others, None), (*second, others + 1, Some(others))] {
+        wake(&mut s, thread);
+        s.lock(thread, 1, locks[held], 0);
+        next.map(|next| s.lock(thread, 1, locks[next], 0));
+        catch_up(&mut s);
+    }
+    for waiter in waiters {
+        s.change_urgency(*waiter, 255 - 15, false);
+    }
+    wake(&mut s, *urgent);
+    s.lock(*urgent, 1, locks[others + 1], 0);
+    let mut ticks = 0;
+    while level(&s, *first) != 200 {
+        s.tick(s.running(), 0);
+        ticks += 1;
+    }
+    assert!(ticks <= 2, "{ticks} interrupts");
 }
 
 /// A callee returns with all of its locks taken: its client's thread holds them from then on.

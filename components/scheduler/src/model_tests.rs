@@ -290,7 +290,11 @@ impl Pair {
                 self.expect(caller, 0, cancels.into(), outcome);
             }
             Step::Kill(target) => {
-                let outcome = s.kill(caller, m.handle(target), now);
+                let mut outcome = s.kill(caller, m.handle(target), now);
+                if outcome == reply(Error::Busy.status(), 0) {
+                    // It no longer has its time limit.
+                    outcome = s.kill(caller, m.handle(target), now);
+                }
                 if m.get(target).is_none() {
                     return self.refuse(caller, Error::NotFound, outcome);
                 }

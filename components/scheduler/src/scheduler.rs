@@ -1,6 +1,7 @@
 //! The scheduler's state, and the steps that every operation is made of.
 
 use crate::bitmap::Bitmap;
+use crate::classes::ByClass;
 use crate::heap::{self, ByWaitKey};
 use crate::locks::{LOCKS, Lock, LockIndex, Shares};
 use crate::machine::Machine;
@@ -71,15 +72,17 @@ pub struct Scheduler<Q, M> {
     /// Of whose locks each thread holds how many.
     pub(crate) shares: [Shares; 256],
     /// Threads whose urgency may not be what is due.
-    pub(crate) unsettled: Bitmap<4>,
+    pub(crate) unsettled: ByClass,
     /// Locks that may not lend what their first waiter has.
-    pub(crate) stale: Bitmap<4>,
+    pub(crate) stale: ByClass,
     /// Threads that have ended and still hold locks.
-    pub(crate) ending: Bitmap<4>,
+    pub(crate) ending: ByClass,
     /// The supervisor is to be called, on behalf of a thread of this urgency; all ones: it is not.
     pub(crate) alarm: u64,
-    /// The most urgent class of all work that was left since there was none.
+    /// No work that is left has a more urgent class, but the look at stack queues.
     pub(crate) work_class: u8,
+    /// A look at stack queues comes before other work.
+    pub(crate) looks_next: bool,
     /// The thread whose wait the next interrupt of the timer ends, if it is [`EXPIRED`] then.
     pub(crate) expiring: ThreadIndex,
     /// When work that is deferred goes on all the same.
@@ -120,11 +123,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             deferred_class: 0,
             end_led_to: IDLE,
             shares: [Shares::NONE; 256],
-            unsettled: Bitmap::EMPTY,
-            stale: Bitmap::EMPTY,
-            ending: Bitmap::EMPTY,
+            unsettled: ByClass::EMPTY,
+            stale: ByClass::EMPTY,
+            ending: ByClass::EMPTY,
             alarm: 0,
             work_class: 0,
+            looks_next: false,
             expiring: IDLE,
             forced_at: 0,
             configuration: Configuration { quantum: 0, supervisor_semaphore: 0, threads: 0 },

@@ -1,11 +1,13 @@
 //! What the supervisor asks for: faults, stopping, the death of domains.
 
+use crate::heap::{self, ByWaitKey};
 use crate::locks::LOCKS;
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::{Life, SEMAPHORES};
-use crate::thread::{FAULT_QUEUED, Handle, IDLE, STOPPED, State, ThreadIndex};
+use crate::thread::{FAULT_QUEUED, Handle, IDLE, STOPPED, State, TIMED, ThreadIndex};
+use crate::time::ByTimeLimit;
 use crate::work::Pieces;
 use cairn_abi::Error;
 
@@ -126,7 +128,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let (due, counts) =
             (self.due_urgency(self.worker), self.ready.urgency(&self.threads, self.worker));
         if self.worker != IDLE && due != counts {
-            self.unsettled.clear(self.worker.into());
+            self.unsettled.clear(self.worker);
             self.change_urgency(self.worker, due, front);
         }
     }
@@ -223,10 +225,33 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Ends a thread other than the caller, in whatever state it is.
+    /// Takes the time limit of a wait away that is about to end, if both are among many: to end both in one operation
+    /// would keep interrupts off for too long.
+    fn drop_limit(&mut self, thread: ThreadIndex) -> bool {
+        let record = &self.threads[thread as usize];
+        if record.flags & TIMED == 0
+            || !heap::has_several::<ByTimeLimit>(&self.threads, self.timers)
+            || record.state != State::Semaphore
+            || !heap::has_several::<ByWaitKey>(
+                &self.threads,
+                self.roots[record.object as usize % SEMAPHORES],
+            )
+        {
+            return false;
+        }
+        heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
+        self.threads[thread as usize].flags &= !TIMED;
+        true
+    }
+
+    /// Ends a thread other than the caller, in whatever state it is. [`Error::Busy`]: it no longer has the time limit of its
+    /// wait, and is to be ended once more.
     pub fn kill(&mut self, thread: ThreadIndex, target: Handle, now: u64) -> M::Outcome {
         match self.existing(target) {
             Ok(target) if target != thread => {
+                if self.drop_limit(target) {
+                    return self.refuse(Error::Busy);
+                }
                 self.end(target, now);
                 // It may have been on its way to an activation that another thread waits for.
                 self.add_look_for_stacks();
@@ -241,7 +266,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// One step of the reclaiming of what the dead domain `dead` has here: the waits that were begun
     /// in it end with [`Error::Dead`], its semaphores and locks are freed, and whoever waits for them
     /// gets [`Error::Dead`]. The first `cursor` is 0, the next one is the value; 0: done. A step ends
-    /// one wait or object at most.
+    /// one wait or object at most, or takes a time limit away.
     pub fn reclaim(&mut self, thread: ThreadIndex, dead: u8, cursor: u64, now: u64) -> M::Outcome {
         if cursor >= SCAN_END {
             return self.refuse(Error::BadArgument);
@@ -297,6 +322,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if !record.exists() || record.state == State::Ready || record.wait_domain != dead {
             return Step::Nothing;
         }
+        if self.drop_limit(thread) {
+            return Step::Again;
+        }
         self.end_wait(thread, Error::Dead.status() as i8, now);
         Step::Done
     }
@@ -312,6 +340,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         let waiter = self.roots[index as usize % SEMAPHORES];
         if waiter != IDLE {
+            if self.drop_limit(waiter) {
+                return Step::Again;
+            }
             self.end_wait(waiter, Error::Dead.status() as i8, now);
             return Step::Again;
         }

@@ -279,7 +279,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if self.threads[thread as usize].held != NONE {
             return self.release_one(thread);
         }
-        self.ending.clear(thread.into());
+        self.ending.clear(thread);
         self.leave_for_good(thread, now)
     }
 

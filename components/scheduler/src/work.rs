@@ -24,6 +24,7 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, NONE, State, ThreadIndex};
+use crate::time::ROUGHLY;
 
 /// Most pieces that one operation does.
 pub const PIECES_MAXIMUM: usize = 3;
@@ -85,61 +86,66 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             }
             pieces = Pieces::Light;
         }
-        if self.is_anything_left() {
-            let time = self.put_off(now);
-            self.arm_before(time);
-        } else {
-            self.left = false;
+        let class = self.most_urgent_class();
+        self.left = class != u8::MAX || !self.unseen.is_empty();
+        if !self.left {
             self.work_class = u8::MAX;
+            return;
         }
+        if self.unseen.is_empty() {
+            self.work_class = self.work_class.max(class);
+        }
+        let time = self.put_off(now);
+        self.arm_before(time);
     }
 
-    fn is_anything_left(&self) -> bool {
-        self.stale.first().is_some()
-            || self.unsettled.first().is_some()
-            || self.ending.first().is_some()
-            || self.unseen.first().is_some()
-            || self.alarm != u64::MAX
-    }
-
-    /// Does a piece of work.
+    /// Does a piece of work: of the most urgent class, and in turn with it a look at stack queues, of which it is not
+    /// known who waits for them.
     #[inline(always)]
     fn piece(&mut self, pieces: Pieces, now: u64) -> Piece {
         let light = pieces == Pieces::Light;
-        let heavy;
-        if let Some(lock) = self.stale.first() {
-            heavy = self.is_among_several(lock as LockIndex);
+        let class = self.most_urgent_class();
+        if !self.unseen.is_empty() && !light && (class == u8::MAX || self.looks_next) {
+            self.looks_next = false;
+            self.look_on(now);
+            return Piece::Heavy;
+        }
+        self.looks_next |= !light;
+        let mut heavy = true;
+        if let Some(lock) = self.stale.first_of(class) {
+            heavy = self.is_among_several(lock);
             if !(heavy && light) {
-                self.renew_donation(lock as LockIndex);
+                self.renew_donation(lock);
             }
-        } else if let Some(thread) = self.unsettled.first() {
-            heavy = self.waits_with_others(thread as ThreadIndex);
+        } else if let Some(thread) = self.unsettled.first_of(class) {
+            heavy = self.waits_with_others(thread);
             if !(heavy && light) {
-                self.settle(thread as ThreadIndex);
+                self.settle(thread);
             }
-        } else if self.ending.first().is_none()
-            && self.unseen.first().is_none()
-            && self.alarm == u64::MAX
-        {
+        } else if class == u8::MAX {
             return Piece::Nothing;
-        } else {
-            heavy = true;
-            if !light {
-                self.long_piece(now);
-            }
+        } else if !light {
+            self.long_piece(class, now);
         }
         if heavy { Piece::Heavy } else { Piece::Light }
     }
 
+    /// The rough class of the most urgent work, but for looks at stack queues; all ones: there is none.
+    fn most_urgent_class(&self) -> u8 {
+        let alarm = match self.alarm {
+            u64::MAX => u8::MAX,
+            urgency => self.ready.class(urgency) & ROUGHLY,
+        };
+        alarm.min(self.stale.class()).min(self.unsettled.class()).min(self.ending.class())
+    }
+
     #[inline(never)]
-    fn long_piece(&mut self, now: u64) {
-        if let Some(thread) = self.ending.first() {
-            self.end_further(thread as ThreadIndex, now);
-        } else if self.alarm != u64::MAX {
+    fn long_piece(&mut self, class: u8, now: u64) {
+        if let Some(thread) = self.ending.first_of(class) {
+            self.end_further(thread, now);
+        } else {
             let urgency = core::mem::replace(&mut self.alarm, u64::MAX);
             self.call_supervisor(urgency, now);
-        } else {
-            self.look_on(now);
         }
     }
 
@@ -192,24 +198,20 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE || due == counts {
             return;
         }
-        self.unsettled.set(thread.into());
-        // Whoever counts too much is in the way of all others.
-        let class = if due < counts { self.ready.class(due) } else { ALWAYS };
+        // Whoever counts too much is in the way of who is less urgent than that.
+        let class = self.ready.class(due.min(counts));
+        self.unsettled.set(thread, class);
         self.add_work(class);
     }
 
     /// Looks at what `lock` lends its owner later.
     pub(crate) fn mark_stale(&mut self, lock: LockIndex) {
-        let Some(waiters) = self.lends(lock) else { return };
-        self.stale.set(lock.into());
+        let Some(due) = self.lends(lock) else { return };
         let record = &self.locks[lock as usize];
-        let class = match waiters {
-            Some(urgency) if !record.lends || urgency < record.donation => {
-                self.ready.class(urgency)
-            }
-            // Whoever counts too much is in the way of all others.
-            _ => ALWAYS,
-        };
+        let lent = if record.lends { record.donation } else { u64::MAX };
+        // An owner that counts too much is in the way of who is less urgent than that.
+        let class = self.ready.class(due.unwrap_or(u64::MAX).min(lent));
+        self.stale.set(lock, class);
         self.add_work(class);
     }
 
@@ -223,7 +225,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     fn renew_donation(&mut self, lock: LockIndex) {
-        self.stale.clear(lock.into());
+        self.stale.clear(lock);
         let Some(due) = self.lends(lock) else { return };
         let owner = self.locks[lock as usize].owner;
         self.take_back(lock);
@@ -268,8 +270,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Brings the urgency of `thread` up to date. Who counts less goes before its new equals, who counts more
     /// behind them.
     pub(crate) fn settle(&mut self, thread: ThreadIndex) {
-        self.unsettled.clear(thread.into());
+        self.unsettled.clear(thread);
         let (due, counts) = (self.due_urgency(thread), self.ready.urgency(&self.threads, thread));
+        if self.threads[thread as usize].state == State::Ending {
+            // Whoever waits for a lock of it may be more urgent than it was.
+            let class = self.ready.class(due);
+            self.ending.set(thread, class);
+            return self.add_work(class);
+        }
         if due == counts || !self.threads[thread as usize].exists() {
             return;
         }
@@ -293,8 +301,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// `thread`, which has ended, still holds locks.
     pub(crate) fn add_ending(&mut self, thread: ThreadIndex) {
-        self.ending.set(thread.into());
-        self.add_work(self.ready.class(self.ready.urgency(&self.threads, thread)));
+        let class = self.ready.class(self.ready.urgency(&self.threads, thread));
+        self.ending.set(thread, class);
+        self.add_work(class);
     }
 
     /// The supervisor has something to ask for, on behalf of a thread of this urgency.

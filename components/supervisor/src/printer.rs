@@ -2,6 +2,7 @@
 //! component that just died, and the supervisor must wait for none of them.
 
 use crate::component as imports;
+use cairn::Error;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_interfaces::{Thread, spawn};
@@ -55,7 +56,7 @@ impl Printer {
         }
         if let Some(last) = self.thread.take() {
             // It had nothing left to do but to end, and its stack is needed.
-            let _ = imports::CONTROL.kill(last.name());
+            while imports::CONTROL.kill(last.name()) == Err(Error::Busy) {}
             let _ = last.join();
         }
         self.thread = spawn(imports::THREADS, &STACK, print, 0, self.priority.max(1)).ok();

@@ -1,0 +1,66 @@
+//! Sets of threads or locks by how urgent they are, roughly: what is found first belongs to the most urgent class,
+//! however many of other classes there are.
+
+use crate::bitmap::{Bitmap, lowest_of};
+
+/// Bits of a class that count: with more classes, finding the first takes longer.
+const BITS: u32 = 4;
+const CLASSES: usize = 1 << BITS;
+
+/// A set of numbers below 256, each with a class.
+pub(crate) struct ByClass {
+    /// Bit `n`: `sets[n]` is not empty.
+    used: u64,
+    sets: [Bitmap<4>; CLASSES],
+    /// In which of them a number is; of numbers in none, anything.
+    of: [u8; 256],
+}
+
+impl ByClass {
+    pub(crate) const EMPTY: ByClass =
+        ByClass { used: 0, sets: [Bitmap::EMPTY; CLASSES], of: [0; 256] };
+
+    /// Adds `number`, or makes it as urgent as that, if it is less.
+    pub(crate) fn set(&mut self, number: u8, class: u8) {
+        let class = class >> (u8::BITS - BITS);
+        let before = self.of[number as usize];
+        if self.sets[before as usize % CLASSES].contains(number.into()) {
+            if before <= class {
+                return;
+            }
+            self.clear(number);
+        }
+        self.of[number as usize] = class;
+        self.sets[class as usize % CLASSES].set(number.into());
+        self.used |= 1 << class;
+    }
+
+    /// Takes `number` out.
+    pub(crate) fn clear(&mut self, number: u8) {
+        let class = self.of[number as usize];
+        let set = &mut self.sets[class as usize % CLASSES];
+        set.clear(number.into());
+        if set.is_empty() {
+            self.used &= !(1 << class);
+        }
+    }
+
+    /// The least class that one of the most urgent numbers can have; all ones: there is none.
+    #[inline(always)]
+    pub(crate) fn class(&self) -> u8 {
+        if self.used == 0 {
+            return u8::MAX;
+        }
+        (lowest_of(self.used, CLASSES) << (u8::BITS - BITS)) as u8
+    }
+
+    /// One of the numbers of this class, as [`ByClass::class`] says it; none if all ones.
+    #[inline(always)]
+    pub(crate) fn first_of(&self, class: u8) -> Option<u8> {
+        if class == u8::MAX {
+            return None;
+        }
+        let set = &self.sets[(class >> (u8::BITS - BITS)) as usize % CLASSES];
+        set.first().map(|number| number as u8)
+    }
+}
