@@ -212,12 +212,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         } else {
             self.settle(thread);
         }
-        if self.left {
-            self.arm_before(now);
-        }
-        if self.deferred {
-            self.take_up();
-        }
+        self.leave_work(now);
         self.finish(thread, 0, 0, now)
     }
 

@@ -117,7 +117,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.note_nothing();
         self.leave(thread, false, now);
-        self.work(Pieces::Light, now);
+        self.leave_work(now);
         let first = self.ready.first();
         if core::mem::replace(&mut self.end_led_to, first) == thread && first != IDLE {
             // Threads of a dead domain end one after the other, each without an instruction in user

@@ -243,8 +243,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             if self.timers != IDLE {
                 time = self.threads[self.timers as usize].time_limit;
             }
-            if self.left || time <= now {
-                time = self.put_off(now);
+            if self.left {
+                time = time.min(self.put_off(now));
             }
         }
         if self.next_tick != 0 {
@@ -255,7 +255,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// The first limit that can be more urgent than what is deferred.
-    pub(crate) fn first_more_urgent(&self) -> u64 {
+    fn first_more_urgent(&self) -> u64 {
         match self.deferred_class {
             // Whatever is not more urgent by a rough class could have passed already.
             class if class & !ROUGHLY == 0 => first_before(&self.threads, self.timers, class),

@@ -76,6 +76,18 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
+    /// Does nothing of the work that was left: the timer comes for it.
+    #[inline(always)]
+    pub(crate) fn leave_work(&mut self, now: u64) {
+        if self.left {
+            let time = self.put_off(now);
+            self.arm_before(time);
+        }
+        if self.deferred {
+            self.take_up();
+        }
+    }
+
     /// [`Scheduler::work`], if there is some.
     #[inline(never)]
     pub(crate) fn do_work(&mut self, pieces: Pieces, now: u64) {
@@ -164,18 +176,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         root != IDLE && heap::has_several::<ByWaitKey>(&self.threads, root)
     }
 
-    /// When the timer has to come for work, or for limits that have passed, none of them more urgent than the first
-    /// thread by a rough class: at once, or, if it goes before them, only for what is more urgent, and in a while. It is
-    /// not interrupted just to find that they wait.
+    /// When the timer has to come for work that is left: at once, or, if the first thread goes before it, in a while. That
+    /// one is not interrupted just to find this.
     pub(crate) fn put_off(&mut self, now: u64) -> u64 {
-        let first = self.ready.first();
-        if first == IDLE || self.left && !self.outranks(first, self.work_class) {
+        let class = self.work_class;
+        if !self.outranks(self.ready.first(), class) {
             return now;
         }
-        let class = self.ready.class(self.ready.urgency(&self.threads, first)).saturating_add(1);
         let before = if self.deferred { self.deferred_class } else { u8::MAX };
         self.defer(class.min(before), now);
-        self.first_more_urgent().min(self.forced_at)
+        self.forced_at
     }
 
     /// Work and passed limits of this class wait for a less urgent thread to run.
