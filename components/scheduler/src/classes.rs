@@ -7,6 +7,17 @@ use crate::bitmap::{Bitmap, lowest_of};
 const BITS: u32 = 4;
 const CLASSES: usize = 1 << BITS;
 
+/// The rough class of a class, as a bit.
+#[inline(always)]
+pub(crate) fn bit(class: u8) -> u64 {
+    1 << (class >> (u8::BITS - BITS))
+}
+
+/// The least class of the lowest of these rough classes, of which there is one.
+pub(crate) fn least(classes: u64) -> u8 {
+    (lowest_of(classes, CLASSES) << (u8::BITS - BITS)) as u8
+}
+
 /// A set of numbers below 256, each with a class.
 pub(crate) struct ByClass {
     /// Bit `n`: `sets[n]` is not empty.
@@ -45,22 +56,19 @@ impl ByClass {
         }
     }
 
-    /// The least class that one of the most urgent numbers can have; all ones: there is none.
+    /// The rough classes of the numbers, a bit for each: the lowest is the most urgent.
     #[inline(always)]
-    pub(crate) fn class(&self) -> u8 {
-        if self.used == 0 {
-            return u8::MAX;
-        }
-        (lowest_of(self.used, CLASSES) << (u8::BITS - BITS)) as u8
+    pub(crate) fn classes(&self) -> u64 {
+        self.used
     }
 
-    /// One of the numbers of this class, as [`ByClass::class`] says it; none if all ones.
+    /// One of the numbers of a rough class, which is a bit of [`ByClass::classes`].
     #[inline(always)]
-    pub(crate) fn first_of(&self, class: u8) -> Option<u8> {
-        if class == u8::MAX {
+    pub(crate) fn first_of(&self, class: u64) -> Option<u8> {
+        if self.used & class == 0 {
             return None;
         }
-        let set = &self.sets[(class >> (u8::BITS - BITS)) as usize % CLASSES];
+        let set = &self.sets[lowest_of(class, CLASSES) % CLASSES];
         set.first().map(|number| number as u8)
     }
 }

@@ -79,6 +79,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) ending: ByClass,
     /// The supervisor is to be called, on behalf of a thread of this urgency; all ones: it is not.
     pub(crate) alarm: u64,
+    /// The rough class of that urgency, as a bit; zero: it is not.
+    pub(crate) alarm_class: u64,
     /// No work that is left has a more urgent class, but the look at stack queues.
     pub(crate) work_class: u8,
     /// A look at stack queues comes before other work.
@@ -127,6 +129,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             stale: ByClass::EMPTY,
             ending: ByClass::EMPTY,
             alarm: 0,
+            alarm_class: 0,
             work_class: 0,
             looks_next: false,
             expiring: IDLE,

@@ -18,13 +18,13 @@
 //! change passes each of at most `CHAIN_MAXIMUM` owners in two pieces, so an inversion that is not yet seen lasts as
 //! many interrupts of the timer.
 
+use crate::classes;
 use crate::heap::{self, ByWaitKey};
 use crate::locks::{ByDonation, LockIndex};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, NONE, State, ThreadIndex};
-use crate::time::ROUGHLY;
 
 /// Most pieces that one operation does.
 pub const PIECES_MAXIMUM: usize = 3;
@@ -98,14 +98,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             }
             pieces = Pieces::Light;
         }
-        let class = self.most_urgent_class();
-        self.left = class != u8::MAX || !self.unseen.is_empty();
+        let classes = self.classes();
+        self.left = classes != 0 || !self.unseen.is_empty();
         if !self.left {
             self.work_class = u8::MAX;
             return;
         }
         if self.unseen.is_empty() {
-            self.work_class = self.work_class.max(class);
+            self.work_class = self.work_class.max(classes::least(classes));
         }
         let time = self.put_off(now);
         self.arm_before(time);
@@ -116,8 +116,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[inline(always)]
     fn piece(&mut self, pieces: Pieces, now: u64) -> Piece {
         let light = pieces == Pieces::Light;
-        let class = self.most_urgent_class();
-        if !self.unseen.is_empty() && !light && (class == u8::MAX || self.looks_next) {
+        let classes = self.classes();
+        let class = classes & classes.wrapping_neg();
+        if !self.unseen.is_empty() && !light && (class == 0 || self.looks_next) {
             self.looks_next = false;
             self.look_on(now);
             return Piece::Heavy;
@@ -134,7 +135,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             if !(heavy && light) {
                 self.settle(thread);
             }
-        } else if class == u8::MAX {
+        } else if class == 0 {
             return Piece::Nothing;
         } else if !light {
             self.long_piece(class, now);
@@ -142,20 +143,19 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if heavy { Piece::Heavy } else { Piece::Light }
     }
 
-    /// The rough class of the most urgent work, but for looks at stack queues; all ones: there is none.
-    fn most_urgent_class(&self) -> u8 {
-        let alarm = match self.alarm {
-            u64::MAX => u8::MAX,
-            urgency => self.ready.class(urgency) & ROUGHLY,
-        };
-        alarm.min(self.stale.class()).min(self.unsettled.class()).min(self.ending.class())
+    /// The rough classes of all work but looks at stack queues, a bit for each: the lowest is the most urgent.
+    #[inline(always)]
+    fn classes(&self) -> u64 {
+        let sets = self.stale.classes() | self.unsettled.classes() | self.ending.classes();
+        sets | self.alarm_class
     }
 
     #[inline(never)]
-    fn long_piece(&mut self, class: u8, now: u64) {
+    fn long_piece(&mut self, class: u64, now: u64) {
         if let Some(thread) = self.ending.first_of(class) {
             self.end_further(thread, now);
         } else {
+            self.alarm_class = 0;
             let urgency = core::mem::replace(&mut self.alarm, u64::MAX);
             self.call_supervisor(urgency, now);
         }
@@ -319,6 +319,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The supervisor has something to ask for, on behalf of a thread of this urgency.
     pub(crate) fn add_alarm(&mut self, urgency: u64) {
         self.alarm = self.alarm.min(urgency);
+        self.alarm_class = classes::bit(self.ready.class(self.alarm));
         self.add_work(self.ready.class(urgency));
     }
 
