@@ -114,10 +114,14 @@ pub const fn region(number: u32) -> u64 {
 }
 
 /// How much further in its region than at [`IMAGE_OFFSET`] the image of instance `number` begins: the leaf page
-/// tables' entries of images of instances whose numbers follow each other are in different lines of a cache.
+/// tables' entries of images of instances whose numbers follow each other are in different lines of a cache, and not in
+/// the first ones of a page, where the root tables have the regions and the thread blocks their frames.
 pub const fn image_spread(number: u32) -> u64 {
-    number as u64 % REGION_SPREAD * 8 * PAGE_SIZE
+    (IMAGE_LINES + number as u64 % REGION_SPREAD) * 8 * PAGE_SIZE
 }
+
+/// Lines of page-table entries before those of the first image.
+const IMAGE_LINES: u64 = 12;
 
 /// Windows of roles, more than 1 GiB apart, spread over the sets of a cache as the kernel's areas are.
 const fn role_window(number: u64) -> u64 {

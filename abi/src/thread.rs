@@ -1,8 +1,8 @@
 //! The thread block: a page per thread that only privileged code can write.
 //!
 //! ```text
-//! 0x140   thread fields (FIELD_*)
-//! 0x158   invocation stack, growing up: base frame, frames, room for one trap frame
+//! 0x40    thread fields (FIELD_*)
+//! 0x58    invocation stack, growing up: base frame (see base_frame), frames, room for one trap frame
 //! 0x1000
 //! ```
 //!
@@ -50,15 +50,18 @@ pub const TRAP_SEPC: i64 = -16;
 pub const TRAP_SATP: i64 = -8;
 
 /// The topmost frame's header while the thread does not run; zero: the thread does not exist.
-pub const FIELD_FRAME: i64 = 0x140;
+pub const FIELD_FRAME: i64 = 0x40;
 /// Domain in which the thread began.
-pub const FIELD_DOMAIN: i64 = 0x148;
+pub const FIELD_DOMAIN: i64 = 0x48;
 /// Raised whenever the thread number is used again.
-pub const FIELD_GENERATION: i64 = 0x150;
+pub const FIELD_GENERATION: i64 = 0x50;
 
-/// Offset of the header of the base frame in a block: below it, nothing but the fields, which share a line of
-/// a cache with it.
-pub const BASE_FRAME: i64 = 0x158;
+/// Offset of the header of the base frame in the block of thread `index`. The frames of threads whose indexes follow
+/// each other begin two lines of a cache apart: a thread that calls the scheduler uses four lines, and in a cache of
+/// 4 KiB a way the same ones of every block would compete for the same four sets.
+pub const fn base_frame(index: usize) -> i64 {
+    0x58 + index as i64 % 4 * 0x80
+}
 
 /// The bit above a thread's index in the addresses of its block: portals find the index by two shifts.
 pub const INDEX_TOP: u32 = (THREADS_MAXIMUM as u64 * PAGE_SIZE).ilog2();

@@ -52,7 +52,7 @@ extern "C" fn set_up_thread(
         return Error::BadArgument.status();
     }
     let table = domain::portal_table(domain_number as usize);
-    let base = at(block, thread::BASE_FRAME);
+    let base = at(block, thread::base_frame(index as usize));
     let top = at(base, thread::TRAP_FRAME);
     // SAFETY: both numbers are in range, so block and table are mapped, and the running thread has
     // another block.
@@ -84,7 +84,8 @@ extern "C" fn set_up_thread(
 
 /// Address of the header at an offset of a thread's block, if one can lie there.
 fn frame_header(parameters: &Parameters, index: u64, offset: u64) -> Option<u64> {
-    let in_block = thread::BASE_FRAME as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
+    let in_block =
+        thread::base_frame(index as usize) as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
     let is_place =
         index < parameters.threads && offset.is_multiple_of(8) && in_block.contains(&offset);
     is_place.then(|| thread::thread_block(index as usize) + offset)
@@ -112,7 +113,7 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
         let into = if back == arch::trap_return_address() {
-            if offset < (thread::BASE_FRAME + thread::TRAP_FRAME) as u64 {
+            if offset < (thread::base_frame(index as usize) + thread::TRAP_FRAME) as u64 {
                 return Error::BadArgument.status();
             }
             load(at(header, thread::FRAME_TABLE - thread::TRAP_FRAME))
@@ -155,7 +156,8 @@ extern "C" fn divert(index: u64, offset: u64) -> i64 {
         if back == arch::trap_return_address() {
             let place = at(header, thread::TRAP_SEPC);
             let pc = load(place);
-            let is_behind_base = offset >= (thread::BASE_FRAME + thread::TRAP_FRAME) as u64;
+            let is_behind_base =
+                offset >= (thread::base_frame(index as usize) + thread::TRAP_FRAME) as u64;
             if !is_behind_base || pc < KERNEL_HALF {
                 return Error::BadArgument.status();
             }

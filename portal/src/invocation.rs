@@ -9,8 +9,8 @@ use crate::literal::{
 use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, portal_table};
 use cairn_abi::thread::{
-    BASE_FRAME, FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE,
-    THREAD_BLOCK_SIZE, TRAP_FRAME, thread_block,
+    FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE, THREAD_BLOCK_SIZE,
+    TRAP_FRAME, base_frame, thread_block,
 };
 
 /// Words of the kernel domain that the caller may read.
@@ -90,6 +90,8 @@ pub struct Walk<'a, W> {
     words: &'a W,
     trap_return: u64,
     block: u64,
+    /// The base frame's header.
+    base: u64,
     next: Option<u64>,
 }
 
@@ -97,8 +99,9 @@ impl<'a, W: Words> Walk<'a, W> {
     /// The frames of thread `index`. `trap_return` is from the layout's record.
     pub fn new(words: &'a W, trap_return: u64, index: u64) -> Self {
         let block = thread_block(index as usize);
+        let base = block.wrapping_add_signed(base_frame(index as usize));
         let next = words.load(block.wrapping_add_signed(FIELD_FRAME)).filter(|header| *header != 0);
-        Walk { words, trap_return, block, next }
+        Walk { words, trap_return, block, base, next }
     }
 
     fn word(&self, base: u64, offset: i64) -> Option<u64> {
@@ -106,11 +109,10 @@ impl<'a, W: Words> Walk<'a, W> {
     }
 
     fn read(&self, header: u64) -> Option<(Frame, Option<u64>)> {
-        let base = self.block.wrapping_add_signed(BASE_FRAME);
-        if !(base..=self.block + PAGE_SIZE - FRAME_HEADER as u64).contains(&header) {
+        if !(self.base..=self.block + PAGE_SIZE - FRAME_HEADER as u64).contains(&header) {
             return None;
         }
-        if header == base {
+        if header == self.base {
             let into = self.word(self.block, FIELD_DOMAIN)?;
             return Some((
                 Frame { header, kind: Kind::Base, into, dead: false, limit: None },

@@ -39,6 +39,10 @@ namespace {
 #define SIGNAL(name)                                                                                     \
     model.rootp->ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__core__DOT__csr_io_trace_0_##name
 
+// The walker of the page tables, for the translations of data and of instructions.
+#define WALKER(name)                                                                                     \
+    model.rootp->ExampleRocketSystem__DOT__tile_prci_domain__DOT__tile_reset_domain_tile__DOT__ptw__DOT__##name
+
 class Rocket : public Processor {
 public:
     void settle(const Lines &lines, bool reset, AxiSignals *signals) override {
@@ -64,6 +68,12 @@ public:
         // 40 bits, sign-extended.
         addresses[0] = static_cast<int64_t>(SIGNAL(iaddr) << 24) >> 24;
         return 1;
+    }
+    std::optional<uint64_t> walked() const override {
+        if (!WALKER(resp_valid_0) && !WALKER(resp_valid_1))
+            return {};
+        // A page's number of 27 bits, sign-extended.
+        return static_cast<int64_t>(static_cast<uint64_t>(WALKER(r_req_addr)) << 37) >> 25;
     }
 
 private:

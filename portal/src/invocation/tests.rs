@@ -40,7 +40,7 @@ fn three() -> (World, [u64; 4], [(u64, u64); 2]) {
     let mut world = World::default();
     let first = world.portal(0x1000, 0x40, 1, 2);
     let second = world.portal(0x2000, 0xb0, 2, 3);
-    let base = THREADS.wrapping_add_signed(BASE_FRAME);
+    let base = THREADS.wrapping_add_signed(base_frame(0));
     let headers = [base, base + 0x40, base + 0xf0, base + 0xf0 + TRAP_FRAME as u64];
     world.set(THREADS, FIELD_FRAME, headers[3]);
     world.set(THREADS, FIELD_DOMAIN, 1);

@@ -18,7 +18,7 @@ fn boot(has_environment: bool, asid_bits: u32, promised: u32) -> (World, Stop) {
     let parameters = world.nucleus.symbol("NUCLEUS_PARAMETERS");
     let kernel = world.end(SCHEDULER).satp & !(0xffff << SATP_ASID_SHIFT);
     let satp = kernel | ((1 << promised) - 1) << SATP_ASID_SHIFT;
-    let frame = thread_block(0).wrapping_add_signed(BASE_FRAME + TRAP_FRAME);
+    let frame = thread_block(0).wrapping_add_signed(base_frame(0) + TRAP_FRAME);
     let nucleus = cairn_abi::address::NUCLEUS;
     for (offset, value) in [
         (offset_of!(Parameters, boot_satp), satp),

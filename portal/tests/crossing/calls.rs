@@ -377,7 +377,7 @@ impl World {
     pub fn round_trip(&mut self, connection: &Connection) {
         let (buffers, before) = self.checked_call(connection);
         self.checked_return(connection, buffers, &before);
-        assert_eq!(self.machine.csr.sscratch, base_frame());
+        assert_eq!(self.machine.csr.sscratch, base_header());
     }
 }
 
@@ -468,7 +468,7 @@ fn nested_calls_of_different_kinds() {
             let (inner_buffers, inner_before) = world.checked_call(&inner);
             world.checked_return(&inner, inner_buffers, &inner_before);
             world.checked_return(&outer, buffers, &before);
-            assert_eq!(world.machine.csr.sscratch, base_frame());
+            assert_eq!(world.machine.csr.sscratch, base_header());
         }
     }
 }

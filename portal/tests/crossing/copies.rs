@@ -100,7 +100,7 @@ fn a_fault_at_every_position_is_refused() {
                 assert_eq!(refused, expected, "{length} bytes at {pointer:#x}");
                 let range = (pointer, length);
                 assert_eq!(crossed.journal.user_reads_outside(&[range]), []);
-                assert_eq!(world.machine.csr.sscratch, base_frame());
+                assert_eq!(world.machine.csr.sscratch, base_header());
             }
         }
     }

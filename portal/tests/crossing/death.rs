@@ -91,7 +91,7 @@ fn the_middle_of_three_is_dead() {
                 world.assert_released(&inner);
                 world.assert_released(&outer);
                 world.assert_dead(&outer, &before, &buffers, &back.before);
-                assert_eq!(world.machine.csr.sscratch, base_frame());
+                assert_eq!(world.machine.csr.sscratch, base_header());
                 world.round_trip(&outer);
             }
         }
@@ -133,7 +133,7 @@ fn the_thread_of_a_dead_domain_ends() {
             assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
             assert_eq!(world.machine.get(A1), thread_block(THREAD) >> 12);
             world.assert_released(&connection);
-            assert_eq!(world.machine.csr.sscratch, base_frame());
+            assert_eq!(world.machine.csr.sscratch, base_header());
         }
     }
 }
@@ -224,8 +224,8 @@ fn unwinding_by_the_service() {
         (thread, 4096),
         (thread, u64::MAX - 7),
         (thread, frame % 4096 + 8),
-        (thread, BASE_FRAME as u64 - 8),
-        (thread, BASE_FRAME as u64),
+        (thread, base_frame(THREAD) as u64 - 8),
+        (thread, base_frame(THREAD) as u64),
     ] {
         assert_eq!(unwind(&mut world, index, offset), bad, "thread {index}, offset {offset:#x}");
     }
@@ -287,7 +287,7 @@ fn diverting_by_the_service() {
         (thread, frame % 4096 + 8),
         (thread, 4096),
         (thread, u64::MAX - 7),
-        (thread, BASE_FRAME as u64),
+        (thread, base_frame(THREAD) as u64),
     ] {
         assert_eq!(divert(&mut world, index, offset), bad, "thread {index}, offset {offset:#x}");
     }

@@ -43,7 +43,7 @@ fn reachable_afterwards(
         world.load(window + page * PAGE_SIZE).expect("the window is open");
     }
     end(world);
-    assert_eq!(world.machine.csr.sscratch, base_frame());
+    assert_eq!(world.machine.csr.sscratch, base_header());
     assert_eq!(world.running(), CLIENT);
     world.call_any(&again);
     world.assert_at(SERVER, ENTRY);

@@ -241,7 +241,7 @@ fn a_writable_copy_of_a_page_that_can_only_be_read() {
         assert_eq!(reply, (Error::BadPointer.status(), 0));
         world.check_caller(&connection, &crossed.before, &back.before);
         assert_eq!(world.bytes(pointer, 20), [0; 20]);
-        assert_eq!(world.machine.csr.sscratch, base_frame());
+        assert_eq!(world.machine.csr.sscratch, base_header());
     }
 }
 
@@ -382,7 +382,7 @@ fn recursion_ends_with_an_error() {
         let size = frame_size(&connection.specification) as u64;
         let offset = crossed.frame_before % PAGE_SIZE;
         assert!(offset < INVOCATION_LIMIT && offset + size >= INVOCATION_LIMIT);
-        assert_eq!(depth, (offset - base_frame() % PAGE_SIZE) / size, "frames");
+        assert_eq!(depth, (offset - base_header() % PAGE_SIZE) / size, "frames");
         while depth > 0 {
             let caller = if depth % 2 == 1 { CLIENT } else { SERVER };
             world.reply(0, depth);
@@ -390,7 +390,7 @@ fn recursion_ends_with_an_error() {
             assert_eq!(world.machine.get(A1), depth);
             depth -= 1;
         }
-        assert_eq!(world.machine.csr.sscratch, base_frame());
+        assert_eq!(world.machine.csr.sscratch, base_header());
     }
 }
 
@@ -446,7 +446,7 @@ fn returning_from_the_base_frame_ends_the_thread() {
     assert_eq!(world.running(), SCHEDULER);
     assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
     assert_eq!(world.machine.get(A1), cairn_abi::thread::thread_block(THREAD) >> 12);
-    assert_eq!(world.machine.csr.sscratch, base_frame());
+    assert_eq!(world.machine.csr.sscratch, base_header());
 }
 
 #[test]
@@ -474,5 +474,5 @@ fn a_bad_index_writes_one_scratch_word() {
     let mut world = World::new(32);
     let crossed = world.call(400, at(CLIENT, STACK), [0; 8]);
     let places: Vec<u64> = crossed.journal.writes.iter().map(|write| write.address).collect();
-    assert_eq!(places, [physical(base_frame().wrapping_add_signed(FRAME_SCRATCH))]);
+    assert_eq!(places, [physical(base_header().wrapping_add_signed(FRAME_SCRATCH))]);
 }

@@ -84,7 +84,7 @@ impl Pair {
         world.assert_at(CLIENT, RESUME);
         let reply = (world.machine.get(A0) as i64, world.machine.get(A1));
         assert_eq!(reply, (Error::Dead.status(), 0));
-        assert_eq!(world.machine.csr.sscratch, base_frame());
+        assert_eq!(world.machine.csr.sscratch, base_header());
         assert_eq!(world.machine.csr.software_pending, waiters != 0);
         world.machine.csr.software_pending = false;
         if let Some(first) = self.inner.activations.first() {

@@ -98,6 +98,6 @@ pub fn physical(address: u64) -> u64 {
 }
 
 /// The base frame's header of [`THREAD`].
-pub fn base_frame() -> u64 {
-    thread::thread_block(THREAD).wrapping_add_signed(thread::BASE_FRAME)
+pub fn base_header() -> u64 {
+    thread::thread_block(THREAD).wrapping_add_signed(thread::base_frame(THREAD))
 }

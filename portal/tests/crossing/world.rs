@@ -254,7 +254,7 @@ impl World {
                 self.write_bytes(address, &encode::bytes(&[instruction]));
             }
         }
-        let base = base_frame();
+        let base = base_header();
         self.set_word(base.wrapping_add_signed(thread::FRAME_RETURN), exit);
         self.set_word(base.wrapping_add_signed(thread::FRAME_TABLE), domain::portal_table(CLIENT));
         let csr = &mut self.machine.csr;

@@ -27,6 +27,8 @@ pub enum What {
     Read(u64, u64),
     /// They are written.
     Write(u64, u64),
+    /// A walk of the page tables for this virtual address ends, on a core that shows it.
+    Walk(u64),
 }
 
 /// Events, in the order of their cycles.
@@ -73,13 +75,14 @@ fn parse(line: &str) -> Result<Event> {
     let words: Vec<&str> = line.split(' ').collect();
     let explain = || {
         format!(
-            "\"{line}\": expected a cycle, `pc`, `read` or `write`, a hexadecimal address, bytes"
+            "\"{line}\": expected a cycle, `pc`, `walk`, `read` or `write`, a hexadecimal address, bytes"
         )
     };
     let hexadecimal = |word: &str| u64::from_str_radix(word, 16).with_context(explain);
     let decimal = |word: &str| word.parse::<u64>().with_context(explain);
     let (cycle, what) = match words[..] {
         [cycle, "pc", address] => (cycle, What::Retires(hexadecimal(address)?)),
+        [cycle, "walk", address] => (cycle, What::Walk(hexadecimal(address)?)),
         [cycle, "read", address, bytes] => {
             (cycle, What::Read(hexadecimal(address)?, decimal(bytes)?))
         }

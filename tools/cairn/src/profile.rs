@@ -1,13 +1,15 @@
 //! `./cairn profile`: where the cycles of a system go on a simulated core.
 //!
 //! A cycle counts for the instruction that retires next: that is what waited. A line that is read from memory was in
-//! no cache.
+//! no cache; a page that is walked for had no entry of the TLB.
 
 use crate::build::{self, BuiltImage, Symbols};
 use crate::cycle_trace::{self, Event, Events, What};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
-use cairn_abi::address::{PAGE_SIZE, PORTAL_CODE, THREADS};
+use cairn_abi::address::{
+    KERNEL, PAGE_SIZE, PORTAL_CODE, REGION_SHIFT, REGION_SIZE, THREADS, region,
+};
 use cairn_abi::text::Visible;
 use cairn_image::Places;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -47,6 +49,8 @@ struct Profile {
     instructions: HashMap<u64, Cost>,
     /// Reads of each line of memory.
     lines: HashMap<u64, u64>,
+    /// Walks of the page tables for each page.
+    walks: HashMap<u64, u64>,
     /// From the first instruction to the last.
     cycles: Range<u64>,
 }
@@ -71,6 +75,7 @@ impl Profile {
                 What::Read(address, bytes) if address >= memory && bytes > 8 => {
                     *profile.lines.entry(address & !(LINE - 1)).or_default() += 1;
                 }
+                What::Walk(address) => *profile.walks.entry(address).or_default() += 1,
                 What::Read(..) | What::Write(..) => {}
             }
         }
@@ -159,7 +164,25 @@ pub fn run(image: &BuiltImage, request: &Request) -> Result<String> {
     let content = std::fs::read(&image.file)
         .with_context(|| format!("cannot read {}", image.file.display()))?;
     let places = Places::read(image.firmware.end, content, &image.domains);
-    Ok(shown(&profile, &|address| functions.name(address), &|line| places.name(line), request.rows))
+    let names = Names {
+        function: &|address| functions.name(address),
+        line: &|line| places.name(line),
+        page: &|page| match page {
+            KERNEL.. => cairn_image::places::kernel(page),
+            _ => owner(page, &image.domains),
+        },
+    };
+    Ok(shown(&profile, &names, request.rows))
+}
+
+/// Whose region a page of user mode is in; instances have the numbers of their domains, from 1.
+fn owner(page: u64, domains: &[cairn_image::check::Domain]) -> String {
+    let number = page >> REGION_SHIFT & 0xff;
+    let domain = number.checked_sub(1).and_then(|index| domains.get(index as usize));
+    match domain.filter(|_| region(number as u32) == page & !(REGION_SIZE - 1)) {
+        Some(domain) => domain.name.clone(),
+        None => "in no region: shared, a role's, or memory itself".to_owned(),
+    }
 }
 
 /// The test of all this, if its name contains `filter`: where the cycles of a boot go.
@@ -177,6 +200,7 @@ pub fn jobs(filter: &str) -> Vec<Job> {
             "  hello: cairn_hello::main\n",
             "  thread ",
             "  page table of hello, level 0, for 0x",
+            "  hello\n",
         ];
         match expected.iter().find(|part| !text.contains(**part)) {
             Some(name) => bail!("expected `{name}` in\n{text}"),
@@ -194,16 +218,21 @@ fn sorted<K: Ord + Hash, V>(map: HashMap<K, V>, weight: impl Fn(&V) -> u64) -> V
     rows
 }
 
-fn shown(
-    profile: &Profile,
-    function: &dyn Fn(u64) -> String,
-    place: &dyn Fn(u64) -> Option<String>,
-    rows: usize,
-) -> String {
+/// What stands at addresses.
+struct Names<'a> {
+    /// Of instructions.
+    function: &'a dyn Fn(u64) -> String,
+    /// Of memory.
+    line: &'a dyn Fn(u64) -> Option<String>,
+    /// Of translations.
+    page: &'a dyn Fn(u64) -> String,
+}
+
+fn shown(profile: &Profile, names: &Names, rows: usize) -> String {
     let mut functions: HashMap<String, Cost> = HashMap::new();
     let mut total = Cost::default();
     for (address, cost) in &profile.instructions {
-        let sum = functions.entry(function(*address)).or_default();
+        let sum = functions.entry((names.function)(*address)).or_default();
         for sum in [sum, &mut total] {
             sum.cycles += cost.cycles;
             sum.instructions += cost.instructions;
@@ -229,9 +258,15 @@ fn shown(
     text += "\n   reads        line  set  what lies there\n";
     for (line, count) in sorted(profile.lines.clone(), |count| *count).iter().take(rows) {
         let set = line % PAGE_SIZE / LINE;
-        let place =
-            place(*line).unwrap_or_else(|| "not of the image: firmware, or free memory".to_owned());
+        let place = (names.line)(*line)
+            .unwrap_or_else(|| "not of the image: firmware, or free memory".to_owned());
         let _ = writeln!(text, "{count:>8}  {line:>10x} {set:>4}  {place}");
+    }
+    if !profile.walks.is_empty() {
+        text += "\n   walks              page  what lies there\n";
+    }
+    for (page, count) in sorted(profile.walks.clone(), |count| *count).iter().take(rows) {
+        let _ = writeln!(text, "{count:>8}  {page:>16x}  {}", (names.page)(*page));
     }
     text
 }
@@ -243,7 +278,6 @@ fn each(cost: Cost) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cairn_abi::address::KERNEL;
 
     fn events(lines: &[(u64, What)]) -> Vec<Result<Event>> {
         lines.iter().map(|(cycle, what)| Ok(Event { cycle: *cycle, what: *what })).collect()
@@ -259,6 +293,7 @@ mod tests {
             (13, Read(0x1000_0000, 8)),
             (14, Write(0x8000_0000, 64)),
             (15, Read(0x8000_0010, 16)),
+            (60, Walk(0x4000)),
             (61, Retires(0x104)),
         ]);
         let profile = Profile::read(&mut trace.into_iter(), 0x8000_0000).unwrap();
@@ -266,8 +301,12 @@ mod tests {
         let expected = HashMap::from([(0x100, cost(0, 1)), (0x104, cost(51, 2))]);
         assert_eq!(profile.instructions, expected);
         assert_eq!(profile.lines, HashMap::from([(0x8000_0000, 2)]));
-        let function = |address| if address == 0x100 { "one".into() } else { "other".into() };
-        let text = shown(&profile, &function, &|_| Some("a table".into()), 1);
+        let names = Names {
+            function: &|address| if address == 0x100 { "one".into() } else { "other".into() },
+            line: &|_| Some("a table".into()),
+            page: &|_| "somebody's".into(),
+        };
+        let text = shown(&profile, &names, 1);
         let expected = "\
 cycles 10 to 61: 3 instructions, 17.00 cycles each; 2 lines read from memory
 
@@ -276,6 +315,9 @@ cycles 10 to 61: 3 instructions, 17.00 cycles each; 2 lines read from memory
 
    reads        line  set  what lies there
        2    80000000    0  a table
+
+   walks              page  what lies there
+       1              4000  somebody's
 ";
         assert_eq!(text, expected);
         assert!(Profile::read(&mut std::iter::empty(), 0).is_err());

@@ -7,7 +7,7 @@ pub mod check;
 pub mod layout;
 mod memory;
 mod nucleus;
-mod places;
+pub mod places;
 mod portals;
 mod quota;
 mod report;

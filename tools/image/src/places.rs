@@ -104,7 +104,7 @@ fn place(domain: &str, address: u64, flags: u64) -> Place {
 }
 
 /// What lies at an address of the kernel domain.
-fn kernel(address: u64) -> String {
+pub fn kernel(address: u64) -> String {
     let areas = [
         (FINISHER, "finisher"),
         (COUNTERS, "call counters"),

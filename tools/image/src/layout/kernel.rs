@@ -148,7 +148,7 @@ impl Layout<'_> {
         let parameters = Parameters {
             boot_satp: space(self.kernel_root.0, self.last_asid()),
             nucleus_offset: nucleus.address.wrapping_sub(nucleus.physical),
-            boot_frame: thread_block(0) + (thread::BASE_FRAME + thread::TRAP_FRAME) as u64,
+            boot_frame: thread_block(0) + (thread::base_frame(0) + thread::TRAP_FRAME) as u64,
             boot_portal: events.boot,
             exit_portal: events.exit,
             threads: u64::from(*self.system.threads),

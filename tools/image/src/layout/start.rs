@@ -45,7 +45,7 @@ impl Layout<'_> {
         let thread = take(&mut self.next.thread);
         let placed = &self.placed[index];
         let block = self.areas.threads.at(thread_block(thread as usize));
-        let base = block + BASE_FRAME as u64;
+        let base = block + base_frame(thread as usize) as u64;
         let top = base + TRAP_FRAME as u64;
         let trap_return = self.nucleus.symbol("trap_return")?;
         let at = |header: u64, offset: i64| header.wrapping_add_signed(offset);
