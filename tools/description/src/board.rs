@@ -37,6 +37,8 @@ pub struct Board {
     pub fence_by_address: FenceByAddress,
     /// The supervisor's own timer comparator (Sstc) exists.
     pub sstc: bool,
+    /// The kernel domain's data and portal code are mapped in large pages.
+    pub large_kernel_pages: bool,
     /// Where the firmware enters the image.
     pub load_address: Located<u64>,
     /// Main memory.
@@ -178,9 +180,11 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
     let asid_bits = number("asid_bits", "asid_bits = 16", 0..=16, None, report);
     let load_address =
         number("load_address", "load_address = 0x8020_0000", 0..=PHYSICAL_LIMIT - 1, None, report);
-    let sstc = table
-        .take("sstc")
-        .map_or(Some(false), |value| value.boolean(report).map(|sstc| sstc.value));
+    let mut flag = |key, report: &mut Report| {
+        table.take(key).map_or(Some(false), |value| value.boolean(report).map(|flag| flag.value))
+    };
+    let sstc = flag("sstc", report);
+    let large_kernel_pages = flag("large_kernel_pages", report);
     let choices = [("asid", FenceByAddress::Asid), ("satp-asid", FenceByAddress::SatpAsid)];
     let fence_by_address =
         table.take("fence_by_address").map_or(Some(FenceByAddress::SatpAsid), |value| {
@@ -195,6 +199,7 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         asid_bits: asid_bits?.value as u32,
         fence_by_address: fence_by_address?,
         sstc: sstc?,
+        large_kernel_pages: large_kernel_pages?,
         load_address: load_address?,
         memory: memory?,
         emulation,

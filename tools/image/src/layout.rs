@@ -298,15 +298,15 @@ impl<'a> Layout<'a> {
 
     /// What the layout takes beside the quotas, which hold what it placed of each instance.
     fn room(&self) -> Room {
-        let areas = &self.areas;
-        let kernel = [areas.threads, areas.domains, areas.activations, areas.semaphores];
         let sections = self.system.sections.iter().map(|section| pages(*section.size) * PAGE_SIZE);
         let placed: u64 = self.placed.iter().map(|placed| placed.memory_used).sum();
+        let portal_code = self.code.extent().1 + self.areas.counters.size;
         Room {
             image: self.image_size(),
             own: self.image_size() - placed,
-            nucleus: areas.nucleus.size + kernel.map(|area| area.size).iter().sum::<u64>(),
-            portal_code: self.code.extent().1 + areas.counters.size,
+            // The pool of page tables is behind all this.
+            nucleus: self.tables.physical - self.areas.nucleus.physical - portal_code,
+            portal_code,
             page_tables: self.tables.count * PAGE_SIZE,
             sections: sections.sum(),
         }

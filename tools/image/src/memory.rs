@@ -29,6 +29,11 @@ impl Memory {
         address
     }
 
+    /// Leaves out what is before the next multiple of `size`.
+    pub fn align(&mut self, size: u64) {
+        self.pages((self.end().next_multiple_of(size) - self.end()) / PAGE_SIZE);
+    }
+
     /// Content at a physical address.
     pub fn at(&mut self, address: u64, size: usize) -> &mut [u8] {
         let from = (address - self.base) as usize;

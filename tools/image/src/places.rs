@@ -56,7 +56,9 @@ impl Places {
                 );
             }
             (known, place) => {
-                if place < *known {
+                // Of the addresses that a large page has, the last whose area reaches so far is the area's own.
+                let is_later = matches!((&*known, &place), (Place::Kernel(one), Place::Kernel(other)) if other > one);
+                if place < *known || is_later {
                     *known = place;
                 }
             }
@@ -93,7 +95,11 @@ fn place(domain: &str, address: u64, flags: u64) -> Place {
         return Place::Beside(address);
     }
     if address >= KERNEL {
-        return Place::Kernel(address);
+        // A large page also has what lies before its area.
+        return match area(address) {
+            Some((base, _)) if address - base >= WITHIN => Place::Beside(address),
+            _ => Place::Kernel(address),
+        };
     }
     let rights = match flags & (WRITE | EXECUTE) {
         WRITE => "rw",
@@ -103,8 +109,11 @@ fn place(domain: &str, address: u64, flags: u64) -> Place {
     Place::User(vec![domain.to_owned()], address, rights)
 }
 
-/// What lies at an address of the kernel domain.
-pub fn kernel(address: u64) -> String {
+/// No area of the kernel domain is so large, and none begins so soon behind another.
+const WITHIN: u64 = 32 * LEAF_SPAN;
+
+/// The area of the kernel domain that an address is in or behind, with its first address.
+fn area(address: u64) -> Option<(u64, &'static str)> {
     let areas = [
         (FINISHER, "finisher"),
         (COUNTERS, "call counters"),
@@ -115,7 +124,12 @@ pub fn kernel(address: u64) -> String {
         (THREADS, "thread"),
         (PORTAL_CODE, "portal code"),
     ];
-    match areas.iter().find(|(base, _)| address >= *base) {
+    areas.into_iter().find(|(base, _)| address >= *base)
+}
+
+/// What lies at an address of the kernel domain.
+pub fn kernel(address: u64) -> String {
+    match area(address) {
         Some((base, "thread")) => {
             format!("thread {}, {address:#x}", (address - base) / PAGE_SIZE)
         }

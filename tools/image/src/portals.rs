@@ -17,10 +17,10 @@ pub struct PortalCode {
 }
 
 impl PortalCode {
-    /// An area of `pages` pages.
-    pub fn new(memory: &mut Memory, pages: u64) -> PortalCode {
+    /// An area of `pages` pages of memory, from this one on.
+    pub fn at(physical: u64, pages: u64) -> PortalCode {
         PortalCode {
-            physical: memory.pages(pages),
+            physical,
             size: pages * PAGE_SIZE,
             used: 0,
             fences: Vec::new(),

@@ -46,7 +46,18 @@ impl Area {
     pub fn at(&self, address: u64) -> u64 {
         self.physical + (address - self.address)
     }
+
+    /// Whether it can lie in one large page with others: none of them is at its offsets there.
+    fn is_apart(&self) -> bool {
+        let end = if self.address == THREADS { DOMAINS } else { self.address + LARGE_SLOT };
+        self.address % LEAF_SPAN + self.size <= end % LEAF_SPAN
+    }
 }
+
+/// Large pages: areas begin at different offsets of 2 MiB, so that the same large page, mapped at the address of each,
+/// has them all. Without them, on a core with eight places in its TLB, the user's pages and the kernel's displace each
+/// other in every call.
+const LARGE_SLOT: u64 = ACTIVATIONS % LEAF_SPAN - SEMAPHORES % LEAF_SPAN;
 
 /// What only privileged code reaches, but for the roles that a component holds.
 pub(super) struct Areas {
@@ -57,6 +68,8 @@ pub(super) struct Areas {
     pub semaphores: Area,
     /// Empty if the system does not count.
     pub counters: Area,
+    /// The first four of what is written, and portal code, are mapped in large pages.
+    large: bool,
 }
 
 impl Areas {
@@ -69,17 +82,38 @@ impl Areas {
     ) -> (Areas, PortalCode) {
         let nucleus_area = Area::new(memory, NUCLEUS, nucleus.bytes.len() as u64);
         memory.write(nucleus_area.physical, &nucleus.bytes);
-        let threads = Area::new(memory, THREADS, u64::from(*system.threads) * PAGE_SIZE);
-        let domains = Area::new(memory, DOMAINS, domains(system) * DOMAIN_BLOCK_SIZE);
-        let stacks = |instance: &Instance| u64::from(instance.stacks.count) + 1;
-        let activations = system.instances.iter().map(stacks).sum::<u64>() + SPARE_ACTIVATIONS;
-        let activations =
-            Area::new(memory, ACTIVATIONS, activation(activations as usize) - ACTIVATIONS);
-        let semaphores = Area::new(memory, SEMAPHORES, SEMAPHORE_WINDOW_SIZE);
-        let code = PortalCode::new(memory, code_pages);
         let counters = if system.counting { COUNTER_PAGES * PAGE_SIZE } else { 0 };
         let counters = Area::new(memory, COUNTERS, counters);
-        (Areas { nucleus: nucleus_area, threads, domains, activations, semaphores, counters }, code)
+        let stacks = |instance: &Instance| u64::from(instance.stacks.count) + 1;
+        let activations = system.instances.iter().map(stacks).sum::<u64>() + SPARE_ACTIVATIONS;
+        let mut areas = [
+            (THREADS, u64::from(*system.threads) * PAGE_SIZE),
+            (DOMAINS, domains(system) * DOMAIN_BLOCK_SIZE),
+            (ACTIVATIONS, activation(activations as usize) - ACTIVATIONS),
+            (SEMAPHORES, SEMAPHORE_WINDOW_SIZE),
+        ]
+        .map(|(address, size)| Area {
+            address,
+            physical: 0,
+            size: pages(size) * PAGE_SIZE,
+        });
+        let code_end = PORTAL_CODE % LEAF_SPAN + code_pages * PAGE_SIZE;
+        let large = system.board.large_kernel_pages
+            && areas.iter().all(Area::is_apart)
+            && code_end <= LEAF_SPAN;
+        let code = if large {
+            memory.align(LEAF_SPAN);
+            let page = memory.pages(LEAF_SPAN / PAGE_SIZE);
+            areas.iter_mut().for_each(|area| area.physical = page + area.address % LEAF_SPAN);
+            let code = memory.pages(LEAF_SPAN / PAGE_SIZE) + PORTAL_CODE % LEAF_SPAN;
+            PortalCode::at(code, code_pages)
+        } else {
+            areas.iter_mut().for_each(|area| *area = Area::new(memory, area.address, area.size));
+            PortalCode::at(memory.pages(code_pages), code_pages)
+        };
+        let [threads, domains, activations, semaphores] = areas;
+        let nucleus = nucleus_area;
+        (Areas { nucleus, threads, domains, activations, semaphores, counters, large }, code)
     }
 }
 
@@ -104,12 +138,18 @@ impl Layout<'_> {
         for ((address, size), rights) in self.nucleus.parts.into_iter().zip(rights) {
             self.map_kernel_range(address, self.areas.nucleus.at(address), size, rights)?;
         }
-        let (code, code_size) = self.code.extent();
-        self.map_kernel_range(PORTAL_CODE, code, code_size, READ | EXECUTE)?;
-        let Areas { threads, domains, activations, semaphores, counters, .. } = self.areas;
-        for area in [threads, domains, activations, semaphores, counters] {
-            self.map_kernel_range(area.address, area.physical, area.size, READ | WRITE)?;
+        let (physical, size) = self.code.extent();
+        let code = Area { address: PORTAL_CODE, physical, size };
+        let Areas { threads, domains, activations, semaphores, counters, large, .. } = self.areas;
+        let areas = [threads, domains, activations, semaphores].map(|area| (area, READ | WRITE));
+        for (area, rights) in areas.into_iter().chain([(code, READ | EXECUTE)]) {
+            let before = if large { area.address % LEAF_SPAN } else { 0 };
+            let size = if large { LEAF_SPAN } else { area.size };
+            let (address, physical) = (area.address - before, area.physical - before);
+            self.map_kernel_range(address, physical, size, rights)?;
         }
+        let Area { address, physical, size } = counters;
+        self.map_kernel_range(address, physical, size, READ | WRITE)?;
         if let Some(finisher) = self.finisher() {
             self.map_kernel_range(FINISHER, finisher, PAGE_SIZE, READ | WRITE)?;
         }
@@ -125,7 +165,7 @@ impl Layout<'_> {
         rights: u64,
     ) -> Result<(), String> {
         let root = self.kernel_root;
-        self.tables.map_range(&mut self.memory, root, address, physical, size, rights | GLOBAL)
+        self.tables.map_large(&mut self.memory, root, address, physical, size, rights | GLOBAL)
     }
 
     /// Physical address of the emulator's test finisher.
