@@ -51,7 +51,10 @@ pub const COPY_STRIDE: u64 = COPY_MAXIMUM + 16;
 
 /// Stack groups: memory of the stacks that members of a group share (portal letter `s`).
 /// Group `g` (from 0) owns `STACK_GROUPS + g * STACK_GROUP_SIZE ..`.
-pub const STACK_GROUPS: u64 = 0x30_0000_0000 + MIDDLE_SPREAD;
+///
+/// All members have them at the same place of their root tables; nothing else that many domains use is in this line of
+/// a page.
+pub const STACK_GROUPS: u64 = 0x36_0000_0000 + MIDDLE_SPREAD;
 /// log2 of [`STACK_GROUP_SIZE`]; a portal checks membership of a stack pointer by a shift.
 pub const STACK_GROUP_SHIFT: u32 = 21;
 /// Bytes of address space of one stack group (one leaf page table).
@@ -62,7 +65,7 @@ pub const GROUP_STACK_STRIDE: u64 = 64 * 1024;
 pub const GROUP_MEMBERS_MAXIMUM: usize = (STACK_GROUP_SIZE / GROUP_STACK_STRIDE) as usize - 1;
 /// Sections: memory shared by several instances for good. Section `s` begins at
 /// `SECTIONS + s * SECTION_STRIDE`.
-pub const SECTIONS: u64 = 0x38_0000_0000 + 9 * MIDDLE_SPREAD;
+pub const SECTIONS: u64 = 0x3a_0000_0000 + 9 * MIDDLE_SPREAD;
 /// Address space of one section.
 pub const SECTION_STRIDE: u64 = LEAF_SPAN;
 

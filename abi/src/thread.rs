@@ -76,3 +76,32 @@ pub const fn thread_block(index: usize) -> u64 {
 /// `sie` of every component that does not run to completion: software, timer and external
 /// supervisor interrupts (privileged manual, section 4.1.3).
 pub const INTERRUPTS_ON: i64 = 1 << 1 | 1 << 5 | 1 << 9;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A way of a small cache, and its lines.
+    const WAY: i64 = 4096;
+    const LINE: i64 = 64;
+    /// Lines of a thread that calls the scheduler: its base frame, the registers that the call saves, the call's frame.
+    const LINES: i64 = 4;
+
+    #[test]
+    fn frames_of_eight_threads_fit_into_a_cache_of_four_ways() {
+        let mut used = [0; (WAY / LINE) as usize];
+        for index in 0..8 {
+            let first = base_frame(index) / LINE;
+            (first..first + LINES).for_each(|line| used[line as usize] += 1);
+        }
+        assert_eq!(used.iter().max(), Some(&4));
+    }
+
+    #[test]
+    fn fields_lie_below_every_base_frame() {
+        for index in 0..THREADS_MAXIMUM {
+            assert!((FIELD_GENERATION + 8..0x200).contains(&base_frame(index)));
+            assert_eq!(base_frame(index) % 8, 0);
+        }
+    }
+}

@@ -2,12 +2,13 @@
 //! what the layout believes it did.
 //!
 //! - no page is writable and executable, in any domain and between domains;
-//! - no page is writable in two domains unless the description shares it: a section, a stack group;
+//! - no page is in two domains unless the description shares it (a section, a stack group), or all execute it and
+//!   nobody but the memory manager can write it;
 //! - what a role maps beside (`abi::address::ROLE_*`) is mapped in that role's domain alone;
 //! - no user page lies in the kernel domain's half, no kernel page in the user half;
 //! - the kernel domain's half is the same in every domain.
 
-use crate::memory::{EXECUTE, Memory, OWN, USER, VALID, WRITE};
+use crate::memory::{EXECUTE, Memory, OWN, READ, USER, VALID, WRITE};
 use crate::sharing::{Mapped, Reason, Shared};
 use cairn_abi::address::*;
 use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, is_table, span, target};
@@ -210,6 +211,10 @@ fn check_page(
             }
         }
     }
+    const RIGHTS: u64 = READ | WRITE | EXECUTE;
+    if plain.iter().all(|used| used.flags & RIGHTS == READ | EXECUTE) {
+        return Ok(());
+    }
     for (index, first) in plain.iter().enumerate() {
         for second in &plain[index + 1..] {
             let shared = Reason::of(first.address);
@@ -290,6 +295,17 @@ mod tests {
         let error =
             two().map(0, region(1), USER | READ | WRITE).map(1, region(2), USER | READ).check();
         assert!(error.unwrap_err().contains("does not say so"));
+    }
+
+    #[test]
+    fn code_that_nobody_writes_may_be_in_two_regions() {
+        let mapped = |second| {
+            two().map(0, region(1), OWN | USER | READ | EXECUTE).map(1, region(2), second).check()
+        };
+        assert!(mapped(OWN | USER | READ | EXECUTE).unwrap().sharings.is_empty());
+        for other in [READ, READ | WRITE] {
+            assert!(mapped(USER | other).unwrap_err().contains("does not say so"));
+        }
     }
 
     #[test]

@@ -85,6 +85,9 @@ struct Layout<'a> {
     /// The instances, in the system's order.
     placed: Vec<Placed>,
     next: Numbers,
+    /// Where in memory code lies that an instance executes already. Nobody can write it, so all whose code is the
+    /// same have it in the same pages: in a chain of such instances it is in the cache once.
+    texts: HashMap<Vec<u8>, u64>,
     /// The stack queue of a client and a server.
     queues: HashMap<(usize, usize), u64>,
     /// The portal that an unused entry of a table leads to.
@@ -180,6 +183,7 @@ impl<'a> Layout<'a> {
             code,
             placed: Vec::new(),
             next: Numbers::default(),
+            texts: HashMap::new(),
             queues: HashMap::new(),
             no_portal: 0,
             record: RecordParts::default(),

@@ -130,7 +130,7 @@ impl Layout<'_> {
         self.map_devices(index)?;
         let placed = &mut self.placed[index];
         placed.page_tables = self.tables.used - tables_before;
-        placed.memory_used = self.memory.end() - memory_before;
+        placed.memory_used += self.memory.end() - memory_before;
         placed.report.reachable = DEVICES_OFFSET - parts.end();
         Ok(())
     }
@@ -141,8 +141,24 @@ impl Layout<'_> {
         for segment in &component.segments {
             let size = segment.size;
             let address = placed.image + segment.offset;
-            let physical = self.memory.pages(pages(size));
-            component.fill(segment, placed.image, self.memory.at(physical, size as usize));
+            let mut content = vec![0; size as usize];
+            component.fill(segment, placed.image, &mut content);
+            let is_code = segment.rights == Rights::Code;
+            let physical = match self.texts.get(&content).filter(|_| is_code) {
+                // The quota pays for what an instance has, whoever else has it.
+                Some(physical) => {
+                    placed.memory_used += pages(size) * PAGE_SIZE;
+                    *physical
+                }
+                None => {
+                    let physical = self.memory.pages(pages(size));
+                    self.memory.write(physical, &content);
+                    physical
+                }
+            };
+            if is_code {
+                self.texts.entry(content.clone()).or_insert(physical);
+            }
             let rights = match segment.rights {
                 Rights::Code => READ | EXECUTE,
                 Rights::Constants => READ,
@@ -172,7 +188,6 @@ impl Layout<'_> {
             };
             match segment.rights {
                 Rights::Data => {
-                    let content = self.memory.at(physical, size as usize).to_vec();
                     let filled = content.iter().rposition(|byte| *byte != 0);
                     let filled = pages(filled.map_or(0, |last| last as u64 + 1)) * PAGE_SIZE;
                     let filled = filled.min(size);

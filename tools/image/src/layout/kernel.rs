@@ -206,3 +206,23 @@ impl Layout<'_> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn areas_of_a_large_page_do_not_meet() {
+        let mut starts = [THREADS, DOMAINS, SEMAPHORES, ACTIVATIONS].map(|area| area % LEAF_SPAN);
+        let sizes = [DOMAINS % LEAF_SPAN, LARGE_SLOT, LARGE_SLOT, LARGE_SLOT];
+        for (address, size) in [THREADS, DOMAINS, SEMAPHORES, ACTIVATIONS].into_iter().zip(sizes) {
+            let area = |size| Area { address, physical: 0, size };
+            assert!(area(size).is_apart() && !area(size + PAGE_SIZE).is_apart());
+            let (from, to) = (address % LEAF_SPAN, address % LEAF_SPAN + size);
+            assert!(to <= LEAF_SPAN);
+            assert!(starts.iter().all(|start| *start == from || !(from..to).contains(start)));
+        }
+        starts.sort_unstable();
+        assert_eq!(starts[0], 0, "an index is a bit field of the address");
+    }
+}
