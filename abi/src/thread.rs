@@ -60,7 +60,7 @@ pub const FIELD_GENERATION: i64 = 0x50;
 /// each other begin two lines of a cache apart: a thread that calls the scheduler uses four lines, and in a cache of
 /// 4 KiB a way the same ones of every block would compete for the same four sets.
 pub const fn base_frame(index: usize) -> i64 {
-    0x58 + index as i64 % 4 * 0x80
+    0x58 + (index % 4 * 0x80) as i64
 }
 
 /// The bit above a thread's index in the addresses of its block: portals find the index by two shifts.
