@@ -267,12 +267,14 @@ impl System {
         self.load(back.wrapping_add_signed(literal))
     }
 
-    /// Watches the innermost call of a stopped thread. A frame that returns into a dead domain needs no
-    /// diversion: nobody calls from there any more.
+    /// Watches the innermost call of a stopped thread that no essential component made: a fault of these halts the
+    /// machine, and none is ever blamed. A frame that returns into a dead domain needs no diversion: nobody calls from
+    /// there any more.
     fn watch(&self, index: u64) {
         let called = called(index);
-        let mut frames =
-            self.frames(index).skip_while(|frame| !matches!(frame.kind, Kind::Call { .. }));
+        let mut frames = self.frames(index).skip_while(|frame| {
+            !matches!(frame.kind, Kind::Call { .. }) || self.is_essential(frame.into)
+        });
         let found = frames.next();
         let offset = |frame: Option<Frame>| frame.map_or(0, |frame| frame.offset() as u16);
         called.watched.store(offset(found), Relaxed);
@@ -300,6 +302,10 @@ impl System {
             && frame.offset().wrapping_add_signed(-TRAP_FRAME) <= called.below.load(Relaxed).into();
         if is_diverted && privileged::divert(index, frame.offset()).is_ok() {
             self.watch(index);
+            if called.watched.load(Relaxed) == 0 {
+                // All the way: what it calls from now on is not what it was to leave.
+                ASKED.remove(index);
+            }
             return true;
         }
         false
@@ -312,7 +318,7 @@ impl System {
             // It has come home in its own domain, and still holds what others wait for.
             _ => self.frames(index).last().map_or(0, |frame| frame.into),
         };
-        if self.instance(culprit).is_none_or(|instance| instance.essential != 0) {
+        if self.is_essential(culprit) {
             return;
         }
         if state(culprit).is_alive() {

@@ -45,6 +45,11 @@ impl System {
         self.instances.get(domain.checked_sub(1)? as usize)
     }
 
+    /// Whether a fault of the domain halts the machine.
+    pub fn is_essential(&self, domain: u64) -> bool {
+        self.instance(domain).is_none_or(|instance| instance.essential != 0)
+    }
+
     /// The instance of that name.
     pub fn named(&self, name: &str) -> Result<&'static Instance, Error> {
         self.instances
