@@ -54,7 +54,7 @@ static TERMINAL: Screen = Screen {
 cairn::component! {
     name: "console",
     imports: { portals: Portals },
-    exports: { console: Console = TERMINAL },
+    exports: { console: Console = TERMINAL, output: Console = OUTPUT },
     objects: { terminal: Terminal = TERMINALS },
     main: main,
 }
@@ -212,8 +212,40 @@ impl Console for Screen {
     }
 
     fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error> {
+        self.open_for(place, true)
+    }
+}
+
+/// For those who may write, but not take what somebody types for others.
+struct Output;
+static OUTPUT: Output = Output;
+
+impl Console for Output {
+    fn write(&self, text: ReadWindow) -> Result<(), Error> {
+        TERMINAL.write(text)
+    }
+
+    fn read(&self, _: WriteWindow) -> Result<usize, Error> {
+        Err(Error::NotAllowed)
+    }
+
+    fn try_read(&self, _: WriteWindow) -> Result<usize, Error> {
+        Err(Error::NotAllowed)
+    }
+
+    fn read_line(&self, _: WriteWindow) -> Result<usize, Error> {
+        Err(Error::NotAllowed)
+    }
+
+    fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error> {
+        TERMINAL.open_for(place, false)
+    }
+}
+
+impl Screen {
+    fn open_for(&self, place: Place, reads: bool) -> Result<Object<dyn Terminal>, Error> {
         // There is one stack for calls of the portal manager: a thread that waits for it behind a client that does not
         // run has to lend it the priority, which locks do.
-        self.turn.take(|| TERMINALS.open(place))
+        self.turn.take(|| TERMINALS.open(place, reads))
     }
 }

@@ -22,6 +22,8 @@ pub static TERMINALS: Terminals = Terminals(ObjectParts::new());
 pub struct OpenTerminal {
     /// Its own control word.
     control: u64,
+    /// Whether its client may read what is typed.
+    reads: bool,
     echo: AtomicBool,
     /// What was written of a line that has not ended; changed in the writers' turn alone.
     line: [AtomicU8; LINE],
@@ -35,11 +37,12 @@ impl Terminals {
     }
 
     /// Opens a terminal for a client, where it wants it.
-    pub fn open(&self, place: Place) -> Result<Object<dyn Terminal>, Error> {
+    pub fn open(&self, place: Place, reads: bool) -> Result<Object<dyn Terminal>, Error> {
         let client = place.client();
         let life = imports::PORTALS.life(client.0.into())?;
         let terminal = |control| OpenTerminal {
             control,
+            reads,
             echo: AtomicBool::new(true),
             line: [const { AtomicU8::new(0) }; LINE],
             length: AtomicU8::new(0),
@@ -81,6 +84,9 @@ impl Terminal for OpenTerminal {
     }
 
     fn read_line(&self, buffer: WriteWindow) -> Result<usize, Error> {
+        if !self.reads {
+            return Err(Error::NotAllowed);
+        }
         self.flush()?;
         TERMINAL.collect_line(buffer, self.echo.load(Relaxed))
     }
