@@ -42,20 +42,6 @@ fn wait(number: u64) {
     }
 }
 
-/// Its limit ends shortly before each millisecond, as that of all others.
-fn beat(number: u64) {
-    let (period, before) = (ticks(1_000), ticks(20));
-    let semaphore = SemaphoreProxy::at(WAIT.load(Relaxed));
-    loop {
-        let limit = ((counter() + before) / period + 1) * period - before;
-        if number.is_multiple_of(2) {
-            let _ = imports::THREADS.sleep_until(limit);
-        } else {
-            let _ = semaphore.p_until(limit);
-        }
-    }
-}
-
 /// Holds a lock, or waits for one of another.
 fn hold(number: u64) {
     for place in &HELD {
@@ -92,11 +78,6 @@ fn main() {
         }
         start(hold);
         let _ = imports::THREADS.sleep_until(far);
-        return;
-    }
-    if environment::argument() == "beat" {
-        start(beat);
-        let _ = imports::THREADS.sleep_until(u64::MAX);
         return;
     }
     let soon = counter() + ticks(3_000);

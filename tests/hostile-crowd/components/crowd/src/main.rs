@@ -7,7 +7,7 @@
 use cairn::environment;
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{SemaphoreProxy, TimerProxy};
-use core::sync::atomic::Ordering;
+use cairn_test_hostile_contract::rounds;
 
 cairn::component! {
     name: "hostile-crowd",
@@ -57,8 +57,7 @@ fn main() {
     let timer = early.or_else(take_timers);
     all(|_| imports::PORTALS.open("clock.clock", 0, b""));
     all(|_| imports::MEMORY.allocate(1));
-    let stage = environment::section("stage").expect("the description maps the section `stage`");
-    stage.words(1)[0].fetch_add(1, Ordering::Relaxed);
+    rounds::count();
     loop {
         let _ = match (number % 4, &timer, &semaphore) {
             (0, Some(timer), _) => TimerProxy::at(timer.first_portal()).wait().map(drop),

@@ -3,8 +3,6 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-mod harness;
-
 use cairn::Error;
 use cairn::thread::Stack;
 use cairn_interfaces as interfaces;
@@ -33,6 +31,8 @@ cairn::component! {
     },
     main: main,
 }
+
+cairn_test_hostile_contract::harness!();
 
 fn main() {
     let mut judge = harness::begin();

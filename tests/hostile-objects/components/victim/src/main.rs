@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 #[macro_use]
+#[path = "../../../../portals/components/tester/src/report.rs"]
 mod report;
 mod reserve;
 

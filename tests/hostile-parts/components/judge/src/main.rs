@@ -4,7 +4,6 @@
 #![forbid(unsafe_code)]
 
 mod attacks;
-mod harness;
 
 use cairn::Error;
 use cairn_interfaces as interfaces;
@@ -83,6 +82,8 @@ impl Takers {
         }
     }
 }
+
+cairn_test_hostile_contract::harness!();
 
 fn main() {
     let mut judge = harness::begin();

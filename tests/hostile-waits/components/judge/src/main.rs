@@ -3,7 +3,6 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-mod harness;
 mod memory;
 mod returns;
 mod stacks;
@@ -36,6 +35,8 @@ cairn::component! {
     },
     main: main,
 }
+
+cairn_test_hostile_contract::harness!();
 
 fn main() {
     let mut judge = harness::begin();

@@ -78,3 +78,29 @@ impl Judge {
         }
     }
 }
+
+/// The module `harness` of a component with a judge: the judge, with what the component is connected to.
+#[macro_export]
+macro_rules! harness {
+    () => {
+        mod harness {
+            use crate::imports::{CODE, CONSOLE, CONTROL, NAMES, THREADS, USAGE};
+            pub use $crate::judge::Judge;
+            use $crate::{judge, measure::Tellers};
+
+            pub fn begin() -> Judge {
+                let tellers =
+                    Tellers { control: CONTROL, memory: USAGE, portals: CODE, names: NAMES };
+                Judge::begin(CONSOLE, THREADS, tellers)
+            }
+
+            pub fn pause(microseconds: u64) {
+                judge::pause(THREADS, microseconds);
+            }
+
+            pub fn wait_until(condition: impl Fn() -> bool) {
+                judge::wait_until(THREADS, condition);
+            }
+        }
+    };
+}

@@ -6,6 +6,9 @@ pub mod judge;
 #[cfg(target_arch = "riscv64")]
 pub mod machine;
 pub mod measure;
+#[cfg(target_arch = "riscv64")]
+pub mod operations;
+pub mod rounds;
 
 use cairn::Error;
 
