@@ -252,16 +252,17 @@ fn part<'buffer>(buffer: &'buffer [u8; BUFFER], method: &Method, value: u64) -> 
 
 /// Enters the component called `component`, whose memory is gone, so that it faults.
 pub fn enter(component: &str) {
-    let mut name = None;
+    let mut is_entered = false;
     each_name(|known| {
-        if known.split('.').next() == Some(component) {
-            name = Word::try_from(known).ok();
+        // Not every export is open to the shell.
+        if !is_entered
+            && known.split('.').next() == Some(component)
+            && let Ok(first) = imports::PORTALS.open(known, 0, &[])
+        {
+            // No instruction of it runs, so it does not matter what is passed.
+            let _ = Call::new().invoke(first as u32);
+            let _ = imports::PORTALS.close(first);
+            is_entered = true;
         }
     });
-    let Some(name) = name else { return };
-    if let Ok(first) = imports::PORTALS.open(&name, 0, &[]) {
-        // No instruction of it runs, so it does not matter what is passed.
-        let _ = Call::new().invoke(first as u32);
-        let _ = imports::PORTALS.close(first);
-    }
 }

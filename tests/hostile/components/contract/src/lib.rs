@@ -8,6 +8,7 @@ pub mod machine;
 pub mod measure;
 #[cfg(target_arch = "riscv64")]
 pub mod operations;
+#[cfg(target_arch = "riscv64")]
 pub mod rounds;
 
 use cairn::Error;
