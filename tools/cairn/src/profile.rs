@@ -191,7 +191,7 @@ pub fn jobs(filter: &str) -> Vec<Job> {
     let name = format!("profile: {BOARD}");
     let run = || {
         let image = build::build("hello", Some(BOARD))?;
-        let request = Request { cycles: 0..70_000, input: None, rows: 1000 };
+        let request = Request { cycles: 0..80_000, input: None, rows: 1000 };
         let text = run(&image, &request)?;
         let expected = [
             "  nucleus: trap_entry\n",
