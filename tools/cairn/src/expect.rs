@@ -98,9 +98,9 @@ impl Guest {
     /// Sends a line.
     pub fn send(&mut self, line: &str) -> Result<()> {
         let input = self.input.as_mut().expect("the input is open until the end");
+        // In one write: a guest may end at the last character.
         input
-            .write_all(line.as_bytes())
-            .and_then(|()| input.write_all(b"\r"))
+            .write_all(format!("{line}\r").as_bytes())
             .and_then(|()| input.flush())
             .with_context(|| format!("cannot send \"{line}\": the guest has ended"))
     }
