@@ -3,19 +3,21 @@
 
 use crate::bitmap::{Bitmap, lowest_of};
 
-/// Bits of a class that count: with more classes, finding the first takes longer.
-const BITS: u32 = 4;
-const CLASSES: usize = 1 << BITS;
+/// Bits of a class that count in its rough class. Each one more is a step more in many operations.
+pub(crate) const CLASS_BITS: u32 = 4;
+/// Those bits.
+pub(crate) const ROUGHLY: u8 = !(u8::MAX >> CLASS_BITS);
+const CLASSES: usize = 1 << CLASS_BITS;
 
 /// The rough class of a class, as a bit.
 #[inline(always)]
 pub(crate) fn bit(class: u8) -> u64 {
-    1 << (class >> (u8::BITS - BITS))
+    1 << (class >> (u8::BITS - CLASS_BITS))
 }
 
 /// The least class of the lowest of these rough classes, of which there is one.
 pub(crate) fn least(classes: u64) -> u8 {
-    (lowest_of(classes, CLASSES) << (u8::BITS - BITS)) as u8
+    (lowest_of(classes, CLASSES) << (u8::BITS - CLASS_BITS)) as u8
 }
 
 /// A set of numbers below 256, each with a class.
@@ -33,7 +35,7 @@ impl ByClass {
 
     /// Adds `number`, or makes it as urgent as that, if it is less.
     pub(crate) fn set(&mut self, number: u8, class: u8) {
-        let class = class >> (u8::BITS - BITS);
+        let class = class >> (u8::BITS - CLASS_BITS);
         let before = self.of[number as usize];
         if self.sets[before as usize % CLASSES].contains(number.into()) {
             if before <= class {

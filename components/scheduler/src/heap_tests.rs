@@ -1,6 +1,7 @@
 use super::*;
+use crate::classes::ROUGHLY;
 use crate::thread::{IDLE, Threads};
-use crate::time::{ByTimeLimit, ROUGHLY, first_before, passed};
+use crate::time::{ByTimeLimit, first_before, passed};
 use proptest::prelude::*;
 extern crate std;
 use std::{boxed::Box, vec::Vec};

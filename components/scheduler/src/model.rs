@@ -2,8 +2,8 @@
 //! look-up instead of by propagation; and the steps that a test can take.
 
 extern crate std;
+use crate::classes::ROUGHLY;
 use crate::testing::SUPERVISOR_SEMAPHORE;
-use crate::time::ROUGHLY;
 use crate::*;
 use cairn_abi::Error;
 use proptest::prelude::*;

@@ -1,5 +1,6 @@
 //! Yield, sleep, time limits, quanta.
 
+use crate::classes::{CLASS_BITS, ROUGHLY};
 use crate::heap::{self, Order};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
@@ -11,11 +12,6 @@ use cairn_abi::Error;
 /// By [`Thread::time_limit`]. A place begins with the rough class of a limit, so that the heap also tells the first
 /// limit of the most urgent class.
 pub(crate) struct ByTimeLimit;
-
-/// Bits of the class with which a place begins. Each one more is a step more in many operations.
-const CLASS_BITS: u32 = 4;
-/// The bits of a class that count here.
-pub(crate) const ROUGHLY: u8 = !(u8::MAX >> CLASS_BITS);
 
 impl Order for ByTimeLimit {
     type Item = Thread;
