@@ -20,15 +20,15 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
     let Names { module, interface, .. } = &names;
     let files = [
         (
-            format!("components/{name}/Cargo.toml"),
+            format!("components/apps/{name}/Cargo.toml"),
             include_str!("../templates/component/Cargo.toml.in"),
         ),
         (
-            format!("components/{name}/src/main.rs"),
+            format!("components/apps/{name}/src/main.rs"),
             include_str!("../templates/component/main.rs.in"),
         ),
         (
-            format!("components/{name}/README.md"),
+            format!("components/apps/{name}/README.md"),
             include_str!("../templates/component/README.md.in"),
         ),
         (
@@ -37,7 +37,7 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
         ),
         (format!("tests/{name}/test.toml"), include_str!("../templates/component/test.toml.in")),
     ];
-    names.refuse_folders(root, &["components", "tests"])?;
+    names.refuse_folders(root)?;
     let interface_file = format!("interfaces/src/{module}.rs");
     names.refuse_path(root, &interface_file)?;
     names.refuse_taken(root)?;
@@ -50,7 +50,7 @@ pub fn component(root: &Path, name: &str) -> Result<String> {
         with_interface(&read(root, ALL_INTERFACES)?, interface)?,
     ));
     let rows = vec![
-        ("made", format!("components/{name}/"), "the component".to_owned()),
+        ("made", format!("components/apps/{name}/"), "the component".to_owned()),
         ("made", interface_file, format!("its interface, {interface}")),
         ("made", format!("tests/{name}/test.toml"), "its test".to_owned()),
         ("added", format!("[instance.{name}]"), format!("to {SYSTEM}")),
@@ -195,7 +195,7 @@ mod tests {
         for folder in ["systems", "interfaces/src"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
-        std::fs::write(root.join("Cargo.toml"), "[workspace]\nmembers = ['components/*']\n")
+        std::fs::write(root.join("Cargo.toml"), "[workspace]\nmembers = ['components/*/*']\n")
             .unwrap();
         std::fs::write(root.join(INTERFACES), "mod echo;\n\npub use echo::*;\n").unwrap();
         std::fs::write(root.join(ALL_INTERFACES), "all! {\n    Echo,\n}\n").unwrap();
@@ -204,17 +204,19 @@ mod tests {
         std::fs::write(root.join(SYSTEM), "[instance.shell]\ncomponent = 'shell'\n").unwrap();
         for folder in ["shelf", "shelf-two"] {
             // A component in a folder of another name than its package's.
-            std::fs::create_dir_all(root.join("components").join(folder)).unwrap();
-            let manifest = root.join("components").join(folder).join("Cargo.toml");
+            std::fs::create_dir_all(root.join("components/apps").join(folder)).unwrap();
+            let manifest = root.join("components/apps").join(folder).join("Cargo.toml");
             std::fs::write(manifest, format!("[package]\nname = 'cairn-in-{folder}'\n")).unwrap();
         }
         let error = component(&root, "in-shelf").unwrap_err().to_string();
-        assert!(error.contains("which components/shelf has already"), "{error}");
+        assert!(error.contains("which components/apps/shelf has already"), "{error}");
         assert!(!root.join("interfaces/src/in_shelf.rs").exists());
         component(&root, "adder").unwrap();
-        for file in
-            ["components/adder/src/main.rs", "interfaces/src/adder.rs", "tests/adder/test.toml"]
-        {
+        for file in [
+            "components/apps/adder/src/main.rs",
+            "interfaces/src/adder.rs",
+            "tests/adder/test.toml",
+        ] {
             let text = std::fs::read_to_string(root.join(file)).unwrap();
             assert!(!text.contains('@'), "{text}");
         }

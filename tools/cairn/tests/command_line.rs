@@ -61,6 +61,6 @@ fn a_client_of_what_is_not_there() {
         &["new", "client", "visitor", "greter"],
         &["systems/demo.toml has no instance `greter`; did you mean `greeter`?", "INSTANCE.EXPORT"],
     );
-    complains(&["new", "client", "shell", "greeter"], &["components/shell exists already"]);
+    complains(&["new", "client", "shell", "greeter"], &["components/apps/shell exists already"]);
     complains(&["new", "client", "abi", "greeter"], &["its package would be `cairn-abi`"]);
 }

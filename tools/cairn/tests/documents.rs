@@ -2,7 +2,7 @@
 //! the checker, and code that names the file it comes from is in that file.
 #![forbid(unsafe_code)]
 
-use cairn_description::{Disk, Files, load_from};
+use cairn_description::{Disk, Files, components, load_from};
 use cairn_tool::paths;
 use regex::Regex;
 use std::collections::BTreeSet;
@@ -200,13 +200,10 @@ fn descriptions_pass_the_checker() {
             for (instance, keys) in instances.into_iter().flatten() {
                 let component = keys.get("component").and_then(|key| key.as_str());
                 let Some(component) = component else { continue };
-                let folder = match component.contains('/') {
-                    true => component.to_owned(),
-                    false => format!("components/{component}"),
-                };
+                let found = components::folder(&Disk::new(paths::root()), component);
                 assert!(
-                    paths::root().join(&folder).is_dir(),
-                    "{place}: `{instance}` runs {folder}, which is not there"
+                    found.is_ok(),
+                    "{place}: `{instance}` runs {component}, which is not there"
                 );
             }
             let files = WithSystem {
@@ -222,7 +219,7 @@ fn descriptions_pass_the_checker() {
     assert!(count > 0, "no document has an example of a description");
 }
 
-/// The file that a block's first line names, in a comment of its own: `// components/clock/src/main.rs`.
+/// The file that a block's first line names, in a comment of its own: `// components/system/clock/src/main.rs`.
 fn source(block: &Block) -> Option<&str> {
     let line = block.lines.first()?.trim();
     let marks = ["//", "#", "/*"];

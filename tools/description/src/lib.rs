@@ -12,6 +12,7 @@
 
 pub mod board;
 mod check;
+pub mod components;
 pub mod connect;
 mod control;
 mod document;

@@ -2,6 +2,7 @@
 
 use crate::board::{Board, Emulation};
 use crate::check;
+use crate::components;
 use crate::draft::{self, Draft};
 use crate::files::{Disk, Files};
 use crate::model::System;
@@ -9,6 +10,7 @@ use crate::names::suggestion;
 use crate::place::{Located, Place, Source};
 use crate::report::{Error, Report};
 use crate::resolve;
+use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -39,11 +41,11 @@ pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result
     }
     let board = find_board(files, &draft, &mut report);
     check_own_name(&draft.name, expected_name, &mut report);
-    check_components(files, &draft, &mut report);
+    let folders = find_components(files, &draft, &mut report);
     let Some(board) = board else {
         return Err(failed(report));
     };
-    let Some(mut system) = resolve::resolve(draft, board, &mut report) else {
+    let Some(mut system) = resolve::resolve(draft, &folders, board, &mut report) else {
         return Err(failed(report));
     };
     check::check(&mut system, &mut report);
@@ -222,32 +224,55 @@ fn check_own_name(name: &Located<String>, expected: &str, report: &mut Report) {
     }
 }
 
-fn check_components(files: &dyn Files, draft: &Draft, report: &mut Report) {
+/// The folder of each component that the draft names.
+fn find_components(
+    files: &dyn Files,
+    draft: &Draft,
+    report: &mut Report,
+) -> HashMap<String, String> {
+    let mut folders = HashMap::new();
     for instance in &draft.instances {
         let component = &instance.component;
-        let folder = match component.contains('/') {
-            true => component.value.clone(),
-            false => format!("components/{component}"),
-        };
-        if files.is_folder(&folder) {
-            continue;
+        match components::folder(files, component) {
+            Ok(folder) => {
+                folders.insert(component.value.clone(), folder);
+            }
+            Err(several) => report.push(not_one_component(files, component, &several)),
         }
-        let parent = folder.rsplit_once('/').map_or(".", |(parent, _)| parent);
-        let mut siblings = files.list(parent);
-        if component.contains('/') {
-            siblings.iter_mut().for_each(|name| *name = format!("{parent}/{name}"));
-        }
-        let siblings = siblings.iter().map(String::as_str);
-        report.push(Error::new(
-            &component.place,
-            format!("unknown component `{component}`"),
-            format!("expected a component in the folder `{folder}`"),
-            suggestion(
-                component,
-                &format!("`{parent}` has"),
-                siblings,
-                "make it with `./cairn new component NAME`",
-            ),
-        ));
     }
+    folders
+}
+
+fn not_one_component(files: &dyn Files, component: &Located<String>, several: &[String]) -> Error {
+    if !several.is_empty() {
+        return Error::new(
+            &component.place,
+            format!("`{component}` is the name of several components"),
+            format!("expected a name that one of {} has", several.join(", ")),
+            format!("write its path, for example \"{}\"", several[0]),
+        );
+    }
+    let (expected, siblings) = match component.rsplit_once('/') {
+        Some((parent, _)) => {
+            let path = |name| format!("{parent}/{name}");
+            let siblings: Vec<String> = files.list(parent).into_iter().map(path).collect();
+            (format!("the folder `{component}`"), siblings)
+        }
+        None => {
+            let all = components::FOLDERS.iter().flat_map(|parent| files.list(parent));
+            (format!("`{component}` in a folder of `components/`"), all.collect())
+        }
+    };
+    let parent = component.rsplit_once('/').map_or("components/*", |(parent, _)| parent);
+    Error::new(
+        &component.place,
+        format!("unknown component `{component}`"),
+        format!("expected a component: {expected}"),
+        suggestion(
+            component,
+            &format!("`{parent}` has"),
+            siblings.iter().map(String::as_str),
+            "make it with `./cairn new component NAME`",
+        ),
+    )
 }

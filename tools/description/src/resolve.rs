@@ -10,6 +10,7 @@ use crate::names::suggestion;
 use crate::place::Located;
 use crate::report::{Error, Report};
 use cairn_abi::address::{GROUP_MEMBERS_MAXIMUM, PAGE_SIZE};
+use std::collections::HashMap;
 
 /// Stands for every instance in `open` and `trust`.
 const EVERYONE: &str = "*";
@@ -20,8 +21,14 @@ const PRIORITY_SUPERVISOR: u8 = 255;
 /// Default size of an activation's stack.
 const STACK_DEFAULT: u64 = 4 * PAGE_SIZE;
 
-/// Resolves all names; reports those that name nothing.
-pub(crate) fn resolve(draft: Draft, board: Board, report: &mut Report) -> Option<System> {
+/// Resolves all names; reports those that name nothing. `folders` are those of the components that
+/// were found.
+pub(crate) fn resolve(
+    draft: Draft,
+    folders: &HashMap<String, String>,
+    board: Board,
+    report: &mut Report,
+) -> Option<System> {
     let before = report.errors().len();
     let names: Vec<Located<String>> =
         draft.instances.iter().map(|instance| instance.name.clone()).collect();
@@ -39,6 +46,7 @@ pub(crate) fn resolve(draft: Draft, board: Board, report: &mut Report) -> Option
             rest,
             index,
             role,
+            folders,
             &board,
             &sections,
             &mut stack_groups,
@@ -220,6 +228,7 @@ fn resolve_instance(
     draft: InstanceDraft,
     index: usize,
     role: Option<Role>,
+    folders: &HashMap<String, String>,
     board: &Board,
     sections: &[Section],
     groups: &mut Groups,
@@ -260,11 +269,8 @@ fn resolve_instance(
     let priority = draft.priority.unwrap_or(Located::new(default_priority, place.clone()));
     Instance {
         number: index as u32 + 1,
-        folder: if draft.component.contains('/') {
-            draft.component.value.clone()
-        } else {
-            format!("components/{}", draft.component)
-        },
+        // One that was not found has been reported.
+        folder: folders.get(&*draft.component).cloned().unwrap_or_default(),
         component: draft.component,
         role,
         recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),

@@ -3,7 +3,8 @@
 use super::names::Names;
 use super::{Made, SYSTEM, read, write_all};
 use crate::{build, interfaces, test};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
+use cairn_description::{Disk, components};
 use cairn_loader::Export;
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, value};
@@ -19,7 +20,7 @@ struct Server {
 /// `INSTANCE.EXPORT`. Returns what to tell the user.
 pub fn client(root: &Path, name: &str, server: &str) -> Result<String> {
     let names = Names::new(name)?;
-    names.refuse_folders(root, &["components", "tests"])?;
+    names.refuse_folders(root)?;
     names.refuse_package(root)?;
     let (instance, export) = match server.split_once('.') {
         Some((instance, export)) => (instance, Some(export)),
@@ -27,7 +28,7 @@ pub fn client(root: &Path, name: &str, server: &str) -> Result<String> {
     };
     let description: DocumentMut =
         read(root, SYSTEM)?.parse().with_context(|| SYSTEM.to_owned())?;
-    let component = component_of(&description, instance)?;
+    let component = component_of(root, &description, instance)?;
     let exports = build::component(&component)?.descriptor.exports;
     let export = choose(instance, &exports, export)?;
     let interface = &export.interface;
@@ -53,7 +54,7 @@ pub fn client(root: &Path, name: &str, server: &str) -> Result<String> {
 }
 
 /// The folder of the component of an instance.
-fn component_of(description: &DocumentMut, instance: &str) -> Result<String> {
+fn component_of(root: &Path, description: &DocumentMut, instance: &str) -> Result<String> {
     let instances = instances(description)?;
     let Some(table) = instances.get(instance) else {
         let names: Vec<String> = instances.iter().map(|(name, _)| name.to_owned()).collect();
@@ -66,10 +67,8 @@ fn component_of(description: &DocumentMut, instance: &str) -> Result<String> {
     let component = table.get("component").and_then(Item::as_str);
     let component =
         component.with_context(|| format!("{SYSTEM}: `{instance}` names no component"))?;
-    Ok(match component.contains('/') {
-        true => component.to_owned(),
-        false => format!("components/{component}"),
-    })
+    components::folder(&Disk::new(root), component)
+        .map_err(|_| anyhow!("{SYSTEM}: the component `{component}` of `{instance}` is not there"))
 }
 
 fn instances(description: &DocumentMut) -> Result<&Table> {
@@ -129,7 +128,7 @@ fn make(root: &Path, names: &Names, server: &Server) -> Result<String> {
     let description = with_client(&read(root, SYSTEM)?, name, server)?;
     let made = Made {
         rows: vec![
-            ("made", format!("components/{name}/"), format!("a client of {export}")),
+            ("made", format!("components/apps/{name}/"), format!("a client of {export}")),
             ("made", format!("tests/{name}/test.toml"), "its test".to_owned()),
             ("added", format!("[instance.{name}]"), format!("to {SYSTEM}, connected")),
             ("next", "./cairn run".to_owned(), format!("in the shell: restart {name}")),
@@ -137,15 +136,15 @@ fn make(root: &Path, names: &Names, server: &Server) -> Result<String> {
         ],
         files: vec![
             (
-                format!("components/{name}/Cargo.toml"),
+                format!("components/apps/{name}/Cargo.toml"),
                 fill(include_str!("../../templates/component/Cargo.toml.in")),
             ),
             (
-                format!("components/{name}/src/main.rs"),
+                format!("components/apps/{name}/src/main.rs"),
                 fill(include_str!("../../templates/client/main.rs.in")),
             ),
             (
-                format!("components/{name}/README.md"),
+                format!("components/apps/{name}/README.md"),
                 fill(include_str!("../../templates/client/README.md.in")),
             ),
             (
@@ -287,12 +286,14 @@ mod tests {
     #[test]
     fn an_instance_that_is_not_there() {
         let description: DocumentMut =
-            "[instance.greeter]\ncomponent = 'greeter'\n[instance.judge]\ncomponent = 'a/b'\n"
+            "[instance.shell]\ncomponent = 'shell'\n[instance.greeter]\ncomponent = 'examples/greeter'\n"
                 .parse()
                 .unwrap();
-        let error = component_of(&description, "greter").unwrap_err().to_string();
+        let root = crate::paths::root();
+        let of = |instance| component_of(&root, &description, instance);
+        let error = of("greter").unwrap_err().to_string();
         assert!(error.contains("no instance `greter`; did you mean `greeter`?"), "{error}");
-        assert_eq!(component_of(&description, "greeter").unwrap(), "components/greeter");
-        assert_eq!(component_of(&description, "judge").unwrap(), "a/b");
+        assert_eq!(of("shell").unwrap(), "components/apps/shell");
+        assert_eq!(of("greeter").unwrap(), "examples/greeter");
     }
 }

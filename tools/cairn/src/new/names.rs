@@ -2,6 +2,7 @@
 //! workspace, which an error of the compiler would tell too late and in other words.
 
 use anyhow::{Context, Result, bail};
+use cairn_description::components::FOLDERS;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -117,10 +118,11 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Refuses names that one of these folders of `root` has something of.
-    pub(super) fn refuse_folders(&self, root: &Path, folders: &[&str]) -> Result<()> {
-        folders
+    /// Refuses names that a component or a test has.
+    pub(super) fn refuse_folders(&self, root: &Path) -> Result<()> {
+        FOLDERS
             .iter()
+            .chain(&["tests"])
             .try_for_each(|folder| self.refuse_path(root, &format!("{folder}/{}", self.name)))
     }
 

@@ -170,7 +170,7 @@ fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<Stri
     report.push(Error::new(
         &text.place,
         "bad value for `component`",
-        "expected the name of a folder in `components/`, or a path below the repository's root",
+        "expected the name of a folder in `components/*/`, or a path below the repository's root",
         "write for example \"console\" or \"examples/hello-c\"",
     ));
     None

@@ -43,7 +43,7 @@ impl Files for Tree {
     }
 
     fn list(&self, name: &str) -> Vec<String> {
-        if name == "components" || name == "examples" {
+        if name.starts_with("components/") || name == "examples" {
             let names = self.components.keys();
             let prefix = format!("{name}/");
             return names
@@ -61,7 +61,7 @@ impl Files for Tree {
     }
 
     fn is_folder(&self, path: &str) -> bool {
-        self.components.contains_key(path) || path == "components/unbuilt"
+        self.components.contains_key(path) || path == "components/apps/unbuilt"
     }
 }
 
@@ -138,32 +138,37 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
 /// The components that the tests' descriptions are made of, by folder.
 pub fn components() -> BTreeMap<String, Descriptor> {
     let all = [
-        ("components/scheduler", component(false, &[], &["scheduler: Scheduler"])),
-        ("components/interrupts", component(false, &[], &["interrupts: Interrupts"])),
-        ("components/supervisor", component(true, &["scheduler: Scheduler"], &[])),
-        ("components/idle", component(true, &[], &[])),
-        ("components/memory", component(true, &["scheduler: Scheduler"], &["memory: Memory"])),
-        ("components/portals", component(true, &["memory: Memory"], &["portals: Portals"])),
-        ("components/names", component(false, &["portals: Portals"], &["names: Names"])),
+        ("components/system/scheduler", component(false, &[], &["scheduler: Scheduler"])),
+        ("components/system/interrupts", component(false, &[], &["interrupts: Interrupts"])),
+        ("components/system/supervisor", component(true, &["scheduler: Scheduler"], &[])),
+        ("components/system/idle", component(true, &[], &[])),
         (
-            "components/console",
+            "components/system/memory",
+            component(true, &["scheduler: Scheduler"], &["memory: Memory"]),
+        ),
+        ("components/system/portals", component(true, &["memory: Memory"], &["portals: Portals"])),
+        ("components/system/names", component(false, &["portals: Portals"], &["names: Names"])),
+        (
+            "components/drivers/console",
             component(true, &["+scheduler: Scheduler"], &["console: Console", "*line: Line"]),
         ),
-        ("components/echo", component(false, &[], &["echo: Echo", "*stream: Stream"])),
-        ("components/echo-method", component(false, &[], &["echo: Echo@method"])),
-        ("components/echo-letters", component(false, &[], &["echo: Echo@letters"])),
-        ("components/echo-hostile", component(false, &[], &["echo: Echo@\0"])),
-        ("components/echo-fewer", component(false, &[], &["echo: Echo@fewer"])),
-        ("components/echo-renamed", component(false, &[], &["echo: Echo@renamed"])),
-        ("components/echo-types", component(false, &[], &["echo: Echo@types"])),
-        ("components/client", component(true, &["+echo: Echo"], &[])),
-        ("components/relay", component(false, &["next: Echo"], &["echo: Echo"])),
-        ("components/plain", component(true, &[], &[])),
-        ("components/huge", component(true, &["huge: Huge"], &["huge: Huge"])),
-        ("components/commanded", component(false, &[], &["control: SchedulerControl"])),
-        ("components/chief", component(true, &[], &["supervisor: Supervisor"])),
-        ("components/commander", component(true, &["control: SchedulerControl"], &[])),
-        ("components/lonely", component(true, &["nobody: Nobody"], &[])),
+        ("components/apps/echo", component(false, &[], &["echo: Echo", "*stream: Stream"])),
+        ("components/apps/echo-method", component(false, &[], &["echo: Echo@method"])),
+        ("components/apps/echo-letters", component(false, &[], &["echo: Echo@letters"])),
+        ("components/apps/echo-hostile", component(false, &[], &["echo: Echo@\0"])),
+        ("components/apps/echo-fewer", component(false, &[], &["echo: Echo@fewer"])),
+        ("components/apps/echo-renamed", component(false, &[], &["echo: Echo@renamed"])),
+        ("components/apps/echo-types", component(false, &[], &["echo: Echo@types"])),
+        ("components/apps/client", component(true, &["+echo: Echo"], &[])),
+        ("components/apps/relay", component(false, &["next: Echo"], &["echo: Echo"])),
+        ("components/apps/plain", component(true, &[], &[])),
+        ("components/apps/twin", component(true, &[], &[])),
+        ("components/drivers/twin", component(true, &[], &[])),
+        ("components/apps/huge", component(true, &["huge: Huge"], &["huge: Huge"])),
+        ("components/apps/commanded", component(false, &[], &["control: SchedulerControl"])),
+        ("components/apps/chief", component(true, &[], &["supervisor: Supervisor"])),
+        ("components/apps/commander", component(true, &["control: SchedulerControl"], &[])),
+        ("components/apps/lonely", component(true, &["nobody: Nobody"], &[])),
         ("examples/hello-c", component(true, &["console: Console"], &[])),
     ];
     all.map(|(folder, component)| (folder.to_owned(), component)).into()

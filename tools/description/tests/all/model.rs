@@ -23,7 +23,7 @@ fn defaults_are_those_of_the_reference() {
     let scheduler = &system.instances[system.roles.scheduler];
     assert_eq!(scheduler.number, 1);
     assert_eq!(scheduler.role, Some(Role::Scheduler));
-    assert_eq!(scheduler.folder, "components/scheduler");
+    assert_eq!(scheduler.folder, "components/system/scheduler");
     assert_eq!(*scheduler.priority, 100);
     assert_eq!((*scheduler.heap, *scheduler.stack), (0, 16 << 10));
     assert_eq!((*scheduler.threads, *scheduler.semaphores), (1, 0));
