@@ -53,11 +53,11 @@ pub trait MemoryStatistics {
     fn usage_of(&self, domain: u64) -> Result<u64, Error>;
 }
 
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub use pages::Pages;
 
 /// The use of pages by safe code.
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod pages {
     use super::MemoryProxy;
     use cairn::Error;

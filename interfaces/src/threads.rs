@@ -1,11 +1,11 @@
 //! Threads as a component uses them: a function on a stack, until its end.
 
 pub use cairn::thread::Start;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub use machine::*;
 
 /// On the host there are no threads of components.
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod machine {
     use crate::ThreadsProxy;
     use cairn::Error;

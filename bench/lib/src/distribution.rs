@@ -76,7 +76,7 @@ impl Samples {
     }
 
     /// Adds a sample of both.
-    #[cfg(target_arch = "riscv64")]
+    #[cfg(target_os = "none")]
     #[inline(never)]
     pub fn add(&mut self, cost: cairn::measure::Cost) {
         self.cycles.add(cost.cycles);

@@ -4,16 +4,14 @@
 //! the letters of the method. Proxies do that; only a program that learns the letters at run time
 //! (a shell, a tracer) uses [`Call`] by hand.
 
-#[cfg(not(target_arch = "riscv64"))]
+#[cfg(not(target_os = "none"))]
 pub mod host;
-#[cfg(target_arch = "riscv64")]
-mod riscv64;
 mod staging;
 
-#[cfg(not(target_arch = "riscv64"))]
+#[cfg(target_os = "none")]
+use crate::arch::call as machine;
+#[cfg(not(target_os = "none"))]
 use host as machine;
-#[cfg(target_arch = "riscv64")]
-use riscv64 as machine;
 
 use crate::Error;
 use crate::wire::{MethodError, Value, Wire};
@@ -238,7 +236,7 @@ impl Registers {
 
 /// Calls a portal whose registers are all words, from `a0` on: the short circuits, which have no
 /// control word.
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 #[inline(always)]
 pub(crate) fn raw(index: usize, words: [u64; REGISTERS]) -> Reply {
     machine::raw(index as u64, &words)

@@ -45,10 +45,7 @@ impl<T> Exclusive<T> {
 pub struct RunToCompletion<T> {
     /// The value; null before the claim. So the check costs no load beside that of the address.
     claimed: AtomicPtr<T>,
-    #[cfg_attr(
-        not(target_arch = "riscv64"),
-        allow(dead_code, reason = "claimed on the machine only")
-    )]
+    #[cfg_attr(not(target_os = "none"), allow(dead_code, reason = "claimed on the machine only"))]
     value: UnsafeCell<T>,
 }
 
@@ -72,7 +69,7 @@ impl<T> RunToCompletion<T> {
 
     /// Checks that this instance runs to completion; before the first `with`, once. Panics if it
     /// does not.
-    #[cfg(target_arch = "riscv64")]
+    #[cfg(target_os = "none")]
     pub fn claim(&self) {
         assert!(
             crate::environment::startup().run_to_completion == 1,
@@ -81,7 +78,7 @@ impl<T> RunToCompletion<T> {
         self.admit();
     }
 
-    #[cfg(any(test, target_arch = "riscv64"))]
+    #[cfg(any(test, target_os = "none"))]
     fn admit(&self) {
         self.claimed.store(self.value.get(), Ordering::Relaxed);
     }

@@ -1,39 +1,39 @@
 //! What every Rust component links: calling portals, serving interfaces, starting up.
 //!
-//! `unsafe` is in the modules named after what the machine or memory demands (`call::riscv64`,
+//! `unsafe` is in the modules named after what the machine or memory demands (`arch`,
 //! `window::memory`, `object::table`, `sync` and others; a test of `tools/cairn` lists them), nowhere
 //! else.
 #![no_std]
 #![deny(unsafe_code)]
 
+#[cfg(target_os = "none")]
+mod arch;
 pub mod call;
 pub mod component;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod environment;
 pub mod exclusive;
 #[doc(hidden)]
 pub mod expansion;
-#[cfg(all(feature = "alloc", target_arch = "riscv64"))]
+#[cfg(all(feature = "alloc", target_os = "none"))]
 pub mod heap;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod measure;
 pub mod object;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod panic;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod privileged;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod record;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod registers;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod section;
-#[cfg(target_arch = "riscv64")]
-pub mod start;
 pub mod sync;
 pub mod text;
 pub mod thread;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod time;
 pub mod window;
 pub mod wire;

@@ -1,54 +1,17 @@
 //! The privileged short-circuit portals, for the components that they are granted to; elsewhere
 //! they answer [`Error::NoPortal`].
-#![allow(unsafe_code)]
 
 use crate::Error;
 use crate::call::raw;
 use cairn_abi::descriptor::Reply;
-use cairn_abi::domain::PORTAL_RETURN;
 use cairn_abi::privileged::*;
-use core::arch::asm;
+
+pub use crate::arch::leave::{reply, switch};
 
 fn done(reply: Reply) -> Result<(), Error> {
     match reply.status {
         0 => Ok(()),
         status => Err(Error::from_status(status)),
-    }
-}
-
-/// Scheduler: runs another thread, which finds `status` and `value` if it had called. What the caller
-/// of this had on its stack is abandoned. A bad index is a fault of this component.
-#[inline(always)]
-pub fn switch(thread: u64, status: i64, value: u64) -> ! {
-    // SAFETY: the portal does not come back. No destructor is owed: what is abandoned is forgotten.
-    unsafe {
-        asm!(
-            "ecall",
-            "j .",
-            in("t0") PORTAL_SWITCH,
-            in("a0") status,
-            in("a1") value,
-            in("a2") thread,
-            options(noreturn)
-        )
-    }
-}
-
-/// Of a component that runs to completion: leaves the present call or event with this reply, from
-/// however deep. What the caller of this had on its stack is abandoned.
-#[inline(always)]
-pub fn reply(status: i64, value: u64) -> ! {
-    // SAFETY: what the return stub does, without the way back to it; the return portal does not come
-    // back, and brings the client's own stack. No destructor is owed: what is abandoned is forgotten.
-    unsafe {
-        asm!(
-            "ecall",
-            "j .",
-            in("t0") PORTAL_RETURN,
-            in("a0") status,
-            in("a1") value,
-            options(noreturn)
-        )
     }
 }
 

@@ -1,14 +1,14 @@
 //! Stacks for threads that a component starts in its own domain, and how such a thread begins.
 //! `cairn_interfaces::spawn` puts it together.
 
-#[cfg(target_arch = "riscv64")]
-mod stack;
+#[cfg(target_os = "none")]
+pub(crate) mod stack;
 
 use crate::Error;
 use crate::call::{Arguments, Registers};
 use crate::wire::{HASH_START, PACKED, Wire, hash};
 
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub use stack::{Claim, Stack};
 
 /// Where a thread begins: a function, its stack and its argument. A component cannot make one of

@@ -1,7 +1,5 @@
 //! Time and identity, by short-circuit portals that every domain has.
 
-#![allow(unsafe_code)]
-
 use crate::call::raw;
 use crate::environment::startup;
 use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME};
@@ -11,25 +9,16 @@ pub fn now() -> u64 {
     raw(PORTAL_TIME, [0; 8]).value
 }
 
-/// The time in ticks of the board's time base, from the hart's counter (unprivileged manual,
-/// section 10.1).
+/// The time in ticks of the board's time base, from the hart's counter.
 #[inline(always)]
 pub fn counter() -> u64 {
-    let ticks;
-    // SAFETY: reads a counter that the nucleus opens to user mode.
-    unsafe {
-        core::arch::asm!("rdtime {0}", out(reg) ticks, options(nomem, nostack, preserves_flags))
-    };
-    ticks
+    crate::arch::counter::time()
 }
 
-/// Instructions that the hart has executed (unprivileged manual, section 10.1).
+/// Instructions that the hart has executed.
 #[inline(always)]
 pub fn instructions() -> u64 {
-    let count;
-    // SAFETY: as above. Not `nomem`: what is measured stays where it is.
-    unsafe { core::arch::asm!("rdinstret {0}", out(reg) count, options(nostack, preserves_flags)) };
-    count
+    crate::arch::counter::instructions()
 }
 
 /// Ticks in a number of microseconds.

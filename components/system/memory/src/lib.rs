@@ -2,7 +2,7 @@
 //!
 //! Nothing here takes a lock. The supervisor calls in with the highest priority of all, and must not
 //! wait for a thread that it preempted; and a thread that dies with its domain holds nothing.
-#![cfg_attr(target_arch = "riscv64", no_std)]
+#![cfg_attr(target_os = "none", no_std)]
 #![forbid(unsafe_code)]
 
 pub mod death;

@@ -1,9 +1,9 @@
 //! The memory manager: entry points. The logic is in the library.
-#![cfg_attr(target_arch = "riscv64", no_std, no_main)]
+#![cfg_attr(target_os = "none", no_std, no_main)]
 #![forbid(unsafe_code)]
 
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod component;
 
-#[cfg(not(target_arch = "riscv64"))]
+#[cfg(not(target_os = "none"))]
 fn main() {}

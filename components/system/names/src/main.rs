@@ -1,10 +1,10 @@
 //! The name server's component.
-#![cfg_attr(target_arch = "riscv64", no_std, no_main)]
+#![cfg_attr(target_os = "none", no_std, no_main)]
 #![forbid(unsafe_code)]
 
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod component;
 
 /// There is nothing to run on the host; the table's tests are in the library.
-#[cfg(not(target_arch = "riscv64"))]
+#[cfg(not(target_os = "none"))]
 fn main() {}

@@ -1,14 +1,14 @@
 //! The portal manager's component.
-#![cfg_attr(target_arch = "riscv64", no_std, no_main)]
+#![cfg_attr(target_os = "none", no_std, no_main)]
 #![forbid(unsafe_code)]
 
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod component;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod describe;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod memory;
 
 /// There is nothing to run on the host; what can be tested there is in the library.
-#[cfg(not(target_arch = "riscv64"))]
+#[cfg(not(target_os = "none"))]
 fn main() {}

@@ -1,8 +1,8 @@
 //! The scheduler component with earliest deadline first.
-#![cfg_attr(target_arch = "riscv64", no_std, no_main)]
+#![cfg_attr(target_os = "none", no_std, no_main)]
 #![forbid(unsafe_code)]
 
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 mod component {
     use cairn::time::ticks;
     use cairn::{Caller, CallerThread, Error};
@@ -52,5 +52,5 @@ mod component {
 }
 
 /// There is nothing to run on the host; the policy's tests are in the library.
-#[cfg(not(target_arch = "riscv64"))]
+#[cfg(not(target_os = "none"))]
 fn main() {}

@@ -12,7 +12,7 @@
 
 mod bitmap;
 mod classes;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod component;
 pub mod heap;
 mod locks;

@@ -1,5 +1,5 @@
 //! The supervisor's logic, free of the machine, so that it is tested on the host.
-#![cfg_attr(target_arch = "riscv64", no_std)]
+#![cfg_attr(target_os = "none", no_std)]
 #![forbid(unsafe_code)]
 
 pub mod backoff;

@@ -7,12 +7,13 @@
 #![allow(unsafe_code)]
 
 use super::Start;
+use crate::arch::thread as machine;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// What the thread's first instructions know by offsets.
 #[repr(C)]
-struct Control {
+pub(crate) struct Control {
     /// Twice the number of earlier users; one more while there is a user.
     state: AtomicU64,
     /// 1: a thread may begin.
@@ -89,7 +90,7 @@ impl Claim {
     /// Where its thread begins.
     pub fn start(&self) -> Start {
         Start {
-            entry: begin as *const () as u64,
+            entry: machine::begin as *const () as u64,
             stack: self.top,
             argument: (self.control as *const Control).expose_provenance() as u64,
         }
@@ -116,33 +117,11 @@ impl Claim {
     }
 }
 
-/// A thread's first and last instructions. It takes the ticket before it touches the stack, and frees
-/// the stack when it has left it.
-#[unsafe(naked)]
-extern "C" fn begin(control: &'static Control) {
-    core::arch::naked_asm!(
-        "addi t0, a0, 8",               // the ticket
-        ".option push",
-        ".option arch, +a",             // the target has it, this assembler does not know
-        "amoswap.d.aq t0, zero, (t0)",
-        ".option pop",
-        "beqz t0, 1f",
-        "mv s0, a0",
-        "call {run}",
-        "fence rw, w",
-        "sd a0, 0(s0)",                 // the state
-        "1:",
-        "li t0, 0",                     // the return portal: the thread ends
-        "ecall",
-        run = sym run,
-    )
-}
-
 const _: () = assert!(core::mem::offset_of!(Control, state) == 0);
 const _: () = assert!(core::mem::offset_of!(Control, ticket) == 8);
 
 /// The thread, on its stack; returns the state in which the stack is free.
-extern "C" fn run(control: &'static Control) -> u64 {
+pub(crate) extern "C" fn run(control: &'static Control) -> u64 {
     // SAFETY: written by the claim whose ticket this thread took, and by no other before `state`
     // changes.
     let (function, argument) = unsafe { (*control.function.get(), *control.argument.get()) };

@@ -1,14 +1,14 @@
 //! What the hostile component, its neighbours and the referee agree on.
 #![no_std]
 
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod judge;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod machine;
 pub mod measure;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod operations;
-#[cfg(target_arch = "riscv64")]
+#[cfg(target_os = "none")]
 pub mod rounds;
 
 use cairn::Error;

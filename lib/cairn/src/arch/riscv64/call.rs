@@ -1,11 +1,11 @@
-//! The call instruction on RISC-V.
+//! The call instruction.
 //!
 //! Index in `t0`, arguments in `a0` to `a7`, return address in `ra`, `ecall`: it behaves as a jump
 //! to a procedure that returns to `ra`. So the stub is the one instruction, reached by `call`, and
 //! to the compiler a portal call is a call by the C convention.
 #![allow(unsafe_code)]
 
-use super::REGISTERS;
+use crate::call::REGISTERS;
 use cairn_abi::descriptor::Reply;
 use core::arch::{asm, naked_asm};
 
@@ -104,7 +104,7 @@ macro_rules! call {
 macro_rules! invoke {
     ($name:ident, $stub:ident) => {
         #[inline(always)]
-        pub(super) fn $name<const WORDS: usize>(index: u64, words: &[u64; REGISTERS]) -> Reply {
+        pub(crate) fn $name<const WORDS: usize>(index: u64, words: &[u64; REGISTERS]) -> Reply {
             // Only the registers that the method has are loaded. The match is resolved when it is
             // compiled.
             match WORDS {
@@ -126,7 +126,7 @@ invoke!(invoke_minimal, portal_call_minimal);
 
 /// A call that passes `a0` as well.
 #[inline(always)]
-pub(super) fn raw(index: u64, words: &[u64; REGISTERS]) -> Reply {
+pub(crate) fn raw(index: u64, words: &[u64; REGISTERS]) -> Reply {
     let status: i64;
     let value: u64;
     // SAFETY: as above; the portals called this way take no memory.

@@ -11,16 +11,7 @@ core::arch::global_asm!(
     "cairn_return_stub:",
     "li t0, 0",
     "ecall",
-    // Never executed: see `call/riscv64.rs`.
+    // Never executed: see `call.rs`.
     "j .",
     ".popsection",
 );
-
-unsafe extern "C" {
-    fn cairn_return_stub();
-}
-
-/// Address of the return stub: what a new thread's first function returns to.
-pub fn return_stub() -> u64 {
-    cairn_return_stub as *const () as u64
-}

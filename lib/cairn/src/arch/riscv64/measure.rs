@@ -1,0 +1,136 @@
+//! Reading the counters (unprivileged manual, section 10.1) right before and behind what is measured.
+#![allow(unsafe_code)]
+
+use crate::measure::{Mark, Sample, Stamp};
+use core::arch::{asm, naked_asm};
+
+#[inline(always)]
+pub(crate) fn begin() -> Stamp {
+    let (cycles, instructions);
+    // SAFETY: reads counters that the nucleus opens to user mode. Not `nomem`: what is measured
+    // stays where it is.
+    unsafe {
+        asm!(
+            "rdinstret {0}", "rdcycle {1}",
+            out(reg) instructions, lateout(reg) cycles, options(nostack, preserves_flags)
+        )
+    };
+    Stamp { cycles, instructions }
+}
+
+#[inline(always)]
+pub(crate) fn end() -> Stamp {
+    let (cycles, instructions);
+    // SAFETY: as above.
+    unsafe {
+        asm!(
+            "rdcycle {0}", "rdinstret {1}",
+            out(reg) cycles, lateout(reg) instructions, options(nostack, preserves_flags)
+        )
+    };
+    Stamp { cycles, instructions }
+}
+
+/// The measured sequence. `begin` is also stored at the mark, for the thread that runs next. Everything that
+/// the C convention preserves is kept here: the callee may not keep it. The fence waits until the
+/// stores of `begin` are done, which are not the call's; the alignment gives every sequence the same
+/// cache lines.
+macro_rules! sequence {
+    ($name:ident, $instruction:literal) => {
+        #[unsafe(naked)]
+        pub(crate) extern "C" fn $name(
+            target: u64,
+            words: &[u64; 8],
+            mark: &Mark,
+            sample: &mut Sample,
+        ) {
+            naked_asm!(
+                ".balign 64",
+                "addi sp, sp, -128",
+                "sd ra, 0(sp)",
+                "sd s0, 8(sp)",
+                "sd s1, 16(sp)",
+                "sd s2, 24(sp)",
+                "sd s3, 32(sp)",
+                "sd s4, 40(sp)",
+                "sd s5, 48(sp)",
+                "sd s6, 56(sp)",
+                "sd s7, 64(sp)",
+                "sd s8, 72(sp)",
+                "sd s9, 80(sp)",
+                "sd s10, 88(sp)",
+                "sd s11, 96(sp)",
+                "sd gp, 104(sp)",
+                "sd tp, 112(sp)",
+                "sd a3, 120(sp)",
+                "mv t0, a0",
+                "mv t1, a1",
+                "mv t2, a2",
+                "mv t3, a3",
+                "ld a0, 0(t1)",
+                "ld a1, 8(t1)",
+                "ld a2, 16(t1)",
+                "ld a3, 24(t1)",
+                "ld a4, 32(t1)",
+                "ld a5, 40(t1)",
+                "ld a6, 48(t1)",
+                "ld a7, 56(t1)",
+                "lla ra, 1f",
+                "rdinstret t1",
+                "sd t1, 8(t2)",
+                "sd t1, 8(t3)",
+                "rdcycle t1",
+                "sd t1, 0(t2)",
+                "sd t1, 0(t3)",
+                "fence rw, rw",
+                $instruction,
+                "1: rdcycle t1",
+                "rdinstret t3",
+                "ld t2, 120(sp)",
+                "sd t1, 16(t2)",
+                "sd t3, 24(t2)",
+                "sd a0, 32(t2)",
+                "sd a1, 40(t2)",
+                "ld ra, 0(sp)",
+                "ld s0, 8(sp)",
+                "ld s1, 16(sp)",
+                "ld s2, 24(sp)",
+                "ld s3, 32(sp)",
+                "ld s4, 40(sp)",
+                "ld s5, 48(sp)",
+                "ld s6, 56(sp)",
+                "ld s7, 64(sp)",
+                "ld s8, 72(sp)",
+                "ld s9, 80(sp)",
+                "ld s10, 88(sp)",
+                "ld s11, 96(sp)",
+                "ld gp, 104(sp)",
+                "ld tp, 112(sp)",
+                "addi sp, sp, 128",
+                "ret",
+            )
+        }
+    };
+}
+
+sequence!(through_portal, "ecall");
+sequence!(through_function, "jalr t0");
+sequence!(through_nothing, "");
+
+/// Stores a stamp at the mark and then reads address 0, which no domain maps: a page fault, after which
+/// nothing of this call runs. Up to there the instructions are those of a measured call.
+#[unsafe(naked)]
+pub extern "C" fn page_fault(mark: &Mark) -> u64 {
+    naked_asm!(
+        ".balign 64",
+        "rdinstret t1",
+        "sd t1, 8(a0)",
+        "sd t1, 8(a0)",
+        "rdcycle t1",
+        "sd t1, 0(a0)",
+        "sd t1, 0(a0)",
+        "fence rw, rw",
+        "ld a0, 0(zero)",
+        "ret",
+    )
+}

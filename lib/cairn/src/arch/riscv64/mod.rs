@@ -1,0 +1,8 @@
+//! RISC-V 64.
+
+pub(crate) mod call;
+pub(crate) mod counter;
+pub(crate) mod leave;
+pub(crate) mod measure;
+pub(crate) mod start;
+pub(crate) mod thread;
