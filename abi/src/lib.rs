@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
+pub mod c;
 pub mod descriptor;
 pub mod domain;
 pub mod error;

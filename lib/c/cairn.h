@@ -1,6 +1,7 @@
 /* What a C component needs: calling portals, its descriptor, error numbers.
  *
- * The layouts are those of the Rust crate `cairn-abi`, and change with its version.
+ * The layouts are those of the Rust crate `cairn-abi`, and change with its version; its numbers are in
+ * `cairn_abi.h`, which the build makes of it (`./cairn headers abi` prints it).
  *
  * docs/c-components.md says how to build. picolibc's functions that keep state in thread-local storage (errno
  * among them) have none here. */
@@ -11,40 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CAIRN_ABI_VERSION 1
-
-/* Why a call failed. */
-enum {
-    CAIRN_ERROR_NO_PORTAL = -1,
-    CAIRN_ERROR_INVOCATION_OVERFLOW = -2,
-    CAIRN_ERROR_DEAD = -3,
-    CAIRN_ERROR_BAD_POINTER = -4,
-    CAIRN_ERROR_TOO_LARGE = -5,
-    CAIRN_ERROR_BAD_STACK = -6,
-    CAIRN_ERROR_NOT_PAGE_ALIGNED = -7,
-    CAIRN_ERROR_BAD_ARGUMENT = -8,
-    CAIRN_ERROR_NOT_ALLOWED = -9,
-    CAIRN_ERROR_EXHAUSTED = -10,
-    CAIRN_ERROR_NOT_FOUND = -11,
-    CAIRN_ERROR_TIMED_OUT = -12,
-    CAIRN_ERROR_WOULD_BLOCK = -13,
-    CAIRN_ERROR_BUSY = -14,
-    CAIRN_ERROR_CANCELLED = -15,
-    CAIRN_ERROR_VERSION_MISMATCH = -16,
-    CAIRN_ERROR_NOT_SUPPORTED = -17,
-    CAIRN_ERROR_MALFORMED = -18,
-    CAIRN_ERROR_UNKNOWN = -99,
-};
+#include "cairn_abi.h" /* CAIRN_ERROR_*, why a call failed; CAIRN_PORTAL_*, portals that every domain has */
 
 /* ------------------------------------------------------------------------------- calling a portal */
-
-/* Portals that every domain has. */
-enum {
-    CAIRN_PORTAL_OWN_DOMAIN = 1,
-    CAIRN_PORTAL_OWN_THREAD = 2,
-    CAIRN_PORTAL_TIME = 3,
-    CAIRN_PORTAL_FIRST_IMPORT = 16,
-};
 
 /* What a call returns, in a0 and a1. */
 struct cairn_reply {
@@ -96,21 +66,6 @@ static inline void cairn_copy_out(volatile void *to, const void *from, size_t co
 
 /* --------------------------------------------------------------------- the component's descriptor */
 
-enum {
-    CAIRN_VALUE_NONE = 0,
-    CAIRN_VALUE_UNSIGNED = 1,
-    CAIRN_VALUE_SIGNED = 2,
-    CAIRN_VALUE_BOOL = 3,
-    CAIRN_VALUE_OBJECT = 4,
-    CAIRN_VALUE_PACKED = 5,
-};
-
-#define CAIRN_NAME_SIZE 32
-#define CAIRN_LETTERS_SIZE 12
-#define CAIRN_METHODS_MAXIMUM 24
-#define CAIRN_IMPORTS_MAXIMUM 16
-#define CAIRN_EXPORTS_MAXIMUM 8
-
 struct cairn_method {
     char name[CAIRN_NAME_SIZE];
     char letters[CAIRN_LETTERS_SIZE];
@@ -152,11 +107,11 @@ struct cairn_component {
     struct cairn_export exports[CAIRN_EXPORTS_MAXIMUM];
 };
 
-_Static_assert(sizeof(struct cairn_method) == 48, "as in cairn-abi");
-_Static_assert(sizeof(struct cairn_interface) == 1200, "as in cairn-abi");
-_Static_assert(sizeof(struct cairn_import) == 1248, "as in cairn-abi");
-_Static_assert(sizeof(struct cairn_export) == 1432, "as in cairn-abi");
-_Static_assert(sizeof(struct cairn_component) == 31488, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_method) == CAIRN_SIZE_OF_METHOD, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_interface) == CAIRN_SIZE_OF_INTERFACE, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_import) == CAIRN_SIZE_OF_IMPORT, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_export) == CAIRN_SIZE_OF_EXPORT, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_component) == CAIRN_SIZE_OF_COMPONENT, "as in cairn-abi");
 
 /* The descriptor, once in a component, at the file's top level:
  *
@@ -173,7 +128,7 @@ _Static_assert(sizeof(struct cairn_component) == 31488, "as in cairn-abi");
  * The linker script finds it by its section's name. */
 #define CAIRN_COMPONENT(...)                                                                           \
     __attribute__((used, section(".data.rel.ro.CAIRN_COMPONENT"))) struct cairn_component CAIRN_COMPONENT = { \
-        .magic = UINT64_C(0x504d434e52494143), /* "CAIRNCMP" */                                       \
+        .magic = CAIRN_DESCRIPTOR_MAGIC,                                                              \
         .abi_version = CAIRN_ABI_VERSION,                                                             \
         __VA_ARGS__                                                                                   \
     }

@@ -87,19 +87,22 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
     Ok((executable, component))
 }
 
-/// Writes the headers of the interfaces that the description names.
+/// Writes the header of the ABI and those of the interfaces that the description names.
 fn write_headers(description: &Path, headers: &Path) -> Result<()> {
     let shown = paths::shown(description);
     let text =
         std::fs::read_to_string(description).with_context(|| format!("cannot read {shown}"))?;
     let parsed: Description = toml::from_str(&text).with_context(|| shown.clone())?;
+    let write = |name: &str, text: String| {
+        let file = headers.join(name);
+        std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
+    };
+    write(cairn_headers::ABI_FILE, cairn_headers::abi())?;
     for name in &parsed.interfaces {
         let line = text[..name.span().start].matches('\n').count() + 1;
         let interface =
             interfaces::find(name.get_ref()).with_context(|| format!("{shown}:{line}"))?;
-        let file = headers.join(cairn_headers::file_name(interface));
-        std::fs::write(&file, cairn_headers::header(interface))
-            .with_context(|| format!("cannot write {}", file.display()))?;
+        write(&cairn_headers::file_name(interface), cairn_headers::header(interface))?;
     }
     Ok(())
 }

@@ -96,9 +96,9 @@ enum Command {
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
     },
-    /// Print the C header of an interface
+    /// Print the C header of an interface, or of the binary interface
     Headers {
-        /// Its name, as `Echo`
+        /// Its name, as `Echo`; `abi`
         interface: String,
     },
     /// Describe a machine
@@ -231,7 +231,13 @@ fn execute(command: Command) -> Result<u8> {
             Ok(0)
         }
         Command::Headers { interface } => {
-            print!("{}", cairn_headers::header(interfaces::find(&interface)?));
+            print!(
+                "{}",
+                match interface.as_str() {
+                    "abi" => cairn_headers::abi(),
+                    name => cairn_headers::header(interfaces::find(name)?),
+                }
+            );
             Ok(0)
         }
         Command::Board { what: BoardCommand::Import { file, name } } => {

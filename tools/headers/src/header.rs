@@ -71,7 +71,7 @@ pub fn header(interface: &InterfaceDescriptor) -> String {
 }
 
 /// `BlockDevice` as `block_device`.
-fn snake_case(name: &str) -> String {
+pub(crate) fn snake_case(name: &str) -> String {
     let mut snake = String::new();
     let mut previous_lower = false;
     for letter in name.chars() {
