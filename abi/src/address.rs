@@ -134,6 +134,9 @@ const fn role_window(number: u64) -> u64 {
 /// What the components that hold a role map beside their region, each at a fixed address. The
 /// layout's record, read-only.
 pub const ROLE_RECORD: u64 = role_window(0);
+/// Which activations are whose (see [`crate::domain::client_row`]), writable in the portal manager. It lies before the
+/// record, in the same leaf table.
+pub const ROLE_CLIENTS: u64 = ROLE_RECORD - 32 * PAGE_SIZE;
 /// Semaphore words, writable in the scheduler.
 pub const ROLE_SEMAPHORES: u64 = role_window(1);
 /// Thread blocks, read-only in the supervisor.

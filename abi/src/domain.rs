@@ -63,6 +63,8 @@ pub const ACTIVATION_STACK: i64 = 8;
 pub const ACTIVATION_ALIAS: i64 = 16;
 /// Offset of the kernel address of the page-table entry of the first window page.
 pub const ACTIVATION_WINDOW_ENTRY: i64 = 24;
+/// Most activations of a system.
+pub const ACTIVATIONS_MAXIMUM: usize = 2048;
 /// Bytes in an activation descriptor.
 pub const ACTIVATION_SIZE: u64 = 32;
 
@@ -81,4 +83,14 @@ pub const fn stack_queue(index: usize) -> u64 {
 /// Address of activation descriptor `index`, behind the stack queues.
 pub const fn activation(index: usize) -> u64 {
     ACTIVATIONS + QUEUES_MAXIMUM as u64 * QUEUE_SIZE + index as u64 * ACTIVATION_SIZE
+}
+
+/// Words of a row of clients.
+pub const CLIENT_ROW_WORDS: usize = ACTIVATIONS_MAXIMUM / 64;
+
+/// Bytes from the start of the clients ([`crate::address::ROLE_CLIENTS`]) to a domain's row: a bit for each activation of
+/// the record's table, set while it belongs to a stack queue of the domain. So what its threads have passed to callees in
+/// windows is found without a look at other domains' activations.
+pub const fn client_row(domain: u64) -> u64 {
+    domain * CLIENT_ROW_WORDS as u64 * 8
 }

@@ -49,6 +49,8 @@ pub struct Header {
     pub free_portal_code: Range,
     /// Kernel addresses of page-table pages that are not used yet.
     pub free_page_tables: Range,
+    /// Physical address of the rows that say which activations are whose ([`crate::domain::client_row`]).
+    pub clients: u64,
     /// Physical address of the first page of the page-table pool.
     pub page_tables_physical: u64,
     /// Thread indexes that are not used yet.
@@ -251,6 +253,8 @@ pub struct Activation {
     pub queue: u32,
     /// The client of that queue.
     pub client: u32,
+    /// Kernel address of the page-table entry of its first window page.
+    pub windows: u64,
 }
 
 /// Memory of an instance's image, for restarting it.

@@ -52,8 +52,10 @@ impl Default for Kernel {
 /// Whether a role may see what lies at an address of `abi::address::ROLE_*`, and write it: once more
 /// what the layout grants, so that a slip there is found.
 fn role_access(role: Role, address: u64) -> Option<bool> {
+    // The clients end where the record begins.
     const SIZE: u64 = ROLE_SEMAPHORES - ROLE_RECORD;
-    let within = |base: u64| (base..base + SIZE).contains(&address);
+    let end = |base: u64| if base == ROLE_CLIENTS { ROLE_RECORD } else { base + SIZE };
+    let within = |base: u64| (base..end(base)).contains(&address);
     let views: &[(u64, bool)] = match role {
         Role::Scheduler => &[(ROLE_SEMAPHORES, true), (ROLE_ACTIVATIONS, false)],
         Role::Supervisor => &[(ROLE_THREADS, false), (ROLE_PORTAL_CODE, false)],
@@ -61,6 +63,7 @@ fn role_access(role: Role, address: u64) -> Option<bool> {
             (ROLE_PORTAL_CODE, true),
             (ROLE_DOMAINS, true),
             (ROLE_ACTIVATIONS, true),
+            (ROLE_CLIENTS, true),
             (ROLE_COUNTERS, false),
         ],
         Role::Memory if (ROLE_MEMORY..STACK_GROUPS).contains(&address) => return Some(true),

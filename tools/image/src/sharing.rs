@@ -112,8 +112,9 @@ fn view(address: u64) -> &'static str {
         (ROLE_PORTAL_CODE, "portal code"),
         (ROLE_THREADS, "threads"),
         (ROLE_SEMAPHORES, "semaphores"),
+        (ROLE_RECORD, "record"),
     ];
-    views.iter().find(|(base, _)| address >= *base).map_or("record", |(_, name)| name)
+    views.iter().find(|(base, _)| address >= *base).map_or("clients", |(_, name)| name)
 }
 
 /// The pages that several domains map, and what roles see, collected page by page.

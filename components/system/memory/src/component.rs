@@ -40,6 +40,7 @@ fn manager() -> Option<Manager<'static>> {
         header,
         instances: record.table(header.instances),
         segments: record.table(header.segments),
+        activations: record.table(header.activations),
         tables: Tables {
             words: tables.words(tables.size() / 8),
             physical: header.page_tables_physical,

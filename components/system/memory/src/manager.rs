@@ -6,18 +6,24 @@ use crate::sections::Sections;
 use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::{
-    ACTIVATION_STACK_TOP, ACTIVATION_STRIDE, ACTIVATION_WINDOWS, DEVICES_OFFSET, LEAF_SPAN,
-    PAGE_SIZE, REGION_SIZE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
+    ACTIVATION_STRIDE, DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM,
+    WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
 };
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::domain::{CLIENT_ROW_WORDS, DOMAINS_MAXIMUM, client_row};
 use cairn_abi::page_table::FREE_PAGES_MAXIMUM;
-use cairn_abi::record::{Header, Instance, Segment};
+use cairn_abi::record::{Activation, Header, Instance, Segment};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
 pub const FRAME_WORDS: usize = FREE_PAGES_MAXIMUM / 64;
-/// Pages whose places are looked up at once in the windows of all activations.
+/// Pages whose places are looked up at once in the windows of the client's activations.
 const PAGES_AT_ONCE: usize = 64;
+
+#[cfg(test)]
+thread_local! {
+    /// Activations whose windows this thread has looked at.
+    pub(crate) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
 
 /// What one domain has.
 pub struct Account {
@@ -86,6 +92,8 @@ pub struct Manager<'a> {
     pub instances: &'a [Instance],
     /// The record's segments.
     pub segments: &'a [Segment],
+    /// The record's activations.
+    pub activations: &'a [Activation],
     /// Page tables.
     pub tables: Tables<'a>,
     /// Physical memory as words, and the physical address of the first.
@@ -317,7 +325,8 @@ impl<'a> Manager<'a> {
             places.iter_mut().zip(batch).for_each(|(place, physical)| *place = physical);
             // So that a page in a window, which may be anybody's, is compared with few.
             places.sort_unstable();
-            in_window |= self.any_window(|physical| places.binary_search(&physical).is_ok());
+            in_window |=
+                self.any_window(domain, |physical| places.binary_search(&physical).is_ok());
         }
         if in_window {
             restore(pages);
@@ -332,26 +341,35 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Whether a window slot of any activation maps a page of which `which` holds.
-    fn any_window(&self, which: impl Fn(u64) -> bool) -> bool {
-        // The stacks' segments tell where the activations are.
-        let is_stack = |segment: &&Segment| {
-            (segment.address + segment.size) % ACTIVATION_STRIDE == ACTIVATION_STACK_TOP
-        };
-        self.segments.iter().filter(is_stack).any(|segment| {
-            let top = segment.address + segment.size;
-            let slots = top - ACTIVATION_STACK_TOP + ACTIVATION_WINDOWS;
-            let root = self.root(segment.instance.into());
-            // No activation goes beyond its leaf table.
-            let leaf = root.ok().and_then(|root| self.tables.leaf(root, slots)).unwrap_or(&[]);
-            let first = (slots % LEAF_SPAN / PAGE_SIZE) as usize;
-            (0..WINDOW_SLOTS).any(|slot| {
-                let from = first + slot * (WINDOW_SLOT_STRIDE / PAGE_SIZE) as usize;
-                let entries = leaf.get(from..from + (WINDOW_MAXIMUM / PAGE_SIZE) as usize);
-                entries.is_some_and(|entries| {
-                    entries.iter().any(|entry| tables::mapped(entry).is_some_and(&which))
-                })
+    /// Whether a window that a domain's threads opened maps a page of which `which` holds. They take activations of the
+    /// domain's stack queues only, so nobody else's are looked at.
+    fn any_window(&self, domain: u64, which: impl Fn(u64) -> bool) -> bool {
+        let row = self.words(self.header.clients + client_row(domain), CLIENT_ROW_WORDS as u64 * 8);
+        row.is_empty()
+            || row.iter().zip(self.activations.chunks(64)).any(|(word, activations)| {
+                let mut own = word.load(Relaxed) as u64;
+                while own != 0 {
+                    let activation = activations.get(own.trailing_zeros() as usize);
+                    if activation.is_some_and(|activation| self.maps_any(activation, &which)) {
+                        return true;
+                    }
+                    own &= own - 1;
+                }
+                false
             })
+    }
+
+    /// Whether a window slot of an activation maps such a page.
+    fn maps_any(&self, activation: &Activation, which: impl Fn(u64) -> bool) -> bool {
+        #[cfg(test)]
+        LOOKS.with(|looks| looks.set(looks.get() + 1));
+        const PAGES: usize = (WINDOW_MAXIMUM / PAGE_SIZE) as usize;
+        const STRIDE: usize = (WINDOW_SLOT_STRIDE / PAGE_SIZE) as usize;
+        let first = (activation.windows.wrapping_sub(PAGE_TABLES) / 8) as usize;
+        let slots = first..first.saturating_add(WINDOW_SLOTS * STRIDE);
+        let Some(slots) = self.tables.words.get(slots) else { return true };
+        slots.chunks(STRIDE).any(|slot| {
+            slot.iter().take(PAGES).any(|entry| tables::mapped(entry).is_some_and(&which))
         })
     }
 

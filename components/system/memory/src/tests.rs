@@ -1,12 +1,13 @@
 //! A machine of two or more instances in arrays: page tables as the layout makes them, memory as words.
 
 use crate::frames::{Frames, LOOKS};
-use crate::manager::{Manager, State};
+use crate::manager::{self, Manager, State};
 use crate::tables::{self, READ, Tables, USER, WRITE};
 use cairn_abi::Error;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::name;
-use cairn_abi::record::{Header, Instance, Range, Segment};
+use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
+use cairn_abi::record::{Activation, Header, Instance, Range, Segment};
 use cairn_abi::startup::Startup;
 use std::cell::Cell;
 use std::mem::offset_of;
@@ -35,6 +36,7 @@ pub(crate) struct World {
     header: Header,
     pub(crate) instances: Vec<Instance>,
     segments: Vec<Segment>,
+    activations: Vec<Activation>,
     tables: Vec<AtomicI64>,
     memory: Vec<AtomicI64>,
 }
@@ -69,10 +71,14 @@ pub(crate) fn stack_top(number: u32) -> u64 {
     region(number) + ACTIVATION_STRIDE + ACTIVATION_STACK_TOP
 }
 
+/// The first page of the first window slot.
+fn window_slots(number: u32) -> u64 {
+    stack_top(number) - ACTIVATION_STACK_TOP + ACTIVATION_WINDOWS
+}
+
 /// The last page of the last window slot.
 pub(crate) fn window_slot(number: u32) -> u64 {
-    let activation = stack_top(number) - ACTIVATION_STACK_TOP;
-    activation + ACTIVATION_WINDOWS + 2 * WINDOW_SLOT_STRIDE + 3 * PAGE_SIZE
+    window_slots(number) + 2 * WINDOW_SLOT_STRIDE + 3 * PAGE_SIZE
 }
 
 fn instance(number: u32) -> Instance {
@@ -123,6 +129,7 @@ impl World {
         let page_table = |index: usize| PAGE_TABLES + index as u64 * PAGE_SIZE;
         let free = laid_out(count + 1, 0);
         let header = Header {
+            clients: free + u64::from(count) * QUOTA * PAGE_SIZE,
             free_memory: Range { start: free, end: free + u64::from(count) * QUOTA * PAGE_SIZE },
             free_page_tables: Range {
                 start: page_table(count as usize * LAID_OUT),
@@ -131,18 +138,37 @@ impl World {
             page_tables_physical: TABLES_PHYSICAL,
             ..Header::default()
         };
-        let memory = words(count as usize * (PAGES_OF_INSTANCE + QUOTA) as usize);
+        let clients = client_row(u64::from(count) + 1).div_ceil(PAGE_SIZE);
+        let pages = u64::from(count) * (PAGES_OF_INSTANCE + QUOTA);
+        let memory = words((pages + clients) as usize);
         // What was there before is another domain's secret.
         memory.iter().for_each(|word| word.store(0x5ec2e7, Relaxed));
         let instances = (1..=count).map(instance).collect();
+        // Of each instance, the one before it is the client.
+        let activation = |number: u32| Activation {
+            index: number - 1,
+            domain: number,
+            queue: number - 1,
+            client: if number > 1 { number - 1 } else { count },
+            windows: page_table(number as usize * LAID_OUT - 1)
+                + (window_slots(number) >> 12 & 511) * 8,
+        };
+        let activations: Vec<Activation> = (1..=count).map(activation).collect();
         let world = World {
             state: State::NEW,
             header,
             instances,
             segments,
+            activations,
             tables: words(table_pages(count)),
             memory,
         };
+        for place in 0..(u64::from(count) + 1) * CLIENT_ROW_WORDS as u64 {
+            world.word(world.header.clients + place * 8).store(0, Relaxed);
+        }
+        for activation in &world.activations {
+            world.take_activation(activation.client.into(), activation.index);
+        }
         for number in 1..=count {
             let first = (number as usize - 1) * 3;
             let pointer = |table: usize| (TABLES_PHYSICAL as i64 >> 12) + table as i64;
@@ -170,6 +196,7 @@ impl World {
             header: &self.header,
             instances: &self.instances,
             segments: &self.segments,
+            activations: &self.activations,
             tables: Tables {
                 words: &self.tables,
                 physical: TABLES_PHYSICAL,
@@ -198,6 +225,12 @@ impl World {
             }
         }
         None
+    }
+
+    /// An activation is in a queue of this client from now on.
+    fn take_activation(&self, client: u64, place: u32) {
+        let word = self.header.clients + client_row(client) + u64::from(place / 64 * 8);
+        self.word(word).fetch_or(1 << (place % 64), Relaxed);
     }
 
     fn word(&self, physical: u64) -> &AtomicI64 {
@@ -361,6 +394,33 @@ fn pages_in_an_open_window_stay() {
     assert_eq!(world.page(1, address + PAGE_SIZE).unwrap().0, physical, "mapped as before");
     entry.store(0, Relaxed);
     assert_eq!(manager.free(1, address, 2), Ok(()));
+}
+
+/// However many activations there are, and whatever is in their windows: who gives pages back has one that counts.
+#[test]
+fn windows_of_others_are_not_looked_at() {
+    let world = World::of(200);
+    let manager = world.manager();
+    for number in 1..=200 {
+        let root = manager.tables.root(world.instances[number as usize - 1].satp).unwrap();
+        for page in 0..4 {
+            let entry = manager.tables.find(root, window_slot(number) - page * PAGE_SIZE).unwrap();
+            tables::map_over(entry, laid_out_of(200, number, 0), USER | READ);
+        }
+    }
+    for domain in [1, 77, 200] {
+        let address = manager.allocate(domain, 2).unwrap();
+        manager::LOOKS.with(|looks| looks.set(0));
+        assert_eq!(manager.free(domain, address, 2), Ok(()));
+        assert_eq!(manager::LOOKS.with(Cell::get), 1);
+    }
+    // An activation that it got at run time counts from then on.
+    let address = manager.allocate(1, 1).unwrap();
+    let (physical, _) = world.page(1, address).unwrap();
+    let root = manager.tables.root(world.instances[148].satp).unwrap();
+    tables::map_over(manager.tables.find(root, window_slot(149)).unwrap(), physical, USER | READ);
+    world.take_activation(1, 148);
+    assert_eq!(manager.free(1, address, 1), Err(Error::Busy));
 }
 
 #[test]

@@ -101,6 +101,8 @@ pub trait Machine: Words {
     fn domain_word(&self, domain: u8, offset: i64) -> u64;
     /// Makes a stack queue of these activations. Nothing may use it.
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>);
+    /// Says whether an activation, by its place in the layout's table, is in a queue of this client.
+    fn set_client(&self, place: usize, client: u8, is: bool);
     /// The first activation of a stack queue, or the one behind another in the list.
     fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32>;
     /// Lets the hart see new portal code.

@@ -4,7 +4,9 @@ use crate::component::{NAME_CONTROL, SCHEDULER};
 use cairn::record::Record;
 use cairn::{Error, environment, privileged};
 use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
-use cairn_abi::domain::{ACTIVATION_NEXT, ACTIVATION_SIZE, activation, portal_table, stack_queue};
+use cairn_abi::domain::{
+    ACTIVATION_NEXT, ACTIVATION_SIZE, activation, client_row, portal_table, stack_queue,
+};
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
 use cairn_portals::machine::{Layout, Machine};
@@ -17,6 +19,7 @@ pub struct Memory {
     code: &'static [AtomicI64],
     domains: &'static [AtomicI64],
     queues: &'static [AtomicI64],
+    clients: &'static [AtomicI64],
 }
 
 fn load(words: &[AtomicI64], offset: u64) -> u64 {
@@ -67,6 +70,7 @@ impl Memory {
             code: words("portal-code")?,
             domains: words("domains")?,
             queues: words("activations")?,
+            clients: words("clients")?,
         })
     }
 
@@ -105,6 +109,16 @@ impl Machine for Memory {
             first = descriptor;
         }
         store(self.queues, stack_queue(queue.into()) - ACTIVATIONS, first);
+    }
+
+    fn set_client(&self, place: usize, client: u8, is: bool) {
+        let word = client_row(client.into()) / 8 + place as u64 / 64;
+        let Some(word) = self.clients.get(word as usize) else { return };
+        let bit = 1 << (place % 64);
+        match is {
+            true => word.fetch_or(bit, Ordering::Relaxed),
+            false => word.fetch_and(!bit, Ordering::Relaxed),
+        };
     }
 
     fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32> {

@@ -2,11 +2,9 @@
 
 use crate::machine::Machine;
 use cairn_abi::Error;
-use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_abi::record::Activation;
 
-/// Most activations that the manager hands out.
-pub const ACTIVATIONS_MAXIMUM: usize = 2048;
 const NOBODY: u16 = u16::MAX;
 /// The stack of a first thread.
 const NOT_FOR_CALLS: u16 = u16::MAX - 1;
@@ -127,9 +125,11 @@ impl Queues {
         self.add(queue, client, server);
         self.made[usize::from(client)] += 1;
         let mut taken = 0;
-        for (owner, activation) in self.owners.iter_mut().zip(activations) {
+        for (place, (owner, activation)) in self.owners.iter_mut().zip(activations).enumerate() {
             if taken < wanted && is_free((owner, activation)) {
                 *owner = queue;
+                // Before a thread can take it.
+                machine.set_client(place, client, true);
                 taken += 1;
             }
         }
@@ -208,8 +208,11 @@ impl Queues {
         self.made[usize::from(client)] -= 1;
         self.queues[usize::from(queue)] = Queue::FREE;
         machine.fill_queue(queue, core::iter::empty());
-        for owner in self.owners.iter_mut().filter(|owner| **owner == queue) {
+        let owners = self.owners.iter_mut().enumerate();
+        for (place, owner) in owners.filter(|(_, owner)| **owner == queue) {
             *owner = NOBODY;
+            // All are at home: their windows are closed.
+            machine.set_client(place, client, false);
         }
         while self.end > self.described && self.queues[usize::from(self.end) - 1].client == 0 {
             self.end -= 1;

@@ -260,8 +260,9 @@ impl Layout<'_> {
         let window_page = (address + ACTIVATION_WINDOWS - placed.region) / PAGE_SIZE;
         self.memory.store(at + ACTIVATION_STACK as u64, top);
         self.memory.store(at + ACTIVATION_ALIAS as u64, alias.wrapping_sub(top - PAGE_SIZE));
-        self.memory.store(at + ACTIVATION_WINDOW_ENTRY as u64, placed.entries + window_page * 8);
-        self.record.activation(number, placed.number as u32);
+        let windows = placed.entries + window_page * 8;
+        self.memory.store(at + ACTIVATION_WINDOW_ENTRY as u64, windows);
+        self.record.activation(number, placed.number as u32, windows);
         Ok((descriptor, top))
     }
 

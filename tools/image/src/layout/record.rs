@@ -45,12 +45,13 @@ impl RecordParts {
         });
     }
 
-    pub fn activation(&mut self, index: u64, domain: u32) {
+    pub fn activation(&mut self, index: u64, domain: u32, windows: u64) {
         self.activations.push(Activation {
             index: index as u32,
             domain,
             queue: u32::MAX,
             client: 0,
+            windows,
         });
     }
 
@@ -148,16 +149,39 @@ impl Layout<'_> {
         self.write_tables(&mut writer, &mut header);
         let size = writer.bytes.len() as u64;
         let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
+        let clients = self.write_clients()?;
         // Nothing is taken behind this: free memory begins here.
         let memory = &self.system.board.memory;
         let free = Range { start: self.memory.end(), end: memory.base + *memory.size };
-        self.map_roles(sections, physical, size, free.end)?;
+        self.map_roles(sections, (physical, size), clients, free.end)?;
         header.size = size;
+        header.clients = clients.0;
         header.free_memory = free;
         self.fill_header(&mut header)?;
         writer.bytes[..size_of::<Header>()].copy_from_slice(header.as_bytes());
         self.memory.write(physical, &writer.bytes);
         Ok(())
+    }
+
+    /// Writes down which activations the description gives to whom: physical address and size.
+    fn write_clients(&mut self) -> Result<(u64, u64), String> {
+        let count = self.record.activations.len();
+        if count > domain::ACTIVATIONS_MAXIMUM {
+            return Err(format!(
+                "the instances have {count} stacks, at most {} are possible: lower `stacks`",
+                domain::ACTIVATIONS_MAXIMUM
+            ));
+        }
+        let size = domain::client_row(self.system.instances.len() as u64 + 1);
+        let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
+        let described = self.record.activations.iter().enumerate();
+        for (place, activation) in described.filter(|(_, activation)| activation.client != 0) {
+            let row = domain::client_row(activation.client.into());
+            let word = physical + row + place as u64 / 64 * 8;
+            let others = self.memory.load(word);
+            self.memory.store(word, others | 1 << (place % 64));
+        }
+        Ok((physical, size))
     }
 
     fn write_tables(&self, writer: &mut Writer, header: &mut Header) {

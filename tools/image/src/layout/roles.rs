@@ -20,16 +20,16 @@ struct Wanted {
 }
 
 impl Layout<'_> {
-    /// Maps to every role what it needs; `record` lies at a physical address, and memory ends at
-    /// `memory_end`.
+    /// Maps to every role what it needs; the record and the clients lie at a physical address and have a size, and
+    /// memory ends at `memory_end`.
     pub(super) fn map_roles(
         &mut self,
         sections: &mut [Vec<Mapping>],
-        record: u64,
-        record_size: u64,
+        record: (u64, u64),
+        clients: (u64, u64),
         memory_end: u64,
     ) -> Result<(), String> {
-        for wanted in self.wanted(record, record_size, memory_end) {
+        for wanted in self.wanted(record, clients, memory_end) {
             let Some(index) = self.system.roles.get(wanted.role) else { continue };
             let Wanted { address, physical, writable, .. } = wanted;
             let root = self.placed[index].root;
@@ -47,7 +47,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    fn wanted(&self, record: u64, record_size: u64, memory_end: u64) -> Vec<Wanted> {
+    fn wanted(&self, record: (u64, u64), clients: (u64, u64), memory_end: u64) -> Vec<Wanted> {
         let areas = &self.areas;
         let mut all = Vec::new();
         let mut want = |role, section, address, (physical, size), writable| {
@@ -56,7 +56,7 @@ impl Layout<'_> {
         let whole = |area: &Area| (area.physical, area.size);
 
         for role in Role::ALL.into_iter().filter(|role| *role != Role::Idle) {
-            want(role, "record", ROLE_RECORD, (record, record_size), false);
+            want(role, "record", ROLE_RECORD, record, false);
         }
         want(Role::Scheduler, "semaphores", ROLE_SEMAPHORES, whole(&areas.semaphores), true);
         let queues = (areas.activations.physical, QUEUES_MAXIMUM as u64 * QUEUE_SIZE);
@@ -69,6 +69,7 @@ impl Layout<'_> {
             activation((self.next.activation + SPARE_ACTIVATIONS) as usize) - ACTIVATIONS;
         let activations = (areas.activations.physical, activations);
         want(Role::Portals, "activations", ROLE_ACTIVATIONS, activations, true);
+        want(Role::Portals, "clients", ROLE_CLIENTS, clients, true);
         if self.system.counting {
             // All of them: portals that are made at run time count as well.
             want(Role::Portals, "counters", ROLE_COUNTERS, whole(&areas.counters), false);

@@ -63,6 +63,8 @@ pub struct Fake {
     alive: RefCell<[bool; DOMAINS]>,
     /// Free activations of each stack queue.
     queues: RefCell<BTreeMap<u16, Vec<u32>>>,
+    /// Places of activations, and whose they are said to be.
+    clients: RefCell<BTreeMap<usize, u8>>,
     generation: Cell<u64>,
     allocated: Cell<u64>,
     registered: Cell<bool>,
@@ -171,6 +173,7 @@ fn layout() -> Layout {
         domain: u32::from(SERVER) + index / 20,
         queue: u32::MAX,
         client: 0,
+        windows: 0,
     });
     let header = Header {
         asid_bits: 16,
@@ -198,6 +201,7 @@ impl Fake {
             entries: RefCell::new(vec![[NO_PORTAL; PORTALS_MAXIMUM]; DOMAINS]),
             alive: RefCell::new([true; DOMAINS]),
             queues: RefCell::new(BTreeMap::new()),
+            clients: RefCell::new(BTreeMap::new()),
             generation: Cell::new(0),
             allocated: Cell::new(0),
             registered: Cell::new(false),
@@ -315,7 +319,17 @@ impl Machine for Fake {
         }
     }
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>) {
-        self.queues.borrow_mut().insert(queue, free.collect());
+        let free: Vec<u32> = free.collect();
+        let clients = self.clients.borrow();
+        assert!(free.iter().all(|index| clients.contains_key(&(*index as usize))), "has a client");
+        self.queues.borrow_mut().insert(queue, free);
+    }
+    fn set_client(&self, place: usize, client: u8, is: bool) {
+        let mut clients = self.clients.borrow_mut();
+        match is {
+            true => assert_eq!(clients.insert(place, client), None, "one client at a time"),
+            false => assert_eq!(clients.remove(&place), Some(client), "whose it was"),
+        }
     }
     fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32> {
         let free = self.queues.borrow();

@@ -55,4 +55,8 @@ impl Keeper for Server {
     fn ended(&self) -> Result<u64, Error> {
         Ok(self.ended.load(Relaxed))
     }
+
+    fn hold(&self, _bytes: ReadWindow<'_>) -> Result<u64, Error> {
+        self.keep()
+    }
 }

@@ -26,6 +26,8 @@ pub trait Keeper {
     fn fill(&self, bytes: &mut [u8], byte: u8) -> Result<(), Error>;
     /// How many waits have ended, with the lock given back.
     fn ended(&self) -> Result<u64, Error>;
+    /// As `keep`, with a window open.
+    fn hold(&self, bytes: &[u8]) -> Result<u64, Error>;
 }
 
 /// Returns from its main function.
