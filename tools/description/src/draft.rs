@@ -46,6 +46,8 @@ pub(crate) struct Draft {
 #[derive(Clone)]
 pub(crate) struct InstanceDraft {
     pub name: Located<String>,
+    /// Its table's name, which its copies have in common.
+    pub table: String,
     pub component: Located<String>,
     /// `None`: the default, which depends on the role.
     pub priority: Option<Located<u8>>,

@@ -32,6 +32,8 @@ pub(crate) fn resolve(
     let before = report.errors().len();
     let names: Vec<Located<String>> =
         draft.instances.iter().map(|instance| instance.name.clone()).collect();
+    let tables: Vec<String> =
+        draft.instances.iter().map(|instance| instance.table.clone()).collect();
     let roles = resolve_roles(&draft.roles, &names, report)?;
     let sections: Vec<Section> =
         draft.sections.into_iter().map(|(name, size)| Section { name, size }).collect();
@@ -56,8 +58,10 @@ pub(crate) fn resolve(
     let stack_groups = stack_groups.finish(&instances, report);
     let (imports, exports): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
     for (instance, drafts) in exports.into_iter().enumerate() {
-        instances[instance].exports =
-            drafts.into_iter().map(|draft| resolve_export(draft, &names, report)).collect();
+        instances[instance].exports = drafts
+            .into_iter()
+            .map(|draft| resolve_export(draft, &names, &tables, report))
+            .collect();
     }
     for (client, drafts) in imports.into_iter().enumerate() {
         for draft in drafts {
@@ -101,14 +105,30 @@ fn find_instance(
                 suggestion(name, "the instances are", names, &new)
             }
             [first, .., last] if copies.len() > 4 => {
-                format!("name those that are meant, of {first} to {last}")
+                format!("name the one that is meant, of {first} to {last}")
             }
-            _ => format!("name those that are meant, of {}", copies.join(", ")),
+            _ => format!("name the one that is meant, of {}", copies.join(", ")),
         };
         let expected = "expected the name of an instance of this system";
         report.push(Error::new(&name.place, format!("unknown instance `{name}`"), expected, help));
     }
     found
+}
+
+/// The instances that `name` stands for where any number can be named: the one, or all copies of a table; an error
+/// if there are none.
+fn find_instances(
+    name: &Located<String>,
+    instances: &[Located<String>],
+    tables: &[String],
+    report: &mut Report,
+) -> Vec<usize> {
+    let copies = tables.iter().enumerate().filter(|(_, table)| **table == **name);
+    let copies: Vec<usize> = copies.map(|(index, _)| index).collect();
+    if copies.is_empty() {
+        return find_instance(name, instances, report).into_iter().collect();
+    }
+    copies
 }
 
 fn resolve_roles(
@@ -333,7 +353,12 @@ fn find_section(
     found
 }
 
-fn resolve_export(draft: ExportDraft, names: &[Located<String>], report: &mut Report) -> Export {
+fn resolve_export(
+    draft: ExportDraft,
+    names: &[Located<String>],
+    tables: &[String],
+    report: &mut Report,
+) -> Export {
     let open = match &draft.open {
         // Whoever is connected is added when the connections are known.
         None => Open::Instances(Vec::new()),
@@ -341,13 +366,13 @@ fn resolve_export(draft: ExportDraft, names: &[Located<String>], report: &mut Re
             // The other names must be right all the same.
             let others = open.iter().filter(|name| ***name != *EVERYONE);
             others.for_each(|name| {
-                find_instance(name, names, report);
+                find_instances(name, names, tables, report);
             });
             Open::Anyone
         }
         Some(open) => {
-            let mut instances: Vec<usize> =
-                open.iter().filter_map(|name| find_instance(name, names, report)).collect();
+            let found = |name| find_instances(name, names, tables, report);
+            let mut instances: Vec<usize> = open.iter().flat_map(found).collect();
             instances.sort_unstable();
             instances.dedup();
             Open::Instances(instances)
@@ -357,8 +382,9 @@ fn resolve_export(draft: ExportDraft, names: &[Located<String>], report: &mut Re
     for name in &draft.trust {
         if **name == EVERYONE {
             trust.extend((0..names.len()).map(|index| Located::new(index, name.place.clone())));
-        } else if let Some(index) = find_instance(name, names, report) {
-            trust.push(Located::new(index, name.place.clone()));
+        } else {
+            let found = find_instances(name, names, tables, report);
+            trust.extend(found.into_iter().map(|index| Located::new(index, name.place.clone())));
         }
     }
     Export {

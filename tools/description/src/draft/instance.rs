@@ -100,6 +100,7 @@ pub(super) fn read_instance(
     table.finish(report);
     placement?;
     let draft = InstanceDraft {
+        table: name.clone()?.value,
         name: name?,
         component: component?,
         priority: priority?,

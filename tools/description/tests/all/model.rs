@@ -59,9 +59,14 @@ fn copies_are_instances_of_their_own() {
         (2, "plain1", "number 1 of 1"),
         (3, "plain2", "number 2 of 2"),
         (4, "plain3", "number 3 of 3"),
-        (5, "last", ""),
+        (5, "echo", ""),
+        (6, "last", ""),
     ];
     assert!(found.eq(expected));
+    // Their table's name means all of them.
+    let echo = &system.instances[4].exports[0];
+    assert_eq!(echo.open, Open::Instances(vec![1, 2, 3, 5]));
+    assert!(echo.trust.iter().map(|index| **index).eq([1, 2, 3, 0]));
 }
 
 #[test]
