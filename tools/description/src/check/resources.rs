@@ -7,7 +7,7 @@ use crate::units::show_size;
 use cairn_abi::address::{
     ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, SEMAPHORES, STACK_ALIASES,
 };
-use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::SECTIONS_MAXIMUM;
 
@@ -128,9 +128,11 @@ fn check_queues(system: &System, report: &mut Report) {
     });
 }
 
-/// The kernel domain has an address for the top page of each stack.
+// The kernel domain has an address for the top page of each stack.
+const _: () = assert!(ACTIVATIONS_MAXIMUM as u64 <= (SEMAPHORES - STACK_ALIASES) / PAGE_SIZE);
+
 fn check_activations(system: &System, report: &mut Report) {
-    let limit = (SEMAPHORES - STACK_ALIASES) / PAGE_SIZE;
+    let limit = ACTIVATIONS_MAXIMUM as u64;
     let instances = system.instances.iter();
     let parts = instances.map(|server| (u64::from(server.stacks.count) + 1, &server.stacks.place));
     check_sum(parts, limit, report, |place, total| {

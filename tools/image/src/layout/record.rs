@@ -149,7 +149,7 @@ impl Layout<'_> {
         self.write_tables(&mut writer, &mut header);
         let size = writer.bytes.len() as u64;
         let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
-        let clients = self.write_clients()?;
+        let clients = self.write_clients();
         // Nothing is taken behind this: free memory begins here.
         let memory = &self.system.board.memory;
         let free = Range { start: self.memory.end(), end: memory.base + *memory.size };
@@ -164,14 +164,7 @@ impl Layout<'_> {
     }
 
     /// Writes down which activations the description gives to whom: physical address and size.
-    fn write_clients(&mut self) -> Result<(u64, u64), String> {
-        let count = self.record.activations.len();
-        if count > domain::ACTIVATIONS_MAXIMUM {
-            return Err(format!(
-                "the instances have {count} stacks, at most {} are possible: lower `stacks`",
-                domain::ACTIVATIONS_MAXIMUM
-            ));
-        }
+    fn write_clients(&mut self) -> (u64, u64) {
         let size = domain::client_row(self.system.instances.len() as u64 + 1);
         let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
         let described = self.record.activations.iter().enumerate();
@@ -181,7 +174,7 @@ impl Layout<'_> {
             let others = self.memory.load(word);
             self.memory.store(word, others | 1 << (place % 64));
         }
-        Ok((physical, size))
+        (physical, size)
     }
 
     fn write_tables(&self, writer: &mut Writer, header: &mut Header) {
