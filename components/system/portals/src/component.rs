@@ -269,10 +269,7 @@ impl interfaces::Portals for Server {
         let client = number(client)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
-        locked(|_, machine| {
-            let server = server.alive(machine)?;
-            NAME_CONTROL.admit(server.into(), name, client.into(), admitted)
-        })
+        locked(|_, machine| server.admit(machine, name, client, admitted))
     }
 
     fn size(&self, caller: Caller, first: u64) -> Result<u64, Error> {

@@ -117,6 +117,8 @@ pub trait Machine: Words {
     fn add_name(&self, server: u8, name: &str, policy: &str) -> Result<u64, Error>;
     /// Has the name server take a name back; its number.
     fn remove_name(&self, server: u8, name: &str) -> Result<u64, Error>;
+    /// Has the name server let a client open a name, or not any more.
+    fn admit(&self, server: u8, name: &str, client: u8, admitted: bool) -> Result<(), Error>;
     /// Has the name server forget what a dead domain had registered.
     fn remove_names(&self, server: u8);
 

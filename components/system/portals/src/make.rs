@@ -37,6 +37,17 @@ impl Client {
         machine.check_alive(self.domain, Some(self.generation))?;
         Ok(self.domain)
     }
+
+    /// Lets a client open what it registered to be asked, or not any more.
+    pub fn admit<M: Machine>(
+        self,
+        machine: &M,
+        name: &str,
+        client: u8,
+        admitted: bool,
+    ) -> Result<(), Error> {
+        machine.admit(self.alive(machine)?, name, client, admitted)
+    }
 }
 
 /// Makes portals: all that this takes, and what there is of it.

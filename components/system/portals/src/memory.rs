@@ -157,6 +157,10 @@ impl Machine for Memory {
         NAME_CONTROL.remove(server.into(), name)
     }
 
+    fn admit(&self, server: u8, name: &str, client: u8, admitted: bool) -> Result<(), Error> {
+        NAME_CONTROL.admit(server.into(), name, client.into(), admitted)
+    }
+
     fn remove_names(&self, server: u8) {
         // Without a name server there are no names.
         let _ = NAME_CONTROL.remove_all(server.into());

@@ -258,6 +258,7 @@ fn a_former_life_can_do_nothing() {
     methods[8..11].copy_from_slice(b"cii");
     methods[24..].copy_from_slice(&entry(OTHER, 3).to_le_bytes());
     let former = client;
+    let (measured, letters) = (Specification::parse("npc").unwrap(), letters("c"));
     let semaphore = world.manager.make_semaphore(&world.machine, client(OTHER), 0).unwrap();
     let word = world.reserve(CLIENT, OTHER, b"Numbers", b"cii ").unwrap();
     world.machine.set_generation(1);
@@ -275,8 +276,10 @@ fn a_former_life_can_do_nothing() {
         manager.unregister(machine, former(OTHER), "other.late").map(|()| 0),
         manager.make_semaphore(machine, former(CLIENT), 0),
         manager.make_lock(machine, former(CLIENT)),
+        manager.make_measured(machine, former(CLIENT), &measured, letters),
+        former(OTHER).admit(machine, "other.late", CLIENT, true).map(|()| 0),
     ];
-    assert_eq!(results, [Err(Error::Dead); 12]);
+    assert_eq!(results, [Err(Error::Dead); 14]);
 }
 
 /// What the holder of an index knows of it.

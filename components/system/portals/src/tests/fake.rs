@@ -70,7 +70,7 @@ pub struct Fake {
     registered: Cell<bool>,
 }
 
-fn letters(text: &str) -> [u8; LETTERS_SIZE] {
+pub fn letters(text: &str) -> [u8; LETTERS_SIZE] {
     let mut letters = [0; LETTERS_SIZE];
     letters[..text.len()].copy_from_slice(text.as_bytes());
     letters
@@ -358,6 +358,9 @@ impl Machine for Fake {
     fn remove_name(&self, _server: u8, _name: &str) -> Result<u64, Error> {
         self.registered.set(false);
         Ok(REGISTERED)
+    }
+    fn admit(&self, _server: u8, _name: &str, _client: u8, _admitted: bool) -> Result<(), Error> {
+        Ok(())
     }
     fn remove_names(&self, server: u8) {
         if server == OTHER {
