@@ -11,6 +11,10 @@ pub trait Work {
     fn prepare(&self) -> Result<(), Error>;
     /// Takes the lock; how many calls this life of the server has done.
     fn work(&self) -> Result<u64, Error>;
+    /// Has the server's own thread take the only stack that its keeper has for it; whether that thread is about to.
+    fn occupy(&self) -> Result<bool, Error>;
+    /// Waits for that stack; how many calls this life of the server has done.
+    fn wait(&self) -> Result<u64, Error>;
 }
 
 /// The one that has the lock.
@@ -25,6 +29,6 @@ pub trait Hold {
 /// What that one calls.
 #[cairn::interface]
 pub trait Keep {
-    /// Does not come back.
+    /// Does not come back, or with the argument `once` when its wait was ended.
     fn keep(&self) -> Result<(), Error>;
 }

@@ -1,12 +1,14 @@
-//! A call of the server is late, because another component has the lock that it waits for: that one dies, or whom it
-//! calls, and neither the server nor anyone else.
+//! A call of the server is late, because another thread has the lock or the stack that it waits for: that one's component
+//! dies, or whom it calls, and neither the server nor anyone else. What is essential never dies so.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::Error;
+use cairn::thread::Stack;
 use cairn::time::{now, ticks};
-use cairn_interfaces::{Console, Supervisor, Threads};
-use cairn_test_blame_contract::{Hold, HoldProxy, Work};
+use cairn_interfaces::{Console, Supervisor, Threads, spawn};
+use cairn_test_blame_contract::{Hold, HoldProxy, Keep, Work};
 
 cairn::component! {
     name: "blame-judge",
@@ -17,6 +19,7 @@ cairn::component! {
         server: Work,
         sleeper: Hold,
         caller: Hold,
+        pillar: Keep,
     },
     main: main,
 }
@@ -29,11 +32,26 @@ const KEEPER_CANCELLED_FOR: u64 = 20_000;
 fn work_beside(holder: HoldProxy, done: u64) -> u64 {
     holder.begin().expect("begin");
     while !holder.has().expect("has") {
-        imports::THREADS.sleep_until(now() + ticks(1000)).expect("sleep");
+        pause(1000);
     }
     let begin = now();
     assert_eq!(imports::SERVER.work(), Ok(done), "the server is not at fault");
     (now() - begin) / ticks(1)
+}
+
+static STACK: Stack<8192> = Stack::new();
+
+fn pause(microseconds: u64) {
+    imports::THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");
+}
+
+/// A thread that is called home out of an essential component comes by it as by any other.
+fn home_from_the_essential() {
+    let call = |_| assert_eq!(imports::PILLAR.keep(), Err(Error::Cancelled));
+    let thread = spawn(imports::THREADS, &STACK, call, 0, 100).expect("spawn");
+    pause(1000);
+    imports::SUPERVISOR.call_home(thread.name()).expect("call home");
+    thread.join().expect("it comes home");
 }
 
 fn main() {
@@ -46,9 +64,17 @@ fn main() {
     assert!(took < CANCELLED_FOR, "the export's time counts, not the system's, {took} us");
     // Whom the keeper kept lives, and has given the lock back.
     while imports::CALLER.has().expect("the caller lives") {
-        imports::THREADS.sleep_until(now() + ticks(1000)).expect("sleep");
+        pause(1000);
     }
     assert_eq!(imports::SERVER.work(), Ok(4), "and the server has lived all the time");
     imports::CONSOLE.print(format_args!("ok: who is at fault has the lock\n")).expect("console");
+    while !imports::SERVER.occupy().expect("occupy") {
+        pause(1000);
+    }
+    pause(1000);
+    assert_eq!(imports::SERVER.wait(), Ok(5), "the server is not at fault");
+    imports::CONSOLE.print(format_args!("ok: who is at fault has the stack\n")).expect("console");
+    home_from_the_essential();
+    imports::CONSOLE.print(format_args!("ok: what is essential goes on\n")).expect("console");
     let _ = imports::SUPERVISOR.halt(0);
 }

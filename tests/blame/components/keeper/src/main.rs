@@ -3,8 +3,8 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::Error;
 use cairn::time::{now, ticks};
+use cairn::{Error, environment};
 use cairn_interfaces::Threads;
 use cairn_test_blame_contract::Keep;
 
@@ -19,6 +19,9 @@ cairn::component! {
 
 impl Keep for Keeper {
     fn keep(&self) -> Result<(), Error> {
+        if environment::argument() == "once" {
+            return imports::THREADS.sleep_until(u64::MAX);
+        }
         loop {
             let _ = imports::THREADS.sleep_until(now() + ticks(1000));
         }
