@@ -53,6 +53,14 @@ fn main() {
     // It comes back from the middle of its functions: with what it likes, and nobody else is the worse for it.
     let _ = ATTACKER.add(10, foreign);
     expect("a return from the middle of its functions", is_whole());
+    for round in 0..20 {
+        let depth = ATTACKER.add(11, 0);
+        if !(depth.is_ok_and(|depth| depth > 6) && is_whole()) {
+            expect("calls to and fro, deeper than an invocation stack holds", false);
+            say!("round {round}: {depth:?}");
+        }
+    }
+    expect("calls to and fro, deeper than an invocation stack holds", is_whole());
     let (long, mut room) = ([b'x'; 100], [7; 100]);
     let long = core::str::from_utf8(&long).unwrap_or("");
     expect("a store to a window to read", ATTACKER.say(long) == Err(Error::Dead) && is_whole());
