@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod attacks;
+mod rounds;
 
 use cairn::Error;
 use cairn_interfaces as interfaces;
@@ -88,6 +89,7 @@ cairn_test_hostile_contract::harness!();
 fn main() {
     let mut judge = harness::begin();
     attacks::all(&mut judge, &Takers);
+    rounds::all(&mut judge, &Takers);
     let failed = judge.failed();
     say!("hostile-parts: {failed} failed");
     let _ = imports::SUPERVISOR.halt(failed.min(1));
