@@ -96,7 +96,7 @@ pub(crate) fn walk(
         if entry & VALID == 0 {
             continue;
         }
-        let mut address = base | index * span(level);
+        let mut address = base | (index * span(level));
         if level == ROOT_LEVEL && index >= ENTRIES as u64 / 2 {
             address |= KERNEL;
         }

@@ -7,7 +7,7 @@ use cairn_memory::manager::{Manager, State};
 use cairn_memory::tables::Tables;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-static STATE: State = State::NEW;
+static STATE: State = State::empty();
 static READY: AtomicBool = AtomicBool::new(false);
 
 struct Server;

@@ -39,13 +39,15 @@ pub struct Account {
 }
 
 impl Account {
-    const NONE: Account = Account {
-        used: AtomicU32::new(0),
-        limit: AtomicU32::new(0),
-        sections: AtomicU32::new(0),
-        base: AtomicU32::new(0),
-        in_sections: AtomicBool::new(false),
-    };
+    const fn new() -> Account {
+        Account {
+            used: AtomicU32::new(0),
+            limit: AtomicU32::new(0),
+            sections: AtomicU32::new(0),
+            base: AtomicU32::new(0),
+            in_sections: AtomicBool::new(false),
+        }
+    }
 
     fn charge(&self, pages: u32) -> Result<(), Error> {
         let before = self.used.fetch_add(pages, Relaxed);
@@ -74,12 +76,14 @@ pub struct State {
 
 impl State {
     /// Before [`Manager::begin`].
-    pub const NEW: State = State {
-        frames: Frames::new(),
-        tables: Frames::new(),
-        accounts: [Account::NONE; DOMAINS_MAXIMUM],
-        sections: Sections::NEW,
-    };
+    pub const fn empty() -> State {
+        State {
+            frames: Frames::new(),
+            tables: Frames::new(),
+            accounts: [const { Account::new() }; DOMAINS_MAXIMUM],
+            sections: Sections::empty(),
+        }
+    }
 }
 
 /// The memory manager at work: its state, and what the layout left.
@@ -296,7 +300,7 @@ impl<'a> Manager<'a> {
         let start = region(domain as u32);
         let base = start + u64::from(self.account(domain)?.base.load(Relaxed));
         let limit = start + DEVICES_OFFSET;
-        let inside = address % PAGE_SIZE == 0
+        let inside = address.is_multiple_of(PAGE_SIZE)
             && (base..limit).contains(&address)
             && pages > 0
             && pages <= (limit - address) / PAGE_SIZE;

@@ -69,7 +69,9 @@ impl Word {
 struct Domains([AtomicU64; DOMAINS_MAXIMUM / 64]);
 
 impl Domains {
-    const NONE: Domains = Domains([const { AtomicU64::new(0) }; DOMAINS_MAXIMUM / 64]);
+    const fn new() -> Domains {
+        Domains([const { AtomicU64::new(0) }; DOMAINS_MAXIMUM / 64])
+    }
 
     fn place(&self, domain: u64) -> (&AtomicU64, u64) {
         (&self.0[domain as usize / 64 % self.0.len()], 1 << (domain % 64))
@@ -120,14 +122,16 @@ pub struct Sections {
 
 impl Sections {
     /// No section.
-    pub const NEW: Sections = Sections {
-        slots: [const {
-            Slot { word: AtomicU64::new(0), offered: Domains::NONE, writable: Domains::NONE }
-        }; COUNT],
-        free: Frames::new(),
-        made: AtomicU16::new(0),
-        part: AtomicU32::new(0),
-    };
+    pub const fn empty() -> Sections {
+        Sections {
+            slots: [const {
+                Slot { word: AtomicU64::new(0), offered: Domains::new(), writable: Domains::new() }
+            }; COUNT],
+            free: Frames::new(),
+            made: AtomicU16::new(0),
+            part: AtomicU32::new(0),
+        }
+    }
 
     /// Divides slots and page tables among the domains. Each needs a table for a section that it maps, and a
     /// directory above.

@@ -155,7 +155,7 @@ impl World {
         };
         let activations: Vec<Activation> = (1..=count).map(activation).collect();
         let world = World {
-            state: State::NEW,
+            state: State::empty(),
             header,
             instances,
             segments,

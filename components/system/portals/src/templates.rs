@@ -64,7 +64,7 @@ pub struct Templates {
 /// Whether a byte, not zero, is among the letters.
 fn has(letters: u128, byte: u8) -> bool {
     const ONES: u128 = u128::MAX / 0xff;
-    let zero_where_it_is = letters ^ ONES * u128::from(byte);
+    let zero_where_it_is = letters ^ (ONES * u128::from(byte));
     zero_where_it_is.wrapping_sub(ONES) & !zero_where_it_is & ONES << 7 != 0
 }
 

@@ -76,7 +76,7 @@ fn called(index: u64) -> &'static Called {
 
 /// Threads that their own components call home, the best of their priorities, when to look at them next, and
 /// where that look is.
-static ASKED: Set = Set::EMPTY;
+static ASKED: Set = Set::new();
 static ASKED_PRIORITY: AtomicU8 = AtomicU8::new(0);
 static ASKED_LOOK: AtomicU64 = AtomicU64::new(0);
 static ASKED_CURSOR: AtomicU64 = AtomicU64::new(0);
@@ -170,8 +170,8 @@ impl System {
         let is_over = now() >= called.until.load(Relaxed);
         match waits & 0xff {
             LOCK | STACK if ahead < CHAIN_MAXIMUM => {
-                if !self.call_holders(index, waits, ahead) && is_over {
-                    // It has the stack itself that it waits for.
+                let has_it_itself = !self.call_holders(index, waits, ahead);
+                if has_it_itself && is_over {
                     self.blame(index);
                 }
             }

@@ -29,7 +29,7 @@ const FRAMES_OF_LOOK: usize = 32;
 static WATCH: Exclusive<Watch> = Exclusive::new(Watch::new());
 static STACK: Stack<4096> = Stack::new();
 /// Threads that were stopped because a call of theirs takes too long: which one, by the place of its frame.
-static ACCUSED: Set = Set::EMPTY;
+static ACCUSED: Set = Set::new();
 static CALLS: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREADS_MAXIMUM];
 /// In the same word: the call is late, and has not executed for too long; it waited for a lock or a stack then.
 const LATE: u16 = 1;

@@ -186,21 +186,23 @@ pub const CRASH: u8 = 4;
 pub const MEASURE: u8 = 8;
 
 impl InstanceState {
-    const NEW: InstanceState = InstanceState {
-        phase: AtomicU8::new(Phase::Alive as u8),
-        cursor: AtomicU64::new(0),
-        requests: AtomicU8::new(0),
-        memory: AtomicU64::new(0),
-        due: AtomicU64::new(u64::MAX),
-        started: AtomicU64::new(0),
-        died: AtomicU64::new(0),
-        wanted: AtomicU8::new(0),
-        look: AtomicU64::new(0),
-        look_interval: AtomicU64::new(0),
-        faults: AtomicU32::new(0),
-        restarts: AtomicU32::new(0),
-        away: Set::EMPTY,
-    };
+    const fn new() -> InstanceState {
+        InstanceState {
+            phase: AtomicU8::new(Phase::Alive as u8),
+            cursor: AtomicU64::new(0),
+            requests: AtomicU8::new(0),
+            memory: AtomicU64::new(0),
+            due: AtomicU64::new(u64::MAX),
+            started: AtomicU64::new(0),
+            died: AtomicU64::new(0),
+            wanted: AtomicU8::new(0),
+            look: AtomicU64::new(0),
+            look_interval: AtomicU64::new(0),
+            faults: AtomicU32::new(0),
+            restarts: AtomicU32::new(0),
+            away: Set::new(),
+        }
+    }
 
     pub fn phase(&self) -> Phase {
         PHASES[usize::from(self.phase.load(Relaxed)) % PHASES.len()]
@@ -211,11 +213,11 @@ impl InstanceState {
     }
 }
 
-static STATES: [InstanceState; DOMAINS_MAXIMUM] = [InstanceState::NEW; DOMAINS_MAXIMUM];
+static STATES: [InstanceState; DOMAINS_MAXIMUM] = [const { InstanceState::new() }; DOMAINS_MAXIMUM];
 /// Domains that are not alive, or were asked for something.
-static UNDONE: Set = Set::EMPTY;
+static UNDONE: Set = Set::new();
 /// Domains of which something was asked.
-pub static REQUESTED: Set = Set::EMPTY;
+pub static REQUESTED: Set = Set::new();
 
 /// The state of a domain's instance.
 pub fn state(domain: u64) -> &'static InstanceState {
@@ -242,7 +244,9 @@ pub fn undone() -> impl Iterator<Item = u64> {
 pub struct Set([AtomicU64; 4]);
 
 impl Set {
-    pub const EMPTY: Set = Set([const { AtomicU64::new(0) }; 4]);
+    pub const fn new() -> Set {
+        Set([const { AtomicU64::new(0) }; 4])
+    }
 
     fn word(&self, number: u64) -> (&AtomicU64, u64) {
         (&self.0[number as usize / 64 % 4], 1 << (number % 64))
