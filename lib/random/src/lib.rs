@@ -1,4 +1,7 @@
 //! Numbers by chance that are the same in every run, for tests and benchmarks on the host and on the machine.
+//!
+//! Not `fastrand`, which tests of the host use beside it: what it yields for a seed may change with its version, and exact figures
+//! of benchmarks and the course of attacks by chance with it.
 #![no_std]
 #![forbid(unsafe_code)]
 
