@@ -6,6 +6,7 @@ use crate::call::raw;
 use cairn_abi::descriptor::Reply;
 use cairn_abi::privileged::*;
 
+pub use crate::arch::call::set_timer;
 pub use crate::arch::leave::{reply, switch};
 
 fn done(reply: Reply) -> Result<(), Error> {
@@ -25,12 +26,6 @@ pub fn set_up_thread(
     link: u64,
 ) -> Result<(), Error> {
     done(raw(PORTAL_SET_UP_THREAD, [thread, domain, entry, stack, argument, link, 0, 0]))
-}
-
-/// Scheduler: the time of the next timer interrupt in ticks; `u64::MAX`: none.
-#[inline(always)]
-pub fn set_timer(time: u64) -> Result<(), Error> {
-    done(raw(PORTAL_SET_TIMER, [time, 0, 0, 0, 0, 0, 0, 0]))
 }
 
 /// Supervisor: the frame at `offset` of a thread's block returns into a dead domain.

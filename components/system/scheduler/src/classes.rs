@@ -48,10 +48,13 @@ impl ByClass {
         self.used |= 1 << class;
     }
 
-    /// Takes `number` out.
+    /// Takes `number` out, if it is there.
     pub(crate) fn clear(&mut self, number: u8) {
         let class = self.of[number as usize];
         let set = &mut self.sets[class as usize % CLASSES];
+        if !set.contains(number.into()) {
+            return;
+        }
         set.clear(number.into());
         if set.is_empty() {
             self.used &= !(1 << class);

@@ -17,7 +17,6 @@ use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::Life;
 use crate::thread::{IDLE, Links, State, ThreadIndex};
-use crate::work::Pieces;
 use cairn_abi::Error;
 use cairn_abi::semaphore::LOCKS_MAXIMUM;
 
@@ -189,8 +188,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         match self.lock_or_wait(thread, domain, lock) {
             Ok(true) => self.machine.reply(0, 0),
             Ok(false) => {
-                self.work(Pieces::Light, now);
-                self.blocked(thread, now)
+                self.work_lightly(now);
+                self.blocked_at_last(thread, now)
             }
             Err(error) => self.refuse(error),
         }
@@ -314,9 +313,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.let_run(waiter, status);
     }
 
-    /// Hands over one lock of a thread that has ended.
+    /// Hands over one lock of a thread that has ended, in two steps if it is one of several for which others wait.
     pub(crate) fn release_one(&mut self, thread: ThreadIndex) {
         let lock = self.threads[thread as usize].held;
+        if self.locks[lock as usize].lends && self.is_among_several(lock) {
+            return self.take_back(lock);
+        }
         self.forget_held(lock);
         self.hand_over(lock, OWNER_ENDED);
     }

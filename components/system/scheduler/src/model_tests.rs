@@ -2,7 +2,6 @@
 
 extern crate std;
 use crate::testing::*;
-use crate::work::Pieces;
 use crate::*;
 use cairn_abi::Error;
 use cairn_abi::semaphore::{LEVEL_NEVER, level};
@@ -79,7 +78,7 @@ impl Pair {
             other => assert_eq!(other, reply(status, value)),
         }
         while self.s.has_work() {
-            self.s.work(Pieces::Any, self.now);
+            self.s.do_work(self.now);
         }
         if self.s.finish(on, 0, 0, self.now) != OK {
             self.set_result(on, 0, 0);
@@ -358,7 +357,7 @@ impl Pair {
                 Outcome::Reply { .. } => caller,
             };
             while self.s.has_work() {
-                self.s.work(Pieces::Any, self.now);
+                self.s.do_work(self.now);
             }
             self.s.finish(on, 0, 0, self.now);
             if cursor == 0 {

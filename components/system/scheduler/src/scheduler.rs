@@ -55,8 +55,8 @@ pub struct Scheduler<Q, M> {
     /// Work or limits of [`Scheduler::deferred_class`] wait until a less urgent thread can run.
     pub(crate) deferred: bool,
     pub(crate) deferred_class: u8,
-    /// The thread to which the last end of another one led.
-    pub(crate) end_led_to: ThreadIndex,
+    /// The thread to which the last end, or the last operation that may take long, led.
+    pub(crate) led_to: ThreadIndex,
     pub(crate) machine: M,
     pub(crate) ready: Q,
     /// For each semaphore, the root of the heap of waiting threads.
@@ -123,7 +123,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             left: false,
             deferred: false,
             deferred_class: 0,
-            end_led_to: IDLE,
+            led_to: IDLE,
             shares: [Shares::NONE; 256],
             unsettled: ByClass::EMPTY,
             stale: ByClass::EMPTY,
@@ -388,6 +388,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.switch(thread, first, now)
     }
 
+    /// [`Scheduler::blocked`] after what may have taken long.
+    pub(crate) fn blocked_at_last(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
+        self.led_to = self.ready.first();
+        self.blocked(thread, now)
+    }
+
     /// `thread` is not ready any more.
     #[inline(always)]
     pub(crate) fn unready(&mut self, thread: ThreadIndex) {
@@ -432,6 +438,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// [`Scheduler::wake`] after a wait that is no event for the policy, but only holds up.
     pub(crate) fn let_run(&mut self, thread: ThreadIndex, status: i8) {
+        if self.leave_wait(thread, status) {
+            self.ready.insert(&mut self.threads, thread);
+        }
+    }
+
+    /// `thread` waits for nothing any more, not even for a time. True if it may run.
+    #[inline(always)]
+    pub(crate) fn leave_wait(&mut self, thread: ThreadIndex, status: i8) -> bool {
         self.threads[thread as usize].state = State::Ready;
         self.set_result(thread, status, 0);
         let flags = self.threads[thread as usize].flags;
@@ -441,9 +455,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
             }
         }
-        if self.threads[thread as usize].flags & STOPPED == 0 {
-            self.ready.insert(&mut self.threads, thread);
-        }
+        self.threads[thread as usize].flags & STOPPED == 0
     }
 
     /// Ends the wait of `thread`, whatever it waits for, with `status`.

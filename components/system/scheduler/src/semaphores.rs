@@ -228,7 +228,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     ) -> M::Outcome {
         match scheduler.p_or_wait(thread, domain, semaphore) {
             Ok(true) => scheduler.machine.reply(0, 0),
-            Ok(false) => scheduler.blocked(thread, now),
+            Ok(false) => scheduler.blocked_at_last(thread, now),
             Err(error) => scheduler.refuse(error),
         }
     }
@@ -253,7 +253,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Ok(true) => self.machine.reply(0, 0),
             Ok(false) => {
                 self.limit(thread, deadline);
-                self.blocked(thread, now)
+                self.blocked_at_last(thread, now)
             }
             Err(error) => self.refuse(error),
         }

@@ -6,7 +6,6 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, State, ThreadIndex};
-use crate::work::Pieces;
 use cairn_abi::Error;
 use cairn_abi::domain::QUEUES_MAXIMUM;
 use core::sync::atomic::Ordering::Relaxed;
@@ -39,14 +38,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
         self.waited.set(queue as usize);
         self.count_queue_waiters(queue as u16, 1);
-        self.blocked(thread, now)
+        self.blocked_at_last(thread, now)
     }
 
     /// An activation became free, for which queue is not said: the first waiter of each queue that has
     /// one goes on.
     pub fn stacks_freed(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         self.add_look_for_stacks();
-        self.work(Pieces::Any, now);
+        self.do_work(now);
+        self.leave_work(now);
         self.finish(thread, 0, 0, now)
     }
 

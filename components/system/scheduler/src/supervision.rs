@@ -8,8 +8,8 @@ use crate::scheduler::Scheduler;
 use crate::semaphores::{Life, SEMAPHORES};
 use crate::thread::{FAULT_QUEUED, Handle, IDLE, STOPPED, State, TIMED, ThreadIndex};
 use crate::time::ByTimeLimit;
-use crate::work::Pieces;
 use cairn_abi::Error;
+use core::sync::atomic::Ordering::Relaxed;
 
 /// Most threads and objects that one step of [`Scheduler::reclaim`] looks at.
 pub const SCAN_MAXIMUM: usize = 3;
@@ -58,18 +58,37 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// There is something for the supervisor, for a thread of this urgency: until its
     /// [`Scheduler::work_at`] it is at least as urgent.
     pub(crate) fn call_supervisor(&mut self, urgency: u64, now: u64) {
-        // Without that semaphore nobody learns of faults; there is nobody to tell that.
-        let _ = self.signal(self.configuration.supervisor_semaphore.into(), now);
-        // Last, so that it goes before its new equals: who called waits for it.
+        let semaphore = self.configuration.supervisor_semaphore;
         self.called = self.called.min(urgency);
-        self.renew_worker(true);
+        let worker = self.worker;
+        let root = &mut self.roots[semaphore as usize % SEMAPHORES];
+        if worker == IDLE
+            || *root != worker
+            || self.machine.semaphore(semaphore)[0].load(Relaxed) != -1
+        {
+            // Without that semaphore nobody learns of faults; there is nobody to tell that.
+            let _ = self.signal(semaphore.into(), now);
+            return self.renew_worker(true);
+        }
+        // The worker waits there alone: it gets its urgency before it is put into the ready queue, not after.
+        *root = IDLE;
+        self.set_word(semaphore, 0);
+        self.note_release(worker, now);
+        let front = self.due_urgency(worker) != self.ready.urgency(&self.threads, worker);
+        self.refresh_urgency(worker);
+        match (self.leave_wait(worker, 0), front) {
+            (false, _) => {}
+            // Before its new equals: who called waits for it.
+            (true, true) => self.ready.insert_front(&mut self.threads, worker),
+            (true, false) => _ = self.ready.insert(&mut self.threads, worker),
+        }
     }
 
     /// A thread of the supervisor's wants it to look at what it left.
     pub fn alarm(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         let urgency = self.ready.urgency(&self.threads, thread);
         self.call_supervisor(urgency, now);
-        self.work(Pieces::Light, now);
+        self.leave_work(now);
         self.finish(thread, 0, 0, now)
     }
 
@@ -83,7 +102,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.worker = thread;
         self.lower_worker(priority, now);
-        self.work(Pieces::Light, now);
+        self.leave_work(now);
         self.finish(thread, 0, 0, now)
     }
 
@@ -106,7 +125,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.limit(thread, deadline);
                 self.worker = thread;
                 self.lower_worker(priority, now);
-                self.blocked(thread, now)
+                self.blocked_at_last(thread, now)
             }
             Err(error) => self.refuse(error),
         }
@@ -128,7 +147,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let (due, counts) =
             (self.due_urgency(self.worker), self.ready.urgency(&self.threads, self.worker));
         if self.worker != IDLE && due != counts {
-            self.unsettled.clear(self.worker);
             self.change_urgency(self.worker, due, front);
         }
     }
@@ -179,7 +197,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.threads[target as usize].flags |= STOPPED;
         self.called = self.called.min(self.ready.urgency(&self.threads, target));
         self.renew_worker(true);
-        self.work(Pieces::Light, now);
+        self.leave_work(now);
         self.finish(thread, 0, 0, now)
     }
 
@@ -208,7 +226,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         };
         let waits = self.threads[target as usize].state != State::Ready;
         self.end_wait(target, Error::Cancelled.status() as i8, now);
-        self.work(Pieces::Light, now);
+        self.leave_work(now);
         self.finish(thread, 0, waits.into(), now)
     }
 
@@ -255,7 +273,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.end(target, now);
                 // It may have been on its way to an activation that another thread waits for.
                 self.add_look_for_stacks();
-                self.work(Pieces::Light, now);
+                self.leave_work(now);
                 self.finish(thread, 0, 0, now)
             }
             Ok(_) => self.refuse(Error::BadArgument),
@@ -291,7 +309,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 break;
             }
         }
-        self.work(Pieces::Light, now);
+        self.leave_work(now);
         self.finish(thread, 0, if cursor == SCAN_END { 0 } else { cursor }, now)
     }
 

@@ -5,7 +5,6 @@ use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::supervision::Fault;
 use crate::thread::{Handle, IDLE, NONE, STOPPED, State, Thread, ThreadIndex, Threads};
-use crate::work::Pieces;
 use cairn_abi::Error;
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -119,9 +118,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.leave(thread, false, now);
         self.leave_work(now);
         let first = self.ready.first();
-        if core::mem::replace(&mut self.end_led_to, first) == thread && first != IDLE {
-            // Threads of a dead domain end one after the other, each without an instruction in user
-            // mode, where interrupts are on. The idle thread has some, and the timer comes at once.
+        if core::mem::replace(&mut self.led_to, first) == thread && first != IDLE {
+            // Threads of a dead domain end one after the other, behind a wait or an interrupt, each without an instruction
+            // in user mode, where interrupts are on. The idle thread has some, and the timer comes at once.
             return self.switch_by_idle(now);
         }
         self.switch(IDLE, first, now)
@@ -129,7 +128,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     #[inline(never)]
     fn switch_by_idle(&mut self, now: u64) -> M::Outcome {
-        self.end_led_to = IDLE;
+        self.led_to = IDLE;
         self.arm_before(now);
         let Thread { status, value, .. } = self.threads[IDLE as usize];
         self.machine.switch(IDLE, status.into(), value)
@@ -200,8 +199,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Err(error) => self.refuse(error),
             Ok(other) => {
                 change(&mut self.ready, &mut self.threads, other);
-                self.mark_unsettled(other);
-                self.work(Pieces::Any, now);
+                self.settle(other);
+                self.leave_work(now);
                 self.finish(thread, 0, 0, now)
             }
         }

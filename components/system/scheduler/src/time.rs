@@ -6,7 +6,6 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{EXPIRED, IDLE, Links, State, TIMED, Thread, ThreadIndex, Threads};
-use crate::work::Pieces;
 use cairn_abi::Error;
 
 /// By [`Thread::time_limit`]. A place begins with the rough class of a limit, so that the heap also tells the first
@@ -128,7 +127,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.block(thread, domain, State::Sleep, 0);
         self.limit(thread, deadline);
-        self.blocked(thread, now)
+        self.blocked_at_last(thread, now)
     }
 
     /// The timer's interrupt, while `thread` ran: ends a wait whose time limit has passed, or does work that was
@@ -136,13 +135,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// `thread` or switches; sets the timer, which comes at once if there is more to do.
     #[inline(always)]
     pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
-        let due = passed(&self.threads, self.timers, now);
         if self.expiring != IDLE {
             self.end_expired();
-        } else if due != IDLE || self.left {
-            self.expire_or_work(due, now);
         } else {
-            self.deferred = false;
+            let due = passed(&self.threads, self.timers, now);
+            if due != IDLE || self.left {
+                self.expire_or_work(due, now);
+            } else {
+                self.deferred = false;
+            }
         }
         // Whoever ran, ran until now, even if another thread is first since a moment.
         self.account(thread, now);
@@ -161,6 +162,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.renew_threshold();
         }
         self.arm(now);
+        self.led_to = self.ready.first();
         self.finish(thread, 0, 0, now)
     }
 
@@ -197,7 +199,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.expiring = due;
             }
         } else {
-            self.do_work(Pieces::Any, now);
+            self.do_work(now);
         }
     }
 
@@ -226,7 +228,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Sets the timer to whatever comes first. A limit that is taken back meanwhile costs a needless
+    /// After the timer's interrupt, sets the timer to whatever comes first. A limit that is taken back meanwhile costs a needless
     /// interrupt, not a needless setting of the timer for each wait.
     fn arm(&mut self, now: u64) {
         let mut time = u64::MAX;
@@ -246,8 +248,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if self.next_tick != 0 {
             time = time.min(self.next_tick);
         }
-        self.armed = time;
-        self.machine.set_timer(time);
+        // A timer that is not set again stays at a time that has passed: it comes at once.
+        if time > now {
+            self.armed = time;
+            self.machine.set_timer(time);
+        }
     }
 
     /// The first limit that can be more urgent than what is deferred.

@@ -33,26 +33,6 @@ pub const PACE: u64 = 100;
 /// The class of work that is never deferred.
 const ALWAYS: u8 = 0;
 
-/// Which pieces of work an operation still has time for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pieces {
-    /// Light ones.
-    Light,
-    /// First any, then light ones.
-    Any,
-}
-
-/// What became of a piece.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Piece {
-    /// It is done, and took little time.
-    Light,
-    /// It took long, or would take too long for now.
-    Heavy,
-    /// There is nothing to do.
-    Nothing,
-}
-
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// There is work that may let a thread of this class run.
     fn add_work(&mut self, class: u8) {
@@ -65,15 +45,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.left
     }
 
-    /// Does some of the work that was left; for the rest, the timer comes at once.
+    /// Passes urgencies on, as far as that is light; for all other work that was left, the timer comes.
     #[inline(always)]
-    pub(crate) fn work(&mut self, pieces: Pieces, now: u64) {
+    pub(crate) fn work_lightly(&mut self, now: u64) {
         if self.left {
-            self.do_work(pieces, now);
+            self.pass_urgencies(self.urgency_classes(), false);
+            self.see_what_is_left(0);
         }
-        if self.deferred {
-            self.take_up();
-        }
+        self.leave_work(now);
     }
 
     /// Does nothing of the work that was left: the timer comes for it.
@@ -88,66 +67,73 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// [`Scheduler::work`], if there is some.
-    #[inline(never)]
-    pub(crate) fn do_work(&mut self, pieces: Pieces, now: u64) {
-        let mut pieces = pieces;
-        for _ in 0..PIECES_MAXIMUM {
-            if self.piece(pieces, now) != Piece::Light {
-                break;
-            }
-            pieces = Pieces::Light;
+    /// Does a piece of work: of the most urgent class, and in turn with it a look at stack queues, of which it is not
+    /// known who waits for them. Who calls this sees to the timer.
+    #[inline(always)]
+    pub(crate) fn do_work(&mut self, now: u64) {
+        let classes = self.classes();
+        let class = classes & classes.wrapping_neg();
+        let looks = !self.unseen.is_empty() && (class == 0 || self.looks_next);
+        self.looks_next = !looks;
+        if looks {
+            self.look_on(now);
+        } else if self.urgency_classes() & class != 0 {
+            self.pass_urgencies(class, true);
+        } else if class != 0 {
+            self.long_piece(class, now);
         }
+        self.see_what_is_left(class);
+    }
+
+    /// After work of this class, which was the most urgent.
+    #[inline(always)]
+    fn see_what_is_left(&mut self, class: u64) {
         let classes = self.classes();
         self.left = classes != 0 || !self.unseen.is_empty();
         if !self.left {
             self.work_class = u8::MAX;
-            return;
-        }
-        if self.unseen.is_empty() {
+        } else if self.unseen.is_empty() && classes & class == 0 {
             self.work_class = self.work_class.max(classes::least(classes));
         }
-        let time = self.put_off(now);
-        self.arm_before(time);
     }
 
-    /// Does a piece of work: of the most urgent class, and in turn with it a look at stack queues, of which it is not
-    /// known who waits for them.
+    /// Brings urgencies of these classes up to date: up to three light pieces, of which the first may be heavy if `heavy`.
+    #[inline(never)]
+    fn pass_urgencies(&mut self, classes: u64, heavy: bool) {
+        let (mut classes, mut heavy) = (classes, heavy);
+        for _ in 0..PIECES_MAXIMUM {
+            let class = classes & classes.wrapping_neg();
+            let light;
+            if let Some(lock) = self.stale.first_of(class) {
+                light = !self.is_among_several(lock);
+                if light || heavy {
+                    self.renew_donation(lock);
+                }
+            } else if let Some(thread) = self.unsettled.first_of(class) {
+                light = !self.waits_with_others(thread);
+                if light || heavy {
+                    self.settle(thread);
+                }
+            } else {
+                return;
+            }
+            if !light {
+                return;
+            }
+            (classes, heavy) = (self.urgency_classes(), false);
+        }
+    }
+
+    /// The rough classes of urgencies that are not up to date.
     #[inline(always)]
-    fn piece(&mut self, pieces: Pieces, now: u64) -> Piece {
-        let light = pieces == Pieces::Light;
-        let classes = self.classes();
-        let class = classes & classes.wrapping_neg();
-        if !self.unseen.is_empty() && !light && (class == 0 || self.looks_next) {
-            self.looks_next = false;
-            self.look_on(now);
-            return Piece::Heavy;
-        }
-        self.looks_next |= !light;
-        let mut heavy = true;
-        if let Some(lock) = self.stale.first_of(class) {
-            heavy = self.is_among_several(lock);
-            if !(heavy && light) {
-                self.renew_donation(lock);
-            }
-        } else if let Some(thread) = self.unsettled.first_of(class) {
-            heavy = self.waits_with_others(thread);
-            if !(heavy && light) {
-                self.settle(thread);
-            }
-        } else if class == 0 {
-            return Piece::Nothing;
-        } else if !light {
-            self.long_piece(class, now);
-        }
-        if heavy { Piece::Heavy } else { Piece::Light }
+    fn urgency_classes(&self) -> u64 {
+        self.stale.classes() | self.unsettled.classes()
     }
 
     /// The rough classes of all work but looks at stack queues, a bit for each: the lowest is the most urgent.
     #[inline(always)]
     fn classes(&self) -> u64 {
-        let sets = self.stale.classes() | self.unsettled.classes() | self.ending.classes();
-        sets | self.alarm_class
+        self.urgency_classes() | self.ending.classes() | self.alarm_class
     }
 
     #[inline(never)]
@@ -162,7 +148,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Whether another lock lends the owner of `lock` something, too.
-    fn is_among_several(&self, lock: LockIndex) -> bool {
+    pub(crate) fn is_among_several(&self, lock: LockIndex) -> bool {
         let root = self.threads[self.locks[lock as usize].owner as usize].contended;
         root != NONE && (root != lock || heap::has_several::<ByDonation>(&self.locks, root))
     }

@@ -97,9 +97,8 @@ impl Machine for Hart {
         )
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn set_timer(&mut self, ticks: u64) {
-        // The portal takes any time.
-        let _ = privileged::set_timer(ticks);
+        privileged::set_timer(ticks);
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::call::REGISTERS;
 use cairn_abi::descriptor::Reply;
+use cairn_abi::privileged::PORTAL_SET_TIMER;
 use core::arch::{asm, naked_asm};
 
 core::arch::global_asm!(
@@ -145,4 +146,17 @@ pub(crate) fn raw(index: u64, words: &[u64; REGISTERS]) -> Reply {
         );
     }
     Reply { status, value }
+}
+
+/// Scheduler: the time of the next timer interrupt in ticks; `u64::MAX`: none. Elsewhere nothing happens.
+#[inline(always)]
+pub fn set_timer(time: u64) {
+    // SAFETY: the stub has no parameter but this word and changes what any function may.
+    unsafe { set_timer_stub(time) }
+}
+
+/// The portal's stub, without the registers that it does not read: this is on the way of most timer interrupts.
+#[unsafe(naked)]
+unsafe extern "C" fn set_timer_stub(time: u64) {
+    naked_asm!("li t0, {portal}", "ecall", "j .", portal = const PORTAL_SET_TIMER)
 }
