@@ -9,7 +9,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::abi::domain::PORTAL_FIRST_IMPORT;
-use cairn::environment::{section, startup};
+use cairn::environment::{argument, section, startup};
 use cairn::measure::{self, unused_mark};
 use cairn::section::Section;
 use cairn::time::counter;
@@ -35,11 +35,13 @@ const LIVES: usize = 8;
 fn main() {
     let section = section("late").expect("the description maps the section `late`");
     let mut report = Report::through(|bytes| _ = imports::CONSOLE.write(bytes));
-    report.samples(format_args!("late.idle"), 1, |samples| {
+    // The argument tells the systems of one scheduler from those of another.
+    let kind = if argument() == "edf" { "late.edf" } else { "late" };
+    report.samples(format_args!("{kind}.idle"), 1, |samples| {
         samples.instructions.add(latest());
     });
     section.store(DIES, 1);
-    report.samples(format_args!("late.crash"), 1, |samples| {
+    report.samples(format_args!("{kind}.crash"), 1, |samples| {
         let before = section.load(LIVES);
         samples.instructions.add(latest());
         assert!(lives(&section) > before + 20, "the other component did not die often");
