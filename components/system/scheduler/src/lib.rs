@@ -26,6 +26,7 @@ mod supervision;
 mod thread;
 mod threads;
 mod time;
+mod waits;
 mod work;
 
 pub use bitmap::Bitmap;
@@ -50,3 +51,5 @@ mod noted_tests;
 mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod time_tests;

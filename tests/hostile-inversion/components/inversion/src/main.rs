@@ -60,7 +60,9 @@ fn first(_: u64) {
     loop {
         let _ = start(0).p();
         let _ = lock(PAIRS).lock();
-        while !WANTED.load(Relaxed) {}
+        while !WANTED.load(Relaxed) {
+            core::hint::spin_loop();
+        }
         let _ = lock(PAIRS).unlock();
     }
 }
@@ -80,7 +82,9 @@ fn second(_: u64) {
 fn middle(_: u64) {
     loop {
         let _ = start(2).p();
-        while WANTED.load(Relaxed) {}
+        while WANTED.load(Relaxed) {
+            core::hint::spin_loop();
+        }
     }
 }
 
