@@ -150,24 +150,24 @@ fn fill<O: Order>(items: &mut [O::Item; ITEMS], item: u8) -> u8 {
     let mut hole = core::mem::replace(O::links_mut(&mut items[item as usize]), Links::EMPTY);
     let (head, mut side) = smaller::<O>(items, hole);
     let mut up = head;
-    while up != NONE {
+    while up != 0 {
         // It gets what the vacant place had below it, and leaves a vacant place itself.
-        let below = core::mem::replace(O::links_mut(&mut items[up as usize]), hole);
+        let below = core::mem::replace(O::links_mut(&mut items[up % ITEMS]), hole);
         let (next, next_side) = smaller::<O>(items, below);
-        O::links_mut(&mut items[up as usize]).below[side] = next;
+        O::links_mut(&mut items[up % ITEMS]).below[side] = next as u8;
         (hole, side, up) = (below, next_side, next);
     }
-    head
+    head as u8
 }
 
-/// The smaller key of the two, and on which side it is.
+/// The smaller key of the two, and on which side it is. Words, whose upper bits need no care, save instructions.
 #[inline(always)]
-fn smaller<O: Order>(items: &[O::Item; ITEMS], links: Links) -> (u8, usize) {
-    let [left, right] = links.below;
-    if left == NONE {
+fn smaller<O: Order>(items: &[O::Item; ITEMS], links: Links) -> (usize, usize) {
+    let [left, right] = links.below.map(usize::from);
+    if left == 0 {
         return (right, 1);
     }
-    if right != NONE && O::key(&items[right as usize]) < O::key(&items[left as usize]) {
+    if right != 0 && O::key(&items[right]) < O::key(&items[left]) {
         return (right, 1);
     }
     (left, 0)

@@ -204,9 +204,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE || self.locks[index as usize].owner != thread {
             return self.refuse(Error::NotAllowed);
         }
+        // Two heaps of several are enough for one operation.
+        let heavy = self.locks[index as usize].lends && self.is_among_several(index);
         self.forget_held(index);
         self.hand_over(index, 0);
-        if Q::RELEASES {
+        if Q::RELEASES || heavy {
             self.mark_unsettled(thread);
         } else {
             self.settle(thread);
