@@ -225,6 +225,8 @@ impl<'a> Layout<'a> {
     /// The image, checked.
     fn finish(mut self) -> Result<Image, Error> {
         room::check(self.system, &self.room()).map_err(Error::Description)?;
+        room::check_portal_code(self.system, self.code.end() - self.code.next())
+            .map_err(Error::Description)?;
         let domains = self.domains();
         let nucleus = self.nucleus.fences()?;
         let fences = nucleus.into_iter().map(|address| self.areas.nucleus.at(address));

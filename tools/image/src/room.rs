@@ -3,6 +3,7 @@
 
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::page_table::FREE_PAGES_MAXIMUM;
+use cairn_description::model::Instance;
 use cairn_description::{Error, Report, System, show_size};
 
 /// What the layout takes, in bytes.
@@ -26,6 +27,31 @@ impl Room {
     pub fn needed(&self, system: &System) -> u64 {
         self.own + quotas(system)
     }
+}
+
+/// Least bytes of portal code that a client of the portal manager has for what it opens and makes. A driver with two
+/// semaphores and a lock, as the console, takes two thirds.
+const PORTAL_CODE_PART: u64 = 6 << 10;
+
+/// Refuses a system whose connections leave too little portal code for what is made at run time: it would boot, and whatever
+/// needs a semaphore fail. The portal manager divides the rest equally among itself and its clients.
+pub fn check_portal_code(system: &System, left: u64) -> Result<(), Report> {
+    let Some(manager) = system.roles.portals else { return Ok(()) };
+    let is_client =
+        |instance: &&Instance| instance.imports.iter().any(|import| *import.target == manager);
+    let clients = 1 + system.instances.iter().filter(is_client).count() as u64;
+    let part = left / clients;
+    if part >= PORTAL_CODE_PART {
+        return Ok(());
+    }
+    Err(Error::new(
+        &system.instances[manager].name.place,
+        "the connections leave too little portal code".to_owned(),
+        format!("expected at least {PORTAL_CODE_PART} bytes for each of {clients}, found {part}"),
+        "connect fewer instances, or connect them to less; those that are not connected to the portal manager need no part"
+            .to_owned(),
+    )
+    .into())
 }
 
 /// Quotas are whole pages.
@@ -109,6 +135,22 @@ mod tests {
         ] {
             assert!(report.contains(expected), "expected `{expected}` in\n{report}");
         }
+    }
+
+    #[test]
+    fn every_client_of_the_portal_manager_has_room_for_semaphores() {
+        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+        let load = |name| load_from(&Disk::new(root), name, None).unwrap_or_else(|_| panic!());
+        // The manager, the supervisor, the console, the clock, the shell.
+        let system = load("demo");
+        assert!(check_portal_code(&system, 5 * PORTAL_CODE_PART).is_ok());
+        let report = check_portal_code(&system, 5 * PORTAL_CODE_PART - 1).unwrap_err().to_string();
+        assert!(
+            report.contains("expected at least 6144 bytes for each of 5, found 6143"),
+            "{report}"
+        );
+        // Who makes nothing at run time needs no manager.
+        assert!(check_portal_code(&load("hello"), 0).is_ok());
     }
 
     #[test]

@@ -12,6 +12,7 @@ use cairn_test_hostile_contract::rounds;
 cairn::component! {
     name: "hostile-crowd",
     imports: {
+        console: interfaces::Console,
         portals: interfaces::Portals,
         memory: interfaces::Memory,
         threads: interfaces::Threads,
@@ -56,6 +57,7 @@ fn main() {
     }
     let timer = early.or_else(take_timers);
     all(|_| imports::PORTALS.open("clock.clock", 0, b""));
+    all(|_| imports::CONSOLE.open(imports::PORTALS));
     all(|_| imports::MEMORY.allocate(1));
     rounds::count();
     loop {
