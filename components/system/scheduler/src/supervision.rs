@@ -84,9 +84,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// A thread of the supervisor's wants it to look at what it left.
+    /// A thread in the supervisor wants the worker to look at what it left. One that began there, the watch, lends
+    /// nothing but what those do whom it stopped: it is more urgent than all, and does not wait for the worker.
     pub fn alarm(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
-        let urgency = self.ready.urgency(&self.threads, thread);
+        let is_own = self.homes[thread as usize] == self.homes[self.worker as usize];
+        let urgency = if is_own { u64::MAX } else { self.ready.urgency(&self.threads, thread) };
         self.call_supervisor(urgency, now);
         self.leave_work(now);
         self.finish(thread, 0, 0, now)

@@ -369,8 +369,27 @@ fn the_end_of_a_first_thread_is_reported_once() {
 }
 
 #[test]
+fn the_watch_does_not_lend_the_worker_its_urgency() {
+    // The watch, the worker, a loop, and who runs away.
+    let mut s = scheduler(&[250, 200, 100, 50]);
+    (s.homes[1], s.homes[2]) = (2, 2);
+    s.sleep_until(1, 1, 1000, 0);
+    assert_eq!(s.wait_fault(2, 2, (u64::MAX, 10), 0), switched(3, 0, 0));
+    s.p(3, 1, 0, 0);
+    assert_eq!(s.running(), 4);
+    assert_eq!(s.tick(4, 1000), switched(1, 0, 0));
+    assert_eq!(s.v(1, 0, 1000), OK);
+    let runaway = s.handle(4).unwrap();
+    assert_eq!(s.stop(1, runaway, 1000), OK);
+    assert_eq!(s.alarm(1, 1000), OK);
+    assert_eq!(s.sleep_until(1, 1, 2000, 1000), switched(3, 0, 0), "the loop goes before");
+    assert_eq!(s.p(3, 1, 0, 1000), switched(2, 0, 0), "and the worker before all else");
+}
+
+#[test]
 fn the_supervisor_is_as_urgent_as_who_calls_it() {
     let mut s = scheduler(&[200, 50, 100]);
+    s.homes[1] = 2;
     assert_eq!(s.wait_fault(1, 2, (1000, 10), 0), switched(3, 0, 0));
     s.p(3, 1, 0, 0);
     assert_eq!(s.fault(2, 13, 0, 0), switched(1, 0, 0), "a thread of priority 50 called it");

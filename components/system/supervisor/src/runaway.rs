@@ -1,6 +1,6 @@
 //! The watch for calls that execute for too long: a thread of the highest priority, which looks at a few threads
-//! at a time and only stops who runs away. The worker, which counts as at least as urgent as that thread then, does the
-//! rest.
+//! at a time and only stops who runs away. The worker, which counts as at least as urgent as that thread then, and not as the
+//! watch, does the rest. Everyone waits for a look, so it is short: a few thousand instructions, whatever others have.
 //!
 //! A call that is not back in time may wait for a lock or a stack that another thread has. Then its callee is not at
 //! fault: the threads that have it are called home ([`crate::blame`]), and the callee that keeps one of them dies. When the
@@ -22,8 +22,8 @@ use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering::Relaxed};
 /// All threads are looked at as often as half the shortest limit, and at most once in this time.
 const ROUND_MICROSECONDS: u64 = 1000;
 /// Threads and frames of one look: it is over as soon as it has seen so many of either.
-const THREADS_OF_LOOK: usize = 16;
-const FRAMES_OF_LOOK: usize = 32;
+const THREADS_OF_LOOK: usize = 4;
+const FRAMES_OF_LOOK: usize = 8;
 
 /// The calls that are watched, too many for the stack.
 static WATCH: Exclusive<Watch> = Exclusive::new(Watch::new());
@@ -102,12 +102,9 @@ impl System {
             if self.exists(index) {
                 seen += self.look_at(watch, index);
             }
+            watch.end_thread(index);
         }
-        if end < self.thread_count() {
-            return end;
-        }
-        watch.end_look();
-        0
+        if end < self.thread_count() { end } else { 0 }
     }
 
     /// Looks at a thread, and stops it if a call of it executes for too long. How many frames it has.

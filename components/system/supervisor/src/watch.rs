@@ -15,6 +15,11 @@ use cairn_abi::thread::THREADS_MAXIMUM;
 /// thread came to it by calling on.
 pub const WATCHED_MAXIMUM: usize = THREADS_MAXIMUM;
 
+/// Calls of others that give way to those of one thread at one look: to find each takes a look at all threads.
+const DISPLACED_MAXIMUM: u8 = 3;
+/// No place; others are named by their numbers plus one, so that an empty table is all zero.
+const NONE: u16 = 0;
+
 #[derive(Clone, Copy)]
 struct Watched {
     thread: u64,
@@ -25,13 +30,22 @@ struct Watched {
     used: u64,
     /// Seen at this look.
     seen: bool,
+    /// The place of the same thread's next call, or the next free place.
+    next: u16,
 }
 
-/// The calls seen at the last look.
+/// The calls seen at the last look. All that one call takes is a look at the other calls of its thread, so that others' calls
+/// make no look longer: whoever is less urgent than the supervisor waits for it.
 pub struct Watch {
-    calls: [Option<Watched>; WATCHED_MAXIMUM],
-    /// How many of them are of each thread, by its index.
+    calls: [Watched; WATCHED_MAXIMUM],
+    /// Places that were never taken begin here; the first of the others that are free.
+    fresh: u16,
+    free: u16,
+    /// The first of each thread's calls, by its index, and how many there are.
+    first: [u16; THREADS_MAXIMUM],
     of_thread: [u16; THREADS_MAXIMUM],
+    /// How many calls of others have given way to the thread that is looked at.
+    displaced: u8,
 }
 
 /// The index in a thread's name.
@@ -39,62 +53,125 @@ fn index(thread: u64) -> usize {
     thread as usize % THREADS_MAXIMUM
 }
 
+/// The number of a place, if it is one.
+fn number(place: u16) -> Option<usize> {
+    usize::from(place).checked_sub(1)
+}
+
 impl Watch {
     /// Nothing seen yet.
     pub const fn new() -> Watch {
-        Watch { calls: [None; WATCHED_MAXIMUM], of_thread: [0; THREADS_MAXIMUM] }
+        let none = Watched { thread: 0, header: 0, stamp: 0, used: 0, seen: false, next: NONE };
+        Watch {
+            calls: [none; WATCHED_MAXIMUM],
+            fresh: 0,
+            free: NONE,
+            first: [NONE; THREADS_MAXIMUM],
+            of_thread: [0; THREADS_MAXIMUM],
+            displaced: 0,
+        }
+    }
+
+    /// The places of a thread's calls.
+    fn places(&self, thread: usize) -> impl Iterator<Item = usize> + '_ {
+        core::iter::successors(number(self.first[thread]), |place| number(self.calls[*place].next))
     }
 
     /// The thread that `thread` names has run for `used` ticks and is in a call at `header`: whether
     /// the call has executed for longer than it may.
     pub fn see(&mut self, thread: u64, header: u64, limit: Limit, used: u64) -> bool {
-        let same = |call: &&mut Watched| {
+        let same = |place: &usize| {
+            let call = &self.calls[*place];
             call.thread == thread && call.header == header && call.stamp == limit.stamp
         };
-        if let Some(call) = self.calls.iter_mut().flatten().find(same) {
+        let found = self.places(index(thread)).find(same);
+        if let Some(place) = found {
+            let call = &mut self.calls[place];
             call.seen = true;
             return limit.longest.is_some_and(|longest| used.saturating_sub(call.used) > longest);
         }
-        if let Some(place) = self.place_for(thread, header) {
-            self.forget(place);
-            let call = Watched { thread, header, stamp: limit.stamp, used, seen: true };
-            self.calls[place] = Some(call);
+        self.make_room(thread, header);
+        if let Some(place) = self.take_place() {
+            let next = self.first[index(thread)];
+            let stamp = limit.stamp;
+            self.calls[place] = Watched { thread, header, stamp, used, seen: true, next };
+            self.first[index(thread)] = place as u16 + 1;
             self.of_thread[index(thread)] += 1;
         }
         false
     }
 
-    /// A place that is free, or whose call has to give way to a new one.
-    fn place_for(&self, thread: u64, header: u64) -> Option<usize> {
-        if let Some(free) = self.calls.iter().position(Option::is_none) {
-            return Some(free);
-        }
-        let most = *self.of_thread.iter().max()?;
-        let own = self.of_thread[index(thread)];
-        // Those of one more than the new call's thread would only change places with it for ever.
-        let gives_way = |call: &Watched| match own + 1 < most {
-            true => self.of_thread[index(call.thread)] == most,
-            false => call.thread == thread && call.header > header,
-        };
-        let calls = self.calls.iter().enumerate();
-        let candidates = calls.filter_map(|(place, call)| Some((place, (*call)?)));
-        let candidates = candidates.filter(|(_, call)| gives_way(call));
-        candidates.max_by_key(|(_, call)| call.header).map(|(place, _)| place)
+    fn has_room(&self) -> bool {
+        self.free != NONE || usize::from(self.fresh) < WATCHED_MAXIMUM
     }
 
-    fn forget(&mut self, place: usize) {
-        if let Some(call) = self.calls[place].take() {
-            self.of_thread[index(call.thread)] -= 1;
+    fn take_place(&mut self) -> Option<usize> {
+        if let Some(place) = number(self.free) {
+            self.free = self.calls[place].next;
+            return Some(place);
         }
+        let fresh = usize::from(self.fresh);
+        (fresh < WATCHED_MAXIMUM).then(|| {
+            self.fresh += 1;
+            fresh
+        })
     }
 
-    /// The look is over: what was not seen has returned.
-    pub fn end_look(&mut self) {
-        for place in 0..self.calls.len() {
-            match &mut self.calls[place] {
-                Some(call) if call.seen => call.seen = false,
-                _ => self.forget(place),
+    /// If no place is free, a call gives way to a new one, unless none has to.
+    fn make_room(&mut self, thread: u64, header: u64) {
+        if self.has_room() {
+            return;
+        }
+        let own = index(thread);
+        if self.displaced < DISPLACED_MAXIMUM {
+            let most = (0..THREADS_MAXIMUM).max_by_key(|thread| self.of_thread[*thread]);
+            // Those of one more than the new call's thread would only change places with it for ever.
+            if let Some(most) = most.filter(|most| self.of_thread[own] + 1 < self.of_thread[*most])
+            {
+                self.displaced += 1;
+                let innermost = self.places(most).max_by_key(|place| self.calls[*place].header);
+                return self.forget(most, |place, _| Some(place) == innermost);
             }
+        }
+        let further_in = |place: &usize| {
+            let call = &self.calls[*place];
+            call.thread == thread && call.header > header
+        };
+        let found = self.places(own).filter(further_in);
+        let innermost = found.max_by_key(|place| self.calls[*place].header);
+        self.forget(own, |place, _| Some(place) == innermost);
+    }
+
+    /// Forgets those of a thread's calls for which `gives_way`.
+    fn forget(&mut self, thread: usize, gives_way: impl Fn(usize, &Watched) -> bool) {
+        let mut before: Option<usize> = None;
+        let mut place = self.first[thread];
+        while let Some(at) = number(place) {
+            let next = self.calls[at].next;
+            if gives_way(at, &self.calls[at]) {
+                match before {
+                    None => self.first[thread] = next,
+                    Some(before) => self.calls[before].next = next,
+                }
+                self.calls[at].next = self.free;
+                self.free = place;
+                self.of_thread[thread] -= 1;
+            } else {
+                before = Some(at);
+            }
+            place = next;
+        }
+    }
+
+    /// The look at the thread with this index is over: what was not seen has returned.
+    pub fn end_thread(&mut self, thread: u64) {
+        self.displaced = 0;
+        let thread = index(thread);
+        self.forget(thread, |_, call| !call.seen);
+        let mut place = self.first[thread];
+        while let Some(at) = number(place) {
+            self.calls[at].seen = false;
+            place = self.calls[at].next;
         }
     }
 }
@@ -108,6 +185,13 @@ impl Default for Watch {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Watch {
+        /// All threads were looked at.
+        fn end_look(&mut self) {
+            (0..THREADS_MAXIMUM as u64).for_each(|thread| self.end_thread(thread));
+        }
+    }
 
     const LIMIT: Limit = Limit { longest: Some(100), longest_call: None, stamp: 7 };
 
@@ -148,6 +232,8 @@ mod tests {
                     accused.push((thread, call));
                 }
             }
+            // Only of those that were looked at; the others' have not returned.
+            watch.displaced = 0;
         }
         watch.end_look();
         accused
