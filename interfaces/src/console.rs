@@ -8,7 +8,7 @@ use core::fmt::{Arguments, Write};
 #[cairn::interface]
 pub trait Console {
     /// Writes text; returns when the driver has taken all of it. Up to 256 bytes are never mixed with
-    /// what others write. A line feed goes to the start of the next line.
+    /// what others write, and never behind half a line of another thread's. A line feed goes to the start of the next line.
     fn write(&self, text: &[u8]) -> Result<(), Error>;
     /// Waits for input and reads what is there, not shown, at most the buffer; the value is its length.
     fn read(&self, buffer: &mut [u8]) -> Result<usize, Error>;

@@ -7,13 +7,14 @@ mod port;
 mod terminals;
 mod waiting;
 
+use cairn::time::own_thread;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place, environment};
 use cairn_console::discipline::{self, Line};
 use cairn_console::readers::{self, Readers};
 use cairn_console::ring::Ring;
 use cairn_interfaces::{Console, InterruptProxy, Portals, SemaphoreProxy, Terminal};
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use port::{Port, TRANSMIT_FIFO};
 use terminals::TERMINALS;
 use waiting::{Event, Turn};
@@ -34,6 +35,8 @@ struct Screen {
     /// Written by the interrupt thread.
     input: Ring<1024>,
     turn: Turn,
+    /// The thread whose line has not ended, plus one; zero: the last line has. Changed in the writers' turn alone.
+    line_of: AtomicU64,
     /// The one writer waits for room.
     wants_room: AtomicBool,
     room: Event,
@@ -45,6 +48,7 @@ static TERMINAL: Screen = Screen {
     output: Ring::new(),
     input: Ring::new(),
     turn: Turn::new(),
+    line_of: AtomicU64::new(0),
     wants_room: AtomicBool::new(false),
     room: Event::new(),
     readers: Readers::new(),
@@ -132,10 +136,16 @@ impl Screen {
         Ok(())
     }
 
-    /// Adds bytes to the output, in this thread's turn.
+    /// Adds bytes to the output, in this thread's turn. Nobody's text begins in the middle of another's line.
     fn put_all(&self, bytes: impl Iterator<Item = u8>) -> Result<(), Error> {
         let port = environment::device(0).map(Port::at).ok_or(Error::NotSupported)?;
-        let result = bytes.flat_map(discipline::output).try_for_each(|byte| self.put(&port, byte));
+        let own = own_thread() + 1;
+        let line_of = self.line_of.load(Relaxed);
+        let end = (line_of != 0 && line_of != own).then_some(b'\n');
+        let result = end.into_iter().chain(bytes).try_for_each(|byte| {
+            self.line_of.store(if byte == b'\n' { 0 } else { own }, Relaxed);
+            discipline::output(byte).try_for_each(|byte| self.put(&port, byte))
+        });
         port.set_transmit_interrupt(true);
         result
     }
