@@ -13,7 +13,7 @@ use cairn_interfaces::{
     spawn,
 };
 use cairn_random::Random;
-use cairn_test_hostile_contract::{Victim, machine};
+use cairn_test_hostile_contract::{Victim, machine, rounds};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -45,7 +45,13 @@ struct Things {
 
 fn main() {
     for (number, stack) in STACKS.iter().enumerate() {
-        let _ = spawn(imports::THREADS, stack, work, number as u64 + 1, 30 + number as u8);
+        let _ = spawn(
+            imports::THREADS,
+            stack,
+            work,
+            number as u64 + 1,
+            rounds::priority(30 + number as u8),
+        );
     }
     work(0);
 }
@@ -58,6 +64,7 @@ fn work(number: u64) {
     loop {
         // Errors are what hostile components get.
         let _ = step(&mut chance, &mut things);
+        rounds::pass(imports::THREADS);
     }
 }
 

@@ -1,19 +1,24 @@
-//! A control loop of 1 kHz, which can be asked how late it has been.
+//! A control loop of 1 kHz, which can be asked how late it has been; and who has attacked meanwhile.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
 use cairn::Error;
 use cairn::time::{counter, ticks};
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use cairn_interfaces as interfaces;
+use cairn_test_hostile_contract::{rounds, say};
+use core::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
-/// What the loop tells of itself.
+/// What the loop tells of itself and of others.
 #[cairn::interface]
 pub trait Heart {
     /// How often it has beaten since this was asked last.
     fn beats(&self) -> Result<u64, Error>;
     /// The longest time in ticks from when a beat was due to its first instruction, since this was asked last.
     fn latest(&self) -> Result<u64, Error>;
+    /// Prints how often each attacker has attacked since this was asked last; the value is how many attackers did so at
+    /// least this often.
+    fn attackers(&self, least: u64) -> Result<u64, Error>;
 }
 
 struct Server;
@@ -21,13 +26,19 @@ static SERVER: Server = Server;
 
 cairn::component! {
     name: "hostile-demo-heart",
-    imports: { threads: cairn_interfaces::Threads },
+    imports: {
+        threads: interfaces::Threads,
+        console: interfaces::Console,
+        supervisor: interfaces::Supervisor,
+    },
     exports: { heart: Heart = SERVER },
     main: main,
 }
 
 static BEATS: AtomicU64 = AtomicU64::new(0);
 static LATEST: AtomicU64 = AtomicU64::new(0);
+/// What each instance had done when this was asked last.
+static BEFORE: [AtomicI64; 256] = [const { AtomicI64::new(0) }; 256];
 
 impl Heart for Server {
     fn beats(&self) -> Result<u64, Error> {
@@ -36,6 +47,27 @@ impl Heart for Server {
 
     fn latest(&self) -> Result<u64, Error> {
         Ok(LATEST.swap(0, Relaxed))
+    }
+
+    fn attackers(&self, least: u64) -> Result<u64, Error> {
+        let rounds = rounds::all().ok_or(Error::NotSupported)?;
+        let (mut number, mut attackers, mut text) = (1, 0, [0; 96]);
+        while let Ok(answer) = imports::SUPERVISOR.describe(number, &mut text) {
+            let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("");
+            let instance = (answer >> 32) as usize;
+            let mut words = line.split(' ');
+            let name = words.next().unwrap_or("");
+            // Who does nothing but fault attacks by being started again.
+            let restarts: i64 = words.nth(3).and_then(|word| word.parse().ok()).unwrap_or(0);
+            let done = rounds[instance].load(Relaxed) + restarts;
+            let since = done - BEFORE[instance].swap(done, Relaxed);
+            if since > 0 {
+                say!("{name} {since} rounds");
+            }
+            attackers += u64::from(since >= least as i64);
+            number = instance as u64 + 1;
+        }
+        Ok(attackers)
     }
 }
 

@@ -7,6 +7,7 @@ use cairn::thread::Stack;
 use cairn::{Error, environment};
 use cairn_interfaces::{Console, Portals, Threads, spawn};
 use cairn_random::Random;
+use cairn_test_hostile_contract::rounds;
 use cairn_test_hostile_mutual_bank::Bank;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -22,7 +23,7 @@ const OWN: u64 = 0x1122_3344_5566_7788;
 static CANARY: [AtomicU64; 8] = [const { AtomicU64::new(OWN) }; 8];
 
 fn main() {
-    let _ = spawn(imports::THREADS, &STACK, work, 1, 39);
+    let _ = spawn(imports::THREADS, &STACK, work, 1, rounds::priority(39));
     work(0);
 }
 
@@ -36,6 +37,7 @@ fn work(number: u64) {
     loop {
         let name = names[usize::from(chance.below(8) == 0)][chance.below(3) as usize];
         let _ = visit(name, &mut chance);
+        rounds::pass(imports::THREADS);
     }
 }
 

@@ -11,7 +11,7 @@ use cairn::window::WriteWindow;
 use cairn::{Error, Object, Place, environment};
 use cairn_interfaces::{LockProxy, Portals, SemaphoreProxy, Threads, spawn};
 use cairn_random::Random;
-use cairn_test_hostile_contract::machine;
+use cairn_test_hostile_contract::{machine, rounds};
 use cairn_test_hostile_mutual_bank::{Bank, BankProxy, Thing, ThingProxy, Writer};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -43,7 +43,13 @@ fn chance(number: u64) -> Random {
 
 fn main() {
     for (number, stack) in STACKS.iter().enumerate() {
-        let _ = spawn(imports::THREADS, stack, work, number as u64 + 1, 30 + number as u8);
+        let _ = spawn(
+            imports::THREADS,
+            stack,
+            work,
+            number as u64 + 1,
+            rounds::priority(30 + number as u8),
+        );
     }
     work(0);
 }
@@ -63,6 +69,7 @@ fn work(number: u64) {
     loop {
         // Errors are what hostile components get.
         let _ = step(&mut chance, &mut things);
+        rounds::pass(imports::THREADS);
     }
 }
 

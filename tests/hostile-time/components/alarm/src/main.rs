@@ -1,5 +1,5 @@
 //! A driver of the real-time clock: has it interrupt a thousand times a second, and sees how late it
-//! learns of that.
+//! learns of that; with the argument `storm`, for ever, as soon as it has acknowledged.
 //!
 //! The clock is Goldfish's (QEMU, `hw/rtc/goldfish_rtc.c`): time and alarm are nanoseconds in two halves;
 //! reading the lower half of the time keeps the upper one, writing the lower half of the alarm sets it.
@@ -11,6 +11,7 @@ use cairn::environment;
 use cairn::registers::Registers;
 use cairn_interfaces::{InterruptProxy, SemaphoreProxy};
 use cairn_test_hostile_beat::beats;
+use cairn_test_hostile_contract::rounds;
 
 const TIME_LOW: usize = 0x00;
 const TIME_HIGH: usize = 0x04;
@@ -39,12 +40,20 @@ fn set_alarm(clock: &Registers, due: u64) {
 
 fn main() {
     let clock = environment::device(0).expect("the description gives a clock");
-    let section = environment::section("beats").expect("section");
     let first = clock.interrupt_portal().expect("the clock has an interrupt");
     let (signal, source) = (SemaphoreProxy::at(first), InterruptProxy::at(first + ACKNOWLEDGE));
     clock.write_u32(INTERRUPT_ENABLE, 1);
     source.acknowledge().expect("acknowledge");
     let mut due = now(&clock);
+    if environment::argument() == "storm" {
+        set_alarm(&clock, due);
+        loop {
+            signal.p().expect("wait for the interrupt");
+            rounds::count();
+            source.acknowledge().expect("acknowledge");
+        }
+    }
+    let section = environment::section("beats").expect("section");
     loop {
         due += PERIOD;
         set_alarm(&clock, due);
