@@ -77,14 +77,15 @@ fn constants() -> String {
     equate("LITERAL_SATP", literal::LITERAL_SATP);
     equate("LITERAL_TABLE", literal::LITERAL_TABLE);
     equate("LITERAL_ENTRY", literal::LITERAL_ENTRY);
+    equate("LITERAL_WAITERS", literal::LITERAL_WAITERS);
     equate("LITERAL_STUB", literal::LITERAL_STUB);
     equate("LITERAL_STACK", literal::LITERAL_STACK);
     equate("LITERAL_CONSTANT", literal::LITERAL_CONSTANT);
     equate("LITERAL_SERVICES", literal::LITERAL_SERVICES);
-    equate("LITERAL_SOURCE", literal::LITERAL_SOURCE);
-    equate("LITERAL_SOURCE_SIZE", literal::LITERAL_SOURCE_SIZE);
+    equate("LITERAL_SEMAPHORE", literal::LITERAL_SEMAPHORE);
+    equate("LITERAL_NOTED", literal::LITERAL_NOTED);
     equate("LITERAL_QUEUE", literal::LITERAL_QUEUE);
-    equate("LITERAL_FRAME", literal::LITERAL_FRAME);
+    equate("LITERAL_COUNTER", literal::LITERAL_COUNTER);
     equate("SERVICE_STACK_WAIT", literal::SERVICE_STACK_WAIT);
     text
 }

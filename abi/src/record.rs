@@ -128,8 +128,8 @@ pub struct Instance {
     pub stack_group: u32,
     /// The highest priority at which it is cleaned up and started again.
     pub recovery_priority: u32,
-    /// Not used.
-    pub reserved: u32,
+    /// 1: it runs to completion, on one stack, with interrupts off.
+    pub run_to_completion: u32,
     /// Quota of memory, bytes.
     pub memory: u64,
     /// Memory in use, bytes, page tables not counted.

@@ -1,6 +1,6 @@
 //! Puts stencils together to portals.
 //!
-//! What is generated follows from a specification (`specification`) and a [`Crossing`], which says
+//! What is generated follows from a specification (`specification`) and a [`Crossing`] (`plan`), which says
 //! who calls whom. There are three kinds of portal, a file each: `pair` makes a call portal with
 //! its return portal (and the hybrid portals of semaphores), `event` what enters a component that
 //! runs to completion without a way back, `short_circuit` what does its work itself. Read `pair`
@@ -9,7 +9,6 @@
 //! are all that a copy of an existing portal needs.
 
 mod code;
-mod crossing;
 mod event;
 mod frame;
 mod links;
@@ -17,12 +16,12 @@ mod pair;
 mod parameters;
 mod short_circuit;
 
+use crate::plan::{Crossing, SemaphoreOperation};
 pub use code::GenerateError;
-pub use crossing::{Crossing, End, Limits};
 pub use event::event;
 pub use frame::frame_size;
 pub use links::{Links, call_literals, place, return_literals};
-pub use pair::{SemaphoreOperation, back, call, pair, pair_with_types, semaphore};
+pub use pair::{back, call, pair, pair_with_types, semaphore};
 pub use short_circuit::{ShortCircuit, short_circuit};
 
 /// What the generator made.

@@ -3,7 +3,7 @@
 //! The supervisor uses it, on threads that do not run meanwhile.
 
 use crate::literal::{
-    LITERAL_CONSTANT, LITERAL_FRAME, LITERAL_MARK, LITERAL_RETURN, LITERAL_STUB, MARK_CALL,
+    LITERAL_FRAME, LITERAL_LONGEST, LITERAL_LONGEST_CALL, LITERAL_MARK, LITERAL_RETURN, MARK_CALL,
     MARK_DEAD, MARK_RETURN,
 };
 use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
@@ -140,7 +140,7 @@ impl<'a, W: Words> Walk<'a, W> {
         let (size, into, callee) = (shape as u32 as u64, shape >> 32 & 0xffff, shape >> 48);
         let below = header.checked_sub(size).filter(|below| *below < header)?;
         let limit = |literal| self.word(portal, literal).filter(|longest| *longest != 0 && !dead);
-        let (longest, longest_call) = (limit(LITERAL_CONSTANT), limit(LITERAL_STUB));
+        let (longest, longest_call) = (limit(LITERAL_LONGEST), limit(LITERAL_LONGEST_CALL));
         let stamp = self.word(below, FRAME_HEADER);
         let limit = stamp
             .filter(|_| longest.is_some() || longest_call.is_some())

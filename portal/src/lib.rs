@@ -10,12 +10,14 @@ pub mod generate;
 pub mod invocation;
 pub mod literal;
 pub mod parameter;
+pub mod plan;
 pub mod specification;
 pub mod stencil;
 
 pub use fences::Fences;
-pub use generate::{
-    Crossing, End, GenerateError, Generated, Limits, SemaphoreOperation, ShortCircuit,
-};
+pub use generate::{GenerateError, Generated, ShortCircuit};
 pub use parameter::{Parameter, ParameterError, Parameters};
+pub use plan::{
+    Crossing, End, Ground, Limits, Place, Plan, SemaphoreOperation, Source, Trust, plan,
+};
 pub use specification::{Letter, Specification, SpecificationError, Stack, State};

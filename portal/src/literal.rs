@@ -18,25 +18,34 @@ pub const LITERAL_RETURN: i64 = -24;
 pub const LITERAL_SATP: i64 = -32;
 /// Portal table of the domain that the code enters.
 pub const LITERAL_TABLE: i64 = -40;
-/// Call: the callee's entry point. Return: address of the word that counts the threads that wait for an
-/// activation of the queue.
+/// Call: the callee's entry point.
 pub const LITERAL_ENTRY: i64 = -48;
-/// Call: address of the callee's return stub. Return: the longest time until the call is back in ticks, or zero;
-/// if not zero, the frame's lowest word is the time of the call.
+/// Return: address of the word that counts the threads that wait for an activation of the queue.
+pub const LITERAL_WAITERS: i64 = -48;
+/// Call: address of the callee's return stub.
 pub const LITERAL_STUB: i64 = -56;
-/// Call, `s`: base of the stack group; `r`: top of the stack. Return: for how long the callee may keep a thread that was
-/// called home, in ticks, or zero.
+/// Return: the longest time until the call is back in ticks, or zero; if not zero, the frame's lowest word is the
+/// time of the call.
+pub const LITERAL_LONGEST_CALL: i64 = -56;
+/// Call, `s`: base of the stack group; `r`: top of the stack.
 pub const LITERAL_STACK: i64 = -64;
-/// The server's constant. Semaphore portals: index of the semaphore. Return: the longest execution of a
-/// call in ticks, or zero; if not zero, the frame's lowest word is the time of the call.
+/// Return: for how long the callee may keep a thread that was called home, in ticks, or zero.
+pub const LITERAL_CANCELLED: i64 = -64;
+/// Call: the server's constant. Semaphore portals: index of the semaphore.
 pub const LITERAL_CONSTANT: i64 = -72;
+/// Return: the longest execution of a call in ticks, or zero; if not zero, the frame's lowest word is the time of the
+/// call.
+pub const LITERAL_LONGEST: i64 = -72;
 /// Address of the nucleus' service table (see `nucleus/src/arch/riscv64/window.S`).
 pub const LITERAL_SERVICES: i64 = -80;
-/// Windows: first address of the caller's memory that may be passed. Semaphores: kernel address of
-/// the count.
+/// Windows: first address of the caller's memory that may be passed.
 pub const LITERAL_SOURCE: i64 = -88;
-/// Windows: bytes of that memory. Semaphores: kernel address of the hart's word.
+/// Semaphores: kernel address of the count.
+pub const LITERAL_SEMAPHORE: i64 = -88;
+/// Windows: bytes of that memory.
 pub const LITERAL_SOURCE_SIZE: i64 = -96;
+/// Semaphores: kernel address of the hart's word.
+pub const LITERAL_NOTED: i64 = -96;
 /// Windows: kernel address of the page-table entry of its first page.
 pub const LITERAL_SOURCE_ENTRY: i64 = -104;
 /// `n`, and `s` with windows: address of the callee's stack queue.
@@ -44,14 +53,15 @@ pub const LITERAL_QUEUE: i64 = -112;
 /// Windows: ASID of the callee, for the translation fence.
 pub const LITERAL_ASID: i64 = -120;
 /// Return: bytes by which the portal moves the frame pointer, and the domain it returns into in
-/// the upper half: for walks of an invocation stack. Counting build, call: address of the
-/// call counter.
+/// the upper half: for walks of an invocation stack.
 pub const LITERAL_FRAME: i64 = -128;
+/// Counting build, call: address of the call counter.
+pub const LITERAL_COUNTER: i64 = -128;
 
 /// Return, made at run time: for the portal manager, the [shape](crate::Specification::shape) of its code...
-pub const LITERAL_SHAPE: i64 = LITERAL_SOURCE;
+pub const LITERAL_SHAPE: i64 = -88;
 /// ... and the next return portal of the same two ends.
-pub const LITERAL_NEXT: i64 = LITERAL_SOURCE_SIZE;
+pub const LITERAL_NEXT: i64 = -96;
 
 /// Mark of a call portal's code.
 pub const MARK_CALL: u64 = u64::from_le_bytes(*b"portcall");

@@ -163,8 +163,12 @@ impl Specification {
         {
             return error(1, Reason::Impossible);
         }
+        Specification::without_letters(stack, state).with_letters(letters)
+    }
+
+    /// One without parameters.
+    pub const fn without_letters(stack: Stack, state: State) -> Specification {
         Specification { stack, state, letters: [Letter::Word; WORDS_MAXIMUM], count: 0 }
-            .with_letters(letters)
     }
 
     /// The same stack and state with these parameter letters.

@@ -4,22 +4,26 @@ use cairn_emulator::decode::{Instruction, decode};
 use cairn_portal::literal::*;
 use cairn_portal::stencil;
 use cairn_portal::{
-    Crossing, End, GenerateError, Generated, Limits, Parameters, SemaphoreOperation, ShortCircuit,
-    Specification, generate,
+    Crossing, End, GenerateError, Generated, Ground, Limits, Parameters, Place, SemaphoreOperation,
+    ShortCircuit, Source, Specification, generate,
 };
 use std::collections::BTreeMap;
 
 const ADDRESS: u64 = cairn_abi::address::PORTAL_CODE;
 
 fn crossing() -> Crossing {
-    let end = |domain: u64| End { domain, satp: 8 << 60 | domain << 44, table: domain << 13 };
+    let end = |domain: u64| End {
+        domain,
+        place: Place::User { satp: 8 << 60 | domain << 44 },
+        table: domain << 13,
+    };
     Crossing {
         caller: end(3),
         callee: end(4),
         entry: 0x1_0040,
         index: 17,
         asids: true,
-        ..Crossing::default()
+        ..Crossing::NONE
     }
 }
 
@@ -152,15 +156,14 @@ fn sizes_and_addresses_are_aligned() {
 #[test]
 fn what_differs_between_portals_of_one_specification_is_in_the_literals() {
     let other = Crossing {
-        callee: End { domain: 9, satp: 8 << 60 | 77, table: 5 },
+        callee: End { domain: 9, place: Place::User { satp: 8 << 60 | 77 }, table: 5 },
         entry: 1,
         stub: 2,
         constant: 3,
-        stack: 4,
+        ground: Ground::Group(4),
         queue: 5,
         waiters: 6,
-        source: 7,
-        source_size: 8,
+        source: Source::Memory { first: 7, size: 8 },
         source_entry: 9,
         services: 10,
         ..crossing()

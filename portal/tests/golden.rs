@@ -111,8 +111,8 @@ fn render(stencils: &[Stencil]) -> String {
 
 /// Domain 3 calls domain 4; what lies in literals is left at zero.
 fn crossing(asids: bool) -> Crossing {
-    let end = |domain| End { domain, ..End::default() };
-    Crossing { caller: end(3), callee: end(4), index: 17, asids, ..Crossing::default() }
+    let end = |domain| End { domain, ..End::NONE };
+    Crossing { caller: end(3), callee: end(4), index: 17, asids, ..Crossing::NONE }
 }
 
 /// The code of a call portal, and of its return portal with the abort entry, without the literals

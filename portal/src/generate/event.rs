@@ -59,10 +59,10 @@ fn run_to_completion_literals(code: &mut Code, start: usize, crossing: &Crossing
     let own = code.address + start as u64 * 4;
     code.literal(start, LITERAL_MARK, MARK_CALL);
     code.literal(start, LITERAL_ABORT, own);
-    code.literal(start, LITERAL_SATP, crossing.callee.satp);
+    code.literal(start, LITERAL_SATP, crossing.callee.satp());
     code.literal(start, LITERAL_TABLE, crossing.callee.table);
     code.literal(start, LITERAL_ENTRY, crossing.entry);
     code.literal(start, LITERAL_STUB, crossing.stub);
-    code.literal(start, LITERAL_STACK, crossing.stack);
+    code.literal(start, LITERAL_STACK, crossing.ground.address());
     code.literal(start, LITERAL_CONSTANT, crossing.constant);
 }

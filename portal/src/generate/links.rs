@@ -2,6 +2,8 @@
 
 use super::Crossing;
 use crate::literal::*;
+use crate::plan::Source;
+use cairn_abi::semaphore::{NOTED_WORD, semaphore_word};
 
 /// Where the entries of a return portal lie, in bytes from the beginning of its buffer, and how it moves the frame
 /// pointer. The code of two portals of the same specification is the same (but for `=` and `a`, whose numbers are in
@@ -45,28 +47,32 @@ fn literals(words: &[(i64, u64)]) -> [u64; LITERALS] {
 }
 
 fn asid(crossing: &Crossing) -> u64 {
-    cairn_abi::page_table::identifier(crossing.callee.satp)
+    cairn_abi::page_table::identifier(crossing.callee.satp())
 }
 
 /// The literals of a call portal whose return portal is at `back`.
 #[inline(always)]
 pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
+    let (source, source_size) = match crossing.source {
+        Source::Memory { first, size } => (first, size),
+        Source::Semaphore(index) => (semaphore_word(index), NOTED_WORD),
+    };
     literals(&[
         (LITERAL_MARK, MARK_CALL),
         (LITERAL_RETURN, back),
-        (LITERAL_SATP, crossing.callee.satp),
+        (LITERAL_SATP, crossing.callee.satp()),
         (LITERAL_TABLE, crossing.callee.table),
         (LITERAL_ENTRY, crossing.entry),
         (LITERAL_STUB, crossing.stub),
-        (LITERAL_STACK, crossing.stack),
+        (LITERAL_STACK, crossing.ground.address()),
         (LITERAL_CONSTANT, crossing.constant),
         (LITERAL_SERVICES, crossing.services),
-        (LITERAL_SOURCE, crossing.source),
-        (LITERAL_SOURCE_SIZE, crossing.source_size),
+        (LITERAL_SOURCE, source),
+        (LITERAL_SOURCE_SIZE, source_size),
         (LITERAL_SOURCE_ENTRY, crossing.source_entry),
         (LITERAL_QUEUE, crossing.queue),
         (LITERAL_ASID, asid(crossing)),
-        (LITERAL_FRAME, crossing.counter),
+        (LITERAL_COUNTER, crossing.counter),
     ])
 }
 
@@ -82,12 +88,12 @@ pub fn return_literals(
         (LITERAL_MARK, MARK_RETURN),
         (LITERAL_ABORT, at(links.abort)),
         (LITERAL_RETURN, at(links.dead)),
-        (LITERAL_SATP, crossing.caller.satp),
+        (LITERAL_SATP, crossing.caller.satp()),
         (LITERAL_TABLE, crossing.caller.table),
-        (LITERAL_ENTRY, crossing.waiters),
-        (LITERAL_CONSTANT, crossing.limits.execution),
-        (LITERAL_STUB, crossing.limits.call),
-        (LITERAL_STACK, crossing.limits.cancelled),
+        (LITERAL_WAITERS, crossing.waiters),
+        (LITERAL_LONGEST, crossing.limits.execution),
+        (LITERAL_LONGEST_CALL, crossing.limits.call),
+        (LITERAL_CANCELLED, crossing.limits.cancelled),
         (LITERAL_SERVICES, crossing.services),
         (LITERAL_QUEUE, crossing.queue),
         (LITERAL_ASID, asid(crossing)),

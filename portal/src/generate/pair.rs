@@ -6,7 +6,7 @@ use super::event::discarding;
 use super::frame::{frame_values, stamped_frame_size, window_values};
 use super::links::{Links, call_literals, return_literals};
 use super::parameters::{close_windows, parameters, scrub_unused, value_back};
-use super::{Crossing, GenerateError, Generated};
+use super::{Crossing, GenerateError, Generated, SemaphoreOperation};
 use crate::literal::*;
 use crate::parameter::Parameters;
 use crate::specification::{Letter, Specification, Stack, State};
@@ -34,16 +34,7 @@ pub fn pair_with_types(
     portal_pair((specification, types), crossing, None, words, address)
 }
 
-/// Which half of a semaphore a hybrid portal is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SemaphoreOperation {
-    /// Wait, or take one.
-    P,
-    /// Signal, or give one.
-    V,
-}
-
-/// Generates a hybrid portal: P or V on the semaphore at `crossing.source` in portal code, and
+/// Generates a hybrid portal: P or V on the semaphore that is `crossing.source` in portal code, and
 /// a call into the scheduler when it would block or change who runs.
 pub fn semaphore(
     operation: SemaphoreOperation,

@@ -96,7 +96,7 @@ fn ends_where_no_frame_is() {
 #[test]
 fn tells_a_limited_call_its_stamp() {
     let (mut world, headers, [first, _]) = three();
-    world.set(first.0, LITERAL_CONSTANT, 500);
+    world.set(first.0, LITERAL_LONGEST, 500);
     world.set(headers[0], FRAME_HEADER, 12345);
     let limits: Vec<_> =
         Walk::new(&world, TRAP_RETURN, 0).filter_map(|frame| frame.limit).collect();

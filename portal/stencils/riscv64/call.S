@@ -14,7 +14,7 @@ stencil_call_push:
 
 # Counting build only.
 stencil_count:
-    ld      t2, LITERAL_FRAME(t1)
+    ld      t2, LITERAL_COUNTER(t1)
     ld      t3, 0(t2)
     addi    t3, t3, 1
     sd      t3, 0(t2)

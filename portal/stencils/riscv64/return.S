@@ -17,7 +17,7 @@ stencil_window_close:
 stencil_release:
     ld      t2, LITERAL_QUEUE(t1)
     ld      t3, FRAME_ACTIVATION(tp)
-    ld      t6, LITERAL_ENTRY(t1)
+    ld      t6, LITERAL_WAITERS(t1)
     ld      t4, QUEUE_FIRST(t2)
     ld      t6, 0(t6)
     sd      t4, ACTIVATION_NEXT(t3)

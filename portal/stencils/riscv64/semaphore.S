@@ -1,7 +1,7 @@
 # P and V on a semaphore, when they need not block, nor change who runs (see abi/src/semaphore.rs). The count is in `a0`,
 # since the slow path fills that in itself (the methods' first letter is `c`): nothing of it is left to the caller.
 stencil_semaphore_p:
-    ld      t2, LITERAL_SOURCE(t1)
+    ld      t2, LITERAL_SEMAPHORE(t1)
     csrw    sepc, ra
     ld      a0, 0(t2)
     branch_if_not_positive a0, to_slow
@@ -14,7 +14,7 @@ stencil_semaphore_p:
     leave
 
 stencil_semaphore_v:
-    ld      t2, LITERAL_SOURCE(t1)
+    ld      t2, LITERAL_SEMAPHORE(t1)
     csrw    sepc, ra
     ld      a0, 0(t2)
     branch_if_negative a0, to_note
@@ -29,7 +29,7 @@ stencil_semaphore_v:
 # Who waits alone, and would not go before the caller, is noted for the scheduler: once, since the number of a semaphore
 # is above all levels.
 stencil_semaphore_note:
-    ld      t3, LITERAL_SOURCE_SIZE(t1)
+    ld      t3, LITERAL_NOTED(t1)
     ld      t4, SEMAPHORE_LEVEL(t2)
     ld      t5, 0(t3)
     ld      a0, LITERAL_CONSTANT(t1)

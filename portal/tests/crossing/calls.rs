@@ -208,7 +208,7 @@ impl World {
         let stack = match specification.stack {
             Stack::Shared => crossed.before[usize::from(SP)],
             Stack::New => connection.activations[0].stack - copies,
-            Stack::RunToCompletion => connection.crossing.stack,
+            Stack::RunToCompletion => connection.crossing.ground.address(),
         };
         assert_eq!(self.machine.get(SP), stack, "the callee's stack");
         assert_eq!(self.machine.get(RA), connection.crossing.stub);
@@ -249,7 +249,7 @@ impl World {
             let public = found <= WINDOW_MAXIMUM
                 || found >= KERNEL
                 || found == STATUS_SUM
-                || ends.iter().any(|end| end.satp == found || is_address(end.domain))
+                || ends.iter().any(|end| end.satp() == found || is_address(end.domain))
                 || connection.activations.iter().any(|taken| distance(taken) == found)
                 || owners.iter().any(|owner| owner.contains(&found))
                 || self.is_of_memory(connection.caller, found);

@@ -4,6 +4,7 @@ use crate::run::Crossed;
 use crate::world::*;
 use cairn_abi::semaphore::*;
 use cairn_emulator::register::*;
+use cairn_portal::Source;
 use cairn_portal::{SemaphoreOperation, Specification, generate};
 
 impl World {
@@ -18,8 +19,7 @@ impl World {
         let (mut crossing, activations) = self.crossing(&specification, caller, SCHEDULER, 0);
         let semaphore = self.add_semaphore(value);
         crossing.constant = semaphore as u64;
-        crossing.source = semaphore_word(semaphore);
-        crossing.source_size = NOTED_WORD;
+        crossing.source = Source::Semaphore(semaphore);
         self.set_word(NOTED_WORD, level(256) as u64);
         self.set_level(semaphore, LEVEL_NEVER);
         let code = self.generate(|words, address| {

@@ -12,7 +12,8 @@ use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
 use cairn_emulator::{AddressSpace, Machine, Options, Privilege, Tables, encode};
 use cairn_portal::{
-    Crossing, End, Fences, GenerateError, Generated, ShortCircuit, Specification, fences, generate,
+    Crossing, End, Fences, GenerateError, Generated, Ground, Place, ShortCircuit, Source,
+    Specification, fences, generate,
 };
 use std::mem::offset_of;
 
@@ -182,7 +183,7 @@ impl World {
     }
 
     fn fill_tables(&mut self) {
-        let empty = Crossing::default();
+        let empty = Crossing::NONE;
         let none = self.generate(|words, address| {
             generate::short_circuit(ShortCircuit::NoPortal, &empty, words, address)
         });
@@ -195,7 +196,7 @@ impl World {
                 (domain::PORTAL_OWN_THREAD, ShortCircuit::OwnThread),
                 (domain::PORTAL_TIME, ShortCircuit::Time),
             ] {
-                let crossing = Crossing { caller: self.end(number), ..Crossing::default() };
+                let crossing = Crossing { caller: self.end(number), ..Crossing::NONE };
                 let code = self.generate(|words, address| {
                     generate::short_circuit(kind, &crossing, words, address)
                 });
@@ -292,7 +293,7 @@ impl World {
     pub fn end(&self, number: usize) -> End {
         End {
             domain: number as u64,
-            satp: self.spaces[number].satp(),
+            place: Place::User { satp: self.spaces[number].satp() },
             table: domain::portal_table(number),
         }
     }
@@ -308,10 +309,10 @@ impl World {
             callee: self.end(SCHEDULER),
             entry: World::event_entry(event),
             stub: at(SCHEDULER, STUB),
-            stack: at(SCHEDULER, STACK),
+            ground: Ground::Top(at(SCHEDULER, STACK)),
             services: self.nucleus.symbol(self.fences.service_table()),
             asids: self.fences.asids(),
-            ..Crossing::default()
+            ..Crossing::NONE
         };
         let acknowledge = event == Event::Software;
         self.generate(|words, address| generate::event(&crossing, acknowledge, words, address)).call
@@ -336,18 +337,19 @@ impl World {
             stub: at(callee, STUB),
             constant: self.random.u64(..),
             index,
-            stack: if callee == SCHEDULER { at(SCHEDULER, STACK) } else { STACK_GROUPS },
-            source,
-            source_size: SOURCE_SIZE,
+            ground: match callee {
+                SCHEDULER => Ground::Top(at(SCHEDULER, STACK)),
+                _ => Ground::Group(STACK_GROUPS),
+            },
+            source: Source::Memory { first: source, size: SOURCE_SIZE },
             source_entry: source_entry - TABLES_PHYSICAL + PAGE_TABLES,
             services: self.nucleus.symbol(self.fences.service_table()),
             asids: self.fences.asids(),
-            ..Crossing::default()
+            ..Crossing::NONE
         };
         let mut taken = Vec::new();
         if specification.takes_activation() {
-            crossing.queue = domain::stack_queue(self.queues);
-            crossing.waiters = semaphore::waiters_word(self.queues);
+            crossing.take_from(self.queues);
             self.queues += 1;
             taken = (0..activations).map(|_| self.add_activation(callee)).collect();
             self.fill_queue(crossing.queue, &taken);

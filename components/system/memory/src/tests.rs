@@ -96,7 +96,7 @@ fn instance(number: u32) -> Instance {
         per_client: 1,
         stack_group: u32::MAX,
         recovery_priority: 10,
-        reserved: 0,
+        run_to_completion: 0,
         memory: QUOTA * PAGE_SIZE,
         memory_used: 3 * PAGE_SIZE,
         satp: 8 << 60 | u64::from(number) << 44 | root >> 12,

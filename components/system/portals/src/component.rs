@@ -12,7 +12,8 @@ use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
 use cairn_abi::{address, domain};
 use cairn_interfaces::{self as interfaces, LockError, ParameterError, RUN_TIME_NAMES};
 use cairn_portal::parameter::{FRAGMENT_MAXIMUM, Why};
-use cairn_portal::{Parameter, Specification, Stack};
+use cairn_portal::specification::{self, Specification, Stack};
+use cairn_portal::{Parameter, Trust};
 use cairn_portals::known::Known;
 use cairn_portals::make::Client;
 use cairn_portals::manager::{Manager, Synchronisation};
@@ -306,11 +307,15 @@ impl interfaces::PortalControl for Server {
         if specification.stack == Stack::RunToCompletion {
             return Err(Error::BadArgument);
         }
+        let trust = Trust {
+            shared_stack: specification.stack == Stack::Shared,
+            minimal_state: specification.state == specification::State::Minimal,
+        };
         let mut letters = [0; LETTERS_SIZE];
         letters[..text.len() - 2].copy_from_slice(&text.as_bytes()[2..]);
         locked(|manager, machine| {
             let before = Stamp::begin();
-            let made = manager.make_measured(machine, client, &specification, letters);
+            let made = manager.make_measured(machine, client, trust, letters);
             let after = Stamp::end();
             manager.close(machine, client, made?)?;
             Ok(Cost::to_word(after - before))

@@ -1,14 +1,10 @@
 //! What one portal is made of, and its words.
 
 use crate::blocks::Kind;
-use crate::machine::Layout;
 use cairn_abi::Error;
-use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
-use cairn_abi::descriptor::{LETTERS_SIZE, is_name};
-use cairn_abi::domain::portal_table;
-use cairn_abi::record::{Instance, Method};
-use cairn_abi::semaphore::{NOTED_WORD, semaphore_word};
-use cairn_portal::{Crossing, End, Parameters, SemaphoreOperation, Specification};
+use cairn_abi::descriptor::LETTERS_SIZE;
+use cairn_abi::record::Method;
+use cairn_portal::{Parameters, SemaphoreOperation, Specification, Trust};
 use core::ops::Range;
 use core::sync::atomic::{AtomicI64, Ordering};
 
@@ -23,8 +19,8 @@ pub struct Target {
     pub owner: u8,
     /// `c`.
     pub constant: u64,
-    /// Stack and state; `None`: what every client gets.
-    pub specification: Option<Specification>,
+    /// Nothing, but for measurements: trust comes from the description only.
+    pub trust: Trust,
 }
 
 /// One method of a block.
@@ -51,13 +47,7 @@ impl Entry {
 
     /// Of a semaphore's method: P and V have a path of their own in portal code.
     pub fn of_semaphore(method: &Method) -> Entry {
-        let named = |text: &[u8]| is_name(&method.name, text);
-        let operation = match (named(b"p"), named(b"v")) {
-            (true, _) => Some(SemaphoreOperation::P),
-            (_, true) => Some(SemaphoreOperation::V),
-            _ => None,
-        };
-        Entry { operation, ..Entry::of(method) }
+        Entry { operation: SemaphoreOperation::of(&method.name), ..Entry::of(method) }
     }
 }
 
@@ -78,41 +68,6 @@ pub fn copy(to: &[AtomicI64], code: &[u64], part: Range<usize>) {
         write(to, code);
     }
     write(to_rest, code_rest);
-}
-
-/// What is the same for all methods of a block, but the stack queue.
-/// It is filled in where it is, since it is long.
-pub fn describe_crossing(
-    crossing: &mut Crossing,
-    layout: &Layout,
-    client: u8,
-    target: &Target,
-) -> Result<(), Error> {
-    let (caller, callee) = (layout.instance(client)?, layout.instance(target.server)?);
-    let stack = match caller.stack_group {
-        u32::MAX => 0,
-        group => STACK_GROUPS + u64::from(group) * STACK_GROUP_SIZE,
-    };
-    (crossing.source, crossing.source_size, crossing.source_entry) = match target.kind {
-        Kind::Semaphore(index) => (semaphore_word(index.into()), NOTED_WORD, 0),
-        _ => (region(caller.number), caller.entries_span, caller.entries),
-    };
-    (crossing.caller, crossing.callee) = (end(caller), end(callee));
-    crossing.stub = callee.stub;
-    crossing.constant = target.constant;
-    crossing.stack = stack;
-    crossing.services = layout.header.services;
-    crossing.asids = layout.header.asid_bits != 0;
-    crossing.limits = layout.limits(target.kind);
-    Ok(())
-}
-
-fn end(instance: &Instance) -> End {
-    End {
-        domain: instance.number.into(),
-        satp: instance.satp,
-        table: portal_table(instance.number as usize),
-    }
 }
 
 /// The specification of one method. Letters may come from an untrusted server.

@@ -8,7 +8,7 @@ use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 use cairn_abi::privileged::*;
 use cairn_portal::invocation::Words;
-use cairn_portal::literal::{LITERAL_FRAME, LITERALS_SIZE};
+use cairn_portal::literal::{LITERAL_COUNTER, LITERALS_SIZE};
 use cairn_portals::blocks::Kind;
 use cairn_portals::machine::{Layout, Machine};
 use cairn_portals::make::COUNTERS_END;
@@ -21,7 +21,7 @@ pub type Text = Line<128>;
 /// Address of the counter of the portal with this code, in a counting build.
 fn counter(memory: &Memory, code: u64) -> Option<u64> {
     code.checked_sub(PORTAL_CODE).filter(|offset| *offset >= LITERALS_SIZE as u64)?;
-    let counter = memory.load(code.wrapping_add_signed(LITERAL_FRAME))?;
+    let counter = memory.load(code.wrapping_add_signed(LITERAL_COUNTER))?;
     (memory.layout().header.counting != 0 && (COUNTERS..COUNTERS_END).contains(&counter))
         .then_some(counter)
 }

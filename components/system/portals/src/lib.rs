@@ -34,7 +34,7 @@ mod room {
     fn every_half_has_room() {
         let mut longest = 0;
         let limits = Limits { call: 1, ..Limits::default() };
-        let crossing = Crossing { counter: 8, limits, asids: false, ..Crossing::default() };
+        let crossing = Crossing { counter: 8, limits, asids: false, ..Crossing::NONE };
         let mut words = [0; 2048];
         let mut look = |specification: &Specification, types: &Parameters, operation| {
             let all = (specification, types);

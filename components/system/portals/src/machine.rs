@@ -71,18 +71,8 @@ impl Layout {
         let Some(export) = self.exports.get(number as usize).filter(limited) else {
             return Limits::default();
         };
-        let ticks = |nanoseconds: u64| match nanoseconds {
-            0 => 0,
-            _ => {
-                let scaled = u128::from(nanoseconds) * u128::from(self.header.time_base);
-                scaled.div_ceil(1_000_000_000) as u64
-            }
-        };
-        Limits {
-            execution: ticks(export.longest_execution),
-            call: ticks(export.longest_call),
-            cancelled: ticks(export.cancelled_for),
-        }
+        let limits = [export.longest_execution, export.longest_call, export.cancelled_for];
+        Limits::new(limits, self.header.time_base)
     }
 }
 

@@ -1,8 +1,8 @@
 //! How a block of portals is made, filled and closed.
 
 use crate::area::{Area, GRANULE};
-use crate::blocks::{Block, Blocks, Code, Wanted};
-use crate::crossing::{Entry, Target, copy, describe_crossing, with_letters, write};
+use crate::blocks::{Block, Blocks, Code, Kind, Wanted};
+use crate::crossing::{Entry, Target, copy, with_letters, write};
 use crate::machine::{Layout, Machine};
 use crate::queues::Queues;
 use crate::returns::{self, List, Returns};
@@ -11,13 +11,13 @@ use crate::templates::{Half, InUse, Templates};
 use cairn_abi::Error;
 use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_abi::domain::{PORTALS_MAXIMUM, exception_entry, stack_queue};
-use cairn_abi::semaphore::waiters_word;
+use cairn_abi::domain::PORTALS_MAXIMUM;
 use cairn_portal::generate::{call_literals, place, return_literals};
 use cairn_portal::literal::{
-    LITERAL_ENTRY, LITERAL_FRAME, LITERAL_NEXT, LITERAL_RETURN, LITERAL_SHAPE, LITERALS_SIZE,
+    LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_NEXT, LITERAL_RETURN, LITERAL_SHAPE, LITERALS_SIZE,
 };
-use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Specification, Stack};
+use cairn_portal::specification::{Specification, Stack, State};
+use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Plan, Source, plan};
 
 /// End of the call counters' memory.
 pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
@@ -134,7 +134,7 @@ impl Maker {
 
     /// Whether portals can be made for these letters, which may come from an untrusted server.
     pub fn check_letters(&self, letters: &[u8; LETTERS_SIZE]) -> Result<(), Error> {
-        let standard = Specification::parse("np").map_err(|_| Error::Unknown)?;
+        let standard = Specification::without_letters(Stack::New, State::Partial);
         with_letters(standard, letters, &self.types).map(drop)
     }
 
@@ -225,12 +225,15 @@ impl Maker {
         code: &mut Code,
     ) -> Result<(), Error> {
         let layout = machine.layout();
-        let specification = self.specification(machine, target)?;
-        let mut crossing = Crossing::default();
-        describe_crossing(&mut crossing, layout, client, target)?;
-        if specification.stack == Stack::RunToCompletion {
-            crossing.stack = layout.instance(target.server)?.stack;
+        let (caller, callee) = (layout.instance(client)?, layout.instance(target.server)?);
+        let Plan { specification, mut crossing } = plan(caller, callee, target.trust);
+        if let Kind::Semaphore(index) = target.kind {
+            crossing.source = Source::Semaphore(index.into());
         }
+        crossing.constant = target.constant;
+        crossing.services = layout.header.services;
+        crossing.asids = layout.header.asid_bits != 0;
+        crossing.limits = layout.limits(target.kind);
         crossing.counter = self.counters(layout, calls.len());
 
         // Templates first, and where the portals lead back, in the place of their own addresses.
@@ -248,8 +251,7 @@ impl Maker {
                 shape = template.shape;
                 if template.takes_activation && code.queue == u16::MAX {
                     code.queue = self.queue(machine, client, target.server)?;
-                    crossing.queue = stack_queue(code.queue.into());
-                    crossing.waiters = waiters_word(code.queue.into());
+                    crossing.take_from(code.queue.into());
                 }
                 let list = List::of(client, code.queue);
                 back = match self.returns.find(machine, list, shape, &crossing) {
@@ -277,7 +279,7 @@ impl Maker {
             *call = address + LITERALS_SIZE as u64;
             address += template.size as u64;
             if crossing.counter != 0 {
-                literals[place(LITERAL_FRAME)] += 8;
+                literals[place(LITERAL_COUNTER)] += 8;
             }
         }
         // Code, fence, entries, in this order: an entry never leads to what was there before.
@@ -384,26 +386,6 @@ impl Maker {
         returns
             .forget(machine, List::of(0, queue), |start, granules| area.release(start, granules));
         queues.release(machine, queue);
-    }
-
-    /// Whether calls to a domain run to completion: scheduler and dispatcher are the domains whose
-    /// empty stack queues lead where the scheduler's do, to the nucleus' halt.
-    fn runs_to_completion<M: Machine>(&self, machine: &M, domain: u8) -> bool {
-        let stack_wait = |domain| machine.domain_word(domain, exception_entry(8));
-        stack_wait(domain) == stack_wait(self.scheduler)
-    }
-
-    /// What every client gets of a server: it trusts nobody.
-    fn specification<M: Machine>(
-        &self,
-        machine: &M,
-        target: &Target,
-    ) -> Result<Specification, Error> {
-        if let Some(specification) = target.specification {
-            return Ok(specification);
-        }
-        let default = if self.runs_to_completion(machine, target.server) { "rp" } else { "np" };
-        Specification::parse(default).map_err(|_| Error::Unknown)
     }
 
     /// In a counting build, the counters of a new block; zero: none are left, and nothing is counted.

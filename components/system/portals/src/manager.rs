@@ -13,7 +13,7 @@ use cairn_abi::descriptor::{
     InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, is_name, name_text,
 };
 use cairn_abi::domain::FIELD_GENERATION;
-use cairn_portal::{Parameter, ParameterError, Specification};
+use cairn_portal::{Parameter, ParameterError, Trust};
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
 const BLOCKS_PER_STEP: usize = 8;
@@ -134,7 +134,7 @@ impl Manager {
             server: export.instance as u8,
             owner: 0,
             constant: 0,
-            specification: None,
+            trust: Trust::default(),
         };
         self.maker.open(machine, client, &target, methods.len(), |index| Entry::of(&methods[index]))
     }
@@ -158,8 +158,8 @@ impl Manager {
         let methods = &methods[..*count];
         known.check(*version, methods.iter().map(|(letters, _)| letters))?;
         let kind = Kind::Registration(number);
-        let target =
-            Target { kind, server: *server, owner: *server, constant: 0, specification: None };
+        let (owner, trust) = (*server, Trust::default());
+        let target = Target { kind, server: *server, owner, constant: 0, trust };
         self.maker.open(machine, client, &target, methods.len(), |index| {
             Entry::plain(methods[index].0, methods[index].1)
         })
@@ -271,7 +271,8 @@ impl Manager {
         let export = machine.layout().export(number as usize)?;
         let methods = machine.layout().methods_of(export);
         let kind = Kind::Object(number, control);
-        let target = Target { kind, server, owner: server, constant: control, specification: None };
+        let target =
+            Target { kind, server, owner: server, constant: control, trust: Trust::default() };
         self.maker.fill(machine, place, &target, |index| Entry::of(&methods[index]))
     }
 
@@ -389,7 +390,8 @@ impl Manager {
         let export = machine.layout().export(export as usize)?;
         let methods = machine.layout().methods_of(export);
         let server = self.maker.scheduler();
-        let target = Target { kind, server, owner, constant: constant.into(), specification: None };
+        let target =
+            Target { kind, server, owner, constant: constant.into(), trust: Trust::default() };
         self.maker.open(machine, client, &target, methods.len(), |index| match kind {
             Kind::Semaphore(_) => Entry::of_semaphore(&methods[index]),
             _ => Entry::of(&methods[index]),
@@ -480,24 +482,19 @@ impl Manager {
         if self.maker.is_left(domain) { Err(Error::Busy) } else { Ok(()) }
     }
 
-    /// Makes one portal of a specification in the client's table, for measuring: it calls the client's own
+    /// Makes one portal of such trust in the client's table, for measuring: it calls the client's own
     /// return stub. The value is its index.
     pub fn make_measured<M: Machine>(
         &mut self,
         machine: &M,
         client: Client,
-        specification: &Specification,
+        trust: Trust,
         letters: [u8; LETTERS_SIZE],
     ) -> Result<u64, Error> {
         let client = client.alive(machine)?;
         let entry = machine.layout().instance(client)?.stub;
-        let target = Target {
-            kind: Kind::Export(u32::MAX),
-            server: client,
-            owner: 0,
-            constant: 0,
-            specification: Some(*specification),
-        };
+        let target =
+            Target { kind: Kind::Export(u32::MAX), server: client, owner: 0, constant: 0, trust };
         self.maker.open(machine, client, &target, 1, |_| Entry::plain(letters, entry))
     }
 }

@@ -67,9 +67,9 @@ impl Returns {
             let back = code(next);
             let has = |at: i64, word: u64| literal(machine, back, at) == word;
             if has(LITERAL_SHAPE, shape)
-                && has(LITERAL_CONSTANT, crossing.limits.execution)
-                && has(LITERAL_STUB, crossing.limits.call)
-                && has(LITERAL_STACK, crossing.limits.cancelled)
+                && has(LITERAL_LONGEST, crossing.limits.execution)
+                && has(LITERAL_LONGEST_CALL, crossing.limits.call)
+                && has(LITERAL_CANCELLED, crossing.limits.cancelled)
                 && literal(machine, back, LITERAL_FRAME) >> 48 == crossing.callee.domain
             {
                 return Some(back);

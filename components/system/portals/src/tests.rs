@@ -225,7 +225,7 @@ fn every_portal_has_the_code_of_its_letters() {
         let opened = manager.open_registration(machine, client(domain), REGISTERED, ANY).unwrap();
         for (index, letters) in (opened as usize..).zip(&methods) {
             let specification = Specification::parse(&format!("np{letters}")).unwrap();
-            let mut crossing = Crossing { index: index as u64, asids: true, ..Crossing::default() };
+            let mut crossing = Crossing { index: index as u64, asids: true, ..Crossing::NONE };
             crossing.caller.domain = domain.into();
             let all = (&specification, &Parameters::NONE);
             let mut words = [0; 1024];

@@ -18,7 +18,7 @@ use crate::state::{Set, System, state};
 use cairn::privileged;
 use cairn::time::{now, ticks};
 use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME};
-use cairn_portal::literal::{LITERAL_QUEUE, LITERAL_RETURN, LITERAL_STACK};
+use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_QUEUE, LITERAL_RETURN};
 use cairn_supervisor::stack::{Frame, Kind, Words};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 
@@ -147,7 +147,8 @@ impl System {
 
     /// How long the callee that keeps a called thread may do so, in ticks.
     fn patience(&self, index: u64) -> u64 {
-        let declared = self.keeping(index).and_then(|call| self.literal_of(call, LITERAL_STACK));
+        let declared =
+            self.keeping(index).and_then(|call| self.literal_of(call, LITERAL_CANCELLED));
         declared
             .filter(|time| *time != 0)
             .unwrap_or_else(|| ticks(self.header.cancelled_for.div_ceil(1000)))

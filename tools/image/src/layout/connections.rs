@@ -1,12 +1,12 @@
 //! Portals from one instance to another: of imports, and of devices' interrupts.
 
-use super::{Error, Layout, take};
-use cairn_abi::address::*;
+use super::{Error, Layout, record, take};
+use cairn_abi::address::COUNTERS;
+use cairn_abi::descriptor;
 use cairn_abi::domain::*;
-use cairn_abi::semaphore;
-use cairn_description::model::{Connection, StackMode, StateMode};
+use cairn_description::model::{StackMode, StateMode};
 use cairn_loader::{Interface, Method};
-use cairn_portal::{Crossing, Limits, SemaphoreOperation, Specification, Stack, generate};
+use cairn_portal::{Limits, Plan, SemaphoreOperation, Source, Trust, generate};
 
 impl Layout<'_> {
     /// The portals of an instance's imports, at the indexes that the component was built with.
@@ -16,12 +16,15 @@ impl Layout<'_> {
             let connection = &self.system.instances[client].imports[import.connection];
             let export = &self.components[import.target].descriptor.exports[import.export];
             let limits = self.limits(import.target, import.export);
+            let trust = Trust {
+                shared_stack: *connection.stack == StackMode::Shared,
+                minimal_state: *connection.state == StateMode::Minimal,
+            };
             for (method_index, method) in export.interface.methods.iter().enumerate() {
-                let text = self.specification(client, connection, method);
-                let specification = parse(&text, method)?;
                 let index = import.first_portal + method_index;
-                let mut crossing =
-                    self.crossing(client, import.target, method.entry, &specification, index)?;
+                let Plan { specification, mut crossing } =
+                    self.plan((client, import.target), trust, method, index)?;
+                let text = specification.to_string();
                 crossing.limits = limits;
                 let made = self.code.add(&mut self.memory, |words, address| {
                     generate::pair(&specification, &crossing, words, address)
@@ -46,32 +49,14 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// The specification of a method's portal, which the description of the connection decides.
-    fn specification(&self, client: usize, connection: &Connection, method: &Method) -> String {
-        let dispatcher = self.system.roles.interrupts == Some(client);
-        let stack = connection.stack.letter();
-        let state = match (*connection.stack, *connection.state) {
-            (StackMode::RunToCompletion, _) if dispatcher => 'd',
-            (StackMode::RunToCompletion, StateMode::Minimal) => 'p',
-            (_, state) => state.letter(),
-        };
-        format!("{stack}{state}{}", method.letters)
-    }
-
     /// What an export of a component declares.
     fn limits(&self, server: usize, export: usize) -> Limits {
         let described = self.connected.exports[server].iter().position(|at| *at == export);
         let Some(at) = described else { return Limits::default() };
         let export = &self.system.instances[server].exports[at];
-        let ticks = |limit: &Option<cairn_description::Located<u64>>| {
-            let nanoseconds = limit.as_ref().map_or(0, |longest| u128::from(**longest));
-            (nanoseconds * u128::from(self.system.board.time_base)).div_ceil(1_000_000_000) as u64
-        };
-        Limits {
-            execution: ticks(&export.longest_execution),
-            call: ticks(&export.longest_call),
-            cancelled: ticks(&export.cancelled_for),
-        }
+        let nanoseconds = [&export.longest_execution, &export.longest_call, &export.cancelled_for]
+            .map(|limit| limit.as_ref().map_or(0, |limit| **limit));
+        Limits::new(nanoseconds, self.system.board.time_base)
     }
 
     /// A driver's portals for each of its devices that interrupts: the semaphore's, then the
@@ -90,9 +75,8 @@ impl Layout<'_> {
             let interface = self.served(dispatcher, "Interrupt")?;
             let index = self.placed[client].next_portal;
             let method = &interface.methods[0];
-            let specification = parse(&format!("rp{}", method.letters), method)?;
-            let mut crossing =
-                self.crossing(client, dispatcher, method.entry, &specification, index)?;
+            let Plan { specification, mut crossing } =
+                self.plan((client, dispatcher), Trust::default(), method, index)?;
             crossing.constant = u64::from(source);
             let made = self.code.add(&mut self.memory, |words, address| {
                 generate::pair(&specification, &crossing, words, address)
@@ -114,18 +98,12 @@ impl Layout<'_> {
         let scheduler = self.system.roles.scheduler;
         let interface = self.served(scheduler, "Semaphore")?;
         for (position, method) in interface.methods.iter().enumerate() {
-            let specification = parse(&format!("rp{}", method.letters), method)?;
             let index = first + position;
-            let mut crossing =
-                self.crossing(client, scheduler, method.entry, &specification, index)?;
+            let Plan { specification, mut crossing } =
+                self.plan((client, scheduler), Trust::default(), method, index)?;
             crossing.constant = semaphore;
-            crossing.source = semaphore::semaphore_word(semaphore as usize);
-            crossing.source_size = semaphore::NOTED_WORD;
-            let operation = match method.name.as_str() {
-                "p" => Some(SemaphoreOperation::P),
-                "v" => Some(SemaphoreOperation::V),
-                _ => None,
-            };
+            crossing.source = Source::Semaphore(semaphore as usize);
+            let operation = SemaphoreOperation::of(&descriptor::name(&method.name));
             let made = self.code.add(&mut self.memory, |words, address| match operation {
                 Some(operation) => {
                     generate::semaphore(operation, &specification, &crossing, words, address)
@@ -154,47 +132,31 @@ impl Layout<'_> {
         })
     }
 
-    /// The crossing from one instance to a method of another.
-    pub(super) fn crossing(
+    /// How one instance calls a method of another, at `index` of its table.
+    pub(super) fn plan(
         &mut self,
-        client: usize,
-        server: usize,
-        entry: u64,
-        specification: &Specification,
+        (client, server): (usize, usize),
+        trust: Trust,
+        method: &Method,
         index: usize,
-    ) -> Result<Crossing, String> {
-        let queue = match specification.takes_activation() {
-            true => Some(self.queue(client, server)? as usize),
-            false => None,
-        };
-        let counter = match self.system.counting {
-            true => self.counter()?,
-            false => 0,
-        };
-        let group = self.system.instances[client].stack_group;
-        let (source, target) = (&self.placed[client], &self.placed[server]);
-        let stack = match specification.stack {
-            Stack::RunToCompletion => target.stack,
-            _ => group.map_or(0, |group| STACK_GROUPS + group as u64 * STACK_GROUP_SIZE),
-        };
-        Ok(Crossing {
-            caller: self.end(client),
-            callee: self.end(server),
-            entry: target.image + entry,
-            stub: target.image + self.components[server].stub,
-            constant: 0,
-            index: index as u64,
-            stack,
-            queue: queue.map_or(0, stack_queue),
-            waiters: queue.map_or(0, semaphore::waiters_word),
-            source: source.region,
-            source_size: source.entries_span,
-            source_entry: source.entries,
-            services: self.nucleus.symbol(self.fences().service_table())?,
-            counter,
-            limits: Limits::default(),
-            asids: self.asids(),
-        })
+    ) -> Result<Plan, String> {
+        let ends = (record::instance(self, client), record::instance(self, server));
+        let mut plan = cairn_portal::plan(&ends.0, &ends.1, trust);
+        plan.specification = plan
+            .specification
+            .with_letters(method.letters.as_bytes())
+            .map_err(|error| format!("method `{}`: {error}", method.name))?;
+        if plan.specification.takes_activation() {
+            plan.crossing.take_from(self.queue(client, server)? as usize);
+        }
+        if self.system.counting {
+            plan.crossing.counter = self.counter()?;
+        }
+        plan.crossing.entry = self.placed[server].image + method.entry;
+        plan.crossing.index = index as u64;
+        plan.crossing.services = self.nucleus.symbol(self.fences().service_table())?;
+        plan.crossing.asids = self.asids();
+        Ok(plan)
     }
 
     /// The address of the next counter.
@@ -233,8 +195,4 @@ impl Layout<'_> {
         }
         Ok(queue)
     }
-}
-
-fn parse(text: &str, method: &Method) -> Result<Specification, String> {
-    Specification::parse(text).map_err(|error| format!("method `{}`: {error}", method.name))
 }

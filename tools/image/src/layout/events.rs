@@ -4,7 +4,7 @@
 use super::{Error, Layout};
 use cairn_abi::domain::{exception_entry, interrupt_entry};
 use cairn_loader::Interface;
-use cairn_portal::{Crossing, End, Specification, generate};
+use cairn_portal::{Crossing, End, Trust, generate};
 
 /// Cause of the exception that a thread raises which waits for a stack: an environment call.
 const EXCEPTION_STACK_WAIT: i64 = 8;
@@ -79,8 +79,7 @@ impl Layout<'_> {
             .iter()
             .find(|method| method.name == name)
             .ok_or_else(|| format!("interface `{}` has no method `{name}`", interface.name))?;
-        let specification = Specification::parse("rd").expect("a specification");
-        self.crossing(*server, *server, method.entry, &specification, 0)
+        Ok(self.plan((*server, *server), Trust::default(), method, 0)?.crossing)
     }
 
     /// The portal of an event in a domain.
@@ -90,7 +89,7 @@ impl Layout<'_> {
         domain: Option<usize>,
         acknowledge: bool,
     ) -> Result<u64, String> {
-        let caller = domain.map_or(End::default(), |index| self.end(index));
+        let caller = domain.map_or(End::NONE, |index| self.end(index));
         let crossing = Crossing { caller, ..*crossing };
         let made = self.code.add(&mut self.memory, |words, address| {
             generate::event(&crossing, acknowledge, words, address)

@@ -231,44 +231,43 @@ impl Layout<'_> {
 }
 
 fn instances(layout: &Layout) -> Vec<Instance> {
-    let mut instances = Vec::new();
-    for (index, instance) in layout.system.instances.iter().enumerate() {
-        let placed = &layout.placed[index];
-        let component = layout.components[index];
-        instances.push(Instance {
-            name: name(&instance.name),
-            number: instance.number,
-            priority: (*instance.priority).into(),
-            restart: match *instance.restart {
-                Restart::Never => RESTART_NEVER,
-                Restart::Always => RESTART_ALWAYS,
-                Restart::OnFault => RESTART_ON_FAULT,
-            },
-            essential: (*instance.essential).into(),
-            first_thread: layout
-                .record
-                .first_threads
-                .get(&index)
-                .map_or(u32::MAX, |thread| *thread as u32),
-            threads: *instance.threads,
-            semaphores: *instance.semaphores,
-            locks: *instance.locks,
-            per_client: instance.stacks.per_client,
-            stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
-            recovery_priority: (*instance.recovery_priority).into(),
-            reserved: 0,
-            memory: *instance.memory,
-            memory_used: placed.memory_used,
-            satp: placed.satp,
-            entries: placed.entries,
-            entries_span: placed.entries_span,
-            page_tables: placed.page_tables,
-            main: component.descriptor.main.map_or(0, |main| placed.image + main),
-            stub: placed.image + component.stub,
-            stack: placed.stack,
-        });
+    layout.instances().map(|index| instance(layout, index)).collect()
+}
+
+/// One of them, as far as it is laid out.
+pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
+    let (instance, placed) = (&layout.system.instances[index], &layout.placed[index]);
+    let (component, roles) = (layout.components[index], &layout.system.roles);
+    let first_thread = layout.record.first_threads.get(&index);
+    let runs_to_completion = index == roles.scheduler || roles.interrupts == Some(index);
+    Instance {
+        name: name(&instance.name),
+        number: instance.number,
+        priority: (*instance.priority).into(),
+        restart: match *instance.restart {
+            Restart::Never => RESTART_NEVER,
+            Restart::Always => RESTART_ALWAYS,
+            Restart::OnFault => RESTART_ON_FAULT,
+        },
+        essential: (*instance.essential).into(),
+        first_thread: first_thread.map_or(u32::MAX, |thread| *thread as u32),
+        threads: *instance.threads,
+        semaphores: *instance.semaphores,
+        locks: *instance.locks,
+        per_client: instance.stacks.per_client,
+        stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
+        recovery_priority: (*instance.recovery_priority).into(),
+        run_to_completion: runs_to_completion.into(),
+        memory: *instance.memory,
+        memory_used: placed.memory_used,
+        satp: placed.satp,
+        entries: placed.entries,
+        entries_span: placed.entries_span,
+        page_tables: placed.page_tables,
+        main: component.descriptor.main.map_or(0, |main| placed.image + main),
+        stub: placed.image + component.stub,
+        stack: placed.stack,
     }
-    instances
 }
 
 /// Exports with their methods, and the first export of each instance.

@@ -1,6 +1,6 @@
 //! Portal tables: what each begins with, and what its instance's role adds.
 
-use super::Layout;
+use super::{Layout, record};
 use cairn_abi::descriptor;
 use cairn_abi::domain::*;
 use cairn_abi::privileged::*;
@@ -10,7 +10,7 @@ use cairn_portal::{Crossing, End, ShortCircuit, generate};
 impl Layout<'_> {
     /// Every entry of every table leads somewhere: an unused one to the error.
     pub(super) fn fill_tables(&mut self) -> Result<(), String> {
-        self.no_portal = self.short_circuit(ShortCircuit::NoPortal, &Crossing::default())?;
+        self.no_portal = self.short_circuit(ShortCircuit::NoPortal, &Crossing::NONE)?;
         let fatal = self.nucleus.symbol("nucleus_fatal")?;
         for index in self.instances() {
             let table = self.placed[index].table_physical;
@@ -28,7 +28,7 @@ impl Layout<'_> {
             let name = descriptor::name(&self.system.instances[index].name);
             self.memory.write(field(FIELD_NAME), &name);
 
-            let crossing = Crossing { caller: self.end(index), ..Crossing::default() };
+            let crossing = Crossing { caller: self.end(index), ..Crossing::NONE };
             for (portal, kind) in [
                 (PORTAL_OWN_DOMAIN, ShortCircuit::OwnDomain),
                 (PORTAL_OWN_THREAD, ShortCircuit::OwnThread),
@@ -50,8 +50,7 @@ impl Layout<'_> {
 
     /// An instance as one end of a crossing.
     pub(super) fn end(&self, index: usize) -> End {
-        let placed = &self.placed[index];
-        End { domain: placed.number, satp: placed.satp, table: placed.table }
+        End::of(&record::instance(self, index))
     }
 
     /// Puts a portal's code into an instance's table.

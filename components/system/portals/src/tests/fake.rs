@@ -6,9 +6,7 @@ use crate::manager::Synchronisation;
 use cairn_abi::Error;
 use cairn_abi::address::{PORTAL_CODE, region};
 use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, NAME_SIZE, name};
-use cairn_abi::domain::{
-    FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, exception_entry, stack_queue,
-};
+use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, stack_queue};
 use cairn_abi::record::*;
 use cairn_portal::invocation::{Words, callee};
 use cairn_portal::literal::*;
@@ -149,7 +147,7 @@ fn layout() -> Layout {
         number,
         priority: 0,
         recovery_priority: 0,
-        reserved: 0,
+        run_to_completion: (number as u8 == SCHEDULER).into(),
         restart: 0,
         essential: 0,
         first_thread: 0,
@@ -314,7 +312,6 @@ impl Machine for Fake {
         match offset {
             FIELD_ALIVE => self.alive.borrow()[usize::from(domain)].into(),
             FIELD_GENERATION => self.generation.get(),
-            offset if offset == exception_entry(8) => u64::from(domain == SCHEDULER),
             _ => 0,
         }
     }

@@ -1,0 +1,247 @@
+//! What a portal between two instances is like: from who calls, who is called, and how far they trust each other.
+//!
+//! | | from one domain to another |
+//! |---|---|
+//! | entry | the `ecall`'s trap, by the index in the caller's table |
+//! | space | the callee's page table; a fence where address-space identifiers do not tell domains apart |
+//! | stack | the callee's one stack if it runs to completion; the caller's if both share it; else one of the callee's queue |
+//! | state | discarded between two that run to completion; minimal if the caller trusts the callee with it; else partial |
+//! | parameters | memory is copied or mapped, from the caller's region |
+//! | leave | `sret`, with the callee's return stub as return address |
+
+use crate::specification::{Specification, Stack, State};
+use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
+use cairn_abi::descriptor::{Name, is_name};
+use cairn_abi::domain::{portal_table, stack_queue};
+use cairn_abi::record::Instance;
+use cairn_abi::semaphore::waiters_word;
+
+/// Where the code of one end runs.
+#[derive(Clone, Copy, Debug)]
+pub enum Place {
+    /// In user mode, in a domain of its own.
+    User {
+        /// `satp`: mode, ASID and root page table.
+        satp: u64,
+    },
+}
+
+/// One end of a crossing.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    /// Number of the domain.
+    pub domain: u64,
+    /// Where it runs.
+    pub place: Place,
+    /// Kernel address of the portal table.
+    pub table: u64,
+}
+
+impl End {
+    /// No domain.
+    pub const NONE: End = End { domain: 0, place: Place::User { satp: 0 }, table: 0 };
+
+    /// An instance of the layout's record.
+    pub fn of(instance: &Instance) -> End {
+        End {
+            domain: instance.number.into(),
+            place: Place::User { satp: instance.satp },
+            table: portal_table(instance.number as usize),
+        }
+    }
+
+    /// `satp` while its code runs.
+    pub fn satp(&self) -> u64 {
+        let Place::User { satp } = self.place;
+        satp
+    }
+}
+
+/// What a caller trusts the callee with, which both ends consented to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trust {
+    /// Its stack, which lies in a stack group of both.
+    pub shared_stack: bool,
+    /// The registers that the C convention preserves.
+    pub minimal_state: bool,
+}
+
+/// How long an export may keep a thread, in ticks; zero: it does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// The longest execution of a call.
+    pub execution: u64,
+    /// The longest time until a call is back.
+    pub call: u64,
+    /// The longest time after the thread was called home.
+    pub cancelled: u64,
+}
+
+impl Limits {
+    /// The same from nanoseconds, in this order. `time_base`: ticks of a second.
+    pub fn new([execution, call, cancelled]: [u64; 3], time_base: u64) -> Limits {
+        let ticks = |nanoseconds: u64| match nanoseconds {
+            0 => 0,
+            _ => (u128::from(nanoseconds) * u128::from(time_base)).div_ceil(1_000_000_000) as u64,
+        };
+        Limits { execution: ticks(execution), call: ticks(call), cancelled: ticks(cancelled) }
+    }
+}
+
+/// What lies where a callee's stack is looked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Ground {
+    /// Base of the caller's stack group, or zero.
+    Group(u64),
+    /// Top of the one stack of a callee that runs to completion.
+    Top(u64),
+}
+
+impl Ground {
+    /// As a literal has it.
+    pub const fn address(self) -> u64 {
+        let (Ground::Group(address) | Ground::Top(address)) = self;
+        address
+    }
+}
+
+/// What a portal's code reaches beside the two ends.
+#[derive(Clone, Copy, Debug)]
+pub enum Source {
+    /// What the caller may pass.
+    Memory {
+        /// Its first address.
+        first: u64,
+        /// Bytes.
+        size: u64,
+    },
+    /// A semaphore, by its index.
+    Semaphore(usize),
+}
+
+/// Which half of a semaphore a hybrid portal is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SemaphoreOperation {
+    /// Wait, or take one.
+    P,
+    /// Signal, or give one.
+    V,
+}
+
+impl SemaphoreOperation {
+    /// What a method of the scheduler's interface of semaphores does in portal code, by its name.
+    pub fn of(name: &Name) -> Option<SemaphoreOperation> {
+        match (is_name(name, b"p"), is_name(name, b"v")) {
+            (true, _) => Some(SemaphoreOperation::P),
+            (_, true) => Some(SemaphoreOperation::V),
+            _ => None,
+        }
+    }
+}
+
+/// Everything that a portal's code depends on beside its specification.
+#[derive(Clone, Copy, Debug)]
+pub struct Crossing {
+    /// The caller.
+    pub caller: End,
+    /// The callee.
+    pub callee: End,
+    /// The callee's entry point.
+    pub entry: u64,
+    /// The callee's return stub.
+    pub stub: u64,
+    /// `c`.
+    pub constant: u64,
+    /// `=`: the index at which the portal will be installed.
+    pub index: u64,
+    /// For `s` and `r`.
+    pub ground: Ground,
+    /// Address of the callee's stack queue for this client, if the specification takes activations.
+    pub queue: u64,
+    /// Address of the word that counts the threads that wait for that queue.
+    pub waiters: u64,
+    /// Of windows and semaphores.
+    pub source: Source,
+    /// Windows: kernel address of the page-table entry of the memory's first page.
+    pub source_entry: u64,
+    /// Address of the nucleus' service table.
+    pub services: u64,
+    /// Counting build: address of the call counter, else zero.
+    pub counter: u64,
+    /// What the export declares.
+    pub limits: Limits,
+    /// Whether the machine's ASIDs tell domains apart; if not, entering a domain fences.
+    pub asids: bool,
+}
+
+impl Crossing {
+    /// From nobody to nobody.
+    pub const NONE: Crossing = Crossing {
+        caller: End::NONE,
+        callee: End::NONE,
+        entry: 0,
+        stub: 0,
+        constant: 0,
+        index: 0,
+        ground: Ground::Group(0),
+        queue: 0,
+        waiters: 0,
+        source: Source::Memory { first: 0, size: 0 },
+        source_entry: 0,
+        services: 0,
+        counter: 0,
+        limits: Limits { execution: 0, call: 0, cancelled: 0 },
+        asids: false,
+    };
+
+    /// Calls take their activations from this stack queue.
+    pub fn take_from(&mut self, queue: usize) {
+        (self.queue, self.waiters) = (stack_queue(queue), waiters_word(queue));
+    }
+
+    /// Whether the time of a call is stored in its frame.
+    pub fn stamps(&self) -> bool {
+        self.limits.execution != 0 || self.limits.call != 0
+    }
+}
+
+/// What all portals from one instance to another have in common.
+pub struct Plan {
+    /// Stack and state; the letters are a method's.
+    pub specification: Specification,
+    /// The two ends. What belongs to the machine, to a method and to one portal of it is not in it yet.
+    pub crossing: Crossing,
+}
+
+/// Chooses how `caller` calls `callee`.
+#[inline]
+pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
+    let runs_to_completion = |instance: &Instance| instance.run_to_completion != 0;
+    let (stack, ground) = match (runs_to_completion(callee), caller.stack_group) {
+        (true, _) => (Stack::RunToCompletion, Ground::Top(callee.stack)),
+        (false, group) => (
+            if trust.shared_stack { Stack::Shared } else { Stack::New },
+            Ground::Group(match group {
+                u32::MAX => 0,
+                group => STACK_GROUPS + u64::from(group) * STACK_GROUP_SIZE,
+            }),
+        ),
+    };
+    let state = match stack {
+        Stack::RunToCompletion if runs_to_completion(caller) => State::Discarded,
+        Stack::Shared | Stack::New if trust.minimal_state => State::Minimal,
+        _ => State::Partial,
+    };
+    Plan {
+        specification: Specification::without_letters(stack, state),
+        crossing: Crossing {
+            caller: End::of(caller),
+            callee: End::of(callee),
+            stub: callee.stub,
+            ground,
+            source: Source::Memory { first: region(caller.number), size: caller.entries_span },
+            source_entry: caller.entries,
+            ..Crossing::NONE
+        },
+    }
+}

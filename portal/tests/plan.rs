@@ -1,0 +1,72 @@
+//! What is chosen for a pair of instances, from what they are and how far the caller trusts.
+
+use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
+use cairn_abi::domain::portal_table;
+use cairn_abi::record::Instance;
+use cairn_portal::{Ground, Limits, Place, SemaphoreOperation, Source, Trust, plan};
+use zerocopy::FromZeros;
+
+const TOP: u64 = 0x7000;
+
+fn instance(number: u32, runs_to_completion: bool, stack_group: u32) -> Instance {
+    let mut instance = Instance::new_zeroed();
+    instance.number = number;
+    instance.run_to_completion = runs_to_completion.into();
+    instance.stack_group = stack_group;
+    instance.satp = u64::from(number) << 44;
+    (instance.entries, instance.entries_span) = (0x100 + u64::from(number), 0x2000);
+    (instance.stub, instance.stack) = (region(number) + 8, TOP);
+    instance
+}
+
+/// Stack and state between an ordinary component or one that runs to completion, and another.
+fn chosen(runs: [bool; 2], shared_stack: bool, minimal_state: bool) -> String {
+    let (caller, callee) = (instance(3, runs[0], 1), instance(4, runs[1], 1));
+    plan(&caller, &callee, Trust { shared_stack, minimal_state }).specification.to_string()
+}
+
+#[test]
+fn trust_decides_between_ordinary_components_only() {
+    let trust = [(false, false), (false, true), (true, false), (true, true)];
+    let all = |runs| trust.map(|(stack, state)| chosen(runs, stack, state));
+    assert_eq!(all([false, false]), ["np", "nm", "sp", "sm"]);
+    // Whoever runs to completion sees everyone's registers anyway, and has one stack.
+    assert_eq!(all([false, true]), ["rp"; 4]);
+    // Nobody comes back to a caller that runs to completion.
+    assert_eq!(all([true, true]), ["rd"; 4]);
+}
+
+#[test]
+fn the_ends_are_those_of_the_record() {
+    let (caller, callee) = (instance(3, false, 2), instance(4, false, u32::MAX));
+    let crossing = plan(&caller, &callee, Trust::default()).crossing;
+    let Place::User { satp } = crossing.callee.place;
+    assert_eq!((crossing.callee.domain, satp), (4, 4 << 44));
+    assert_eq!((crossing.caller.table, crossing.callee.table), (portal_table(3), portal_table(4)));
+    assert_eq!(crossing.stub, region(4) + 8);
+    assert!(
+        matches!(crossing.source, Source::Memory { first, size: 0x2000 } if first == region(3))
+    );
+    assert_eq!(crossing.source_entry, 0x103);
+    assert!(
+        matches!(crossing.ground, Ground::Group(base) if base == STACK_GROUPS + 2 * STACK_GROUP_SIZE)
+    );
+    let ground = |callee: &Instance| plan(callee, callee, Trust::default()).crossing.ground;
+    assert!(matches!(ground(&callee), Ground::Group(0)));
+    assert!(matches!(ground(&instance(5, true, 2)), Ground::Top(TOP)));
+}
+
+#[test]
+fn a_limit_is_never_shorter_than_declared() {
+    let limits = Limits::new([1, 0, 1_000_000_001], 10_000_000);
+    assert_eq!(limits, Limits { execution: 1, call: 0, cancelled: 10_000_001 });
+    let longest = Limits::new([u64::MAX / 2; 3], 1_000_000_000);
+    assert_eq!(longest.call, u64::MAX / 2);
+}
+
+#[test]
+fn only_p_and_v_are_hybrid() {
+    let of = |name| SemaphoreOperation::of(&cairn_abi::descriptor::name(name));
+    assert_eq!([of("p"), of("v")], [Some(SemaphoreOperation::P), Some(SemaphoreOperation::V)]);
+    assert_eq!([of("try_p"), of("value"), of("")], [None; 3]);
+}
