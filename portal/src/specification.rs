@@ -51,8 +51,6 @@ pub enum Letter {
     Thread,
     /// `h`: the time.
     Time,
-    /// `f`: where the frame of the call is.
-    Frame,
     /// `A` to `Z`: a type that was registered ([`Parameter`](crate::Parameter)).
     Registered {
         /// The letter.
@@ -128,7 +126,7 @@ impl fmt::Display for SpecificationError {
                 "expected a state letter: m (minimal), p (partial) or d (discarded)"
             }
             Reason::UnknownLetter => {
-                "expected a parameter letter: one of i c r w = a t h f, or a registered one"
+                "expected a parameter letter: one of i c r w = a t h, or a registered one"
             }
             Reason::TooManyWords => "more than 8 argument words (r and w take two)",
             Reason::TooManyWindows => "more than 3 parameters of r and w",
@@ -196,7 +194,6 @@ impl Specification {
                 b'a' => Letter::Domain,
                 b't' => Letter::Thread,
                 b'h' => Letter::Time,
-                b'f' => Letter::Frame,
                 letter => match types.get(*letter) {
                     Some(found) => Letter::Registered { letter: *letter, words: found.words },
                     None => return Err(SpecificationError { at, reason: Reason::UnknownLetter }),
@@ -276,7 +273,6 @@ impl fmt::Display for Specification {
                 Letter::Domain => 'a',
                 Letter::Thread => 't',
                 Letter::Time => 'h',
-                Letter::Frame => 'f',
                 Letter::Registered { letter, .. } => char::from(*letter),
             };
             write!(formatter, "{text}")?;

@@ -25,7 +25,6 @@ pub enum Parameter {
 pub enum Context {
     Caller,
     CallerThread,
-    CallerFrame,
     Now,
     PortalIndex,
 }
@@ -35,7 +34,6 @@ impl Context {
         match self {
             Context::Caller => b'a',
             Context::CallerThread => b't',
-            Context::CallerFrame => b'f',
             Context::Now => b'h',
             Context::PortalIndex => b'=',
         }
@@ -46,7 +44,6 @@ impl Context {
         match self {
             Context::Caller => quote!(caller),
             Context::CallerThread => quote!(caller_thread),
-            Context::CallerFrame => quote!(caller_frame),
             Context::Now => quote!(now),
             Context::PortalIndex => quote!(portal_index),
         }
@@ -258,7 +255,6 @@ fn context(ty: &Type) -> Option<Context> {
     match last_name(ty)?.as_str() {
         "Caller" => Some(Context::Caller),
         "CallerThread" => Some(Context::CallerThread),
-        "CallerFrame" => Some(Context::CallerFrame),
         "Now" => Some(Context::Now),
         "PortalIndex" => Some(Context::PortalIndex),
         _ => None,

@@ -52,7 +52,7 @@ impl Arguments {
         self.used += 1;
     }
 
-    /// Letters `=`, `a`, `t`, `h`, `f`: the register that the portal fills in.
+    /// Letters `=`, `a`, `t`, `h`: the register that the portal fills in.
     #[inline(always)]
     pub fn skip(&mut self) {
         self.used += 1;
@@ -118,7 +118,7 @@ impl<'buffers> Call<'buffers> {
         self.arguments.word(word);
     }
 
-    /// Letters `=`, `a`, `t`, `h`, `f`: the register that the portal fills in.
+    /// Letters `=`, `a`, `t`, `h`: the register that the portal fills in.
     pub fn skip(&mut self) {
         self.arguments.skip();
     }

@@ -59,16 +59,6 @@ pub struct Now(
     pub u64,
 );
 
-/// Parameter of a server's method (letter `f`): where the frame of the call is, for walks of its caller's
-/// invocation stack. The client does not pass it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CallerFrame {
-    /// Index of the calling thread.
-    pub thread: u32,
-    /// Offset of the frame's header in the thread's block.
-    pub offset: u32,
-}
-
 /// Parameter of a server's method (letter `=`): the index of the portal. The client does not pass
 /// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,7 +12,7 @@ pub use cairn_abi::descriptor::{
 };
 
 use crate::Error;
-use crate::component::{Caller, CallerFrame, CallerThread, Interface, Now, PortalIndex};
+use crate::component::{Caller, CallerThread, Interface, Now, PortalIndex};
 use crate::object::{Object, Place, Places};
 use crate::window::{ReadWindow, WriteWindow};
 use crate::wire::{MethodError, Value};
@@ -56,14 +56,6 @@ pub fn caller_thread(registers: &mut Registers) -> CallerThread {
 #[inline(always)]
 pub fn now(registers: &mut Registers) -> Now {
     Now(registers.word())
-}
-
-/// A parameter with the letter `f`.
-#[inline(always)]
-pub fn caller_frame(registers: &mut Registers) -> CallerFrame {
-    let word = registers.word();
-    let block = cairn_abi::thread::THREAD_BLOCK_SIZE;
-    CallerFrame { thread: (word / block) as u32, offset: (word % block) as u32 }
 }
 
 /// A parameter with the letters `a` and `i`: the client, and what it reserved.

@@ -40,5 +40,5 @@ pub mod wire;
 
 pub use cairn_abi::{self as abi, Error};
 pub use cairn_macros::{MethodError, Wire, component, interface};
-pub use component::{Caller, CallerFrame, CallerThread, Now, PortalIndex};
+pub use component::{Caller, CallerThread, Now, PortalIndex};
 pub use object::{Object, Place};

@@ -9,7 +9,7 @@ use cairn::call::host::answer_with;
 use cairn::component::{Interface, Provider};
 use cairn::object::{ObjectTable, Places};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, CallerFrame, CallerThread, Error, Now, Object, Place, PortalIndex};
+use cairn::{Caller, CallerThread, Error, Now, Object, Place, PortalIndex};
 use std::cell::Cell;
 use std::sync::Mutex;
 
@@ -50,7 +50,6 @@ trait Sample {
         &self,
         thread: CallerThread,
         now: Now,
-        frame: CallerFrame,
         index: PortalIndex,
         word: u64,
     ) -> Result<u64, Error>;
@@ -105,12 +104,10 @@ impl Sample for Server {
         &self,
         thread: CallerThread,
         now: Now,
-        frame: CallerFrame,
         index: PortalIndex,
         word: u64,
     ) -> Result<u64, Error> {
         assert_eq!((thread, now, index), (CallerThread(8), Now(9), PortalIndex(10)));
-        assert_eq!(frame, CallerFrame { thread: 8, offset: 0x40 });
         Ok(word)
     }
     fn disk(&self, which: i64) -> Result<(), DiskError> {
@@ -209,7 +206,6 @@ fn connect() -> SampleProxy {
                 b'a' => words[register] = 7,
                 b't' => words[register] = 8,
                 b'h' => words[register] = 9,
-                b'f' => words[register] = 8 << 12 | 0x40,
                 b'=' => words[register] = 10,
                 _ => {}
             }
@@ -379,7 +375,7 @@ fn descriptor_says_letters_and_values() {
         ("pair", "ci", VALUE_PACKED),
         ("say", "cr", VALUE_NONE),
         ("fill", "cawi", VALUE_UNSIGNED),
-        ("context", "cthf=i", VALUE_UNSIGNED),
+        ("context", "cth=i", VALUE_UNSIGNED),
         ("disk", "ci", VALUE_NONE),
         ("open", "caii", VALUE_OBJECT),
         ("nothing", "c", VALUE_NONE),

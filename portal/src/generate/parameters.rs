@@ -27,7 +27,6 @@ pub(super) fn parameters(
             }
             Letter::Thread => code.emit(&stencil::THREAD[position])?,
             Letter::Time => code.emit(&stencil::TIME[position])?,
-            Letter::Frame => code.emit(&stencil::FRAME[position])?,
             Letter::Read | Letter::Write => {
                 let service =
                     if *letter == Letter::Read { SERVICE_OPEN_READ } else { SERVICE_OPEN_WRITE };

@@ -102,10 +102,6 @@ stencil_thread_\position:
 # For who runs to completion: the number of the block's page. Its lowest bits are the index.
 stencil_block_\position:
     srli    \register, tp, 12
-# Where the call's frame is: the thread's index, and the offset of the frame's header in its block.
-stencil_frame_\position:
-    slli    \register, tp, 64 - THREAD_INDEX_TOP
-    srli    \register, \register, 64 - THREAD_INDEX_TOP
 stencil_time_\position:
     csrr    \register, time
 .endm

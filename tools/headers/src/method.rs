@@ -52,7 +52,6 @@ impl<'descriptor> Method<'descriptor> {
                 'a' => Parameter::Context("caller"),
                 't' => Parameter::Context("thread"),
                 'h' => Parameter::Context("now"),
-                'f' => Parameter::Context("frame"),
                 '=' => Parameter::Context("portal"),
                 // Behind the client's domain: where that wants the object.
                 _ if descriptor.value == VALUE_OBJECT && number == PLACE => {

@@ -98,7 +98,7 @@ impl<'text> Method<'text> {
                     }
                 }
                 'w' => Argument::Buffer,
-                '=' | 'a' | 't' | 'h' | 'f' => Argument::Skip,
+                '=' | 'a' | 't' | 'h' => Argument::Skip,
                 other => return Err(Refusal::Letter(other)),
             };
             arguments.push(argument).map_err(|_| Refusal::Letter(letter))?;

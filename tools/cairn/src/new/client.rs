@@ -197,7 +197,7 @@ fn call(source: &str, interface: &str) -> Option<(String, String)> {
                 "&[u8]" => "b\"hello\\n\"".to_owned(),
                 "&mut [u8]" => "&mut [0; 64]".to_owned(),
                 // The portal fills these in.
-                "Caller" | "CallerThread" | "CallerFrame" | "Now" | "PortalIndex" => continue,
+                "Caller" | "CallerThread" | "Now" | "PortalIndex" => continue,
                 _ => return None,
             });
         }

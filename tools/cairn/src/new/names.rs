@@ -24,7 +24,6 @@ const IN_SCOPE: &[&str] = &[
     "AsMut",
     "AsRef",
     "Caller",
-    "CallerFrame",
     "CallerThread",
     "Clone",
     "Copy",
