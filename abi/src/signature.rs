@@ -68,17 +68,14 @@ pub fn is_signature_of<'letters>(
     signature: &[u8],
     methods: impl Iterator<Item = &'letters [u8; LETTERS_SIZE]>,
 ) -> bool {
-    let mut rest = signature;
+    let mut rest = signature.iter();
     for letters in methods {
-        let length = letters.iter().position(|letter| *letter == 0).unwrap_or(LETTERS_SIZE);
-        let Some((claimed, behind)) = rest.split_at_checked(length) else { return false };
-        let [b' ', behind @ ..] = behind else { return false };
-        if claimed != &letters[..length] {
+        let mut letters = letters.iter().take_while(|letter| **letter != 0);
+        if !letters.all(|letter| rest.next() == Some(letter)) || rest.next() != Some(&b' ') {
             return false;
         }
-        rest = behind;
     }
-    rest.is_empty()
+    rest.next().is_none()
 }
 
 #[cfg(test)]

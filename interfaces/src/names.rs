@@ -9,7 +9,7 @@ pub trait Names {
     /// domain, and applies the access policy. The value is its number: an index into the record's
     /// exports, or [`RUN_TIME_NAMES`] and above. `NotFound`, `NotAllowed`; `WouldBlock`: the server
     /// decides, and has not yet.
-    fn look_up(&self, client: u64, name: &str) -> Result<u64, Error>;
+    fn look_up(&self, client: u64, name: &[u8]) -> Result<u64, Error>;
     /// The next name at or behind position `number` as text (name, interface, policy, separated by
     /// spaces), `NotFound` behind the last; the value is the length, and the position of the one
     /// after it in the upper 32 bits.

@@ -20,7 +20,7 @@ use crate::plan::{Crossing, SemaphoreOperation};
 pub use code::GenerateError;
 pub use event::event;
 pub use frame::frame_size;
-pub use links::{Links, call_literals, place, return_literals};
+pub use links::{LITERALS, Links, call_literals, place, return_literals};
 pub use pair::{back, call, pair, pair_with_types, semaphore};
 pub use short_circuit::{ShortCircuit, short_circuit};
 

@@ -4,7 +4,7 @@ use cairn::Error;
 use cairn::record::Record;
 use cairn::text::Line;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_abi::descriptor::{NAME_SIZE, name_text};
+use cairn_abi::descriptor::{is_name, name_text};
 use cairn_abi::record::{Export, Instance, Method};
 use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
 use cairn_names::{
@@ -50,18 +50,21 @@ fn instance_number(name: &str) -> Option<u64> {
     instances().iter().find(is).map(|instance| instance.number.into())
 }
 
-/// The description's export called `name`. Objects have no names.
-fn described(name: &str) -> Option<(usize, &'static Export)> {
+/// The number of the instance before the dot of a name, and what stands behind it.
+fn server_of(name: &[u8]) -> Option<(u32, &[u8])> {
     // Padding is no part of a name.
-    let (instance, export) = name.split_once('.').filter(|_| !name.contains('\0'))?;
-    let is = |candidate: &[u8; NAME_SIZE], name: &str| {
-        candidate
-            .strip_prefix(name.as_bytes())
-            .is_some_and(|rest| rest.first().is_none_or(|byte| *byte == 0))
-    };
-    let number = instances().iter().find(|candidate| is(&candidate.name, instance))?.number;
+    let end =
+        name.iter().position(|byte| matches!(byte, b'.' | 0)).filter(|end| name[*end] != 0)?;
+    let (server, export) = (&name[..end], &name[end + 1..]);
+    let found = instances().iter().find(|candidate| is_name(&candidate.name, server))?;
+    Some((found.number, export))
+}
+
+/// The description's export called `name`. Objects have no names.
+fn described(name: &[u8]) -> Option<(usize, &'static Export)> {
+    let (server, export) = server_of(name).filter(|(_, export)| !export.contains(&0))?;
     exports().iter().enumerate().find(|(_, candidate)| {
-        candidate.instance == number && candidate.is_object == 0 && is(&candidate.name, export)
+        candidate.instance == server && candidate.is_object == 0 && is_name(&candidate.name, export)
     })
 }
 
@@ -89,13 +92,12 @@ fn line(name: Arguments, interface: &str, policy: &Policy) -> Text {
 impl interfaces::Names for Server {
     fn look_up(&self, client: u64, name: ReadWindow<'_>) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
-        let name = name.text(&mut buffer)?;
+        let name = &*name.copy(&mut buffer)?;
         let (number, policy) = match described(name) {
             Some((index, export)) => (index as u64, export.open),
             None => {
-                let server = name.split_once('.').and_then(|(server, _)| instance_number(server));
-                let server = owner(server.ok_or(Error::NotFound)?);
-                let addition = ADDITIONS.find(server, name).ok_or(Error::NotFound)?;
+                let (server, _) = server_of(name).ok_or(Error::NotFound)?;
+                let addition = ADDITIONS.find(owner(server.into()), name).ok_or(Error::NotFound)?;
                 (addition.number, addition.policy)
             }
         };
@@ -131,7 +133,7 @@ impl interfaces::Names for Server {
         text: WriteWindow<'_>,
     ) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
-        let (_, export) = described(name.text(&mut buffer)?).ok_or(Error::NotFound)?;
+        let (_, export) = described(name.copy(&mut buffer)?).ok_or(Error::NotFound)?;
         let record = Record::find().ok_or(Error::NotFound)?;
         let methods: &[Method] = record.table(record.header.methods);
         if number >= u64::from(export.method_count) {
@@ -156,7 +158,7 @@ impl interfaces::NameControl for Server {
         if !belongs_to(name, instance_name(server).ok_or(Error::BadArgument)?) {
             return Err(Error::NotAllowed);
         }
-        if described(name).is_some() {
+        if described(name.as_bytes()).is_some() {
             return Err(Error::Busy);
         }
         let policy =

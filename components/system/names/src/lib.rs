@@ -96,12 +96,12 @@ impl Addition {
     }
 }
 
-fn pack(name: &str) -> Result<[u64; WORDS], Error> {
-    if name.is_empty() || name.len() > NAME_MAXIMUM || name.contains('\0') {
+fn pack(name: &[u8]) -> Result<[u64; WORDS], Error> {
+    if name.is_empty() || name.len() > NAME_MAXIMUM || name.contains(&0) {
         return Err(Error::BadArgument);
     }
     let mut words = [0; WORDS];
-    for (word, bytes) in words.iter_mut().zip(name.as_bytes().chunks(8)) {
+    for (word, bytes) in words.iter_mut().zip(name.chunks(8)) {
         let mut padded = [0; 8];
         padded[..bytes.len()].copy_from_slice(bytes);
         *word = u64::from_le_bytes(padded);
@@ -201,7 +201,7 @@ impl Additions {
     }
 
     /// The addition of a server called `name`.
-    pub fn find(&self, server: Server, name: &str) -> Option<Addition> {
+    pub fn find(&self, server: Server, name: &[u8]) -> Option<Addition> {
         self.place(server, &pack(name).ok()?).map(|(_, addition)| addition)
     }
 
@@ -218,7 +218,7 @@ impl Additions {
 
     /// Adds a name; the value is its number.
     pub fn add(&self, server: Server, name: &str, policy: Policy) -> Result<u64, Error> {
-        let packed = pack(name)?;
+        let packed = pack(name.as_bytes())?;
         self.write(|| {
             if self.place(server, &packed).is_some() {
                 return Err(Error::Busy);
@@ -233,7 +233,7 @@ impl Additions {
 
     /// Takes a name of a server back; the value is its number.
     pub fn remove(&self, server: Server, name: &str) -> Result<u64, Error> {
-        let packed = pack(name).map_err(|_| Error::NotFound)?;
+        let packed = pack(name.as_bytes()).map_err(|_| Error::NotFound)?;
         self.write(|| {
             let (slot, found) = self.place(server, &packed).ok_or(Error::NotFound)?;
             slot.write(&Addition::NONE);
@@ -249,7 +249,7 @@ impl Additions {
         client: u64,
         admitted: bool,
     ) -> Result<(), Error> {
-        let packed = pack(name)?;
+        let packed = pack(name.as_bytes())?;
         self.write(|| {
             let (slot, mut addition) = self.place(server, &packed).ok_or(Error::NotFound)?;
             let word = addition.policy.get_mut((client / 64) as usize);
@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(additions.add(server(3), "pipe.in", [0; 4]), Err(Error::Busy));
         assert_eq!(additions.iter(1).map(|(place, _)| place).collect::<Vec<_>>(), [32, 33]);
         assert_eq!(additions.iter(33).count(), 1);
-        let found = additions.find(server(3), "pipe.out").unwrap();
+        let found = additions.find(server(3), b"pipe.out").unwrap();
         assert_eq!((found.number, found.server), (101, 3));
         assert!(
             admits(&found.policy, 5)
@@ -297,7 +297,7 @@ mod tests {
         assert_eq!(found.name(&mut buffer), "pipe.out");
         assert_eq!(additions.remove(server(4), "pipe.out"), Err(Error::NotFound));
         assert_eq!(additions.remove(server(3), "pipe.out"), Ok(101));
-        assert_eq!(additions.find(server(3), "pipe.out"), None);
+        assert_eq!(additions.find(server(3), b"pipe.out"), None);
         // A number is not used again.
         assert_eq!(additions.add(server(3), "pipe.out", [0; 4]), Ok(102));
         assert_eq!(additions.remove_all(server(3)), Ok(2));
@@ -368,8 +368,9 @@ mod tests {
         let additions = Additions::new(1);
         additions.add(server(7), "gate.a", policy).unwrap();
         additions.add(server(7), "gate.b", policy).unwrap();
-        let decided =
-            |name, client| decide(&additions.find(server(7), name).unwrap().policy, client);
+        let decided = |name: &str, client| {
+            decide(&additions.find(server(7), name.as_bytes()).unwrap().policy, client)
+        };
         assert_eq!(additions.admit(server(7), "gate.a", 70, true), Ok(()));
         assert_eq!(
             (decided("gate.a", 70), decided("gate.a", 71)),

@@ -23,6 +23,9 @@ use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 struct Server;
 static SERVER: Server = Server;
 
+/// Bytes of the signatures of most interfaces.
+const SHORT: usize = 64;
+
 /// The one manager, and what it reaches, once it has begun.
 static STATE: Exclusive<State> = Exclusive::new(State { manager: Manager::EMPTY, machine: None });
 
@@ -144,13 +147,29 @@ impl interfaces::Portals for Server {
     ) -> Result<u64, Error> {
         let client = who(caller)?;
         let mut buffer = [0; NAME_MAXIMUM];
-        let name = name.text(&mut buffer)?;
-        let mut buffer = [0; SIGNATURE_MAXIMUM];
-        let known = Known { version, signature: signature.copy(&mut buffer)? };
+        let name = &*name.copy(&mut buffer)?;
+        let (mut short, mut long);
+        let buffer: &mut [u8] = match signature.len() {
+            // What most interfaces need: clearing the longest would be a tenth of all.
+            ..=SHORT => {
+                short = [0; SHORT];
+                &mut short
+            }
+            _ => {
+                long = [0; SIGNATURE_MAXIMUM];
+                &mut long
+            }
+        };
+        let known = Known { version, signature: signature.copy(buffer)? };
         locked(|manager, machine| {
             // Inside the lock: one thread at a time calls the name server, so nobody waits for its one
             // stack, and who waits for the lock lends its priority.
-            let number = NAMES.look_up(client.domain.into(), name)?;
+            let found = NAMES.look_up(client.domain.into(), name);
+            // Every name that there is is text: only of others does it matter that they are not.
+            let number = found.map_err(|error| match core::str::from_utf8(name) {
+                Err(_) if error == Error::NotFound => Error::Malformed,
+                _ => error,
+            })?;
             match number {
                 ..RUN_TIME_NAMES => manager.open_export(machine, client, number as usize, known),
                 _ => manager.open_registration(machine, client, number, known),

@@ -5,7 +5,6 @@ use cairn_abi::Error;
 use cairn_abi::descriptor::LETTERS_SIZE;
 use cairn_abi::record::Method;
 use cairn_portal::{Parameters, SemaphoreOperation, Specification, Trust};
-use core::ops::Range;
 use core::sync::atomic::{AtomicI64, Ordering};
 
 /// To what a block of portals leads.
@@ -51,23 +50,22 @@ impl Entry {
     }
 }
 
-/// Writes words of portal code.
-#[inline(always)]
+/// Writes words of portal code, eight at a time: most of what making a portal costs.
 pub fn write(to: &[AtomicI64], words: &[u64]) {
+    let Some(to) = to.get(..words.len()) else { return };
+    let (to, to_rest) = to.as_chunks::<8>();
+    let (words, words_rest) = words.as_chunks::<8>();
+    for (to, words) in to.iter().zip(words) {
+        store(to, words);
+    }
+    store(to_rest, words_rest);
+}
+
+#[inline(always)]
+fn store(to: &[AtomicI64], words: &[u64]) {
     for (to, word) in to.iter().zip(words) {
         to.store(*word as i64, Ordering::Relaxed);
     }
-}
-
-/// Copies a part of a portal's code, eight words at a time: most of what making a portal costs.
-pub fn copy(to: &[AtomicI64], code: &[u64], part: Range<usize>) {
-    let (Some(to), Some(code)) = (to.get(part.clone()), code.get(part)) else { return };
-    let (to, to_rest) = to.as_chunks::<8>();
-    let (code, code_rest) = code.as_chunks::<8>();
-    for (to, code) in to.iter().zip(code) {
-        write(to, code);
-    }
-    write(to_rest, code_rest);
 }
 
 /// The specification of one method. Letters may come from an untrusted server.

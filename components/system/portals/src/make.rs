@@ -2,17 +2,17 @@
 
 use crate::area::{Area, GRANULE};
 use crate::blocks::{Block, Blocks, Code, Kind, Wanted};
-use crate::crossing::{Entry, Target, copy, with_letters, write};
+use crate::crossing::{Entry, Target, with_letters, write};
 use crate::machine::{Layout, Machine};
 use crate::queues::Queues;
 use crate::returns::{self, List, Returns};
 use crate::shares::{Shares, clients};
-use crate::templates::{Half, InUse, Templates};
+use crate::templates::{Half, InUse, Recipe, Templates};
 use cairn_abi::Error;
 use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::domain::PORTALS_MAXIMUM;
-use cairn_portal::generate::{call_literals, place, return_literals};
+use cairn_portal::generate::{LITERALS, call_literals, place, return_literals};
 use cairn_portal::literal::{
     LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_NEXT, LITERAL_RETURN, LITERAL_SHAPE, LITERALS_SIZE,
 };
@@ -238,13 +238,19 @@ impl Maker {
 
         // Templates first, and where the portals lead back, in the place of their own addresses.
         let (mut in_use, mut size) = (InUse::default(), 0);
-        let mut places = [0u8; METHODS_MAXIMUM];
+        let recipe = Recipe::of(target.kind, crossing.counter != 0);
+        let known = self.templates.recall(&recipe);
+        let mut places = known.unwrap_or([0; METHODS_MAXIMUM]);
         let (mut shape, mut back) = (0, 0);
         for (index, (place, call)) in places.iter_mut().zip(&mut *calls).enumerate() {
-            crossing.index = (first + index) as u64;
-            let entry = method(index);
-            let of = (&specification, &self.types);
-            let found = self.templates.find(of, (&entry, Half::Call), &crossing, &mut in_use)?;
+            let found = if known.is_some() {
+                self.templates.hold((*place).into(), &mut in_use)
+            } else {
+                crossing.index = (first + index) as u64;
+                let half = (&method(index), Half::Call);
+                let of = (&specification, &self.types);
+                self.templates.find(of, half, &crossing, &mut in_use)?
+            };
             let template = self.templates.get(found);
             size += template.size as u64;
             if template.shape != shape {
@@ -257,12 +263,15 @@ impl Maker {
                 back = match self.returns.find(machine, list, shape, &crossing) {
                     Some(back) => back,
                     None => {
-                        let half = (&specification, &entry, Half::Back(shape));
+                        let half = (&specification, &method(index), Half::Back(shape));
                         self.make_return(machine, client, list, half, &crossing, &mut in_use)?
                     }
                 };
             }
             (*place, *call) = (found as u8, back);
+        }
+        if known.is_none() {
+            self.templates.remember(recipe, calls.len(), places);
         }
         code.granules = size.div_ceil(GRANULE) as u16;
         code.start = self.code_for(machine, client, code.granules)?;
@@ -275,7 +284,7 @@ impl Maker {
             literals[place(LITERAL_ENTRY)] = method(index).entry;
             let words = machine.code(address, template.size);
             write(words, &literals);
-            copy(words, template.code(), LITERALS_SIZE as usize / 8..template.size / 8);
+            write(words.get(LITERALS..).unwrap_or(&[]), template.code());
             *call = address + LITERALS_SIZE as u64;
             address += template.size as u64;
             if crossing.counter != 0 {
@@ -307,11 +316,11 @@ impl Maker {
         let template = self.templates.get(found);
         let address = PORTAL_CODE + u64::from(start) * GRANULE;
         let words = machine.code(address, template.size);
-        copy(words, template.code(), 0..template.size / 8);
         let (mut literals, dead) = return_literals(&template.links, crossing, address);
         literals[place(LITERAL_SHAPE)] = template.shape;
         literals[place(LITERAL_NEXT)] = self.returns.add(list, start, granules);
         write(words, &literals);
+        write(words.get(LITERALS..).unwrap_or(&[]), template.code());
         write(words.get(template.links.dead_literals() / 8..).unwrap_or(&[]), &dead);
         Ok(returns::code(start))
     }

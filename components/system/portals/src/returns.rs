@@ -10,8 +10,10 @@ use crate::area::GRANULE;
 use crate::machine::Machine;
 use cairn_abi::address::PORTAL_CODE;
 use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
-use cairn_portal::Crossing;
+use cairn_portal::generate::{LITERALS, place};
 use cairn_portal::literal::*;
+use cairn_portal::{Crossing, Limits};
+use core::sync::atomic::Ordering;
 
 /// Whose return portals: a list.
 #[derive(Clone, Copy)]
@@ -65,16 +67,21 @@ impl Returns {
         let mut next = self.first[list];
         while next != 0 {
             let back = code(next);
-            let has = |at: i64, word: u64| literal(machine, back, at) == word;
-            if has(LITERAL_SHAPE, shape)
-                && has(LITERAL_LONGEST, crossing.limits.execution)
-                && has(LITERAL_LONGEST_CALL, crossing.limits.call)
-                && has(LITERAL_CANCELLED, crossing.limits.cancelled)
-                && literal(machine, back, LITERAL_FRAME) >> 48 == crossing.callee.domain
+            let words = machine.code(back - LITERALS_SIZE as u64, LITERALS_SIZE as usize);
+            let words = words.first_chunk::<LITERALS>()?;
+            let literal = |at: i64| words[place(at)].load(Ordering::Relaxed) as u64;
+            let limits = Limits {
+                execution: literal(LITERAL_LONGEST),
+                call: literal(LITERAL_LONGEST_CALL),
+                cancelled: literal(LITERAL_CANCELLED),
+            };
+            if literal(LITERAL_SHAPE) == shape
+                && limits == crossing.limits
+                && literal(LITERAL_FRAME) >> 48 == crossing.callee.domain
             {
                 return Some(back);
             }
-            next = literal(machine, back, LITERAL_NEXT) as u16;
+            next = literal(LITERAL_NEXT) as u16;
         }
         None
     }

@@ -2,20 +2,24 @@
 //! literals, which is several times faster than generating it.
 
 use crate::HALF_MAXIMUM;
+use crate::blocks::Kind;
 use crate::crossing::{Entry, with_letters};
 use cairn_abi::Error;
-use cairn_abi::descriptor::LETTERS_SIZE;
-use cairn_portal::generate::{self, Links};
+use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
+use cairn_portal::generate::{self, LITERALS, Links};
 use cairn_portal::{Crossing, GenerateError, Parameters, SemaphoreOperation, Specification};
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Templates that are kept.
 const TEMPLATES: usize = 32;
 // Those of a block's call portals are in use until the block is made, and one of a return portal.
-const _: () = assert!(TEMPLATES > cairn_abi::descriptor::METHODS_MAXIMUM);
+const _: () = assert!(TEMPLATES > METHODS_MAXIMUM);
 
 /// Places that are remembered; a power of two.
 const REMEMBERED: usize = 64;
+
+/// Blocks whose templates are remembered; a power of two.
+const RECIPES: usize = 16;
 
 /// Code of a call portal, or of a return portal.
 pub struct Template {
@@ -33,9 +37,9 @@ pub struct Template {
 }
 
 impl Template {
-    /// Its code, with room for the literals before it.
+    /// Its code, behind the literals.
     pub fn code(&self) -> &[u64] {
-        &self.code[..self.size / 8]
+        self.code.get(LITERALS..self.size / 8).unwrap_or(&[])
     }
 }
 
@@ -52,6 +56,38 @@ pub enum Half {
 #[derive(Clone, Copy, Default)]
 pub struct InUse(u32);
 
+/// Which templates the methods of a block had, the last time: finding each by its letters takes longer.
+#[derive(Clone, Copy)]
+pub struct Recipe {
+    /// What has these methods: letters of the description's exports never change.
+    of: u64,
+    /// Templates that were made before; they are still all there if there are no more.
+    made: u64,
+    places: [u8; METHODS_MAXIMUM],
+}
+
+impl Recipe {
+    /// Of nothing that is remembered.
+    const NONE: Recipe = Recipe { of: u64::MAX, made: 0, places: [0; METHODS_MAXIMUM] };
+
+    /// Of what is opened. All objects of an export, semaphores and locks are made alike; what is registered or measured is
+    /// not remembered.
+    pub fn of(kind: Kind, counts: bool) -> Recipe {
+        let of = match kind {
+            Kind::Registration(_) | Kind::Export(u32::MAX) => return Recipe::NONE,
+            Kind::Export(export) | Kind::Object(export, _) => export.into(),
+            Kind::Semaphore(_) => 1 << 32,
+            Kind::Lock(_) => 2 << 32 | 1,
+        };
+        Recipe { of: of << 1 | u64::from(counts), ..Recipe::NONE }
+    }
+
+    /// Where it is remembered.
+    fn place(&self) -> usize {
+        self.of as usize % RECIPES
+    }
+}
+
 /// The templates.
 pub struct Templates {
     slots: [Template; TEMPLATES],
@@ -59,6 +95,9 @@ pub struct Templates {
     next: usize,
     /// Where a template was found last, by a hash of its key.
     remembered: [u8; REMEMBERED],
+    recipes: [Recipe; RECIPES],
+    /// Templates that were ever made.
+    made: u64,
 }
 
 /// Whether a byte, not zero, is among the letters.
@@ -111,11 +150,37 @@ impl Templates {
         }; TEMPLATES],
         next: 0,
         remembered: [0; REMEMBERED],
+        recipes: [Recipe::NONE; RECIPES],
+        made: 0,
     };
 
     /// A template.
     pub fn get(&self, place: usize) -> &Template {
         &self.slots[place]
+    }
+
+    /// The templates of a block's methods, if that is known.
+    pub fn recall(&self, recipe: &Recipe) -> Option<[u8; METHODS_MAXIMUM]> {
+        let known = &self.recipes[recipe.place()];
+        let same = known.of == recipe.of && known.made == self.made && known.of != Recipe::NONE.of;
+        same.then_some(known.places)
+    }
+
+    /// Remembers the templates of so many methods, unless they are those of one index or one client, or of a measurement.
+    pub fn remember(&mut self, recipe: Recipe, count: usize, places: [u8; METHODS_MAXIMUM]) {
+        let is_fixed = |place: &u8| {
+            let key = self.slots[usize::from(*place)].key;
+            !has(key, b'=') && !has(key, b'a')
+        };
+        if recipe.of != Recipe::NONE.of && places.iter().take(count).all(is_fixed) {
+            self.recipes[recipe.place()] = Recipe { made: self.made, places, ..recipe };
+        }
+    }
+
+    /// Keeps a template until a block is made; the same place.
+    pub fn hold(&self, place: usize, in_use: &mut InUse) -> usize {
+        in_use.0 |= 1 << place;
+        place
     }
 
     /// Finds or generates the template of a method's call or return portal; of the crossing only the index, the
@@ -139,6 +204,7 @@ impl Templates {
                     let place = (self.next..self.next + TEMPLATES).find(free);
                     let place = place.ok_or(Error::Exhausted)? % TEMPLATES;
                     self.next = (place + 1) % TEMPLATES;
+                    self.made += 1;
                     self.slots[place].generate(
                         (&specification, types),
                         (method, half),
@@ -150,8 +216,7 @@ impl Templates {
             };
             *remembered = place as u8;
         }
-        in_use.0 |= 1 << place;
-        Ok(place)
+        Ok(self.hold(place, in_use))
     }
 }
 

@@ -223,30 +223,27 @@ fn every_portal_has_the_code_of_its_letters() {
         manager.register(machine, client(OTHER), "other.late", "*", &bytes).unwrap();
         let domain = [CLIENT, SECOND][number(2) as usize];
         let opened = manager.open_registration(machine, client(domain), REGISTERED, ANY).unwrap();
-        for (index, letters) in (opened as usize..).zip(&methods) {
-            let specification = Specification::parse(&format!("np{letters}")).unwrap();
-            let mut crossing = Crossing { index: index as u64, asids: true, ..Crossing::NONE };
-            crossing.caller.domain = domain.into();
-            let all = (&specification, &Parameters::NONE);
-            let mut words = [0; 1024];
-            let size = generate::call(all, None, &crossing, &mut words).unwrap();
-            let wanted = &words[LITERALS_SIZE as usize / 4..size / 4];
-            assert_eq!(
-                machine.words(machine.entry(domain, index), wanted.len()),
-                wanted,
-                "{letters}"
-            );
-            let (size, links) = generate::back(all, &crossing, &mut words).unwrap();
-            let wanted = &words[LITERALS_SIZE as usize / 4..links.dead_literals() / 4];
-            assert_eq!(
-                machine.words(machine.back(domain, index), wanted.len()),
-                wanted,
-                "{letters}"
-            );
-            assert!(size > wanted.len());
-        }
+        check_code(machine, domain, opened, &methods);
         manager.close(machine, client(domain), opened).unwrap();
         manager.unregister(machine, client(OTHER), "other.late").unwrap();
+        // Of the description, by both clients in turn, while templates come and go.
+        let exports = machine.layout().exports;
+        let export = number(exports.len() as u64) as usize;
+        if exports[export].instance == u32::from(SCHEDULER) {
+            continue;
+        }
+        let methods = machine.layout().methods_of(&exports[export]).iter().map(|method| {
+            String::from_utf8(method.letters.to_vec()).unwrap().trim_end_matches('\0').to_string()
+        });
+        let methods = methods.collect::<Vec<_>>();
+        let opened = [CLIENT, SECOND, CLIENT]
+            .map(|domain| (domain, manager.open_export(machine, client(domain), export, ANY)));
+        for (domain, opened) in opened {
+            if let Ok(opened) = opened {
+                check_code(machine, domain, opened, &methods);
+                manager.close(machine, client(domain), opened).unwrap();
+            }
+        }
     }
 }
 
@@ -438,4 +435,22 @@ fn an_index_means_what_it_meant_or_nothing() {
         world.die(domain);
     }
     assert_eq!(world.free(), before);
+}
+
+/// That the portals of a block have the code of these letters.
+fn check_code(machine: &Fake, domain: u8, opened: u64, methods: &[String]) {
+    for (index, letters) in (opened as usize..).zip(methods) {
+        let specification = Specification::parse(&format!("np{letters}")).unwrap();
+        let mut crossing = Crossing { index: index as u64, asids: true, ..Crossing::NONE };
+        crossing.caller.domain = domain.into();
+        let all = (&specification, &Parameters::NONE);
+        let mut words = [0; 1024];
+        let size = generate::call(all, None, &crossing, &mut words).unwrap();
+        let wanted = &words[LITERALS_SIZE as usize / 4..size / 4];
+        assert_eq!(machine.words(machine.entry(domain, index), wanted.len()), wanted, "{letters}");
+        let (size, links) = generate::back(all, &crossing, &mut words).unwrap();
+        let wanted = &words[LITERALS_SIZE as usize / 4..links.dead_literals() / 4];
+        assert_eq!(machine.words(machine.back(domain, index), wanted.len()), wanted, "{letters}");
+        assert!(size > wanted.len());
+    }
 }

@@ -10,23 +10,29 @@ const WORD: usize = size_of::<u64>();
 
 /// Copies from `source` on into `target`. `source` must lie in a window that is open.
 pub(super) fn copy_in(source: usize, target: &mut [u8]) {
-    let mut index = 0;
     let alike = (source ^ target.as_ptr().addr()).is_multiple_of(WORD);
-    while index < target.len() {
-        let address = source + index;
-        if alike && address.is_multiple_of(WORD) && target.len() - index >= WORD {
-            let part: *mut [u8] = &mut target[index..index + WORD];
-            // SAFETY: the window covers these eight bytes; `part` is eight bytes of `target`; both
-            // are aligned, because they are aligned alike.
-            unsafe {
-                part.cast::<u64>().write(with_exposed_provenance::<u64>(address).read_volatile())
-            };
-            index += WORD;
-        } else {
-            // SAFETY: the window covers this byte.
-            target[index] = unsafe { with_exposed_provenance::<u8>(address).read_volatile() };
-            index += 1;
-        }
+    let before = if alike { source.wrapping_neg() % WORD } else { target.len() };
+    let (head, rest) = target.split_at_mut(before.min(target.len()));
+    bytes_in(source, head);
+    let (words, tail) = rest.as_chunks_mut::<WORD>();
+    let source = source + head.len();
+    for (index, word) in words.iter_mut().enumerate() {
+        let address = source + index * WORD;
+        let word: *mut [u8; WORD] = word;
+        // SAFETY: the window covers these eight bytes; `word` is eight bytes of `target`; both are aligned, because they
+        // are aligned alike and `head` ends where a word begins: else there are none.
+        unsafe {
+            word.cast::<u64>().write(with_exposed_provenance::<u64>(address).read_volatile())
+        };
+    }
+    bytes_in(source + words.len() * WORD, tail);
+}
+
+/// The same byte by byte.
+fn bytes_in(source: usize, target: &mut [u8]) {
+    for (index, byte) in target.iter_mut().enumerate() {
+        // SAFETY: the window covers this byte.
+        *byte = unsafe { with_exposed_provenance::<u8>(source + index).read_volatile() };
     }
 }
 

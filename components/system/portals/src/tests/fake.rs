@@ -80,7 +80,7 @@ fn leak<T>(items: Vec<T>) -> &'static [T] {
 
 fn layout() -> Layout {
     type Described = (u8, &'static str, &'static str, u32, &'static [(&'static str, &'static str)]);
-    let exports: [Described; 10] = [
+    let exports: [Described; 12] = [
         (SCHEDULER, "control", "Control", 0, &[("stop", "c")]),
         (SCHEDULER, "semaphore", "Semaphore", 1, &[("p", "ct"), ("v", "ct")]),
         (SCHEDULER, "lock", "Lock", 1, &[("lock", "ct"), ("unlock", "ct")]),
@@ -91,6 +91,8 @@ fn layout() -> Layout {
         (OTHER, "service", "Service", 0, &[("add", "cii"), ("nothing", "c")]),
         (OTHER, "numbers", "Numbers", 1, &[("pair", "cii")]),
         (OTHER, "readers", "Reader", 1, &[("pair", "cr")]),
+        (OTHER, "callers", "Callers", 0, &[("who", "ca")]),
+        (OTHER, "indexes", "Indexes", 0, &[("which", "c=")]),
     ];
     let (mut records, mut methods) = (Vec::new(), Vec::new());
     for (instance, export, interface, is_object, of_it) in exports {

@@ -56,7 +56,7 @@ const RESTART: &str = "start an instance again";
 const FURTHER: [Operation; 6] = [
     ("write a line", |_| imports::CONSOLE.write(b"\n")),
     ("find a name, describe its method", |_| {
-        imports::NAMES.look_up(1, "clock.clock").map(drop).or(Ok(()))?;
+        imports::NAMES.look_up(1, b"clock.clock").map(drop).or(Ok(()))?;
         imports::NAMES.describe_method("clock.clock", 0, &mut [0; 64]).map(drop)
     }),
     ("the next name", |_| imports::NAMES.list(0, &mut [0; 64]).map(drop)),
