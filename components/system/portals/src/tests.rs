@@ -255,7 +255,7 @@ fn a_former_life_can_do_nothing() {
     methods[8..11].copy_from_slice(b"cii");
     methods[24..].copy_from_slice(&entry(OTHER, 3).to_le_bytes());
     let former = client;
-    let (measured, letters) = (Specification::parse("npc").unwrap(), letters("c"));
+    let letters = letters("c");
     let semaphore = world.manager.make_semaphore(&world.machine, client(OTHER), 0).unwrap();
     let word = world.reserve(CLIENT, OTHER, b"Numbers", b"cii ").unwrap();
     world.machine.set_generation(1);
@@ -273,7 +273,7 @@ fn a_former_life_can_do_nothing() {
         manager.unregister(machine, former(OTHER), "other.late").map(|()| 0),
         manager.make_semaphore(machine, former(CLIENT), 0),
         manager.make_lock(machine, former(CLIENT)),
-        manager.make_measured(machine, former(CLIENT), &measured, letters),
+        manager.make_measured(machine, former(CLIENT), cairn_portal::Trust::default(), letters),
         former(OTHER).admit(machine, "other.late", CLIENT, true).map(|()| 0),
     ];
     assert_eq!(results, [Err(Error::Dead); 14]);
