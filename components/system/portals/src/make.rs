@@ -7,7 +7,7 @@ use crate::machine::{Layout, Machine};
 use crate::queues::Queues;
 use crate::returns::{self, List, Returns};
 use crate::shares::{Shares, clients};
-use crate::templates::{Half, InUse, Recipe, Templates};
+use crate::templates::{Half, InUse, Places, Recipe, Templates};
 use cairn_abi::Error;
 use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
@@ -240,9 +240,9 @@ impl Maker {
         let (mut in_use, mut size) = (InUse::default(), 0);
         let recipe = Recipe::of(target.kind, crossing.counter != 0);
         let known = self.templates.recall(&recipe);
-        let mut places = known.unwrap_or([0; METHODS_MAXIMUM]);
+        let mut places = known.unwrap_or(Places::NONE);
         let (mut shape, mut back) = (0, 0);
-        for (index, (place, call)) in places.iter_mut().zip(&mut *calls).enumerate() {
+        for (index, (place, call)) in places.0.iter_mut().zip(&mut *calls).enumerate() {
             let found = if known.is_some() {
                 self.templates.hold((*place).into(), &mut in_use)
             } else {
@@ -278,7 +278,7 @@ impl Maker {
 
         let mut address = PORTAL_CODE + u64::from(code.start) * GRANULE;
         let mut literals = call_literals(&crossing, 0);
-        for (index, (found, call)) in places.iter().zip(&mut *calls).enumerate() {
+        for (index, (found, call)) in places.0.iter().zip(&mut *calls).enumerate() {
             let template = self.templates.get(usize::from(*found));
             literals[place(LITERAL_RETURN)] = *call;
             literals[place(LITERAL_ENTRY)] = method(index).entry;

@@ -7,7 +7,9 @@ use crate::crossing::{Entry, with_letters};
 use cairn_abi::Error;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_portal::generate::{self, LITERALS, Links};
-use cairn_portal::{Crossing, GenerateError, Parameters, SemaphoreOperation, Specification};
+use cairn_portal::{
+    Crossing, GenerateError, Letter, Parameters, SemaphoreOperation, Specification,
+};
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Templates that are kept.
@@ -29,6 +31,8 @@ pub struct Template {
     pub takes_activation: bool,
     /// See [`Specification::shape`].
     pub shape: u64,
+    /// An index or a client is in the code.
+    is_bound: bool,
     /// Bytes used.
     pub size: usize,
     /// Of a return portal.
@@ -63,12 +67,22 @@ pub struct Recipe {
     of: u64,
     /// Templates that were made before; they are still all there if there are no more.
     made: u64,
-    places: [u8; METHODS_MAXIMUM],
+    places: Places,
+}
+
+/// The templates of a block's methods, as words, which are quicker to copy.
+#[derive(Clone, Copy)]
+#[repr(align(8))]
+pub struct Places(pub [u8; METHODS_MAXIMUM]);
+
+impl Places {
+    /// None yet.
+    pub const NONE: Places = Places([0; METHODS_MAXIMUM]);
 }
 
 impl Recipe {
     /// Of nothing that is remembered.
-    const NONE: Recipe = Recipe { of: u64::MAX, made: 0, places: [0; METHODS_MAXIMUM] };
+    const NONE: Recipe = Recipe { of: u64::MAX, made: 0, places: Places::NONE };
 
     /// Of what is opened. All objects of an export, semaphores and locks are made alike; what is registered or measured is
     /// not remembered.
@@ -143,6 +157,7 @@ impl Templates {
                 key: 0,
                 takes_activation: false,
                 shape: 0,
+                is_bound: false,
                 size: 0,
                 links: Links::NONE,
                 code: [0; HALF_MAXIMUM / 8],
@@ -160,19 +175,16 @@ impl Templates {
     }
 
     /// The templates of a block's methods, if that is known.
-    pub fn recall(&self, recipe: &Recipe) -> Option<[u8; METHODS_MAXIMUM]> {
+    pub fn recall(&self, recipe: &Recipe) -> Option<Places> {
         let known = &self.recipes[recipe.place()];
         let same = known.of == recipe.of && known.made == self.made && known.of != Recipe::NONE.of;
         same.then_some(known.places)
     }
 
     /// Remembers the templates of so many methods, unless they are those of one index or one client, or of a measurement.
-    pub fn remember(&mut self, recipe: Recipe, count: usize, places: [u8; METHODS_MAXIMUM]) {
-        let is_fixed = |place: &u8| {
-            let key = self.slots[usize::from(*place)].key;
-            !has(key, b'=') && !has(key, b'a')
-        };
-        if recipe.of != Recipe::NONE.of && places.iter().take(count).all(is_fixed) {
+    pub fn remember(&mut self, recipe: Recipe, count: usize, places: Places) {
+        let is_fixed = |place: &u8| !self.slots[usize::from(*place)].is_bound;
+        if recipe.of != Recipe::NONE.of && places.0.iter().take(count).all(is_fixed) {
             self.recipes[recipe.place()] = Recipe { made: self.made, places, ..recipe };
         }
     }
@@ -245,6 +257,8 @@ impl Template {
         })?;
         self.takes_activation = specification.takes_activation();
         self.shape = specification.shape();
+        let is_bound = |letter: &Letter| matches!(letter, Letter::Index | Letter::Domain);
+        self.is_bound = specification.letters().iter().any(is_bound);
         Ok(())
     }
 }
