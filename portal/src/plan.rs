@@ -214,7 +214,7 @@ pub struct Plan {
 }
 
 /// Chooses how `caller` calls `callee`.
-#[inline]
+#[inline(always)]
 pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
     let runs_to_completion = |instance: &Instance| instance.run_to_completion != 0;
     let (stack, ground) = match (runs_to_completion(callee), caller.stack_group) {
@@ -241,7 +241,15 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
             ground,
             source: Source::Memory { first: region(caller.number), size: caller.entries_span },
             source_entry: caller.entries,
-            ..Crossing::NONE
+            entry: 0,
+            constant: 0,
+            index: 0,
+            queue: 0,
+            waiters: 0,
+            services: 0,
+            counter: 0,
+            limits: Limits::default(),
+            asids: false,
         },
     }
 }

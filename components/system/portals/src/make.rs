@@ -17,7 +17,7 @@ use cairn_portal::literal::{
     LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_NEXT, LITERAL_RETURN, LITERAL_SHAPE, LITERALS_SIZE,
 };
 use cairn_portal::specification::{Specification, Stack, State};
-use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Plan, Source, plan};
+use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Source, plan};
 
 /// End of the call counters' memory.
 pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
@@ -226,7 +226,9 @@ impl Maker {
     ) -> Result<(), Error> {
         let layout = machine.layout();
         let (caller, callee) = (layout.instance(client)?, layout.instance(target.server)?);
-        let Plan { specification, mut crossing } = plan(caller, callee, target.trust);
+        // Used where it is, since it is long.
+        let mut plan = plan(caller, callee, target.trust);
+        let (specification, crossing) = (&plan.specification, &mut plan.crossing);
         if let Kind::Semaphore(index) = target.kind {
             crossing.source = Source::Semaphore(index.into());
         }
@@ -248,8 +250,8 @@ impl Maker {
             } else {
                 crossing.index = (first + index) as u64;
                 let half = (&method(index), Half::Call);
-                let of = (&specification, &self.types);
-                self.templates.find(of, half, &crossing, &mut in_use)?
+                let of = (specification, &self.types);
+                self.templates.find(of, half, crossing, &mut in_use)?
             };
             let template = self.templates.get(found);
             size += template.size as u64;
@@ -260,11 +262,11 @@ impl Maker {
                     crossing.take_from(code.queue.into());
                 }
                 let list = List::of(client, code.queue);
-                back = match self.returns.find(machine, list, shape, &crossing) {
+                back = match self.returns.find(machine, list, shape, crossing) {
                     Some(back) => back,
                     None => {
-                        let half = (&specification, &method(index), Half::Back(shape));
-                        self.make_return(machine, client, list, half, &crossing, &mut in_use)?
+                        let half = (specification, &method(index), Half::Back(shape));
+                        self.make_return(machine, client, list, half, crossing, &mut in_use)?
                     }
                 };
             }
@@ -277,7 +279,7 @@ impl Maker {
         code.start = self.code_for(machine, client, code.granules)?;
 
         let mut address = PORTAL_CODE + u64::from(code.start) * GRANULE;
-        let mut literals = call_literals(&crossing, 0);
+        let mut literals = call_literals(crossing, 0);
         for (index, (found, call)) in places.0.iter().zip(&mut *calls).enumerate() {
             let template = self.templates.get(usize::from(*found));
             literals[place(LITERAL_RETURN)] = *call;
