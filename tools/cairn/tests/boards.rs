@@ -83,8 +83,8 @@ impl Files for Moved {
         names
     }
 
-    fn is_folder(&self, path: &str) -> bool {
-        self.disk.is_folder(path)
+    fn is_component(&self, folder: &str) -> bool {
+        self.disk.is_component(folder)
     }
 }
 

@@ -173,8 +173,8 @@ impl Files for WithSystem {
     fn list(&self, folder: &str) -> Vec<String> {
         self.disk.list(folder)
     }
-    fn is_folder(&self, path: &str) -> bool {
-        self.disk.is_folder(path)
+    fn is_component(&self, folder: &str) -> bool {
+        self.disk.is_component(folder)
     }
 }
 

@@ -10,13 +10,13 @@ pub const FOLDERS: [&str; 4] =
 /// folders that it could be, if it is in none or in several.
 pub fn folder(files: &dyn Files, component: &str) -> Result<String, Vec<String>> {
     if component.contains('/') {
-        let found = files.is_folder(component);
+        let found = files.is_component(component);
         return found.then(|| component.to_owned()).ok_or(Vec::new());
     }
     let mut found: Vec<String> = FOLDERS
         .iter()
         .map(|parent| format!("{parent}/{component}"))
-        .filter(|folder| files.is_folder(folder))
+        .filter(|folder| files.is_component(folder))
         .collect();
     match found.len() {
         1 => Ok(found.remove(0)),

@@ -9,8 +9,8 @@ pub trait Files {
     fn read(&self, path: &str) -> io::Result<String>;
     /// The names in a folder, sorted; empty if there is no such folder.
     fn list(&self, folder: &str) -> Vec<String>;
-    /// Whether there is such a folder.
-    fn is_folder(&self, path: &str) -> bool;
+    /// Whether the folder holds a component: `Cargo.toml`, or `component.toml` if it is in C.
+    fn is_component(&self, folder: &str) -> bool;
 }
 
 /// The files below a folder.
@@ -40,7 +40,9 @@ impl Files for Disk {
         names
     }
 
-    fn is_folder(&self, path: &str) -> bool {
-        self.root.join(path).is_dir()
+    fn is_component(&self, folder: &str) -> bool {
+        ["Cargo.toml", "component.toml"]
+            .iter()
+            .any(|file| self.root.join(folder).join(file).is_file())
     }
 }

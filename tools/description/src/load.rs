@@ -6,7 +6,7 @@ use crate::components;
 use crate::draft::{self, Draft};
 use crate::files::{Disk, Files};
 use crate::model::System;
-use crate::names::suggestion;
+use crate::names::{list, suggestion};
 use crate::place::{Located, Place, Source};
 use crate::report::{Error, Report};
 use crate::resolve;
@@ -15,8 +15,8 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Loads the system called `system` (`systems/SYSTEM.toml`, or the path of a file below `root`,
-/// which ends in `.toml`) with its board, or with another one, and checks all that the descriptions
+/// Loads the system called `system` (`systems/SYSTEM.toml`, or with a `/` in it the path of a file below
+/// `root`, with or without `.toml`) with its board, or with another one, and checks all that the descriptions
 /// alone can show.
 pub fn load(root: &Path, system: &str, board: Option<&str>) -> Result<System, Report> {
     load_from(&Disk::new(root), system, board)
@@ -24,10 +24,9 @@ pub fn load(root: &Path, system: &str, board: Option<&str>) -> Result<System, Re
 
 /// The same, from any [`Files`].
 pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result<System, Report> {
-    let (path, expected_name) = match system.strip_suffix(".toml") {
-        Some(stem) => (system.to_owned(), stem.rsplit('/').next().unwrap_or(stem)),
-        None => (format!("systems/{system}.toml"), system),
-    };
+    let path = description_path(system);
+    let file = path.rsplit('/').next().unwrap_or(&path);
+    let expected_name = file.strip_suffix(".toml").unwrap_or(file);
     let sources = with_extended(files, open(files, &path)?)?;
     let mut report = Report::new();
     let draft = draft::read(&sources, &mut report);
@@ -52,6 +51,12 @@ pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result
     report.into_result(system)
 }
 
+/// The file of a system, however it is named: in `systems/`, or by its path.
+fn description_path(system: &str) -> String {
+    let stem = system.strip_suffix(".toml").unwrap_or(system);
+    if stem.contains('/') { format!("{stem}.toml") } else { format!("systems/{stem}.toml") }
+}
+
 /// Most descriptions that extend each other.
 const EXTENDED_MAXIMUM: usize = 8;
 
@@ -63,10 +68,7 @@ fn with_extended(files: &dyn Files, source: Arc<Source>) -> Result<Vec<Arc<Sourc
         let Some(name) = draft::extended(&sources[0], &mut report) else {
             return report.into_result(sources);
         };
-        let path = match name.contains('/') {
-            true => format!("{}.toml", *name),
-            false => format!("systems/{}.toml", *name),
-        };
+        let path = description_path(&name);
         if sources.iter().any(|source| source.path() == path) || sources.len() == EXTENDED_MAXIMUM {
             report.push(Error::new(
                 &name.place,
@@ -177,7 +179,8 @@ fn descriptions(files: &dyn Files, folder: &str) -> Vec<String> {
 
 fn find_board(files: &dyn Files, draft: &Draft, report: &mut Report) -> Option<Board> {
     let name = &draft.board;
-    let (folder, file) = name.rsplit_once('/').unwrap_or(("boards", name));
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    let (folder, file) = stem.rsplit_once('/').unwrap_or(("boards", stem));
     let path = format!("{folder}/{file}.toml");
     let boards = descriptions(files, folder);
     let shown = |board: &String| match name.contains('/') {
@@ -252,27 +255,43 @@ fn not_one_component(files: &dyn Files, component: &Located<String>, several: &[
             format!("write its path, for example \"{}\"", several[0]),
         );
     }
-    let (expected, siblings) = match component.rsplit_once('/') {
-        Some((parent, _)) => {
-            let path = |name| format!("{parent}/{name}");
-            let siblings: Vec<String> = files.list(parent).into_iter().map(path).collect();
-            (format!("the folder `{component}`"), siblings)
-        }
-        None => {
-            let all = components::FOLDERS.iter().flat_map(|parent| files.list(parent));
-            (format!("`{component}` in a folder of `components/`"), all.collect())
-        }
+    let inside = |parent: &str| -> Vec<String> {
+        let paths = files.list(parent).into_iter().map(|name| format!("{parent}/{name}"));
+        paths.filter(|path| files.is_component(path)).collect()
     };
-    let parent = component.rsplit_once('/').map_or("components/*", |(parent, _)| parent);
-    Error::new(
-        &component.place,
-        format!("unknown component `{component}`"),
-        format!("expected a component: {expected}"),
-        suggestion(
-            component,
-            &format!("`{parent}` has"),
-            siblings.iter().map(String::as_str),
-            "make it with `./cairn new component NAME`",
-        ),
-    )
+    let known: Vec<String> = components::FOLDERS.into_iter().flat_map(inside).collect();
+    let name_of = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
+    let error = |expected: String, help: String| {
+        let message = format!("unknown component `{component}`");
+        Error::new(&component.place, message, format!("expected a component: {expected}"), help)
+    };
+    let otherwise = "make it with `./cairn new component NAME`";
+    let Some((parent, name)) = component.rsplit_once('/') else {
+        let names: Vec<String> = known.iter().map(|path| name_of(path)).collect();
+        return error(
+            format!("`{component}` in a folder of `components/`"),
+            suggestion(
+                component,
+                "`components/*` has",
+                names.iter().map(String::as_str),
+                otherwise,
+            ),
+        );
+    };
+    let expected =
+        format!("the folder `{component}` with `Cargo.toml`, or in C with `component.toml`");
+    // A component at another path comes before those whose path is only like this one.
+    if let Some(path) = known.iter().find(|path| name_of(path) == name) {
+        return error(expected, format!("did you mean `{path}`?"));
+    }
+    let deeper = inside(component);
+    if !deeper.is_empty() {
+        return error(
+            expected,
+            format!("write one of {}", list(deeper.iter().map(String::as_str))),
+        );
+    }
+    let siblings = inside(parent);
+    let kind = format!("`{parent}` has");
+    error(expected, suggestion(component, &kind, siblings.iter().map(String::as_str), otherwise))
 }

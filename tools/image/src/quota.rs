@@ -75,22 +75,21 @@ memory = "32K"
 
     impl Files for Tree {
         fn read(&self, path: &str) -> io::Result<String> {
-            if path == "tight.toml" { Ok(SYSTEM.to_owned()) } else { self.0.read(path) }
+            if path == "systems/tight.toml" { Ok(SYSTEM.to_owned()) } else { self.0.read(path) }
         }
 
         fn list(&self, folder: &str) -> Vec<String> {
             self.0.list(folder)
         }
 
-        fn is_folder(&self, path: &str) -> bool {
-            self.0.is_folder(path)
+        fn is_component(&self, folder: &str) -> bool {
+            self.0.is_component(folder)
         }
     }
 
     fn system() -> System {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        load_from(&Tree(Disk::new(root)), "tight.toml", None)
-            .unwrap_or_else(|report| panic!("{report}"))
+        load_from(&Tree(Disk::new(root)), "tight", None).unwrap_or_else(|report| panic!("{report}"))
     }
 
     fn check_with(memory: u64) -> Result<(), Report> {
@@ -112,7 +111,7 @@ memory = "32K"
     fn a_program_above_its_quota_is_refused_at_the_line_to_change() {
         let report = check_with(36 << 10).unwrap_err().to_string();
         let expected = r#"error: the memory of `scheduler` does not hold its program
- --> tight.toml:8:10
+ --> systems/tight.toml:8:10
   |
 8 | memory = "32K"
   |          ^^^^^ expected at least 36K, found 32K

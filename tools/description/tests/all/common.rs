@@ -60,7 +60,7 @@ impl Files for Tree {
         names
     }
 
-    fn is_folder(&self, path: &str) -> bool {
+    fn is_component(&self, path: &str) -> bool {
         self.components.contains_key(path) || path == "components/apps/unbuilt"
     }
 }

@@ -51,6 +51,20 @@ fn what_a_system_extends_holds_but_for_its_own_keys() {
 }
 
 #[test]
+fn a_description_is_found_by_its_name_or_path_with_or_without_its_ending() {
+    for system in ["demo", "demo.toml", "systems/demo", "systems/demo.toml"] {
+        for board in ["qemu-virt", "qemu-virt.toml", "boards/qemu-virt", "boards/qemu-virt.toml"] {
+            let loaded = load(&repository(), system, Some(board));
+            let loaded = loaded.unwrap_or_else(|report| panic!("{system} on {board}:\n{report}"));
+            assert_eq!(loaded.name.place.path(), "systems/demo.toml");
+        }
+    }
+    let text = "[system]\nname = 'other'\nextends = 'good/hello.toml'\n";
+    let (system, _) = check("good/other.toml", text).unwrap_or_else(|report| panic!("{report}"));
+    assert_eq!(system.instances.len(), good("hello").0.instances.len());
+}
+
+#[test]
 fn copies_are_instances_of_their_own() {
     let (system, _) = good("copies");
     let found = system.instances.iter().map(|one| (one.number, one.name.as_str(), &*one.argument));
