@@ -51,7 +51,7 @@ impl Machine {
             machine.root.join("cairn/rust-toolchain.toml"),
         )
         .unwrap();
-        for script in ["packages.sh", "rust.sh", "fetch-rustup.sh"] {
+        for script in ["packages.sh", "rust.sh", "fetch-rustup.sh", "members.sh"] {
             let here = machine.root.display();
             let text = fs::read_to_string(real.join("setup").join(script)).unwrap();
             // Absolute paths lead into the machine of fakes, too.
@@ -236,6 +236,37 @@ fn one_way_can_be_forced() {
     let wrong = Machine::new("forced-wrong").decide(Some("gentoo"));
     assert_eq!(wrong.code, 2);
     assert!(wrong.err.contains("'gentoo', expected 'rustup' or 'debian'"), "{}", wrong.err);
+}
+
+#[test]
+fn a_folder_that_is_no_package_is_named_with_what_to_do() {
+    let machine = Machine::new("members");
+    let root = machine.root.join("cairn");
+    let manifest = "[workspace]\nmembers = [\"abi\", \"components/*/*\"]\nexclude = [\"components/c/three\"]\n";
+    fs::write(root.join("Cargo.toml"), manifest).unwrap();
+    for (folder, file) in [
+        ("abi", "Cargo.toml"),
+        ("components/apps/rust", "Cargo.toml"),
+        ("components/apps/in-c", "component.toml"),
+        ("components/apps/left", "notes"),
+        ("components/c/three", "component.toml"),
+    ] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+        fs::write(root.join(folder).join(file), "").unwrap();
+    }
+    let ended = machine.run("members.sh", &[root.to_str().unwrap()], None);
+    let lines: Vec<&str> = ended.err.lines().collect();
+    assert_eq!((ended.code, lines.len()), (0, 2), "{}", ended.err);
+    assert!(
+        lines[0].starts_with("cairn: components/apps/in-c is a component in C"),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[0].ends_with("exclude = [\"components/apps/in-c\"]"), "{}", lines[0]);
+    assert!(lines[1].starts_with("cairn: components/apps/left has no Cargo.toml"), "{}", lines[1]);
+    // The workspace itself has none.
+    let real = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    assert_eq!(machine.run("members.sh", &[real], None).err, "");
 }
 
 const NEEDS: &[&str] =
