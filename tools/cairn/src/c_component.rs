@@ -166,7 +166,10 @@ fn run(command: &mut Command) -> Result<()> {
     let status =
         command.status().with_context(|| format!("cannot start {:?}", command.get_program()))?;
     if !status.success() {
-        bail!("it does not build; the messages above say where");
+        bail!(
+            "it does not build; the messages above say where (of an interface's header that is not there: `interfaces` in \
+             component.toml has to name the interface)"
+        );
     }
     Ok(())
 }

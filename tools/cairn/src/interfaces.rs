@@ -1,17 +1,23 @@
 //! Interfaces by their names, for what is not written in Rust: C headers, and the check that a
 //! component's file tells the truth about its interfaces.
 
+use crate::test;
 use anyhow::{Result, anyhow, bail};
 use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_loader::{Descriptor, Interface};
 
-/// The interface called `name`; the error lists all.
+/// The interface called `name`; the error lists all, or says what one may lack that is written.
 pub fn find(name: &str) -> Result<&'static InterfaceDescriptor> {
     known(name).ok_or_else(|| {
-        let names: Vec<&str> =
-            cairn_interfaces::ALL.iter().map(|one| name_text(&one.name)).collect();
-        anyhow!("unknown interface `{name}`; expected one of {}", names.join(", "))
+        let names: Vec<String> =
+            cairn_interfaces::ALL.iter().map(|one| name_text(&one.name).to_owned()).collect();
+        anyhow!(
+            "unknown interface `{name}`{}; expected one of {}, or a new one: a file of interfaces/src/, named in its \
+             lib.rs (`mod`, `pub use`) and in the list of its all.rs",
+            test::nearest(name, &names),
+            names.join(", ")
+        )
     })
 }
 

@@ -45,6 +45,13 @@ fn systems_that_are_not_there() {
 }
 
 #[test]
+fn interfaces_that_are_not_there() {
+    complains(&["headers", "clock"], &["did you mean `Clock`?"]);
+    // Its file may be written, and not be named where it has to be.
+    complains(&["headers", "Mine"], &["a file of interfaces/src/", "lib.rs", "all.rs"]);
+}
+
+#[test]
 fn a_test_that_is_not_there() {
     // In pieces: the sources are searched.
     let nobody = ["no_", "such_one"].concat();
