@@ -26,7 +26,7 @@ fn everything() -> InterfaceDescriptor {
     let methods = [
         ("words", "ciiiiiii", VALUE_SIGNED),
         ("bytes", "crwr", VALUE_BOOL),
-        ("context", "c=athf", VALUE_SIGNED),
+        ("context", "c=ath", VALUE_SIGNED),
         ("object", "caii", VALUE_OBJECT),
         ("packed", "c", VALUE_PACKED),
         ("nothing", "cw", 0),

@@ -9,7 +9,7 @@
 
 /* What a client of it knows, for portals_open (the letters) and portals_reserve (all of it). */
 #define BLOCK_DEVICE_VERSION UINT64_C(0x0000000000000001)
-#define BLOCK_DEVICE_LETTERS "ciiiiiii crwr c=athf caii c cw "
+#define BLOCK_DEVICE_LETTERS "ciiiiiii crwr c=ath caii c cw "
 #define BLOCK_DEVICE_SIGNATURE "BlockDevice " BLOCK_DEVICE_LETTERS
 
 /* What a component's descriptor says of it. */
@@ -17,7 +17,7 @@
     "BlockDevice", BLOCK_DEVICE_VERSION, BLOCK_DEVICE_METHODS, { \
         { "words", "ciiiiiii", CAIRN_VALUE_SIGNED }, \
         { "bytes", "crwr", CAIRN_VALUE_BOOL }, \
-        { "context", "c=athf", CAIRN_VALUE_SIGNED }, \
+        { "context", "c=ath", CAIRN_VALUE_SIGNED }, \
         { "object", "caii", CAIRN_VALUE_OBJECT }, \
         { "packed", "c", CAIRN_VALUE_PACKED }, \
         { "nothing", "cw", CAIRN_VALUE_NONE } \
@@ -44,7 +44,7 @@ static inline int64_t block_device_bytes(uint32_t first_portal, const void *byte
     return reply.status;
 }
 
-/* Letters: c=athf. */
+/* Letters: c=ath. */
 static inline int64_t block_device_context(uint32_t first_portal, int64_t *value)
 {
     struct cairn_reply reply = cairn_call(first_portal + 2, 0, 0, 0, 0, 0, 0, 0);
@@ -81,7 +81,7 @@ static inline int64_t block_device_nothing(uint32_t first_portal, void *bytes1, 
 #define BLOCK_DEVICE_SERVER(server) \
     struct cairn_reply server##_words(uint64_t control, uint64_t word1, uint64_t word2, uint64_t word3, uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7); \
     struct cairn_reply server##_bytes(uint64_t control, const volatile void *bytes1, size_t length1, volatile void *bytes2, size_t length2, const volatile void *bytes3, size_t length3); \
-    struct cairn_reply server##_context(uint64_t control, uint64_t portal, uint64_t caller, uint64_t thread, uint64_t now, uint64_t frame); \
+    struct cairn_reply server##_context(uint64_t control, uint64_t portal, uint64_t caller, uint64_t thread, uint64_t now); \
     struct cairn_reply server##_object(uint64_t control, uint64_t caller, uint64_t place, uint64_t word3); \
     struct cairn_reply server##_packed(uint64_t control); \
     struct cairn_reply server##_nothing(uint64_t control, volatile void *bytes1, size_t length1);
