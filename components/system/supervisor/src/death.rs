@@ -165,7 +165,8 @@ impl System {
         match state.phase() {
             Phase::Alive => {}
             Phase::Closing => {
-                let step = advance(cursor, |_| imports::PORTALS.domain_died(domain));
+                let step =
+                    advance(cursor, |_| self.in_portals(|| imports::PORTALS.domain_died(domain)));
                 self.next(instance, "take the portals of", step, Phase::Leaving);
             }
             Phase::Leaving => {
@@ -182,7 +183,7 @@ impl System {
                 let step = advance(cursor, |at| imports::MEMORY.release(domain, at));
                 self.next(instance, "take the memory of", step, Phase::Dead);
             }
-            Phase::Dead => match imports::PORTALS.domain_starts(domain) {
+            Phase::Dead => match self.in_portals(|| imports::PORTALS.domain_starts(domain)) {
                 Ok(()) => enter(domain, Phase::Renewing),
                 failed => {
                     self.expect("start", instance, failed);

@@ -31,9 +31,14 @@ static STACK: Stack<4096> = Stack::new();
 /// Threads that were stopped because a call of theirs takes too long: which one, by the place of its frame.
 static ACCUSED: Set = Set::new();
 static CALLS: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREADS_MAXIMUM];
-/// In the same word: the call is late, and has not executed for too long; it waited for a lock or a stack then.
+/// In the same word: the call is late, and has not executed for too long; it waited for a lock or a stack then; its
+/// thread goes on until it is judged.
 const LATE: u16 = 1;
 const HELD_UP: u16 = 2;
+const GOES_ON: u16 = 4;
+/// The worker is in the portal manager, and may wait for the lock of that. Who has it must not be stopped then: the worker,
+/// which alone lets it go on, would wait for it for ever.
+static IN_PORTALS: AtomicBool = AtomicBool::new(false);
 
 /// Between two looks at what a late call waits for.
 const HELD_UP_MICROSECONDS: u64 = 10_000;
@@ -138,6 +143,12 @@ impl System {
                 true => LATE,
                 false => 0,
             };
+            let mut found = found;
+            if IN_PORTALS.load(Relaxed) {
+                // It has lent the worker its urgency all the same.
+                let _ = imports::CONTROL.resume(name);
+                found |= GOES_ON;
+            }
             // Frames lie at multiples of eight.
             CALLS[index as usize % THREADS_MAXIMUM].store(offset | found, Relaxed);
             ACCUSED.insert(index);
@@ -165,12 +176,31 @@ impl System {
         }
     }
 
+    /// Runs a call of the portal manager, while the watch stops nobody; whom it has stopped is judged before.
+    pub fn in_portals<T>(&self, call: impl FnOnce() -> T) -> T {
+        IN_PORTALS.store(true, Relaxed);
+        while ACCUSED.iter().next().is_some() {
+            IN_PORTALS.store(false, Relaxed);
+            self.judge();
+            IN_PORTALS.store(true, Relaxed);
+        }
+        let result = call();
+        IN_PORTALS.store(false, Relaxed);
+        result
+    }
+
     /// The callees of the calls that were found to take too long die.
     pub fn judge(&self) {
         for index in ACCUSED.iter() {
             ACCUSED.remove(index);
             let word = CALLS[index as usize % THREADS_MAXIMUM].load(Relaxed);
-            let (offset, found) = (u64::from(word & !(LATE | HELD_UP)), word & (LATE | HELD_UP));
+            let found = word & (LATE | HELD_UP | GOES_ON);
+            let offset = u64::from(word - found);
+            let stop = |name| found & GOES_ON == 0 || imports::CONTROL.stop(name).is_ok();
+            if !imports::CONTROL.thread_name(index).is_ok_and(stop) {
+                // It has ended, or faulted, which is settled first.
+                continue;
+            }
             let call = self.frames(index).find(|frame| frame.offset() == offset);
             let limit = call.and_then(|call| call.limit);
             if let (Some(Kind::Call { callee }), Some(limit)) = (call.map(|call| call.kind), limit)
