@@ -5,6 +5,8 @@
 //! table, without the U bit, and each kind of object has a window of its own so that its address
 //! is a constant and its number is a bit field of its address.
 
+use crate::identifier::RegionId;
+
 /// Bytes in a page (Sv39, RISC-V privileged manual section 4.4).
 pub const PAGE_SIZE: u64 = 4096;
 /// Bytes mapped by one leaf page table (512 pages).
@@ -12,7 +14,7 @@ pub const LEAF_SPAN: u64 = 512 * PAGE_SIZE;
 
 /// log2 of the bytes in an instance's region.
 pub const REGION_SHIFT: u32 = 26;
-/// Bytes in an instance's region (64 MiB). Instance `n` (from 1) has the one at [`region`]`(n)`.
+/// Bytes in an instance's region (64 MiB). Each begins at its [`region`].
 pub const REGION_SIZE: u64 = 1 << REGION_SHIFT;
 /// Regions whose numbers follow each other lie so far apart that their entries in the root page tables are in
 /// different lines of a cache, as many as this. Otherwise all domains' first entries, each in a page of its own,
@@ -110,17 +112,17 @@ pub const COUNTERS: u64 = kernel_area(8);
 /// The emulator's test finisher, if the board has one.
 pub const FINISHER: u64 = kernel_area(9);
 
-/// First address of the region of instance `number`; its bits 26 to 33 are the number.
-pub const fn region(number: u32) -> u64 {
-    let number = number as u64;
+/// First address of a region; its bits 26 to 33 are the number.
+pub const fn region(region: RegionId) -> u64 {
+    let number = region.0 as u64;
     (number % REGION_SPREAD) << (REGION_SHIFT + 8) | number << REGION_SHIFT
 }
 
-/// How much further in its region than at [`IMAGE_OFFSET`] the image of instance `number` begins: the leaf page
-/// tables' entries of images of instances whose numbers follow each other are in different lines of a cache, and not in
+/// How much further in its region than at [`IMAGE_OFFSET`] an image begins: the leaf page
+/// tables' entries of images in regions whose numbers follow each other are in different lines of a cache, and not in
 /// the first ones of a page, where the root tables have the regions and the thread blocks their frames.
-pub const fn image_spread(number: u32) -> u64 {
-    (IMAGE_LINES + number as u64 % REGION_SPREAD) * 8 * PAGE_SIZE
+pub const fn image_spread(region: RegionId) -> u64 {
+    (IMAGE_LINES + region.0 as u64 % REGION_SPREAD) * 8 * PAGE_SIZE
 }
 
 /// Lines of page-table entries before those of the first image.

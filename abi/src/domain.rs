@@ -5,6 +5,7 @@
 //! from the table, because frames hold the table's address.
 
 use crate::address::{ACTIVATIONS, DOMAINS};
+use crate::identifier::DomainId;
 
 /// Bytes in a domain block before the portal table. With the table it is no multiple of a page, on purpose: the
 /// same entries of several domains' tables lie in different sets of a small cache.
@@ -37,9 +38,9 @@ pub const FIELD_GENERATION: i64 = -288;
 /// From the table: the name of the domain's component, [`crate::descriptor::NAME_SIZE`] bytes.
 pub const FIELD_NAME: i64 = -512;
 
-/// Address of the portal table of domain `number`.
-pub const fn portal_table(number: usize) -> u64 {
-    DOMAINS + number as u64 * DOMAIN_BLOCK_SIZE + BEFORE_TABLE
+/// Address of the portal table of a domain.
+pub const fn portal_table(domain: DomainId) -> u64 {
+    DOMAINS + domain.0 as u64 * DOMAIN_BLOCK_SIZE + BEFORE_TABLE
 }
 
 /// Index of the return portal: it leaves the frame on top of the invocation stack.
@@ -88,9 +89,9 @@ pub const fn activation(index: usize) -> u64 {
 /// Words of a row of clients.
 pub const CLIENT_ROW_WORDS: usize = ACTIVATIONS_MAXIMUM / 64;
 
-/// Bytes from the start of the clients ([`crate::address::ROLE_CLIENTS`]) to a domain's row: a bit for each activation of
-/// the record's table, set while it belongs to a stack queue of the domain. So what its threads have passed to callees in
-/// windows is found without a look at other domains' activations.
-pub const fn client_row(domain: u64) -> u64 {
-    domain * CLIENT_ROW_WORDS as u64 * 8
+/// Bytes from the start of the clients ([`crate::address::ROLE_CLIENTS`]) to a client's row: a bit for each activation of
+/// the record's table, set while it belongs to a stack queue of the client. So what its threads have passed to callees in
+/// windows is found without a look at others' activations.
+pub const fn client_row(client: u64) -> u64 {
+    client * CLIENT_ROW_WORDS as u64 * 8
 }

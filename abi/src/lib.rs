@@ -10,6 +10,7 @@ pub mod c;
 pub mod descriptor;
 pub mod domain;
 pub mod error;
+pub mod identifier;
 pub mod page_table;
 pub mod parameters;
 pub mod privileged;
@@ -21,6 +22,7 @@ pub mod text;
 pub mod thread;
 
 pub use error::Error;
+pub use identifier::{DomainId, InstanceId, RegionId};
 
 /// Version of the binary interface; nucleus, image and components carry it and must agree.
 pub const VERSION: u32 = 1;

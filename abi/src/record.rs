@@ -4,6 +4,7 @@
 //! the block's start. Components that hold a role find it as the section `record`.
 
 use crate::descriptor::{LETTERS_SIZE, NAME_SIZE};
+use crate::identifier::{DomainId, InstanceId, RegionId};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First word of a record: "CAIRNREC".
@@ -106,8 +107,10 @@ pub const RESTART_ON_FAULT: u32 = 2;
 pub struct Instance {
     /// Name in the description.
     pub name: [u8; NAME_SIZE],
-    /// Number of instance and domain.
-    pub number: u32,
+    /// Its number.
+    pub number: InstanceId,
+    /// Its domain.
+    pub domain: DomainId,
     /// Priority of its first thread.
     pub priority: u32,
     /// One of the `RESTART_*` policies.
@@ -129,7 +132,9 @@ pub struct Instance {
     /// The highest priority at which it is cleaned up and started again.
     pub recovery_priority: u32,
     /// 1: it runs to completion, on one stack, with interrupts off.
-    pub run_to_completion: u32,
+    pub run_to_completion: u16,
+    /// Its region.
+    pub region: RegionId,
     /// Quota of memory, bytes.
     pub memory: u64,
     /// Memory in use, bytes, page tables not counted.
@@ -157,8 +162,10 @@ pub struct Instance {
 pub struct Thread {
     /// Its index.
     pub index: u32,
-    /// The domain in which it begins.
-    pub domain: u32,
+    /// The instance in which it begins.
+    pub instance: InstanceId,
+    /// The domain of that.
+    pub domain: DomainId,
     /// Its priority.
     pub priority: u32,
     /// 1: the idle thread.
@@ -173,10 +180,10 @@ pub struct Interrupt {
     pub source: u32,
     /// Index of the semaphore that it signals.
     pub semaphore: u32,
-    /// Domain of the driver.
-    pub domain: u32,
+    /// The driver.
+    pub instance: InstanceId,
     /// Not used.
-    pub reserved: u32,
+    pub reserved: [u16; 3],
 }
 
 /// An export of an instance.
@@ -190,9 +197,11 @@ pub struct Export {
     /// The interface's version.
     pub version: u64,
     /// The instance.
-    pub instance: u32,
+    pub instance: InstanceId,
     /// 1: an object interface.
-    pub is_object: u32,
+    pub is_object: u16,
+    /// Not used.
+    pub reserved: u32,
     /// Its first method in the table of methods.
     pub first_method: u32,
     /// Its methods.
@@ -225,8 +234,10 @@ pub struct Method {
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Portal {
-    /// Domain in whose table it is.
-    pub client: u32,
+    /// The instance in whose domain's table it is.
+    pub client: InstanceId,
+    /// Not used.
+    pub reserved: u16,
     /// Its index there.
     pub index: u32,
     /// Index in the table of exports, or `u32::MAX`.
@@ -247,12 +258,14 @@ pub struct Portal {
 pub struct Activation {
     /// Index of its descriptor.
     pub index: u32,
-    /// The domain whose stack it is.
-    pub domain: u32,
     /// Stack queue, or `u32::MAX` if no client owns it yet.
     pub queue: u32,
+    /// Whose stack it is.
+    pub instance: InstanceId,
     /// The client of that queue.
-    pub client: u32,
+    pub client: InstanceId,
+    /// Not used.
+    pub reserved: u32,
     /// Kernel address of the page-table entry of its first window page.
     pub windows: u64,
 }
@@ -262,7 +275,9 @@ pub struct Activation {
 #[repr(C)]
 pub struct Segment {
     /// The instance.
-    pub instance: u32,
+    pub instance: InstanceId,
+    /// Not used.
+    pub reserved: u16,
     /// Page-table entry bits of its pages.
     pub flags: u32,
     /// First address.

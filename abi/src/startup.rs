@@ -2,6 +2,7 @@
 //! region ([`crate::address::STARTUP_OFFSET`]).
 
 use crate::descriptor::NAME_SIZE;
+use crate::identifier::{DomainId, InstanceId, RegionId};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First word of a startup page: "CAIRNSTA".
@@ -36,10 +37,14 @@ pub struct Mapping {
 pub struct Startup {
     /// [`MAGIC`].
     pub magic: u64,
-    /// Number of this instance.
-    pub instance: u32,
-    /// Number of its protection domain.
-    pub domain: u32,
+    /// This instance.
+    pub instance: InstanceId,
+    /// Its protection domain.
+    pub domain: DomainId,
+    /// Its region.
+    pub region: RegionId,
+    /// Not used.
+    pub reserved: u16,
     /// Name in the system description, padded with zeros.
     pub name: [u8; NAME_SIZE],
     /// Ticks of the time base in a second.

@@ -1,6 +1,6 @@
 //! The memory manager.
 
-use cairn::{Caller, Error};
+use cairn::{Caller, DomainId, Error, InstanceId};
 
 /// What every component may ask for, within its quota.
 #[cairn::interface]
@@ -9,20 +9,25 @@ pub trait Memory {
     fn allocate(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
     /// Takes pages back that `allocate` gave.
     fn free(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error>;
-    /// Makes a section of `pages` pages that this domain and others, to whom it is offered by `share`,
-    /// map at the same address; the value is the address. Each domain that maps a section, its maker and those
+    /// Makes a section of `pages` pages that the caller and others, to whom it is offered by `share`,
+    /// map at the same address; the value is the address. Each instance that maps a section, its maker and those
     /// who accepted it, pays for it in its own quota, with one page more, as long as it maps it; and maps at most
     /// its part of sections at a time (8 in systems of up to 32 instances). `Busy` here and below: another thread
-    /// of the caller's domain is at work on a section.
+    /// of the caller's is at work on a section.
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
-    /// Offers a section of the caller's to another domain, to read or to write too. A domain that takes part stays as
+    /// Offers a section of the caller's to another instance, to read or to write too. One that takes part stays as
     /// long as it likes, at its own expense.
-    fn share(&self, caller: Caller, section: u64, domain: u64, writable: bool)
-    -> Result<(), Error>;
-    /// Maps a section that its maker offered to the caller's domain: its number of pages, and its maker
+    fn share(
+        &self,
+        caller: Caller,
+        section: u64,
+        with: InstanceId,
+        writable: bool,
+    ) -> Result<(), Error>;
+    /// Maps a section that its maker offered to the caller: its number of pages, and its maker
     /// in the upper 32 bits. `Exhausted`: the caller's quota or part of sections does not hold it; the offer stays.
     fn accept(&self, caller: Caller, section: u64) -> Result<u64, Error>;
-    /// Unmaps a section from the caller's domain. Its memory goes back when the last domain has left it.
+    /// Unmaps a section. Its memory goes back when the last has left it.
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error>;
 }
 
@@ -31,17 +36,17 @@ pub trait Memory {
 pub trait MemoryControl {
     /// A thread of `domain` had a page fault at `address` (`cause` is `scause`): whether a pager has
     /// mended it. Without a pager, `NotFound`.
-    fn page_fault(&self, domain: u64, address: u64, cause: u64) -> Result<(), Error>;
-    /// The domain dies: its page table loses its user half, so that a thread that enters it faults.
-    fn kill(&self, domain: u64) -> Result<(), Error>;
-    /// One step of giving back what a dead domain allocated: 0 first, then what it answers, until 0. No
-    /// invocation stack may name the domain any more.
-    fn release(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
-    /// One step, in the same way, of making the memory of a dead domain, after `release`, as it was at the
+    fn page_fault(&self, domain: DomainId, address: u64, cause: u64) -> Result<(), Error>;
+    /// The instance dies: its memory is unmapped, so that a thread that enters it faults.
+    fn kill(&self, instance: InstanceId) -> Result<(), Error>;
+    /// One step of giving back what a dead instance allocated: 0 first, then what it answers, until 0. No
+    /// invocation stack may name it any more.
+    fn release(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error>;
+    /// One step, in the same way, of making the memory of a dead instance, after `release`, as it was at the
     /// start: data again as in the image, the rest zero.
-    fn renew(&self, domain: u64, cursor: u64) -> Result<u64, Error>;
-    /// After `renew`: the next life of the domain begins; a thread that enters it finds its memory.
-    fn revive(&self, domain: u64) -> Result<(), Error>;
+    fn renew(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error>;
+    /// After `renew`: the next life begins; a thread that enters it finds its memory.
+    fn revive(&self, instance: InstanceId) -> Result<(), Error>;
 }
 
 /// What may be known of memory; asking changes nothing.
@@ -49,8 +54,8 @@ pub trait MemoryControl {
 pub trait MemoryStatistics {
     /// Free pages, and all pages in the upper 32 bits.
     fn usage(&self) -> Result<u64, Error>;
-    /// Pages that a domain has, and its quota in the upper 32 bits.
-    fn usage_of(&self, domain: u64) -> Result<u64, Error>;
+    /// Pages that an instance has, and its quota in the upper 32 bits.
+    fn usage_of(&self, instance: InstanceId) -> Result<u64, Error>;
 }
 
 #[cfg(target_os = "none")]

@@ -1,15 +1,15 @@
 //! The name server.
 
-use cairn::Error;
+use cairn::{Error, InstanceId};
 
 /// Names of exports: what a shell lists, and what the portal manager asks.
 #[cairn::interface]
 pub trait Names {
-    /// Finds an export by its name `instance.export`, or a name added at run time, for a client
-    /// domain, and applies the access policy. The value is its number: an index into the record's
+    /// Finds an export by its name `instance.export`, or a name added at run time, for a
+    /// client, and applies the access policy. The value is its number: an index into the record's
     /// exports, or [`RUN_TIME_NAMES`] and above. `NotFound`, `NotAllowed`; `WouldBlock`: the server
     /// decides, and has not yet.
-    fn look_up(&self, client: u64, name: &[u8]) -> Result<u64, Error>;
+    fn look_up(&self, client: InstanceId, name: &[u8]) -> Result<u64, Error>;
     /// The next name at or behind position `number` as text (name, interface, policy, separated by
     /// spaces), `NotFound` behind the last; the value is the length, and the position of the one
     /// after it in the upper 32 bits.
@@ -26,14 +26,20 @@ pub const RUN_TIME_NAMES: u64 = 1 << 32;
 /// What only the portal manager may ask for.
 #[cairn::interface]
 pub trait NameControl {
-    /// Adds a name at run time, for a server domain, which must begin with the server's instance
+    /// Adds a name at run time, for a server, which must begin with the server's instance
     /// name and a dot; `policy` is `*` or instance names separated by spaces. The value is its
     /// number, which is never used again. `Busy`: the name is taken.
-    fn add(&self, server: u64, name: &str, policy: &str) -> Result<u64, Error>;
+    fn add(&self, server: InstanceId, name: &str, policy: &str) -> Result<u64, Error>;
     /// What a server decided: whether a client may open a name that the server added.
-    fn admit(&self, server: u64, name: &str, client: u64, admitted: bool) -> Result<(), Error>;
-    /// Takes a name back that the server domain added; the value is its number.
-    fn remove(&self, server: u64, name: &str) -> Result<u64, Error>;
-    /// Takes all names of a server domain back; the value is how many.
-    fn remove_all(&self, server: u64) -> Result<u64, Error>;
+    fn admit(
+        &self,
+        server: InstanceId,
+        name: &str,
+        client: InstanceId,
+        admitted: bool,
+    ) -> Result<(), Error>;
+    /// Takes a name back that the server added; the value is its number.
+    fn remove(&self, server: InstanceId, name: &str) -> Result<u64, Error>;
+    /// Takes all names of a server back; the value is how many.
+    fn remove_all(&self, server: InstanceId) -> Result<u64, Error>;
 }

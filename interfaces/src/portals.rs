@@ -5,7 +5,7 @@ use cairn::abi::signature::Signature;
 use cairn::component::Interface;
 use cairn::object::Places;
 use cairn::sync::Mutex;
-use cairn::{Caller, Error, Object, Place};
+use cairn::{Caller, DomainId, Error, InstanceId, Object, Place};
 
 /// Behind an instance's name: where it is asked.
 const DOOR: &str = ".door";
@@ -28,10 +28,10 @@ pub trait Portals {
     /// its indexes can get another meaning. A semaphore or lock ends for all when the domain that made it
     /// closes it; `Busy` while threads wait for it.
     fn close(&self, caller: Caller, first: u64) -> Result<(), Error>;
-    /// For a server: takes back what a client (by domain, 0: all) opened of one of its exports or
+    /// For a server: takes back what a client (0: all) opened of one of its exports or
     /// registrations, by its name without the instance; the value is how many blocks. Their portals lead
     /// nowhere from then on; the indexes stay the client's until it closes them.
-    fn revoke(&self, caller: Caller, export: &str, client: u64) -> Result<u64, Error>;
+    fn revoke(&self, caller: Caller, export: &str, client: InstanceId) -> Result<u64, Error>;
     /// Reserves a block of the caller's table for an object of the server that the caller's portal `server`
     /// leads to. `interface` is the name of the object's interface as the caller knows it, a space, and its
     /// letters as in `open`. That server alone can fill the block, once, with an object of this interface;
@@ -45,11 +45,11 @@ pub trait Portals {
         interface: &[u8],
     ) -> Result<u64, Error>;
     /// For a server: makes an object of its object interface called `interface`, with `control` embedded,
-    /// where the domain `client` reserved a `place` for one.
+    /// where `client` reserved a `place` for one.
     fn make_object(
         &self,
         caller: Caller,
-        client: u64,
+        client: InstanceId,
         place: u64,
         interface: &str,
         control: u64,
@@ -78,15 +78,21 @@ pub trait Portals {
     /// Takes a registration or publication back; portals that are open keep working until they are
     /// revoked.
     fn unregister(&self, caller: Caller, name: &str) -> Result<(), Error>;
-    /// For a server: whether a client (by domain) may open a name that it registered or published, from
+    /// For a server: whether a client may open a name that it registered or published, from
     /// now on, until the name is taken back. What the client has open stays open.
-    fn admit(&self, caller: Caller, name: &str, client: u64, admitted: bool) -> Result<(), Error>;
+    fn admit(
+        &self,
+        caller: Caller,
+        name: &str,
+        client: InstanceId,
+        admitted: bool,
+    ) -> Result<(), Error>;
     /// How many portals the block has that begins at `first` in the caller's table; `NotFound`: no such block
     /// was made at run time.
     fn size(&self, caller: Caller, first: u64) -> Result<u64, Error>;
-    /// How often a domain has been started, for a server that keeps something for its clients: what it kept
+    /// How often an instance has been started, for a server that keeps something for its clients: what it kept
     /// for another life can go. `Dead`: it does not live now.
-    fn life(&self, domain: u64) -> Result<u64, Error>;
+    fn life(&self, instance: InstanceId) -> Result<u64, Error>;
 }
 
 /// Of a server that decides itself which clients open what it registered with the policy `ask`: its export, or
@@ -151,7 +157,7 @@ impl PortalsProxy {
     /// For a server that keeps something for a client: whether that `life` of the client is over. Only a death or a
     /// later life says so; whatever else keeps this call from being answered does not.
     pub fn has_ended(&self, client: Caller, life: u64) -> bool {
-        match self.life(client.0.into()) {
+        match self.life(client.0) {
             Ok(now) => now != life,
             Err(error) => error == Error::Dead,
         }
@@ -192,11 +198,11 @@ impl Places for PortalsProxy {
 /// What the supervisor and the benchmarks ask for.
 #[cairn::interface]
 pub trait PortalControl {
-    /// One step of what the end of a domain takes: what it had opened is closed, what others have of it ends. 1:
+    /// One step of what the end of an instance takes: what it had opened is closed, what others have of it ends. 1:
     /// there is more; 0: nothing is left.
-    fn domain_died(&self, domain: u64) -> Result<u64, Error>;
-    /// A domain is about to start again: `Busy` if its portal table is not as the layout made it.
-    fn domain_starts(&self, domain: u64) -> Result<(), Error>;
+    fn instance_died(&self, instance: InstanceId) -> Result<u64, Error>;
+    /// An instance is about to start again: `Busy` if its portal table is not as the layout made it.
+    fn instance_starts(&self, instance: InstanceId) -> Result<(), Error>;
     /// What it takes to generate and install one portal of a specification (such as `smcii`) in the
     /// caller's table: a `cairn::measure::Cost` in a word, reading the counters included. The portal
     /// calls the caller's own return stub, and is gone afterwards.
@@ -252,7 +258,7 @@ pub enum ParameterError {
 pub trait PortalListing {
     /// Describes the next portal of a domain from `index` on as text, `NotFound` behind the last; the
     /// value is the length of the text, and the index of that portal in the upper 32 bits.
-    fn describe(&self, domain: u64, index: u64, text: &mut [u8]) -> Result<u64, Error>;
+    fn describe(&self, domain: DomainId, index: u64, text: &mut [u8]) -> Result<u64, Error>;
     /// Bytes of portal code in use, and free in the upper 32 bits. What is kept for the next opening
     /// counts as free.
     fn usage(&self) -> Result<u64, Error>;

@@ -1,7 +1,7 @@
 //! What a scheduler serves. Every method runs in the scheduler with interrupts off, to completion.
 
 use cairn::thread::Start;
-use cairn::{Caller, CallerThread, Error};
+use cairn::{Caller, CallerThread, Error, InstanceId};
 
 /// Threads of the caller's domain.
 #[cairn::interface]
@@ -153,13 +153,13 @@ pub trait SchedulerControl {
     /// The next thread that faulted and was not reported yet; `NotFound` if there is none. It
     /// stays stopped.
     fn next_fault(&self) -> Result<u64, Error>;
-    /// The next domain whose first thread has ended and that was not reported yet; `NotFound` if there is
+    /// The next instance whose first thread has ended and that was not reported yet; `NotFound` if there is
     /// none.
     fn next_returned(&self) -> Result<u64, Error>;
     /// Of a thread's last fault: 0 its `scause`, 1 its `stval`, 2 when it was, in ticks.
     fn fault_of(&self, other: u64, what: u64) -> Result<u64, Error>;
     /// What a thread waits for: its state in bits 0 to 7, the index of a semaphore, lock or stack queue in 8 to 23,
-    /// the thread that holds the lock in 24 to 31, the domain in which it waits in 32 to 39; bit 40: it is stopped.
+    /// the thread that holds the lock in 24 to 31, the instance in which it waits in 32 to 39; bit 40: it is stopped.
     fn waits_for(&self, other: u64) -> Result<u64, Error>;
     /// Stops a thread; until it goes on, the supervisor counts as at least as urgent. `Busy`: it is stopped already.
     fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
@@ -167,20 +167,25 @@ pub trait SchedulerControl {
     fn resume(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
     /// Ends a thread. `Busy`: only the time limit of its wait is gone yet, and it is to be ended again.
     fn kill(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
-    /// One step of giving back what a dead domain has here: 0 first, then what it answers, until 0.
-    fn reclaim(&self, thread: CallerThread, domain: u64, cursor: u64) -> Result<u64, Error>;
-    /// Starts the first thread of a domain again.
+    /// One step of giving back what a dead instance has here: 0 first, then what it answers, until 0.
+    fn reclaim(
+        &self,
+        thread: CallerThread,
+        instance: InstanceId,
+        cursor: u64,
+    ) -> Result<u64, Error>;
+    /// Starts the first thread of an instance again.
     fn start(
         &self,
         thread: CallerThread,
-        domain: u64,
+        instance: InstanceId,
         entry: u64,
         stack: u64,
         priority: u8,
     ) -> Result<u64, Error>;
     /// The name (index and generation) of the thread that has this index now; `NotFound` if none.
     fn thread_name(&self, index: u64) -> Result<u64, Error>;
-    /// State of a thread, packed: state in bits 0 to 7, priority in 8 to 15, home domain in 16 to 31.
+    /// State of a thread, packed: state in bits 0 to 7, priority in 8 to 15, the instance where it began in 16 to 31.
     fn thread_state(&self, index: u64) -> Result<u64, Error>;
     /// Ticks that a thread has run.
     fn thread_time(&self, index: u64) -> Result<u64, Error>;
@@ -208,14 +213,14 @@ pub trait SchedulerControl {
     fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
     /// Index of the semaphore that is raised for each fault.
     fn fault_semaphore(&self) -> Result<u64, Error>;
-    /// Allocates a semaphore for a domain; the value is its index.
-    fn allocate_semaphore(&self, domain: u64, initial: u64) -> Result<u64, Error>;
-    /// Frees a semaphore of a domain.
-    fn free_semaphore(&self, domain: u64, semaphore: u64) -> Result<(), Error>;
-    /// Allocates a lock for a domain; the value is its index.
-    fn allocate_lock(&self, domain: u64) -> Result<u64, Error>;
-    /// Frees a lock of a domain.
-    fn free_lock(&self, domain: u64, lock: u64) -> Result<(), Error>;
-    /// What a domain has, packed: threads in bits 0 to 15, semaphores in 16 to 31, locks in 32 to 47.
-    fn held(&self, domain: u64) -> Result<u64, Error>;
+    /// Allocates a semaphore for an instance; the value is its index.
+    fn allocate_semaphore(&self, instance: InstanceId, initial: u64) -> Result<u64, Error>;
+    /// Frees a semaphore of an instance.
+    fn free_semaphore(&self, instance: InstanceId, semaphore: u64) -> Result<(), Error>;
+    /// Allocates a lock for an instance; the value is its index.
+    fn allocate_lock(&self, instance: InstanceId) -> Result<u64, Error>;
+    /// Frees a lock of an instance.
+    fn free_lock(&self, instance: InstanceId, lock: u64) -> Result<(), Error>;
+    /// What an instance has, packed: threads in bits 0 to 15, semaphores in 16 to 31, locks in 32 to 47.
+    fn held(&self, instance: InstanceId) -> Result<u64, Error>;
 }

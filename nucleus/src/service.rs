@@ -3,6 +3,7 @@
 
 use crate::arch;
 use crate::parameters;
+use cairn_abi::DomainId;
 use cairn_abi::error::Error;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::{address, domain, thread};
@@ -54,7 +55,7 @@ extern "C" fn set_up_thread(
     if (block..block + address::PAGE_SIZE).contains(&running) {
         return Error::BadArgument.status();
     }
-    let table = domain::portal_table(domain_number as usize);
+    let table = domain::portal_table(DomainId(domain_number as usize as u16));
     let base = at(block, thread::base_frame(index as usize));
     let top = at(base, thread::TRAP_FRAME);
     // SAFETY: both numbers are in range, so block and table are mapped, and the running thread has
@@ -130,10 +131,13 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
                 return Error::BadArgument.status();
             }
             let number = load(at(back, literal::LITERAL_FRAME)) >> 32 & 0xffff;
-            domain::portal_table(number as usize)
+            domain::portal_table(DomainId(number as usize as u16))
         };
-        let number = into.wrapping_sub(domain::portal_table(0)) / domain::DOMAIN_BLOCK_SIZE;
-        if number >= parameters.domains || into != domain::portal_table(number as usize) {
+        let number =
+            into.wrapping_sub(domain::portal_table(DomainId(0))) / domain::DOMAIN_BLOCK_SIZE;
+        if number >= parameters.domains
+            || into != domain::portal_table(DomainId(number as usize as u16))
+        {
             return Error::BadArgument.status();
         }
         if load(at(into, domain::FIELD_ALIVE)) != 0 {
@@ -191,7 +195,7 @@ extern "C" fn set_alive(number: u64, alive: u64) -> i64 {
     if number >= parameters().domains || alive > 1 {
         return Error::BadArgument.status();
     }
-    let table = domain::portal_table(number as usize);
+    let table = domain::portal_table(DomainId(number as usize as u16));
     // SAFETY: the number is in range, so the block is mapped; no frame holds these words.
     unsafe {
         if alive == 1 && load(at(table, domain::FIELD_ALIVE)) == 0 {

@@ -6,6 +6,7 @@ use crate::literal::{
     LITERAL_FRAME, LITERAL_LONGEST, LITERAL_LONGEST_CALL, LITERAL_MARK, LITERAL_RETURN, MARK_CALL,
     MARK_DEAD, MARK_RETURN,
 };
+use cairn_abi::DomainId;
 use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, portal_table};
 use cairn_abi::thread::{
@@ -25,7 +26,7 @@ pub enum Kind {
     /// Of a call: made in `into` to `callee`.
     Call {
         /// The domain that was called.
-        callee: u64,
+        callee: DomainId,
     },
     /// Of a trap in `into`.
     Trap,
@@ -41,7 +42,7 @@ pub struct Frame {
     /// What it is.
     pub kind: Kind,
     /// The domain in which the thread goes on when it leaves the frame.
-    pub into: u64,
+    pub into: DomainId,
     /// It was unwound: the thread leaves it by its dead entry.
     pub dead: bool,
     /// Of a call of an export that declares a longest execution or a longest call.
@@ -66,7 +67,7 @@ impl Frame {
     }
 
     /// Whether the frame holds the thread in `domain` or brings it back there.
-    pub fn names(&self, domain: u64) -> bool {
+    pub fn names(&self, domain: DomainId) -> bool {
         self.into == domain || self.kind == Kind::Call { callee: domain }
     }
 }
@@ -74,7 +75,7 @@ impl Frame {
 /// Whether frames, from the top, hold their thread in `domain` or bring it back there. They do not if
 /// the thread only leaves: it was interrupted in the domain, that frame was unwound, and what lies below
 /// is the call that brought it there. Whenever it runs, it executes nothing of the domain.
-pub fn hold(frames: impl Iterator<Item = Frame>, domain: u64) -> bool {
+pub fn hold(frames: impl Iterator<Item = Frame>, domain: DomainId) -> bool {
     let mut frames = frames.peekable();
     let leaves = |frame: &Frame| frame.kind == Kind::Trap && frame.into == domain && frame.dead;
     let entered =
@@ -113,7 +114,7 @@ impl<'a, W: Words> Walk<'a, W> {
             return None;
         }
         if header == self.base {
-            let into = self.word(self.block, FIELD_DOMAIN)?;
+            let into = DomainId::of_word(self.word(self.block, FIELD_DOMAIN)?)?;
             return Some((
                 Frame { header, kind: Kind::Base, into, dead: false, limit: None },
                 None,
@@ -137,7 +138,8 @@ impl<'a, W: Words> Walk<'a, W> {
         };
         let portal = if dead { self.word(back, LITERAL_RETURN)? } else { back };
         let shape = self.word(portal, LITERAL_FRAME)?;
-        let (size, into, callee) = (shape as u32 as u64, shape >> 32 & 0xffff, shape >> 48);
+        let (size, into, callee) =
+            (shape as u32 as u64, DomainId((shape >> 32) as u16), DomainId((shape >> 48) as u16));
         let below = header.checked_sub(size).filter(|below| *below < header)?;
         let limit = |literal| self.word(portal, literal).filter(|longest| *longest != 0 && !dead);
         let (longest, longest_call) = (limit(LITERAL_LONGEST), limit(LITERAL_LONGEST_CALL));
@@ -161,17 +163,17 @@ impl<W: Words> Iterator for Walk<'_, W> {
 }
 
 /// The domain that the call portal with this code leads to; `None`: this is no call portal.
-pub fn callee<W: Words>(words: &W, code: u64) -> Option<u64> {
+pub fn callee<W: Words>(words: &W, code: u64) -> Option<DomainId> {
     let literal = |base: u64, literal: i64| words.load(base.wrapping_add_signed(literal));
     literal(code, LITERAL_MARK).filter(|mark| *mark == MARK_CALL)?;
     let back = literal(code, LITERAL_RETURN)?;
     literal(back, LITERAL_MARK).filter(|mark| *mark == MARK_RETURN)?;
-    Some(literal(back, LITERAL_FRAME)? >> 48)
+    DomainId::of_word(literal(back, LITERAL_FRAME)? >> 48)
 }
 
-/// The number of the domain whose portal table this is.
-pub fn domain_of(table: u64) -> Option<u64> {
-    Some(table.checked_sub(portal_table(0))? / DOMAIN_BLOCK_SIZE)
+/// The domain whose portal table this is.
+pub fn domain_of(table: u64) -> Option<DomainId> {
+    DomainId::of_word(table.checked_sub(portal_table(DomainId(0)))? / DOMAIN_BLOCK_SIZE)
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ use cairn_abi::descriptor::{Name, is_name};
 use cairn_abi::domain::{portal_table, stack_queue};
 use cairn_abi::record::Instance;
 use cairn_abi::semaphore::waiters_word;
+use cairn_abi::{DomainId, InstanceId};
 
 /// Where the code of one end runs.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +30,10 @@ pub enum Place {
 /// One end of a crossing.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
-    /// Number of the domain.
-    pub domain: u64,
+    /// The instance.
+    pub instance: InstanceId,
+    /// Its domain.
+    pub domain: DomainId,
     /// Where it runs.
     pub place: Place,
     /// Kernel address of the portal table.
@@ -38,15 +41,21 @@ pub struct End {
 }
 
 impl End {
-    /// No domain.
-    pub const NONE: End = End { domain: 0, place: Place::User { satp: 0 }, table: 0 };
+    /// Nobody.
+    pub const NONE: End = End {
+        instance: InstanceId(0),
+        domain: DomainId(0),
+        place: Place::User { satp: 0 },
+        table: 0,
+    };
 
     /// An instance of the layout's record.
     pub fn of(instance: &Instance) -> End {
         End {
-            domain: instance.number.into(),
+            instance: instance.number,
+            domain: instance.domain,
             place: Place::User { satp: instance.satp },
-            table: portal_table(instance.number as usize),
+            table: portal_table(instance.domain),
         }
     }
 
@@ -239,7 +248,7 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
             callee: End::of(callee),
             stub: callee.stub,
             ground,
-            source: Source::Memory { first: region(caller.number), size: caller.entries_span },
+            source: Source::Memory { first: region(caller.region), size: caller.entries_span },
             source_entry: caller.entries,
             entry: 0,
             constant: 0,

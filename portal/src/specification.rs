@@ -45,8 +45,8 @@ pub enum Letter {
     Write,
     /// `=`: the portal's index.
     Index,
-    /// `a`: the caller's domain.
-    Domain,
+    /// `a`: the caller.
+    Caller,
     /// `t`: the calling thread.
     Thread,
     /// `h`: the time.
@@ -191,7 +191,7 @@ impl Specification {
                 b'r' => Letter::Read,
                 b'w' => Letter::Write,
                 b'=' => Letter::Index,
-                b'a' => Letter::Domain,
+                b'a' => Letter::Caller,
                 b't' => Letter::Thread,
                 b'h' => Letter::Time,
                 letter => match types.get(*letter) {
@@ -270,7 +270,7 @@ impl fmt::Display for Specification {
                 Letter::Read => 'r',
                 Letter::Write => 'w',
                 Letter::Index => '=',
-                Letter::Domain => 'a',
+                Letter::Caller => 'a',
                 Letter::Thread => 't',
                 Letter::Time => 'h',
                 Letter::Registered { letter, .. } => char::from(*letter),

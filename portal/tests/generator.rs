@@ -1,5 +1,7 @@
 //! The generator as a function: what it refuses, and the shape of what it makes.
 
+use cairn_abi::DomainId;
+use cairn_abi::InstanceId;
 use cairn_emulator::decode::{Instruction, decode};
 use cairn_portal::literal::*;
 use cairn_portal::stencil;
@@ -12,10 +14,11 @@ use std::collections::BTreeMap;
 const ADDRESS: u64 = cairn_abi::address::PORTAL_CODE;
 
 fn crossing() -> Crossing {
-    let end = |domain: u64| End {
-        domain,
-        place: Place::User { satp: 8 << 60 | domain << 44 },
-        table: domain << 13,
+    let end = |number: u16| End {
+        instance: InstanceId(number),
+        domain: DomainId(number),
+        place: Place::User { satp: 8 << 60 | u64::from(number) << 44 },
+        table: u64::from(number) << 13,
     };
     Crossing {
         caller: end(3),
@@ -156,7 +159,12 @@ fn sizes_and_addresses_are_aligned() {
 #[test]
 fn what_differs_between_portals_of_one_specification_is_in_the_literals() {
     let other = Crossing {
-        callee: End { domain: 9, place: Place::User { satp: 8 << 60 | 77 }, table: 5 },
+        callee: End {
+            instance: InstanceId(9),
+            domain: DomainId(9),
+            place: Place::User { satp: 8 << 60 | 77 },
+            table: 5,
+        },
         entry: 1,
         stub: 2,
         constant: 3,
@@ -183,14 +191,14 @@ fn what_differs_between_portals_of_one_specification_is_in_the_literals() {
 fn numbers_that_do_not_fit_are_refused() {
     let specification = Specification::parse("np=a").unwrap();
     let mut words = vec![0; 1024];
-    for (index, domain, fits) in
+    for (index, caller, fits) in
         [(2047, 2047, true), (2048, 1, false), (1, 2048, false), (u64::MAX >> 1, 1, false)]
     {
         let mut crossing = crossing();
         crossing.index = index;
-        crossing.caller.domain = domain;
+        crossing.caller.instance = InstanceId(caller);
         let made = generate::pair(&specification, &crossing, &mut words, ADDRESS);
-        assert_eq!(made.is_ok(), fits, "index {index}, domain {domain}");
+        assert_eq!(made.is_ok(), fits, "index {index}, caller {caller}");
         assert!(fits || made == Err(GenerateError::DoesNotFit));
     }
 }

@@ -2,6 +2,7 @@
 //! instruction is seen in the diff of `golden/`. `BLESS=1 cargo test -p cairn-portal --test golden` writes
 //! it anew.
 
+use cairn_abi::DomainId;
 use cairn_portal::stencil::{ALL, Fill, Form, Hole, Stencil};
 use cairn_portal::{Crossing, End, Specification, generate};
 use std::path::{Path, PathBuf};
@@ -112,7 +113,13 @@ fn render(stencils: &[Stencil]) -> String {
 /// Domain 3 calls domain 4; what lies in literals is left at zero.
 fn crossing(asids: bool) -> Crossing {
     let end = |domain| End { domain, ..End::NONE };
-    Crossing { caller: end(3), callee: end(4), index: 17, asids, ..Crossing::NONE }
+    Crossing {
+        caller: end(DomainId(3)),
+        callee: end(DomainId(4)),
+        index: 17,
+        asids,
+        ..Crossing::NONE
+    }
 }
 
 /// The code of a call portal, and of its return portal with the abort entry, without the literals

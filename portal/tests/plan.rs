@@ -3,19 +3,21 @@
 use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
 use cairn_abi::domain::portal_table;
 use cairn_abi::record::Instance;
+use cairn_abi::{DomainId, InstanceId, RegionId};
 use cairn_portal::{Ground, Limits, Place, SemaphoreOperation, Source, Trust, plan};
 use zerocopy::FromZeros;
 
 const TOP: u64 = 0x7000;
 
-fn instance(number: u32, runs_to_completion: bool, stack_group: u32) -> Instance {
+fn instance(number: u16, runs_to_completion: bool, stack_group: u32) -> Instance {
     let mut instance = Instance::new_zeroed();
-    instance.number = number;
+    (instance.number, instance.domain, instance.region) =
+        (InstanceId(number), DomainId(number), RegionId(number));
     instance.run_to_completion = runs_to_completion.into();
     instance.stack_group = stack_group;
     instance.satp = u64::from(number) << 44;
     (instance.entries, instance.entries_span) = (0x100 + u64::from(number), 0x2000);
-    (instance.stub, instance.stack) = (region(number) + 8, TOP);
+    (instance.stub, instance.stack) = (region(RegionId(number)) + 8, TOP);
     instance
 }
 
@@ -41,11 +43,14 @@ fn the_ends_are_those_of_the_record() {
     let (caller, callee) = (instance(3, false, 2), instance(4, false, u32::MAX));
     let crossing = plan(&caller, &callee, Trust::default()).crossing;
     let Place::User { satp } = crossing.callee.place;
-    assert_eq!((crossing.callee.domain, satp), (4, 4 << 44));
-    assert_eq!((crossing.caller.table, crossing.callee.table), (portal_table(3), portal_table(4)));
-    assert_eq!(crossing.stub, region(4) + 8);
+    assert_eq!((crossing.callee.domain, satp), (DomainId(4), 4 << 44));
+    assert_eq!(
+        (crossing.caller.table, crossing.callee.table),
+        (portal_table(DomainId(3)), portal_table(DomainId(4)))
+    );
+    assert_eq!(crossing.stub, region(RegionId(4)) + 8);
     assert!(
-        matches!(crossing.source, Source::Memory { first, size: 0x2000 } if first == region(3))
+        matches!(crossing.source, Source::Memory { first, size: 0x2000 } if first == region(RegionId(3)))
     );
     assert_eq!(crossing.source_entry, 0x103);
     assert!(

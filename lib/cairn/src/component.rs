@@ -1,8 +1,8 @@
 //! What a component serves and calls, as `#[cairn::interface]` and `cairn::component!` say it.
 
-use crate::Error;
 use crate::call::Portals;
 use crate::wire::{HASH_START, hash, hash_word};
+use crate::{Error, InstanceId};
 use cairn_abi::descriptor::{
     ComponentDescriptor, EXPORTS_MAXIMUM, EntryPoint, ExportDescriptor, IMPORTS_MAXIMUM,
     ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MainFunction,
@@ -40,8 +40,8 @@ pub trait Provider {
 /// Parameter of a server's method (letter `a`): the caller. The client does not pass it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller(
-    /// Number of the caller's domain.
-    pub u32,
+    /// The instance that calls.
+    pub InstanceId,
 );
 
 /// Parameter of a server's method (letter `t`): the calling thread. The client does not pass it.

@@ -11,11 +11,11 @@ pub use cairn_abi::descriptor::{
     METHODS_MAXIMUM, Reply,
 };
 
-use crate::Error;
 use crate::component::{Caller, CallerThread, Interface, Now, PortalIndex};
 use crate::object::{Object, Place, Places};
 use crate::window::{ReadWindow, WriteWindow};
 use crate::wire::{MethodError, Value};
+use crate::{Error, InstanceId};
 
 /// What a skeleton answers.
 #[inline(always)]
@@ -43,7 +43,7 @@ pub fn write_window<'call>(registers: &mut Registers) -> WriteWindow<'call> {
 /// A parameter with the letter `a`.
 #[inline(always)]
 pub fn caller(registers: &mut Registers) -> Caller {
-    Caller(registers.word() as u32)
+    Caller(InstanceId(registers.word() as u16))
 }
 
 /// A parameter with the letter `t`.

@@ -38,7 +38,7 @@ pub mod time;
 pub mod window;
 pub mod wire;
 
-pub use cairn_abi::{self as abi, Error};
+pub use cairn_abi::{self as abi, DomainId, Error, InstanceId};
 pub use cairn_macros::{MethodError, Wire, component, interface};
 pub use component::{Caller, CallerThread, Now, PortalIndex};
 pub use object::{Object, Place};

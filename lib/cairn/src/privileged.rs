@@ -1,8 +1,8 @@
 //! The privileged short-circuit portals, for the components that they are granted to; elsewhere
 //! they answer [`Error::NoPortal`].
 
-use crate::Error;
 use crate::call::raw;
+use crate::{DomainId, Error};
 use cairn_abi::descriptor::Reply;
 use cairn_abi::privileged::*;
 
@@ -19,13 +19,13 @@ fn done(reply: Reply) -> Result<(), Error> {
 /// Scheduler: sets up a thread.
 pub fn set_up_thread(
     thread: u64,
-    domain: u64,
+    domain: DomainId,
     entry: u64,
     stack: u64,
     argument: u64,
     link: u64,
 ) -> Result<(), Error> {
-    done(raw(PORTAL_SET_UP_THREAD, [thread, domain, entry, stack, argument, link, 0, 0]))
+    done(raw(PORTAL_SET_UP_THREAD, [thread, domain.into(), entry, stack, argument, link, 0, 0]))
 }
 
 /// Supervisor: the frame at `offset` of a thread's block returns into a dead domain.
@@ -40,8 +40,8 @@ pub fn divert(thread: u64, offset: u64) -> Result<(), Error> {
 }
 
 /// Supervisor: a domain is dead or alive.
-pub fn set_alive(domain: u64, alive: bool) -> Result<(), Error> {
-    done(raw(PORTAL_SET_ALIVE, [domain, u64::from(alive), 0, 0, 0, 0, 0, 0]))
+pub fn set_alive(domain: DomainId, alive: bool) -> Result<(), Error> {
+    done(raw(PORTAL_SET_ALIVE, [domain.into(), u64::from(alive), 0, 0, 0, 0, 0, 0]))
 }
 
 /// Memory manager: forgets translations of an address, or all for 0.

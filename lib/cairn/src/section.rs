@@ -40,7 +40,7 @@ impl Section {
     /// they are given back, using this is a fault.
     pub fn of_pages(address: u64, pages: u64) -> Option<Section> {
         let startup = startup();
-        let end = region(startup.instance) + DEVICES_OFFSET;
+        let end = region(startup.region) + DEVICES_OFFSET;
         let size = pages.checked_mul(PAGE_SIZE)?;
         let fits = address.is_multiple_of(PAGE_SIZE)
             && address >= startup.run_time_memory

@@ -2,6 +2,7 @@
 
 use crate::call::raw;
 use crate::environment::startup;
+use cairn_abi::DomainId;
 use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME};
 
 /// The time in ticks of the board's time base, by the short-circuit portal.
@@ -31,7 +32,7 @@ pub fn own_thread() -> u64 {
     raw(PORTAL_OWN_THREAD, [0; 8]).value
 }
 
-/// Number of the domain that the call is made in.
-pub fn own_domain() -> u64 {
-    raw(PORTAL_OWN_DOMAIN, [0; 8]).value
+/// The domain that the call is made in.
+pub fn own_domain() -> DomainId {
+    DomainId(raw(PORTAL_OWN_DOMAIN, [0; 8]).value as u16)
 }

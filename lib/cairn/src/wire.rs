@@ -4,8 +4,8 @@
 //! the other side may be hostile, so every decoding checks: a bit pattern that is no value of the
 //! type is [`Error::Malformed`].
 
-use crate::Error;
 use crate::call::{Arguments, Registers};
+use crate::{DomainId, Error, InstanceId};
 use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED};
 
 /// A type that travels in registers. Implement it with `#[derive(cairn::Wire)]`.
@@ -125,6 +125,36 @@ macro_rules! integers {
 
 integers!(VALUE_UNSIGNED, u8 u16 u32 u64 usize);
 integers!(VALUE_SIGNED, i8 i16 i32 i64 isize);
+
+macro_rules! identifiers {
+    ($($identifier:ident)*) => { $(
+        impl Wire for $identifier {
+            const WORDS: usize = 1;
+            const BITS: u32 = u16::BITS;
+            const KIND: u32 = VALUE_UNSIGNED;
+            const SHAPE: u64 = hash(HASH_START, stringify!($identifier).as_bytes());
+
+            #[inline(always)]
+            fn store(self, arguments: &mut Arguments) {
+                self.0.store(arguments);
+            }
+            #[inline(always)]
+            fn load(registers: &mut Registers) -> Result<Self, Error> {
+                u16::load(registers).map($identifier)
+            }
+            #[inline(always)]
+            fn pack(self) -> u64 {
+                self.0.pack()
+            }
+            #[inline(always)]
+            fn unpack(word: u64) -> Result<Self, Error> {
+                u16::unpack(word).map($identifier)
+            }
+        }
+    )* };
+}
+
+identifiers!(InstanceId DomainId);
 
 impl Wire for bool {
     const WORDS: usize = 1;

@@ -3,6 +3,7 @@
 
 use cairn::Caller;
 use cairn::Error;
+use cairn::InstanceId;
 use cairn::object::{ObjectParts, ObjectTable};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -108,24 +109,24 @@ fn whatever_others_open_a_client_has_its_part() {
     };
     for client in 1..=200 {
         for (life, number) in [(1, 0), (1, 1), (2, 0), (2, 1), (2, 2)] {
-            open(client, life, number).unwrap();
+            open(InstanceId(client), life, number).unwrap();
         }
     }
     // Of each client those of its former life, which only its own next call ended.
     assert_eq!(ended.swap(0, Ordering::Relaxed), 200 * 2);
-    let own: Vec<u64> = (0..3).map(|number| open(201, 1, number).unwrap()).collect();
+    let own: Vec<u64> = (0..3).map(|number| open(InstanceId(201), 1, number).unwrap()).collect();
     assert_eq!(ended.load(Ordering::Relaxed), 0);
     for (number, control) in own.iter().enumerate() {
         assert_eq!(PARTS.with(*control, |state| *state), Ok((*control, number as u64)));
     }
     // One more: the oldest goes, and its control word names nothing, nor anybody else's object.
-    let last = open(201, 1, 3).unwrap();
+    let last = open(InstanceId(201), 1, 3).unwrap();
     assert_eq!(ended.load(Ordering::Relaxed), 1);
     assert_eq!(PARTS.with(own[0], |_| ()), Err(Error::NotFound));
     assert_eq!(PARTS.with(last, |state| *state), Ok((last, 3)));
     assert_eq!(PARTS.remove(last), Ok(()));
     assert_eq!(PARTS.remove(last), Err(Error::NotFound));
-    assert_eq!(open(256, 1, 0), Err(Error::BadArgument), "no domain");
+    assert_eq!(open(InstanceId(256), 1, 0), Err(Error::BadArgument), "no domain");
     for control in [0, 1, u64::MAX] {
         assert_eq!(PARTS.with(control, |_| ()), Err(Error::NotFound), "{control:#x}");
     }
@@ -134,7 +135,7 @@ fn whatever_others_open_a_client_has_its_part() {
 #[test]
 fn a_client_inside_its_oldest_object_keeps_its_place_meanwhile() {
     static PARTS: ObjectParts<u64, 2> = ObjectParts::new();
-    let open = |state| PARTS.insert(Caller(7), 1, |_| state, |_| ());
+    let open = |state| PARTS.insert(Caller(InstanceId(7)), 1, |_| state, |_| ());
     let oldest = open(0).unwrap();
     open(1).unwrap();
     PARTS.with(oldest, |_| assert_eq!(open(2), Err(Error::Exhausted))).unwrap();

@@ -1,6 +1,7 @@
 //! Proxy, registers, skeleton and server, one after the other, on the host.
 #![forbid(unsafe_code)]
 
+use cairn::InstanceId;
 use cairn::abi::descriptor::{
     EntryPoint, METHODS_MAXIMUM, Reply, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED,
     VALUE_SIGNED, VALUE_UNSIGNED, name_text,
@@ -97,7 +98,7 @@ impl Sample for Server {
         Ok(())
     }
     fn fill(&self, caller: Caller, buffer: WriteWindow<'_>, byte: u8) -> Result<usize, Error> {
-        assert_eq!(caller, Caller(7));
+        assert_eq!(caller, Caller(InstanceId(7)));
         Ok((0..buffer.len()).map(|offset| buffer.write(offset, &[byte])).sum())
     }
     fn context(
@@ -119,7 +120,7 @@ impl Sample for Server {
         }
     }
     fn open(&self, place: Place, number: u64) -> Result<Object<dyn Counter>, Error> {
-        assert_eq!((place.client(), place.word()), (Caller(7), PLACE));
+        assert_eq!((place.client(), place.word()), (Caller(InstanceId(7)), PLACE));
         // Whatever it says, the client has it where it wanted it.
         if number == 0 { Err(Error::Busy) } else { Ok(Object::from_first_portal(number as u32)) }
     }

@@ -28,8 +28,8 @@ pub fn event(
     }
     code.emit(&stencil::BLOCK_1)?;
     code.emit(&stencil::EVENT_ARGUMENTS)?;
-    code.value(Value::Domain, crossing.caller.domain as i64);
-    code.emit(&stencil::DOMAIN_4)?;
+    code.value(Value::Caller, crossing.caller.instance.0.into());
+    code.emit(&stencil::CALLER_4)?;
     enter(&mut code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
     code.leave(1, &stencil::LEAVE_MINIMAL)?;

@@ -38,7 +38,7 @@ pub(super) fn frame_values(code: &mut Code, specification: &Specification, cross
     code.value(Value::State, state_offset(specification));
     code.value(Value::CopiesSize, -(specification.windows() as i64 * COPY_STRIDE as i64));
     code.value(Value::Index, crossing.index as i64);
-    code.value(Value::Domain, crossing.caller.domain as i64);
+    code.value(Value::Caller, crossing.caller.instance.0.into());
 }
 
 /// Bytes of code with which an abort entry begins and a refused call leaves out.

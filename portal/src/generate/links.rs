@@ -83,7 +83,7 @@ pub fn return_literals(
     address: u64,
 ) -> ([u64; LITERALS], [u64; DEAD_LITERALS]) {
     let at = |offset: usize| address + offset as u64;
-    let domains = crossing.caller.domain << 32 | crossing.callee.domain << 48;
+    let domains = u64::from(crossing.caller.domain) << 32 | u64::from(crossing.callee.domain) << 48;
     let literals = literals(&[
         (LITERAL_MARK, MARK_RETURN),
         (LITERAL_ABORT, at(links.abort)),

@@ -21,7 +21,7 @@ pub(super) fn parameters(
             Letter::Word => {}
             Letter::Constant => code.emit(&stencil::CONSTANT[position])?,
             Letter::Index => code.emit(&stencil::INDEX[position])?,
-            Letter::Domain => code.emit(&stencil::DOMAIN[position])?,
+            Letter::Caller => code.emit(&stencil::CALLER[position])?,
             Letter::Thread if specification.stack == Stack::RunToCompletion => {
                 code.emit(&stencil::BLOCK[position])?;
             }

@@ -27,7 +27,7 @@ pub fn short_circuit(
 ) -> Result<Generated, GenerateError> {
     let mut code = Code::new(words, address);
     let start = code.literals()?;
-    code.value(Value::Domain, crossing.caller.domain as i64);
+    code.value(Value::Domain, crossing.caller.domain.0.into());
     match kind {
         ShortCircuit::OwnDomain => code.emit(&stencil::OWN_DOMAIN)?,
         ShortCircuit::OwnThread => code.emit(&stencil::OWN_THREAD)?,

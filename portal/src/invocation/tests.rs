@@ -46,14 +46,14 @@ fn three() -> (World, [u64; 4], [(u64, u64); 2]) {
     world.set(THREADS, FIELD_DOMAIN, 1);
     world.set(headers[1], FRAME_RETURN, first.0);
     world.set(headers[2], FRAME_RETURN, second.0);
-    world.set(headers[2], FRAME_TABLE, portal_table(3));
+    world.set(headers[2], FRAME_TABLE, portal_table(DomainId(3)));
     world.set(headers[3], FRAME_RETURN, TRAP_RETURN);
     (world, headers, [first, second])
 }
 
 fn walk(world: &World) -> Vec<(u64, Kind, u64, bool)> {
     let frames = Walk::new(world, TRAP_RETURN, 0);
-    frames.map(|frame| (frame.header, frame.kind, frame.into, frame.dead)).collect()
+    frames.map(|frame| (frame.header, frame.kind, frame.into.into(), frame.dead)).collect()
 }
 
 #[test]
@@ -61,8 +61,8 @@ fn finds_every_frame_from_the_top() {
     let (world, headers, _) = three();
     let expected = [
         (headers[3], Kind::Trap, 3, false),
-        (headers[2], Kind::Call { callee: 3 }, 2, false),
-        (headers[1], Kind::Call { callee: 2 }, 1, false),
+        (headers[2], Kind::Call { callee: DomainId(3) }, 2, false),
+        (headers[1], Kind::Call { callee: DomainId(2) }, 1, false),
         (headers[0], Kind::Base, 1, false),
     ];
     assert_eq!(walk(&world), expected);
@@ -75,8 +75,8 @@ fn passes_frames_that_were_unwound() {
     world.set(headers[3], FRAME_RETURN, TRAP_DEAD);
     let expected = [
         (headers[3], Kind::Trap, 3, true),
-        (headers[2], Kind::Call { callee: 3 }, 2, true),
-        (headers[1], Kind::Call { callee: 2 }, 1, false),
+        (headers[2], Kind::Call { callee: DomainId(3) }, 2, true),
+        (headers[1], Kind::Call { callee: DomainId(2) }, 1, false),
         (headers[0], Kind::Base, 1, false),
     ];
     assert_eq!(walk(&world), expected);
@@ -108,23 +108,23 @@ fn names_who_calls_and_who_is_called() {
     let (world, ..) = three();
     let named =
         |domain| Walk::new(&world, TRAP_RETURN, 0).filter(|frame| frame.names(domain)).count();
-    assert_eq!([named(1), named(2), named(3), named(4)], [2, 2, 2, 0]);
+    assert_eq!([1, 2, 3, 4].map(|domain| named(DomainId(domain))), [2, 2, 2, 0]);
 }
 
 #[test]
 fn who_only_leaves_a_domain_is_not_held_there() {
     let (mut world, headers, [_, second]) = three();
     let held = |world: &World, domain| hold(Walk::new(world, TRAP_RETURN, 0), domain);
-    assert!([1, 2, 3].iter().all(|domain| held(&world, *domain)));
-    assert!(!held(&world, 4));
+    assert!([1, 2, 3].iter().all(|domain| held(&world, DomainId(*domain))));
+    assert!(!held(&world, DomainId(4)));
     world.set(headers[3], FRAME_RETURN, TRAP_DEAD);
-    assert!(!held(&world, 3));
-    assert!(held(&world, 2));
+    assert!(!held(&world, DomainId(3)));
+    assert!(held(&world, DomainId(2)));
     // It comes back to 2, which is dead as well: 2 may still have a window in 3.
     world.set(headers[2], FRAME_RETURN, second.1);
-    assert!(held(&world, 2));
+    assert!(held(&world, DomainId(2)));
     // 3 called itself, or another that called it back.
     let again = world.portal(0x3000, 0x40, 3, 3);
     world.set(headers[2], FRAME_RETURN, again.0);
-    assert!(held(&world, 3));
+    assert!(held(&world, DomainId(3)));
 }

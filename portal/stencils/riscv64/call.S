@@ -94,8 +94,8 @@ stencil_constant_\position:
     ld      \register, LITERAL_CONSTANT(t1)
 stencil_index_\position:
     addi    \register, zero, %lo(index)
-stencil_domain_\position:
-    addi    \register, zero, %lo(domain)
+stencil_caller_\position:
+    addi    \register, zero, %lo(caller)
 stencil_thread_\position:
     slli    \register, tp, 64 - THREAD_INDEX_TOP
     srli    \register, \register, 64 - THREAD_INDEX_TOP + 12

@@ -7,7 +7,7 @@ stencil_event_enter:
     csrw    sie, zero
 
 # Events find in a1 the thread, in a2 the cause and in a3 its value (fault address; queue of a
-# stack wait), in a4 the domain that ran (zero: none), as a method `ctiia` would.
+# stack wait), in a4 the instance that ran (zero: none), as a method `ctiia` would.
 stencil_event_arguments:
     li      a0, 0
     csrr    a2, scause

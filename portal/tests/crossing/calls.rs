@@ -160,7 +160,7 @@ impl World {
                 Letter::Word => assert_eq!(found, passed),
                 Letter::Constant => assert_eq!(found, connection.crossing.constant),
                 Letter::Index => assert_eq!(found, connection.index),
-                Letter::Domain => assert_eq!(found, connection.caller as u64),
+                Letter::Caller => assert_eq!(found, connection.caller as u64),
                 Letter::Thread if connection.specification.stack == Stack::RunToCompletion => {
                     assert_eq!(found, thread_block(THREAD) >> 12);
                 }
@@ -248,7 +248,7 @@ impl World {
             let public = found <= WINDOW_MAXIMUM
                 || found >= KERNEL
                 || found == STATUS_SUM
-                || ends.iter().any(|end| end.satp() == found || is_address(end.domain))
+                || ends.iter().any(|end| end.satp() == found || is_address(end.domain.into()))
                 || connection.activations.iter().any(|taken| distance(taken) == found)
                 || owners.iter().any(|owner| owner.contains(&found))
                 || self.is_of_memory(connection.caller, found);

@@ -3,6 +3,7 @@
 use crate::calls::Buffer;
 use crate::run::*;
 use crate::world::*;
+use cairn_abi::DomainId;
 use cairn_abi::Error;
 use cairn_abi::domain::{FIELD_ALIVE, portal_table};
 use cairn_abi::privileged::*;
@@ -231,7 +232,7 @@ fn unwinding_by_the_service() {
     }
     let living = Error::NotAllowed.status();
     assert_eq!(unwind(&mut world, thread, frame % 4096), living, "it returns into a living domain");
-    world.set_word(portal_table(SERVER).wrapping_add_signed(FIELD_ALIVE), 0);
+    world.set_word(portal_table(DomainId(SERVER as u16)).wrapping_add_signed(FIELD_ALIVE), 0);
     assert_eq!(unwind(&mut world, thread, frame % 4096), 0);
     assert_eq!(unwind(&mut world, thread, frame % 4096), bad, "it is marked already");
     // The same thread goes on where it was interrupted.

@@ -1,5 +1,6 @@
 //! What lies where in a world: domains, their memory, physical memory.
 
+use cairn_abi::RegionId;
 use cairn_abi::address::*;
 use cairn_abi::thread;
 
@@ -70,7 +71,7 @@ pub const GROUP_PHYSICAL: u64 = 0xa000_0000;
 
 /// First address of a domain's region, plus `offset`.
 pub fn at(domain: usize, offset: u64) -> u64 {
-    region(domain as u32) + offset
+    region(RegionId(domain as u16)) + offset
 }
 
 /// Physical address of a user or kernel address that a world maps (page tables included).

@@ -2,6 +2,7 @@
 
 use crate::run::*;
 use crate::world::*;
+use cairn_abi::DomainId;
 use cairn_abi::Error;
 use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME, portal_table};
 use cairn_abi::privileged::*;
@@ -144,7 +145,7 @@ fn a_fault_enters_the_scheduler_with_its_cause() {
         }
         // The trap frame of the invocation stack's top names the interrupted domain below it.
         let below = frame.wrapping_add_signed(FRAME_TABLE - TRAP_FRAME);
-        assert_eq!(world.word(below), portal_table(CLIENT));
+        assert_eq!(world.word(below), portal_table(DomainId(CLIENT as u16)));
     }
 }
 
@@ -303,7 +304,7 @@ fn short_circuits() {
         let value = world.machine.get(A1);
         assert!((expected..expected + 20).contains(&value), "portal {portal}: {value}");
         assert!(portal == PORTAL_TIME || value == expected);
-        let code = world.word(portal_table(SERVER) + portal as u64 * 8);
+        let code = world.word(portal_table(DomainId(SERVER as u16)) + portal as u64 * 8);
         for register in (1..32).filter(|register| ![A0, A1].contains(register)) {
             let expected = match register {
                 T1 => code,

@@ -4,9 +4,11 @@
 
 use crate::nucleus::{Nucleus, nucleus};
 pub use crate::places::*;
+use cairn_abi::InstanceId;
 use cairn_abi::address::*;
 use cairn_abi::page_table::OWN;
 use cairn_abi::parameters::Parameters;
+use cairn_abi::{DomainId, RegionId};
 use cairn_abi::{domain, privileged, semaphore, thread};
 use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
@@ -176,7 +178,7 @@ impl World {
         ]);
         self.write_bytes(at(number, STUB), &encode::bytes(&program));
 
-        let table = domain::portal_table(number);
+        let table = domain::portal_table(DomainId(number as u16));
         self.set_word(table.wrapping_add_signed(domain::FIELD_SATP), space.satp());
         self.set_word(table.wrapping_add_signed(domain::FIELD_NUMBER), number as u64);
         self.set_word(table.wrapping_add_signed(domain::FIELD_ALIVE), 1);
@@ -222,7 +224,7 @@ impl World {
         let interrupts = [(1, Event::Software), (5, Event::Timer), (9, Event::External)]
             .map(|(cause, event)| (cause, self.event_portal(event)));
         for number in 1..DOMAINS_END {
-            let table = domain::portal_table(number);
+            let table = domain::portal_table(DomainId(number as u16));
             for cause in 0..16 {
                 let fatal = self.nucleus.symbol("nucleus_fatal");
                 let code = if number == SCHEDULER { fatal } else { fault };
@@ -257,7 +259,10 @@ impl World {
         }
         let base = base_header();
         self.set_word(base.wrapping_add_signed(thread::FRAME_RETURN), exit);
-        self.set_word(base.wrapping_add_signed(thread::FRAME_TABLE), domain::portal_table(CLIENT));
+        self.set_word(
+            base.wrapping_add_signed(thread::FRAME_TABLE),
+            domain::portal_table(DomainId(CLIENT as u16)),
+        );
         let csr = &mut self.machine.csr;
         csr.satp = self.spaces[CLIENT].satp();
         csr.stvec = self.nucleus.symbol("trap_entry");
@@ -286,15 +291,16 @@ impl World {
 
     /// Puts a portal into a domain's table.
     pub fn install(&mut self, domain: usize, index: u64, code: u64) {
-        self.set_word(domain::portal_table(domain) + index * 8, code);
+        self.set_word(domain::portal_table(DomainId(domain as u16)) + index * 8, code);
     }
 
     /// One end of a crossing.
     pub fn end(&self, number: usize) -> End {
         End {
-            domain: number as u64,
+            instance: InstanceId(number as u16),
+            domain: DomainId(number as u16),
             place: Place::User { satp: self.spaces[number].satp() },
-            table: domain::portal_table(number),
+            table: domain::portal_table(DomainId(number as u16)),
         }
     }
 
@@ -328,7 +334,7 @@ impl World {
     ) -> (Crossing, Vec<Activation>) {
         let index = self.next_index[caller];
         self.next_index[caller] += 1;
-        let source = region(caller as u32);
+        let source = region(RegionId(caller as u16));
         let source_entry = self.spaces[caller].entry(&self.machine.memory, source).unwrap();
         let mut crossing = Crossing {
             caller: self.end(caller),

@@ -39,7 +39,7 @@ pub fn draw(parts: &Parts) -> String {
         nodes.push(Node {
             name: instance.name.to_string(),
             component: components[index].descriptor.name.clone(),
-            domain: instance.number,
+            domain: instance.number.0.into(),
             role: instance.role.map(|role| role.key().to_owned()),
             priority: *instance.priority,
             exports: exports.collect(),

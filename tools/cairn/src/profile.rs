@@ -7,6 +7,7 @@ use crate::build::{self, BuiltImage, Symbols};
 use crate::cycle_trace::{self, Event, Events, What};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
+use cairn_abi::RegionId;
 use cairn_abi::address::{
     KERNEL, PAGE_SIZE, PORTAL_CODE, REGION_SHIFT, REGION_SIZE, THREADS, region,
 };
@@ -179,7 +180,7 @@ pub fn run(image: &BuiltImage, request: &Request) -> Result<String> {
 fn owner(page: u64, domains: &[cairn_image::check::Domain]) -> String {
     let number = page >> REGION_SHIFT & 0xff;
     let domain = number.checked_sub(1).and_then(|index| domains.get(index as usize));
-    match domain.filter(|_| region(number as u32) == page & !(REGION_SIZE - 1)) {
+    match domain.filter(|_| region(RegionId(number as u16)) == page & !(REGION_SIZE - 1)) {
         Some(domain) => domain.name.clone(),
         None => "in no region: shared, a role's, or memory itself".to_owned(),
     }

@@ -2,6 +2,7 @@
 
 use crate::board::Board;
 use crate::place::{Located, Place};
+use cairn_abi::{DomainId, InstanceId, RegionId};
 
 /// A system: every name is resolved to an index into one of these lists.
 #[derive(Clone, Debug)]
@@ -115,8 +116,8 @@ impl Roles {
 pub struct Instance {
     /// Its name; the place is the key of its table.
     pub name: Located<String>,
-    /// Its number, from 1: of its region, and of its protection domain.
-    pub number: u32,
+    /// Its number, from 1.
+    pub number: InstanceId,
     /// The component, as written.
     pub component: Located<String>,
     /// The component's folder, relative to the repository's root, with `/`.
@@ -292,6 +293,18 @@ pub enum Open {
     /// These instances, as indexes, sorted. Without `open` in the description: those that it
     /// connects to the export.
     Instances(Vec<usize>),
+}
+
+impl Instance {
+    /// Its protection domain: one of its own, of its number.
+    pub fn domain(&self) -> DomainId {
+        DomainId(self.number.0)
+    }
+
+    /// Its region of addresses, of its number.
+    pub fn region(&self) -> RegionId {
+        RegionId(self.number.0)
+    }
 }
 
 impl Open {

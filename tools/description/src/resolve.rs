@@ -9,6 +9,7 @@ use crate::model::{
 use crate::names::suggestion;
 use crate::place::Located;
 use crate::report::{Error, Report};
+use cairn_abi::InstanceId;
 use cairn_abi::address::{GROUP_MEMBERS_MAXIMUM, PAGE_SIZE};
 use std::collections::HashMap;
 
@@ -288,7 +289,7 @@ fn resolve_instance(
     };
     let priority = draft.priority.unwrap_or(Located::new(default_priority, place.clone()));
     Instance {
-        number: index as u32 + 1,
+        number: InstanceId(index as u16 + 1),
         // One that was not found has been reported.
         folder: folders.get(&*draft.component).cloned().unwrap_or_default(),
         component: draft.component,

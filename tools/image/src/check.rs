@@ -251,6 +251,7 @@ mod tests {
     use crate::memory::{PageTables, Root};
     use crate::memory::{READ, slot};
     use crate::sharing::{RoleViews, Sharing};
+    use cairn_abi::RegionId;
 
     const CODE: u64 = 0x8020_0000;
 
@@ -290,20 +291,32 @@ mod tests {
 
     #[test]
     fn pages_of_ones_own_are_fine() {
-        assert!(two().map(0, region(1), USER | READ | WRITE).check().unwrap().sharings.is_empty());
+        assert!(
+            two()
+                .map(0, region(RegionId(1)), USER | READ | WRITE)
+                .check()
+                .unwrap()
+                .sharings
+                .is_empty()
+        );
     }
 
     #[test]
     fn a_page_in_two_regions_is_refused() {
-        let error =
-            two().map(0, region(1), USER | READ | WRITE).map(1, region(2), USER | READ).check();
+        let error = two()
+            .map(0, region(RegionId(1)), USER | READ | WRITE)
+            .map(1, region(RegionId(2)), USER | READ)
+            .check();
         assert!(error.unwrap_err().contains("does not say so"));
     }
 
     #[test]
     fn code_that_nobody_writes_may_be_in_two_regions() {
         let mapped = |second| {
-            two().map(0, region(1), OWN | USER | READ | EXECUTE).map(1, region(2), second).check()
+            two()
+                .map(0, region(RegionId(1)), OWN | USER | READ | EXECUTE)
+                .map(1, region(RegionId(2)), second)
+                .check()
         };
         assert!(mapped(OWN | USER | READ | EXECUTE).unwrap().sharings.is_empty());
         for other in [READ, READ | WRITE] {
@@ -361,14 +374,14 @@ mod tests {
     fn what_is_shared_is_nobodys_own() {
         let error = two().map(0, SECTIONS, OWN | USER | READ).check();
         assert!(error.unwrap_err().contains("not its own"));
-        assert!(two().map(0, region(1), OWN | USER | READ).check().is_ok());
+        assert!(two().map(0, region(RegionId(1)), OWN | USER | READ).check().is_ok());
     }
 
     #[test]
     fn of_the_kernels_pages_a_region_has_stacks_and_the_finisher_alone() {
         let mapped_at = |kernel: u64| {
             let mut two = two();
-            two.map(0, kernel, READ | WRITE).map(0, region(1), USER | READ | WRITE);
+            two.map(0, kernel, READ | WRITE).map(0, region(RegionId(1)), USER | READ | WRITE);
             let half = two.memory.at(two.roots[0].0 + 2048, 2048).to_vec();
             two.memory.write(two.roots[1].0 + 2048, &half);
             two.check()
@@ -387,14 +400,14 @@ mod tests {
     #[test]
     fn writable_and_executable_is_refused() {
         let mut two = two();
-        two.map(0, region(1), USER | READ | EXECUTE);
+        two.map(0, region(RegionId(1)), USER | READ | EXECUTE);
         // As a broken layout would: the builder itself refuses.
         let root = two.roots[0].0;
         let mut entry = root;
         for level in [2, 1] {
-            entry = target(two.memory.load(slot(entry, region(1), level)));
+            entry = target(two.memory.load(slot(entry, region(RegionId(1)), level)));
         }
-        let slot = slot(entry, region(1), 0);
+        let slot = slot(entry, region(RegionId(1)), 0);
         let word = two.memory.load(slot);
         two.memory.store(slot, word | WRITE);
         assert!(two.check().unwrap_err().contains("write and execute"));

@@ -142,6 +142,7 @@ pub fn kernel(address: u64) -> String {
 mod tests {
     use super::*;
     use crate::memory::{PageTables, READ, USER};
+    use cairn_abi::RegionId;
 
     #[test]
     fn a_page_has_the_name_that_tells_most() {
@@ -155,7 +156,7 @@ mod tests {
                 .map(&mut memory, crate::memory::Root(roots[root]), address, page, flags)
                 .unwrap();
         };
-        map(0, region(1), own, USER | READ | EXECUTE);
+        map(0, region(RegionId(1)), own, USER | READ | EXECUTE);
         map(0, STACK_ALIASES, own, READ | WRITE);
         map(1, ROLE_MEMORY, own, USER | READ | WRITE);
         map(0, SECTIONS, shared, USER | READ | WRITE);
@@ -169,14 +170,17 @@ mod tests {
         };
         let places = Places::read(LOAD, memory.into_bytes(), &[domain(0), domain(1)]);
         let name = |physical| places.name(physical).unwrap();
-        assert_eq!(name(own + 8), format!("one, {:#x} (rx)", region(1) + 8));
+        assert_eq!(name(own + 8), format!("one, {:#x} (rx)", region(RegionId(1)) + 8));
         assert_eq!(name(shared), format!("one and 1 more, {SECTIONS:#x} (rw)"));
         assert_eq!(name(thread + 64), format!("thread 3, {:#x}", THREADS + 3 * PAGE_SIZE + 64));
         let root = |index: u64| name(roots[1] + index * 8);
         assert_eq!(root(1), "page table of two, level 2, for 0x40000000");
         assert_eq!(root(256), format!("page table of two, level 2, for {KERNEL:#x}"));
         let tables: Vec<String> = places.0.keys().filter_map(|page| places.name(*page)).collect();
-        let leaf = format!("page table of one, level 0, for {:#x}", region(1) & !(LEAF_SPAN - 1));
+        let leaf = format!(
+            "page table of one, level 0, for {:#x}",
+            region(RegionId(1)) & !(LEAF_SPAN - 1)
+        );
         assert!(tables.contains(&leaf), "{tables:?}");
         assert_eq!(places.name(LOAD + 0x10_0000), None);
     }

@@ -93,11 +93,7 @@ memory = "32K"
     }
 
     fn check_with(memory: u64) -> Result<(), Report> {
-        let placed = InstanceReport {
-            memory,
-            stacks: 16 << 10,
-            ..InstanceReport::new("scheduler", "scheduler", 1)
-        };
+        let placed = InstanceReport { memory, stacks: 16 << 10, ..InstanceReport::default() };
         let system = system();
         check(system.instances.iter().zip([&placed]))
     }

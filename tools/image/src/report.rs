@@ -1,7 +1,8 @@
 //! The layout report: what `./cairn build` prints, and what other tools read as JSON.
 
 use crate::sharing::{RoleViews, Sharing};
-use cairn_abi::address::{image_spread, region};
+use cairn_abi::address;
+use cairn_description::model::Instance;
 use cairn_loader::Rights;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -13,8 +14,8 @@ pub struct InstanceReport {
     pub name: String,
     /// Name of its component.
     pub component: String,
-    /// Number of instance and domain.
-    pub number: u32,
+    /// Its number.
+    pub number: u16,
     /// First address of its region.
     pub region: u64,
     /// Address of what the component's file has at 0; a debugger loads its symbols there.
@@ -42,13 +43,14 @@ pub struct InstanceReport {
 }
 
 impl InstanceReport {
-    pub(crate) fn new(name: &str, component: &str, number: u32) -> InstanceReport {
+    pub(crate) fn new(instance: &Instance, component: &str) -> InstanceReport {
+        let region = instance.region();
         InstanceReport {
-            name: name.to_string(),
+            name: instance.name.to_string(),
             component: component.to_string(),
-            number,
-            region: region(number),
-            image: region(number) + image_spread(number),
+            number: instance.number.0,
+            region: address::region(region),
+            image: address::region(region) + address::image_spread(region),
             ..InstanceReport::default()
         }
     }
@@ -186,6 +188,7 @@ impl fmt::Display for Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cairn_abi::RegionId;
 
     #[test]
     fn the_last_line_of_the_table_is_the_sum() {
@@ -193,7 +196,11 @@ mod tests {
             memory,
             quota,
             text: 4096,
-            ..InstanceReport::new(name, name, 1)
+            name: name.to_owned(),
+            component: name.to_owned(),
+            number: 1,
+            region: address::region(RegionId(1)),
+            ..InstanceReport::default()
         };
         let report = Report {
             load_address: 0x8020_0000,

@@ -72,7 +72,7 @@ impl State {
 
 /// Whether this terminal works only with the component `name`: the console, or the shell itself.
 fn carries_terminal(name: &str) -> bool {
-    if listing::domain_of(name) == Some(own_domain()) {
+    if listing::domain_of(name) == Some(own_domain().into()) {
         return true;
     }
     let mut is_console = false;

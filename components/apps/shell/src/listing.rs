@@ -2,6 +2,7 @@
 
 use crate::imports;
 use crate::screen::Screen;
+use cairn::DomainId;
 use cairn::Error;
 use cairn::abi::text::plain;
 use cairn::time::own_domain;
@@ -161,7 +162,7 @@ fn portals_of(domain: u64, name: &str, screen: &mut Screen) -> Result {
     let mut result = Ok(());
     let mut none = true;
     let described = each(
-        |index, text| imports::PORTALS_LISTING.describe(domain, index, text),
+        |index, text| imports::PORTALS_LISTING.describe(DomainId(domain as u16), index, text),
         behind,
         |index, text| {
             if none {

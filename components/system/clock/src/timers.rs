@@ -32,8 +32,8 @@ pub struct Periodic {
 }
 
 /// Which of its lives a client lives now.
-fn life(client: u32) -> Result<u64, Error> {
-    one_at_a_time(|| imports::PORTALS.life(client.into()))
+fn life(client: Caller) -> Result<u64, Error> {
+    one_at_a_time(|| imports::PORTALS.life(client.0))
 }
 
 impl Timers {
@@ -51,7 +51,7 @@ impl Timers {
             end: AtomicU64::new(counter().saturating_add(period)),
             control,
         };
-        self.0.insert(client, life(client.0)?, timer, Periodic::ends)
+        self.0.insert(client, life(client)?, timer, Periodic::ends)
     }
 
     /// Ends a timer: threads that wait get [`Error::Cancelled`].

@@ -2,6 +2,7 @@
 
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
+use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::tables::Tables;
@@ -70,56 +71,56 @@ fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> 
 
 impl interfaces::Memory for Server {
     fn allocate(&self, caller: Caller, pages: u64) -> Result<u64, Error> {
-        with(|manager| manager.allocate(caller.0.into(), pages))
+        with(|manager| manager.allocate(caller.0, pages))
     }
 
     fn free(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error> {
-        with(|manager| manager.free(caller.0.into(), address, pages))
+        with(|manager| manager.free(caller.0, address, pages))
     }
 
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error> {
-        with(|manager| manager.make_section(caller.0.into(), pages))
+        with(|manager| manager.make_section(caller.0, pages))
     }
 
     fn share(
         &self,
         caller: Caller,
         section: u64,
-        domain: u64,
+        with_whom: InstanceId,
         writable: bool,
     ) -> Result<(), Error> {
-        with(|manager| manager.share(caller.0.into(), section, domain, writable))
+        with(|manager| manager.share(caller.0, section, with_whom, writable))
     }
 
     fn accept(&self, caller: Caller, section: u64) -> Result<u64, Error> {
-        with(|manager| manager.accept(caller.0.into(), section))
+        with(|manager| manager.accept(caller.0, section))
     }
 
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error> {
-        with(|manager| manager.drop_section(caller.0.into(), section))
+        with(|manager| manager.drop_section(caller.0, section))
     }
 }
 
 impl interfaces::MemoryControl for Server {
-    fn page_fault(&self, _domain: u64, _address: u64, _cause: u64) -> Result<(), Error> {
+    fn page_fault(&self, _domain: DomainId, _address: u64, _cause: u64) -> Result<(), Error> {
         // There are no pagers yet: everything is mapped from the start or by `allocate`.
         Err(Error::NotFound)
     }
 
-    fn kill(&self, domain: u64) -> Result<(), Error> {
-        with(|manager| manager.kill(domain))
+    fn kill(&self, instance: InstanceId) -> Result<(), Error> {
+        with(|manager| manager.kill(instance))
     }
 
-    fn release(&self, domain: u64, cursor: u64) -> Result<u64, Error> {
-        with(|manager| manager.release(domain, cursor))
+    fn release(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error> {
+        with(|manager| manager.release(instance, cursor))
     }
 
-    fn renew(&self, domain: u64, cursor: u64) -> Result<u64, Error> {
-        with(|manager| manager.renew(domain, cursor))
+    fn renew(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error> {
+        with(|manager| manager.renew(instance, cursor))
     }
 
-    fn revive(&self, domain: u64) -> Result<(), Error> {
-        with(|manager| manager.revive(domain))
+    fn revive(&self, instance: InstanceId) -> Result<(), Error> {
+        with(|manager| manager.revive(instance))
     }
 }
 
@@ -128,7 +129,7 @@ impl interfaces::MemoryStatistics for Server {
         with(|manager| Ok(manager.usage()))
     }
 
-    fn usage_of(&self, domain: u64) -> Result<u64, Error> {
-        with(|manager| manager.usage_of(domain))
+    fn usage_of(&self, instance: InstanceId) -> Result<u64, Error> {
+        with(|manager| manager.usage_of(instance))
     }
 }

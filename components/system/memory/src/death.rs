@@ -1,14 +1,14 @@
-//! What becomes of the memory of a domain that died, in steps of bounded length: what is more urgent than
+//! What becomes of the memory of an instance that died, in steps of bounded length: what is more urgent than
 //! the supervisor's work runs between any two instructions, and what is urgent for the supervisor itself
 //! between any two steps.
 
 use crate::manager::Manager;
 use crate::sections;
 use crate::tables;
-use cairn_abi::Error;
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, STARTUP_OFFSET, region};
 use cairn_abi::record::Segment;
 use cairn_abi::startup::Startup;
+use cairn_abi::{Error, InstanceId};
 use core::mem::offset_of;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -28,17 +28,17 @@ fn cursor(stage: u64, at: u64) -> u64 {
 }
 
 impl<'a> Manager<'a> {
-    /// One step of giving back what a dead domain, which no invocation stack names any more, had beside
+    /// One step of giving back what a dead instance, which no invocation stack names any more, had beside
     /// what the layout gave it. 0 first, then what it answers, until 0.
     ///
-    /// Only the domain itself enters anything in its page table, so nothing else is at work on it.
-    pub fn release(&self, domain: u64, at: u64) -> Result<u64, Error> {
+    /// Only its own threads enter anything in its page table, so nothing else is at work on it.
+    pub fn release(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
         let (stage, at) = (at >> STAGE_SHIFT, at & ((1 << STAGE_SHIFT) - 1));
         match stage {
-            PAGES => self.release_pages(domain, at),
+            PAGES => self.release_pages(instance, at),
             SECTIONS => {
                 let end = (at + SECTIONS_OF_STEP).min(sections::COUNT as u64);
-                let next = self.leave_next_section(domain, at as usize..end as usize) as u64;
+                let next = self.leave_next_section(instance, at as usize..end as usize) as u64;
                 if next < sections::COUNT as u64 {
                     return Ok(cursor(SECTIONS, next));
                 }
@@ -49,12 +49,12 @@ impl<'a> Manager<'a> {
         }
     }
 
-    fn release_pages(&self, domain: u64, at: u64) -> Result<u64, Error> {
-        let root = self.root(domain)?;
-        let (start, base) = (region(domain as u32), self.base(domain)?);
+    fn release_pages(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
+        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let (start, base) = (region(record.region), self.base(instance)?);
         let mut offset = at.max(base);
         let mut left = ENTRIES_OF_STEP;
-        while self.has_more_than_laid_out(domain)? && offset < DEVICES_OFFSET {
+        while self.has_more_than_laid_out(instance)? && offset < DEVICES_OFFSET {
             if left == 0 {
                 return Ok(cursor(PAGES, offset));
             }
@@ -66,21 +66,21 @@ impl<'a> Manager<'a> {
             };
             if let Some(physical) = tables::unmap(entry) {
                 self.give_frame(physical);
-                self.refund(domain, 1);
+                self.refund(instance, 1);
             }
             offset += PAGE_SIZE;
         }
         Ok(cursor(SECTIONS, 0))
     }
 
-    /// One step of making the memory of a dead domain, after [`Manager::release`], as it was at the start.
+    /// One step of making the memory of a dead instance, after [`Manager::release`], as it was at the start.
     /// 0 first, then what it answers, until 0.
-    pub fn renew(&self, domain: u64, at: u64) -> Result<u64, Error> {
-        let instance = self.instance(domain)?;
+    pub fn renew(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
+        let record = self.record(instance)?;
         let (mut place, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
         let mut left = WORDS_OF_STEP;
         let renewed = self
-            .segments_of(instance)
+            .segments_of(record)
             .filter(|segment| segment.initial != segment.physical)
             .skip(place);
         for segment in renewed {
@@ -107,11 +107,11 @@ impl<'a> Manager<'a> {
         }
     }
 
-    /// The next life of a domain begins, after [`Manager::renew`]: its page table is whole.
-    pub fn revive(&self, domain: u64) -> Result<(), Error> {
-        let root = self.root(domain)?;
+    /// The next life of an instance begins, after [`Manager::renew`]: its page table is whole.
+    pub fn revive(&self, instance: InstanceId) -> Result<(), Error> {
+        let (record, root) = (self.record(instance)?, self.root(instance)?);
         let startup =
-            self.tables.find(root, region(domain as u32) + STARTUP_OFFSET).and_then(tables::mapped);
+            self.tables.find(root, region(record.region) + STARTUP_OFFSET).and_then(tables::mapped);
         let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);
         if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
             generation.fetch_add(1, Relaxed);

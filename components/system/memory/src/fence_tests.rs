@@ -3,19 +3,19 @@
 
 use crate::manager::Manager;
 use crate::tables::{self, READ, USER};
-use crate::tests::{World, data, stack_top, steps, window_slot};
-use cairn_abi::Error;
+use crate::tests::{ONE, TWO, World, data, region_of, stack_top, steps, window_slot};
 use cairn_abi::address::*;
+use cairn_abi::{Error, InstanceId};
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeSet;
 
-/// Domain, address, and where it leads: the page with its rights.
-type Translation = (u32, u64, Option<(u64, u64)>);
+/// Instance whose domain it is, address, and where it leads: the page with its rights.
+type Translation = (InstanceId, u64, Option<(u64, u64)>);
 
 struct Hart {
     /// For ever, since a fence is a plain function.
     world: &'static World,
-    addresses: Vec<(u32, u64)>,
+    addresses: Vec<(InstanceId, u64)>,
     remembered: RefCell<BTreeSet<Translation>>,
     /// Free page tables before the operation: it may remember the way through those that are not.
     tables: Cell<usize>,
@@ -27,7 +27,7 @@ thread_local! {
 
 impl Hart {
     fn present(&self) -> BTreeSet<Translation> {
-        let look = |&(domain, address)| (domain, address, self.world.page(domain, address));
+        let look = |&(instance, address)| (instance, address, self.world.page(instance, address));
         self.addresses.iter().map(look).collect()
     }
 
@@ -35,12 +35,12 @@ impl Hart {
     fn fence(&self) {
         let present = self.present();
         let mut remembered = self.remembered.borrow_mut();
-        for (domain, address, page) in remembered.difference(&present) {
+        for (instance, address, page) in remembered.difference(&present) {
             let Some((physical, _)) = *page else { continue };
             let number = self.world.manager().frame_number(physical) as usize;
             assert!(
                 !self.world.state.frames.is_free(number),
-                "domain {domain} still reaches a free page at {address:#x}"
+                "instance {instance} still reaches a free page at {address:#x}"
             );
         }
         if remembered.difference(&present).any(|(_, _, page)| page.is_some()) {
@@ -66,14 +66,16 @@ fn nothing_is_stale_after_any_operation() {
     let world: &'static World = Box::leak(Box::new(World::new()));
     let fence = || HART.with(|hart| hart.get().map_or((), Hart::fence));
     let manager = Manager { fence, ..world.manager() };
-    let section = manager.make_section(1, 3).unwrap();
-    manager.drop_section(1, section).unwrap();
+    let section = manager.make_section(ONE, 3).unwrap();
+    manager.drop_section(ONE, section).unwrap();
 
     let pages = |from: u64| (0..6).map(move |page| from + page * PAGE_SIZE);
-    let addresses = [1, 2].into_iter().flat_map(|domain| {
-        let laid_out = [data(domain), stack_top(domain) - 8, region(domain) + STARTUP_OFFSET];
-        let further = [region(domain) + 2 * ACTIVATION_STRIDE, section].into_iter().flat_map(pages);
-        laid_out.into_iter().chain(further).map(move |address| (domain, address))
+    let addresses = [ONE, TWO].into_iter().flat_map(|instance| {
+        let laid_out =
+            [data(instance), stack_top(instance) - 8, region_of(instance) + STARTUP_OFFSET];
+        let further =
+            [region_of(instance) + 2 * ACTIVATION_STRIDE, section].into_iter().flat_map(pages);
+        laid_out.into_iter().chain(further).map(move |address| (instance, address))
     });
     let hart = Hart {
         world,
@@ -85,39 +87,39 @@ fn nothing_is_stale_after_any_operation() {
     HART.with(|place| place.set(hart).ok().expect("it is this test's alone"));
 
     check("the start");
-    let address = manager.allocate(1, 4).unwrap();
+    let address = manager.allocate(ONE, 4).unwrap();
     check("allocate");
-    manager.free(1, address + PAGE_SIZE, 2).unwrap();
+    manager.free(ONE, address + PAGE_SIZE, 2).unwrap();
     check("free");
-    assert_eq!(manager.free(1, address, 2), Err(Error::NotFound));
+    assert_eq!(manager.free(ONE, address, 2), Err(Error::NotFound));
     check("free of what is not there");
-    let (physical, _) = world.page(1, address).unwrap();
-    let slot = manager.tables.find(manager.root(2).unwrap(), window_slot(2)).unwrap();
+    let (physical, _) = world.page(ONE, address).unwrap();
+    let slot = manager.tables.find(manager.root(TWO).unwrap(), window_slot(TWO)).unwrap();
     tables::map_over(slot, physical, USER | READ);
-    assert_eq!(manager.free(1, address, 1), Err(Error::Busy));
+    assert_eq!(manager.free(ONE, address, 1), Err(Error::Busy));
     check("free of what is in a window");
     tables::unmap(slot);
-    assert_eq!(manager.make_section(1, 3), Ok(section));
+    assert_eq!(manager.make_section(ONE, 3), Ok(section));
     check("make_section");
-    manager.share(1, section, 2, false).unwrap();
+    manager.share(ONE, section, TWO, false).unwrap();
     check("share");
-    manager.accept(2, section).unwrap();
+    manager.accept(TWO, section).unwrap();
     check("accept");
-    manager.drop_section(1, section).unwrap();
+    manager.drop_section(ONE, section).unwrap();
     check("drop_section, by one of two");
-    manager.drop_section(2, section).unwrap();
+    manager.drop_section(TWO, section).unwrap();
     check("drop_section, by the last");
-    assert_eq!(manager.make_section(1, 2), Ok(section));
+    assert_eq!(manager.make_section(ONE, 2), Ok(section));
     check("make_section again");
-    manager.kill(1).unwrap();
+    manager.kill(ONE).unwrap();
     check("kill");
-    steps(|cursor| manager.release(1, cursor));
+    steps(|cursor| manager.release(ONE, cursor));
     check("release");
-    assert_eq!(manager.make_section(2, 2), Ok(section));
+    assert_eq!(manager.make_section(TWO, 2), Ok(section));
     check("make_section of what somebody had");
-    steps(|cursor| manager.renew(1, cursor));
-    manager.revive(1).unwrap();
+    steps(|cursor| manager.renew(ONE, cursor));
+    manager.revive(ONE).unwrap();
     check("renew");
-    assert_eq!(manager.allocate(1, 3), Ok(address));
+    assert_eq!(manager.allocate(ONE, 3), Ok(address));
     check("allocate in the next life");
 }

@@ -1,7 +1,7 @@
 //! The memory manager's logic, free of the machine, so that it is tested on the host.
 //!
 //! Nothing here takes a lock. The supervisor calls in with the highest priority of all, and must not
-//! wait for a thread that it preempted; and a thread that dies with its domain holds nothing.
+//! wait for a thread that it preempted; and a thread that dies with its instance holds nothing.
 #![cfg_attr(target_os = "none", no_std)]
 #![forbid(unsafe_code)]
 
@@ -13,6 +13,8 @@ pub mod tables;
 
 #[cfg(test)]
 mod fence_tests;
+#[cfg(test)]
+mod frames_tests;
 #[cfg(test)]
 mod section_tests;
 #[cfg(test)]

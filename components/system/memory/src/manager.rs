@@ -1,10 +1,9 @@
-//! Memory of the domains: what they allocate, and what becomes of it when they die.
+//! Memory of the instances: what they allocate, and what becomes of it when they die.
 
 use crate::death::zero;
 use crate::frames::Frames;
 use crate::sections::Sections;
 use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
-use cairn_abi::Error;
 use cairn_abi::address::{
     ACTIVATION_STRIDE, DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM,
     WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
@@ -12,6 +11,7 @@ use cairn_abi::address::{
 use cairn_abi::domain::{CLIENT_ROW_WORDS, DOMAINS_MAXIMUM, client_row};
 use cairn_abi::page_table::FREE_PAGES_MAXIMUM;
 use cairn_abi::record::{Activation, Header, Instance, Segment};
+use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
@@ -25,7 +25,7 @@ thread_local! {
     pub(crate) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// What one domain has.
+/// What one instance has.
 pub struct Account {
     /// Pages that it has, and may have.
     used: AtomicU32,
@@ -116,13 +116,13 @@ impl<'a> Manager<'a> {
         let tables = self.header.free_page_tables;
         self.state.tables.fill(((tables.end - tables.start) / PAGE_SIZE) as usize);
         self.state.sections.begin(self.instances.len(), self.state.tables.count());
-        for instance in self.instances {
-            let Ok(account) = self.account(instance.number.into()) else { continue };
-            account.used.store((instance.memory_used / PAGE_SIZE) as u32, Relaxed);
-            account.limit.store((instance.memory / PAGE_SIZE) as u32, Relaxed);
-            let start = region(instance.number);
+        for record in self.instances {
+            let Ok(account) = self.account(record.number) else { continue };
+            account.used.store((record.memory_used / PAGE_SIZE) as u32, Relaxed);
+            account.limit.store((record.memory / PAGE_SIZE) as u32, Relaxed);
+            let start = region(record.region);
             let end =
-                self.segments_of(instance).map(|segment| segment.address + segment.size - start);
+                self.segments_of(record).map(|segment| segment.address + segment.size - start);
             let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
             account.base.store(end.next_multiple_of(ACTIVATION_STRIDE) as u32, Relaxed);
         }
@@ -130,45 +130,45 @@ impl<'a> Manager<'a> {
 
     pub(crate) fn segments_of(
         &self,
-        instance: &Instance,
+        record: &Instance,
     ) -> impl Iterator<Item = &'a Segment> + use<'a> {
-        let number = instance.number;
+        let number = record.number;
         self.segments.iter().filter(move |segment| segment.instance == number)
     }
 
-    /// The instance of a domain.
-    pub(crate) fn instance(&self, domain: u64) -> Result<&'a Instance, Error> {
-        let index = domain.checked_sub(1).ok_or(Error::NotFound)?;
-        self.instances.get(index as usize).ok_or(Error::NotFound)
+    /// The record of an instance: the only way from its number to its page table and its region.
+    pub(crate) fn record(&self, instance: InstanceId) -> Result<&'a Instance, Error> {
+        let index = instance.index().checked_sub(1).ok_or(Error::NotFound)?;
+        self.instances.get(index).ok_or(Error::NotFound)
     }
 
-    /// First address behind a domain's activations, as an offset in its region.
-    pub(crate) fn base(&self, domain: u64) -> Result<u64, Error> {
-        Ok(self.account(domain)?.base.load(Relaxed).into())
+    /// First address behind an instance's activations, as an offset in its region.
+    pub(crate) fn base(&self, instance: InstanceId) -> Result<u64, Error> {
+        Ok(self.account(instance)?.base.load(Relaxed).into())
     }
 
-    /// Whether pages beside those of the layout count for a domain.
-    pub(crate) fn has_more_than_laid_out(&self, domain: u64) -> Result<bool, Error> {
-        let laid_out = self.instance(domain)?.memory_used / PAGE_SIZE;
-        Ok(u64::from(self.account(domain)?.used.load(Relaxed)) > laid_out)
+    /// Whether pages beside those of the layout count for an instance.
+    pub(crate) fn has_more_than_laid_out(&self, instance: InstanceId) -> Result<bool, Error> {
+        let laid_out = self.record(instance)?.memory_used / PAGE_SIZE;
+        Ok(u64::from(self.account(instance)?.used.load(Relaxed)) > laid_out)
     }
 
-    pub(crate) fn account(&self, domain: u64) -> Result<&'a Account, Error> {
-        self.state.accounts.get(domain as usize).ok_or(Error::NotFound)
+    pub(crate) fn account(&self, instance: InstanceId) -> Result<&'a Account, Error> {
+        self.state.accounts.get(instance.index()).ok_or(Error::NotFound)
     }
 
-    /// The page table of a domain.
-    pub(crate) fn root(&self, domain: u64) -> Result<Root, Error> {
-        self.tables.root(self.instance(domain)?.satp).ok_or(Error::NotFound)
+    /// The page table of an instance's domain.
+    pub(crate) fn root(&self, instance: InstanceId) -> Result<Root, Error> {
+        self.tables.root(self.record(instance)?.satp).ok_or(Error::NotFound)
     }
 
-    /// Does something that no other thread of the domain may do at the same time.
+    /// Does something that no other thread of the instance may do at the same time.
     pub(crate) fn alone_in_sections<T>(
         &self,
-        domain: u64,
+        instance: InstanceId,
         body: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let taken = &self.account(domain)?.in_sections;
+        let taken = &self.account(instance)?.in_sections;
         if taken.swap(true, Relaxed) {
             return Err(Error::Busy);
         }
@@ -206,29 +206,30 @@ impl<'a> Manager<'a> {
         self.memory.get(range).unwrap_or(&[])
     }
 
-    /// Charges pages to a domain's quota.
-    pub(crate) fn charge(&self, domain: u64, pages: u64) -> Result<(), Error> {
+    /// Charges pages to an instance's quota.
+    pub(crate) fn charge(&self, instance: InstanceId, pages: u64) -> Result<(), Error> {
         let pages =
             u32::try_from(pages).ok().filter(|pages| *pages > 0).ok_or(Error::BadArgument)?;
         if u64::from(pages) * PAGE_SIZE > REGION_SIZE {
             return Err(Error::Exhausted);
         }
-        self.account(domain)?.charge(pages)
+        self.account(instance)?.charge(pages)
     }
 
-    /// Gives pages of a domain's quota back.
-    pub(crate) fn refund(&self, domain: u64, pages: u64) {
-        if let Ok(account) = self.account(domain) {
+    /// Gives pages of an instance's quota back.
+    pub(crate) fn refund(&self, instance: InstanceId, pages: u64) {
+        if let Ok(account) = self.account(instance) {
             account.refund(pages as u32);
         }
     }
 
-    /// Maps zeroed pages into a domain's region; their address.
-    pub fn allocate(&self, domain: u64, pages: u64) -> Result<u64, Error> {
-        self.charge(domain, pages)?;
-        let address = self.reserve(domain, pages).inspect_err(|_| self.refund(domain, pages))?;
-        if let Err(error) = self.map_fresh(domain, address, pages) {
-            self.refund(domain, pages);
+    /// Maps zeroed pages into an instance's region; their address.
+    pub fn allocate(&self, instance: InstanceId, pages: u64) -> Result<u64, Error> {
+        self.charge(instance, pages)?;
+        let address =
+            self.reserve(instance, pages).inspect_err(|_| self.refund(instance, pages))?;
+        if let Err(error) = self.map_fresh(instance, address, pages) {
+            self.refund(instance, pages);
             return Err(error);
         }
         (self.fence)();
@@ -237,23 +238,23 @@ impl<'a> Manager<'a> {
 
     /// The first range of empty entries that is long enough, claimed. It lies where the layout made page
     /// tables, in a row, because windows reach no others.
-    fn reserve(&self, domain: u64, pages: u64) -> Result<u64, Error> {
-        let root = self.root(domain)?;
-        let region = region(domain as u32);
-        let end = region + self.instance(domain)?.entries_span.min(DEVICES_OFFSET);
-        let mut start = region + u64::from(self.account(domain)?.base.load(Relaxed));
+    fn reserve(&self, instance: InstanceId, pages: u64) -> Result<u64, Error> {
+        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let region = region(record.region);
+        let end = region + record.entries_span.min(DEVICES_OFFSET);
+        let mut start = region + u64::from(self.account(instance)?.base.load(Relaxed));
         'search: while start + pages * PAGE_SIZE <= end {
             for page in 0..pages {
                 let address = start + page * PAGE_SIZE;
                 match self.tables.grow(root, address) {
                     Ok(entry) if tables::reserve(entry) => continue,
                     Ok(_) => {
-                        self.clear(domain, start, page);
+                        self.clear(instance, start, page);
                         start = address + PAGE_SIZE;
                         continue 'search;
                     }
                     Err(error) => {
-                        self.clear(domain, start, page);
+                        self.clear(instance, start, page);
                         return Err(error);
                     }
                 }
@@ -264,10 +265,10 @@ impl<'a> Manager<'a> {
     }
 
     /// Maps new pages into claimed entries; on failure the entries are empty again. No page can be
-    /// reached before all are there: another thread of the domain could pass it on meanwhile, and it
+    /// reached before all are there: another thread of the instance could pass it on meanwhile, and it
     /// could not go back.
-    fn map_fresh(&self, domain: u64, address: u64, pages: u64) -> Result<(), Error> {
-        let root = self.root(domain)?;
+    fn map_fresh(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
+        let root = self.root(instance)?;
         let entries =
             || (0..pages).filter_map(|page| self.tables.find(root, address + page * PAGE_SIZE));
         for entry in entries() {
@@ -277,7 +278,7 @@ impl<'a> Manager<'a> {
                     entries().map(tables::page).filter(|page| *page != 0).for_each(|physical| {
                         self.give_frame(physical);
                     });
-                    self.clear(domain, address, pages);
+                    self.clear(instance, address, pages);
                     return Err(error);
                 }
             }
@@ -287,18 +288,18 @@ impl<'a> Manager<'a> {
     }
 
     /// Empties entries that were claimed.
-    fn clear(&self, domain: u64, address: u64, pages: u64) {
-        let Ok(root) = self.root(domain) else { return };
+    fn clear(&self, instance: InstanceId, address: u64, pages: u64) {
+        let Ok(root) = self.root(instance) else { return };
         for page in 0..pages {
             self.tables.find(root, address + page * PAGE_SIZE).map(tables::unmap);
         }
     }
 
     /// Takes pages back that [`Manager::allocate`] gave. `Busy`: one of them is in a window of a call.
-    pub fn free(&self, domain: u64, address: u64, pages: u64) -> Result<(), Error> {
-        let root = self.root(domain)?;
-        let start = region(domain as u32);
-        let base = start + u64::from(self.account(domain)?.base.load(Relaxed));
+    pub fn free(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
+        let root = self.root(instance)?;
+        let start = region(self.record(instance)?.region);
+        let base = start + u64::from(self.account(instance)?.base.load(Relaxed));
         let limit = start + DEVICES_OFFSET;
         let inside = address.is_multiple_of(PAGE_SIZE)
             && (base..limit).contains(&address)
@@ -330,7 +331,7 @@ impl<'a> Manager<'a> {
             // So that a page in a window, which may be anybody's, is compared with few.
             places.sort_unstable();
             in_window |=
-                self.any_window(domain, |physical| places.binary_search(&physical).is_ok());
+                self.any_window(instance, |physical| places.binary_search(&physical).is_ok());
         }
         if in_window {
             restore(pages);
@@ -341,14 +342,15 @@ impl<'a> Manager<'a> {
             entry.store(0, Relaxed);
             self.give_frame(physical);
         }
-        self.refund(domain, pages);
+        self.refund(instance, pages);
         Ok(())
     }
 
-    /// Whether a window that a domain's threads opened maps a page of which `which` holds. They take activations of the
-    /// domain's stack queues only, so nobody else's are looked at.
-    fn any_window(&self, domain: u64, which: impl Fn(u64) -> bool) -> bool {
-        let row = self.words(self.header.clients + client_row(domain), CLIENT_ROW_WORDS as u64 * 8);
+    /// Whether a window that an instance's threads opened maps a page of which `which` holds. They take activations of the
+    /// instance's stack queues only, so nobody else's are looked at.
+    fn any_window(&self, instance: InstanceId, which: impl Fn(u64) -> bool) -> bool {
+        let row = self
+            .words(self.header.clients + client_row(instance.into()), CLIENT_ROW_WORDS as u64 * 8);
         row.is_empty()
             || row.iter().zip(self.activations.chunks(64)).any(|(word, activations)| {
                 let mut own = word.load(Relaxed) as u64;
@@ -377,9 +379,9 @@ impl<'a> Manager<'a> {
         })
     }
 
-    /// The domain dies: a thread that enters it faults.
-    pub fn kill(&self, domain: u64) -> Result<(), Error> {
-        self.tables.set_reachable(self.root(domain)?, false);
+    /// The instance dies: a thread that enters it faults.
+    pub fn kill(&self, instance: InstanceId) -> Result<(), Error> {
+        self.tables.set_reachable(self.root(instance)?, false);
         (self.fence)();
         Ok(())
     }
@@ -391,10 +393,10 @@ impl<'a> Manager<'a> {
         free | ((frames.count() + tables.count()) as u64) << 32
     }
 
-    /// Pages that a domain has, and its quota in the upper 32 bits.
-    pub fn usage_of(&self, domain: u64) -> Result<u64, Error> {
-        self.instance(domain)?;
-        let account = self.account(domain)?;
+    /// Pages that an instance has, and its quota in the upper 32 bits.
+    pub fn usage_of(&self, instance: InstanceId) -> Result<u64, Error> {
+        self.record(instance)?;
+        let account = self.account(instance)?;
         Ok(u64::from(account.used.load(Relaxed)) | u64::from(account.limit.load(Relaxed)) << 32)
     }
 }

@@ -1,54 +1,59 @@
-//! Sections between two domains, either of which may be hostile.
+//! Sections between two instances, either of which may be hostile.
 
 use crate::sections::{COUNT, OF_DOMAIN};
 use crate::tables::{READ, USER, WRITE};
-use crate::tests::{FREE_PAGES, QUOTA, World, steps};
-use cairn_abi::Error;
+use crate::tests::{FREE_PAGES, ONE, QUOTA, TWO, World, steps};
 use cairn_abi::address::*;
+use cairn_abi::{Error, InstanceId};
 use std::collections::BTreeSet;
 
 /// Pages that an instance of the test's machine has from the layout.
 const LAID_OUT: u64 = 3;
 
-fn die(world: &World, domain: u64) {
+fn die(world: &World, instance: InstanceId) {
     let manager = world.manager();
-    manager.kill(domain).unwrap();
-    steps(|cursor| manager.release(domain, cursor));
-    steps(|cursor| manager.renew(domain, cursor));
-    manager.revive(domain).unwrap();
+    manager.kill(instance).unwrap();
+    steps(|cursor| manager.release(instance, cursor));
+    steps(|cursor| manager.renew(instance, cursor));
+    manager.revive(instance).unwrap();
 }
 
 #[test]
 fn a_section_is_offered_and_accepted() {
     let world = World::new();
     let manager = world.manager();
-    let section = manager.make_section(1, 3).unwrap();
-    assert_eq!(manager.accept(2, section), Err(Error::NotAllowed), "not offered");
-    assert_eq!(manager.share(2, section, 1, true), Err(Error::NotAllowed));
-    assert_eq!(manager.share(1, section + PAGE_SIZE, 2, true), Err(Error::NotFound));
-    assert_eq!(manager.share(1, section, 9, true), Err(Error::NotFound));
-    assert_eq!(manager.share(1, section, 1, true), Err(Error::BadArgument));
-    manager.share(1, section, 2, false).unwrap();
-    assert_eq!(world.page(2, section), None, "nothing is mapped without consent");
-    assert_eq!(manager.accept(1, section), Err(Error::BadArgument));
-    assert_eq!(manager.accept(2, section), Ok(3 | 1 << 32));
+    let section = manager.make_section(ONE, 3).unwrap();
+    assert_eq!(manager.accept(TWO, section), Err(Error::NotAllowed), "not offered");
+    assert_eq!(manager.share(TWO, section, ONE, true), Err(Error::NotAllowed));
+    assert_eq!(manager.share(ONE, section + PAGE_SIZE, TWO, true), Err(Error::NotFound));
+    for nobody in [0, 9, 257, u16::MAX].map(InstanceId) {
+        assert_eq!(manager.share(ONE, section, nobody, true), Err(Error::NotFound));
+        assert_eq!(manager.release(nobody, 0), Err(Error::NotFound));
+    }
+    assert_eq!(manager.share(ONE, section, ONE, true), Err(Error::BadArgument));
+    manager.share(ONE, section, TWO, false).unwrap();
+    assert_eq!(world.page(TWO, section), None, "nothing is mapped without consent");
+    assert_eq!(manager.accept(ONE, section), Err(Error::BadArgument));
+    assert_eq!(manager.accept(TWO, section), Ok(3 | 1 << 32));
     for page in 0..3 {
-        let (own, other) =
-            (world.page(1, section + page * PAGE_SIZE), world.page(2, section + page * PAGE_SIZE));
+        let (own, other) = (
+            world.page(ONE, section + page * PAGE_SIZE),
+            world.page(TWO, section + page * PAGE_SIZE),
+        );
         assert_eq!(own.unwrap().0, other.unwrap().0);
         assert_eq!((own.unwrap().1, other.unwrap().1), (USER | READ | WRITE, USER | READ));
     }
-    assert_eq!(manager.accept(2, section), Err(Error::BadArgument), "it has it");
-    manager.drop_section(2, section).unwrap();
-    assert_eq!(manager.drop_section(2, section), Err(Error::NotFound));
-    assert_eq!(manager.accept(2, section), Err(Error::NotAllowed), "an offer holds once");
-    assert_eq!(world.used(1), LAID_OUT + 3 + 1);
-    manager.drop_section(1, section).unwrap();
-    assert_eq!((world.page(1, section), world.used(1)), (None, LAID_OUT));
-    assert_eq!(manager.drop_section(1, section), Err(Error::NotFound));
+    assert_eq!(manager.accept(TWO, section), Err(Error::BadArgument), "it has it");
+    manager.drop_section(TWO, section).unwrap();
+    assert_eq!(manager.drop_section(TWO, section), Err(Error::NotFound));
+    assert_eq!(manager.accept(TWO, section), Err(Error::NotAllowed), "an offer holds once");
+    assert_eq!(world.used(ONE), LAID_OUT + 3 + 1);
+    manager.drop_section(ONE, section).unwrap();
+    assert_eq!((world.page(ONE, section), world.used(ONE)), (None, LAID_OUT));
+    assert_eq!(manager.drop_section(ONE, section), Err(Error::NotFound));
     for bad in [0, section + 1, section - SECTION_STRIDE, u64::MAX] {
-        assert_eq!(manager.accept(2, bad), Err(Error::NotFound));
-        assert_eq!(manager.drop_section(2, bad), Err(Error::NotFound));
+        assert_eq!(manager.accept(TWO, bad), Err(Error::NotFound));
+        assert_eq!(manager.drop_section(TWO, bad), Err(Error::NotFound));
     }
 }
 
@@ -57,28 +62,32 @@ fn nobody_loses_a_mapping_by_anothers_end_and_everyone_pays_for_its_own() {
     let world = World::new();
     let manager = world.manager();
     for owner_dies in [false, true] {
-        let section = manager.make_section(1, 3).unwrap();
-        manager.share(1, section, 2, true).unwrap();
-        manager.accept(2, section).unwrap();
-        assert_eq!((world.used(1), world.used(2)), (LAID_OUT + 4, LAID_OUT + 4));
-        let physical = world.page(2, section).unwrap().0;
+        let section = manager.make_section(ONE, 3).unwrap();
+        manager.share(ONE, section, TWO, true).unwrap();
+        manager.accept(TWO, section).unwrap();
+        assert_eq!((world.used(ONE), world.used(TWO)), (LAID_OUT + 4, LAID_OUT + 4));
+        let physical = world.page(TWO, section).unwrap().0;
         if owner_dies {
-            die(&world, 1);
+            die(&world, ONE);
         } else {
-            manager.drop_section(1, section).unwrap();
+            manager.drop_section(ONE, section).unwrap();
         }
-        assert_eq!(world.page(1, section), None);
-        assert_eq!(world.page(2, section).unwrap().0, physical);
+        assert_eq!(world.page(ONE, section), None);
+        assert_eq!(world.page(TWO, section).unwrap().0, physical);
         assert_eq!(world.state.frames.available() as u64, FREE_PAGES - 4);
-        assert_eq!((world.used(1), world.used(2)), (LAID_OUT, LAID_OUT + 4));
-        assert_eq!(manager.share(1, section, 2, true), Err(Error::NotFound), "not its any more");
+        assert_eq!((world.used(ONE), world.used(TWO)), (LAID_OUT, LAID_OUT + 4));
+        assert_eq!(
+            manager.share(ONE, section, TWO, true),
+            Err(Error::NotFound),
+            "not its any more"
+        );
         if owner_dies {
-            die(&world, 2);
+            die(&world, TWO);
         } else {
-            manager.drop_section(2, section).unwrap();
+            manager.drop_section(TWO, section).unwrap();
         }
         assert_eq!(world.state.frames.available() as u64, FREE_PAGES);
-        assert_eq!((world.used(1), world.used(2)), (LAID_OUT, LAID_OUT));
+        assert_eq!((world.used(ONE), world.used(TWO)), (LAID_OUT, LAID_OUT));
     }
 }
 
@@ -88,16 +97,16 @@ fn a_hostile_pair_has_its_quotas_once_in_all_lives() {
     let world = World::new();
     let manager = world.manager();
     for _life in 0..8 {
-        while let Ok(section) = manager.make_section(1, 1) {
-            manager.share(1, section, 2, true).unwrap();
-            let _ = manager.accept(2, section);
+        while let Ok(section) = manager.make_section(ONE, 1) {
+            manager.share(ONE, section, TWO, true).unwrap();
+            let _ = manager.accept(TWO, section);
         }
-        die(&world, 1);
+        die(&world, ONE);
         let taken = FREE_PAGES - world.state.frames.available() as u64;
-        assert!(taken <= world.used(2) - LAID_OUT, "{taken}");
-        assert_eq!(world.used(1), LAID_OUT, "nobody keeps what is the maker's");
+        assert!(taken <= world.used(TWO) - LAID_OUT, "{taken}");
+        assert_eq!(world.used(ONE), LAID_OUT, "nobody keeps what is the maker's");
     }
-    die(&world, 2);
+    die(&world, TWO);
     assert_eq!(world.state.frames.available() as u64, FREE_PAGES);
 }
 
@@ -107,19 +116,19 @@ fn a_partner_keeps_nothing_of_the_makers() {
     let world = World::new();
     let manager = world.manager();
     for _ in 0..OF_DOMAIN {
-        let section = manager.make_section(1, 1).unwrap();
-        manager.share(1, section, 2, true).unwrap();
-        manager.accept(2, section).unwrap();
-        manager.drop_section(1, section).unwrap();
+        let section = manager.make_section(ONE, 1).unwrap();
+        manager.share(ONE, section, TWO, true).unwrap();
+        manager.accept(TWO, section).unwrap();
+        manager.drop_section(ONE, section).unwrap();
     }
-    let last = manager.make_section(1, 1).unwrap();
-    manager.share(1, last, 2, true).unwrap();
-    assert_eq!(manager.accept(2, last), Err(Error::Exhausted), "as many as it can map");
-    manager.drop_section(1, last).unwrap();
+    let last = manager.make_section(ONE, 1).unwrap();
+    manager.share(ONE, last, TWO, true).unwrap();
+    assert_eq!(manager.accept(TWO, last), Err(Error::Exhausted), "as many as it can map");
+    manager.drop_section(ONE, last).unwrap();
     for _ in 0..OF_DOMAIN {
-        manager.make_section(1, 1).unwrap();
+        manager.make_section(ONE, 1).unwrap();
     }
-    assert_eq!(manager.make_section(1, 1), Err(Error::Exhausted));
+    assert_eq!(manager.make_section(ONE, 1), Err(Error::Exhausted));
 }
 
 /// Accomplices give it one after the other, each at another address: it is as able to map one afterwards, and no
@@ -130,33 +139,36 @@ fn accomplices_do_not_push_a_victim_through_its_page_tables() {
     let manager = world.manager();
     let tables = world.state.tables.available();
     let mut addresses = BTreeSet::new();
-    for accomplice in 2..=9 {
+    for accomplice in (2..=9).map(InstanceId) {
         for _ in 0..4 {
             let section = manager.make_section(accomplice, 1).unwrap();
             addresses.insert(section);
-            manager.share(accomplice, section, 1, true).unwrap();
-            manager.accept(1, section).unwrap();
-            manager.drop_section(1, section).unwrap();
+            manager.share(accomplice, section, ONE, true).unwrap();
+            manager.accept(ONE, section).unwrap();
+            manager.drop_section(ONE, section).unwrap();
         }
     }
     assert_eq!(addresses.len(), 32);
-    (2..=9).for_each(|accomplice| die(&world, accomplice));
+    (2..=9).map(InstanceId).for_each(|accomplice| die(&world, accomplice));
     assert_eq!(world.state.tables.available(), tables);
 }
 
 /// All others take all that they can get.
 #[test]
-fn whatever_others_take_a_domain_has_its_part_of_sections() {
-    for domains in [2, 9, 60, 200] {
-        let world = World::of(domains);
+fn whatever_others_take_an_instance_has_its_part_of_sections() {
+    for instances in [2, 9, 60, 200] {
+        let world = World::of(instances);
         let manager = world.manager();
         let part = world.state.sections.part();
-        assert!(part >= 1 && part as usize * domains as usize <= COUNT, "{part} for {domains}");
-        for domain in 2..=domains.into() {
-            while manager.make_section(domain, 1).is_ok() {}
+        assert!(
+            part >= 1 && part as usize * usize::from(instances) <= COUNT,
+            "{part} for {instances}"
+        );
+        for other in (2..=instances).map(InstanceId) {
+            while manager.make_section(other, 1).is_ok() {}
         }
-        let made = (0..).take_while(|_| manager.make_section(1, 1).is_ok()).count();
-        assert_eq!(made, part as usize, "of {domains}");
+        let made = (0..).take_while(|_| manager.make_section(ONE, 1).is_ok()).count();
+        assert_eq!(made, part as usize, "of {instances}");
     }
 }
 
@@ -164,51 +176,52 @@ fn whatever_others_take_a_domain_has_its_part_of_sections() {
 fn offers_cost_nothing_and_end_with_both_lives() {
     let world = World::new();
     let manager = world.manager();
-    let sections: Vec<u64> = (0..OF_DOMAIN).map(|_| manager.make_section(1, 1).unwrap()).collect();
+    let sections: Vec<u64> =
+        (0..OF_DOMAIN).map(|_| manager.make_section(ONE, 1).unwrap()).collect();
     let tables = world.state.tables.available();
     for section in &sections {
-        manager.share(1, *section, 2, true).unwrap();
+        manager.share(ONE, *section, TWO, true).unwrap();
     }
     assert_eq!(world.state.tables.available(), tables, "no table of the other was made");
-    die(&world, 2);
+    die(&world, TWO);
     assert_eq!(
-        manager.accept(2, sections[0]),
+        manager.accept(TWO, sections[0]),
         Err(Error::NotAllowed),
         "offered to its former life"
     );
-    manager.share(1, sections[0], 2, true).unwrap();
-    die(&world, 1);
-    assert_eq!(manager.accept(2, sections[0]), Err(Error::NotFound));
-    assert_eq!(manager.make_section(1, 2), Ok(sections[0]));
-    assert_eq!(manager.accept(2, sections[0]), Err(Error::NotAllowed), "another section there");
+    manager.share(ONE, sections[0], TWO, true).unwrap();
+    die(&world, ONE);
+    assert_eq!(manager.accept(TWO, sections[0]), Err(Error::NotFound));
+    assert_eq!(manager.make_section(ONE, 2), Ok(sections[0]));
+    assert_eq!(manager.accept(TWO, sections[0]), Err(Error::NotAllowed), "another section there");
 }
 
 #[test]
 fn what_fails_in_the_middle_takes_nothing() {
     let world = World::new();
     let manager = world.manager();
-    let section = manager.make_section(1, 2).unwrap();
-    manager.share(1, section, 2, true).unwrap();
+    let section = manager.make_section(ONE, 2).unwrap();
+    manager.share(ONE, section, TWO, true).unwrap();
     // The other has no pages left to pay with.
-    let rest = manager.allocate(2, QUOTA - LAID_OUT - 2).unwrap();
+    let rest = manager.allocate(TWO, QUOTA - LAID_OUT - 2).unwrap();
     let (frames, tables) = (world.state.frames.available(), world.state.tables.available());
-    assert_eq!(manager.accept(2, section), Err(Error::Exhausted));
-    assert_eq!(manager.make_section(2, 2), Err(Error::Exhausted));
-    assert_eq!(world.used(2), QUOTA - 2);
+    assert_eq!(manager.accept(TWO, section), Err(Error::Exhausted));
+    assert_eq!(manager.make_section(TWO, 2), Err(Error::Exhausted));
+    assert_eq!(world.used(TWO), QUOTA - 2);
     let now = (world.state.frames.available(), world.state.tables.available());
     assert_eq!(now, (frames, tables));
-    manager.free(2, rest, 1).unwrap();
-    assert_eq!(manager.accept(2, section), Ok(2 | 1 << 32), "the offer still holds");
-    manager.drop_section(2, section).unwrap();
-    manager.free(2, rest + PAGE_SIZE, QUOTA - LAID_OUT - 3).unwrap();
+    manager.free(TWO, rest, 1).unwrap();
+    assert_eq!(manager.accept(TWO, section), Ok(2 | 1 << 32), "the offer still holds");
+    manager.drop_section(TWO, section).unwrap();
+    manager.free(TWO, rest + PAGE_SIZE, QUOTA - LAID_OUT - 3).unwrap();
 
-    assert_eq!(manager.make_section(1, QUOTA - LAID_OUT - 3), Err(Error::Exhausted), "its quota");
-    manager.drop_section(1, section).unwrap();
+    assert_eq!(manager.make_section(ONE, QUOTA - LAID_OUT - 3), Err(Error::Exhausted), "its quota");
+    manager.drop_section(ONE, section).unwrap();
     assert_eq!(world.state.frames.available() as u64, FREE_PAGES);
     while world.state.frames.available() > 3 {
         world.state.frames.take();
     }
-    assert_eq!(manager.make_section(1, 3), Err(Error::Exhausted), "no page for the index");
-    assert_eq!((world.state.frames.available(), world.used(1)), (3, LAID_OUT));
-    assert!(manager.make_section(1, 2).is_ok());
+    assert_eq!(manager.make_section(ONE, 3), Err(Error::Exhausted), "no page for the index");
+    assert_eq!((world.state.frames.available(), world.used(ONE)), (3, LAID_OUT));
+    assert!(manager.make_section(ONE, 2).is_ok());
 }

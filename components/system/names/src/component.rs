@@ -4,6 +4,7 @@ use cairn::Error;
 use cairn::record::Record;
 use cairn::text::Line;
 use cairn::window::{ReadWindow, WriteWindow};
+use cairn_abi::InstanceId;
 use cairn_abi::descriptor::{is_name, name_text};
 use cairn_abi::record::{Export, Instance, Method};
 use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
@@ -32,26 +33,26 @@ fn exports() -> &'static [Export] {
     Record::find().map_or(&[], |record| record.table(record.header.exports))
 }
 
-fn instance_name(number: u64) -> Option<&'static str> {
+fn instance_name(number: InstanceId) -> Option<&'static str> {
     instances()
         .iter()
-        .find(|instance| u64::from(instance.number) == number)
+        .find(|instance| instance.number == number)
         .map(|instance| name_text(&instance.name))
 }
 
-/// Whose names a domain's are.
-fn owner(number: u64) -> Owner {
+/// Whose names an instance's are.
+fn owner(number: InstanceId) -> Owner {
     Owner { number, among: instances().len() }
 }
 
 /// The number of the instance called `name`.
-fn instance_number(name: &str) -> Option<u64> {
+fn instance_number(name: &str) -> Option<InstanceId> {
     let is = |instance: &&Instance| name_text(&instance.name) == name;
-    instances().iter().find(is).map(|instance| instance.number.into())
+    instances().iter().find(is).map(|instance| instance.number)
 }
 
 /// The number of the instance before the dot of a name, and what stands behind it.
-fn server_of(name: &[u8]) -> Option<(u32, &[u8])> {
+fn server_of(name: &[u8]) -> Option<(InstanceId, &[u8])> {
     // Padding is no part of a name.
     let end =
         name.iter().position(|byte| matches!(byte, b'.' | 0)).filter(|end| name[*end] != 0)?;
@@ -79,7 +80,7 @@ fn line(name: Arguments, interface: &str, policy: &Policy) -> Text {
         return line;
     }
     let mut separator = "";
-    for instance in instances().iter().filter(|instance| admits(policy, instance.number.into())) {
+    for instance in instances().iter().filter(|instance| admits(policy, instance.number)) {
         let _ = write!(line, "{separator}{}", name_text(&instance.name));
         separator = ",";
     }
@@ -90,7 +91,7 @@ fn line(name: Arguments, interface: &str, policy: &Policy) -> Text {
 }
 
 impl interfaces::Names for Server {
-    fn look_up(&self, client: u64, name: ReadWindow<'_>) -> Result<u64, Error> {
+    fn look_up(&self, client: InstanceId, name: ReadWindow<'_>) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
         let name = &*name.copy(&mut buffer)?;
         let (number, policy) = match described(name) {
@@ -110,7 +111,7 @@ impl interfaces::Names for Server {
         let described =
             exports.iter().enumerate().skip(from).find(|(_, export)| export.is_object == 0);
         if let Some((index, export)) = described {
-            let instance = instance_name(export.instance.into()).unwrap_or("?");
+            let instance = instance_name(export.instance).unwrap_or("?");
             let line = line(
                 format_args!("{instance}.{}", name_text(&export.name)),
                 name_text(&export.interface),
@@ -150,7 +151,12 @@ impl interfaces::Names for Server {
 }
 
 impl interfaces::NameControl for Server {
-    fn add(&self, server: u64, name: ReadWindow<'_>, policy: ReadWindow<'_>) -> Result<u64, Error> {
+    fn add(
+        &self,
+        server: InstanceId,
+        name: ReadWindow<'_>,
+        policy: ReadWindow<'_>,
+    ) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
         let mut policy_buffer = [0; 256];
@@ -161,31 +167,30 @@ impl interfaces::NameControl for Server {
         if described(name.as_bytes()).is_some() {
             return Err(Error::Busy);
         }
-        let policy =
-            parse_policy(policy, |name| instance_number(name).map(|number| number as u32))?;
+        let policy = parse_policy(policy, instance_number)?;
         ADDITIONS.add(owner(server), name, policy)
     }
 
     fn admit(
         &self,
-        server: u64,
+        server: InstanceId,
         name: ReadWindow<'_>,
-        client: u64,
+        client: InstanceId,
         admitted: bool,
     ) -> Result<(), Error> {
-        if !instances().iter().any(|instance| u64::from(instance.number) == client) {
+        if !instances().iter().any(|instance| instance.number == client) {
             return Err(Error::BadArgument);
         }
         let mut buffer = [0; NAME_MAXIMUM];
         ADDITIONS.admit(owner(server), name.text(&mut buffer)?, client, admitted)
     }
 
-    fn remove(&self, server: u64, name: ReadWindow<'_>) -> Result<u64, Error> {
+    fn remove(&self, server: InstanceId, name: ReadWindow<'_>) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
         ADDITIONS.remove(owner(server), name.text(&mut buffer)?)
     }
 
-    fn remove_all(&self, server: u64) -> Result<u64, Error> {
+    fn remove_all(&self, server: InstanceId) -> Result<u64, Error> {
         ADDITIONS.remove_all(owner(server))
     }
 }

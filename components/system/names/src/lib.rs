@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn_abi::Error;
+use cairn_abi::InstanceId;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// Most bytes of a name `instance.export`.
@@ -23,14 +24,14 @@ const ASKS: u64 = 1;
 /// What a policy says for it.
 const ASK: &str = "ask";
 
-/// Whether a policy admits a domain.
-pub fn admits(policy: &Policy, domain: u64) -> bool {
-    policy.get((domain / 64) as usize).is_some_and(|word| word >> (domain % 64) & 1 == 1)
+/// Whether a policy admits a client.
+pub fn admits(policy: &Policy, client: InstanceId) -> bool {
+    policy.get(client.index() / 64).is_some_and(|word| word >> (client.index() % 64) & 1 == 1)
 }
 
-/// Whether a domain may open a name; [`Error::WouldBlock`]: its server decides, and has not yet.
-pub fn decide(policy: &Policy, domain: u64) -> Result<(), Error> {
-    match (admits(policy, domain), policy[0] & ASKS) {
+/// Whether a client may open a name; [`Error::WouldBlock`]: its server decides, and has not yet.
+pub fn decide(policy: &Policy, client: InstanceId) -> Result<(), Error> {
+    match (admits(policy, client), policy[0] & ASKS) {
         (true, _) => Ok(()),
         (false, 0) => Err(Error::NotAllowed),
         (false, _) => Err(Error::WouldBlock),
@@ -39,7 +40,10 @@ pub fn decide(policy: &Policy, domain: u64) -> Result<(), Error> {
 
 /// Reads a policy: `*`, or names separated by spaces, which `find` turns into numbers; `ask` is not a name,
 /// but lets the server decide about all others.
-pub fn parse_policy(text: &str, find: impl Fn(&str) -> Option<u32>) -> Result<Policy, Error> {
+pub fn parse_policy(
+    text: &str,
+    find: impl Fn(&str) -> Option<InstanceId>,
+) -> Result<Policy, Error> {
     if text.trim() == "*" {
         return Ok([u64::MAX; 4]);
     }
@@ -49,7 +53,7 @@ pub fn parse_policy(text: &str, find: impl Fn(&str) -> Option<u32>) -> Result<Po
             policy[0] |= ASKS;
             continue;
         }
-        let number = find(name).ok_or(Error::NotFound)? as usize;
+        let number = find(name).ok_or(Error::NotFound)?.index();
         *policy.get_mut(number / 64).ok_or(Error::BadArgument)? |= 1 << (number % 64);
     }
     Ok(policy)
@@ -67,8 +71,8 @@ pub fn belongs_to(name: &str, instance: &str) -> bool {
 pub struct Addition {
     /// Its number, never used again; zero: none.
     pub number: u64,
-    /// The server's domain.
-    pub server: u64,
+    /// The server.
+    pub server: InstanceId,
     /// The clients that may open it.
     pub policy: Policy,
     name: [u64; WORDS],
@@ -77,14 +81,15 @@ pub struct Addition {
 /// Whose names are meant.
 #[derive(Clone, Copy, Debug)]
 pub struct Server {
-    /// Its domain, from 1.
-    pub number: u64,
-    /// How many domains there are, each of which can be a server.
+    /// Its number.
+    pub number: InstanceId,
+    /// How many instances there are, each of which can be a server.
     pub among: usize,
 }
 
 impl Addition {
-    const NONE: Addition = Addition { number: 0, server: 0, policy: [0; 4], name: [0; WORDS] };
+    const NONE: Addition =
+        Addition { number: 0, server: InstanceId(0), policy: [0; 4], name: [0; WORDS] };
 
     /// The name, as bytes in `buffer`.
     pub fn name<'buffer>(&self, buffer: &'buffer mut [u8; WORDS * 8]) -> &'buffer str {
@@ -123,7 +128,7 @@ impl Slot {
             let word = |index: usize| self.words[index].load(Ordering::Relaxed);
             let addition = Addition {
                 number: word(0),
-                server: word(1),
+                server: InstanceId(word(1) as u16),
                 policy: [word(2), word(3), word(4), word(5)],
                 name: core::array::from_fn(|index| word(6 + index)),
             };
@@ -142,7 +147,7 @@ impl Slot {
         let version = self.version.load(Ordering::Relaxed);
         self.version.store(version + 1, Ordering::Relaxed);
         fence(Ordering::Release);
-        let words = [addition.number, addition.server]
+        let words = [addition.number, addition.server.into()]
             .into_iter()
             .chain(addition.policy)
             .chain(addition.name);
@@ -186,7 +191,7 @@ impl Additions {
     /// The slots of a server, by its number from 1.
     fn of(&self, server: Server) -> &[Slot] {
         let part = Additions::part(server.among);
-        match (server.number as usize).checked_sub(1) {
+        match server.number.index().checked_sub(1) {
             Some(place) if place < server.among => {
                 self.slots.get(place * part..(place + 1) * part).unwrap_or(&[])
             }
@@ -246,14 +251,14 @@ impl Additions {
         &self,
         server: Server,
         name: &str,
-        client: u64,
+        client: InstanceId,
         admitted: bool,
     ) -> Result<(), Error> {
         let packed = pack(name.as_bytes())?;
         self.write(|| {
             let (slot, mut addition) = self.place(server, &packed).ok_or(Error::NotFound)?;
-            let word = addition.policy.get_mut((client / 64) as usize);
-            let (word, bit) = (word.ok_or(Error::BadArgument)?, 1 << (client % 64));
+            let word = addition.policy.get_mut(client.index() / 64);
+            let (word, bit) = (word.ok_or(Error::BadArgument)?, 1 << (client.index() % 64));
             *word = if admitted { *word | bit } else { *word & !bit };
             slot.write(&addition);
             Ok(())
@@ -273,8 +278,8 @@ impl Additions {
 mod tests {
     use super::*;
 
-    fn server(number: u64) -> Server {
-        Server { number, among: 16 }
+    fn server(number: u16) -> Server {
+        Server { number: InstanceId(number), among: 16 }
     }
 
     #[test]
@@ -287,11 +292,11 @@ mod tests {
         assert_eq!(additions.iter(1).map(|(place, _)| place).collect::<Vec<_>>(), [32, 33]);
         assert_eq!(additions.iter(33).count(), 1);
         let found = additions.find(server(3), b"pipe.out").unwrap();
-        assert_eq!((found.number, found.server), (101, 3));
+        assert_eq!((found.number, found.server), (101, InstanceId(3)));
         assert!(
-            admits(&found.policy, 5)
-                && !admits(&found.policy, 6)
-                && !admits(&found.policy, 1 << 40)
+            admits(&found.policy, InstanceId(5))
+                && !admits(&found.policy, InstanceId(6))
+                && !admits(&found.policy, InstanceId(1 << 10))
         );
         let mut buffer = [0; 64];
         assert_eq!(found.name(&mut buffer), "pipe.out");
@@ -308,10 +313,10 @@ mod tests {
     fn whatever_others_add_a_server_has_its_part() {
         for among in [1, 8, 17, 60, 255] {
             let additions = Additions::new(1);
-            let server = |number| Server { number, among };
+            let server = |number| Server { number: InstanceId(number), among };
             let part = Additions::part(among);
             assert!(part >= 1 && part * among <= ADDITIONS_MAXIMUM, "{part} for {among}");
-            for other in 2..=among as u64 {
+            for other in 2..=among as u16 {
                 let added = (0..).take_while(|name| {
                     additions.add(server(other), &format!("s{other}.n{name}"), [0; 4]).is_ok()
                 });
@@ -328,7 +333,7 @@ mod tests {
         for number in 1..=16 {
             additions.add(server(number), "one.name", [0; 4]).unwrap();
         }
-        for number in [0, 17, 256, u64::MAX] {
+        for number in [0, 17, 256, u16::MAX] {
             assert_eq!(additions.remove_all(server(number)), Ok(0), "nobody of this number");
             assert_eq!(additions.add(server(number), "one.more", [0; 4]), Err(Error::Exhausted));
         }
@@ -346,8 +351,8 @@ mod tests {
             assert!(!belongs_to(name, "pipe"), "{name}");
         }
         let find = |name: &str| match name {
-            "one" => Some(1),
-            "far" => Some(70),
+            "one" => Some(InstanceId(1)),
+            "far" => Some(InstanceId(70)),
             _ => None,
         };
         assert_eq!(parse_policy("*", find), Ok([u64::MAX; 4]));
@@ -358,12 +363,18 @@ mod tests {
 
     #[test]
     fn a_server_that_is_asked_decides() {
-        let find = |name: &str| (name == "one").then_some(1);
+        let find = |name: &str| (name == "one").then_some(InstanceId(1));
         let policy = parse_policy("ask one", find).unwrap();
-        assert_eq!((decide(&policy, 1), decide(&policy, 2)), (Ok(()), Err(Error::WouldBlock)));
+        assert_eq!(
+            (decide(&policy, InstanceId(1)), decide(&policy, InstanceId(2))),
+            (Ok(()), Err(Error::WouldBlock))
+        );
         let closed = parse_policy("one", find).unwrap();
-        assert_eq!((decide(&closed, 1), decide(&closed, 2)), (Ok(()), Err(Error::NotAllowed)));
-        assert_eq!(decide(&parse_policy("*", find).unwrap(), 255), Ok(()));
+        assert_eq!(
+            (decide(&closed, InstanceId(1)), decide(&closed, InstanceId(2))),
+            (Ok(()), Err(Error::NotAllowed))
+        );
+        assert_eq!(decide(&parse_policy("*", find).unwrap(), InstanceId(255)), Ok(()));
 
         let additions = Additions::new(1);
         additions.add(server(7), "gate.a", policy).unwrap();
@@ -371,17 +382,26 @@ mod tests {
         let decided = |name: &str, client| {
             decide(&additions.find(server(7), name.as_bytes()).unwrap().policy, client)
         };
-        assert_eq!(additions.admit(server(7), "gate.a", 70, true), Ok(()));
+        assert_eq!(additions.admit(server(7), "gate.a", InstanceId(70), true), Ok(()));
         assert_eq!(
-            (decided("gate.a", 70), decided("gate.a", 71)),
+            (decided("gate.a", InstanceId(70)), decided("gate.a", InstanceId(71))),
             (Ok(()), Err(Error::WouldBlock))
         );
-        assert_eq!(decided("gate.b", 70), Err(Error::WouldBlock));
-        assert_eq!(additions.admit(server(7), "gate.a", 70, false), Ok(()));
-        assert_eq!(decided("gate.a", 70), Err(Error::WouldBlock));
+        assert_eq!(decided("gate.b", InstanceId(70)), Err(Error::WouldBlock));
+        assert_eq!(additions.admit(server(7), "gate.a", InstanceId(70), false), Ok(()));
+        assert_eq!(decided("gate.a", InstanceId(70)), Err(Error::WouldBlock));
         // Another's name, no name, no domain.
-        assert_eq!(additions.admit(server(8), "gate.a", 70, true), Err(Error::NotFound));
-        assert_eq!(additions.admit(server(7), "gate.c", 70, true), Err(Error::NotFound));
-        assert_eq!(additions.admit(server(7), "gate.a", 256, true), Err(Error::BadArgument));
+        assert_eq!(
+            additions.admit(server(8), "gate.a", InstanceId(70), true),
+            Err(Error::NotFound)
+        );
+        assert_eq!(
+            additions.admit(server(7), "gate.c", InstanceId(70), true),
+            Err(Error::NotFound)
+        );
+        assert_eq!(
+            additions.admit(server(7), "gate.a", InstanceId(256), true),
+            Err(Error::BadArgument)
+        );
     }
 }

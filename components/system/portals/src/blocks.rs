@@ -15,14 +15,16 @@
 //! The code of a block goes with its portals: no invocation stack names it (`returns.rs`).
 //!
 //! What the client pays for, all states but `Free`, is counted for it alone, and whatever it asks for looks at
-//! its own blocks alone. What a domain made for others is a list too, so that taking it back looks at nothing else.
+//! its own blocks alone. What an instance made for others is a list too, so that taking it back looks at nothing else.
 
 use crate::entries::Entries;
-use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::{DomainId, Error, InstanceId};
 
 /// Most blocks of the system.
 pub const BLOCKS_MAXIMUM: usize = 1024;
+/// Nobody: no instance has this number.
+pub const NO_INSTANCE: InstanceId = InstanceId(0);
 /// No block.
 const NONE: u16 = u16::MAX;
 /// Bits of an index in the word that names a reservation; above them is what tells it from every other.
@@ -79,12 +81,14 @@ pub struct Block {
     state: State,
     /// What it leads to.
     pub kind: Kind,
-    /// The domain in whose table it is.
-    pub client: u8,
-    /// The domain that serves it.
-    pub server: u8,
-    /// The domain with whose death it ends, beside the client; zero: none.
-    pub owner: u8,
+    /// Who holds it.
+    pub client: InstanceId,
+    /// The client's domain: it is in the table of that.
+    pub domain: DomainId,
+    /// Who serves it.
+    pub server: InstanceId,
+    /// With whose death it ends, beside the client's; [`NO_INSTANCE`]: nobody's.
+    pub owner: InstanceId,
     /// Number of its entries.
     pub count: u8,
     /// The first of them.
@@ -101,9 +105,10 @@ impl Block {
     const FREE: Block = Block {
         state: State::Free,
         kind: Kind::Export(u32::MAX),
-        client: 0,
-        server: 0,
-        owner: 0,
+        client: NO_INSTANCE,
+        domain: DomainId(0),
+        server: NO_INSTANCE,
+        owner: NO_INSTANCE,
         count: 0,
         first: 0,
         code: Code::NONE,
@@ -112,9 +117,9 @@ impl Block {
         previous_made: NONE,
     };
 
-    /// The domain whose deeds can end it for its holder.
-    fn maker(&self) -> u8 {
-        if self.owner == 0 { self.server } else { self.owner }
+    /// Whose deeds can end it for its holder.
+    fn maker(&self) -> InstanceId {
+        if self.owner == NO_INSTANCE { self.server } else { self.owner }
     }
 
     /// Where it is in its life.
@@ -148,12 +153,14 @@ impl Block {
 pub struct Wanted {
     /// What it leads to.
     pub kind: Kind,
-    /// The domain in whose table it is.
-    pub client: u8,
-    /// The domain that serves it.
-    pub server: u8,
-    /// The domain with whose death it ends, beside the client; zero: none.
-    pub owner: u8,
+    /// Who holds it.
+    pub client: InstanceId,
+    /// The client's domain: it is in the table of that.
+    pub domain: DomainId,
+    /// Who serves it.
+    pub server: InstanceId,
+    /// With whose death it ends, beside the client's; [`NO_INSTANCE`]: nobody's.
+    pub owner: InstanceId,
     /// Number of its entries.
     pub count: usize,
 }
@@ -193,8 +200,8 @@ impl Blocks {
     };
 
     /// Takes over the table of a domain, of which these indexes are taken for good.
-    pub fn add_table(&mut self, client: u8, taken: impl Iterator<Item = usize>) {
-        let entries = &mut self.entries[usize::from(client)];
+    pub fn add_table(&mut self, domain: DomainId, taken: impl Iterator<Item = usize>) {
+        let entries = &mut self.entries[domain.index()];
         *entries = Entries::FREE;
         taken.for_each(|index| entries.take(index, 1));
     }
@@ -205,16 +212,16 @@ impl Blocks {
     }
 
     /// Blocks that a client pays for.
-    pub fn held(&self, client: u8) -> usize {
-        self.accounts[usize::from(client)].held.into()
+    pub fn held(&self, client: InstanceId) -> usize {
+        self.accounts[client.index()].held.into()
     }
 
-    /// Where the next block of a client with so many entries would begin.
-    pub fn room(&self, client: u8, count: usize) -> Result<usize, Error> {
+    /// Where the next block of so many entries would begin in the table of a domain.
+    pub fn room(&self, domain: DomainId, count: usize) -> Result<usize, Error> {
         if self.free == NONE && self.end == BLOCKS_MAXIMUM {
             return Err(Error::Exhausted);
         }
-        self.entries[usize::from(client)].find(count).ok_or(Error::Exhausted)
+        self.entries[domain.index()].find(count).ok_or(Error::Exhausted)
     }
 
     /// Adds an open block at what [`Blocks::room`] answered; the caller then writes the entries.
@@ -226,7 +233,7 @@ impl Blocks {
     /// other at the same index.
     pub fn reserve(&mut self, wanted: &Wanted) -> Result<u64, Error> {
         let Kind::Object(export, _) = wanted.kind else { return Err(Error::BadArgument) };
-        let first = self.room(wanted.client, wanted.count)?;
+        let first = self.room(wanted.domain, wanted.count)?;
         self.reservations += 1;
         let word = first as u64 | self.reservations << INDEX_BITS;
         let wanted = Wanted { kind: Kind::Object(export, word), ..*wanted };
@@ -245,14 +252,14 @@ impl Blocks {
                 place.into()
             }
         };
-        let Wanted { kind, client, server, owner, count } = *wanted;
-        self.entries[usize::from(client)].take(first, count);
-        let account = &mut self.accounts[usize::from(client)];
+        let Wanted { kind, client, domain, server, owner, count } = *wanted;
+        self.entries[domain.index()].take(first, count);
+        let account = &mut self.accounts[client.index()];
         let (first, count, next) = (first as u16, count as u8, account.first);
         account.first = place as u16;
         account.held += 1;
-        let mut block = Block { state, kind, client, server, owner, count, ..Block::FREE };
-        let maker = &mut self.accounts[usize::from(block.maker())];
+        let mut block = Block { state, kind, client, domain, server, owner, count, ..Block::FREE };
+        let maker = &mut self.accounts[block.maker().index()];
         let next_made = core::mem::replace(&mut maker.first_made, place as u16);
         (block.first, block.code, block.next, block.next_made) = (first, code, next, next_made);
         self.slots[place] = block;
@@ -272,46 +279,46 @@ impl Blocks {
     }
 
     /// The blocks of a client, by their places.
-    fn of_client(&self, client: u8) -> impl Iterator<Item = usize> {
-        self.list(self.accounts[usize::from(client)].first, |block| block.next)
+    fn of_client(&self, client: InstanceId) -> impl Iterator<Item = usize> {
+        self.list(self.accounts[client.index()].first, |block| block.next)
     }
 
     /// Place of the first block of which `maker` is the maker and that `which` accepts, behind the place `after`.
     pub fn made_by(
         &self,
-        maker: u8,
+        maker: InstanceId,
         after: Option<usize>,
         which: impl Fn(&Block) -> bool,
     ) -> Option<usize> {
         let first = match after {
             Some(place) => self.slots[place].next_made,
-            None => self.accounts[usize::from(maker)].first_made,
+            None => self.accounts[maker.index()].first_made,
         };
         self.list(first, |block| block.next_made).find(|place| which(&self.slots[*place]))
     }
 
-    /// Place of a block that ends with a domain: one that it holds, or a live one of its own in another's table.
-    pub fn ending_with(&self, domain: u8) -> Option<usize> {
-        self.of_client(domain).next().or_else(|| {
-            self.made_by(domain, None, |block| block.owner == domain && block.is_live())
+    /// Place of a block that ends with an instance: one that it holds, or a live one of its own that another holds.
+    pub fn ending_with(&self, instance: InstanceId) -> Option<usize> {
+        self.of_client(instance).next().or_else(|| {
+            self.made_by(instance, None, |block| block.owner == instance && block.is_live())
         })
     }
 
-    /// Place of the block that begins at an index of a client's table.
-    pub fn at(&self, client: u8, first: u64) -> Result<usize, Error> {
+    /// Place of the block of a client that begins at an index of its table.
+    pub fn at(&self, client: InstanceId, first: u64) -> Result<usize, Error> {
         let begins = |place: &usize| self.slots[*place].first() as u64 == first;
         self.of_client(client).find(begins).ok_or(Error::NotFound)
     }
 
-    /// The open block that has this index of a client's table.
-    pub fn open_at(&self, client: u8, index: usize) -> Option<&Block> {
+    /// The open block of a client that has this index of its table.
+    pub fn open_at(&self, client: InstanceId, index: usize) -> Option<&Block> {
         self.of_client(client)
             .map(|place| &self.slots[place])
             .find(|block| block.state == State::Open && block.indexes().contains(&index))
     }
 
     /// Place of the reservation that `word` names in a client's table.
-    pub fn reserved(&self, client: u8, word: u64) -> Result<usize, Error> {
+    pub fn reserved(&self, client: InstanceId, word: u64) -> Result<usize, Error> {
         let place = self.at(client, word & ((1 << INDEX_BITS) - 1))?;
         let block = &self.slots[place];
         match block.kind {
@@ -338,8 +345,8 @@ impl Blocks {
     /// Gives a block up for its holder, with its indexes: the caller has cleared its entries.
     pub fn close(&mut self, place: usize) -> Code {
         let code = self.end(place);
-        let Block { client, first, count, .. } = self.slots[place];
-        self.entries[usize::from(client)].release(first.into(), count.into());
+        let Block { domain, first, count, .. } = self.slots[place];
+        self.entries[domain.index()].release(first.into(), count.into());
         self.release(place);
         code
     }
@@ -351,13 +358,13 @@ impl Blocks {
             Some(previous) => previous.next_made = next_made,
             None => {
                 let maker = self.slots[place].maker();
-                self.accounts[usize::from(maker)].first_made = next_made;
+                self.accounts[maker.index()].first_made = next_made;
             }
         }
         if let Some(next) = self.slots.get_mut(usize::from(next_made)) {
             next.previous_made = previous_made;
         }
-        let account = &mut self.accounts[usize::from(client)];
+        let account = &mut self.accounts[client.index()];
         account.held -= 1;
         if usize::from(account.first) == place {
             account.first = next;

@@ -6,19 +6,20 @@ use cairn::component::Interface;
 use cairn::exclusive::Exclusive;
 use cairn::measure::{Cost, Stamp};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, Error, environment, time};
+use cairn::{Caller, DomainId, Error, InstanceId, environment, time};
+use cairn_abi::address;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
+use cairn_abi::domain::{self, DOMAINS_MAXIMUM};
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
-use cairn_abi::{address, domain};
 use cairn_interfaces::{self as interfaces, LockError, ParameterError, RUN_TIME_NAMES};
 use cairn_portal::parameter::{FRAGMENT_MAXIMUM, Why};
 use cairn_portal::specification::{self, Specification, Stack};
 use cairn_portal::{Parameter, Trust};
-use cairn_portals::known::Known;
-use cairn_portals::make::Client;
+use cairn_portals::known::{Client, Known};
+use cairn_portals::machine::Machine;
 use cairn_portals::manager::{Manager, Synchronisation};
 use cairn_portals::registrations::NAME_MAXIMUM;
-use core::sync::atomic::{AtomicU8, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 
 struct Server;
 static SERVER: Server = Server;
@@ -28,6 +29,9 @@ const SHORT: usize = 64;
 
 /// The one manager, and what it reaches, once it has begun.
 static STATE: Exclusive<State> = Exclusive::new(State { manager: Manager::EMPTY, machine: None });
+
+/// Each instance's domain as the record has it, zero where it has none: known without the lock once the manager has begun.
+static DOMAINS: [AtomicU16; DOMAINS_MAXIMUM] = [const { AtomicU16::new(0) }; DOMAINS_MAXIMUM];
 
 struct State {
     manager: Manager,
@@ -87,7 +91,11 @@ fn start() -> Result<(), Error> {
 
 fn begin(State { manager, machine }: &mut State) -> Result<u64, Error> {
     let memory = machine.insert(Memory::find()?);
-    let own = environment::startup().domain as u8;
+    for instance in memory.layout().instances {
+        let place = DOMAINS.get(instance.number.index()).ok_or(Error::NotSupported)?;
+        place.store(instance.domain.0, Ordering::Relaxed);
+    }
+    let own = environment::startup().instance;
     let synchronisation = Synchronisation {
         semaphore: const { &<dyn interfaces::Semaphore>::DESCRIPTOR },
         lock: const { &<dyn interfaces::Lock>::DESCRIPTOR },
@@ -113,28 +121,38 @@ fn locked<R>(body: impl FnOnce(&mut Manager, &Memory) -> Result<R, Error>) -> Re
     result
 }
 
-fn number(domain: u64) -> Result<u8, Error> {
-    u8::try_from(domain).ok().filter(|number| *number != 0).ok_or(Error::BadArgument)
+/// The domain of an instance, if it is one of the record.
+fn domain_of(instance: InstanceId) -> Result<DomainId, Error> {
+    let domain =
+        || DOMAINS.get(instance.index()).map_or(0, |domain| domain.load(Ordering::Relaxed));
+    let known = match domain() {
+        0 => {
+            start()?;
+            domain()
+        }
+        known => known,
+    };
+    if known == 0 { Err(Error::BadArgument) } else { Ok(DomainId(known)) }
 }
 
 /// A word of a domain block.
-fn domain_word(domain: u8, field: i64) -> Result<u64, Error> {
+fn domain_word(domain: DomainId, field: i64) -> Result<u64, Error> {
     let domains = environment::section("domains").ok_or(Error::NotSupported)?;
-    let table = domain::portal_table(domain.into()) - address::DOMAINS;
+    let table = domain::portal_table(domain) - address::DOMAINS;
     let at = table.wrapping_add_signed(field) as usize;
     if at >= domains.size() { Err(Error::BadArgument) } else { Ok(domains.load(at)) }
 }
 
-/// How often the caller's domain was started: a thread that outlives its domain in here must not
+/// How often a domain was started: a thread that outlives its domain in here must not
 /// open anything for the successor.
-fn generation(domain: u8) -> Result<u64, Error> {
+fn generation(domain: DomainId) -> Result<u64, Error> {
     domain_word(domain, domain::FIELD_GENERATION)
 }
 
 /// Who calls, in the life that it has now.
 fn who(caller: Caller) -> Result<Client, Error> {
-    let domain = number(caller.0.into())?;
-    Ok(Client { domain, generation: generation(domain)? })
+    let domain = domain_of(caller.0)?;
+    Ok(Client { instance: caller.0, domain, generation: generation(domain)? })
 }
 
 impl interfaces::Portals for Server {
@@ -164,7 +182,7 @@ impl interfaces::Portals for Server {
         locked(|manager, machine| {
             // Inside the lock: one thread at a time calls the name server, so nobody waits for its one
             // stack, and who waits for the lock lends its priority.
-            let found = NAMES.look_up(client.domain.into(), name);
+            let found = NAMES.look_up(client.instance, name);
             // Every name that there is is text: only of others does it matter that they are not.
             let number = found.map_err(|error| match core::str::from_utf8(name) {
                 Err(_) if error == Error::NotFound => Error::Malformed,
@@ -182,7 +200,12 @@ impl interfaces::Portals for Server {
         locked(|manager, machine| manager.close(machine, client, first))
     }
 
-    fn revoke(&self, caller: Caller, export: ReadWindow<'_>, client: u64) -> Result<u64, Error> {
+    fn revoke(
+        &self,
+        caller: Caller,
+        export: ReadWindow<'_>,
+        client: InstanceId,
+    ) -> Result<u64, Error> {
         let server = who(caller)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let export = export.text(&mut buffer)?;
@@ -207,13 +230,13 @@ impl interfaces::Portals for Server {
     fn make_object(
         &self,
         caller: Caller,
-        client: u64,
+        client: InstanceId,
         place: u64,
         interface: ReadWindow<'_>,
         control: u64,
     ) -> Result<(), Error> {
         let server = who(caller)?;
-        let client = number(client)?;
+        domain_of(client)?;
         let mut buffer = [0; NAME_SIZE];
         let interface: &[u8] = interface.copy(&mut buffer)?;
         locked(|manager, machine| {
@@ -282,23 +305,23 @@ impl interfaces::Portals for Server {
         &self,
         caller: Caller,
         name: ReadWindow<'_>,
-        client: u64,
+        client: InstanceId,
         admitted: bool,
     ) -> Result<(), Error> {
         let server = who(caller)?;
-        let client = number(client)?;
+        domain_of(client)?;
         let mut buffer = [0; NAME_MAXIMUM];
         let name = name.text(&mut buffer)?;
         locked(|_, machine| server.admit(machine, name, client, admitted))
     }
 
     fn size(&self, caller: Caller, first: u64) -> Result<u64, Error> {
-        let client = number(caller.0.into())?;
-        locked(|manager, _| manager.size(client, first))
+        domain_of(caller.0)?;
+        locked(|manager, _| manager.size(caller.0, first))
     }
 
-    fn life(&self, domain: u64) -> Result<u64, Error> {
-        let domain = number(domain)?;
+    fn life(&self, instance: InstanceId) -> Result<u64, Error> {
+        let domain = domain_of(instance)?;
         match domain_word(domain, domain::FIELD_ALIVE)? {
             0 => Err(Error::Dead),
             _ => generation(domain),
@@ -307,14 +330,12 @@ impl interfaces::Portals for Server {
 }
 
 impl interfaces::PortalControl for Server {
-    fn domain_died(&self, domain: u64) -> Result<u64, Error> {
-        let domain = number(domain)?;
-        locked(|manager, machine| manager.domain_died(machine, domain))
+    fn instance_died(&self, instance: InstanceId) -> Result<u64, Error> {
+        locked(|manager, machine| manager.instance_died(machine, instance))
     }
 
-    fn domain_starts(&self, domain: u64) -> Result<(), Error> {
-        let domain = number(domain)?;
-        locked(|manager, machine| manager.domain_starts(machine, domain))
+    fn instance_starts(&self, instance: InstanceId) -> Result<(), Error> {
+        locked(|manager, machine| manager.instance_starts(machine, instance))
     }
 
     fn measure(&self, caller: Caller, specification: ReadWindow<'_>) -> Result<u64, Error> {
@@ -390,8 +411,7 @@ impl interfaces::ParameterTypes for Server {
 }
 
 impl interfaces::PortalListing for Server {
-    fn describe(&self, domain: u64, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
-        let domain = number(domain)?;
+    fn describe(&self, domain: DomainId, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
         locked(|manager, machine| {
             let (index, line) = describe(manager, machine, domain, index)?;
             Ok(line.answer(&text, index as u64))

@@ -1,9 +1,9 @@
 //! What one portal is made of, and its words.
 
 use crate::blocks::Kind;
-use cairn_abi::Error;
 use cairn_abi::descriptor::LETTERS_SIZE;
 use cairn_abi::record::Method;
+use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameters, SemaphoreOperation, Specification, Trust};
 use core::sync::atomic::{AtomicI64, Ordering};
 
@@ -12,10 +12,10 @@ use core::sync::atomic::{AtomicI64, Ordering};
 pub struct Target {
     /// What it leads to.
     pub kind: Kind,
-    /// The domain that serves it.
-    pub server: u8,
-    /// The domain with whose death the block ends, or zero.
-    pub owner: u8,
+    /// Who serves it.
+    pub server: InstanceId,
+    /// With whose death the block ends, or nobody.
+    pub owner: InstanceId,
     /// `c`.
     pub constant: u64,
     /// Nothing, but for measurements: trust comes from the description only.

@@ -2,7 +2,7 @@
 
 use crate::memory::Memory;
 use cairn::text::Line;
-use cairn::{Error, environment};
+use cairn::{DomainId, Error, InstanceId, environment};
 use cairn_abi::address::{COUNTERS, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
@@ -32,8 +32,7 @@ pub fn counters_used(memory: &Memory) -> u64 {
         return COUNTERS;
     }
     let entries = memory.layout().instances.iter().flat_map(|instance| {
-        (PORTAL_FIRST_IMPORT..PORTALS_MAXIMUM)
-            .map(|index| memory.entry(instance.number as u8, index))
+        (PORTAL_FIRST_IMPORT..PORTALS_MAXIMUM).map(|index| memory.entry(instance.domain, index))
     });
     entries.filter_map(|code| counter(memory, code)).max().map_or(COUNTERS, |last| last + 8)
 }
@@ -42,10 +41,10 @@ pub fn counters_used(memory: &Memory) -> u64 {
 pub fn describe(
     manager: &Manager,
     memory: &Memory,
-    domain: u8,
+    domain: DomainId,
     index: u64,
 ) -> Result<(usize, Text), Error> {
-    memory.layout().instance(domain)?;
+    memory.layout().instance_in(domain)?;
     // Below are what every domain has: return, its own number, its thread's, the time.
     let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_SWITCH);
     let index = (from..PORTALS_MAXIMUM)
@@ -63,21 +62,26 @@ pub fn describe(
     Ok((index, line))
 }
 
+/// Whether an instance is in a domain.
+fn is_in(layout: &Layout, instance: InstanceId, domain: DomainId) -> bool {
+    layout.instance(instance).is_ok_and(|instance| instance.domain == domain)
+}
+
 fn describe_entry(
     manager: &Manager,
     memory: &Memory,
     line: &mut Text,
-    domain: u8,
+    domain: DomainId,
     index: usize,
 ) -> core::fmt::Result {
     let layout = memory.layout();
-    let instance = |number: u32| {
-        layout.instance(number as u8).map_or("?", |instance| name_text(&instance.name))
+    let instance = |number: InstanceId| {
+        layout.instance(number).map_or("?", |instance| name_text(&instance.name))
     };
     let listed = layout
         .portals
         .iter()
-        .find(|portal| portal.client == u32::from(domain) && portal.index as usize == index);
+        .find(|portal| portal.index as usize == index && is_in(layout, portal.client, domain));
     if let Some(portal) = listed {
         let Some(export) = layout.exports.get(portal.export as usize) else { return Ok(()) };
         let method = layout.methods_of(export).get(portal.method as usize);
@@ -94,7 +98,9 @@ fn describe_entry(
     if index < PORTAL_FIRST_IMPORT {
         return write!(line, "short-circuit nucleus {}", privileged(index));
     }
-    let Some(block) = manager.open_at(domain, index) else {
+    let holders = layout.instances.iter().filter(|instance| instance.domain == domain);
+    let mut blocks = holders.map(|instance| manager.open_at(instance.number, index));
+    let Some(block) = blocks.find_map(|block| block) else {
         return describe_interrupt(layout, line, domain, index);
     };
     let method = index - block.first();
@@ -140,7 +146,7 @@ fn describe_entry(
                 )
             }
             None => {
-                write!(line, "{} (name taken back) {method}", instance(block.server.into()))
+                write!(line, "{} (name taken back) {method}", instance(block.server))
             }
         },
     }
@@ -151,11 +157,11 @@ fn describe_entry(
 fn describe_interrupt(
     layout: &Layout,
     line: &mut Text,
-    domain: u8,
+    domain: DomainId,
     index: usize,
 ) -> core::fmt::Result {
-    let client = u32::from(domain);
-    let imports = layout.portals.iter().filter(|portal| portal.client == client).count();
+    let imports =
+        layout.portals.iter().filter(|portal| is_in(layout, portal.client, domain)).count();
     let offset = index - PORTAL_FIRST_IMPORT - imports.min(index - PORTAL_FIRST_IMPORT);
     let served = |interface: &str| {
         layout.exports.iter().find(|export| name_text(&export.interface) == interface)
@@ -163,7 +169,7 @@ fn describe_interrupt(
     let semaphore = served("Semaphore");
     let semaphore_methods = semaphore.map_or(&[][..], |export| layout.methods_of(export));
     let size = semaphore_methods.len() + 1;
-    let mut interrupts = layout.interrupts.iter().filter(|one| one.domain == client);
+    let mut interrupts = layout.interrupts.iter().filter(|one| is_in(layout, one.instance, domain));
     let Some(interrupt) = interrupts.nth(offset / size) else { return line.write_str("?") };
     let acknowledge = served("Interrupt");
     let (export, method) = match semaphore_methods.get(offset % size) {
@@ -171,8 +177,7 @@ fn describe_interrupt(
         None => (acknowledge, acknowledge.and_then(|export| layout.methods_of(export).first())),
     };
     let (Some(export), Some(method)) = (export, method) else { return line.write_str("?") };
-    let server =
-        layout.instance(export.instance as u8).map_or("?", |server| name_text(&server.name));
+    let server = layout.instance(export.instance).map_or("?", |server| name_text(&server.name));
     write!(
         line,
         "rp{} {server}.{} {} interrupt {}",

@@ -1,8 +1,40 @@
-//! What a client knows of what it asks for.
+//! Who asks, and what it knows of what it asks for.
 
-use cairn_abi::Error;
+use crate::machine::Machine;
 use cairn_abi::descriptor::LETTERS_SIZE;
 use cairn_abi::signature::is_signature_of;
+use cairn_abi::{DomainId, Error, InstanceId};
+
+/// Who asks, as the record has it: a thread that outlives its domain in here must not open anything for the
+/// successor.
+#[derive(Clone, Copy, Debug)]
+pub struct Client {
+    /// The instance.
+    pub instance: InstanceId,
+    /// Its domain.
+    pub domain: DomainId,
+    /// How often that was started before.
+    pub generation: u64,
+}
+
+impl Client {
+    /// The instance, if its domain lives, and in the life in which the call was made.
+    pub fn alive<M: Machine>(self, machine: &M) -> Result<InstanceId, Error> {
+        machine.check_life(self.domain, self.generation)?;
+        Ok(self.instance)
+    }
+
+    /// Lets a client open what it registered to be asked, or not any more.
+    pub fn admit<M: Machine>(
+        self,
+        machine: &M,
+        name: &str,
+        client: InstanceId,
+        admitted: bool,
+    ) -> Result<(), Error> {
+        machine.admit(self.alive(machine)?, name, client, admitted)
+    }
+}
 
 /// The interface as a client knows it.
 #[derive(Clone, Copy)]
@@ -29,6 +61,6 @@ impl Known<'_> {
 
 /// A call of a component into itself would wait for stacks that it may hold itself; the host tool refuses
 /// such a connection as well.
-pub fn refuse_itself(client: u8, server: u8) -> Result<(), Error> {
+pub fn refuse_itself(client: InstanceId, server: InstanceId) -> Result<(), Error> {
     if client == server { Err(Error::NotAllowed) } else { Ok(()) }
 }

@@ -2,10 +2,10 @@
 //! The component has the real one, the tests one of their own.
 
 use crate::blocks::Kind;
-use cairn_abi::Error;
 use cairn_abi::descriptor::is_name;
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION};
 use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
+use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::Limits;
 use cairn_portal::invocation::Words;
 use core::sync::atomic::AtomicI64;
@@ -31,11 +31,18 @@ pub struct Layout {
 
 impl Layout {
     /// The instance with this number.
-    pub fn instance(&self, number: u8) -> Result<&'static Instance, Error> {
-        let number = u32::from(number);
+    pub fn instance(&self, number: InstanceId) -> Result<&'static Instance, Error> {
         // They are numbered from 1, in order.
-        let guess = self.instances.get((number as usize).wrapping_sub(1));
+        let guess = self.instances.get(number.index().wrapping_sub(1));
         guess.filter(|instance| instance.number == number).ok_or(Error::BadArgument)
+    }
+
+    /// The instance whose domain this is.
+    pub fn instance_in(&self, domain: DomainId) -> Result<&'static Instance, Error> {
+        let is_it = |instance: &&Instance| instance.domain == domain;
+        // Mostly they have the same order.
+        let guess = self.instances.get(domain.index().wrapping_sub(1)).filter(is_it);
+        guess.or_else(|| self.instances.iter().find(is_it)).ok_or(Error::BadArgument)
     }
 
     /// An export.
@@ -44,9 +51,9 @@ impl Layout {
     }
 
     /// The number of a server's object interface of that name: the trait's, or the component's own.
-    pub fn object_export(&self, server: u8, interface: &[u8]) -> Result<u32, Error> {
+    pub fn object_export(&self, server: InstanceId, interface: &[u8]) -> Result<u32, Error> {
         let is_wanted = |export: &Export| {
-            export.instance == u32::from(server)
+            export.instance == server
                 && export.is_object != 0
                 && (is_name(&export.interface, interface) || is_name(&export.name, interface))
         };
@@ -84,39 +91,54 @@ pub trait Machine: Words {
     /// Portal code at an address, for writing.
     fn code(&self, address: u64, size: usize) -> &[AtomicI64];
     /// An entry of a portal table.
-    fn entry(&self, domain: u8, index: usize) -> u64;
+    fn entry(&self, domain: DomainId, index: usize) -> u64;
     /// Writes an entry of a portal table, behind all that was written before.
-    fn set_entry(&self, domain: u8, index: usize, code: u64);
+    fn set_entry(&self, domain: DomainId, index: usize, code: u64);
     /// A word of a domain block, by its offset from the portal table.
-    fn domain_word(&self, domain: u8, offset: i64) -> u64;
+    fn domain_word(&self, domain: DomainId, offset: i64) -> u64;
     /// Makes a stack queue of these activations. Nothing may use it.
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>);
     /// Says whether an activation, by its place in the layout's table, is in a queue of this client.
-    fn set_client(&self, place: usize, client: u8, is: bool);
+    fn set_client(&self, place: usize, client: InstanceId, is: bool);
     /// The first activation of a stack queue, or the one behind another in the list.
     fn free_activation(&self, queue: u16, behind: Option<u32>) -> Option<u32>;
     /// Lets the hart see new portal code.
     fn fence_instruction(&self) -> Result<(), Error>;
 
     /// Has the scheduler make a semaphore, with a first value, or a lock (`None`) of `owner`'s; its index.
-    fn allocate(&self, owner: u8, initial: Option<u64>) -> Result<u64, Error>;
+    fn allocate(&self, owner: InstanceId, initial: Option<u64>) -> Result<u64, Error>;
     /// Has the scheduler end a semaphore or a lock of `owner`'s: `Busy` while threads wait for it.
-    fn free(&self, owner: u8, kind: Kind) -> Result<(), Error>;
+    fn free(&self, owner: InstanceId, kind: Kind) -> Result<(), Error>;
 
     /// Has the name server add a name; its number.
-    fn add_name(&self, server: u8, name: &str, policy: &str) -> Result<u64, Error>;
+    fn add_name(&self, server: InstanceId, name: &str, policy: &str) -> Result<u64, Error>;
     /// Has the name server take a name back; its number.
-    fn remove_name(&self, server: u8, name: &str) -> Result<u64, Error>;
+    fn remove_name(&self, server: InstanceId, name: &str) -> Result<u64, Error>;
     /// Has the name server let a client open a name, or not any more.
-    fn admit(&self, server: u8, name: &str, client: u8, admitted: bool) -> Result<(), Error>;
-    /// Has the name server forget what a dead domain had registered.
-    fn remove_names(&self, server: u8);
+    fn admit(
+        &self,
+        server: InstanceId,
+        name: &str,
+        client: InstanceId,
+        admitted: bool,
+    ) -> Result<(), Error>;
+    /// Has the name server forget what a dead instance had registered.
+    fn remove_names(&self, server: InstanceId);
+
+    /// The domain lives.
+    fn check_alive(&self, domain: DomainId) -> Result<(), Error> {
+        if self.domain_word(domain, FIELD_ALIVE) != 0 { Ok(()) } else { Err(Error::Dead) }
+    }
 
     /// The domain lives, and was started `generation` times before.
-    fn check_alive(&self, domain: u8, generation: Option<u64>) -> Result<(), Error> {
-        self.layout().instance(domain)?;
-        let alive = self.domain_word(domain, FIELD_ALIVE) != 0;
+    fn check_life(&self, domain: DomainId, generation: u64) -> Result<(), Error> {
         let now = self.domain_word(domain, FIELD_GENERATION);
-        if alive && generation.is_none_or(|then| then == now) { Ok(()) } else { Err(Error::Dead) }
+        self.check_alive(domain).and(if now == generation { Ok(()) } else { Err(Error::Dead) })
+    }
+
+    /// The instance with this number, if its domain lives.
+    fn living(&self, number: InstanceId) -> Result<&'static Instance, Error> {
+        let instance = self.layout().instance(number)?;
+        self.check_alive(instance.domain).map(|()| instance)
     }
 }

@@ -1,17 +1,18 @@
 //! How a block of portals is made, filled and closed.
 
 use crate::area::{Area, GRANULE};
-use crate::blocks::{Block, Blocks, Code, Kind, Wanted};
+use crate::blocks::{Block, Blocks, Code, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target, with_letters, write};
 use crate::machine::{Layout, Machine};
 use crate::queues::Queues;
 use crate::returns::{self, List, Returns};
 use crate::shares::{Shares, clients};
 use crate::templates::{Half, InUse, Places, Recipe, Templates};
-use cairn_abi::Error;
 use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::domain::PORTALS_MAXIMUM;
+use cairn_abi::record::Instance;
+use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::generate::{LITERALS, call_literals, place, return_literals};
 use cairn_portal::literal::{
     LITERAL_COUNTER, LITERAL_ENTRY, LITERAL_NEXT, LITERAL_RETURN, LITERAL_SHAPE, LITERALS_SIZE,
@@ -22,38 +23,10 @@ use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Source, plan
 /// End of the call counters' memory.
 pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
 
-/// Who asks: a thread that outlives its domain in here must not open anything for the successor.
-#[derive(Clone, Copy, Debug)]
-pub struct Client {
-    /// Its domain.
-    pub domain: u8,
-    /// How often that was started before.
-    pub generation: u64,
-}
-
-impl Client {
-    /// Its domain, if it lives, and in the life in which the call was made.
-    pub fn alive<M: Machine>(self, machine: &M) -> Result<u8, Error> {
-        machine.check_alive(self.domain, Some(self.generation))?;
-        Ok(self.domain)
-    }
-
-    /// Lets a client open what it registered to be asked, or not any more.
-    pub fn admit<M: Machine>(
-        self,
-        machine: &M,
-        name: &str,
-        client: u8,
-        admitted: bool,
-    ) -> Result<(), Error> {
-        machine.admit(self.alive(machine)?, name, client, admitted)
-    }
-}
-
 /// Makes portals: all that this takes, and what there is of it.
 pub struct Maker {
-    own: u8,
-    scheduler: u8,
+    own: InstanceId,
+    scheduler: InstanceId,
     area: Area,
     blocks: Blocks,
     shares: Shares,
@@ -68,8 +41,8 @@ pub struct Maker {
 impl Maker {
     /// Nothing, before [`Maker::begin`].
     pub const EMPTY: Maker = Maker {
-        own: 0,
-        scheduler: 0,
+        own: NO_INSTANCE,
+        scheduler: NO_INSTANCE,
         area: Area::EMPTY,
         blocks: Blocks::EMPTY,
         shares: Shares::NONE,
@@ -80,9 +53,15 @@ impl Maker {
         next_counter: 0,
     };
 
-    /// Takes over from the layout, in domain `own`. `next_counter` is the first call counter that no portal
+    /// Takes over from the layout, as instance `own`. `next_counter` is the first call counter that no portal
     /// has.
-    pub fn begin<M: Machine>(&mut self, machine: &M, own: u8, scheduler: u8, next_counter: u64) {
+    pub fn begin<M: Machine>(
+        &mut self,
+        machine: &M,
+        own: InstanceId,
+        scheduler: InstanceId,
+        next_counter: u64,
+    ) {
         let layout = machine.layout();
         let code = layout.header.free_portal_code;
         let granule =
@@ -91,26 +70,26 @@ impl Maker {
         self.area.begin(first, end);
         let connections = layout.portals.iter().filter_map(|portal| {
             let export = layout.exports.get(portal.export as usize)?;
-            Some((portal.client as u8, export.instance as u8))
+            Some((portal.client, export.instance))
         });
         self.shares.divide(&clients(connections, own), first, end);
         for instance in layout.instances {
-            let number = instance.number as u8;
+            let domain = instance.domain;
             let taken = (0..PORTALS_MAXIMUM)
-                .filter(|index| machine.entry(number, *index) != layout.header.no_portal);
-            self.blocks.add_table(number, taken);
+                .filter(|index| machine.entry(domain, *index) != layout.header.no_portal);
+            self.blocks.add_table(domain, taken);
         }
         self.queues.begin(machine);
         (self.own, self.scheduler, self.next_counter) = (own, scheduler, next_counter);
     }
 
-    /// The manager's domain.
-    pub fn own(&self) -> u8 {
+    /// The manager's instance.
+    pub fn own(&self) -> InstanceId {
         self.own
     }
 
-    /// The scheduler's domain.
-    pub fn scheduler(&self) -> u8 {
+    /// The scheduler's instance.
+    pub fn scheduler(&self) -> InstanceId {
         self.scheduler
     }
 
@@ -138,39 +117,45 @@ impl Maker {
         with_letters(standard, letters, &self.types).map(drop)
     }
 
-    /// The domain that a portal of a client's leads to.
-    pub fn server_of<M: Machine>(&self, machine: &M, client: u8, index: u64) -> Result<u8, Error> {
+    /// The instance that a portal in the table of a domain leads to.
+    pub fn server_of<M: Machine>(
+        &self,
+        machine: &M,
+        domain: DomainId,
+        index: u64,
+    ) -> Result<InstanceId, Error> {
         let index = usize::try_from(index).ok().filter(|index| *index < PORTALS_MAXIMUM);
-        let code = machine.entry(client, index.ok_or(Error::NoPortal)?);
-        cairn_portal::invocation::callee(machine, code)
-            .map(|domain| domain as u8)
-            .ok_or(Error::NoPortal)
+        let code = machine.entry(domain, index.ok_or(Error::NoPortal)?);
+        let callee = cairn_portal::invocation::callee(machine, code).ok_or(Error::NoPortal)?;
+        Ok(machine.layout().instance_in(callee)?.number)
     }
 
     /// Makes a block of portals in a client's table; the value is the first index.
     pub fn open<M: Machine>(
         &mut self,
         machine: &M,
-        client: u8,
+        client: InstanceId,
         target: &Target,
         count: usize,
         method: impl Fn(usize) -> Entry,
     ) -> Result<u64, Error> {
         let Target { kind, server, owner, .. } = *target;
-        machine.check_alive(server, None)?;
+        let ends = (machine.layout().instance(client)?, machine.living(server)?);
+        let domain = ends.0.domain;
         self.within_share(client)?;
-        let first = self.blocks.room(client, count)?;
+        let first = self.blocks.room(domain, count)?;
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
-        let code = self.generate(machine, client, target, first, method, calls)?;
-        self.blocks.add(first, &Wanted { kind, client, server, owner, count }, code);
-        install(machine, client, first, calls);
+        let code = self.generate(machine, ends, target, first, method, calls)?;
+        let wanted = Wanted { kind, client, domain, server, owner, count };
+        self.blocks.add(first, &wanted, code);
+        install(machine, domain, first, calls);
         Ok(first as u64)
     }
 
     /// Reserves a block for an object, in the client's table; the value names the reservation.
     pub fn reserve<M: Machine>(&mut self, machine: &M, wanted: &Wanted) -> Result<u64, Error> {
-        machine.check_alive(wanted.server, None)?;
+        machine.living(wanted.server)?;
         self.within_share(wanted.client)?;
         self.blocks.reserve(wanted)
     }
@@ -185,13 +170,12 @@ impl Maker {
     ) -> Result<(), Error> {
         let block = *self.blocks.get(place);
         // Its client lives in the life in which it reserved: with a death all its blocks are closed.
-        machine.check_alive(block.client, None)?;
-        machine.check_alive(target.server, None)?;
+        let ends = (machine.living(block.client)?, machine.living(target.server)?);
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..block.count.into()).ok_or(Error::TooLarge)?;
-        let code = self.generate(machine, block.client, target, block.first(), method, calls)?;
+        let code = self.generate(machine, ends, target, block.first(), method, calls)?;
         self.blocks.fill(place, target.kind, code);
-        install(machine, block.client, block.first(), calls);
+        install(machine, block.domain, block.first(), calls);
         Ok(())
     }
 
@@ -200,14 +184,14 @@ impl Maker {
     fn generate<M: Machine>(
         &mut self,
         machine: &M,
-        client: u8,
+        ends: (&Instance, &Instance),
         target: &Target,
         first: usize,
         method: impl Fn(usize) -> Entry,
         calls: &mut [u64],
     ) -> Result<Code, Error> {
         let mut code = Code::NONE;
-        let made = self.generate_with(machine, (client, target), first, method, calls, &mut code);
+        let made = self.generate_with(machine, (ends, target), first, method, calls, &mut code);
         if made.is_err() {
             self.queues.left(code.queue);
         }
@@ -218,14 +202,14 @@ impl Maker {
     fn generate_with<M: Machine>(
         &mut self,
         machine: &M,
-        (client, target): (u8, &Target),
+        ((caller, callee), target): ((&Instance, &Instance), &Target),
         first: usize,
         method: impl Fn(usize) -> Entry,
         calls: &mut [u64],
         code: &mut Code,
     ) -> Result<(), Error> {
         let layout = machine.layout();
-        let (caller, callee) = (layout.instance(client)?, layout.instance(target.server)?);
+        let client = caller.number;
         // Used where it is, since it is long.
         let mut plan = plan(caller, callee, target.trust);
         let (specification, crossing) = (&plan.specification, &mut plan.crossing);
@@ -304,7 +288,7 @@ impl Maker {
     fn make_return<M: Machine>(
         &mut self,
         machine: &M,
-        client: u8,
+        client: InstanceId,
         list: List,
         (specification, method, half): (&Specification, &Entry, Half),
         crossing: &Crossing,
@@ -328,7 +312,7 @@ impl Maker {
     }
 
     /// Whether a client may have one more block.
-    fn within_share(&self, client: u8) -> Result<(), Error> {
+    fn within_share(&self, client: InstanceId) -> Result<(), Error> {
         if self.blocks.held(client) < self.shares.blocks() { Ok(()) } else { Err(Error::Exhausted) }
     }
 
@@ -336,7 +320,7 @@ impl Maker {
     fn code_for<M: Machine>(
         &mut self,
         machine: &M,
-        client: u8,
+        client: InstanceId,
         granules: u16,
     ) -> Result<u16, Error> {
         if let Some(start) = self.area.find(self.shares.code(client), granules) {
@@ -350,8 +334,8 @@ impl Maker {
     pub(crate) fn queue<M: Machine>(
         &mut self,
         machine: &M,
-        client: u8,
-        server: u8,
+        client: InstanceId,
+        server: InstanceId,
     ) -> Result<u16, Error> {
         let most = self.shares.of_pool(self.queues.at_run_time());
         let found = self.queues.find(client, server).ok_or(Error::Exhausted);
@@ -371,7 +355,7 @@ impl Maker {
     }
 
     /// Gives back what a client has for its next opening.
-    pub(crate) fn trim_client<M: Machine>(&mut self, machine: &M, client: u8) {
+    pub(crate) fn trim_client<M: Machine>(&mut self, machine: &M, client: InstanceId) {
         let mut next = self.queues.first_of(client);
         while let Some(queue) = next {
             next = self.queues.behind(queue);
@@ -394,8 +378,9 @@ impl Maker {
     /// Gives back a queue that is left, with its return portals; one of the description stays, without them.
     fn trim<M: Machine>(&mut self, machine: &M, queue: u16) {
         let Maker { returns, area, queues, .. } = self;
-        returns
-            .forget(machine, List::of(0, queue), |start, granules| area.release(start, granules));
+        returns.forget(machine, List::of(NO_INSTANCE, queue), |start, granules| {
+            area.release(start, granules)
+        });
         queues.release(machine, queue);
     }
 
@@ -431,7 +416,7 @@ impl Maker {
     pub fn end_all<M: Machine>(
         &mut self,
         machine: &M,
-        maker: u8,
+        maker: InstanceId,
         which: impl Fn(&Block) -> bool,
     ) -> u64 {
         let which = |block: &Block| block.is_live() && which(block);
@@ -447,38 +432,43 @@ impl Maker {
         count
     }
 
-    /// One step of a domain's end, with at most `most` blocks: closes what it had, and ends what others have of
+    /// One step of an instance's end, with at most `most` blocks: closes what it had, and ends what others have of
     /// it. The value is whether there is more.
-    pub fn end_domain<M: Machine>(&mut self, machine: &M, domain: u8, most: usize) -> bool {
+    pub fn end_instance<M: Machine>(
+        &mut self,
+        machine: &M,
+        instance: InstanceId,
+        most: usize,
+    ) -> bool {
         for _ in 0..most {
-            let Some(place) = self.blocks.ending_with(domain) else { return false };
+            let Some(place) = self.blocks.ending_with(instance) else { return false };
             let block = *self.blocks.get(place);
             clear(machine, &block);
-            let code = match block.client == domain {
+            let code = match block.client == instance {
                 true => self.blocks.close(place),
                 false => self.blocks.end(place),
             };
             self.take_back(code);
         }
-        self.is_left(domain)
+        self.is_left(instance)
     }
 
-    /// Whether something of a domain is left that its successor must not be handed.
-    pub fn is_left(&self, domain: u8) -> bool {
-        self.blocks.ending_with(domain).is_some()
+    /// Whether something of an instance is left that its successor must not be handed.
+    pub fn is_left(&self, instance: InstanceId) -> bool {
+        self.blocks.ending_with(instance).is_some()
     }
 }
 
 /// Lets a table lead to new code.
-fn install<M: Machine>(machine: &M, client: u8, first: usize, calls: &[u64]) {
+fn install<M: Machine>(machine: &M, domain: DomainId, first: usize, calls: &[u64]) {
     for (index, call) in (first..).zip(calls) {
-        machine.set_entry(client, index, *call);
+        machine.set_entry(domain, index, *call);
     }
 }
 
 /// Lets the indexes of a block lead nowhere.
 fn clear<M: Machine>(machine: &M, block: &Block) {
     for index in block.indexes() {
-        machine.set_entry(block.client, index, machine.layout().header.no_portal);
+        machine.set_entry(block.domain, index, machine.layout().header.no_portal);
     }
 }

@@ -1,18 +1,18 @@
 //! What the manager does for clients and servers: opening, reserving and filling, revoking, registering,
 //! semaphores and locks, death.
 
-use crate::blocks::{Block, Kind, Wanted};
+use crate::blocks::{Block, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target};
-use crate::known::{Known, refuse_itself};
+use crate::known::{Client, Known, refuse_itself};
 use crate::machine::Machine;
-use crate::make::{Client, Maker};
+use crate::make::Maker;
 use crate::registrations::{Registration, Registrations};
-use cairn_abi::Error;
 use cairn_abi::address::{REGION_SIZE, region};
 use cairn_abi::descriptor::{
     InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, is_name, name_text,
 };
 use cairn_abi::domain::FIELD_GENERATION;
+use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameter, ParameterError, Trust};
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
@@ -47,12 +47,12 @@ impl Manager {
         lock_export: u32::MAX,
     };
 
-    /// Takes over from the layout, in domain `own`, whose import at `scheduler_portal` leads to the
+    /// Takes over from the layout, as instance `own`, whose import at `scheduler_portal` leads to the
     /// scheduler. The value is the first portal of the lock around this manager, in its own table.
     pub fn begin<M: Machine>(
         &mut self,
         machine: &M,
-        own: u8,
+        own: InstanceId,
         scheduler_portal: u32,
         synchronisation: Synchronisation,
         next_counter: u64,
@@ -61,10 +61,11 @@ impl Manager {
         let connected = layout
             .portals
             .iter()
-            .find(|portal| portal.client == u32::from(own) && portal.index == scheduler_portal)
+            .find(|portal| portal.client == own && portal.index == scheduler_portal)
             .ok_or(Error::NotFound)?;
-        let scheduler = layout.export(connected.export as usize)?.instance as u8;
-        let generation = machine.domain_word(own, FIELD_GENERATION);
+        let scheduler = layout.export(connected.export as usize)?.instance;
+        let domain = layout.instance(own)?.domain;
+        let generation = machine.domain_word(domain, FIELD_GENERATION);
         self.maker.begin(machine, own, scheduler, next_counter);
         self.registrations.begin(layout.instances.len());
         self.synchronisation = Some(synchronisation);
@@ -73,7 +74,7 @@ impl Manager {
         };
         self.semaphore_export = export(synchronisation.semaphore)?;
         self.lock_export = export(synchronisation.lock)?;
-        self.make_lock(machine, Client { domain: own, generation })
+        self.make_lock(machine, Client { instance: own, domain, generation })
     }
 
     #[cfg(test)]
@@ -82,12 +83,12 @@ impl Manager {
     }
 
     /// What is open at an index of a client's table, if it was made here.
-    pub fn open_at(&self, client: u8, index: usize) -> Option<&Block> {
+    pub fn open_at(&self, client: InstanceId, index: usize) -> Option<&Block> {
         self.maker.blocks().open_at(client, index)
     }
 
-    /// The scheduler's domain.
-    pub fn scheduler(&self) -> u8 {
+    /// The scheduler's instance.
+    pub fn scheduler(&self) -> InstanceId {
         self.maker.scheduler()
     }
 
@@ -125,14 +126,14 @@ impl Manager {
         if export.is_object != 0 {
             return Err(Error::NotFound);
         }
-        refuse_itself(client, export.instance as u8)?;
+        refuse_itself(client, export.instance)?;
         let methods = machine.layout().methods_of(export);
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
         let kind = Kind::Export(number as u32);
         let target = Target {
             kind,
-            server: export.instance as u8,
-            owner: 0,
+            server: export.instance,
+            owner: NO_INSTANCE,
             constant: 0,
             trust: Trust::default(),
         };
@@ -174,8 +175,9 @@ impl Manager {
     ) -> Result<(), Error> {
         let client = client.alive(machine)?;
         let place = self.maker.blocks().at(client, first)?;
-        let block = *self.maker.blocks().get(place);
+        let block = self.maker.blocks().get(place);
         if block.is_live() && block.owner == client {
+            let block = *block;
             // For all who have it; the scheduler refuses as long as threads wait for it.
             self.end_synchronisation(machine, &block)?;
         }
@@ -184,7 +186,7 @@ impl Manager {
     }
 
     /// How many portals the block has that begins at an index of the client's table.
-    pub fn size(&self, client: u8, first: u64) -> Result<u64, Error> {
+    pub fn size(&self, client: InstanceId, first: u64) -> Result<u64, Error> {
         let blocks = self.maker.blocks();
         Ok(blocks.get(blocks.at(client, first)?).count.into())
     }
@@ -195,11 +197,11 @@ impl Manager {
         machine: &M,
         server: Client,
         name: &str,
-        client: u64,
+        client: InstanceId,
     ) -> Result<u64, Error> {
         let server = server.alive(machine)?;
         let described = machine.layout().exports.iter().position(|export| {
-            export.instance == u32::from(server)
+            export.instance == server
                 && export.is_object == 0
                 && is_name(&export.name, name.as_bytes())
         });
@@ -215,7 +217,7 @@ impl Manager {
         Ok(self.maker.end_all(machine, server, |block| {
             block.kind == kind
                 && block.client != block.owner
-                && (client == 0 || u64::from(block.client) == client)
+                && (client == NO_INSTANCE || block.client == client)
         }))
     }
 
@@ -230,8 +232,9 @@ impl Manager {
         interface: &[u8],
         known: Known<'_>,
     ) -> Result<u64, Error> {
+        let domain = client.domain;
         let client = client.alive(machine)?;
-        let server = self.maker.server_of(machine, client, via)?;
+        let server = self.maker.server_of(machine, domain, via)?;
         // The scheduler's objects are made here.
         if server == self.maker.scheduler() {
             return Err(Error::NotAllowed);
@@ -244,6 +247,7 @@ impl Manager {
         let wanted = Wanted {
             kind: Kind::Object(number, 0),
             client,
+            domain,
             server,
             owner: server,
             count: methods.len(),
@@ -256,7 +260,7 @@ impl Manager {
         &mut self,
         machine: &M,
         server: Client,
-        (client, place): (u8, u64),
+        (client, place): (InstanceId, u64),
         interface: &[u8],
         control: u64,
     ) -> Result<(), Error> {
@@ -304,7 +308,8 @@ impl Manager {
         if methods.is_empty() || methods.len() > METHODS_MAXIMUM || !rest.is_empty() {
             return Err(Error::BadArgument);
         }
-        let own = region(server.into())..region(server.into()) + REGION_SIZE;
+        let own = region(machine.layout().instance(server)?.region);
+        let own = own..own + REGION_SIZE;
         let mut registration = Registration::of(server);
         registration.count = methods.len();
         registration.version = u64::from_le_bytes(*version);
@@ -346,7 +351,7 @@ impl Manager {
         Ok(())
     }
 
-    /// Makes a semaphore for a domain.
+    /// Makes a semaphore for a client.
     pub fn make_semaphore<M: Machine>(
         &mut self,
         machine: &M,
@@ -358,14 +363,19 @@ impl Manager {
         self.made(machine, client, Kind::Semaphore(index as u16))
     }
 
-    /// Makes a lock for a domain.
+    /// Makes a lock for a client.
     pub fn make_lock<M: Machine>(&mut self, machine: &M, client: Client) -> Result<u64, Error> {
         let client = client.alive(machine)?;
         let index = machine.allocate(client, None)?;
         self.made(machine, client, Kind::Lock(index as u16))
     }
 
-    fn made<M: Machine>(&mut self, machine: &M, client: u8, kind: Kind) -> Result<u64, Error> {
+    fn made<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: InstanceId,
+        kind: Kind,
+    ) -> Result<u64, Error> {
         let made = self.portals_of(machine, client, kind, client);
         if made.is_err() {
             // Nobody knows it yet, so nobody waits.
@@ -378,9 +388,9 @@ impl Manager {
     fn portals_of<M: Machine>(
         &mut self,
         machine: &M,
-        client: u8,
+        client: InstanceId,
         kind: Kind,
-        owner: u8,
+        owner: InstanceId,
     ) -> Result<u64, Error> {
         let (export, constant) = match kind {
             Kind::Semaphore(index) => (self.semaphore_export, index),
@@ -442,8 +452,8 @@ impl Manager {
     fn open_published<M: Machine>(
         &mut self,
         machine: &M,
-        client: u8,
-        server: u8,
+        client: InstanceId,
+        server: InstanceId,
         kind: Kind,
         known: Known<'_>,
     ) -> Result<u64, Error> {
@@ -455,31 +465,39 @@ impl Manager {
         let methods = interface.methods.iter().take(interface.method_count as usize);
         known.check(interface.version, methods.map(|method| &method.letters))?;
         // The portals lead to the scheduler, but what they name ends with its maker: of one that is dying nobody gets more.
-        machine.check_alive(server, None)?;
+        machine.living(server)?;
         self.portals_of(machine, client, kind, server)
     }
 
-    /// One step of the end of a domain: what it had opened, and whatever others have of it that a
+    /// One step of the end of an instance: what it had opened, and whatever others have of it that a
     /// successor must not be handed.
-    pub fn domain_died<M: Machine>(&mut self, machine: &M, domain: u8) -> Result<u64, Error> {
-        machine.layout().instance(domain)?;
-        if domain == self.maker.own() {
+    pub fn instance_died<M: Machine>(
+        &mut self,
+        machine: &M,
+        instance: InstanceId,
+    ) -> Result<u64, Error> {
+        machine.layout().instance(instance)?;
+        if instance == self.maker.own() {
             return Err(Error::NotAllowed);
         }
-        if self.maker.end_domain(machine, domain, BLOCKS_PER_STEP) {
+        if self.maker.end_instance(machine, instance, BLOCKS_PER_STEP) {
             return Ok(1);
         }
-        self.registrations.forget_of(domain, |_| true);
-        machine.remove_names(domain);
+        self.registrations.forget_of(instance, |_| true);
+        machine.remove_names(instance);
         Ok(0)
     }
 
-    /// Checks that nothing of its predecessor is left in a domain's table, and that others can call nothing of
+    /// Checks that nothing of its predecessor is left in an instance's table, and that others can call nothing of
     /// it. Stack queues need nothing: every activation comes home by the return portal's normal, abort or dead
     /// entry.
-    pub fn domain_starts<M: Machine>(&mut self, machine: &M, domain: u8) -> Result<(), Error> {
-        machine.layout().instance(domain)?;
-        if self.maker.is_left(domain) { Err(Error::Busy) } else { Ok(()) }
+    pub fn instance_starts<M: Machine>(
+        &mut self,
+        machine: &M,
+        instance: InstanceId,
+    ) -> Result<(), Error> {
+        machine.layout().instance(instance)?;
+        if self.maker.is_left(instance) { Err(Error::Busy) } else { Ok(()) }
     }
 
     /// Makes one portal of such trust in the client's table, for measuring: it calls the client's own
@@ -493,8 +511,13 @@ impl Manager {
     ) -> Result<u64, Error> {
         let client = client.alive(machine)?;
         let entry = machine.layout().instance(client)?.stub;
-        let target =
-            Target { kind: Kind::Export(u32::MAX), server: client, owner: 0, constant: 0, trust };
+        let target = Target {
+            kind: Kind::Export(u32::MAX),
+            server: client,
+            owner: NO_INSTANCE,
+            constant: 0,
+            trust,
+        };
         self.maker.open(machine, client, &target, 1, |_| Entry::plain(letters, entry))
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::component::{NAME_CONTROL, SCHEDULER};
 use cairn::record::Record;
-use cairn::{Error, environment, privileged};
+use cairn::{DomainId, Error, InstanceId, environment, privileged};
 use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
 use cairn_abi::domain::{
     ACTIVATION_NEXT, ACTIVATION_SIZE, activation, client_row, portal_table, stack_queue,
@@ -74,8 +74,8 @@ impl Memory {
         })
     }
 
-    fn field(domain: u8, field: i64) -> u64 {
-        (portal_table(domain.into()) - DOMAINS).wrapping_add_signed(field)
+    fn field(domain: DomainId, field: i64) -> u64 {
+        (portal_table(domain) - DOMAINS).wrapping_add_signed(field)
     }
 }
 
@@ -89,15 +89,15 @@ impl Machine for Memory {
         self.code.get(at..at + size / 8).unwrap_or(&[])
     }
 
-    fn entry(&self, domain: u8, index: usize) -> u64 {
+    fn entry(&self, domain: DomainId, index: usize) -> u64 {
         load(self.domains, Self::field(domain, index as i64 * 8))
     }
 
-    fn set_entry(&self, domain: u8, index: usize, code: u64) {
+    fn set_entry(&self, domain: DomainId, index: usize, code: u64) {
         store(self.domains, Self::field(domain, index as i64 * 8), code);
     }
 
-    fn domain_word(&self, domain: u8, offset: i64) -> u64 {
+    fn domain_word(&self, domain: DomainId, offset: i64) -> u64 {
         load(self.domains, Self::field(domain, offset))
     }
 
@@ -111,7 +111,7 @@ impl Machine for Memory {
         store(self.queues, stack_queue(queue.into()) - ACTIVATIONS, first);
     }
 
-    fn set_client(&self, place: usize, client: u8, is: bool) {
+    fn set_client(&self, place: usize, client: InstanceId, is: bool) {
         let word = client_row(client.into()) / 8 + place as u64 / 64;
         let Some(word) = self.clients.get(word as usize) else { return };
         let bit = 1 << (place % 64);
@@ -134,35 +134,41 @@ impl Machine for Memory {
         privileged::fence_instruction()
     }
 
-    fn allocate(&self, owner: u8, initial: Option<u64>) -> Result<u64, Error> {
+    fn allocate(&self, owner: InstanceId, initial: Option<u64>) -> Result<u64, Error> {
         match initial {
-            Some(initial) => SCHEDULER.allocate_semaphore(owner.into(), initial),
-            None => SCHEDULER.allocate_lock(owner.into()),
+            Some(initial) => SCHEDULER.allocate_semaphore(owner, initial),
+            None => SCHEDULER.allocate_lock(owner),
         }
     }
 
-    fn free(&self, owner: u8, kind: Kind) -> Result<(), Error> {
+    fn free(&self, owner: InstanceId, kind: Kind) -> Result<(), Error> {
         match kind {
-            Kind::Semaphore(index) => SCHEDULER.free_semaphore(owner.into(), index.into()),
-            Kind::Lock(index) => SCHEDULER.free_lock(owner.into(), index.into()),
+            Kind::Semaphore(index) => SCHEDULER.free_semaphore(owner, index.into()),
+            Kind::Lock(index) => SCHEDULER.free_lock(owner, index.into()),
             _ => Err(Error::BadArgument),
         }
     }
 
-    fn add_name(&self, server: u8, name: &str, policy: &str) -> Result<u64, Error> {
-        NAME_CONTROL.add(server.into(), name, policy)
+    fn add_name(&self, server: InstanceId, name: &str, policy: &str) -> Result<u64, Error> {
+        NAME_CONTROL.add(server, name, policy)
     }
 
-    fn remove_name(&self, server: u8, name: &str) -> Result<u64, Error> {
-        NAME_CONTROL.remove(server.into(), name)
+    fn remove_name(&self, server: InstanceId, name: &str) -> Result<u64, Error> {
+        NAME_CONTROL.remove(server, name)
     }
 
-    fn admit(&self, server: u8, name: &str, client: u8, admitted: bool) -> Result<(), Error> {
-        NAME_CONTROL.admit(server.into(), name, client.into(), admitted)
+    fn admit(
+        &self,
+        server: InstanceId,
+        name: &str,
+        client: InstanceId,
+        admitted: bool,
+    ) -> Result<(), Error> {
+        NAME_CONTROL.admit(server, name, client, admitted)
     }
 
-    fn remove_names(&self, server: u8) {
+    fn remove_names(&self, server: InstanceId) {
         // Without a name server there are no names.
-        let _ = NAME_CONTROL.remove_all(server.into());
+        let _ = NAME_CONTROL.remove_all(server);
     }
 }

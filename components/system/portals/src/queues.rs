@@ -1,9 +1,10 @@
 //! Stack queues: which activations of a server are whose.
 
+use crate::blocks::NO_INSTANCE;
 use crate::machine::Machine;
-use cairn_abi::Error;
 use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_abi::record::Activation;
+use cairn_abi::{Error, InstanceId};
 
 const NOBODY: u16 = u16::MAX;
 /// The stack of a first thread.
@@ -12,16 +13,16 @@ const NOT_FOR_CALLS: u16 = u16::MAX - 1;
 /// A queue: whose, and how many blocks use it.
 #[derive(Clone, Copy)]
 struct Queue {
-    /// Zero: nobody's.
-    client: u8,
-    server: u8,
+    /// No instance: nobody's.
+    client: InstanceId,
+    server: InstanceId,
     blocks: u16,
     /// The next one of the same client.
     next: u16,
 }
 
 impl Queue {
-    const FREE: Queue = Queue { client: 0, server: 0, blocks: 0, next: NOBODY };
+    const FREE: Queue = Queue { client: NO_INSTANCE, server: NO_INSTANCE, blocks: 0, next: NOBODY };
 }
 
 /// Owners of stack queues and activations.
@@ -52,32 +53,34 @@ impl Queues {
         let layout = machine.layout();
         self.described = layout.header.free_queues.start.min(QUEUES_MAXIMUM as u64) as u16;
         self.end = self.described;
-        let mut seen = 0;
+        let mut seen = NO_INSTANCE;
         for (place, activation) in layout.activations.iter().enumerate().take(ACTIVATIONS_MAXIMUM) {
-            let first = activation.domain != seen;
-            seen = activation.domain;
+            let first = activation.instance != seen;
+            seen = activation.instance;
             self.owners[place] = match activation.queue {
-                // The first activation of a domain is the stack of its own first thread.
+                // The first activation of an instance is the stack of its own first thread.
                 u32::MAX if first => NOT_FOR_CALLS,
                 u32::MAX => NOBODY,
                 queue => queue as u16,
             };
-            if let Some(Queue { client: 0, .. }) = self.queues.get(activation.queue as usize) {
+            if let Some(Queue { client: NO_INSTANCE, .. }) =
+                self.queues.get(activation.queue as usize)
+            {
                 let queue = activation.queue as u16;
-                self.add(queue, activation.client as u8, activation.domain as u8);
+                self.add(queue, activation.client, activation.instance);
             }
         }
     }
 
     /// A queue is a client's from here on.
-    fn add(&mut self, queue: u16, client: u8, server: u8) {
-        let next = core::mem::replace(&mut self.first[usize::from(client)], queue);
+    fn add(&mut self, queue: u16, client: InstanceId, server: InstanceId) {
+        let next = core::mem::replace(&mut self.first[client.index()], queue);
         self.queues[usize::from(queue)] = Queue { client, server, blocks: 0, next };
     }
 
     /// The first queue of a client.
-    pub fn first_of(&self, client: u8) -> Option<u16> {
-        Some(self.first[usize::from(client)]).filter(|queue| *queue != NOBODY)
+    pub fn first_of(&self, client: InstanceId) -> Option<u16> {
+        Some(self.first[client.index()]).filter(|queue| *queue != NOBODY)
     }
 
     /// The next queue of the same client.
@@ -85,12 +88,12 @@ impl Queues {
         Some(self.queues[usize::from(queue)].next).filter(|queue| *queue != NOBODY)
     }
 
-    fn of_client(&self, client: u8) -> impl Iterator<Item = u16> {
+    fn of_client(&self, client: InstanceId) -> impl Iterator<Item = u16> {
         core::iter::successors(self.first_of(client), |queue| self.behind(*queue))
     }
 
     /// The stack queue of a server for a client, if there is one.
-    pub fn find(&self, client: u8, server: u8) -> Option<u16> {
+    pub fn find(&self, client: InstanceId, server: InstanceId) -> Option<u16> {
         self.of_client(client).find(|queue| self.queues[usize::from(*queue)].server == server)
     }
 
@@ -99,31 +102,31 @@ impl Queues {
     pub fn make<M: Machine>(
         &mut self,
         machine: &M,
-        client: u8,
-        server: u8,
+        client: InstanceId,
+        server: InstanceId,
         most: usize,
     ) -> Result<u16, Error> {
-        if usize::from(self.made[usize::from(client)]) >= most {
+        if usize::from(self.made[client.index()]) >= most {
             return Err(Error::Exhausted);
         }
         let wanted = machine.layout().instance(server)?.per_client as usize;
         let activations = machine.layout().activations;
         let is_free = |(owner, activation): (&u16, &Activation)| {
-            *owner == NOBODY && activation.domain == u32::from(server)
+            *owner == NOBODY && activation.instance == server
         };
         if self.owners.iter().zip(activations).filter(|pair| is_free(*pair)).count() < wanted {
             return Err(Error::Exhausted);
         }
         let used = &self.queues[..usize::from(self.end)];
         let mut made = used.iter().skip(self.described.into());
-        let queue = match made.position(|queue| queue.client == 0) {
+        let queue = match made.position(|queue| queue.client == NO_INSTANCE) {
             Some(position) => self.described + position as u16,
             None if usize::from(self.end) < QUEUES_MAXIMUM => self.end,
             None => return Err(Error::Exhausted),
         };
         self.end = self.end.max(queue + 1);
         self.add(queue, client, server);
-        self.made[usize::from(client)] += 1;
+        self.made[client.index()] += 1;
         let mut taken = 0;
         for (place, (owner, activation)) in self.owners.iter_mut().zip(activations).enumerate() {
             if taken < wanted && is_free((owner, activation)) {
@@ -159,10 +162,15 @@ impl Queues {
 
     /// The queue made here that has the activation at a place of the layout's table, if that is a server's, and the queue
     /// [is left](Queues::is_left).
-    pub fn left_of_server<M: Machine>(&self, machine: &M, server: u8, place: usize) -> Option<u16> {
+    pub fn left_of_server<M: Machine>(
+        &self,
+        machine: &M,
+        server: InstanceId,
+        place: usize,
+    ) -> Option<u16> {
         let activation = machine.layout().activations.get(place)?;
         let owner = *self.owners.get(place)?;
-        let can_go = activation.domain == u32::from(server)
+        let can_go = activation.instance == server
             && (self.described..self.end).contains(&owner)
             && self.is_left(machine, owner);
         can_go.then_some(owner)
@@ -175,7 +183,7 @@ impl Queues {
     pub fn is_left<M: Machine>(&self, machine: &M, queue: u16) -> bool {
         let Queue { server, blocks, client, .. } = self.queues[usize::from(queue)];
         let Ok(instance) = machine.layout().instance(server) else { return false };
-        if blocks > 0 || client == 0 {
+        if blocks > 0 || client == NO_INSTANCE {
             return false;
         }
         let mut seen = [0u64; ACTIVATIONS_MAXIMUM / 64];
@@ -203,9 +211,9 @@ impl Queues {
             self.of_client(client).find(|other| self.queues[usize::from(*other)].next == queue);
         match before {
             Some(before) => self.queues[usize::from(before)].next = next,
-            None => self.first[usize::from(client)] = next,
+            None => self.first[client.index()] = next,
         }
-        self.made[usize::from(client)] -= 1;
+        self.made[client.index()] -= 1;
         self.queues[usize::from(queue)] = Queue::FREE;
         machine.fill_queue(queue, core::iter::empty());
         let owners = self.owners.iter_mut().enumerate();
@@ -214,7 +222,9 @@ impl Queues {
             // All are at home: their windows are closed.
             machine.set_client(place, client, false);
         }
-        while self.end > self.described && self.queues[usize::from(self.end) - 1].client == 0 {
+        while self.end > self.described
+            && self.queues[usize::from(self.end) - 1].client == NO_INSTANCE
+        {
             self.end -= 1;
         }
     }

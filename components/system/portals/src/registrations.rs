@@ -1,16 +1,15 @@
 //! What servers registered or published at run time.
 
-use crate::blocks::Kind;
-use cairn_abi::Error;
+use crate::blocks::{Kind, NO_INSTANCE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
 
 /// Most bytes of a name `instance.export`.
 pub const NAME_MAXIMUM: usize = 63;
-/// Most registrations of the system: one at least for each domain.
-const REGISTRATIONS_MAXIMUM: usize = 256;
-const _: () = assert!(REGISTRATIONS_MAXIMUM >= DOMAINS_MAXIMUM);
+/// Most registrations of the system: one at least for each instance.
+const REGISTRATIONS_MAXIMUM: usize = DOMAINS_MAXIMUM;
 /// Most of one server, if there are enough for all.
 const REGISTRATIONS_OF_SERVER: usize = 8;
 
@@ -20,7 +19,7 @@ pub struct Registration {
     /// The name server's number for it; zero: unused.
     pub number: u64,
     /// Who serves it.
-    pub server: u8,
+    pub server: InstanceId,
     /// A semaphore or lock that is published; else entry points of the server's own.
     pub published: Option<Kind>,
     /// Version of the interface.
@@ -37,7 +36,7 @@ impl Registration {
     /// Unused.
     pub const FREE: Registration = Registration {
         number: 0,
-        server: 0,
+        server: NO_INSTANCE,
         published: None,
         version: 0,
         count: 0,
@@ -47,7 +46,7 @@ impl Registration {
     };
 
     /// An empty one of a server.
-    pub fn of(server: u8) -> Registration {
+    pub fn of(server: InstanceId) -> Registration {
         Registration { server, ..Registration::FREE }
     }
 
@@ -84,14 +83,14 @@ impl Registrations {
         part: 0,
     };
 
-    /// Divides the table among so many domains.
-    pub fn begin(&mut self, domains: usize) {
-        self.part = (REGISTRATIONS_MAXIMUM / domains.max(1)).min(REGISTRATIONS_OF_SERVER);
+    /// Divides the table among so many instances.
+    pub fn begin(&mut self, instances: usize) {
+        self.part = (REGISTRATIONS_MAXIMUM / instances.max(1)).min(REGISTRATIONS_OF_SERVER);
     }
 
     /// The places of a server, which are numbered from 1.
-    fn of(&self, server: u8) -> Range<usize> {
-        let first = usize::from(server).saturating_sub(1) * self.part;
+    fn of(&self, server: InstanceId) -> Range<usize> {
+        let first = server.index().saturating_sub(1) * self.part;
         first.min(REGISTRATIONS_MAXIMUM)..(first + self.part).min(REGISTRATIONS_MAXIMUM)
     }
 
@@ -104,7 +103,7 @@ impl Registrations {
     /// A registration of a server's that `which` accepts.
     pub fn find_of(
         &self,
-        server: u8,
+        server: InstanceId,
         which: impl Fn(&Registration) -> bool,
     ) -> Option<&Registration> {
         let own = &self.slots[self.of(server)];
@@ -112,7 +111,7 @@ impl Registrations {
     }
 
     /// A free place in the server's part.
-    pub fn free(&self, server: u8) -> Result<usize, Error> {
+    pub fn free(&self, server: InstanceId) -> Result<usize, Error> {
         self.of(server).find(|place| self.numbers[*place] == 0).ok_or(Error::Exhausted)
     }
 
@@ -126,7 +125,7 @@ impl Registrations {
     }
 
     /// Forgets those of a server's that `which` accepts.
-    pub fn forget_of(&mut self, server: u8, which: impl Fn(&Registration) -> bool) {
+    pub fn forget_of(&mut self, server: InstanceId, which: impl Fn(&Registration) -> bool) {
         for place in self.of(server) {
             if self.numbers[place] != 0 && which(&self.slots[place]) {
                 (self.numbers[place], self.slots[place].number) = (0, 0);
@@ -142,11 +141,11 @@ mod tests {
 
     #[test]
     fn whatever_others_register_a_server_has_its_part() {
-        for domains in [1, 12, 64, 65, 200, 255] {
+        for instances in [1, 12, 64, 65, 200, DOMAINS_MAXIMUM - 1] {
             let mut all = Registrations::EMPTY;
-            all.begin(domains);
-            let part = (REGISTRATIONS_MAXIMUM / domains).min(REGISTRATIONS_OF_SERVER);
-            let last = Cell::new(0);
+            all.begin(instances);
+            let part = (REGISTRATIONS_MAXIMUM / instances).min(REGISTRATIONS_OF_SERVER);
+            let (one, last) = (InstanceId(1), Cell::new(0));
             let fill = |all: &mut Registrations, server| {
                 let mut count = 0;
                 while let Ok(place) = all.free(server) {
@@ -157,16 +156,16 @@ mod tests {
                 }
                 count
             };
-            for other in 2..=domains as u8 {
-                assert_eq!(fill(&mut all, other), part, "{domains}");
+            for other in (2..=instances as u16).map(InstanceId) {
+                assert_eq!(fill(&mut all, other), part, "{instances}");
             }
-            assert_eq!(fill(&mut all, 1), part, "{domains}");
-            assert_eq!(all.find(last.get()).map(|found| found.server), Some(1));
-            all.forget_of(1, |_| true);
+            assert_eq!(fill(&mut all, one), part, "{instances}");
+            assert_eq!(all.find(last.get()).map(|found| found.server), Some(one));
+            all.forget_of(one, |_| true);
             assert!(all.find(last.get()).is_none() && all.find(0).is_none());
-            assert_eq!(all.find_of(1, |_| true).map(|found| found.server), None);
-            assert_eq!(fill(&mut all, 1), part, "{domains}");
-            assert!((1..=domains as u8).all(|server| {
+            assert_eq!(all.find_of(one, |_| true).map(|found| found.server), None);
+            assert_eq!(fill(&mut all, one), part, "{instances}");
+            assert!((1..=instances as u16).map(InstanceId).all(|server| {
                 all.find_of(server, |_| true).is_some_and(|found| found.server == server)
             }));
         }

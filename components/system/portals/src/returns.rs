@@ -8,6 +8,7 @@
 
 use crate::area::GRANULE;
 use crate::machine::Machine;
+use cairn_abi::InstanceId;
 use cairn_abi::address::PORTAL_CODE;
 use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_portal::generate::{LITERALS, place};
@@ -21,10 +22,10 @@ pub struct List(usize);
 
 impl List {
     /// Of a client and a stack queue, if its calls take activations.
-    pub fn of(client: u8, queue: u16) -> List {
+    pub fn of(client: InstanceId, queue: u16) -> List {
         match usize::from(queue) {
             queue @ ..QUEUES_MAXIMUM => List(queue),
-            _ => List(QUEUES_MAXIMUM + usize::from(client)),
+            _ => List(QUEUES_MAXIMUM + client.index()),
         }
     }
 }
@@ -77,7 +78,7 @@ impl Returns {
             };
             if literal(LITERAL_SHAPE) == shape
                 && limits == crossing.limits
-                && literal(LITERAL_FRAME) >> 48 == crossing.callee.domain
+                && literal(LITERAL_FRAME) >> 48 == u64::from(crossing.callee.domain)
             {
                 return Some(back);
             }

@@ -3,6 +3,7 @@
 
 use crate::area::Share;
 use crate::blocks::BLOCKS_MAXIMUM;
+use cairn_abi::InstanceId;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 
 /// The clients' parts.
@@ -16,7 +17,7 @@ impl Shares {
     /// Nobody has anything.
     pub const NONE: Shares = Shares { code: [Share::NONE; DOMAINS_MAXIMUM], blocks: 0, clients: 0 };
 
-    /// Gives each of the domains that are clients an equal part of granules `first .. end` and of the
+    /// Gives each of the instances that are clients an equal part of granules `first .. end` and of the
     /// blocks.
     pub fn divide(&mut self, clients: &[bool; DOMAINS_MAXIMUM], first: u16, end: u16) {
         let count = clients.iter().filter(|client| **client).count().max(1);
@@ -34,8 +35,8 @@ impl Shares {
     }
 
     /// A client's part of the area of portal code.
-    pub fn code(&mut self, client: u8) -> &mut Share {
-        &mut self.code[usize::from(client)]
+    pub fn code(&mut self, client: InstanceId) -> &mut Share {
+        &mut self.code[client.index()]
     }
 
     /// Blocks that a client may have.
@@ -52,14 +53,14 @@ impl Shares {
 /// Who can be a client: who is connected to the portal manager. Nobody else is given portals at run time, since
 /// nobody makes them for who did not ask. `connections` are pairs of client and server.
 pub fn clients(
-    connections: impl Iterator<Item = (u8, u8)>,
-    manager: u8,
+    connections: impl Iterator<Item = (InstanceId, InstanceId)>,
+    manager: InstanceId,
 ) -> [bool; DOMAINS_MAXIMUM] {
     let mut clients = [false; DOMAINS_MAXIMUM];
     // Its own lock.
-    clients[usize::from(manager)] = true;
+    clients[manager.index()] = true;
     for (client, server) in connections {
-        clients[usize::from(client)] |= server == manager;
+        clients[client.index()] |= server == manager;
     }
     clients
 }
@@ -79,7 +80,7 @@ mod tests {
             let mut area = Area::EMPTY;
             area.begin(100, GRANULES as u16);
             // All others take what they can, in pieces of every size, and leave holes.
-            for client in 2..=count as u8 {
+            for client in (2..=count as u16).map(InstanceId) {
                 let mut taken = 0;
                 for wanted in (1..40).cycle() {
                     let share = *shares.code(client);
@@ -89,7 +90,7 @@ mod tests {
                 }
                 assert!(taken <= shares.code(client).size());
             }
-            let own = *shares.code(1);
+            let own = *shares.code(InstanceId(1));
             assert_eq!(usize::from(own.size()), (GRANULES - 100) / count);
             assert!(area.find(&own, own.size()).is_some(), "{count}");
             assert_eq!(area.find(&own, own.size() + 1), None);
@@ -100,8 +101,10 @@ mod tests {
     #[test]
     fn clients_are_connected_to_the_manager() {
         let connections = [(2, 1), (3, 2), (4, 3), (5, 1), (6, 7)];
-        let found = clients(connections.into_iter(), 1);
-        let expected: Vec<usize> = (0..DOMAINS_MAXIMUM).filter(|domain| found[*domain]).collect();
+        let connections =
+            connections.map(|(client, server)| (InstanceId(client), InstanceId(server)));
+        let found = clients(connections.into_iter(), InstanceId(1));
+        let expected: Vec<usize> = (0..DOMAINS_MAXIMUM).filter(|client| found[*client]).collect();
         assert_eq!(expected, [1, 2, 5]);
     }
 }

@@ -6,6 +6,7 @@ use crate::blocks::Kind;
 use crate::crossing::{Entry, with_letters};
 use cairn_abi::Error;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
+use cairn_abi::domain::{DOMAINS_MAXIMUM, PORTALS_SHIFT};
 use cairn_portal::generate::{self, LITERALS, Links};
 use cairn_portal::{
     Crossing, GenerateError, Letter, Parameters, SemaphoreOperation, Specification,
@@ -22,6 +23,11 @@ const REMEMBERED: usize = 64;
 
 /// Blocks whose templates are remembered; a power of two.
 const RECIPES: usize = 16;
+
+/// Bits of a client in a template's key: what the letters, the index and the rest leave of it.
+const CLIENT_BITS: u32 = 15;
+const _: () =
+    assert!(DOMAINS_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_SHIFT + CLIENT_BITS + 2 <= 32);
 
 /// Code of a call portal, or of a return portal.
 pub struct Template {
@@ -137,8 +143,9 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     };
     let mut code = operation << 4 | (specification.stack as u32) << 2 | specification.state as u32;
     // These two are in instructions.
-    code = code << 9 | if has(letters, b'=') { crossing.index as u32 } else { 0 };
-    code = code << 8 | if has(letters, b'a') { crossing.caller.domain as u32 } else { 0 };
+    code = code << PORTALS_SHIFT | if has(letters, b'=') { crossing.index as u32 } else { 0 };
+    code = code << CLIENT_BITS
+        | if has(letters, b'a') { crossing.caller.instance.0.into() } else { 0 };
     code = code << 2 | u32::from(crossing.counter != 0) << 1 | stamps as u32;
     letters | u128::from(code) << (LETTERS_SIZE * 8)
 }
@@ -257,7 +264,7 @@ impl Template {
         })?;
         self.takes_activation = specification.takes_activation();
         self.shape = specification.shape();
-        let is_bound = |letter: &Letter| matches!(letter, Letter::Index | Letter::Domain);
+        let is_bound = |letter: &Letter| matches!(letter, Letter::Index | Letter::Caller);
         self.is_bound = specification.letters().iter().any(is_bound);
         Ok(())
     }

@@ -3,12 +3,11 @@
 
 mod fake;
 
-use crate::known::Known;
+use crate::known::{Client, Known};
 use crate::machine::Machine;
-use crate::make::Client;
 use crate::manager::Manager;
-use cairn_abi::Error;
 use cairn_abi::domain::PORTALS_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
 use cairn_portal::literal::LITERALS_SIZE;
 use cairn_portal::{Crossing, Parameters, Specification, generate};
 use fake::*;
@@ -28,35 +27,35 @@ fn world() -> World {
     World { machine, manager }
 }
 
-fn client(domain: u8) -> Client {
-    Client { domain, generation: 0 }
+fn client(instance: InstanceId) -> Client {
+    Client { instance, domain: domain_of(instance), generation: 0 }
 }
 
 impl World {
     fn reserve(
         &mut self,
-        domain: u8,
-        server: u8,
+        instance: InstanceId,
+        server: InstanceId,
         interface: &[u8],
         letters: &[u8],
     ) -> Result<u64, Error> {
         let known = Known { version: VERSION, signature: letters };
-        self.manager.reserve(&self.machine, client(domain), import_of(server), interface, known)
+        self.manager.reserve(&self.machine, client(instance), import_of(server), interface, known)
     }
 
     fn fill(
         &mut self,
-        server: u8,
-        to: (u8, u64),
+        server: InstanceId,
+        to: (InstanceId, u64),
         interface: &[u8],
         control: u64,
     ) -> Result<(), Error> {
         self.manager.make_object(&self.machine, client(server), to, interface, control)
     }
 
-    fn die(&mut self, domain: u8) {
-        while self.manager.domain_died(&self.machine, domain).unwrap() != 0 {}
-        self.manager.domain_starts(&self.machine, domain).unwrap();
+    fn die(&mut self, instance: InstanceId) {
+        while self.manager.instance_died(&self.machine, instance).unwrap() != 0 {}
+        self.manager.instance_starts(&self.machine, instance).unwrap();
     }
 
     fn free(&mut self) -> u64 {
@@ -81,9 +80,9 @@ fn a_place_is_filled_by_its_server_with_its_interface_once() {
         (SERVER, CLIENT, FIRST.into(), "Numbers", Error::NotFound),
         (SERVER, CLIENT, word, "service", Error::NotFound),
     ];
-    for (server, domain, word, interface, error) in refused {
-        let made = world.fill(server, (domain, word), interface.as_bytes(), 7);
-        assert_eq!(made, Err(error), "{server} {domain} {word:#x} {interface}");
+    for (server, holder, word, interface, error) in refused {
+        let made = world.fill(server, (holder, word), interface.as_bytes(), 7);
+        assert_eq!(made, Err(error), "{server} {holder} {word:#x} {interface}");
     }
     world.fill(SERVER, (CLIENT, word), b"Numbers", 7).unwrap();
     let numbers = Some(Meaning { server: SERVER, entry: entry(SERVER, NUMBERS), constant: 7 });
@@ -129,9 +128,9 @@ fn nobody_opens_what_the_dead_published() {
     let mut held: Vec<u64> = (0..20).map(|_| open(&mut world).unwrap()).collect();
     world.machine.set_alive(OTHER, false);
     let mut steps = 0;
-    while world.manager.domain_died(&world.machine, OTHER).unwrap() != 0 {
+    while world.manager.instance_died(&world.machine, OTHER).unwrap() != 0 {
         steps += 1;
-        assert!(steps < 10, "the dead domain never comes to its end");
+        assert!(steps < 10, "the dead instance never comes to its end");
         held.retain_mut(|first| {
             if world.machine.meaning(CLIENT, *first as usize).is_some() {
                 return true;
@@ -180,7 +179,8 @@ fn what_others_keep_for_their_next_opening_can_be_had() {
     // As many clients as the server has stacks for, less one that is the first thread's.
     let queues: Vec<u16> = (0..30)
         .map_while(|number| {
-            let made = world.manager.maker().queue(&world.machine, 100 + number, SERVER);
+            let made =
+                world.manager.maker().queue(&world.machine, InstanceId(100 + number), SERVER);
             made.ok()
         })
         .collect();
@@ -221,15 +221,15 @@ fn every_portal_has_the_code_of_its_letters() {
             bytes.extend(method);
         }
         manager.register(machine, client(OTHER), "other.late", "*", &bytes).unwrap();
-        let domain = [CLIENT, SECOND][number(2) as usize];
-        let opened = manager.open_registration(machine, client(domain), REGISTERED, ANY).unwrap();
-        check_code(machine, domain, opened, &methods);
-        manager.close(machine, client(domain), opened).unwrap();
+        let holder = [CLIENT, SECOND][number(2) as usize];
+        let opened = manager.open_registration(machine, client(holder), REGISTERED, ANY).unwrap();
+        check_code(machine, holder, opened, &methods);
+        manager.close(machine, client(holder), opened).unwrap();
         manager.unregister(machine, client(OTHER), "other.late").unwrap();
         // Of the description, by both clients in turn, while templates come and go.
         let exports = machine.layout().exports;
         let export = number(exports.len() as u64) as usize;
-        if exports[export].instance == u32::from(SCHEDULER) {
+        if exports[export].instance == SCHEDULER {
             continue;
         }
         let methods = machine.layout().methods_of(&exports[export]).iter().map(|method| {
@@ -237,11 +237,11 @@ fn every_portal_has_the_code_of_its_letters() {
         });
         let methods = methods.collect::<Vec<_>>();
         let opened = [CLIENT, SECOND, CLIENT]
-            .map(|domain| (domain, manager.open_export(machine, client(domain), export, ANY)));
-        for (domain, opened) in opened {
+            .map(|holder| (holder, manager.open_export(machine, client(holder), export, ANY)));
+        for (holder, opened) in opened {
             if let Ok(opened) = opened {
-                check_code(machine, domain, opened, &methods);
-                manager.close(machine, client(domain), opened).unwrap();
+                check_code(machine, holder, opened, &methods);
+                manager.close(machine, client(holder), opened).unwrap();
             }
         }
     }
@@ -264,7 +264,7 @@ fn a_former_life_can_do_nothing() {
         manager.open_export(machine, former(CLIENT), SERVICE, ANY),
         manager.open_registration(machine, former(CLIENT), REGISTERED, ANY),
         manager.close(machine, former(OTHER), semaphore).map(|()| 0),
-        manager.revoke(machine, former(OTHER), "late", 0),
+        manager.revoke(machine, former(OTHER), "late", InstanceId(0)),
         manager.reserve(machine, former(CLIENT), import_of(OTHER), b"Numbers", ANY),
         manager.make_object(machine, former(OTHER), (CLIENT, word), b"Numbers", 7).map(|()| 0),
         manager.end_object(machine, former(OTHER), b"Numbers", 7),
@@ -283,7 +283,7 @@ fn a_former_life_can_do_nothing() {
 #[derive(Clone, Copy, Debug)]
 enum Told {
     /// Reserved for an object of this server, of this entry point.
-    Reserved(u8, u64),
+    Reserved(InstanceId, u64),
     /// It led here.
     Open(Meaning),
     /// It led nowhere again.
@@ -291,29 +291,29 @@ enum Told {
 }
 
 /// What each client was given, by first index: how many, what it knows, the word that names it.
-type Held = BTreeMap<(u8, usize), (usize, Told, u64)>;
+type Held = BTreeMap<(InstanceId, usize), (usize, Told, u64)>;
 
 fn look(world: &World, held: &mut Held, step: usize) {
-    for domain in [CLIENT, SECOND, SERVER, OTHER] {
+    for holder in [CLIENT, SECOND, SERVER, OTHER] {
         let mut index = FIRST as usize + IMPORTS;
         while index < PORTALS_MAXIMUM {
-            let Some((count, known, _)) = held.get_mut(&(domain, index)) else {
-                assert_eq!(world.machine.meaning(domain, index), None, "{step}: {domain} {index}");
+            let Some((count, known, _)) = held.get_mut(&(holder, index)) else {
+                assert_eq!(world.machine.meaning(holder, index), None, "{step}: {holder} {index}");
                 index += 1;
                 continue;
             };
-            let found = world.machine.meaning(domain, index);
+            let found = world.machine.meaning(holder, index);
             *known = match (*known, found) {
                 (Told::Reserved(server, entry), Some(found)) => {
                     assert_eq!((found.server, found.entry), (server, entry), "{step}");
                     Told::Open(found)
                 }
                 (Told::Open(meant), Some(found)) => {
-                    assert_eq!(found, meant, "{step}: {domain} {index}");
+                    assert_eq!(found, meant, "{step}: {holder} {index}");
                     Told::Open(meant)
                 }
                 (Told::Open(_), None) => Told::Ended,
-                (Told::Ended, Some(found)) => panic!("{step}: {domain} {index} {found:?}"),
+                (Told::Ended, Some(found)) => panic!("{step}: {holder} {index} {found:?}"),
                 (known, None) => known,
             };
             index += *count;
@@ -333,7 +333,7 @@ fn an_index_means_what_it_meant_or_nothing() {
     };
     let (mut filled, mut refused) = (0, 0);
     for step in 0..30_000 {
-        let domain = [CLIENT, SECOND][number(2) as usize];
+        let holder = [CLIENT, SECOND][number(2) as usize];
         let server = [SERVER, OTHER][number(2) as usize];
         let (interface, letters, method) = match number(2) {
             0 => ("Numbers", &b"cii "[..], NUMBERS),
@@ -341,39 +341,39 @@ fn an_index_means_what_it_meant_or_nothing() {
         };
         let mut opened = |world: &World, made: Result<u64, Error>, count: usize| {
             if let Ok(first) = made {
-                let meaning = world.machine.meaning(domain, first as usize).unwrap();
-                let before = held.insert((domain, first as usize), (count, Told::Open(meaning), 0));
-                assert!(before.is_none(), "{step}: {domain} {first}");
+                let meaning = world.machine.meaning(holder, first as usize).unwrap();
+                let before = held.insert((holder, first as usize), (count, Told::Open(meaning), 0));
+                assert!(before.is_none(), "{step}: {holder} {first}");
             }
         };
         match number(12) {
             0 => {
-                let made = world.manager.open_export(&world.machine, client(domain), SERVICE, ANY);
+                let made = world.manager.open_export(&world.machine, client(holder), SERVICE, ANY);
                 opened(&world, made, 2);
             }
             1 => {
-                let made = world.manager.make_semaphore(&world.machine, client(domain), 0);
+                let made = world.manager.make_semaphore(&world.machine, client(holder), 0);
                 opened(&world, made, SEMAPHORE_METHODS);
             }
             2 => {
                 let made = world.manager.open_registration(
                     &world.machine,
-                    client(domain),
+                    client(holder),
                     REGISTERED,
                     ANY,
                 );
                 opened(&world, made, 1);
             }
             3 | 4 => {
-                if let Ok(word) = world.reserve(domain, server, interface.as_bytes(), letters) {
+                if let Ok(word) = world.reserve(holder, server, interface.as_bytes(), letters) {
                     let known = Told::Reserved(server, entry(server, method));
-                    let before = held.insert((domain, word as u16 as usize), (1, known, word));
+                    let before = held.insert((holder, word as u16 as usize), (1, known, word));
                     assert!(before.is_none(), "{step}");
                 }
             }
             5 | 6 => {
                 // A name that somebody knows, or nearly.
-                let (mut to, mut word) = (domain, number(1 << 20));
+                let (mut to, mut word) = (holder, number(1 << 20));
                 if let Some(((of, _), (_, _, known))) =
                     held.iter().nth(number(held.len() as u64 + 1) as usize)
                 {
@@ -394,25 +394,29 @@ fn an_index_means_what_it_meant_or_nothing() {
             }
             8 | 9 => {
                 let first = match held.keys().nth(number(held.len() as u64 + 1) as usize) {
-                    Some((of, first)) if *of == domain => *first as u64,
+                    Some((of, first)) if *of == holder => *first as u64,
                     _ => number(600),
                 };
-                let closed = world.manager.close(&world.machine, client(domain), first);
-                let known = held.remove(&(domain, first as usize));
-                assert_eq!(closed.is_ok(), known.is_some(), "{step}: {domain} {first}");
+                let closed = world.manager.close(&world.machine, client(holder), first);
+                let known = held.remove(&(holder, first as usize));
+                assert_eq!(closed.is_ok(), known.is_some(), "{step}: {holder} {first}");
             }
             10 => match number(8) {
                 0 => {
-                    world.die(domain);
-                    held.retain(|(of, _), _| *of != domain);
+                    world.die(holder);
+                    held.retain(|(of, _), _| *of != holder);
                 }
                 1 => world.die(server),
                 2 => {
-                    let _ = world.manager.revoke(&world.machine, client(SERVER), "service", 0);
+                    let _ = world.manager.revoke(
+                        &world.machine,
+                        client(SERVER),
+                        "service",
+                        InstanceId(0),
+                    );
                 }
                 _ => {
-                    let _ =
-                        world.manager.revoke(&world.machine, client(OTHER), "late", domain.into());
+                    let _ = world.manager.revoke(&world.machine, client(OTHER), "late", holder);
                 }
             },
             _ => {
@@ -431,26 +435,31 @@ fn an_index_means_what_it_meant_or_nothing() {
         look(&world, &mut held, step);
     }
     assert!(filled > 300 && refused > 1000, "{filled} {refused}");
-    for domain in [SERVER, OTHER, CLIENT, SECOND] {
-        world.die(domain);
+    for holder in [SERVER, OTHER, CLIENT, SECOND] {
+        world.die(holder);
     }
     assert_eq!(world.free(), before);
 }
 
 /// That the portals of a block have the code of these letters.
-fn check_code(machine: &Fake, domain: u8, opened: u64, methods: &[String]) {
+fn check_code(machine: &Fake, instance: InstanceId, opened: u64, methods: &[String]) {
     for (index, letters) in (opened as usize..).zip(methods) {
         let specification = Specification::parse(&format!("np{letters}")).unwrap();
         let mut crossing = Crossing { index: index as u64, asids: true, ..Crossing::NONE };
-        crossing.caller.domain = domain.into();
+        crossing.caller.instance = instance;
+        crossing.caller.domain = domain_of(instance);
         let all = (&specification, &Parameters::NONE);
         let mut words = [0; 1024];
         let size = generate::call(all, None, &crossing, &mut words).unwrap();
         let wanted = &words[LITERALS_SIZE as usize / 4..size / 4];
-        assert_eq!(machine.words(machine.entry(domain, index), wanted.len()), wanted, "{letters}");
+        assert_eq!(
+            machine.words(machine.entry(domain_of(instance), index), wanted.len()),
+            wanted,
+            "{letters}"
+        );
         let (size, links) = generate::back(all, &crossing, &mut words).unwrap();
         let wanted = &words[LITERALS_SIZE as usize / 4..links.dead_literals() / 4];
-        assert_eq!(machine.words(machine.back(domain, index), wanted.len()), wanted, "{letters}");
+        assert_eq!(machine.words(machine.back(instance, index), wanted.len()), wanted, "{letters}");
         assert!(size > wanted.len());
     }
 }

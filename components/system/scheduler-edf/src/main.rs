@@ -7,7 +7,7 @@ mod component {
     use cairn::time::ticks;
     use cairn::{Caller, CallerThread, Error};
     use cairn_scheduler::Handle;
-    use cairn_scheduler::component::{Server, domain, index};
+    use cairn_scheduler::component::{Server, index};
     use cairn_scheduler_edf::EarliestDeadline;
 
     /// The period of a thread of priority 255; one of priority 0 has 256 times that.
@@ -36,16 +36,10 @@ mod component {
             period: u64,
         ) -> Result<(), Error> {
             Server::<This>::operation(|core, now| {
-                let ceiling = core.highest_priority(domain(caller));
-                core.adjust(
-                    index(thread),
-                    domain(caller),
-                    Handle(other),
-                    now,
-                    |policy, _, other| {
-                        policy.set_period(other, period, ceiling, now);
-                    },
-                )
+                let ceiling = core.highest_priority(caller.0);
+                core.adjust(index(thread), caller.0, Handle(other), now, |policy, _, other| {
+                    policy.set_period(other, period, ceiling, now);
+                })
             })
         }
     }

@@ -1,11 +1,12 @@
 extern crate std;
 use super::EarliestDeadline;
-use cairn_abi::Error;
+use cairn_abi::{Error, InstanceId};
 use cairn_scheduler::*;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use proptest::prelude::*;
 use std::{boxed::Box, vec::Vec};
 
+const ONE: InstanceId = InstanceId(1);
 const UNIT: u64 = 10;
 const QUANTUM: u64 = 50;
 
@@ -36,7 +37,7 @@ impl Machine for TestMachine {
     fn has_activation(&self, _: u16) -> bool {
         false
     }
-    fn set_up_thread(&mut self, _: ThreadIndex, _: u8, _: &Start) -> Result<(), Error> {
+    fn set_up_thread(&mut self, _: ThreadIndex, _: InstanceId, _: &Start) -> Result<(), Error> {
         Ok(())
     }
     fn set_timer(&mut self, ticks: u64) {
@@ -56,15 +57,15 @@ fn scheduler(periods: &[u64]) -> Box<TestScheduler> {
     }));
     s.start(Configuration { quantum: QUANTUM, supervisor_semaphore: 0, threads: 256 });
     s.policy().set_unit(UNIT);
-    s.set_quota(1, Quota { threads: 100, semaphores: 100, locks: 100, priority: 255 });
+    s.set_quota(ONE, Quota { threads: 100, semaphores: 100, locks: 100, priority: 255 }).unwrap();
     for semaphore in 0..4 {
-        s.adopt_semaphore(semaphore, 1, 0).unwrap();
+        s.adopt_semaphore(semaphore, ONE, 0).unwrap();
     }
     for (index, period) in periods.iter().enumerate() {
         let thread = index as ThreadIndex + 1;
-        s.adopt_thread(thread, 1, 0).unwrap();
+        s.adopt_thread(thread, ONE, 0).unwrap();
         let handle = s.handle(thread).unwrap();
-        s.adjust(IDLE, 1, handle, 0, |policy, _, thread| {
+        s.adjust(IDLE, ONE, handle, 0, |policy, _, thread| {
             policy.set_period(thread, *period, 255, 0);
         });
     }
@@ -76,9 +77,9 @@ fn scheduler(periods: &[u64]) -> Box<TestScheduler> {
 fn the_earliest_deadline_runs() {
     let mut s = scheduler(&[300, 100, 200]);
     assert_eq!(s.running(), 2);
-    s.sleep_until(2, 1, 100, 10);
+    s.sleep_until(2, ONE, 100, 10);
     assert_eq!(s.running(), 3);
-    s.sleep_until(3, 1, 200, 20);
+    s.sleep_until(3, ONE, 200, 20);
     assert_eq!(s.running(), 1);
     // The next job of thread 2 has the deadline 200, before 300.
     s.tick(1, 100);
@@ -88,15 +89,15 @@ fn the_earliest_deadline_runs() {
 #[test]
 fn a_time_that_has_passed_begins_the_next_job_too() {
     let mut s = scheduler(&[100, 150]);
-    assert_eq!(s.sleep_until(1, 1, 100, 100), Outcome::Switch { thread: 2, status: 0, value: 0 });
+    assert_eq!(s.sleep_until(1, ONE, 100, 100), Outcome::Switch { thread: 2, status: 0, value: 0 });
 }
 
 /// Who waits may have the earliest deadline when it wakes, whatever it is now.
 #[test]
 fn portal_code_notes_no_wake_up() {
     let mut s = scheduler(&[100, 1000, 100]);
-    s.p(1, 1, 0, 0);
-    s.p(3, 1, 1, 0);
+    s.p(1, ONE, 0, 0);
+    s.p(3, ONE, 1, 0);
     assert_eq!(s.running(), 2);
     for (semaphore, now) in [(0, 500), (1, 950)] {
         let [count, level] = s.machine().semaphore(semaphore).each_ref().map(|w| w.load(Relaxed));
@@ -110,10 +111,10 @@ fn portal_code_notes_no_wake_up() {
 fn a_priority_is_a_period() {
     let mut s = scheduler(&[2000, 2000]);
     let second = s.handle(2).unwrap();
-    s.set_priority(1, 1, second, 100, 0);
+    s.set_priority(1, ONE, second, 100, 0);
     assert_eq!(s.running(), 2);
     assert_eq!(s.policy().deadlines[2].period, 156 * UNIT);
-    assert!(matches!(s.set_priority(2, 1, second, 256, 0), Outcome::Reply { status: -8, .. }));
+    assert!(matches!(s.set_priority(2, ONE, second, 256, 0), Outcome::Reply { status: -8, .. }));
 }
 
 #[test]
@@ -155,14 +156,14 @@ fn a_thread_behind_its_deadline_starves_nobody() {
 #[test]
 fn an_owner_inherits_the_deadline() {
     let mut s = scheduler(&[1000, 500, 100]);
-    let lock = s.create_lock(1).unwrap().into();
-    s.sleep_until(3, 1, 100, 0);
-    s.sleep_until(2, 1, 100, 0);
-    s.lock(1, 1, lock, 0);
+    let lock = s.create_lock(ONE).unwrap().into();
+    s.sleep_until(3, ONE, 100, 0);
+    s.sleep_until(2, ONE, 100, 0);
+    s.lock(1, ONE, lock, 0);
     s.tick(1, 100);
     s.tick(3, 100);
     assert_eq!(s.running(), 3);
-    s.lock(3, 1, lock, 110);
+    s.lock(3, ONE, lock, 110);
     // The timer passes the deadline on, at once.
     assert_eq!(s.machine().timer, 110);
     s.tick(2, 110);
@@ -170,7 +171,7 @@ fn an_owner_inherits_the_deadline() {
     s.unlock(1, lock, 120);
     s.tick(1, 120);
     assert_eq!(s.running(), 3);
-    s.sleep_until(3, 1, 900, 130);
+    s.sleep_until(3, ONE, 900, 130);
     assert_eq!(s.running(), 2);
 }
 
@@ -221,7 +222,7 @@ proptest! {
                 prop_assert!(now <= task.release + task.period, "thread {} is late", running);
                 task.release += task.period;
                 task.left = task.cost;
-                s.sleep_until(running, 1, task.release, now);
+                s.sleep_until(running, ONE, task.release, now);
             }
         }
     }

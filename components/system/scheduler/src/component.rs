@@ -14,7 +14,7 @@ mod services;
 use crate::{Handle, ReadyQueue, Scheduler, ThreadIndex};
 use cairn::exclusive::{Operation, RunToCompletion};
 use cairn::time::counter;
-use cairn::{Caller, CallerThread, Error};
+use cairn::{CallerThread, Error};
 use core::convert::Infallible;
 use core::marker::PhantomData;
 use hart::Hart;
@@ -137,12 +137,6 @@ impl<C: Component> Locks<C> {
 #[inline(always)]
 pub fn index(thread: CallerThread) -> ThreadIndex {
     thread.0 as ThreadIndex
-}
-
-/// The core's number of a domain that the portal vouches for.
-#[inline(always)]
-pub fn domain(caller: Caller) -> u8 {
-    caller.0 as u8
 }
 
 /// Makes a scheduler component of a policy: `scheduler_component!("name", Policy, prepare)`, where

@@ -1,7 +1,7 @@
 //! The scheduler's core: who runs, who waits, for what and how long.
 //!
 //! A scheduler is a component that runs with interrupts off, from its start to its end, once per
-//! call. Its glue passes on what the portal vouches for (the calling thread, the caller's domain, the
+//! call. Its glue passes on what the portal vouches for (the calling thread, the calling instance, the
 //! time) and what the caller says, which may be anything; the core answers with an [`Outcome`]. No
 //! operation waits, allocates, panics, or loops over something that a component controls without a
 //! constant bound; the README lists the bounds.
@@ -30,7 +30,7 @@ mod waits;
 mod work;
 
 pub use bitmap::Bitmap;
-pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, HELD_OF_DOMAIN, LOCKS, OWNER_ENDED, SHARES};
+pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, HELD_OF_INSTANCE, LOCKS, OWNER_ENDED, SHARES};
 pub use machine::{Machine, Outcome, Start};
 pub use quota::Quota;
 pub use ready::{FixedPriority, ReadyQueue};

@@ -5,7 +5,7 @@
 //! they lend: the urgency of their first waiter. So what is due to an owner is one look. What changes passes from
 //! owner to owner in [pieces](crate::work).
 //!
-//! A thread holds locks of at most [`SHARES`] domains, and at most [`HELD_OF_DOMAIN`] of one, and it may begin to wait
+//! A thread holds locks of at most [`SHARES`] instances, and at most [`HELD_OF_INSTANCE`] of one, and it may begin to wait
 //! only if at most [`CHAIN_MAXIMUM`] owners, each waiting for the next, are ahead of it. The first is for
 //! clients: a callee that returns with its own locks taken leaves them with the thread, which must still get those of
 //! others. The second also finds every deadlock: a circle of waiting owners would have to be closed by a
@@ -13,21 +13,22 @@
 
 use crate::heap::{self, ByWaitKey, Order};
 use crate::machine::Machine;
+use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::Life;
 use crate::thread::{IDLE, Links, State, ThreadIndex};
-use cairn_abi::Error;
 use cairn_abi::semaphore::LOCKS_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
 
 /// Most locks; number 0 is none.
 pub const LOCKS: usize = LOCKS_MAXIMUM + 1;
-/// Most domains of whose locks a thread holds some.
+/// Most instances of whose locks a thread holds some.
 pub const SHARES: usize = 8;
 /// Most locks that a thread holds.
-pub const HELD_MAXIMUM: usize = SHARES * HELD_OF_DOMAIN;
-/// Most locks of one domain that a thread holds.
-pub const HELD_OF_DOMAIN: usize = 4;
+pub const HELD_MAXIMUM: usize = SHARES * HELD_OF_INSTANCE;
+/// Most locks of one instance that a thread holds.
+pub const HELD_OF_INSTANCE: usize = 4;
 /// Most owners ahead of a thread that begins to wait for a lock.
 pub const CHAIN_MAXIMUM: usize = 8;
 /// Status of a `lock` that succeeded, but the last owner ended while it held the lock: what the lock
@@ -46,7 +47,7 @@ pub(crate) struct Lock {
     /// Root of the heap of waiting threads.
     pub(crate) waiters: ThreadIndex,
     /// Who pays for it.
-    pub(crate) domain: u8,
+    pub(crate) payer: Tenant,
     /// Who holds it; [`IDLE`]: nobody.
     pub(crate) owner: ThreadIndex,
     /// Neighbours in the list of what the owner holds.
@@ -88,7 +89,7 @@ impl Order for ByDonation {
 /// Of whose locks a thread holds how many, the one that it waits for included.
 #[derive(Clone, Copy)]
 pub(crate) struct Shares {
-    domains: [u8; SHARES],
+    tenants: [Tenant; SHARES],
     /// Zero: the share is free.
     counts: [u8; SHARES],
     /// That of the lock that it waits for.
@@ -96,31 +97,32 @@ pub(crate) struct Shares {
 }
 
 impl Shares {
-    pub(crate) const NONE: Shares = Shares { domains: [0; SHARES], counts: [0; SHARES], waits: 0 };
+    pub(crate) const NONE: Shares =
+        Shares { tenants: [Tenant::NOBODY; SHARES], counts: [0; SHARES], waits: 0 };
 
     /// [`Shares::take`] for a thread that holds nothing.
-    fn take_first(&mut self, domain: u8) -> u8 {
-        self.domains[0] = domain;
+    fn take_first(&mut self, payer: Tenant) -> u8 {
+        self.tenants[0] = payer;
         self.counts[0] = 1;
         0
     }
 
-    /// Takes a lock of `domain` into account; which share that is.
-    fn take(&mut self, domain: u8) -> Result<u8, Error> {
+    /// Takes a lock that `payer` pays for into account; which share that is.
+    fn take(&mut self, payer: Tenant) -> Result<u8, Error> {
         let mut chosen = SHARES;
         for share in 0..SHARES {
             if self.counts[share] == 0 {
                 chosen = share;
-            } else if self.domains[share] == domain {
+            } else if self.tenants[share] == payer {
                 chosen = share;
                 break;
             }
         }
         match self.counts.get_mut(chosen) {
-            Some(count) if usize::from(*count) < HELD_OF_DOMAIN => *count += 1,
+            Some(count) if usize::from(*count) < HELD_OF_INSTANCE => *count += 1,
             _ => return Err(Error::Exhausted),
         }
-        self.domains[chosen] = domain;
+        self.tenants[chosen] = payer;
         Ok(chosen as u8)
     }
 
@@ -134,7 +136,7 @@ impl Lock {
     pub(crate) const FREE: Lock = Lock {
         life: Life::Free,
         waiters: IDLE,
-        domain: 0,
+        payer: Tenant::NOBODY,
         owner: IDLE,
         next_held: NO_LOCK,
         previous_held: NO_LOCK,
@@ -149,23 +151,25 @@ impl Lock {
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Makes a lock that nobody holds; the value is its index.
-    pub fn create_lock(&mut self, domain: u8) -> Result<u16, Error> {
+    pub fn create_lock(&mut self, instance: InstanceId) -> Result<u16, Error> {
+        let payer = Tenant::of(instance)?;
         let index = self.free_locks.first().ok_or(Error::Exhausted)?;
-        let account = &mut self.domains[domain as usize];
+        let account = &mut self.accounts[payer];
         if account.locks >= account.quota.locks {
             return Err(Error::Exhausted);
         }
         account.locks += 1;
         self.free_locks.clear(index);
-        self.locks[index % LOCKS] = Lock { life: Life::Alive, domain, ..Lock::FREE };
+        self.locks[index % LOCKS] = Lock { life: Life::Alive, payer, ..Lock::FREE };
         Ok(index as u16)
     }
 
-    /// Ends a lock of `domain` that nobody holds.
-    pub fn free_lock(&mut self, domain: u8, lock: u64) -> Result<(), Error> {
+    /// Ends a lock of `instance` that nobody holds.
+    pub fn free_lock(&mut self, instance: InstanceId, lock: u64) -> Result<(), Error> {
+        let payer = Tenant::of(instance)?;
         let index = self.lock_index(lock)?;
         let record = &self.locks[index as usize];
-        if record.domain != domain {
+        if record.payer != payer {
             return Err(Error::NotAllowed);
         }
         if record.owner != IDLE {
@@ -176,16 +180,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     pub(crate) fn drop_lock(&mut self, index: LockIndex) {
-        let domain = self.locks[index as usize].domain;
-        self.domains[domain as usize].locks -= 1;
+        let payer = self.locks[index as usize].payer;
+        self.accounts[payer].locks -= 1;
         self.locks[index as usize] = Lock::FREE;
         self.free_locks.set(index.into());
     }
 
     /// Takes a lock, or waits for it. [`Error::Busy`]: the thread would wait for itself.
-    /// [`Error::Exhausted`]: it holds too many, of this domain or of all, or has too many ahead of it.
-    pub fn lock(&mut self, thread: ThreadIndex, domain: u8, lock: u64, now: u64) -> M::Outcome {
-        match self.lock_or_wait(thread, domain, lock) {
+    /// [`Error::Exhausted`]: it holds too many, of this instance or of all, or has too many ahead of it.
+    pub fn lock(
+        &mut self,
+        thread: ThreadIndex,
+        instance: InstanceId,
+        lock: u64,
+        now: u64,
+    ) -> M::Outcome {
+        match self.lock_or_wait(thread, instance, lock) {
             Ok(true) => self.machine.reply(0, 0),
             Ok(false) => {
                 self.work_lightly(now);
@@ -218,25 +228,30 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// True if `thread` has got it, false if it waits now.
-    fn lock_or_wait(&mut self, thread: ThreadIndex, domain: u8, lock: u64) -> Result<bool, Error> {
+    fn lock_or_wait(
+        &mut self,
+        thread: ThreadIndex,
+        instance: InstanceId,
+        lock: u64,
+    ) -> Result<bool, Error> {
         let index = self.lock_index(lock)?;
         if thread == IDLE {
             return Err(Error::NotAllowed);
         }
-        let Lock { owner, domain: of, .. } = self.locks[index as usize];
+        let Lock { owner, payer, .. } = self.locks[index as usize];
         if owner != IDLE {
             self.check_chain(thread, owner)?;
         }
         let share = match self.threads[thread as usize].held {
-            NO_LOCK => self.shares[thread as usize].take_first(of),
-            _ => self.shares[thread as usize].take(of)?,
+            NO_LOCK => self.shares[thread as usize].take_first(payer),
+            _ => self.shares[thread as usize].take(payer)?,
         };
         if owner == IDLE {
             self.give(index, thread, share);
             return Ok(true);
         }
         self.shares[thread as usize].waits = share;
-        self.block(thread, domain, State::Lock, index.into());
+        self.block(thread, Tenant::calling(instance), State::Lock, index.into());
         let root = self.locks[index as usize].waiters;
         self.set_wait_key(thread, root);
         let root = &mut self.locks[index as usize].waiters;

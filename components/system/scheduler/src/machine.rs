@@ -1,7 +1,7 @@
 //! What the scheduler needs of the machine, and what it answers.
 
 use crate::thread::ThreadIndex;
-use cairn_abi::Error;
+use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::AtomicI64;
 
 /// The scheduler's privileged portals and the semaphore words.
@@ -26,11 +26,11 @@ pub trait Machine {
     fn waiters_word(&self, queue: u16) -> &AtomicI64;
     /// Whether stack queue `queue`, which is below [`crate::QUEUES`], has a free activation.
     fn has_activation(&self, queue: u16) -> bool;
-    /// Makes `thread` ready to begin at `entry` in `domain`.
+    /// Makes `thread` ready to begin in `instance`.
     fn set_up_thread(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         start: &Start,
     ) -> Result<(), Error>;
     /// The next timer interrupt comes at `ticks` or as soon as possible after it; all ones: none.

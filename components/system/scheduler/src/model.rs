@@ -3,9 +3,9 @@
 
 extern crate std;
 use crate::classes::ROUGHLY;
-use crate::testing::SUPERVISOR_SEMAPHORE;
+use crate::testing::{ONE, SUPERVISOR_SEMAPHORE, TWO};
 use crate::*;
-use cairn_abi::Error;
+use cairn_abi::{Error, InstanceId};
 use proptest::prelude::*;
 use std::{vec, vec::Vec};
 
@@ -31,7 +31,8 @@ pub struct ModelThread {
     pub wait: Option<Wait>,
     /// Order of arrival in the ready list or among waiters.
     pub arrival: i64,
-    pub domain: u8,
+    /// Instance in which it waits.
+    pub wait_instance: InstanceId,
     /// When the wait ends at the latest, and the level at which it began.
     pub limit: Option<(u8, u64)>,
     pub stopped: bool,
@@ -83,10 +84,16 @@ impl Model {
         self.threads.iter().flatten().filter(|thread| thread.wait == Some(wait)).count() as i64
     }
 
-    pub fn begin_wait(&mut self, thread: ThreadIndex, domain: u8, wait: Wait, limit: Option<u64>) {
+    pub fn begin_wait(
+        &mut self,
+        thread: ThreadIndex,
+        instance: InstanceId,
+        wait: Wait,
+        limit: Option<u64>,
+    ) {
         let arrival = self.arrive();
         let record = self.thread(thread);
-        (record.wait, record.domain) = (Some(wait), domain);
+        (record.wait, record.wait_instance) = (Some(wait), instance);
         record.limit = limit.map(|limit| (record.level & ROUGHLY, limit));
         record.arrival = arrival;
     }
@@ -171,7 +178,7 @@ impl Model {
             level,
             wait: None,
             arrival,
-            domain: 0,
+            wait_instance: InstanceId(0),
             limit: None,
             stopped: false,
             held: vec![],
@@ -210,19 +217,19 @@ impl Model {
         Handle(self.generations[thread as usize] << 8 | u64::from(thread))
     }
 
-    pub fn reclaim(&mut self, dead: u8) {
+    pub fn reclaim(&mut self, dead: InstanceId) {
         for thread in 1..=LAST {
-            if self.get(thread).is_some_and(|t| t.wait.is_some() && t.domain == dead) {
+            if self.get(thread).is_some_and(|t| t.wait.is_some() && t.wait_instance == dead) {
                 self.end_wait(thread, Error::Dead.status());
             }
         }
-        for semaphore in SEMAPHORES_USED.into_iter().filter(|s| semaphore_domain(*s) == dead) {
+        for semaphore in SEMAPHORES_USED.into_iter().filter(|s| semaphore_payer(*s) == dead) {
             while let Some(waiter) = self.waiter(Wait::Semaphore(semaphore)) {
                 self.end_wait(waiter, Error::Dead.status());
             }
             self.available[semaphore as usize] = 0;
         }
-        for lock in (1..=LOCK_COUNT as u8).filter(|lock| lock_domain(*lock) == dead) {
+        for lock in (1..=LOCK_COUNT as u8).filter(|lock| lock_payer(*lock) == dead) {
             while let Some(waiter) = self.waiter(Wait::Lock(lock)) {
                 self.end_wait(waiter, Error::Dead.status());
             }
@@ -236,12 +243,12 @@ impl Model {
 
 pub const SEMAPHORES_USED: [u16; 4] = [0, 1, 4, SUPERVISOR_SEMAPHORE];
 
-pub fn semaphore_domain(semaphore: u16) -> u8 {
-    if semaphore < 4 { 1 } else { 2 }
+pub fn semaphore_payer(semaphore: u16) -> InstanceId {
+    if semaphore < 4 { ONE } else { TWO }
 }
 
-pub fn lock_domain(lock: u8) -> u8 {
-    if lock <= 2 { 1 } else { 2 }
+pub fn lock_payer(lock: u8) -> InstanceId {
+    if lock <= 2 { ONE } else { TWO }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -269,7 +276,7 @@ pub enum Step {
     NextFault,
     WaitStack(u16),
     StackFreed(u16),
-    Reclaim(u8),
+    Reclaim(InstanceId),
 }
 
 pub fn step() -> impl Strategy<Value = Step> {
@@ -301,6 +308,6 @@ pub fn step() -> impl Strategy<Value = Step> {
         2 => Just(Step::NextFault),
         2 => (0u16..2).prop_map(Step::WaitStack),
         3 => (0u16..2).prop_map(Step::StackFreed),
-        1 => (1u8..=2).prop_map(Step::Reclaim),
+        1 => prop::sample::select(&[ONE, TWO][..]).prop_map(Step::Reclaim),
     ]
 }

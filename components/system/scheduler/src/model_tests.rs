@@ -3,8 +3,8 @@
 extern crate std;
 use crate::testing::*;
 use crate::*;
-use cairn_abi::Error;
 use cairn_abi::semaphore::{LEVEL_NEVER, level};
+use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 use model::*;
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ impl Pair {
         s.configuration.quantum = u64::MAX;
         s.next_tick = 0;
         for lock in 1..=LOCK_COUNT as u8 {
-            s.create_lock(lock_domain(lock)).unwrap();
+            s.create_lock(lock_payer(lock)).unwrap();
         }
         let mut m = Model {
             threads: vec![None; 256],
@@ -112,7 +112,7 @@ impl Pair {
         if let Some(record) = &mut self.m.threads[caller as usize] {
             record.used += STEP * (self.steps % 3);
         }
-        let domain = 1 + caller % 2;
+        let instance = if caller % 2 == 0 { ONE } else { TWO };
         if let Step::V(semaphore) = step
             && v_in_portal(&self.s.machine, semaphore)
         {
@@ -131,11 +131,11 @@ impl Pair {
             }
             Step::Sleep(time) => {
                 let limit = limit(time);
-                let outcome = s.sleep_until(caller, domain, limit, now);
+                let outcome = s.sleep_until(caller, instance, limit, now);
                 if caller == IDLE {
                     return self.refuse(caller, Error::NotAllowed, outcome);
                 }
-                m.begin_wait(caller, domain, Wait::Sleep, Some(limit));
+                m.begin_wait(caller, instance, Wait::Sleep, Some(limit));
                 self.expect(caller, 0, 0, outcome);
             }
             Step::Tick => {
@@ -157,15 +157,15 @@ impl Pair {
                     _ => None,
                 };
                 let outcome = match limit {
-                    Some(limit) => s.timed_p(caller, domain, semaphore.into(), limit, now),
-                    None => s.p(caller, domain, semaphore.into(), now),
+                    Some(limit) => s.timed_p(caller, instance, semaphore.into(), limit, now),
+                    None => s.p(caller, instance, semaphore.into(), now),
                 };
                 if m.available[semaphore as usize] > 0 {
                     m.available[semaphore as usize] -= 1;
                 } else if caller == IDLE {
                     return self.refuse(caller, Error::NotAllowed, outcome);
                 } else {
-                    m.begin_wait(caller, domain, Wait::Semaphore(semaphore), limit);
+                    m.begin_wait(caller, instance, Wait::Semaphore(semaphore), limit);
                 }
                 self.expect(caller, 0, 0, outcome);
             }
@@ -181,7 +181,7 @@ impl Pair {
                 self.expect(caller, 0, 0, outcome);
             }
             Step::SetPriority(target, priority) => {
-                let outcome = s.set_priority(caller, 1, m.handle(target), priority.into(), now);
+                let outcome = s.set_priority(caller, ONE, m.handle(target), priority.into(), now);
                 if m.get(target).is_none() {
                     return self.refuse(caller, Error::NotFound, outcome);
                 }
@@ -192,7 +192,7 @@ impl Pair {
             Step::Spawn(priority) => {
                 let Some(new) = m.spawn(priority) else { return };
                 let start = Start { entry: 1, stack: 2, argument: 3 };
-                let outcome = s.spawn(caller, 1, start, priority.into(), now);
+                let outcome = s.spawn(caller, ONE, start, priority.into(), now);
                 let handle = m.handle(new);
                 self.expect(caller, 0, handle.0, outcome);
             }
@@ -208,7 +208,7 @@ impl Pair {
                 if caller == IDLE {
                     return;
                 }
-                let outcome = s.join(caller, 1, m.handle(target), now);
+                let outcome = s.join(caller, ONE, m.handle(target), now);
                 if m.get(target).is_none() {
                     return self.refuse(caller, Error::NotFound, outcome);
                 }
@@ -218,11 +218,11 @@ impl Pair {
                 if m.waiter(Wait::Join(target)).is_some() {
                     return self.refuse(caller, Error::Busy, outcome);
                 }
-                m.begin_wait(caller, 1, Wait::Join(target), None);
+                m.begin_wait(caller, ONE, Wait::Join(target), None);
                 self.expect(caller, 0, 0, outcome);
             }
             Step::Lock(lock) => {
-                let outcome = s.lock(caller, domain, lock.into(), now);
+                let outcome = s.lock(caller, instance, lock.into(), now);
                 if caller == IDLE {
                     return self.refuse(caller, Error::NotAllowed, outcome);
                 }
@@ -233,7 +233,7 @@ impl Pair {
                     m.owners[lock as usize] = Some(caller);
                     m.thread(caller).held.push(lock);
                 } else {
-                    m.begin_wait(caller, domain, Wait::Lock(lock), None);
+                    m.begin_wait(caller, instance, Wait::Lock(lock), None);
                     m.settle();
                 }
                 self.expect(caller, 0, 0, outcome);
@@ -321,11 +321,11 @@ impl Pair {
                 assert_eq!(s.next_fault().map(Handle::thread), expected);
             }
             Step::WaitStack(queue) => {
-                let outcome = s.wait_stack(caller, domain, queue.into(), now);
+                let outcome = s.wait_stack(caller, instance, queue.into(), now);
                 if caller == IDLE {
                     return self.refuse(caller, Error::NotAllowed, outcome);
                 }
-                m.begin_wait(caller, domain, Wait::Stack(queue), None);
+                m.begin_wait(caller, instance, Wait::Stack(queue), None);
                 self.expect(caller, 0, 0, outcome);
             }
             Step::StackFreed(queue) => {
@@ -342,8 +342,8 @@ impl Pair {
         }
     }
 
-    /// All steps of a reclaiming; afterwards the domain is restarted.
-    fn reclaim(&mut self, dead: u8) {
+    /// All steps of a reclaiming; afterwards the instance is restarted.
+    fn reclaim(&mut self, dead: InstanceId) {
         let mut cursor = 0;
         loop {
             let caller = self.s.running();
@@ -366,11 +366,11 @@ impl Pair {
         }
         self.m.reclaim(dead);
         for semaphore in (0..8).chain([SUPERVISOR_SEMAPHORE]) {
-            if semaphore_domain(semaphore) == dead {
+            if semaphore_payer(semaphore) == dead {
                 self.s.adopt_semaphore(semaphore, dead, 0).unwrap();
             }
         }
-        for lock in (1..=LOCK_COUNT as u8).filter(|lock| lock_domain(*lock) == dead) {
+        for lock in (1..=LOCK_COUNT as u8).filter(|lock| lock_payer(*lock) == dead) {
             assert_eq!(self.s.create_lock(dead), Ok(lock.into()));
         }
         // The steps' own results went to whoever ran.

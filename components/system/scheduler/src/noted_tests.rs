@@ -10,7 +10,7 @@ fn two_wait(priorities: [u8; 3]) -> Box<TestScheduler> {
     let mut s = scheduler(&priorities);
     for thread in 1..=2 {
         assert_eq!(s.running(), thread);
-        s.p(thread, 1, u64::from(thread) - 1, 0);
+        s.p(thread, ONE, u64::from(thread) - 1, 0);
     }
     assert_eq!(s.running(), 3);
     s
@@ -26,7 +26,7 @@ fn two_wait_without_quanta() -> Box<TestScheduler> {
 
 fn set_priority(s: &mut TestScheduler, thread: ThreadIndex, priority: u64) -> Outcome {
     let (caller, handle) = (s.running(), s.handle(thread).unwrap());
-    s.set_priority(caller, 1, handle, priority, 0)
+    s.set_priority(caller, ONE, handle, priority, 0)
 }
 
 #[test]
@@ -40,8 +40,8 @@ fn who_would_not_go_first_is_noted() {
     assert_eq!((s.running(), s.state(2)), (3, State::Semaphore));
     s.enter();
     assert_eq!((s.running(), s.state(2)), (3, State::Ready));
-    assert_eq!(s.p(3, 1, 2, 0), switched(1, 0, 0));
-    assert_eq!(s.p(1, 1, 2, 0), switched(2, 0, 0));
+    assert_eq!(s.p(3, ONE, 2, 0), switched(1, 0, 0));
+    assert_eq!(s.p(1, ONE, 2, 0), switched(2, 0, 0));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn an_equal_is_not_noted_while_no_quantum_ends() {
 #[test]
 fn nothing_is_noted_of_who_waits_otherwise_or_not_alone() {
     let mut s = two_wait([100; 3]);
-    s.timed_p(3, 1, 0, 50, 0);
+    s.timed_p(3, ONE, 0, 50, 0);
     assert_eq!(s.running(), IDLE);
     assert!(!v_in_portal(&s.machine, 1), "the idle thread runs");
     assert_eq!(s.tick(IDLE, 50), OK);
@@ -90,7 +90,7 @@ fn nothing_is_noted_of_who_waits_otherwise_or_not_alone() {
     // One waits again, but no level says which.
     assert!(!v_in_portal(&s.machine, 0));
     let mut s = scheduler(&[100; 2]);
-    s.timed_p(1, 1, 0, 50, 0);
+    s.timed_p(1, ONE, 0, 50, 0);
     assert!(!v_in_portal(&s.machine, 0), "its limit has to end");
 }
 
@@ -102,12 +102,12 @@ fn who_became_more_urgent_meanwhile_is_not_noted() {
     assert_eq!(s.v(3, 0, 0), switched(1, 0, 0));
     // The one that holds a lock of a more urgent one.
     let mut s = scheduler(&[120, 110, 110, 110]);
-    let lock = u64::from(s.create_lock(1).unwrap());
-    s.sleep_until(1, 1, 5, 0);
-    s.lock(2, 1, lock, 0);
-    s.p(2, 1, 0, 0);
+    let lock = u64::from(s.create_lock(ONE).unwrap());
+    s.sleep_until(1, ONE, 5, 0);
+    s.lock(2, ONE, lock, 0);
+    s.p(2, ONE, 0, 0);
     assert_eq!(s.tick(3, 5), switched(1, 0, 0));
-    assert_eq!(s.lock(1, 1, lock, 5), switched(3, 0, 0));
+    assert_eq!(s.lock(1, ONE, lock, 5), switched(3, 0, 0));
     assert!(!v_in_portal(&s.machine, 0));
     assert_eq!(s.v(3, 0, 5), switched(2, 0, 0));
 }
@@ -133,7 +133,7 @@ fn who_was_noted_can_be_stopped_cancelled_and_killed() {
     assert_eq!(s.kill(3, handle, 0), OK);
     assert_eq!(s.yield_now(3, 0), OK);
     let (mut s, _) = noted();
-    assert_eq!(s.free_semaphore(1, 0), Ok(()));
+    assert_eq!(s.free_semaphore(ONE, 0), Ok(()));
     assert!(!v_in_portal(&s.machine, 0));
     // Stopped before: it is awake then, and does not run.
     let mut s = two_wait([100; 3]);

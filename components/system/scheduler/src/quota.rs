@@ -1,11 +1,14 @@
-//! What a domain may take from the scheduler.
+//! What an instance may take from the scheduler.
 
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, ThreadIndex};
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
+use core::ops::{Index, IndexMut};
 
-/// Limits of a domain.
+/// Limits of an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
     /// Most threads that began in it.
@@ -23,9 +26,40 @@ impl Quota {
     pub const NONE: Quota = Quota { threads: 0, semaphores: 0, locks: 0, priority: 0 };
 }
 
-/// A domain: its quota, and what it has of it.
+/// An instance as it is kept here: its number is that of an account, and takes the least room.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tenant(TenantNumber);
+
+type TenantNumber = u8;
+// More instances need a longer number.
+const _: () = assert!(DOMAINS_MAXIMUM <= 1 << TenantNumber::BITS);
+
+impl Tenant {
+    /// Instance 0, which is no instance.
+    pub(crate) const NOBODY: Tenant = Tenant(0);
+
+    /// [`Error::BadArgument`]: there is no account of this number.
+    pub(crate) fn of(instance: InstanceId) -> Result<Tenant, Error> {
+        if instance.index() >= DOMAINS_MAXIMUM {
+            return Err(Error::BadArgument);
+        }
+        Ok(Tenant(instance.0 as TenantNumber))
+    }
+
+    /// An instance that calls: the portal vouches that there is such an instance, so no call pays for a check.
+    #[inline(always)]
+    pub(crate) fn calling(instance: InstanceId) -> Tenant {
+        Tenant(instance.0 as TenantNumber)
+    }
+
+    pub(crate) fn instance(self) -> InstanceId {
+        InstanceId(self.0.into())
+    }
+}
+
+/// The quota of an instance, and what it has of it.
 #[derive(Clone, Copy)]
-pub(crate) struct Domain {
+pub(crate) struct Account {
     pub(crate) quota: Quota,
     pub(crate) threads: u8,
     pub(crate) semaphores: u16,
@@ -34,25 +68,47 @@ pub(crate) struct Domain {
     pub(crate) first: ThreadIndex,
 }
 
-impl Domain {
-    pub(crate) const NONE: Domain =
-        Domain { quota: Quota::NONE, threads: 0, semaphores: 0, locks: 0, first: IDLE };
+/// The accounts of all instances.
+pub(crate) struct Accounts([Account; DOMAINS_MAXIMUM]);
+
+impl Accounts {
+    pub(crate) const NONE: Accounts = Accounts(
+        [Account { quota: Quota::NONE, threads: 0, semaphores: 0, locks: 0, first: IDLE };
+            DOMAINS_MAXIMUM],
+    );
+}
+
+impl Index<Tenant> for Accounts {
+    type Output = Account;
+
+    #[inline(always)]
+    fn index(&self, tenant: Tenant) -> &Account {
+        &self.0[tenant.0 as usize % DOMAINS_MAXIMUM]
+    }
+}
+
+impl IndexMut<Tenant> for Accounts {
+    #[inline(always)]
+    fn index_mut(&mut self, tenant: Tenant) -> &mut Account {
+        &mut self.0[tenant.0 as usize % DOMAINS_MAXIMUM]
+    }
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
-    /// Limits what `domain` may take from now on.
-    pub fn set_quota(&mut self, domain: u8, quota: Quota) {
-        self.domains[domain as usize].quota = quota;
+    /// Limits what `instance` may take from now on.
+    pub fn set_quota(&mut self, instance: InstanceId, quota: Quota) -> Result<(), Error> {
+        self.accounts[Tenant::of(instance)?].quota = quota;
+        Ok(())
     }
 
-    /// Threads, semaphores and locks that `domain` has.
-    pub fn held(&self, domain: u8) -> [u16; 3] {
-        let account = &self.domains[domain as usize];
-        [account.threads.into(), account.semaphores, account.locks.into()]
+    /// Threads, semaphores and locks that `instance` has.
+    pub fn held(&self, instance: InstanceId) -> Result<[u16; 3], Error> {
+        let account = &self.accounts[Tenant::of(instance)?];
+        Ok([account.threads.into(), account.semaphores, account.locks.into()])
     }
 
-    /// The highest priority that `domain` may give its threads.
-    pub fn highest_priority(&self, domain: u8) -> u8 {
-        self.domains[domain as usize].quota.priority
+    /// The highest priority that `instance`, which calls, may give its threads.
+    pub fn highest_priority(&self, instance: InstanceId) -> u8 {
+        self.accounts[Tenant::calling(instance)].quota.priority
     }
 }

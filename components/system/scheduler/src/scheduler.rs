@@ -4,7 +4,7 @@ use crate::bitmap::Bitmap;
 use crate::classes::ByClass;
 use crate::locks::{LOCKS, Lock, Shares};
 use crate::machine::Machine;
-use crate::quota::Domain;
+use crate::quota::{Accounts, Tenant};
 use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::QUEUES;
@@ -26,7 +26,7 @@ pub struct Configuration {
 }
 
 /// A scheduler with policy `Q` on machine `M`. In each operation, `thread` is the running thread,
-/// `domain` the domain that called, `now` the time.
+/// `instance` the one that called, `now` the time.
 #[repr(C)]
 pub struct Scheduler<Q, M> {
     // The hot paths reach everything up to the first threads' records by 12-bit offsets from one
@@ -84,15 +84,15 @@ pub struct Scheduler<Q, M> {
     pub(crate) expiring: ThreadIndex,
     /// When work that is deferred goes on all the same.
     pub(crate) forced_at: u64,
-    pub(crate) domains: [Domain; DOMAINS_MAXIMUM],
-    /// The domain in which each thread began.
-    pub(crate) homes: [u8; 256],
+    pub(crate) accounts: Accounts,
+    /// The instance in which each thread began, which pays for it.
+    pub(crate) homes: [Tenant; 256],
     pub(crate) fault_of: [Fault; 256],
     pub(crate) free_threads: Bitmap<4>,
     pub(crate) free_semaphores: Bitmap<16>,
     pub(crate) free_locks: Bitmap<4>,
-    /// Domains whose first thread has ended, which the supervisor has not asked for yet.
-    pub(crate) returned: Bitmap<4>,
+    /// Instances whose first thread has ended, which the supervisor has not asked for yet.
+    pub(crate) returned: Bitmap<{ DOMAINS_MAXIMUM / 64 }>,
     pub(crate) configuration: Configuration,
     /// The supervisor's thread, the priority that it gave itself last, and the best urgency of those who have
     /// called it since.
@@ -137,8 +137,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             waited: Bitmap::EMPTY,
             unseen: Bitmap::EMPTY,
             locks: [Lock::ZERO; LOCKS],
-            domains: [Domain::NONE; DOMAINS_MAXIMUM],
-            homes: [0; 256],
+            accounts: Accounts::NONE,
+            homes: [Tenant::NOBODY; 256],
             fault_of: [Fault::NONE; 256],
             free_threads: Bitmap::EMPTY,
             free_semaphores: Bitmap::EMPTY,
@@ -200,14 +200,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.configuration.supervisor_semaphore
     }
 
-    /// A thread for people: state in bits 0 to 7, priority in 8 to 15, home domain in 16 to 31.
+    /// A thread for people: state in bits 0 to 7, priority in 8 to 15, the instance where it began in 16 to 31.
     pub fn describe(&self, thread: ThreadIndex) -> Result<u64, Error> {
         let record = &self.threads[thread as usize];
         match record.state {
             State::Free | State::Ending => Err(Error::NotFound),
             state => Ok(state.number()
                 | u64::from(255 - record.own_level) << 8
-                | u64::from(self.homes[thread as usize]) << 16),
+                | u64::from(self.homes[thread as usize].instance()) << 16),
         }
     }
 
@@ -360,7 +360,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn block(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        tenant: Tenant,
         state: State,
         object: u16,
     ) -> bool {
@@ -368,7 +368,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let record = &mut self.threads[thread as usize];
         record.state = state;
         record.object = object;
-        record.wait_domain = domain;
+        record.waits_in = tenant;
         self.ready.remove_first(&mut self.threads, thread)
     }
 

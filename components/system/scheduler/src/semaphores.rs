@@ -10,11 +10,12 @@
 
 use crate::heap::{self, ByWaitKey};
 use crate::machine::Machine;
+use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, Links, STOPPED, State, ThreadIndex};
-use cairn_abi::Error;
 use cairn_abi::semaphore::{LEVEL_NEVER, SEMAPHORES_MAXIMUM, level};
+use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Most semaphores.
@@ -29,7 +30,7 @@ pub(crate) enum Life {
     /// Zero, as everything before the start.
     Alive,
     Free,
-    /// Its domain died; its waiters are being sent away.
+    /// Its instance died; its waiters are being sent away.
     Dying,
 }
 
@@ -44,32 +45,39 @@ impl Life {
 pub(crate) struct Semaphore {
     pub(crate) life: Life,
     /// Who pays for it.
-    pub(crate) domain: u8,
-    /// The layout's portals name it for good, so it outlives its domain.
+    pub(crate) payer: Tenant,
+    /// The layout's portals name it for good, so it outlives its instance.
     pub(crate) fixed: bool,
 }
 
 impl Semaphore {
-    pub(crate) const FREE: Semaphore = Semaphore { life: Life::Free, domain: 0, fixed: false };
+    pub(crate) const FREE: Semaphore =
+        Semaphore { life: Life::Free, payer: Tenant::NOBODY, fixed: false };
     /// Before the scheduler's start.
     pub(crate) const ZERO: Semaphore = Semaphore { life: Life::Alive, ..Semaphore::FREE };
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Makes a semaphore; the value is its index.
-    pub fn create_semaphore(&mut self, domain: u8, initial: u64) -> Result<u16, Error> {
-        let account = &self.domains[domain as usize];
+    pub fn create_semaphore(&mut self, instance: InstanceId, initial: u64) -> Result<u16, Error> {
+        let account = &self.accounts[Tenant::of(instance)?];
         if account.semaphores >= account.quota.semaphores {
             return Err(Error::Exhausted);
         }
         let number = self.free_semaphores.first().ok_or(Error::Exhausted)? as u16;
-        self.adopt_semaphore(number, domain, initial)?;
+        self.adopt_semaphore(number, instance, initial)?;
         Ok(number)
     }
 
-    /// Makes the semaphore of this index: one that the layout fixed. It need not fit into the domain's
+    /// Makes the semaphore of this index: one that the layout fixed. It need not fit into the instance's
     /// quota, but counts.
-    pub fn adopt_semaphore(&mut self, index: u16, domain: u8, initial: u64) -> Result<(), Error> {
+    pub fn adopt_semaphore(
+        &mut self,
+        index: u16,
+        instance: InstanceId,
+        initial: u64,
+    ) -> Result<(), Error> {
+        let payer = Tenant::of(instance)?;
         let semaphore = self.semaphores.get_mut(index as usize).ok_or(Error::BadArgument)?;
         if initial > INITIAL_MAXIMUM {
             return Err(Error::BadArgument);
@@ -77,28 +85,29 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if semaphore.life != Life::Free {
             return Err(Error::Busy);
         }
-        self.domains[domain as usize].semaphores += 1;
-        *semaphore = Semaphore { life: Life::Alive, domain, ..Semaphore::FREE };
+        self.accounts[payer].semaphores += 1;
+        *semaphore = Semaphore { life: Life::Alive, payer, ..Semaphore::FREE };
         self.free_semaphores.clear(index.into());
         self.set_word(index, initial as i64);
         Ok(())
     }
 
-    /// A semaphore that exists is never freed, nor counted in the domain's quota: its domain's death
+    /// A semaphore that exists is never freed, nor counted in the instance's quota: its instance's death
     /// only makes it as it was at first.
     pub fn fix_semaphore(&mut self, index: u16) {
         let semaphore = &mut self.semaphores[index as usize % SEMAPHORES];
         if semaphore.life == Life::Alive && !semaphore.fixed {
             semaphore.fixed = true;
-            self.domains[semaphore.domain as usize].semaphores -= 1;
+            self.accounts[semaphore.payer].semaphores -= 1;
         }
     }
 
-    /// Ends a semaphore of `domain`. Portals that name it must be revoked before. Nobody may wait.
-    pub fn free_semaphore(&mut self, domain: u8, semaphore: u64) -> Result<(), Error> {
+    /// Ends a semaphore of `instance`. Portals that name it must be revoked before. Nobody may wait.
+    pub fn free_semaphore(&mut self, instance: InstanceId, semaphore: u64) -> Result<(), Error> {
+        let payer = Tenant::of(instance)?;
         let index = self.semaphore(semaphore)?;
         let record = &self.semaphores[index as usize % SEMAPHORES];
-        if record.domain != domain || record.fixed {
+        if record.payer != payer || record.fixed {
             return Err(Error::NotAllowed);
         }
         if self.roots[index as usize % SEMAPHORES] != IDLE {
@@ -173,7 +182,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     pub(crate) fn drop_semaphore(&mut self, index: u16) {
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
-        self.domains[record.domain as usize].semaphores -= 1;
+        self.accounts[record.payer].semaphores -= 1;
         *record = Semaphore::FREE;
         self.free_semaphores.set(index.into());
         self.close_words(index);
@@ -181,27 +190,34 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// P: takes one, or waits for it.
     #[inline(always)]
-    pub fn p(&mut self, thread: ThreadIndex, domain: u8, semaphore: u64, now: u64) -> M::Outcome {
+    pub fn p(
+        &mut self,
+        thread: ThreadIndex,
+        instance: InstanceId,
+        semaphore: u64,
+        now: u64,
+    ) -> M::Outcome {
         // The common case: the thread waits, and nobody did before, which the word says: it is negative
         // for a semaphore that is not alive. All else is a function of its own, called last, so that no
         // register is saved here.
         let index = semaphore as u16;
+        let tenant = Tenant::calling(instance);
         if semaphore >= SEMAPHORES as u64 || thread == IDLE {
-            return Self::p_general(semaphore, thread, domain, now, self);
+            return Self::p_general(semaphore, thread, tenant, now, self);
         }
         let [count, waits] = self.machine.semaphore(index);
         if count.load(Relaxed) != 0 {
-            return Self::p_general(semaphore, thread, domain, now, self);
+            return Self::p_general(semaphore, thread, tenant, now, self);
         }
         count.store(-1, Relaxed);
         let class = self.ready.class(self.ready.urgency(&self.threads, thread));
         waits.store(level(class.into()), Relaxed);
         self.roots[index as usize % SEMAPHORES] = thread;
-        let lower = self.block(thread, domain, State::Semaphore, index);
+        let lower = self.block(thread, tenant, State::Semaphore, index);
         // It is alone in the heap already, and gets its key when another thread joins it there.
         debug_assert_eq!(self.threads[thread as usize].wait, Links::EMPTY);
         if lower {
-            return Self::p_lower(semaphore, thread, domain, now, self);
+            return Self::p_lower(semaphore, thread, tenant, now, self);
         }
         let first = self.ready.first();
         self.switch(thread, first, now)
@@ -211,7 +227,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     fn p_lower(
         _semaphore: u64,
         thread: ThreadIndex,
-        _domain: u8,
+        _tenant: Tenant,
         now: u64,
         scheduler: &mut Self,
     ) -> M::Outcome {
@@ -222,11 +238,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     fn p_general(
         semaphore: u64,
         thread: ThreadIndex,
-        domain: u8,
+        tenant: Tenant,
         now: u64,
         scheduler: &mut Self,
     ) -> M::Outcome {
-        match scheduler.p_or_wait(thread, domain, semaphore) {
+        match scheduler.p_or_wait(thread, tenant, semaphore) {
             Ok(true) => scheduler.machine.reply(0, 0),
             Ok(false) => scheduler.blocked_at_last(thread, now),
             Err(error) => scheduler.refuse(error),
@@ -237,7 +253,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn timed_p(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         semaphore: u64,
         deadline: u64,
         now: u64,
@@ -249,7 +265,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 Ok(()) => self.machine.reply(0, 0),
             };
         }
-        match self.p_or_wait(thread, domain, semaphore) {
+        match self.p_or_wait(thread, Tenant::calling(instance), semaphore) {
             Ok(true) => self.machine.reply(0, 0),
             Ok(false) => {
                 self.limit(thread, deadline);
@@ -347,7 +363,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn p_or_wait(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        tenant: Tenant,
         semaphore: u64,
     ) -> Result<bool, Error> {
         let index = self.semaphore(semaphore)?;
@@ -359,7 +375,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if word > 0 {
             return Ok(true);
         }
-        self.block(thread, domain, State::Semaphore, index);
+        self.block(thread, tenant, State::Semaphore, index);
         self.set_level(index, LEVEL_NEVER);
         let root = self.roots[index as usize % SEMAPHORES];
         self.set_wait_key(thread, root);

@@ -3,11 +3,12 @@
 
 use crate::heap::{self, ByWaitKey};
 use crate::machine::Machine;
+use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, State, ThreadIndex};
-use cairn_abi::Error;
 use cairn_abi::domain::QUEUES_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Most stack queues.
@@ -21,7 +22,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn wait_stack(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         queue: u64,
         now: u64,
     ) -> M::Outcome {
@@ -31,7 +32,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE {
             return self.refuse(Error::NotAllowed);
         }
-        self.block(thread, domain, State::Stack, queue as u16);
+        self.block(thread, Tenant::calling(instance), State::Stack, queue as u16);
         let root = self.queues[queue as usize % QUEUES];
         self.set_wait_key(thread, root);
         let root = &mut self.queues[queue as usize % QUEUES];

@@ -1,14 +1,16 @@
-//! What the supervisor asks for: faults, stopping, the death of domains.
+//! What the supervisor asks for: faults, stopping, the death of instances.
 
 use crate::heap::{self, ByWaitKey};
 use crate::locks::LOCKS;
 use crate::machine::Machine;
+use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::{Life, SEMAPHORES};
 use crate::thread::{FAULT_QUEUED, Handle, IDLE, STOPPED, State, TIMED, ThreadIndex};
 use crate::time::ByTimeLimit;
-use cairn_abi::Error;
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Most threads and objects that one step of [`Scheduler::reclaim`] looks at.
@@ -113,15 +115,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn wait_fault(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         (deadline, priority): (u64, u64),
         now: u64,
     ) -> M::Outcome {
         let semaphore = self.configuration.supervisor_semaphore;
         if self.word(semaphore) > 0 || deadline <= now {
-            return self.timed_p(thread, domain, semaphore.into(), deadline, now);
+            return self.timed_p(thread, instance, semaphore.into(), deadline, now);
         }
-        match self.p_or_wait(thread, domain, semaphore.into()) {
+        match self.p_or_wait(thread, Tenant::calling(instance), semaphore.into()) {
             Ok(true) => self.machine.reply(0, 0),
             Ok(false) => {
                 self.limit(thread, deadline);
@@ -154,17 +156,18 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// What a thread waits for: state in bits 0 to 7, what of that kind in 8 to 23, the holder of a lock
-    /// in 24 to 31, the domain in which it waits in 32 to 39; bit 40: it is stopped.
+    /// in 24 to 31, the instance in which it waits in 32 to 39; bit 40: it is stopped.
     pub fn waits_for(&self, target: Handle) -> Result<u64, Error> {
         let record = &self.threads[self.existing(target)? as usize];
         let holder = match record.state {
             State::Lock => self.locks[record.object as usize % LOCKS].owner,
             _ => IDLE,
         };
+        const { assert!(DOMAINS_MAXIMUM <= 1 << u8::BITS, "an instance has 8 bits of the answer") };
         Ok(record.state.number()
             | u64::from(record.object) << 8
             | u64::from(holder) << 24
-            | u64::from(record.wait_domain) << 32
+            | u64::from(record.waits_in.instance()) << 32
             | u64::from(record.flags & STOPPED != 0) << 40)
     }
 
@@ -283,12 +286,18 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// One step of the reclaiming of what the dead domain `dead` has here: the waits that were begun
+    /// One step of the reclaiming of what the dead instance `dead` has here: the waits that were begun
     /// in it end with [`Error::Dead`], its semaphores and locks are freed, and whoever waits for them
     /// gets [`Error::Dead`]. The first `cursor` is 0, the next one is the value; 0: done. A step ends
     /// one wait or object at most, or takes a time limit away.
-    pub fn reclaim(&mut self, thread: ThreadIndex, dead: u8, cursor: u64, now: u64) -> M::Outcome {
-        if cursor >= SCAN_END {
+    pub fn reclaim(
+        &mut self,
+        thread: ThreadIndex,
+        dead: InstanceId,
+        cursor: u64,
+        now: u64,
+    ) -> M::Outcome {
+        if cursor >= SCAN_END || dead.index() >= DOMAINS_MAXIMUM {
             return self.refuse(Error::BadArgument);
         }
         let mut cursor = cursor;
@@ -337,9 +346,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    fn reclaim_wait(&mut self, thread: ThreadIndex, dead: u8, now: u64) -> Step {
+    fn reclaim_wait(&mut self, thread: ThreadIndex, dead: InstanceId, now: u64) -> Step {
         let record = &self.threads[thread as usize];
-        if !record.exists() || record.state == State::Ready || record.wait_domain != dead {
+        if !record.exists() || record.state == State::Ready || record.waits_in.instance() != dead {
             return Step::Nothing;
         }
         if self.drop_limit(thread) {
@@ -349,9 +358,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Step::Done
     }
 
-    fn reclaim_semaphore(&mut self, index: u16, dead: u8, now: u64) -> Step {
+    fn reclaim_semaphore(&mut self, index: u16, dead: InstanceId, now: u64) -> Step {
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
-        if record.life == Life::Free || record.domain != dead {
+        if record.life == Life::Free || record.payer.instance() != dead {
             return Step::Nothing;
         }
         if record.life == Life::Alive {
@@ -376,9 +385,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Step::Done
     }
 
-    fn reclaim_lock(&mut self, index: u8, dead: u8, now: u64) -> Step {
+    fn reclaim_lock(&mut self, index: u8, dead: InstanceId, now: u64) -> Step {
         let record = &mut self.locks[index as usize];
-        if record.life == Life::Free || record.domain != dead {
+        if record.life == Life::Free || record.payer.instance() != dead {
             return Step::Nothing;
         }
         record.life = Life::Dying;
@@ -431,7 +440,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 /// What a step of [`Scheduler::reclaim`] found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Step {
-    /// Nothing of the dead domain: look at the next entry.
+    /// Nothing of the dead instance: look at the next entry.
     Nothing,
     /// It is done with this entry.
     Done,

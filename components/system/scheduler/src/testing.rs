@@ -1,8 +1,9 @@
 //! A machine for the tests.
 
 extern crate std;
+use crate::quota::Tenant;
 use crate::*;
-use cairn_abi::Error;
+use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::{boxed::Box, collections::BTreeSet, vec::Vec};
 
@@ -12,7 +13,7 @@ pub struct TestMachine {
     waiters: Vec<AtomicI64>,
     pub timer: u64,
     pub timer_settings: usize,
-    pub set_up: Vec<(ThreadIndex, u8, Start)>,
+    pub set_up: Vec<(ThreadIndex, InstanceId, Start)>,
     pub refuse_set_up: bool,
     pub free_activations: BTreeSet<u16>,
 }
@@ -55,13 +56,13 @@ impl Machine for TestMachine {
     fn set_up_thread(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         start: &Start,
     ) -> Result<(), Error> {
         if self.refuse_set_up {
             return Err(Error::BadPointer);
         }
-        self.set_up.push((thread, domain, *start));
+        self.set_up.push((thread, instance, *start));
         Ok(())
     }
     fn set_timer(&mut self, ticks: u64) {
@@ -92,8 +93,11 @@ pub const QUANTUM: u64 = 1000;
 pub const SUPERVISOR_SEMAPHORE: u16 = 9;
 pub const QUOTA: Quota = Quota { threads: 200, semaphores: 100, locks: 100, priority: 200 };
 
-/// A scheduler with quotas for domains 1 and 2, semaphores 0 to 3 of domain 1 and 4 to 7 of
-/// domain 2, and a thread of domain 1 per priority given, from number 1 on.
+pub const ONE: InstanceId = InstanceId(1);
+pub const TWO: InstanceId = InstanceId(2);
+
+/// A scheduler with quotas for instances 1 and 2, semaphores 0 to 3 of instance 1 and 4 to 7 of
+/// instance 2, and a thread of instance 1 per priority given, from number 1 on.
 pub fn scheduler(priorities: &[u8]) -> Box<TestScheduler> {
     scheduler_with(priorities, 256)
 }
@@ -109,18 +113,23 @@ pub fn scheduler_with(priorities: &[u8], threads: usize) -> Box<TestScheduler> {
     for queue in 0..QUEUES {
         scheduler.machine.waiters_word(queue as u16).store(0, Relaxed);
     }
-    for domain in [1, 2] {
-        scheduler.set_quota(domain, QUOTA);
+    for instance in [ONE, TWO] {
+        scheduler.set_quota(instance, QUOTA).unwrap();
     }
     for semaphore in 0..8 {
-        scheduler.adopt_semaphore(semaphore, 1 + semaphore as u8 / 4, 0).unwrap();
+        scheduler.adopt_semaphore(semaphore, InstanceId(1 + semaphore / 4), 0).unwrap();
     }
-    scheduler.adopt_semaphore(SUPERVISOR_SEMAPHORE, 2, 0).unwrap();
+    scheduler.adopt_semaphore(SUPERVISOR_SEMAPHORE, TWO, 0).unwrap();
     for (index, priority) in priorities.iter().enumerate() {
-        scheduler.adopt_thread(index as u8 + 1, 1, *priority).unwrap();
+        scheduler.adopt_thread(index as u8 + 1, ONE, *priority).unwrap();
     }
     scheduler.run(0);
     scheduler
+}
+
+/// The account of an instance.
+pub fn tenant(instance: u16) -> Tenant {
+    Tenant::of(InstanceId(instance)).unwrap()
 }
 
 pub const OK: Outcome = reply(0, 0);

@@ -1,5 +1,6 @@
 //! What the scheduler knows of a thread.
 
+use crate::quota::Tenant;
 use cairn_abi::thread::THREADS_MAXIMUM;
 
 /// Number of a thread. It covers the whole table, so that no index needs a check.
@@ -95,8 +96,8 @@ pub struct Thread {
     pub(crate) level: u8,
     /// Its `a0` when it goes on.
     pub(crate) status: i8,
-    /// Domain in which it waits.
-    pub(crate) wait_domain: u8,
+    /// Instance in which it waits.
+    pub(crate) waits_in: Tenant,
     /// First of the locks that it holds.
     pub(crate) held: u8,
     /// The thread that waits for its end.
@@ -132,7 +133,7 @@ impl Thread {
         own_level: 255,
         level: 255,
         status: 0,
-        wait_domain: 0,
+        waits_in: Tenant::NOBODY,
         held: 0,
         joiner: IDLE,
         generation: 0,

@@ -1,97 +1,100 @@
 //! Threads begin, end, wait for each other's end, change priority.
 
 use crate::machine::{Machine, Start};
+use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::supervision::Fault;
 use crate::thread::{Handle, IDLE, NONE, STOPPED, State, Thread, ThreadIndex, Threads};
-use cairn_abi::Error;
+use cairn_abi::{Error, InstanceId};
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Takes over a thread that the layout has set up, before [`Scheduler::run`]. It need not fit into
-    /// the domain's quota, but counts.
+    /// the instance's quota, but counts.
     pub fn adopt_thread(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         priority: u8,
     ) -> Result<(), Error> {
+        let home = Tenant::of(instance)?;
         if !self.free_threads.contains(thread.into()) {
             return Err(Error::Busy);
         }
-        self.admit(thread, domain, priority, 0);
+        self.admit(thread, home, priority, 0);
         Ok(())
     }
 
-    /// Begins a thread in the caller's domain; the value is its [`Handle`].
+    /// Begins a thread in the calling instance; the value is its [`Handle`].
     pub fn spawn(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         start: Start,
         priority: u64,
         now: u64,
     ) -> M::Outcome {
-        match self.try_spawn(domain, start, priority, now) {
+        match self.try_spawn(Tenant::calling(instance), start, priority, now) {
             Ok(handle) => self.finish(thread, 0, handle.0, now),
             Err(error) => self.refuse(error),
         }
     }
 
-    /// Begins the first thread of a domain that starts again: [`Scheduler::spawn`], but its end is reported.
+    /// Begins the first thread of an instance that starts again: [`Scheduler::spawn`], but its end is reported.
     pub fn start_first(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         start: Start,
         priority: u64,
         now: u64,
     ) -> M::Outcome {
-        match self.try_spawn(domain, start, priority, now) {
+        let home = Tenant::of(instance);
+        match home.and_then(|home| self.try_spawn(home, start, priority, now)) {
             Ok(handle) => {
-                self.set_first_thread(domain, handle.thread());
-                self.returned.clear(domain.into());
+                self.set_first_thread(handle.thread());
+                self.returned.clear(instance.index());
                 self.finish(thread, 0, handle.0, now)
             }
             Err(error) => self.refuse(error),
         }
     }
 
-    /// The end of this thread is reported by [`Scheduler::next_returned`].
-    pub fn set_first_thread(&mut self, domain: u8, thread: ThreadIndex) {
-        self.domains[domain as usize].first = thread;
+    /// The end of this thread is reported by [`Scheduler::next_returned`] as that of its instance.
+    pub fn set_first_thread(&mut self, thread: ThreadIndex) {
+        self.accounts[self.homes[thread as usize]].first = thread;
     }
 
-    /// The next domain whose first thread has ended, and that was not reported yet.
-    pub fn next_returned(&mut self) -> Result<u8, Error> {
-        let domain = self.returned.first().ok_or(Error::NotFound)?;
-        self.returned.clear(domain);
-        Ok(domain as u8)
+    /// The next instance whose first thread has ended, and that was not reported yet.
+    pub fn next_returned(&mut self) -> Result<InstanceId, Error> {
+        let instance = self.returned.first().ok_or(Error::NotFound)?;
+        self.returned.clear(instance);
+        Ok(InstanceId(instance as u16))
     }
 
     fn try_spawn(
         &mut self,
-        domain: u8,
+        home: Tenant,
         start: Start,
         priority: u64,
         now: u64,
     ) -> Result<Handle, Error> {
-        let priority = self.allowed_priority(domain, priority)?;
-        let account = &self.domains[domain as usize];
+        let priority = self.allowed_priority(home, priority)?;
+        let account = &self.accounts[home];
         if account.threads >= account.quota.threads {
             return Err(Error::Exhausted);
         }
         let new = self.free_threads.first().ok_or(Error::Exhausted)? as ThreadIndex;
-        self.machine.set_up_thread(new, domain, &start)?;
-        self.admit(new, domain, priority, now);
+        self.machine.set_up_thread(new, home.instance(), &start)?;
+        self.admit(new, home, priority, now);
         Ok(Handle::new(new, self.threads[new as usize].generation))
     }
 
-    fn admit(&mut self, thread: ThreadIndex, domain: u8, priority: u8, now: u64) {
+    fn admit(&mut self, thread: ThreadIndex, home: Tenant, priority: u8, now: u64) {
         self.free_threads.clear(thread.into());
-        self.homes[thread as usize] = domain;
+        self.homes[thread as usize] = home;
         // Saturating: only threads of the layout can exceed the quota.
-        let account = &mut self.domains[domain as usize];
+        let account = &mut self.accounts[home];
         account.threads = account.threads.saturating_add(1);
         let record = &mut self.threads[thread as usize];
         *record = Thread { generation: record.generation, state: State::Ready, ..Thread::FREE };
@@ -119,7 +122,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.leave_work(now);
         let first = self.ready.first();
         if core::mem::replace(&mut self.led_to, first) == thread && first != IDLE {
-            // Threads of a dead domain end one after the other, behind a wait or an interrupt, each without an instruction
+            // Threads of a dead instance end one after the other, behind a wait or an interrupt, each without an instruction
             // in user mode, where interrupts are on. The idle thread has some, and the timer comes at once.
             return self.switch_by_idle(now);
         }
@@ -138,7 +141,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn join(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         handle: Handle,
         now: u64,
     ) -> M::Outcome {
@@ -154,7 +157,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if !record.exists() {
             return self.refuse(Error::NotFound);
         }
-        if other == IDLE || thread == IDLE || self.homes[other as usize] != domain {
+        if other == IDLE || thread == IDLE || self.homes[other as usize].instance() != instance {
             return self.refuse(Error::NotAllowed);
         }
         if other == thread {
@@ -164,38 +167,38 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::Busy);
         }
         self.threads[other as usize].joiner = thread;
-        self.block(thread, domain, State::Join, other.into());
+        self.block(thread, Tenant::calling(instance), State::Join, other.into());
         self.blocked(thread, now)
     }
 
-    /// Sets the priority of a thread that began in the caller's domain.
+    /// Sets the priority of a thread that began in the calling instance.
     pub fn set_priority(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         handle: Handle,
         priority: u64,
         now: u64,
     ) -> M::Outcome {
-        match self.allowed_priority(domain, priority) {
+        match self.allowed_priority(Tenant::calling(instance), priority) {
             Err(error) => self.refuse(error),
-            Ok(priority) => self.adjust(thread, domain, handle, now, |ready, threads, other| {
+            Ok(priority) => self.adjust(thread, instance, handle, now, |ready, threads, other| {
                 ready.set_priority(threads, other, priority, now);
             }),
         }
     }
 
-    /// Changes the own urgency of a thread that began in the caller's domain, in a way that only the
+    /// Changes the own urgency of a thread that began in the calling instance, in a way that only the
     /// policy knows.
     pub fn adjust(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         handle: Handle,
         now: u64,
         change: impl FnOnce(&mut Q, &mut Threads, ThreadIndex),
     ) -> M::Outcome {
-        match self.own_thread(domain, handle) {
+        match self.own_thread(instance, handle) {
             Err(error) => self.refuse(error),
             Ok(other) => {
                 change(&mut self.ready, &mut self.threads, other);
@@ -206,10 +209,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// The number of a thread, not [`IDLE`], that began in `domain`.
-    pub fn own_thread(&self, domain: u8, handle: Handle) -> Result<ThreadIndex, Error> {
+    /// The number of a thread, not [`IDLE`], that began in `instance`.
+    pub fn own_thread(&self, instance: InstanceId, handle: Handle) -> Result<ThreadIndex, Error> {
         let thread = self.existing(handle)?;
-        if self.homes[thread as usize] != domain {
+        if self.homes[thread as usize].instance() != instance {
             return Err(Error::NotAllowed);
         }
         Ok(thread)
@@ -227,11 +230,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(thread)
     }
 
-    fn allowed_priority(&self, domain: u8, priority: u64) -> Result<u8, Error> {
+    fn allowed_priority(&self, tenant: Tenant, priority: u64) -> Result<u8, Error> {
         if priority > 255 {
             return Err(Error::BadArgument);
         }
-        if priority > self.domains[domain as usize].quota.priority.into() {
+        if priority > self.accounts[tenant].quota.priority.into() {
             return Err(Error::NotAllowed);
         }
         Ok(priority as u8)
@@ -251,7 +254,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// `thread`, which is in no queue but perhaps that of faults, ends. From now on no handle names it, and its
-    /// domain may have another; its number is free if it holds nothing and `later` is false.
+    /// instance may have another; its number is free if it holds nothing and `later` is false.
     #[inline(always)]
     fn leave(&mut self, thread: ThreadIndex, later: bool, now: u64) {
         self.forget_fault(thread);
@@ -260,11 +263,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         record.flags = 0;
         record.generation = record.generation.wrapping_add(1);
         let home = self.homes[thread as usize];
-        let account = &mut self.domains[home as usize];
+        let account = &mut self.accounts[home];
         account.threads = account.threads.saturating_sub(1);
         if account.first == thread {
             account.first = IDLE;
-            self.returned.set(home.into());
+            self.returned.set(home.instance().index());
             self.add_alarm(self.ready.urgency(&self.threads, thread));
         }
         if self.threads[thread as usize].held == NONE && !later {

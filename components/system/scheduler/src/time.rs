@@ -3,10 +3,11 @@
 use crate::classes::{CLASS_BITS, ROUGHLY};
 use crate::heap::{self, Order};
 use crate::machine::Machine;
+use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{EXPIRED, IDLE, Links, State, TIMED, Thread, ThreadIndex, Threads};
-use cairn_abi::Error;
+use cairn_abi::{Error, InstanceId};
 
 /// By [`Thread::time_limit`]. A place begins with the rough class of a limit, so that the heap also tells the first
 /// limit of the most urgent class.
@@ -109,7 +110,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn sleep_until(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         deadline: u64,
         now: u64,
     ) -> M::Outcome {
@@ -125,7 +126,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             }
             return self.finish(thread, 0, 0, now);
         }
-        self.block(thread, domain, State::Sleep, 0);
+        self.block(thread, Tenant::calling(instance), State::Sleep, 0);
         self.limit(thread, deadline);
         self.blocked_at_last(thread, now)
     }

@@ -6,10 +6,10 @@ use crate::*;
 #[test]
 fn sleepers_wake_in_order_and_the_timer_follows() {
     let mut s = scheduler(&[100, 90]);
-    assert_eq!(s.sleep_until(1, 1, 5, 5), OK, "a time that has passed");
-    s.sleep_until(1, 1, 500, 5);
+    assert_eq!(s.sleep_until(1, ONE, 5, 5), OK, "a time that has passed");
+    s.sleep_until(1, ONE, 500, 5);
     assert_eq!(s.machine().timer, 500);
-    s.sleep_until(2, 1, 300, 5);
+    s.sleep_until(2, ONE, 300, 5);
     assert_eq!(s.machine().timer, 300);
     assert_eq!(s.tick(IDLE, 299), OK);
     assert_eq!(s.machine().timer, 300);
@@ -23,7 +23,7 @@ fn sleepers_wake_in_order_and_the_timer_follows() {
 fn one_tick_ends_one_wait_and_the_next_comes_at_once() {
     let mut s = scheduler(&[100, 120, 140, 160]);
     for thread in [4, 3, 2, 1] {
-        s.sleep_until(thread, 1, 100 + u64::from(thread), 0);
+        s.sleep_until(thread, ONE, 100 + u64::from(thread), 0);
     }
     let asleep = |s: &TestScheduler| (1..=4).filter(|t| s.state(*t) == State::Sleep).count();
     // The most urgent comes first, whoever ends before.
@@ -37,9 +37,9 @@ fn one_tick_ends_one_wait_and_the_next_comes_at_once() {
     assert_eq!((asleep(&s), s.state(3)), (2, State::Ready));
     s.tick(4, 1010 + QUANTUM / PACE);
     assert!(s.machine().timer > 1010 + QUANTUM / PACE);
-    assert_eq!(s.sleep_until(4, 1, 5000, 1015), switched(3, 0, 0));
+    assert_eq!(s.sleep_until(4, ONE, 5000, 1015), switched(3, 0, 0));
     assert!(s.machine().timer > 1015);
-    s.sleep_until(3, 1, 5000, 1016);
+    s.sleep_until(3, ONE, 5000, 1016);
     assert_eq!(s.running(), IDLE);
     assert!(s.machine().timer <= 1016, "less urgent threads may run");
     assert_eq!(s.tick(IDLE, 1016), switched(2, 0, 0));
@@ -49,14 +49,14 @@ fn one_tick_ends_one_wait_and_the_next_comes_at_once() {
 #[test]
 fn work_of_the_less_urgent_does_not_interrupt_who_wakes() {
     let mut s = scheduler(&[200, 50, 20]);
-    s.sleep_until(1, 1, 1000, 0);
+    s.sleep_until(1, ONE, 1000, 0);
     // The end of a first thread is work: the supervisor is to be called.
     s.add_alarm(255 - 20);
     assert_eq!(s.tick(2, 1000), switched(1, 0, 0));
     assert!(s.has_work() && s.machine().timer == 1000 + QUANTUM / PACE);
-    assert_eq!(s.sleep_until(1, 1, 5000, 1001), switched(2, 0, 0));
+    assert_eq!(s.sleep_until(1, ONE, 5000, 1001), switched(2, 0, 0));
     assert!(s.machine().timer > 1001, "that one goes before it too");
-    assert_eq!(s.sleep_until(2, 1, 5000, 1001), switched(3, 0, 0));
+    assert_eq!(s.sleep_until(2, ONE, 5000, 1001), switched(3, 0, 0));
     assert!(s.has_work() && s.machine().timer <= 1001, "it is taken up");
 }
 
@@ -64,9 +64,9 @@ fn work_of_the_less_urgent_does_not_interrupt_who_wakes() {
 #[test]
 fn limits_of_the_less_urgent_hold_up_nobody() {
     let mut s = scheduler(&[&[200, 120][..], &[100; 197]].concat());
-    s.sleep_until(1, 1, 1003, 0);
+    s.sleep_until(1, ONE, 1003, 0);
     for thread in 2..=199 {
-        s.sleep_until(thread, 1, 1000, 0);
+        s.sleep_until(thread, ONE, 1000, 0);
     }
     assert_eq!(s.tick(IDLE, 1000), switched(2, 0, 0));
     assert_eq!(s.tick(2, 1001), OK);
@@ -97,7 +97,7 @@ fn a_quantum_ends_only_with_equals() {
     // A thread that just began its turn keeps it.
     assert_eq!(s.yield_now(2, first + QUANTUM - 1), switched(1, 0, 0));
     assert_eq!(s.tick(1, first + QUANTUM), OK);
-    assert_eq!(s.sleep_until(1, 1, 100 * QUANTUM, first + QUANTUM), switched(2, 0, 0));
+    assert_eq!(s.sleep_until(1, ONE, 100 * QUANTUM, first + QUANTUM), switched(2, 0, 0));
     assert_eq!(s.tick(2, first + 2 * QUANTUM), OK);
     assert_eq!(s.machine().timer, 100 * QUANTUM, "no quantum without an equal");
     // An equal comes back: quanta are marked again.
@@ -134,8 +134,8 @@ fn time_is_accounted_to_whoever_ran() {
     s.yield_now(2, 70);
     assert_eq!(s.time_used(2, 1000), 40);
     assert_eq!(s.time_used(1, 75), 35);
-    s.sleep_until(1, 1, 2000, 80);
-    s.sleep_until(2, 1, 3000, 100);
+    s.sleep_until(1, ONE, 2000, 80);
+    s.sleep_until(2, ONE, 3000, 100);
     s.tick(IDLE, 2000);
     assert_eq!(s.time_used(IDLE, 2000), 1900);
     assert_eq!(s.time_used(1, 2005), 45);

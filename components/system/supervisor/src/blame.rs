@@ -1,7 +1,7 @@
-//! Calls threads home that do not come back to a dead domain, and finds who is at fault if they still do not.
+//! Calls threads home that do not come back to a dead instance, and finds who is at fault if they still do not.
 //!
 //! A thread that is called home is *watched*: the supervisor knows the innermost frame by which it comes back into a
-//! living domain, and has the nucleus divert that frame, so that the thread faults when it comes back by it. Then
+//! living instance, and has the nucleus divert that frame, so that the thread faults when it comes back by it. Then
 //! the supervisor lets it go on there, unnoticed, and watches the next frame. So it knows of each call
 //! whether it is the one that the thread was in when it was called home, or was made since, whatever its callees
 //! do: who returned is not blamed, and who calls on and on is.
@@ -14,9 +14,9 @@
 use crate::component as imports;
 use crate::death::Reason;
 use crate::look::Undisturbed;
-use crate::state::{Set, System, state};
-use cairn::privileged;
+use crate::state::{System, Threads, state};
 use cairn::time::{now, ticks};
+use cairn::{DomainId, InstanceId, privileged};
 use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME};
 use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_QUEUE, LITERAL_RETURN};
 use cairn_supervisor::stack::{Frame, Kind, Words};
@@ -76,7 +76,7 @@ fn called(index: u64) -> &'static Called {
 
 /// Threads that their own components call home, the best of their priorities, when to look at them next, and
 /// where that look is.
-static ASKED: Set = Set::new();
+static ASKED: Threads = Threads::new();
 static ASKED_PRIORITY: AtomicU8 = AtomicU8::new(0);
 static ASKED_LOOK: AtomicU64 = AtomicU64::new(0);
 static ASKED_CURSOR: AtomicU64 = AtomicU64::new(0);
@@ -125,9 +125,9 @@ impl System {
         }
     }
 
-    /// Whether the callees of a dead domain have had their time to finish.
-    pub fn is_late(&self, domain: u64) -> bool {
-        now() >= state(domain).died.load(Relaxed) + ticks(UNDISTURBED_MICROSECONDS)
+    /// Whether the callees of a dead instance have had their time to finish.
+    pub fn is_late(&self, instance: InstanceId) -> bool {
+        now() >= state(instance).died.load(Relaxed) + ticks(UNDISTURBED_MICROSECONDS)
     }
 
     /// The call whose callee keeps a called thread: the watched one, or if that is a wait in the scheduler, the one
@@ -274,14 +274,15 @@ impl System {
     fn watch(&self, index: u64) {
         let called = called(index);
         let mut frames = self.frames(index).skip_while(|frame| {
-            !matches!(frame.kind, Kind::Call { .. }) || self.is_essential(frame.into)
+            !matches!(frame.kind, Kind::Call { .. }) || self.is_essential(self.lives_in(frame.into))
         });
         let found = frames.next();
         let offset = |frame: Option<Frame>| frame.map_or(0, |frame| frame.offset() as u16);
         called.watched.store(offset(found), Relaxed);
         called.below.store(offset(frames.next()), Relaxed);
-        if let Some(frame) = found.filter(|frame| !frame.dead && state(frame.into).is_alive()) {
-            // Refused: it is diverted already, or its domain made the call with an address that faults anyway.
+        let lives = |frame: &Frame| !frame.dead && state(self.lives_in(frame.into)).is_alive();
+        if let Some(frame) = found.filter(lives) {
+            // Refused: it is diverted already, or its caller made the call with an address that faults anyway.
             let _ = privileged::divert(index, frame.offset());
         }
     }
@@ -314,11 +315,12 @@ impl System {
 
     /// The callee that keeps a called thread dies.
     fn blame(&self, index: u64) {
-        let culprit = match self.keeping(index).map(|call| call.kind) {
+        let domain = match self.keeping(index).map(|call| call.kind) {
             Some(Kind::Call { callee }) => callee,
             // It has come home in its own domain, and still holds what others wait for.
-            _ => self.frames(index).last().map_or(0, |frame| frame.into),
+            _ => self.frames(index).last().map_or(DomainId(0), |frame| frame.into),
         };
+        let culprit = self.lives_in(domain);
         if self.is_essential(culprit) {
             return;
         }

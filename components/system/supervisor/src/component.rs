@@ -5,12 +5,14 @@ use crate::death::Reason;
 use crate::look::WORKER;
 use crate::printer::Printer;
 use crate::runaway;
-use crate::state::{CRASH, KILL, MEASURE, Phase, REQUESTED, RESTART, System, enter, state, undone};
+use crate::state::{
+    CRASH, KILL, MEASURE, Phase, REQUESTED, RESTART, System, enter, numbers, state, undone,
+};
 use crate::tell;
 use cairn::text::Line;
 use cairn::time::{now, own_thread, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, Error, environment, privileged};
+use cairn::{Caller, Error, InstanceId, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_interfaces as interfaces;
@@ -40,8 +42,8 @@ pub use imports::{CONSOLE, CONTROL, MEMORY, PORTALS, THREADS};
 
 /// What the worker does next.
 enum Work {
-    /// A step for a domain that is not alive.
-    Step { domain: u64 },
+    /// A step for an instance that is not alive.
+    Step { instance: InstanceId },
     /// It says what happened.
     Tell,
     /// It looks at the threads that their own components call home.
@@ -54,8 +56,8 @@ enum Work {
 fn main() {
     let Some(system) = System::find() else { return };
     WORKER.store(own_thread(), Relaxed);
-    let own = u64::from(environment::startup().domain);
-    let highest = system.instance(own).map_or(0, |instance| instance.priority as u8);
+    let own = system.instance(environment::startup().instance);
+    let highest = own.map_or(0, |record| record.priority as u8);
     runaway::begin(&system, highest);
     let mut printer = Printer::NONE;
     let mut is_called = true;
@@ -71,8 +73,8 @@ fn main() {
                 imports::CONTROL.wait_fault(until, priority) != Err(Error::TimedOut)
             }
             _ if imports::CONTROL.work_at(priority).is_err() => true,
-            Work::Step { domain } => {
-                system.step(domain);
+            Work::Step { instance } => {
+                system.step(instance);
                 false
             }
             Work::CallHome => {
@@ -95,12 +97,14 @@ impl System {
             self.fault(thread);
         }
         self.judge();
-        while let Ok(domain) = imports::CONTROL.next_returned() {
-            self.returned(domain);
+        while let Ok(word) = imports::CONTROL.next_returned() {
+            if let Some(instance) = InstanceId::of_word(word) {
+                self.returned(instance);
+            }
         }
-        for domain in REQUESTED.iter() {
-            REQUESTED.remove(domain);
-            self.serve(domain, state(domain).requests.load(Relaxed));
+        for instance in numbers(&REQUESTED) {
+            REQUESTED.remove(instance.into());
+            self.serve(instance, state(instance).requests.load(Relaxed));
         }
     }
 
@@ -108,11 +112,11 @@ impl System {
     fn next_work(&self) -> (Work, u8) {
         let (mut best, mut best_priority) = (None, 0);
         let (mut until, mut priority) = (u64::MAX, 0);
-        for domain in undone() {
-            let own = self.priority_of(domain);
-            match self.waits_until(domain).filter(|time| *time > now()) {
+        for instance in undone() {
+            let own = self.priority_of(instance);
+            match self.waits_until(instance).filter(|time| *time > now()) {
                 None if best.is_none() || own > best_priority => {
-                    (best, best_priority) = (Some(domain), own);
+                    (best, best_priority) = (Some(instance), own);
                 }
                 None => {}
                 Some(u64::MAX) => {}
@@ -131,8 +135,8 @@ impl System {
             priority = priority.max(home_priority);
         }
         match (best, tell::priority()) {
-            (Some(domain), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
-                (Work::Step { domain }, best_priority)
+            (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
+                (Work::Step { instance }, best_priority)
             }
             (_, Some(telling)) => (Work::Tell, telling),
             _ => (Work::Wait { until }, priority),
@@ -140,30 +144,30 @@ impl System {
     }
 
     /// Does what was asked of an instance.
-    fn serve(&self, domain: u64, requests: u8) {
-        let state = state(domain);
+    fn serve(&self, instance: InstanceId, requests: u8) {
+        let state = state(instance);
         if requests & MEASURE != 0
-            && let Ok(memory) = imports::STATISTICS.usage_of(domain)
+            && let Ok(memory) = imports::STATISTICS.usage_of(instance)
         {
             state.memory.store(memory, Relaxed);
         }
         if requests & CRASH != 0 {
             // Nobody is told: its next instruction is a fault like any other.
-            let _ = imports::MEMORY.kill(domain);
+            let _ = imports::MEMORY.kill(instance);
         }
         if requests & (KILL | RESTART) != 0 {
             let restart = requests & RESTART != 0;
             if restart {
                 // Who asks for it has mended what was wrong, or wants to see it fault.
                 state.faults.store(0, Relaxed);
-                state.wanted.store(self.recovery_priority(domain), Relaxed);
+                state.wanted.store(self.recovery_priority(instance), Relaxed);
             }
             if state.is_alive() {
-                self.die(domain, Reason::Asked { restart });
+                self.die(instance, Reason::Asked { restart });
             } else {
                 state.due.store(if restart { now() } else { u64::MAX }, Relaxed);
                 if !restart && matches!(state.phase(), Phase::Renewing | Phase::Sweeping) {
-                    enter(domain, Phase::Dead);
+                    enter(instance, Phase::Dead);
                 }
             }
         }
@@ -179,12 +183,12 @@ fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {
 
 /// Asks the worker, which is at least as urgent as the caller then, until it is done. Only the worker calls the
 /// memory manager: a caller of a low priority that is preempted there would hold up the supervisor.
-fn ask(domain: u64, what: u8) -> Result<(), Error> {
-    state(domain).requests.fetch_or(what, Relaxed);
+fn ask(instance: InstanceId, what: u8) -> Result<(), Error> {
+    state(instance).requests.fetch_or(what, Relaxed);
     loop {
-        REQUESTED.insert(domain);
+        REQUESTED.insert(instance.into());
         imports::CONTROL.alarm()?;
-        if state(domain).requests.load(Relaxed) & what == 0 {
+        if state(instance).requests.load(Relaxed) & what == 0 {
             return Ok(());
         }
         // The worker waits for somebody else, whom it lends its priority.
@@ -198,7 +202,7 @@ fn request(name: ReadWindow<'_>, what: u8) -> Result<(), Error> {
     if instance.essential != 0 {
         return Err(Error::NotAllowed);
     }
-    ask(instance.number.into(), what)
+    ask(instance.number, what)
 }
 
 const THREAD_STATES: [&str; 7] = ["free", "ready", "semaphore", "lock", "join", "stack", "sleep"];
@@ -214,34 +218,34 @@ impl interfaces::Supervisor for Server {
 
     fn describe(&self, number: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
         let system = System::find().ok_or(Error::NotSupported)?;
-        let instance = system.instance(number.max(1)).ok_or(Error::NotFound)?;
-        let domain = u64::from(instance.number);
-        let state = state(domain);
+        let instance = InstanceId::of_word(number.max(1)).ok_or(Error::NotFound)?;
+        let record = system.instance(instance).ok_or(Error::NotFound)?;
+        let state = state(instance);
         let phase = match state.phase() {
             Phase::Alive => "alive",
             Phase::Dead | Phase::Renewing | Phase::Sweeping => "dead",
             _ => "dying",
         };
-        let policy = match instance.restart {
-            _ if instance.essential != 0 => "essential",
+        let policy = match record.restart {
+            _ if record.essential != 0 => "essential",
             RESTART_NEVER => "never",
             RESTART_ALWAYS => "always",
             _ => "on-fault",
         };
-        ask(domain, MEASURE)?;
+        ask(instance, MEASURE)?;
         let memory = state.memory.load(Relaxed);
         let is_home = |index: &u64| {
-            imports::CONTROL.thread_state(*index).is_ok_and(|state| system.home(state) == domain)
+            imports::CONTROL.thread_state(*index).is_ok_and(|state| system.home(state) == instance)
         };
         let threads = (0..system.thread_count()).filter(is_home).count();
         let line = Line::<128>::of(format_args!(
-            "{} {domain} {phase} {policy} {} {}K/{}K {threads}",
-            name_text(&instance.name),
+            "{} {instance} {phase} {policy} {} {}K/{}K {threads}",
+            name_text(&record.name),
             state.restarts.load(Relaxed),
             (memory & 0xffff_ffff) * 4,
             (memory >> 32) * 4,
         ));
-        Ok(line.answer(&text, domain))
+        Ok(line.answer(&text, instance.into()))
     }
 
     fn describe_thread(&self, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
@@ -250,8 +254,7 @@ impl interfaces::Supervisor for Server {
             imports::CONTROL.thread_state(index).ok().map(|state| (index, state))
         });
         let (index, state) = found.next().ok_or(Error::NotFound)?;
-        let home =
-            system.instance(system.home(state)).map_or("?", |instance| name_text(&instance.name));
+        let home = system.name(system.home(state));
         let used = imports::CONTROL.thread_time(index).unwrap_or(0);
         let line = Line::<128>::of(format_args!(
             "{index} {home} {} {} {}",
@@ -263,11 +266,11 @@ impl interfaces::Supervisor for Server {
     }
 
     fn crash(&self, name: ReadWindow<'_>) -> Result<(), Error> {
-        let domain = u64::from(named(name)?.number);
-        if !state(domain).is_alive() {
+        let instance = named(name)?.number;
+        if !state(instance).is_alive() {
             return Err(Error::Dead);
         }
-        ask(domain, CRASH)
+        ask(instance, CRASH)
     }
 
     fn call_home(&self, caller: Caller, thread: u64) -> Result<(), Error> {
@@ -277,7 +280,7 @@ impl interfaces::Supervisor for Server {
             return Err(Error::NotFound);
         }
         let state = imports::CONTROL.thread_state(index)?;
-        if system.home(state) != u64::from(caller.0) {
+        if system.home(state) != caller.0 {
             return Err(Error::NotAllowed);
         }
         blame::ask_home(index, (state >> 8) as u8);

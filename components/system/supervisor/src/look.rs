@@ -2,16 +2,16 @@
 //!
 //! Whoever is more urgent runs between any two instructions here, so a look may be out of date when it ends, or
 //! may have seen a stack in the middle of a change. What follows from it is safe all the same:
-//! - After a domain has died, nobody executes anything in it. So no frame that returns into it is pushed any
-//!   more, but that of the fault of who enters it: the frames only become fewer, and a thread that was once seen
+//! - After an instance has died, nobody executes anything in its domain. So no frame that returns into that is pushed
+//!   any more, but that of the fault of who enters it: the frames only become fewer, and a thread that was once seen
 //!   without them has none for good. Such a look counts only if no other thread has run meanwhile.
 //! - To unwind a frame that is not there any more is refused, or makes another frame that returns into
 //!   a dead domain return with an error, which it has to do anyway.
 
 use crate::component as imports;
 use crate::state::System;
-use cairn::privileged;
 use cairn::time::counter;
+use cairn::{DomainId, privileged};
 use cairn_abi::thread::{FIELD_FRAME, thread_block};
 use cairn_supervisor::stack::{Frame, Kind, Walk, Words, hold};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -38,12 +38,12 @@ impl System {
     }
 
     /// Whether a thread was in `domain` when it ran last.
-    pub fn is_in(&self, index: u64, domain: u64) -> bool {
+    pub fn is_in(&self, index: u64, domain: DomainId) -> bool {
         self.frames(index).next().is_some_and(|top| top.into == domain)
     }
 
     /// The frames of a thread that return into a dead domain become error returns.
-    pub fn unwind(&self, domain: u64, index: u64) {
+    pub fn unwind(&self, domain: DomainId, index: u64) {
         let is_left =
             |frame: &Frame| frame.into == domain && !frame.dead && frame.kind != Kind::Base;
         for frame in self.frames(index).filter(is_left) {
@@ -54,7 +54,7 @@ impl System {
 
     /// Whether frames hold a thread in `domain` or bring it back there. Who only leaves it does not count:
     /// whoever calls a dead domain again and again is always there.
-    pub fn holds(&self, index: u64, domain: u64) -> bool {
+    pub fn holds(&self, index: u64, domain: DomainId) -> bool {
         hold(self.frames(index), domain) && imports::CONTROL.thread_name(index).is_ok()
     }
 }

@@ -9,7 +9,7 @@
 use crate::blame::waits_for_holders;
 use crate::component as imports;
 use crate::death::Reason;
-use crate::state::{Set, System, state};
+use crate::state::{System, Threads, state};
 use cairn::exclusive::Exclusive;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
@@ -29,7 +29,7 @@ const FRAMES_OF_LOOK: usize = 8;
 static WATCH: Exclusive<Watch> = Exclusive::new(Watch::new());
 static STACK: Stack<4096> = Stack::new();
 /// Threads that were stopped because a call of theirs takes too long: which one, by the place of its frame.
-static ACCUSED: Set = Set::new();
+static ACCUSED: Threads = Threads::new();
 static CALLS: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREADS_MAXIMUM];
 /// In the same word: the call is late, and has not executed for too long; it waited for a lock or a stack then; its
 /// thread goes on until it is judged.
@@ -204,15 +204,16 @@ impl System {
             let call = self.frames(index).find(|frame| frame.offset() == offset);
             let limit = call.and_then(|call| call.limit);
             if let (Some(Kind::Call { callee }), Some(limit)) = (call.map(|call| call.kind), limit)
-                && state(callee).is_alive()
+                && let culprit = self.lives_in(callee)
+                && state(culprit).is_alive()
                 && !self.is_excused(index, limit, found)
             {
-                if self.instance(callee).is_some_and(|instance| instance.essential != 0) {
+                if self.instance(culprit).is_some_and(|record| record.essential != 0) {
                     // The system cannot go on without it; the nucleus says so at its next instruction.
-                    let _ = imports::MEMORY.kill(callee);
+                    let _ = imports::MEMORY.kill(culprit);
                 } else {
                     let longest = limit.longest_call.or(limit.longest).unwrap_or(0);
-                    self.die(callee, Reason::RanAway { thread: index, longest });
+                    self.die(culprit, Reason::RanAway { thread: index, longest });
                     self.unwind(callee, index);
                     let is_in = self.is_in(index, callee);
                     if let (true, Ok(name)) = (is_in, imports::CONTROL.thread_name(index)) {

@@ -2,12 +2,13 @@
 
 use cairn::section::Section;
 use cairn::time::ticks;
-use cairn::{Error, environment};
+use cairn::{DomainId, Error, InstanceId, environment};
 use cairn_abi::address::{PORTAL_CODE, THREADS};
 use cairn_abi::descriptor::name_text;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::record::{Export, Header, Instance, Symbol, Thread};
 use cairn_abi::text::Visible;
+use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_supervisor::stack::Words;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -40,14 +41,24 @@ impl System {
         })
     }
 
-    /// The instance of a domain.
-    pub fn instance(&self, domain: u64) -> Option<&'static Instance> {
-        self.instances.get(domain.checked_sub(1)? as usize)
+    /// What the record says of an instance.
+    pub fn instance(&self, instance: InstanceId) -> Option<&'static Instance> {
+        self.instances.get(instance.index().checked_sub(1)?)
     }
 
-    /// Whether a fault of the domain halts the machine.
-    pub fn is_essential(&self, domain: u64) -> bool {
-        self.instance(domain).is_none_or(|instance| instance.essential != 0)
+    /// The instance that lives in a domain, which frames name; 0, which is always alive, if none does. The way back is
+    /// the record's `domain`.
+    pub fn lives_in(&self, domain: DomainId) -> InstanceId {
+        // As long as both have the same number, the first one looked at is it.
+        let at = domain.index().saturating_sub(1).min(self.instances.len());
+        let (before, from) = self.instances.split_at(at);
+        let mut records = from.iter().chain(before);
+        records.find(|record| record.domain == domain).map_or(InstanceId(0), |record| record.number)
+    }
+
+    /// Whether a fault of the instance halts the machine.
+    pub fn is_essential(&self, instance: InstanceId) -> bool {
+        self.instance(instance).is_none_or(|record| record.essential != 0)
     }
 
     /// The instance of that name.
@@ -59,10 +70,10 @@ impl System {
     }
 
     /// The scheduler's domain.
-    pub fn scheduler(&self) -> Option<u64> {
+    pub fn scheduler(&self) -> Option<DomainId> {
         let mut exports = self.exports.iter();
         let control = exports.find(|export| name_text(&export.interface) == "SchedulerControl")?;
-        Some(control.instance.into())
+        self.instance(control.instance).map(|record| record.domain)
     }
 
     /// The shortest of the longest executions that exports declare, in ticks.
@@ -73,16 +84,16 @@ impl System {
         limits.min().map(|nanoseconds| ticks(nanoseconds.div_ceil(1000)))
     }
 
-    /// The domain in which a thread began, from what the scheduler tells of it. The idle thread is
-    /// nobody's there, so that it is never ended with a domain.
-    pub fn home(&self, state: u64) -> u64 {
-        match state >> 16 & 0xffff {
-            0 => self
+    /// The instance in which a thread began, from what `SchedulerControl::thread_state` answers. The idle thread is
+    /// nobody's there, so that it is never ended with an instance.
+    pub fn home(&self, state: u64) -> InstanceId {
+        match InstanceId((state >> 16) as u16) {
+            InstanceId(0) => self
                 .first_threads
                 .iter()
                 .find(|thread| thread.idle != 0)
-                .map_or(0, |thread| thread.domain.into()),
-            domain => domain,
+                .map_or(InstanceId(0), |thread| thread.instance),
+            instance => instance,
         }
     }
 
@@ -173,7 +184,7 @@ pub struct InstanceState {
     /// How often it was started again.
     pub restarts: AtomicU32,
     /// Threads that have to come back to it, a bit for each.
-    pub away: Set,
+    pub away: Threads,
 }
 
 /// Request: kill.
@@ -200,7 +211,7 @@ impl InstanceState {
             look_interval: AtomicU64::new(0),
             faults: AtomicU32::new(0),
             restarts: AtomicU32::new(0),
-            away: Set::new(),
+            away: Threads::new(),
         }
     }
 
@@ -214,42 +225,52 @@ impl InstanceState {
 }
 
 static STATES: [InstanceState; DOMAINS_MAXIMUM] = [const { InstanceState::new() }; DOMAINS_MAXIMUM];
-/// Domains that are not alive, or were asked for something.
-static UNDONE: Set = Set::new();
-/// Domains of which something was asked.
-pub static REQUESTED: Set = Set::new();
+/// Instances that are not alive.
+static UNDONE: Instances = Instances::new();
+/// Instances of which something was asked.
+pub static REQUESTED: Instances = Instances::new();
 
-/// The state of a domain's instance.
-pub fn state(domain: u64) -> &'static InstanceState {
-    &STATES[domain as usize % DOMAINS_MAXIMUM]
+/// The state of an instance, whose number is the record's.
+pub fn state(instance: InstanceId) -> &'static InstanceState {
+    &STATES[instance.index() % DOMAINS_MAXIMUM]
 }
 
-/// A domain's next phase begins.
-pub fn enter(domain: u64, phase: Phase) {
-    let state = state(domain);
+/// An instance's next phase begins.
+pub fn enter(instance: InstanceId, phase: Phase) {
+    let state = state(instance);
     state.cursor.store(0, Relaxed);
     state.phase.store(phase as u8, Relaxed);
     match phase {
-        Phase::Alive => UNDONE.remove(domain),
-        _ => UNDONE.insert(domain),
+        Phase::Alive => UNDONE.remove(instance.into()),
+        _ => UNDONE.insert(instance.into()),
     }
 }
 
-/// Domains that are not alive.
-pub fn undone() -> impl Iterator<Item = u64> {
-    UNDONE.iter()
+/// Instances that are not alive.
+pub fn undone() -> impl Iterator<Item = InstanceId> {
+    numbers(&UNDONE)
 }
 
-/// A set of numbers below 256.
-pub struct Set([AtomicU64; 4]);
+/// The numbers of the instances in a set.
+pub fn numbers(instances: &Instances) -> impl Iterator<Item = InstanceId> {
+    instances.iter().map(|number| InstanceId(number as u16))
+}
 
-impl Set {
-    pub const fn new() -> Set {
-        Set([const { AtomicU64::new(0) }; 4])
+/// Threads, by their indexes.
+pub type Threads = Set<{ THREADS_MAXIMUM.div_ceil(64) }>;
+/// Instances, by their numbers: each has at least a domain.
+pub type Instances = Set<{ DOMAINS_MAXIMUM.div_ceil(64) }>;
+
+/// A set of small numbers.
+pub struct Set<const WORDS: usize>([AtomicU64; WORDS]);
+
+impl<const WORDS: usize> Set<WORDS> {
+    pub const fn new() -> Self {
+        Set([const { AtomicU64::new(0) }; WORDS])
     }
 
     fn word(&self, number: u64) -> (&AtomicU64, u64) {
-        (&self.0[number as usize / 64 % 4], 1 << (number % 64))
+        (&self.0[number as usize / 64 % WORDS], 1 << (number % 64))
     }
 
     pub fn insert(&self, number: u64) {

@@ -4,9 +4,9 @@
 use crate::death::Reason;
 use crate::printer;
 use crate::state::System;
-use cairn::Error;
 use cairn::exclusive::Exclusive;
 use cairn::time::ticks;
+use cairn::{Error, InstanceId};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::descriptor::name_text;
 use cairn_abi::record::Instance;
@@ -60,7 +60,7 @@ impl Registers {
 
 #[derive(Clone, Copy)]
 struct Note {
-    domain: u64,
+    instance: InstanceId,
     reason: Reason,
     delay: Option<u64>,
     registers: Registers,
@@ -81,13 +81,13 @@ pub fn priority() -> Option<u8> {
 }
 
 impl System {
-    /// Notes why a domain died and when it starts again.
-    pub fn note(&self, domain: u64, reason: Reason, delay: Option<u64>, priority: u8) {
+    /// Notes why an instance died and when it starts again.
+    pub fn note(&self, instance: InstanceId, reason: Reason, delay: Option<u64>, priority: u8) {
         let registers = match reason {
             Reason::Fault { frame, .. } => Registers::of(self, frame),
             _ => Registers::NONE,
         };
-        let note = Note { domain, reason, delay, registers, priority };
+        let note = Note { instance, reason, delay, registers, priority };
         let is_noted = NOTES.with(|notes| {
             // The order in which they are told is that of the places.
             let free = notes.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
@@ -117,14 +117,16 @@ impl System {
         }
     }
 
-    fn name(&self, domain: u64) -> &'static str {
-        self.instance(domain).map_or("?", |instance| name_text(&instance.name))
+    /// The name of an instance.
+    pub fn name(&self, instance: InstanceId) -> &'static str {
+        self.instance(instance).map_or("?", |record| name_text(&record.name))
     }
 
     fn tell(&self, note: &Note) {
         let mut log = printer::log();
-        let domain = note.domain;
-        let _ = write!(log, "supervisor: `{}` (domain {domain}) ", self.name(domain));
+        let Some(record) = self.instance(note.instance) else { return };
+        let name = name_text(&record.name);
+        let _ = write!(log, "supervisor: `{name}` (domain {}) ", record.domain);
         let _ = match note.reason {
             Reason::RanAway { thread, longest } => writeln!(
                 log,

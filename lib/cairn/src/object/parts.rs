@@ -50,7 +50,7 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         state: impl FnOnce(u64) -> T,
         ends: impl Fn(&T),
     ) -> Result<u64, Error> {
-        let part = self.parts.get(client.0 as usize).ok_or(Error::BadArgument)?;
+        let part = self.parts.get(client.0.index()).ok_or(Error::BadArgument)?;
         let life = life as u32;
         let end = |control| {
             let told = part.objects.with(control, |object| ends(&object.state));

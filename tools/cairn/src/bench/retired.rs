@@ -30,7 +30,7 @@ pub fn add(name: &str, board: &str, lengths: &mut Lengths) -> Result<()> {
 pub fn boot(board: &str) -> Result<[u64; 2]> {
     let parts = Parts::new("hello", Some(board))?;
     let regions: Vec<u64> =
-        parts.system.instances.iter().map(|instance| region(instance.number)).collect();
+        parts.system.instances.iter().map(|instance| region(instance.region())).collect();
     let hello =
         parts.system.instance("hello").context("the system `hello` has no such instance")?;
     let image = build::image(parts, Some(board))?;
@@ -84,10 +84,12 @@ fn count(events: Events, on: &[u64], lengths: &mut Lengths) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cairn_abi::RegionId;
 
     #[test]
     fn times_between_interruptible_instructions_are_counted() {
-        let (user, scheduler, kernel) = (region(3), region(1), 0xffff_ffc0_0000_0000);
+        let (user, scheduler, kernel) =
+            (region(RegionId(3)), region(RegionId(1)), 0xffff_ffc0_0000_0000);
         let trace = [
             (5, kernel),
             (10, user),

@@ -100,7 +100,7 @@ pub fn interruptible(parts: &Parts) -> Vec<u64> {
     let instances = parts.system.instances.iter().enumerate();
     instances
         .filter(|(index, _)| !off.contains(&Some(*index)))
-        .map(|(_, instance)| region(instance.number))
+        .map(|(_, instance)| region(instance.region()))
         .collect()
 }
 
@@ -180,6 +180,7 @@ pub fn result(name: &str, lengths: &Lengths) -> Option<Measured> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cairn_abi::RegionId;
 
     fn log(addresses: &[u64]) -> String {
         addresses
@@ -190,7 +191,8 @@ mod tests {
 
     #[test]
     fn a_trap_ends_a_run_before_the_next_instruction() {
-        let (user, scheduler, kernel) = (region(3), region(1), 0xffff_ffc0_0000_0000);
+        let (user, scheduler, kernel) =
+            (region(RegionId(3)), region(RegionId(1)), 0xffff_ffc0_0000_0000);
         let trap = |address: u64| {
             format!(
                 "riscv_cpu_do_interrupt: hart:0, async:0, cause:0c, epc:0x{address:016x}, tval:0x0\n"
@@ -205,7 +207,8 @@ mod tests {
 
     #[test]
     fn runs_between_interruptible_instructions_are_counted() {
-        let (user, scheduler, kernel) = (region(3), region(1), 0xffff_ffc0_0000_0000);
+        let (user, scheduler, kernel) =
+            (region(RegionId(3)), region(RegionId(1)), 0xffff_ffc0_0000_0000);
         let next = scheduler + 4;
         let mut lengths = Lengths::new();
         // What comes before the first instruction with interrupts on is the boot.
@@ -219,7 +222,7 @@ mod tests {
 
     #[test]
     fn runs_through_the_firmware_are_counted_alone() {
-        let (user, kernel) = (region(3), 0xffff_ffc0_0000_0000);
+        let (user, kernel) = (region(RegionId(3)), 0xffff_ffc0_0000_0000);
         let mut lengths = Lengths::new();
         let log = log(&[user, kernel, kernel + 4, user, FIRMWARE.start, kernel, kernel + 4, user]);
         count(log.as_bytes(), &[user], true, 100, &mut lengths).unwrap();

@@ -114,7 +114,7 @@ fn check_interrupt(
         ));
     }
     let controller = system.board.interrupts.as_ref().map(|controller| controller.device);
-    if controller == Some(**device) && system.roles.interrupts != Some(instance.number as usize - 1)
+    if controller == Some(**device) && system.roles.interrupts != Some(instance.number.index() - 1)
     {
         report.push(Error::new(
             &device.place,

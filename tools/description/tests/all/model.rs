@@ -1,6 +1,7 @@
 //! What a description becomes: defaults, indexes, and the files it is found in.
 
 use crate::common::{Tree, check, folder};
+use cairn_abi::InstanceId;
 use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
 use cairn_description::{Board, Report, Source, System, load, load_board, load_from};
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ fn defaults_are_those_of_the_reference() {
     assert!(!system.counting);
     assert_eq!(*system.threads, 64);
     let scheduler = &system.instances[system.roles.scheduler];
-    assert_eq!(scheduler.number, 1);
+    assert_eq!(scheduler.number, InstanceId(1));
     assert_eq!(scheduler.role, Some(Role::Scheduler));
     assert_eq!(scheduler.folder, "components/system/scheduler");
     assert_eq!(*scheduler.priority, 100);
@@ -67,7 +68,8 @@ fn a_description_is_found_by_its_name_or_path_with_or_without_its_ending() {
 #[test]
 fn copies_are_instances_of_their_own() {
     let (system, _) = good("copies");
-    let found = system.instances.iter().map(|one| (one.number, one.name.as_str(), &*one.argument));
+    let found =
+        system.instances.iter().map(|one| (one.number.0, one.name.as_str(), &*one.argument));
     let expected = [
         (1, "scheduler", ""),
         (2, "plain1", "number 1 of 1"),
@@ -88,7 +90,7 @@ fn every_name_is_resolved() {
     let (system, connected) = good("hello");
     let index = |name| system.instance(name).expect(name);
     let console = &system.instances[index("console")];
-    assert_eq!(console.number as usize, index("console") + 1);
+    assert_eq!(console.number.index(), index("console") + 1);
     assert_eq!((*console.memory, *console.heap), (256 << 10, 64 << 10));
     assert_eq!(*console.priority, 200);
     assert_eq!(*console.restart, Restart::OnFault);
@@ -294,7 +296,7 @@ fn many(count: usize, more: impl Fn(usize) -> String) -> Result<System, Report> 
 #[test]
 fn there_are_at_most_as_many_instances_as_domains() {
     let system = many(255, |_| String::new()).unwrap_or_else(|report| panic!("{report}"));
-    assert_eq!(system.instances[254].number, 255);
+    assert_eq!(system.instances[254].number, InstanceId(255));
     let report = many(256, |_| String::new()).expect_err("one too many");
     assert_eq!(report.errors().len(), 1, "{report}");
     assert_eq!(report.errors()[0].place.text(), "i255");

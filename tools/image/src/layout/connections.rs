@@ -82,8 +82,8 @@ impl Layout<'_> {
                 generate::pair(&specification, &crossing, words, address)
             })?;
             self.install(client, index, made.call);
-            let number = self.placed[client].number;
-            self.record.interrupt(source, semaphore, number, (client, position), first);
+            let driver = self.system.instances[client].number;
+            self.record.interrupt(source, semaphore, driver, (client, position), first);
         }
         Ok(())
     }

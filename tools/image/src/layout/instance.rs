@@ -4,6 +4,7 @@ use super::{Error, Layout, pages, take};
 use crate::Component;
 use crate::memory::*;
 use crate::report::InstanceReport;
+use cairn_abi::DomainId;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
 use cairn_abi::page_table::space;
@@ -13,7 +14,7 @@ use cairn_loader::Rights;
 
 /// What the layout knows of an instance.
 pub(super) struct Placed {
-    pub number: u64,
+    pub domain: DomainId,
     pub region: u64,
     /// Address of what the component's file has at 0.
     pub image: u64,
@@ -54,7 +55,7 @@ pub(super) struct Parts {
 
 impl Parts {
     fn new(instance: &Instance, component: &Component) -> Result<Parts, cairn_description::Error> {
-        let heap = image_spread(instance.number) + component.image_end();
+        let heap = image_spread(instance.region()) + component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
         let activations = (heap + heap_size).next_multiple_of(ACTIVATION_STRIDE);
         let stacks = 1 + u64::from(instance.stacks.count);
@@ -96,19 +97,19 @@ impl Layout<'_> {
         let tables_before = self.tables.used;
         let memory_before = self.memory.end();
         let parts = Parts::new(instance, component)?;
-        let region = region(instance.number);
+        let region = region(instance.region());
         let root = Root(self.tables.take(1)?);
         let leaves = parts.leaves();
         let entries = self.tables.leaves(&mut self.memory, root, region, leaves)?;
-        let number = u64::from(instance.number);
-        let table = portal_table(instance.number as usize);
+        let domain = instance.domain();
+        let table = portal_table(domain);
         self.placed.push(Placed {
-            number,
+            domain,
             region,
-            image: region + image_spread(instance.number),
+            image: region + image_spread(instance.region()),
             parts,
             root,
-            satp: space(root.0, if self.asids() { number } else { 0 }),
+            satp: space(root.0, if self.asids() { domain.into() } else { 0 }),
             entries: self.tables.kernel_address(entries),
             entries_span: leaves * LEAF_SPAN,
             stack: 0,
@@ -118,11 +119,7 @@ impl Layout<'_> {
             activations: Vec::new(),
             page_tables: 0,
             memory_used: 0,
-            report: InstanceReport::new(
-                &instance.name,
-                &component.descriptor.name,
-                instance.number,
-            ),
+            report: InstanceReport::new(instance, &component.descriptor.name),
         });
         self.load_component(index)?;
         self.map_heap(index)?;
@@ -176,9 +173,9 @@ impl Layout<'_> {
             placed.report.segment(segment.rights, size);
             // What can change is kept a second time, so that a restart begins with it; but for what begins as zero.
             let mut note = |from: u64, to: u64, initial| {
-                let number = placed.number as u32;
+                let instance = self.system.instances[index].number;
                 self.record.segment(
-                    number,
+                    instance,
                     rights,
                     address + from,
                     to - from,
@@ -222,7 +219,14 @@ impl Layout<'_> {
         let physical = self.memory.pages(pages(size));
         let rights = OWN | USER | READ | WRITE;
         self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
-        self.record.segment(placed.number as u32, rights, address, size, physical, 0);
+        self.record.segment(
+            self.system.instances[index].number,
+            rights,
+            address,
+            size,
+            physical,
+            0,
+        );
         Ok(physical)
     }
 
@@ -262,7 +266,7 @@ impl Layout<'_> {
         self.memory.store(at + ACTIVATION_ALIAS as u64, alias.wrapping_sub(top - PAGE_SIZE));
         let windows = placed.entries + window_page * 8;
         self.memory.store(at + ACTIVATION_WINDOW_ENTRY as u64, windows);
-        self.record.activation(number, placed.number as u32, windows);
+        self.record.activation(number, self.system.instances[index].number, windows);
         Ok((descriptor, top))
     }
 

@@ -6,8 +6,8 @@ use super::Layout;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{LETTERS_SIZE, name};
 use cairn_abi::record::*;
-use cairn_abi::{domain, semaphore, startup};
-use cairn_description::model::{Open, Restart};
+use cairn_abi::{InstanceId, domain, semaphore, startup};
+use cairn_description::model::{self, Open, Restart};
 use cairn_portal::Generated;
 use std::collections::HashMap;
 use zerocopy::{Immutable, IntoBytes};
@@ -19,7 +19,8 @@ pub(super) struct RecordParts {
     activations: Vec<Activation>,
     threads: Vec<Thread>,
     interrupts: Vec<Interrupt>,
-    portals: Vec<(Portal, (usize, usize))>,
+    /// With the places of client, server and export.
+    portals: Vec<(Portal, usize, (usize, usize))>,
     sections: HashMap<usize, u64>,
     interrupt_portals: HashMap<(usize, usize), u64>,
     first_threads: HashMap<usize, u64>,
@@ -28,7 +29,7 @@ pub(super) struct RecordParts {
 impl RecordParts {
     pub fn segment(
         &mut self,
-        instance: u32,
+        instance: InstanceId,
         flags: u64,
         address: u64,
         size: u64,
@@ -37,6 +38,7 @@ impl RecordParts {
     ) {
         self.segments.push(Segment {
             instance,
+            reserved: 0,
             flags: flags as u32,
             address,
             size,
@@ -45,27 +47,33 @@ impl RecordParts {
         });
     }
 
-    pub fn activation(&mut self, index: u64, domain: u32, windows: u64) {
+    pub fn activation(&mut self, index: u64, instance: InstanceId, windows: u64) {
         self.activations.push(Activation {
             index: index as u32,
-            domain,
             queue: u32::MAX,
-            client: 0,
+            instance,
+            client: InstanceId(0),
+            reserved: 0,
             windows,
         });
     }
 
-    pub fn assign_activation(&mut self, descriptor: u64, queue: u64, client: u32) {
+    pub fn assign_activation(&mut self, descriptor: u64, queue: u64, client: InstanceId) {
         let index = (descriptor - domain::activation(0)) / domain::ACTIVATION_SIZE;
         let activation = &mut self.activations[index as usize];
         activation.queue = queue as u32;
         activation.client = client;
     }
 
-    pub fn thread(&mut self, index: u64, instance: usize, domain: u32, priority: u8, idle: bool) {
-        self.first_threads.insert(instance, index);
-        let thread =
-            Thread { index: index as u32, domain, priority: priority.into(), idle: idle.into() };
+    pub fn thread(&mut self, index: u64, place: usize, instance: &model::Instance, idle: bool) {
+        self.first_threads.insert(place, index);
+        let thread = Thread {
+            index: index as u32,
+            instance: instance.number,
+            domain: instance.domain(),
+            priority: (*instance.priority).into(),
+            idle: idle.into(),
+        };
         self.threads.push(thread);
     }
 
@@ -73,13 +81,13 @@ impl RecordParts {
         &mut self,
         source: u32,
         semaphore: u64,
-        domain: u64,
+        instance: InstanceId,
         device: (usize, usize),
         portal: usize,
     ) {
         self.interrupt_portals.insert(device, portal as u64);
-        let (semaphore, domain) = (semaphore as u32, domain as u32);
-        self.interrupts.push(Interrupt { source, semaphore, domain, reserved: 0 });
+        let semaphore = semaphore as u32;
+        self.interrupts.push(Interrupt { source, semaphore, instance, reserved: [0; 3] });
     }
 
     pub fn interrupt_portal(&self, instance: usize, position: usize) -> u64 {
@@ -101,7 +109,8 @@ impl RecordParts {
             address => (address - ACTIVATIONS) / domain::QUEUE_SIZE,
         };
         let portal = Portal {
-            client: client as u32,
+            client: InstanceId(0),
+            reserved: 0,
             index: index as u32,
             export: 0,
             method: method as u32,
@@ -109,7 +118,7 @@ impl RecordParts {
             specification: text,
             queue,
         };
-        self.portals.push((portal, (server, export)));
+        self.portals.push((portal, client, (server, export)));
     }
 
     pub fn section(&self, section: usize) -> Option<u64> {
@@ -168,7 +177,9 @@ impl Layout<'_> {
         let size = domain::client_row(self.system.instances.len() as u64 + 1);
         let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
         let described = self.record.activations.iter().enumerate();
-        for (place, activation) in described.filter(|(_, activation)| activation.client != 0) {
+        for (place, activation) in
+            described.filter(|(_, activation)| activation.client != InstanceId(0))
+        {
             let row = domain::client_row(activation.client.into());
             let word = physical + row + place as u64 / 64 * 8;
             let others = self.memory.load(word);
@@ -188,8 +199,8 @@ impl Layout<'_> {
             .record
             .portals
             .iter()
-            .map(|(portal, (server, export))| Portal {
-                client: self.placed[portal.client as usize].number as u32,
+            .map(|(portal, client, (server, export))| Portal {
+                client: self.system.instances[*client].number,
                 export: first_exports[*server] + *export as u32,
                 ..*portal
             })
@@ -243,6 +254,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     Instance {
         name: name(&instance.name),
         number: instance.number,
+        domain: instance.domain(),
+        region: instance.region(),
         priority: (*instance.priority).into(),
         restart: match *instance.restart {
             Restart::Never => RESTART_NEVER,
@@ -285,7 +298,7 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
                 Some(Open::Anyone) => open = [u64::MAX; 4],
                 Some(Open::Instances(allowed)) => {
                     for allowed in allowed {
-                        let number = layout.placed[*allowed].number as usize;
+                        let number = layout.system.instances[*allowed].number.index();
                         open[number / 64] |= 1 << (number % 64);
                     }
                 }
@@ -297,6 +310,7 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
                 version: export.interface.version,
                 instance: instance.number,
                 is_object: export.is_object.into(),
+                reserved: 0,
                 first_method: methods.len() as u32,
                 method_count: export.interface.methods.len() as u32,
                 longest_execution: described

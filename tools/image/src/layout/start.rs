@@ -59,13 +59,13 @@ impl Layout<'_> {
             (at(top, trap_register(1)), placed.image + self.components[index].stub),
             (at(top, trap_register(2)), placed.stack),
             (at(block, FIELD_FRAME), thread_block(thread as usize) + (top - block)),
-            (at(block, FIELD_DOMAIN), placed.number),
+            (at(block, FIELD_DOMAIN), placed.domain.into()),
         ];
         for (address, word) in words {
             self.memory.store(address, word);
         }
         let idle = self.system.roles.idle == Some(index);
-        self.record.thread(thread, index, instance.number, *instance.priority, idle);
+        self.record.thread(thread, index, instance, idle);
         Ok(())
     }
 
@@ -128,7 +128,8 @@ impl Layout<'_> {
         let mut page = Startup::new_zeroed();
         page.magic = MAGIC;
         page.instance = instance.number;
-        page.domain = instance.number;
+        page.domain = instance.domain();
+        page.region = instance.region();
         page.name = descriptor::name(&instance.name);
         page.time_base = self.system.board.time_base;
         page.run_to_completion =

@@ -23,7 +23,7 @@ impl Layout<'_> {
             }
             let field = |offset: i64| table.wrapping_add_signed(offset);
             self.memory.store(field(FIELD_SATP), self.placed[index].satp);
-            self.memory.store(field(FIELD_NUMBER), self.placed[index].number);
+            self.memory.store(field(FIELD_NUMBER), self.placed[index].domain.into());
             self.memory.store(field(FIELD_ALIVE), 1);
             let name = descriptor::name(&self.system.instances[index].name);
             self.memory.write(field(FIELD_NAME), &name);

@@ -1,26 +1,35 @@
-//! A machine of words: six domains, whose connections the layout made.
+//! A machine of words: six instances, whose connections the layout made. No instance has the number of its domain or its
+//! region.
 
 use crate::blocks::Kind;
 use crate::machine::{Layout, Machine};
 use crate::manager::Synchronisation;
-use cairn_abi::Error;
 use cairn_abi::address::{PORTAL_CODE, region};
 use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, NAME_SIZE, name};
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, stack_queue};
 use cairn_abi::record::*;
+use cairn_abi::{DomainId, Error, InstanceId, RegionId};
 use cairn_portal::invocation::{Words, callee};
 use cairn_portal::literal::*;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
-pub const SCHEDULER: u8 = 1;
-pub const MANAGER: u8 = 2;
-pub const SERVER: u8 = 3;
-pub const OTHER: u8 = 4;
-pub const CLIENT: u8 = 5;
-pub const SECOND: u8 = 6;
+pub const SCHEDULER: InstanceId = InstanceId(1);
+pub const MANAGER: InstanceId = InstanceId(2);
+pub const SERVER: InstanceId = InstanceId(3);
+pub const OTHER: InstanceId = InstanceId(4);
+pub const CLIENT: InstanceId = InstanceId(5);
+pub const SECOND: InstanceId = InstanceId(6);
 const DOMAINS: usize = 7;
+
+pub fn domain_of(instance: InstanceId) -> DomainId {
+    DomainId(DOMAINS as u16 - instance.0)
+}
+
+fn region_of(instance: InstanceId) -> RegionId {
+    RegionId(DOMAINS as u16 + instance.0)
+}
 
 /// Methods of servers, by which their entry points are told apart.
 pub const NUMBERS: u64 = 1;
@@ -38,18 +47,18 @@ const NO_PORTAL: u64 = PORTAL_CODE + 128;
 const FREE_CODE: u64 = 0x10000;
 const CODE: usize = 0x80000;
 
-pub fn import_of(server: u8) -> u64 {
-    u64::from(FIRST) + 1 + u64::from(server - SERVER)
+pub fn import_of(server: InstanceId) -> u64 {
+    u64::from(FIRST) + 1 + u64::from(server.0 - SERVER.0)
 }
 
-pub fn entry(server: u8, method: u64) -> u64 {
-    region(server.into()) + 0x10000 + method * 16
+pub fn entry(server: InstanceId, method: u64) -> u64 {
+    region(region_of(server)) + 0x10000 + method * 16
 }
 
 /// What an index leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Meaning {
-    pub server: u8,
+    pub server: InstanceId,
     pub entry: u64,
     pub constant: u64,
 }
@@ -62,7 +71,7 @@ pub struct Fake {
     /// Free activations of each stack queue.
     queues: RefCell<BTreeMap<u16, Vec<u32>>>,
     /// Places of activations, and whose they are said to be.
-    clients: RefCell<BTreeMap<usize, u8>>,
+    clients: RefCell<BTreeMap<usize, InstanceId>>,
     generation: Cell<u64>,
     allocated: Cell<u64>,
     registered: Cell<bool>,
@@ -79,7 +88,8 @@ fn leak<T>(items: Vec<T>) -> &'static [T] {
 }
 
 fn layout() -> Layout {
-    type Described = (u8, &'static str, &'static str, u32, &'static [(&'static str, &'static str)]);
+    type Described =
+        (InstanceId, &'static str, &'static str, u16, &'static [(&'static str, &'static str)]);
     let exports: [Described; 12] = [
         (SCHEDULER, "control", "Control", 0, &[("stop", "c")]),
         (SCHEDULER, "semaphore", "Semaphore", 1, &[("p", "ct"), ("v", "ct")]),
@@ -100,8 +110,9 @@ fn layout() -> Layout {
             name: name(export),
             interface: name(interface),
             version: VERSION,
-            instance: instance.into(),
+            instance,
             is_object,
+            reserved: 0,
             first_method: methods.len() as u32,
             method_count: of_it.len() as u32,
             longest_execution: 0,
@@ -136,7 +147,8 @@ fn layout() -> Layout {
     ];
     let portals =
         connections.iter().enumerate().map(|(number, (client, _, index, export))| Portal {
-            client: (*client).into(),
+            client: *client,
+            reserved: 0,
             index: *index,
             export: *export,
             method: 0,
@@ -144,12 +156,14 @@ fn layout() -> Layout {
             specification: [0; 16],
             queue: u64::MAX,
         });
-    let instances = (1..DOMAINS as u32).map(|number| Instance {
+    let instances = (1..DOMAINS as u16).map(InstanceId).map(|number| Instance {
         name: [0; NAME_SIZE],
         number,
+        domain: domain_of(number),
+        region: region_of(number),
         priority: 0,
         recovery_priority: 0,
-        run_to_completion: (number as u8 == SCHEDULER).into(),
+        run_to_completion: (number == SCHEDULER).into(),
         restart: 0,
         essential: 0,
         first_thread: 0,
@@ -165,14 +179,15 @@ fn layout() -> Layout {
         entries_span: 0,
         page_tables: 0,
         main: 0,
-        stub: region(number) + 0x10000,
+        stub: region(region_of(number)) + 0x10000,
         stack: 0,
     });
     let activations = (0..40).map(|index| Activation {
         index,
-        domain: u32::from(SERVER) + index / 20,
+        instance: if index < 20 { SERVER } else { OTHER },
         queue: u32::MAX,
-        client: 0,
+        client: InstanceId(0),
+        reserved: 0,
         windows: 0,
     });
     let header = Header {
@@ -212,39 +227,40 @@ impl Fake {
                 let at = (at - PORTAL_CODE).wrapping_add_signed(literal) as usize;
                 fake.code[at / 8].store(word as i64, Relaxed);
             };
-            let server = u64::from(layout.exports[portal.export as usize].instance);
+            let server = domain_of(layout.exports[portal.export as usize].instance);
+            let client = domain_of(portal.client);
             put(portal.code, LITERAL_MARK, MARK_CALL);
             put(portal.code, LITERAL_RETURN, back);
             put(back, LITERAL_MARK, MARK_RETURN);
-            put(back, LITERAL_FRAME, 64 | u64::from(portal.client) << 32 | server << 48);
-            fake.entries.borrow_mut()[portal.client as usize][portal.index as usize] = portal.code;
+            put(back, LITERAL_FRAME, 64 | u64::from(client) << 32 | u64::from(server) << 48);
+            fake.entries.borrow_mut()[client.index()][portal.index as usize] = portal.code;
         }
         fake
     }
 
-    /// All domains have been started so often before.
+    /// All instances have been started so often before.
     pub fn set_generation(&self, generation: u64) {
         self.generation.set(generation);
     }
 
-    pub fn set_alive(&self, domain: u8, alive: bool) {
-        self.alive.borrow_mut()[usize::from(domain)] = alive;
+    pub fn set_alive(&self, instance: InstanceId, alive: bool) {
+        self.alive.borrow_mut()[domain_of(instance).index()] = alive;
     }
 
-    /// What an index of a domain's table leads to.
-    pub fn meaning(&self, domain: u8, index: usize) -> Option<Meaning> {
-        let code = self.entries.borrow()[usize::from(domain)][index];
+    /// What an index of an instance's table leads to.
+    pub fn meaning(&self, instance: InstanceId, index: usize) -> Option<Meaning> {
+        let code = self.entries.borrow()[domain_of(instance).index()][index];
         let literal = |literal: i64| self.load(code.wrapping_add_signed(literal)).unwrap();
         (code != NO_PORTAL).then(|| Meaning {
-            server: callee(self, code).unwrap() as u8,
+            server: self.layout.instance_in(callee(self, code).unwrap()).unwrap().number,
             entry: literal(LITERAL_ENTRY),
             constant: literal(LITERAL_CONSTANT),
         })
     }
 
     /// Address of the return portal that frames of calls by an index name.
-    pub fn back(&self, domain: u8, index: usize) -> u64 {
-        let code = self.entries.borrow()[usize::from(domain)][index];
+    pub fn back(&self, instance: InstanceId, index: usize) -> u64 {
+        let code = self.entries.borrow()[domain_of(instance).index()][index];
         self.load(code.wrapping_add_signed(LITERAL_RETURN)).unwrap()
     }
 
@@ -254,9 +270,9 @@ impl Fake {
         words.flat_map(|word| [word as u32, (word >> 32) as u32]).take(count).collect()
     }
 
-    /// Lets a thread be inside the portal at an index, called by `domain`: the value is what it took.
-    pub fn enter(&self, domain: u8, index: usize) -> (u16, u32) {
-        let queue = self.load(self.back(domain, index).wrapping_add_signed(LITERAL_QUEUE));
+    /// Lets a thread be inside the portal at an index, called by `instance`: the value is what it took.
+    pub fn enter(&self, instance: InstanceId, index: usize) -> (u16, u32) {
+        let queue = self.load(self.back(instance, index).wrapping_add_signed(LITERAL_QUEUE));
         let queue = ((queue.unwrap() - stack_queue(0)) / QUEUE_SIZE) as u16;
         (queue, self.queues.borrow_mut().get_mut(&queue).unwrap().remove(0))
     }
@@ -304,15 +320,15 @@ impl Machine for Fake {
         let at = (address - PORTAL_CODE) as usize / 8;
         &self.code[at..at + size / 8]
     }
-    fn entry(&self, domain: u8, index: usize) -> u64 {
-        self.entries.borrow()[usize::from(domain)][index]
+    fn entry(&self, domain: DomainId, index: usize) -> u64 {
+        self.entries.borrow()[domain.index()][index]
     }
-    fn set_entry(&self, domain: u8, index: usize, code: u64) {
-        self.entries.borrow_mut()[usize::from(domain)][index] = code;
+    fn set_entry(&self, domain: DomainId, index: usize, code: u64) {
+        self.entries.borrow_mut()[domain.index()][index] = code;
     }
-    fn domain_word(&self, domain: u8, offset: i64) -> u64 {
+    fn domain_word(&self, domain: DomainId, offset: i64) -> u64 {
         match offset {
-            FIELD_ALIVE => self.alive.borrow()[usize::from(domain)].into(),
+            FIELD_ALIVE => self.alive.borrow()[domain.index()].into(),
             FIELD_GENERATION => self.generation.get(),
             _ => 0,
         }
@@ -323,7 +339,7 @@ impl Machine for Fake {
         assert!(free.iter().all(|index| clients.contains_key(&(*index as usize))), "has a client");
         self.queues.borrow_mut().insert(queue, free);
     }
-    fn set_client(&self, place: usize, client: u8, is: bool) {
+    fn set_client(&self, place: usize, client: InstanceId, is: bool) {
         let mut clients = self.clients.borrow_mut();
         match is {
             true => assert_eq!(clients.insert(place, client), None, "one client at a time"),
@@ -344,24 +360,30 @@ impl Machine for Fake {
     fn fence_instruction(&self) -> Result<(), Error> {
         Ok(())
     }
-    fn allocate(&self, _owner: u8, _initial: Option<u64>) -> Result<u64, Error> {
+    fn allocate(&self, _owner: InstanceId, _initial: Option<u64>) -> Result<u64, Error> {
         self.allocated.set(self.allocated.get() + 1);
         Ok(self.allocated.get() % 60_000)
     }
-    fn free(&self, _owner: u8, _kind: Kind) -> Result<(), Error> {
+    fn free(&self, _owner: InstanceId, _kind: Kind) -> Result<(), Error> {
         Ok(())
     }
-    fn add_name(&self, _server: u8, _name: &str, _policy: &str) -> Result<u64, Error> {
+    fn add_name(&self, _server: InstanceId, _name: &str, _policy: &str) -> Result<u64, Error> {
         if self.registered.replace(true) { Err(Error::Busy) } else { Ok(REGISTERED) }
     }
-    fn remove_name(&self, _server: u8, _name: &str) -> Result<u64, Error> {
+    fn remove_name(&self, _server: InstanceId, _name: &str) -> Result<u64, Error> {
         self.registered.set(false);
         Ok(REGISTERED)
     }
-    fn admit(&self, _server: u8, _name: &str, _client: u8, _admitted: bool) -> Result<(), Error> {
+    fn admit(
+        &self,
+        _server: InstanceId,
+        _name: &str,
+        _client: InstanceId,
+        _admitted: bool,
+    ) -> Result<(), Error> {
         Ok(())
     }
-    fn remove_names(&self, server: u8) {
+    fn remove_names(&self, server: InstanceId) {
         if server == OTHER {
             self.registered.set(false);
         }

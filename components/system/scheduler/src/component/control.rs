@@ -3,12 +3,8 @@
 use super::{Component, Server, index, named};
 use crate::{Start, ThreadIndex};
 use cairn::time::counter;
-use cairn::{Caller, CallerThread, Error};
+use cairn::{Caller, CallerThread, Error, InstanceId};
 use cairn_interfaces as interfaces;
-
-fn domain(number: u64) -> Result<u8, Error> {
-    u8::try_from(number).map_err(|_| Error::BadArgument)
-}
 
 fn thread(number: u64) -> Result<ThreadIndex, Error> {
     ThreadIndex::try_from(number).map_err(|_| Error::NotFound)
@@ -49,20 +45,18 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         Self::operation(|core, now| core.kill(index(thread), named(other), now))
     }
 
-    fn reclaim(&self, thread: CallerThread, dead: u64, cursor: u64) -> Result<u64, Error> {
-        let dead = domain(dead)?;
+    fn reclaim(&self, thread: CallerThread, dead: InstanceId, cursor: u64) -> Result<u64, Error> {
         Self::operation(|core, now| core.reclaim(index(thread), dead, cursor, now))
     }
 
     fn start(
         &self,
         thread: CallerThread,
-        home: u64,
+        home: InstanceId,
         entry: u64,
         stack: u64,
         priority: u8,
     ) -> Result<u64, Error> {
-        let home = domain(home)?;
         let start = Start { entry, stack, argument: 0 };
         Self::operation(|core, now| {
             core.start_first(index(thread), home, start, priority.into(), now)
@@ -105,7 +99,7 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
     ) -> Result<(), Error> {
         Self::operation(|core, now| {
             let until = (deadline, priority.into());
-            core.wait_fault(index(thread), super::domain(caller), until, now)
+            core.wait_fault(index(thread), caller.0, until, now)
         })
     }
 
@@ -121,29 +115,24 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         Ok(Self::with(|core| core.supervisor_semaphore().into()))
     }
 
-    fn allocate_semaphore(&self, owner: u64, initial: u64) -> Result<u64, Error> {
-        let owner = domain(owner)?;
+    fn allocate_semaphore(&self, owner: InstanceId, initial: u64) -> Result<u64, Error> {
         Self::with(|core| core.create_semaphore(owner, initial)).map(u64::from)
     }
 
-    fn free_semaphore(&self, owner: u64, semaphore: u64) -> Result<(), Error> {
-        let owner = domain(owner)?;
+    fn free_semaphore(&self, owner: InstanceId, semaphore: u64) -> Result<(), Error> {
         Self::with(|core| core.free_semaphore(owner, semaphore))
     }
 
-    fn allocate_lock(&self, owner: u64) -> Result<u64, Error> {
-        let owner = domain(owner)?;
+    fn allocate_lock(&self, owner: InstanceId) -> Result<u64, Error> {
         Self::with(|core| core.create_lock(owner)).map(u64::from)
     }
 
-    fn free_lock(&self, owner: u64, lock: u64) -> Result<(), Error> {
-        let owner = domain(owner)?;
+    fn free_lock(&self, owner: InstanceId, lock: u64) -> Result<(), Error> {
         Self::with(|core| core.free_lock(owner, lock))
     }
 
-    fn held(&self, of: u64) -> Result<u64, Error> {
-        let of = domain(of)?;
-        let [threads, semaphores, locks] = Self::with(|core| core.held(of)).map(u64::from);
+    fn held(&self, of: InstanceId) -> Result<u64, Error> {
+        let [threads, semaphores, locks] = Self::with(|core| core.held(of))?.map(u64::from);
         Ok(threads | semaphores << 16 | locks << 32)
     }
 }

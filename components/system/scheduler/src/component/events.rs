@@ -1,7 +1,7 @@
 //! Where the nucleus enters. What an event leaves as a reply goes nowhere: the thread goes on from
 //! the trap frame that the event began with.
 
-use super::{Component, Core, Server, domain, index, layout};
+use super::{Component, Core, Server, index, layout};
 use crate::{ReadyQueue, ThreadIndex};
 use cairn::exclusive::Operation;
 use cairn::time::counter;
@@ -35,7 +35,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         _thread: CallerThread,
         _cause: u64,
         _value: u64,
-        _domain: Caller,
+        _caller: Caller,
     ) -> Result<(), Error> {
         C::state().claim();
         // Without `enter`: there are no words before this.
@@ -50,7 +50,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         thread: CallerThread,
         _cause: u64,
         _value: u64,
-        _domain: Caller,
+        _caller: Caller,
     ) -> Result<(), Error> {
         C::state().run(Exit(index(thread)))
     }
@@ -60,7 +60,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         thread: CallerThread,
         _cause: u64,
         _value: u64,
-        _domain: Caller,
+        _caller: Caller,
     ) -> Result<(), Error> {
         C::state().run(Tick(index(thread)))
     }
@@ -70,7 +70,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         thread: CallerThread,
         _cause: u64,
         _value: u64,
-        _domain: Caller,
+        _caller: Caller,
     ) -> Result<(), Error> {
         Self::operation(|core, now| core.stacks_freed(index(thread), now))
     }
@@ -80,7 +80,7 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         thread: CallerThread,
         cause: u64,
         value: u64,
-        _domain: Caller,
+        _caller: Caller,
     ) -> Result<(), Error> {
         Self::operation(|core, now| core.fault(index(thread), cause, value, now))
     }
@@ -93,6 +93,6 @@ impl<C: Component> interfaces::SchedulerEvents for Server<C> {
         caller: Caller,
     ) -> Result<(), Error> {
         let queue = value.wrapping_sub(stack_queue(0)) / QUEUE_SIZE;
-        Self::operation(|core, now| core.wait_stack(index(thread), domain(caller), queue, now))
+        Self::operation(|core, now| core.wait_stack(index(thread), caller.0, queue, now))
     }
 }

@@ -3,7 +3,7 @@
 use super::layout;
 use crate::{Machine, Start, ThreadIndex};
 use cairn::section::ConstantWord;
-use cairn::{Error, environment, privileged};
+use cairn::{Error, InstanceId, environment, privileged};
 use cairn_abi::domain::QUEUES_MAXIMUM;
 use cairn_abi::record::Instance;
 use cairn_abi::semaphore::*;
@@ -81,19 +81,20 @@ impl Machine for Hart {
     fn set_up_thread(
         &mut self,
         thread: ThreadIndex,
-        domain: u8,
+        instance: InstanceId,
         begin: &Start,
     ) -> Result<(), Error> {
-        let instance =
-            self.instances.and_then(|instances| instances.get(usize::from(domain).checked_sub(1)?));
-        let link = instance.ok_or(Error::NotFound)?.stub;
+        let record = self
+            .instances
+            .and_then(|instances| instances.get(instance.index().checked_sub(1)?))
+            .ok_or(Error::NotFound)?;
         privileged::set_up_thread(
             thread.into(),
-            domain.into(),
+            record.domain,
             begin.entry,
             begin.stack,
             begin.argument,
-            link,
+            record.stub,
         )
     }
 

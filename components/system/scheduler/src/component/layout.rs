@@ -2,6 +2,7 @@
 
 use super::{Component, Core};
 use crate::{Configuration, Quota};
+use cairn::InstanceId;
 use cairn::record::Record;
 use cairn::time::ticks;
 use cairn_abi::record::{Header, Instance, Interrupt, Table, Thread};
@@ -32,28 +33,29 @@ pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
         threads: Record::find().map_or(0, |record| record.header.free_threads.end as usize),
     });
     C::prepare(core.policy());
-    let number = |number: u32| u8::try_from(number).expect("a domain's number is below 256");
     for instance in instances() {
         let threads = u8::try_from(instance.threads).unwrap_or(u8::MAX);
         let semaphores = u16::try_from(instance.semaphores).unwrap_or(u16::MAX);
         let locks = u8::try_from(instance.locks).unwrap_or(u8::MAX);
         let quota = Quota { threads, semaphores, locks, priority: instance.priority as u8 };
-        core.set_quota(number(instance.number), quota);
+        core.set_quota(instance.number, quota).expect("an instance has an account");
     }
     let interrupts: &[Interrupt] = table(|header| header.interrupts);
     for interrupt in interrupts {
-        core.adopt_semaphore(interrupt.semaphore as u16, number(interrupt.domain), 0)
+        core.adopt_semaphore(interrupt.semaphore as u16, interrupt.instance, 0)
             .expect("a device's semaphore is free");
         core.fix_semaphore(interrupt.semaphore as u16);
     }
-    // Domain 0 is nobody's: it owns what is the scheduler's own.
-    core.set_quota(0, Quota { semaphores: 1, ..Quota::NONE });
-    let faults = core.create_semaphore(0, 0).expect("a semaphore for faults is free");
+    // Instance 0 is none: it owns what is the scheduler's own.
+    let own = InstanceId(0);
+    let quota = Quota { semaphores: 1, ..Quota::NONE };
+    core.set_quota(own, quota).expect("an instance has an account");
+    let faults = core.create_semaphore(own, 0).expect("a semaphore for faults is free");
     core.set_supervisor_semaphore(faults);
     let threads: &[Thread] = table(|header| header.threads);
     for thread in threads.iter().filter(|thread| thread.idle == 0) {
-        core.adopt_thread(thread.index as u8, number(thread.domain), thread.priority as u8)
+        core.adopt_thread(thread.index as u8, thread.instance, thread.priority as u8)
             .expect("a first thread's number is free");
-        core.set_first_thread(number(thread.domain), thread.index as u8);
+        core.set_first_thread(thread.index as u8);
     }
 }

@@ -1,16 +1,16 @@
 //! What clients call: threads, semaphores, locks; and the interrupt dispatcher's signal.
 
-use super::{Component, Core, Lock, Semaphore, Server, domain, index, named};
+use super::{Component, Core, Lock, Semaphore, Server, index, named};
 use crate::{ReadyQueue, Start, ThreadIndex};
 use cairn::exclusive::Operation;
 use cairn::time::counter;
-use cairn::{Caller, CallerThread, Error};
+use cairn::{Caller, CallerThread, Error, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::LockError;
 use core::convert::Infallible;
 
 struct Yield(ThreadIndex);
-/// Thread and domain, in a word: so all of it is passed in registers.
+/// Thread and instance, the halves of a word: so all of it is passed in registers.
 struct P(u32, u64);
 struct V(ThreadIndex, u64);
 
@@ -24,7 +24,7 @@ impl<Q: ReadyQueue> Operation<Core<Q>> for Yield {
 impl<Q: ReadyQueue> Operation<Core<Q>> for P {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.p(self.0 as ThreadIndex, (self.0 >> ThreadIndex::BITS) as u8, self.1, counter())
+        core.p(self.0 as ThreadIndex, InstanceId((self.0 >> u16::BITS) as u16), self.1, counter())
     }
 }
 
@@ -42,7 +42,7 @@ impl<C: Component> interfaces::Threads for Server<C> {
     }
 
     fn sleep_until(&self, thread: CallerThread, caller: Caller, time: u64) -> Result<(), Error> {
-        Self::operation(|core, now| core.sleep_until(index(thread), domain(caller), time, now))
+        Self::operation(|core, now| core.sleep_until(index(thread), caller.0, time, now))
     }
 
     fn spawn(
@@ -55,12 +55,12 @@ impl<C: Component> interfaces::Threads for Server<C> {
         let start =
             Start { entry: start.entry(), stack: start.stack(), argument: start.argument() };
         Self::operation(|core, now| {
-            core.spawn(index(thread), domain(caller), start, priority.into(), now)
+            core.spawn(index(thread), caller.0, start, priority.into(), now)
         })
     }
 
     fn join(&self, thread: CallerThread, caller: Caller, other: u64) -> Result<(), Error> {
-        Self::operation(|core, now| core.join(index(thread), domain(caller), named(other), now))
+        Self::operation(|core, now| core.join(index(thread), caller.0, named(other), now))
     }
 
     fn set_priority(
@@ -71,7 +71,7 @@ impl<C: Component> interfaces::Threads for Server<C> {
         priority: u8,
     ) -> Result<(), Error> {
         Self::operation(|core, now| {
-            core.set_priority(index(thread), domain(caller), named(other), priority.into(), now)
+            core.set_priority(index(thread), caller.0, named(other), priority.into(), now)
         })
     }
 
@@ -87,7 +87,8 @@ impl<C: Component> interfaces::Threads for Server<C> {
 impl<C: Component> interfaces::Semaphore for Semaphore<C> {
     #[inline(always)]
     fn p(&self, thread: CallerThread, caller: Caller) -> Result<(), Error> {
-        Server::<C>::run(P(u32::from(index(thread)) | caller.0 << ThreadIndex::BITS, self.0))
+        let word = u32::from(index(thread)) | u32::from(caller.0.0) << u16::BITS;
+        Server::<C>::run(P(word, self.0))
     }
 
     #[inline(always)]
@@ -101,14 +102,14 @@ impl<C: Component> interfaces::Semaphore for Semaphore<C> {
 
     fn p_until(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error> {
         Server::<C>::operation(|core, now| {
-            core.timed_p(index(thread), domain(caller), self.0, deadline, now)
+            core.timed_p(index(thread), caller.0, self.0, deadline, now)
         })
     }
 }
 
 impl<C: Component> interfaces::Lock for Lock<C> {
     fn lock(&self, thread: CallerThread, caller: Caller) -> Result<(), LockError> {
-        Server::<C>::operation(|core, now| core.lock(index(thread), domain(caller), self.0, now))
+        Server::<C>::operation(|core, now| core.lock(index(thread), caller.0, self.0, now))
     }
 
     fn unlock(&self, thread: CallerThread) -> Result<(), Error> {

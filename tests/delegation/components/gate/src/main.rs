@@ -6,6 +6,7 @@
 use cairn::component::Interface;
 use cairn::window::ReadWindow;
 use cairn::{Caller, Error};
+use cairn_abi::InstanceId;
 use cairn_abi::descriptor::Reply;
 use cairn_interfaces::{Door, Portals, Threads};
 use cairn_test_delegation_contract::{Gate, Treasure, mode};
@@ -64,7 +65,7 @@ impl Gate for Server {
     }
 
     fn dismiss(&self, client: u64) -> Result<(), Error> {
-        imports::PORTALS.admit(NAME, client, false)?;
-        imports::PORTALS.revoke("treasure", client).map(drop)
+        imports::PORTALS.admit(NAME, InstanceId(client as u16), false)?;
+        imports::PORTALS.revoke("treasure", InstanceId(client as u16)).map(drop)
     }
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::InstanceId;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_interfaces::{self as interfaces, Thread, spawn};
@@ -165,12 +166,12 @@ fn memory() {
     // A page table for sections is made once, and kept.
     let section = imports::MEMORY.make_section(1).expect("section");
     // It is offered to the scheduler, which never accepts; nothing of that stays.
-    assert_eq!(imports::MEMORY.share(section, 1, true), Ok(()));
+    assert_eq!(imports::MEMORY.share(section, InstanceId(1), true), Ok(()));
     assert_eq!(imports::MEMORY.accept(section), Err(Error::BadArgument));
     imports::MEMORY.drop_section(section).expect("drop");
     assert_eq!(imports::MEMORY.accept(section), Err(Error::NotFound));
     let before = free_pages();
-    let own = imports::USAGE.usage_of(cairn::time::own_domain()).expect("usage");
+    let own = imports::USAGE.usage_of(cairn::environment::startup().instance).expect("usage");
     let mut given = [0; 8];
     for address in &mut given {
         *address = imports::MEMORY.allocate(3).expect("allocate");
@@ -183,7 +184,7 @@ fn memory() {
     assert_eq!(imports::MEMORY.free(0, 1), Err(Error::BadArgument));
     let section = imports::MEMORY.make_section(4).expect("section");
     imports::MEMORY.drop_section(section).expect("drop");
-    assert_eq!(imports::USAGE.usage_of(cairn::time::own_domain()), Ok(own));
+    assert_eq!(imports::USAGE.usage_of(cairn::environment::startup().instance), Ok(own));
     assert_eq!(free_pages(), before);
     say!("driver: memory comes and goes");
 }

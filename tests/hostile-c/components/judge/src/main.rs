@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::abi::RegionId;
 use cairn::abi::address::{IMAGE_OFFSET, image_spread, region};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_contract::{judge, say};
@@ -43,7 +44,7 @@ fn main() {
         say!("{} {name}", if holds { "ok:" } else { "FAILED" });
     };
     // The victim is the instance with the number 9.
-    let foreign = region(9) + IMAGE_OFFSET + image_spread(9);
+    let foreign = region(RegionId(9)) + IMAGE_OFFSET + image_spread(RegionId(9));
     for (number, (name, dies)) in (0..).zip(ATTACKS) {
         let expected = if dies { Err(Error::Dead) } else { Ok(0) };
         let found = ATTACKER.add(number, foreign);

@@ -4,6 +4,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::InstanceId;
 use cairn::abi::address::{PAGE_SIZE, SECTION_STRIDE};
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
@@ -125,7 +126,11 @@ fn sections(chance: &mut Random, places: &mut [u64]) -> Result<(), Error> {
         1 if *place != 0 => {
             // The others have the numbers next to this one.
             let domain = u64::from(environment::startup().domain) + chance.below(7);
-            imports::MEMORY.share(*place, domain.saturating_sub(3), chance.below(2) == 0)?;
+            imports::MEMORY.share(
+                *place,
+                InstanceId(domain.saturating_sub(3) as u16),
+                chance.below(2) == 0,
+            )?;
         }
         2 if *place == 0 => {
             let near = SECTION.load(Relaxed) + chance.below(16) * SECTION_STRIDE;

@@ -4,6 +4,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::InstanceId;
 use cairn::environment;
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{SemaphoreProxy, TimerProxy};
@@ -38,7 +39,8 @@ fn main() {
     let early = if number.is_multiple_of(2) { take_timers() } else { None };
     all(|_| {
         let section = imports::MEMORY.make_section(1)?;
-        (1..DOMAINS).for_each(|domain| _ = imports::MEMORY.share(section, domain, true));
+        (1..DOMAINS)
+            .for_each(|domain| _ = imports::MEMORY.share(section, InstanceId(domain as u16), true));
         Ok::<_, cairn::Error>(())
     });
     let semaphore = all(|_| imports::PORTALS.semaphore(0));

@@ -6,6 +6,7 @@
 
 use cairn::measure::Stamp;
 use cairn::time::{counter, ticks};
+use cairn::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_contract::operations::{OPERATIONS, Operation, Servers};
 use cairn_test_hostile_contract::{Victim, rounds};
@@ -56,14 +57,14 @@ const RESTART: &str = "start an instance again";
 const FURTHER: [Operation; 6] = [
     ("write a line", |_| imports::CONSOLE.write(b"\n")),
     ("find a name, describe its method", |_| {
-        imports::NAMES.look_up(1, b"clock.clock").map(drop).or(Ok(()))?;
+        imports::NAMES.look_up(InstanceId(1), b"clock.clock").map(drop).or(Ok(()))?;
         imports::NAMES.describe_method("clock.clock", 0, &mut [0; 64]).map(drop)
     }),
     ("the next name", |_| imports::NAMES.list(0, &mut [0; 64]).map(drop)),
     ("what there is of memory", |_| {
-        imports::USAGE.usage().and(imports::USAGE.usage_of(1)).map(drop)
+        imports::USAGE.usage().and(imports::USAGE.usage_of(InstanceId(1))).map(drop)
     }),
-    ("describe a portal", |_| imports::CODE.describe(1, 1, &mut [0; 64]).map(drop)),
+    ("describe a portal", |_| imports::CODE.describe(DomainId(1), 1, &mut [0; 64]).map(drop)),
     (RESTART, |_| {
         imports::SUPERVISOR.restart("neighbour")?;
         while imports::NEIGHBOUR.echo(1) != Ok(2) {

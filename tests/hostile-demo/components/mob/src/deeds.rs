@@ -3,6 +3,7 @@
 use crate::imports::{PORTALS, THREADS};
 use crate::{PACE, again, open};
 use cairn::Error;
+use cairn::abi::RegionId;
 use cairn::abi::address::{IMAGE_OFFSET, NUCLEUS, image_spread, region};
 use cairn::section::Section;
 use cairn::time::own_domain;
@@ -25,7 +26,12 @@ fn foreign(chance: &mut Random) -> u64 {
     match chance.below(8) {
         0 => NUCLEUS + inside,
         1 => chance.next(),
-        _ => region(instance) + IMAGE_OFFSET + image_spread(instance) + inside,
+        _ => {
+            region(RegionId(instance as u16))
+                + IMAGE_OFFSET
+                + image_spread(RegionId(instance as u16))
+                + inside
+        }
     }
 }
 
@@ -135,11 +141,11 @@ pub fn liar(whom: &str, chance: &mut Random) {
         }
         numbers = bank.open(PORTALS, chance.below(HOWS)).ok();
         match chance.below(6) {
-            0 => bank.fill(own_domain(), chance.below(1 << 20), true),
+            0 => bank.fill(own_domain().into(), chance.below(1 << 20), true),
             1 => bank.fill(1 + chance.below(64), chance.below(1 << 20), false),
             2 => bank.end().map(drop),
             3 => bank.reserve(chance.below(8)).map(drop),
-            4 => bank.flood(own_domain(), 1).map(drop),
+            4 => bank.flood(own_domain().into(), 1).map(drop),
             _ => bank.work(),
         }
     });

@@ -4,6 +4,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::InstanceId;
 use cairn::object::{ObjectTable, Places};
 use cairn::thread::Stack;
 use cairn::time::{now, own_thread, ticks};
@@ -124,7 +125,7 @@ fn step(chance: &mut Random, things: &mut Things) -> Result<(), Error> {
         12 => reservations(chance, things),
         13 => {
             let rest = ["bank", "name", "gate"][chance.below(3) as usize];
-            PORTALS.revoke(rest, chance.below(12)).map(drop)
+            PORTALS.revoke(rest, InstanceId(chance.below(12) as u16)).map(drop)
         }
         14 => end(chance),
         15 => PORTALS.close(16 + chance.below(40)).map(drop),
@@ -196,7 +197,9 @@ fn names(chance: &mut Random) -> Result<(), Error> {
     match chance.below(4) {
         0 => with_own(".gate", |name| PORTALS.unregister(name)),
         1 => with_own(".name", |name| PORTALS.unregister(name)),
-        2 => with_own(".name", |name| PORTALS.admit(name, chance.below(14), chance.below(2) == 0)),
+        2 => with_own(".name", |name| {
+            PORTALS.admit(name, InstanceId(chance.below(14) as u16), chance.below(2) == 0)
+        }),
         _ => {
             let version = <dyn Bank as cairn::component::Interface>::DESCRIPTOR.version;
             let mut methods = [0; 56];
@@ -292,7 +295,12 @@ impl Bank for Server {
             _ => (8 + chance.below(6), word),
         };
         let table = if how & 1 == 0 { &THINGS } else { &WRITERS };
-        PORTALS.make_object(client, place, name, control(table, &mut chance)?)?;
+        PORTALS.make_object(
+            InstanceId(client as u16),
+            place,
+            name,
+            control(table, &mut chance)?,
+        )?;
         Ok(1)
     }
 }

@@ -3,6 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::InstanceId;
 use cairn::object::{ObjectTable, Places};
 use cairn::window::ReadWindow;
 use cairn::{Error, Object, Place};
@@ -65,7 +66,7 @@ impl Bank for Server {
 
     fn fill(&self, client: u64, place: u64, reader: bool) -> Result<(), Error> {
         let (name, table) = if reader { ("Reader", &READERS) } else { ("Numbers", &NUMBERS) };
-        imports::PORTALS.make_object(client, place, name, control(table)?)
+        imports::PORTALS.make_object(InstanceId(client as u16), place, name, control(table)?)
     }
 
     fn flood(&self, client: u64, reservations: u64) -> Result<u64, Error> {

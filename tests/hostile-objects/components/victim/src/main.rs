@@ -8,8 +8,8 @@
 mod report;
 mod reserve;
 
+use cairn::InstanceId;
 use cairn::object::Places;
-use cairn::time::own_domain;
 use cairn::{Error, Object};
 use cairn_interfaces::{PortalControl, PortalListing, Portals, Threads};
 use cairn_test_hostile_objects_contract::{Bank, BankProxy, Numbers, how};
@@ -87,7 +87,7 @@ fn swapped() -> Result<(), Failed> {
     expect!(BANK.end(), Ok(1));
     let first = u64::from(numbers.first_portal());
     for place in [first, first | 1 << 16, first | 2 << 16] {
-        expect!(BANK.fill(own_domain(), place, true), Err(Error::NotFound));
+        expect!(BANK.fill(own().into(), place, true), Err(Error::NotFound));
     }
     // Whatever the client itself opens is elsewhere.
     let mut readers = [0; 8];
@@ -146,17 +146,17 @@ fn left() -> u64 {
 fn unasked() -> Result<(), Failed> {
     let before = left();
     expect!((before > 8, before), (true, before));
-    expect!(BANK.flood(own_domain(), 4), Ok(0));
-    expect!(SECOND.flood(own_domain(), 4), Ok(0));
+    expect!(BANK.flood(own().into(), 4), Ok(0));
+    expect!(SECOND.flood(own().into(), 4), Ok(0));
     expect!(left(), before);
     // A place for one server is not for another.
     let word = succeed!(PORTALS.reserve_for::<dyn Numbers>(BANK.first_portal()));
-    expect!(SECOND.fill(own_domain(), word, false), Err(Error::NotAllowed));
-    expect!(BANK.fill(own_domain(), word, true), Err(Error::NotAllowed));
-    for other in (0..12).filter(|domain| *domain != own_domain()) {
+    expect!(SECOND.fill(own().into(), word, false), Err(Error::NotAllowed));
+    expect!(BANK.fill(own().into(), word, true), Err(Error::NotAllowed));
+    for other in (0..12).filter(|other| *other != own().into()) {
         expect!(BANK.fill(other, word, false).is_err(), true);
     }
-    succeed!(BANK.fill(own_domain(), word, false));
+    succeed!(BANK.fill(own().into(), word, false));
     succeed!(close(word as u16 as u32));
     Ok(())
 }
@@ -165,11 +165,11 @@ fn unasked() -> Result<(), Failed> {
 fn former() -> Result<(), Failed> {
     let first = succeed!(PORTALS.reserve_for::<dyn Numbers>(BANK.first_portal()));
     succeed!(close(first as u16 as u32));
-    expect!(BANK.fill(own_domain(), first, false), Err(Error::NotFound));
+    expect!(BANK.fill(own().into(), first, false), Err(Error::NotFound));
     let second = succeed!(PORTALS.reserve_for::<dyn Numbers>(BANK.first_portal()));
     expect!(second as u16, first as u16);
-    expect!(BANK.fill(own_domain(), first, false), Err(Error::NotFound));
-    succeed!(BANK.fill(own_domain(), second, false));
+    expect!(BANK.fill(own().into(), first, false), Err(Error::NotFound));
+    succeed!(BANK.fill(own().into(), second, false));
     succeed!(close(second as u16 as u32));
     Ok(())
 }
@@ -196,24 +196,29 @@ fn ended() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What the supervisor does when a domain died, without its death.
-fn died(domain: u64) -> Result<(), Error> {
-    while imports::CONTROL.domain_died(domain)? != 0 {}
-    imports::CONTROL.domain_starts(domain)
+/// What the supervisor does when an instance died, without its death.
+fn died(instance: InstanceId) -> Result<(), Error> {
+    while imports::CONTROL.instance_died(instance)? != 0 {}
+    imports::CONTROL.instance_starts(instance)
 }
 
-/// The domains of the two servers: those before this one.
-fn servers() -> (u64, u64) {
-    (own_domain() - 2, own_domain() - 1)
+/// This instance.
+fn own() -> InstanceId {
+    cairn::environment::startup().instance
+}
+
+/// The two servers: those before this one.
+fn servers() -> (InstanceId, InstanceId) {
+    (InstanceId(own().0 - 2), InstanceId(own().0 - 1))
 }
 
 /// Its successor knows the name of the place.
 fn died_before() -> Result<(), Failed> {
     let word = succeed!(PORTALS.reserve_for::<dyn Numbers>(BANK.first_portal()));
     let numbers = succeed!(open(BANK, how::HONEST));
-    expect!(imports::CONTROL.domain_starts(servers().0), Err(Error::Busy));
+    expect!(imports::CONTROL.instance_starts(servers().0), Err(Error::Busy));
     succeed!(died(servers().0));
-    expect!(BANK.fill(own_domain(), word, false), Err(Error::NotFound));
+    expect!(BANK.fill(own().into(), word, false), Err(Error::NotFound));
     expect!(numbers.proxy().pair(1, 2), Err(Error::NoPortal));
     let next = succeed!(open(BANK, how::HONEST));
     expect!(next.proxy().pair(1, 2), Ok(3));
@@ -230,7 +235,7 @@ fn client_dies() -> Result<(), Failed> {
     for _ in 0..20 {
         let word = succeed!(SECOND.reserve(8));
         succeed!(died(second));
-        expect!(BANK.fill(second, word, false), Err(Error::NotFound));
+        expect!(BANK.fill(second.into(), word, false), Err(Error::NotFound));
     }
     expect!(SECOND.work(), Ok(()));
     expect!(imports::LISTING.usage(), Ok(before));

@@ -3,6 +3,7 @@
 use crate::harness::{Judge, pause};
 use crate::imports::{self, CLOCK, CONSOLE, MEMORY, PORTALS, SUPERVISOR, THREADS};
 use crate::{TAKERS, Takers, taker_name};
+use cairn::InstanceId;
 use cairn::abi::address::PAGE_SIZE;
 use cairn::measure::Stamp;
 use cairn::{Error, Object, environment};
@@ -159,7 +160,7 @@ fn partners(judge: &mut Judge, takers: &Takers) {
     for pages in [MANY_PAGES; 1].into_iter().chain([1; SECTIONS]) {
         let section = MEMORY.make_section(pages);
         let shared = section.and_then(|section| {
-            MEMORY.share(section, domain, true)?;
+            MEMORY.share(section, InstanceId(domain as u16), true)?;
             // It may have no room for it.
             let _ = takers.one(0, deed::ACCEPT, section);
             MEMORY.drop_section(section)

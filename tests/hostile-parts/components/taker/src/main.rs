@@ -3,6 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::InstanceId;
 use cairn::{Error, environment};
 use cairn_interfaces::{Clock, Console, Memory, Portals};
 use cairn_test_hostile_parts::{Taker, deed};
@@ -33,7 +34,7 @@ fn owe(times: u64) -> Result<u64, Error> {
 
 fn offer(domain: u64) -> Result<u64, Error> {
     let section = imports::MEMORY.make_section(1)?;
-    imports::MEMORY.share(section, domain, true)?;
+    imports::MEMORY.share(section, InstanceId(domain as u16), true)?;
     Ok(section)
 }
 

@@ -4,6 +4,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::InstanceId;
 use cairn::abi::address::PAGE_SIZE;
 use cairn::environment::{argument, startup};
 use cairn::section::Section;
@@ -27,12 +28,12 @@ fn say(text: core::fmt::Arguments) {
 
 /// Pages that a domain has, and may have.
 fn usage(domain: u64) -> Option<(u64, u64)> {
-    let pages = imports::USAGE.usage_of(domain).ok()?;
+    let pages = imports::USAGE.usage_of(InstanceId(domain as u16)).ok()?;
     Some((pages & 0xffff_ffff, pages >> 32))
 }
 
 fn own_usage() -> (u64, u64) {
-    usage(own_domain()).expect("its own usage")
+    usage(startup().instance.into()).expect("its own usage")
 }
 
 /// Every page is its own, and no other's.

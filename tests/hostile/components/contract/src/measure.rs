@@ -1,6 +1,7 @@
 //! What the system has: the same before an attack and after what died has started again.
 
 use cairn::Error;
+use cairn::{DomainId, InstanceId};
 use cairn_interfaces::{
     MemoryStatisticsProxy, NamesProxy, PortalListingProxy, SchedulerControlProxy,
 };
@@ -57,12 +58,15 @@ impl Tellers {
             names: count(0, |number, text| self.names.list(number, text)),
         };
         // No domain has the number behind the last.
-        for domain in (1..256).take_while(|domain| self.memory.usage_of(*domain).is_ok()) {
-            let held = self.control.held(domain).expect("held");
+        for domain in
+            (1..256).take_while(|domain| self.memory.usage_of(InstanceId(*domain)).is_ok())
+        {
+            let held = self.control.held(InstanceId(domain)).expect("held");
             measure.threads += held & 0xffff;
             measure.semaphores += held >> 16 & 0xffff;
             measure.locks += held >> 32;
-            measure.portals += count(1, |index, text| self.portals.describe(domain, index, text));
+            measure.portals +=
+                count(1, |index, text| self.portals.describe(DomainId(domain), index, text));
         }
         measure
     }

@@ -1,6 +1,7 @@
 //! What a client does with the components that all share, each time the same: an operation begins and ends with nothing.
 //! One judge counts what each costs, another sees that none fails.
 
+use cairn::InstanceId;
 use cairn::thread::Stack;
 use cairn::time::now;
 use cairn::{Error, environment};
@@ -49,7 +50,7 @@ pub const OPERATIONS: [Operation; 17] = [
     }),
     ("make a section, offer it, drop it", |of| {
         let section = of.memory.make_section(1)?;
-        of.memory.share(section, 1, true)?;
+        of.memory.share(section, InstanceId(1), true)?;
         of.memory.drop_section(section)
     }),
     ("make a semaphore, count with it, close it", |of| {
@@ -83,8 +84,8 @@ pub const OPERATIONS: [Operation; 17] = [
         methods[24..].copy_from_slice(&(nothing as *const () as u64).to_le_bytes());
         own_name(|name| {
             of.portals.register(name, "ask", &methods)?;
-            of.portals.admit(name, 1, true)?;
-            of.portals.revoke("own", 1)?;
+            of.portals.admit(name, InstanceId(1), true)?;
+            of.portals.revoke("own", InstanceId(1))?;
             of.portals.unregister(name)
         })
     }),
@@ -97,7 +98,7 @@ pub const OPERATIONS: [Operation; 17] = [
         Err(Error::NotFound) => Ok(()),
         other => other.and(Err(Error::Unknown)),
     }),
-    ("ask for a domain's life", |of| of.portals.life(1).map(drop)),
+    ("ask for a domain's life", |of| of.portals.life(InstanceId(1)).map(drop)),
     ("open a timer, change it, end it", |of| {
         let timer = of.clock.timer(of.portals, 1_000_000)?;
         timer.proxy().set_period(2_000_000)?;

@@ -26,6 +26,6 @@ pub fn pass(threads: ThreadsProxy) {
 /// This instance has attacked once more.
 pub fn count() {
     if let Some(rounds) = all() {
-        rounds[environment::startup().instance as usize].fetch_add(1, Relaxed);
+        rounds[environment::startup().instance.index()].fetch_add(1, Relaxed);
     }
 }

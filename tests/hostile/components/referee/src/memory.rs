@@ -2,6 +2,7 @@
 
 use crate::harness::{End, Harness, say};
 use crate::imports::{ATTACKER, VICTIM};
+use cairn_abi::RegionId;
 use cairn_abi::address::*;
 use cairn_test_hostile_contract::{INSTRUCTIONS, MAY_BE_MISALIGNED, MISALIGNED, attack};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,8 +26,8 @@ pub fn attacks(harness: &mut Harness) {
         ("the first page", 0),
         ("the page below its region", region_of(own) - 8),
         ("its window slots", own + ACTIVATION_WINDOWS + ACTIVATION_STRIDE),
-        ("the console's device", region(CONSOLE) + DEVICES_OFFSET),
-        ("the interrupt controller", region(INTERRUPTS) + DEVICES_OFFSET),
+        ("the console's device", region(RegionId(CONSOLE as u16)) + DEVICES_OFFSET),
+        ("the interrupt controller", region(RegionId(INTERRUPTS as u16)) + DEVICES_OFFSET),
         ("the device at its physical address", 0x1000_0000),
         ("physical memory", 0x8020_0000),
         ("the nucleus", NUCLEUS),

@@ -6,6 +6,7 @@
 use cairn::object::ObjectTable;
 use cairn::window::ReadWindow;
 use cairn::{Error, Object, Place};
+use cairn_abi::InstanceId;
 use cairn_abi::descriptor::Reply;
 use cairn_interfaces::{Portals, SemaphoreProxy};
 use cairn_test_portals_contract::{Counter, Harmless, Late, Service, Slow};
@@ -88,7 +89,7 @@ impl Service for Server {
     }
 
     fn counter_for(&self, victim: u64, place: u64) -> Result<(), Error> {
-        imports::PORTALS.make_object(victim, place, "Counter", 0)
+        imports::PORTALS.make_object(InstanceId(victim as u16), place, "Counter", 0)
     }
 
     fn end_counter(&self, control: u64) -> Result<u64, Error> {
@@ -96,7 +97,7 @@ impl Service for Server {
     }
 
     fn revoke_slow(&self, client: u64) -> Result<u64, Error> {
-        imports::PORTALS.revoke("slow", client)
+        imports::PORTALS.revoke("slow", InstanceId(client as u16))
     }
 
     fn inside(&self) -> Result<u64, Error> {
@@ -141,7 +142,7 @@ impl Service for Server {
     }
 
     fn unregister(&self) -> Result<(), Error> {
-        imports::PORTALS.revoke("late", 0)?;
+        imports::PORTALS.revoke("late", InstanceId(0))?;
         imports::PORTALS.unregister("server.late")
     }
 

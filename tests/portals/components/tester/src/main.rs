@@ -16,6 +16,7 @@ use cairn::measure::Cost;
 use cairn::sync::Mutex;
 use cairn::{Error, time};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces::{
     LockProxy, PortalControl, PortalListing, Portals, PortalsProxy, SemaphoreProxy, Threads,
 };
@@ -115,10 +116,13 @@ fn refusals() -> Result<(), Failed> {
         expect!(portals.close(first), Err(Error::NotFound));
     }
     // This domain serves nothing.
-    expect!(portals.revoke("service", 0), Err(Error::NotFound));
+    expect!(portals.revoke("service", InstanceId(0)), Err(Error::NotFound));
     expect!(portals.end_object("counter", 0), Err(Error::NotFound));
-    expect!(portals.make_object(1, 16, "counter", 0), Err(Error::NotFound));
-    expect!(portals.make_object(u64::MAX, 16, "counter", 0), Err(Error::BadArgument));
+    expect!(portals.make_object(InstanceId(1), 16, "counter", 0), Err(Error::NotFound));
+    expect!(
+        portals.make_object(InstanceId(u64::MAX as u16), 16, "counter", 0),
+        Err(Error::BadArgument)
+    );
     expect!(portals.unregister("server.service"), Err(Error::NotFound));
     expect!(portals.publish(16, "tester.x", "*"), Err(Error::NotFound));
     Ok(())
@@ -206,7 +210,7 @@ fn objects() -> Result<(), Failed> {
             expect!(service.counter_for(victim, place), Err(Error::NotFound));
         }
     }
-    expect!(service.counter_for(200, 0), Err(Error::NotFound));
+    expect!(service.counter_for(200, 0), Err(Error::BadArgument));
     expect!(service.counter_for(0, 0), Err(Error::BadArgument));
     expect!(imports::LISTING.usage(), Ok(before));
     // An index of an object that was never made.
@@ -252,9 +256,9 @@ fn wait_for(service: &ServiceProxy, expected: u64) -> Result<(), Failed> {
     Ok(())
 }
 
-/// The partner's domain: the number behind this one.
-fn partner() -> u64 {
-    time::own_domain() + 1
+/// The partner: the number behind this one.
+fn partner() -> InstanceId {
+    InstanceId(cairn::environment::startup().instance.0 + 1)
 }
 
 fn revoke() -> Result<(), Failed> {
@@ -263,8 +267,8 @@ fn revoke() -> Result<(), Failed> {
     let slow = succeed!(imports::PORTALS.open_proxy::<dyn Slow>("server.slow"));
     let used = || imports::LISTING.usage().map(|usage| usage & 0xffff_ffff);
     let before = succeed!(used());
-    expect!(service.revoke_slow(partner()), Ok(1));
-    expect!(service.revoke_slow(partner()), Ok(0));
+    expect!(service.revoke_slow(partner().into()), Ok(1));
+    expect!(service.revoke_slow(partner().into()), Ok(0));
     // The partner's frame names the return portal alone.
     let after = succeed!(used());
     expect!(after < before, true);
@@ -352,10 +356,10 @@ fn locks() -> Result<(), Failed> {
     Ok(())
 }
 
-/// What the supervisor does when a domain died, without its death.
-fn died(domain: u64) -> Result<(), Error> {
-    while imports::CONTROL.domain_died(domain)? != 0 {}
-    imports::CONTROL.domain_starts(domain)
+/// What the supervisor does when an instance died, without its death.
+fn died(instance: InstanceId) -> Result<(), Error> {
+    while imports::CONTROL.instance_died(instance)? != 0 {}
+    imports::CONTROL.instance_starts(instance)
 }
 
 fn death() -> Result<(), Failed> {
@@ -365,8 +369,8 @@ fn death() -> Result<(), Failed> {
     succeed!(service.register(0));
     let late = succeed!(imports::PORTALS.open_proxy::<dyn Late>("server.late"));
     expect!(late.multiply(2, 3), Ok(6));
-    let server = time::own_domain() - 1;
-    expect!(imports::CONTROL.domain_starts(server), Err(Error::Busy));
+    let server = InstanceId(partner().0 - 2);
+    expect!(imports::CONTROL.instance_starts(server), Err(Error::Busy));
     succeed!(died(server));
     // A successor of the server would not know these.
     expect!(object.proxy().next(), Err(Error::NoPortal));
@@ -384,15 +388,15 @@ fn death() -> Result<(), Failed> {
     let mut text = [0; 64];
     // Behind its one import.
     let first = PORTAL_FIRST_IMPORT as u64 + u64::from(PortalsProxy::METHODS);
-    let own = |text: &mut [u8]| imports::LISTING.describe(partner(), first, text);
+    let own = |text: &mut [u8]| imports::LISTING.describe(DomainId(partner().0), first, text);
     expect!(own(&mut text).is_ok(), true);
     succeed!(died(partner()));
     expect!((succeed!(imports::LISTING.usage()) as u32) < after as u32, true);
     expect!(own(&mut text), Err(Error::NotFound));
-    for domain in [0, 200, 256, u64::MAX] {
-        expect!(imports::CONTROL.domain_died(domain), Err(Error::BadArgument));
+    for instance in [0, 200, 256, u16::MAX].map(InstanceId) {
+        expect!(imports::CONTROL.instance_died(instance), Err(Error::BadArgument));
     }
-    expect!(imports::CONTROL.domain_died(partner()), Ok(0));
+    expect!(imports::CONTROL.instance_died(partner()), Ok(0));
     succeed!(drop_block(service.first_portal()));
     Ok(())
 }

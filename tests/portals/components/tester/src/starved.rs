@@ -21,15 +21,15 @@ fn spin(from: u64) {
 }
 
 pub fn starved() -> Result<(), Failed> {
-    let nobody = time::own_domain();
+    let nobody = cairn::environment::startup().instance;
     let mut longest = 0;
     for attempt in 0..ATTEMPTS {
         let from = time::counter() + ticks(300) + attempt * 7;
         let spinner = succeed!(spawn(imports::THREADS, &STACK, spin, from, 9));
         succeed!(imports::THREADS.sleep_until(from + ticks(20)));
         let before = time::counter();
-        // What the supervisor asks for when a domain died; it had opened nothing.
-        succeed!(imports::CONTROL.domain_died(nobody));
+        // What the supervisor asks for when an instance died; it had opened nothing.
+        succeed!(imports::CONTROL.instance_died(nobody));
         longest = longest.max(time::counter() - before);
         succeed!(spinner.join());
     }

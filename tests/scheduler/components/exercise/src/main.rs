@@ -198,12 +198,12 @@ fn quotas() -> Result<bool, Error> {
     }
     let again = start(THREADS - 1, mark, b'q'.into(), 10)?.join().is_ok();
     // Semaphores too: the description gives this domain two beside its devices'.
-    let domain = cairn::time::own_domain();
-    let first = imports::CONTROL.allocate_semaphore(domain, 0)?;
-    let second = imports::CONTROL.allocate_semaphore(domain, 0)?;
-    let third = imports::CONTROL.allocate_semaphore(domain, 0) == Err(Error::Exhausted);
-    imports::CONTROL.free_semaphore(domain, first)?;
-    imports::CONTROL.free_semaphore(domain, second)?;
+    let own = cairn::environment::startup().instance;
+    let first = imports::CONTROL.allocate_semaphore(own, 0)?;
+    let second = imports::CONTROL.allocate_semaphore(own, 0)?;
+    let third = imports::CONTROL.allocate_semaphore(own, 0) == Err(Error::Exhausted);
+    imports::CONTROL.free_semaphore(own, first)?;
+    imports::CONTROL.free_semaphore(own, second)?;
     Ok(one_more && again && third && ORDER.take() == *b"q\0\0\0\0\0\0\0")
 }
 
