@@ -17,8 +17,9 @@ use cairn_portal::specification::{self, Specification, Stack};
 use cairn_portal::{Parameter, Trust};
 use cairn_portals::known::{Client, Known};
 use cairn_portals::machine::Machine;
-use cairn_portals::manager::{Manager, Synchronisation};
+use cairn_portals::manager::Manager;
 use cairn_portals::registrations::NAME_MAXIMUM;
+use cairn_portals::synchronisation::Interfaces;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 
 struct Server;
@@ -96,7 +97,7 @@ fn begin(State { manager, machine }: &mut State) -> Result<u64, Error> {
         place.store(instance.domain.0, Ordering::Relaxed);
     }
     let own = environment::startup().instance;
-    let synchronisation = Synchronisation {
+    let synchronisation = Interfaces {
         semaphore: const { &<dyn interfaces::Semaphore>::DESCRIPTOR },
         lock: const { &<dyn interfaces::Lock>::DESCRIPTOR },
     };
@@ -258,12 +259,12 @@ impl interfaces::Portals for Server {
 
     fn make_semaphore(&self, caller: Caller, initial: u64) -> Result<u64, Error> {
         let client = who(caller)?;
-        locked(|manager, machine| manager.make_semaphore(machine, client, initial))
+        locked(|manager, machine| manager.make(machine, client, Some(initial)))
     }
 
     fn make_lock(&self, caller: Caller) -> Result<u64, Error> {
         let client = who(caller)?;
-        locked(|manager, machine| manager.make_lock(machine, client))
+        locked(|manager, machine| manager.make(machine, client, None))
     }
 
     fn publish(

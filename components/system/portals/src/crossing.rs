@@ -1,6 +1,6 @@
 //! What one portal is made of, and its words.
 
-use crate::blocks::Kind;
+use crate::blocks::{Kind, NO_INSTANCE};
 use cairn_abi::descriptor::LETTERS_SIZE;
 use cairn_abi::record::Method;
 use cairn_abi::{Error, InstanceId};
@@ -20,6 +20,18 @@ pub struct Target {
     pub constant: u64,
     /// Nothing, but for measurements: trust comes from the description only.
     pub trust: Trust,
+}
+
+impl Target {
+    /// What `server` serves to all, in the trust of the description.
+    pub fn of(kind: Kind, server: InstanceId) -> Target {
+        Target { kind, server, owner: NO_INSTANCE, constant: 0, trust: Trust::default() }
+    }
+
+    /// The same, until `owner` dies.
+    pub fn ends_with(self, owner: InstanceId) -> Target {
+        Target { owner, ..self }
+    }
 }
 
 /// One method of a block.

@@ -15,6 +15,7 @@ mod queues;
 pub mod registrations;
 mod returns;
 mod shares;
+pub mod synchronisation;
 mod templates;
 #[cfg(test)]
 mod tests;

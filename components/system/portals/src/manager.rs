@@ -1,5 +1,5 @@
 //! What the manager does for clients and servers: opening, reserving and filling, revoking, registering,
-//! semaphores and locks, death.
+//! death.
 
 use crate::blocks::{Block, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target};
@@ -7,34 +7,20 @@ use crate::known::{Client, Known, refuse_itself};
 use crate::machine::Machine;
 use crate::make::Maker;
 use crate::registrations::{Registration, Registrations};
+use crate::synchronisation::{Interfaces, Synchronisation};
 use cairn_abi::address::{REGION_SIZE, region};
-use cairn_abi::descriptor::{
-    InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, is_name, name_text,
-};
-use cairn_abi::domain::FIELD_GENERATION;
+use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, is_name};
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameter, ParameterError, Trust};
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
 const BLOCKS_PER_STEP: usize = 8;
 
-/// The scheduler's interfaces of what it makes for others.
-#[derive(Clone, Copy)]
-pub struct Synchronisation {
-    /// Of semaphores.
-    pub semaphore: &'static InterfaceDescriptor,
-    /// Of locks.
-    pub lock: &'static InterfaceDescriptor,
-}
-
 /// The portal manager.
 pub struct Manager {
     maker: Maker,
     registrations: Registrations,
-    synchronisation: Option<Synchronisation>,
-    /// Exports of the scheduler: objects of these interfaces.
-    semaphore_export: u32,
-    lock_export: u32,
+    synchronisation: Synchronisation,
 }
 
 impl Manager {
@@ -42,9 +28,7 @@ impl Manager {
     pub const EMPTY: Manager = Manager {
         maker: Maker::EMPTY,
         registrations: Registrations::EMPTY,
-        synchronisation: None,
-        semaphore_export: u32::MAX,
-        lock_export: u32::MAX,
+        synchronisation: Synchronisation::EMPTY,
     };
 
     /// Takes over from the layout, as instance `own`, whose import at `scheduler_portal` leads to the
@@ -54,7 +38,7 @@ impl Manager {
         machine: &M,
         own: InstanceId,
         scheduler_portal: u32,
-        synchronisation: Synchronisation,
+        interfaces: Interfaces,
         next_counter: u64,
     ) -> Result<u64, Error> {
         let layout = machine.layout();
@@ -64,17 +48,10 @@ impl Manager {
             .find(|portal| portal.client == own && portal.index == scheduler_portal)
             .ok_or(Error::NotFound)?;
         let scheduler = layout.export(connected.export as usize)?.instance;
-        let domain = layout.instance(own)?.domain;
-        let generation = machine.domain_word(domain, FIELD_GENERATION);
         self.maker.begin(machine, own, scheduler, next_counter);
         self.registrations.begin(layout.instances.len());
-        self.synchronisation = Some(synchronisation);
-        let export = |interface: &InterfaceDescriptor| {
-            layout.object_export(scheduler, name_text(&interface.name).as_bytes())
-        };
-        self.semaphore_export = export(synchronisation.semaphore)?;
-        self.lock_export = export(synchronisation.lock)?;
-        self.make_lock(machine, Client { instance: own, domain, generation })
+        self.synchronisation.begin(machine, scheduler, interfaces)?;
+        self.synchronisation.make(&mut self.maker, machine, own, None)
     }
 
     #[cfg(test)]
@@ -94,7 +71,7 @@ impl Manager {
 
     /// The scheduler's export of semaphores, and of locks.
     pub fn synchronisation_exports(&self) -> (u32, u32) {
-        (self.semaphore_export, self.lock_export)
+        self.synchronisation.exports()
     }
 
     /// A registration, by its number.
@@ -129,14 +106,7 @@ impl Manager {
         refuse_itself(client, export.instance)?;
         let methods = machine.layout().methods_of(export);
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
-        let kind = Kind::Export(number as u32);
-        let target = Target {
-            kind,
-            server: export.instance,
-            owner: NO_INSTANCE,
-            constant: 0,
-            trust: Trust::default(),
-        };
+        let target = Target::of(Kind::Export(number as u32), export.instance);
         self.maker.open(machine, client, &target, methods.len(), |index| Entry::of(&methods[index]))
     }
 
@@ -152,15 +122,14 @@ impl Manager {
         let registration = self.registrations.find(number).ok_or(Error::NotFound)?;
         if let Some(kind) = registration.published {
             let server = registration.server;
-            return self.open_published(machine, client, server, kind, known);
+            let maker = &mut self.maker;
+            return self.synchronisation.open(maker, machine, (client, server), kind, known);
         }
         let Registration { server, count, methods, version, .. } = registration;
         refuse_itself(client, *server)?;
         let methods = &methods[..*count];
         known.check(*version, methods.iter().map(|(letters, _)| letters))?;
-        let kind = Kind::Registration(number);
-        let (owner, trust) = (*server, Trust::default());
-        let target = Target { kind, server: *server, owner, constant: 0, trust };
+        let target = Target::of(Kind::Registration(number), *server).ends_with(*server);
         self.maker.open(machine, client, &target, methods.len(), |index| {
             Entry::plain(methods[index].0, methods[index].1)
         })
@@ -179,7 +148,8 @@ impl Manager {
         if block.is_live() && block.owner == client {
             let block = *block;
             // For all who have it; the scheduler refuses as long as threads wait for it.
-            self.end_synchronisation(machine, &block)?;
+            let Manager { maker, registrations, synchronisation } = self;
+            synchronisation.end(maker, registrations, machine, &block)?;
         }
         self.maker.close(machine, place);
         Ok(())
@@ -274,9 +244,8 @@ impl Manager {
         }
         let export = machine.layout().export(number as usize)?;
         let methods = machine.layout().methods_of(export);
-        let kind = Kind::Object(number, control);
-        let target =
-            Target { kind, server, owner: server, constant: control, trust: Trust::default() };
+        let target = Target::of(Kind::Object(number, control), server).ends_with(server);
+        let target = Target { constant: control, ..target };
         self.maker.fill(machine, place, &target, |index| Entry::of(&methods[index]))
     }
 
@@ -351,79 +320,15 @@ impl Manager {
         Ok(())
     }
 
-    /// Makes a semaphore for a client.
-    pub fn make_semaphore<M: Machine>(
+    /// Makes a semaphore, with a first value, or a lock (`None`) for a client.
+    pub fn make<M: Machine>(
         &mut self,
         machine: &M,
         client: Client,
-        initial: u64,
+        initial: Option<u64>,
     ) -> Result<u64, Error> {
         let client = client.alive(machine)?;
-        let index = machine.allocate(client, Some(initial))?;
-        self.made(machine, client, Kind::Semaphore(index as u16))
-    }
-
-    /// Makes a lock for a client.
-    pub fn make_lock<M: Machine>(&mut self, machine: &M, client: Client) -> Result<u64, Error> {
-        let client = client.alive(machine)?;
-        let index = machine.allocate(client, None)?;
-        self.made(machine, client, Kind::Lock(index as u16))
-    }
-
-    fn made<M: Machine>(
-        &mut self,
-        machine: &M,
-        client: InstanceId,
-        kind: Kind,
-    ) -> Result<u64, Error> {
-        let made = self.portals_of(machine, client, kind, client);
-        if made.is_err() {
-            // Nobody knows it yet, so nobody waits.
-            let _ = machine.free(client, kind);
-        }
-        made
-    }
-
-    /// Portals of a semaphore or lock in a client's table; P and V are hybrids.
-    fn portals_of<M: Machine>(
-        &mut self,
-        machine: &M,
-        client: InstanceId,
-        kind: Kind,
-        owner: InstanceId,
-    ) -> Result<u64, Error> {
-        let (export, constant) = match kind {
-            Kind::Semaphore(index) => (self.semaphore_export, index),
-            Kind::Lock(index) => (self.lock_export, index),
-            _ => return Err(Error::BadArgument),
-        };
-        let export = machine.layout().export(export as usize)?;
-        let methods = machine.layout().methods_of(export);
-        let server = self.maker.scheduler();
-        let target =
-            Target { kind, server, owner, constant: constant.into(), trust: Trust::default() };
-        self.maker.open(machine, client, &target, methods.len(), |index| match kind {
-            Kind::Semaphore(_) => Entry::of_semaphore(&methods[index]),
-            _ => Entry::of(&methods[index]),
-        })
-    }
-
-    /// Ends a semaphore or lock that its owner closes, for all who have it.
-    fn end_synchronisation<M: Machine>(&mut self, machine: &M, block: &Block) -> Result<(), Error> {
-        let Block { kind: kind @ (Kind::Semaphore(_) | Kind::Lock(_)), owner, .. } = *block else {
-            return Ok(());
-        };
-        machine.free(owner, kind)?;
-        // Whoever else has it finds no portal from here on; its number is given out again only by
-        // this manager, afterwards.
-        self.maker.end_all(machine, owner, |other| other.kind == kind);
-        let is_it = |candidate: &Registration| candidate.published == Some(kind);
-        while let Some(published) = self.registrations.find_of(owner, is_it) {
-            let number = published.number;
-            let _ = machine.remove_name(owner, published.name());
-            self.registrations.forget_of(owner, |candidate| candidate.number == number);
-        }
-        Ok(())
+        self.synchronisation.make(&mut self.maker, machine, client, initial)
     }
 
     /// Publishes a semaphore or lock that `server` made.
@@ -446,27 +351,6 @@ impl Manager {
             }
             _ => Err(Error::NotAllowed),
         }
-    }
-
-    /// Opens a semaphore or lock that `server` published.
-    fn open_published<M: Machine>(
-        &mut self,
-        machine: &M,
-        client: InstanceId,
-        server: InstanceId,
-        kind: Kind,
-        known: Known<'_>,
-    ) -> Result<u64, Error> {
-        let synchronisation = self.synchronisation.ok_or(Error::NotSupported)?;
-        let interface = match kind {
-            Kind::Semaphore(_) => synchronisation.semaphore,
-            _ => synchronisation.lock,
-        };
-        let methods = interface.methods.iter().take(interface.method_count as usize);
-        known.check(interface.version, methods.map(|method| &method.letters))?;
-        // The portals lead to the scheduler, but what they name ends with its maker: of one that is dying nobody gets more.
-        machine.living(server)?;
-        self.portals_of(machine, client, kind, server)
     }
 
     /// One step of the end of an instance: what it had opened, and whatever others have of it that a
@@ -511,13 +395,7 @@ impl Manager {
     ) -> Result<u64, Error> {
         let client = client.alive(machine)?;
         let entry = machine.layout().instance(client)?.stub;
-        let target = Target {
-            kind: Kind::Export(u32::MAX),
-            server: client,
-            owner: NO_INSTANCE,
-            constant: 0,
-            trust,
-        };
+        let target = Target { trust, ..Target::of(Kind::Export(u32::MAX), client) };
         self.maker.open(machine, client, &target, 1, |_| Entry::plain(letters, entry))
     }
 }

@@ -23,7 +23,7 @@ struct World {
 fn world() -> World {
     let machine = Fake::new();
     let mut manager = Box::new(Manager::EMPTY);
-    manager.begin(&machine, MANAGER, FIRST, machine.synchronisation(), 0).unwrap();
+    manager.begin(&machine, MANAGER, FIRST, machine.interfaces(), 0).unwrap();
     World { machine, manager }
 }
 
@@ -120,7 +120,7 @@ fn the_dead_fill_nothing_and_are_filled_nothing() {
 #[test]
 fn nobody_opens_what_the_dead_published() {
     let mut world = world();
-    let made = world.manager.make_semaphore(&world.machine, client(OTHER), 0).unwrap();
+    let made = world.manager.make(&world.machine, client(OTHER), Some(0)).unwrap();
     world.manager.publish(&world.machine, client(OTHER), made, "other.gate", "*").unwrap();
     let open = |world: &mut World| {
         world.manager.open_registration(&world.machine, client(CLIENT), REGISTERED, ANY)
@@ -256,7 +256,7 @@ fn a_former_life_can_do_nothing() {
     methods[24..].copy_from_slice(&entry(OTHER, 3).to_le_bytes());
     let former = client;
     let letters = letters("c");
-    let semaphore = world.manager.make_semaphore(&world.machine, client(OTHER), 0).unwrap();
+    let semaphore = world.manager.make(&world.machine, client(OTHER), Some(0)).unwrap();
     let word = world.reserve(CLIENT, OTHER, b"Numbers", b"cii ").unwrap();
     world.machine.set_generation(1);
     let World { machine, manager } = &mut world;
@@ -271,8 +271,8 @@ fn a_former_life_can_do_nothing() {
         manager.register(machine, former(OTHER), "other.late", "*", &methods).map(|()| 0),
         manager.publish(machine, former(OTHER), semaphore, "other.gate", "*").map(|()| 0),
         manager.unregister(machine, former(OTHER), "other.late").map(|()| 0),
-        manager.make_semaphore(machine, former(CLIENT), 0),
-        manager.make_lock(machine, former(CLIENT)),
+        manager.make(machine, former(CLIENT), Some(0)),
+        manager.make(machine, former(CLIENT), None),
         manager.make_measured(machine, former(CLIENT), cairn_portal::Trust::default(), letters),
         former(OTHER).admit(machine, "other.late", CLIENT, true).map(|()| 0),
     ];
@@ -352,7 +352,7 @@ fn an_index_means_what_it_meant_or_nothing() {
                 opened(&world, made, 2);
             }
             1 => {
-                let made = world.manager.make_semaphore(&world.machine, client(holder), 0);
+                let made = world.manager.make(&world.machine, client(holder), Some(0));
                 opened(&world, made, SEMAPHORE_METHODS);
             }
             2 => {

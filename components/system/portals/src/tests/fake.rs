@@ -3,7 +3,7 @@
 
 use crate::blocks::Kind;
 use crate::machine::{Layout, Machine};
-use crate::manager::Synchronisation;
+use crate::synchronisation::Interfaces;
 use cairn_abi::address::{PORTAL_CODE, region};
 use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, NAME_SIZE, name};
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, stack_queue};
@@ -282,7 +282,7 @@ impl Fake {
         self.queues.borrow_mut().get_mut(&queue).unwrap().insert(0, activation);
     }
 
-    pub fn synchronisation(&self) -> Synchronisation {
+    pub fn interfaces(&self) -> Interfaces {
         let interface = |text: &str, methods: [&str; 2]| {
             let mut interface =
                 InterfaceDescriptor { name: name(text), ..InterfaceDescriptor::EMPTY };
@@ -293,7 +293,7 @@ impl Fake {
             }
             &*Box::leak(Box::new(interface))
         };
-        Synchronisation {
+        Interfaces {
             semaphore: interface("Semaphore", ["p", "v"]),
             lock: interface("Lock", ["lock", "unlock"]),
         }
