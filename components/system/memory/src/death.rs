@@ -4,6 +4,7 @@
 
 use crate::manager::Manager;
 use crate::sections;
+use crate::settled::Settled;
 use crate::tables;
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, STARTUP_OFFSET, region};
 use cairn_abi::record::Segment;
@@ -42,7 +43,6 @@ impl<'a> Manager<'a> {
                 if next < sections::COUNT as u64 {
                     return Ok(cursor(SECTIONS, next));
                 }
-                // Its death was fenced, and no hart has found a way through its page table since.
                 Ok(0)
             }
             _ => Err(Error::BadArgument),
@@ -65,7 +65,7 @@ impl<'a> Manager<'a> {
                 continue;
             };
             if let Some(physical) = tables::unmap(entry) {
-                self.give_frame(physical);
+                self.give_frame(physical, Settled::by_death());
                 self.refund(instance, 1);
             }
             offset += PAGE_SIZE;
@@ -117,7 +117,7 @@ impl<'a> Manager<'a> {
             generation.fetch_add(1, Relaxed);
         }
         self.tables.set_reachable(root, true);
-        (self.fence)();
+        self.settle();
         Ok(())
     }
 }

@@ -9,6 +9,7 @@ pub mod death;
 pub mod frames;
 pub mod manager;
 pub mod sections;
+mod settled;
 pub mod tables;
 
 #[cfg(test)]

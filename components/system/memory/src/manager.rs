@@ -3,6 +3,7 @@
 use crate::death::zero;
 use crate::frames::Frames;
 use crate::sections::Sections;
+use crate::settled::Settled;
 use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::address::{
     ACTIVATION_STRIDE, DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM,
@@ -195,8 +196,13 @@ impl<'a> Manager<'a> {
         Ok(physical)
     }
 
-    /// Gives a page back that [`Manager::take_frame`] gave and that nothing maps.
-    pub(crate) fn give_frame(&self, physical: u64) {
+    /// Forgets the translations of all addresses.
+    pub(crate) fn settle(&self) -> Settled {
+        Settled::by_fence(self.fence)
+    }
+
+    /// Gives a page back that [`Manager::take_frame`] gave.
+    pub(crate) fn give_frame(&self, physical: u64, _: Settled) {
         self.state.frames.give(self.frame_number(physical) as usize);
     }
 
@@ -232,7 +238,7 @@ impl<'a> Manager<'a> {
             self.refund(instance, pages);
             return Err(error);
         }
-        (self.fence)();
+        self.settle();
         Ok(address)
     }
 
@@ -276,7 +282,7 @@ impl<'a> Manager<'a> {
                 Ok(physical) => tables::prepare(entry, physical, OWN | USER | READ | WRITE),
                 Err(error) => {
                     entries().map(tables::page).filter(|page| *page != 0).for_each(|physical| {
-                        self.give_frame(physical);
+                        self.give_frame(physical, Settled::never_reached());
                     });
                     self.clear(instance, address, pages);
                     return Err(error);
@@ -311,7 +317,7 @@ impl<'a> Manager<'a> {
         let entry = |page: u64| self.tables.find(root, address + page * PAGE_SIZE);
         let restore = |pages: u64| {
             (0..pages).filter_map(entry).for_each(tables::restore);
-            (self.fence)();
+            self.settle();
         };
         for page in 0..pages {
             if !entry(page).is_some_and(tables::withdraw) {
@@ -319,7 +325,7 @@ impl<'a> Manager<'a> {
                 return Err(Error::NotFound);
             }
         }
-        (self.fence)();
+        let settled = self.settle();
         // Withdrawn pages cannot come into a window any more; those that are there already remain.
         let mut in_window = false;
         for from in (0..pages).step_by(PAGES_AT_ONCE) {
@@ -340,7 +346,7 @@ impl<'a> Manager<'a> {
         for entry in (0..pages).filter_map(entry) {
             let physical = tables::page(entry);
             entry.store(0, Relaxed);
-            self.give_frame(physical);
+            self.give_frame(physical, settled);
         }
         self.refund(instance, pages);
         Ok(())
@@ -382,7 +388,7 @@ impl<'a> Manager<'a> {
     /// The instance dies: a thread that enters it faults.
     pub fn kill(&self, instance: InstanceId) -> Result<(), Error> {
         self.tables.set_reachable(self.root(instance)?, false);
-        (self.fence)();
+        self.settle();
         Ok(())
     }
 

@@ -11,6 +11,7 @@
 
 use crate::frames::Frames;
 use crate::manager::Manager;
+use crate::settled::Settled;
 use crate::tables::{self, READ, USER, WRITE};
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE, SECTIONS};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
@@ -239,17 +240,17 @@ impl Manager<'_> {
             Ok(())
         });
         let number = filled.and_then(|()| self.state.sections.free.take().ok_or(Error::Exhausted));
-        let number = number.inspect_err(|_| self.give_listed(section))?;
+        let number = number.inspect_err(|_| self.give_listed(section, Settled::never_reached()))?;
         self.slot(number).word.store(section.0, Relaxed);
         Ok((number, section))
     }
 
     /// Gives a section's pages back, as far as they were taken.
-    fn give_listed(&self, section: Word) {
+    fn give_listed(&self, section: Word, settled: Settled) {
         for physical in self.listed(section).filter(|physical| *physical != 0) {
-            self.give_frame(physical);
+            self.give_frame(physical, settled);
         }
-        self.give_frame(self.frame(section.index()));
+        self.give_frame(self.frame(section.index()), settled);
     }
 
     /// Maps a section into an instance, which counts as one that maps it; on failure it does so no more.
@@ -273,7 +274,7 @@ impl Manager<'_> {
         if mapped.is_err() {
             self.leave(instance, number);
         }
-        (self.fence)();
+        self.settle();
         mapped
     }
 
@@ -360,14 +361,14 @@ impl Manager<'_> {
         let is_only =
             self.account(instance).is_ok_and(|account| account.sections.load(Relaxed) == 1);
         let tables = [cut(false), if is_only { cut(true) } else { None }];
-        (self.fence)();
-        tables.into_iter().flatten().for_each(|table| self.tables.give(table));
+        let settled = self.settle();
+        tables.into_iter().flatten().for_each(|table| self.tables.give(table, settled));
         if section.owner() == instance {
             slot.offered.clear();
         }
         if Word(slot.word.fetch_sub(MAPPER, Relaxed)).mappers() == 1 {
             slot.offered.clear();
-            self.give_listed(section);
+            self.give_listed(section, settled);
             slot.word.store(0, Relaxed);
             self.state.sections.free.give(number);
         }

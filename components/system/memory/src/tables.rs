@@ -4,6 +4,7 @@
 //! only, so two threads that serve different callers may work on the same table.
 
 use crate::frames::Frames;
+use crate::settled::Settled;
 use cairn_abi::Error;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
@@ -108,15 +109,15 @@ impl<'a> Tables<'a> {
         match entry.compare_exchange(0, named, Relaxed, Relaxed) {
             Ok(_) => Ok(new),
             Err(other) => {
-                self.give(new);
+                self.give(new, Settled::never_reached());
                 self.follow(other as u64)?.ok_or(Error::Busy)
             }
         }
     }
 
     /// Takes an empty table out that leads to `address`, made at run time: the leaf, or with `whole` the directory.
-    /// Its number goes to [`Tables::give`] after a fence. No other thread may be at work below it.
-    pub fn cut(&self, root: Root, address: u64, whole: bool) -> Option<usize> {
+    /// Its number goes to [`Tables::give`]. No other thread may be at work below it.
+    pub(crate) fn cut(&self, root: Root, address: u64, whole: bool) -> Option<usize> {
         let directory = self.entry(root.0, address, ROOT_LEVEL)?;
         let entry = match whole {
             true => directory,
@@ -132,8 +133,8 @@ impl<'a> Tables<'a> {
         Some(self.first_free + self.free.take()?)
     }
 
-    /// Gives back a table that is empty and that nothing leads to any more.
-    pub fn give(&self, number: usize) {
+    /// Gives back a table that is empty.
+    pub(crate) fn give(&self, number: usize, _: Settled) {
         if let Some(number) = number.checked_sub(self.first_free) {
             self.free.give(number);
         }

@@ -83,6 +83,18 @@ impl Layout {
     }
 }
 
+/// Proof that every hart sees code as it was written: an entry of a portal table never leads to what was there before.
+/// With several harts [`Machine::publish`] waits for all of them.
+#[derive(Clone, Copy)]
+pub struct Published(());
+
+impl Published {
+    /// The layout wrote the code.
+    pub fn by_layout() -> Published {
+        Published(())
+    }
+}
+
 /// The machine, as far as the manager reaches it.
 pub trait Machine: Words {
     /// The layout's tables.
@@ -92,8 +104,8 @@ pub trait Machine: Words {
     fn code(&self, address: u64, size: usize) -> &[AtomicI64];
     /// An entry of a portal table.
     fn entry(&self, domain: DomainId, index: usize) -> u64;
-    /// Writes an entry of a portal table, behind all that was written before.
-    fn set_entry(&self, domain: DomainId, index: usize, code: u64);
+    /// Writes an entry of a portal table.
+    fn set_entry(&self, domain: DomainId, index: usize, code: u64, published: Published);
     /// A word of a domain block, by its offset from the portal table.
     fn domain_word(&self, domain: DomainId, offset: i64) -> u64;
     /// Makes a stack queue of these activations. Nothing may use it.
@@ -124,6 +136,11 @@ pub trait Machine: Words {
     ) -> Result<(), Error>;
     /// Has the name server forget what a dead instance had registered.
     fn remove_names(&self, server: InstanceId);
+
+    /// Lets every hart see the portal code that was written.
+    fn publish(&self) -> Result<Published, Error> {
+        self.fence_instruction().map(|()| Published(()))
+    }
 
     /// The domain lives.
     fn check_alive(&self, domain: DomainId) -> Result<(), Error> {

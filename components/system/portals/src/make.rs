@@ -3,7 +3,7 @@
 use crate::area::{Area, GRANULE};
 use crate::blocks::{Block, Blocks, Code, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target, with_letters, write};
-use crate::machine::{Layout, Machine};
+use crate::machine::{Layout, Machine, Published};
 use crate::queues::Queues;
 use crate::returns::{self, List, Returns};
 use crate::shares::{Shares, clients};
@@ -146,10 +146,10 @@ impl Maker {
         let first = self.blocks.room(domain, count)?;
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
-        let code = self.generate(machine, ends, target, first, method, calls)?;
+        let (code, published) = self.generate(machine, ends, target, first, method, calls)?;
         let wanted = Wanted { kind, client, domain, server, owner, count };
         self.blocks.add(first, &wanted, code);
-        install(machine, domain, first, calls);
+        install(machine, domain, first, calls, published);
         Ok(first as u64)
     }
 
@@ -173,9 +173,10 @@ impl Maker {
         let ends = (machine.living(block.client)?, machine.living(target.server)?);
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..block.count.into()).ok_or(Error::TooLarge)?;
-        let code = self.generate(machine, ends, target, block.first(), method, calls)?;
+        let (code, published) =
+            self.generate(machine, ends, target, block.first(), method, calls)?;
         self.blocks.fill(place, target.kind, code);
-        install(machine, block.domain, block.first(), calls);
+        install(machine, block.domain, block.first(), calls, published);
         Ok(())
     }
 
@@ -189,13 +190,13 @@ impl Maker {
         first: usize,
         method: impl Fn(usize) -> Entry,
         calls: &mut [u64],
-    ) -> Result<Code, Error> {
+    ) -> Result<(Code, Published), Error> {
         let mut code = Code::NONE;
         let made = self.generate_with(machine, (ends, target), first, method, calls, &mut code);
         if made.is_err() {
             self.queues.left(code.queue);
         }
-        made.map(|()| code)
+        made.map(|published| (code, published))
     }
 
     /// The same; the stack queue that was taken for it, if one was, is in `code` in any case.
@@ -207,7 +208,7 @@ impl Maker {
         method: impl Fn(usize) -> Entry,
         calls: &mut [u64],
         code: &mut Code,
-    ) -> Result<(), Error> {
+    ) -> Result<Published, Error> {
         let layout = machine.layout();
         let client = caller.number;
         // Used where it is, since it is long.
@@ -277,10 +278,9 @@ impl Maker {
                 literals[place(LITERAL_COUNTER)] += 8;
             }
         }
-        // Code, fence, entries, in this order: an entry never leads to what was there before.
-        machine.fence_instruction()?;
+        let published = machine.publish()?;
         self.area.take(self.shares.code(client), code.start, code.granules);
-        Ok(())
+        Ok(published)
     }
 
     /// Makes a return portal for a list that has none of this shape. It is kept whatever becomes of the block for which
@@ -460,15 +460,22 @@ impl Maker {
 }
 
 /// Lets a table lead to new code.
-fn install<M: Machine>(machine: &M, domain: DomainId, first: usize, calls: &[u64]) {
+fn install<M: Machine>(
+    machine: &M,
+    domain: DomainId,
+    first: usize,
+    calls: &[u64],
+    published: Published,
+) {
     for (index, call) in (first..).zip(calls) {
-        machine.set_entry(domain, index, *call);
+        machine.set_entry(domain, index, *call, published);
     }
 }
 
 /// Lets the indexes of a block lead nowhere.
 fn clear<M: Machine>(machine: &M, block: &Block) {
     for index in block.indexes() {
-        machine.set_entry(block.domain, index, machine.layout().header.no_portal);
+        let no_portal = machine.layout().header.no_portal;
+        machine.set_entry(block.domain, index, no_portal, Published::by_layout());
     }
 }

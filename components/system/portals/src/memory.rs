@@ -9,7 +9,7 @@ use cairn_abi::domain::{
 };
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
-use cairn_portals::machine::{Layout, Machine};
+use cairn_portals::machine::{Layout, Machine, Published};
 use core::sync::atomic::{AtomicI64, Ordering};
 
 /// Views of memory, and tables of the record.
@@ -93,7 +93,7 @@ impl Machine for Memory {
         load(self.domains, Self::field(domain, index as i64 * 8))
     }
 
-    fn set_entry(&self, domain: DomainId, index: usize, code: u64) {
+    fn set_entry(&self, domain: DomainId, index: usize, code: u64, _: Published) {
         store(self.domains, Self::field(domain, index as i64 * 8), code);
     }
 

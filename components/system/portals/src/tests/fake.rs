@@ -2,7 +2,7 @@
 //! region.
 
 use crate::blocks::Kind;
-use crate::machine::{Layout, Machine};
+use crate::machine::{Layout, Machine, Published};
 use crate::synchronisation::Interfaces;
 use cairn_abi::address::{PORTAL_CODE, region};
 use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, NAME_SIZE, name};
@@ -323,7 +323,7 @@ impl Machine for Fake {
     fn entry(&self, domain: DomainId, index: usize) -> u64 {
         self.entries.borrow()[domain.index()][index]
     }
-    fn set_entry(&self, domain: DomainId, index: usize, code: u64) {
+    fn set_entry(&self, domain: DomainId, index: usize, code: u64, _: Published) {
         self.entries.borrow_mut()[domain.index()][index] = code;
     }
     fn domain_word(&self, domain: DomainId, offset: i64) -> u64 {
