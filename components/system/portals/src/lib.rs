@@ -11,6 +11,7 @@ pub mod known;
 pub mod machine;
 pub mod make;
 pub mod manager;
+mod pools;
 mod queues;
 pub mod registrations;
 mod returns;

@@ -1,12 +1,11 @@
 //! How a block of portals is made, filled and closed.
 
-use crate::area::{Area, GRANULE};
+use crate::area::GRANULE;
 use crate::blocks::{Block, Blocks, Code, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target, with_letters, write};
 use crate::machine::{Layout, Machine, Published};
-use crate::queues::Queues;
-use crate::returns::{self, List, Returns};
-use crate::shares::{Shares, clients};
+use crate::pools::Pools;
+use crate::returns::{self, List};
 use crate::templates::{Half, InUse, Places, Recipe, Templates};
 use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
@@ -27,11 +26,8 @@ pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
 pub struct Maker {
     own: InstanceId,
     scheduler: InstanceId,
-    area: Area,
+    pools: Pools,
     blocks: Blocks,
-    shares: Shares,
-    queues: Queues,
-    returns: Returns,
     templates: Templates,
     /// Registered parameter types.
     types: Parameters,
@@ -43,11 +39,8 @@ impl Maker {
     pub const EMPTY: Maker = Maker {
         own: NO_INSTANCE,
         scheduler: NO_INSTANCE,
-        area: Area::EMPTY,
+        pools: Pools::EMPTY,
         blocks: Blocks::EMPTY,
-        shares: Shares::NONE,
-        queues: Queues::EMPTY,
-        returns: Returns::EMPTY,
         templates: Templates::EMPTY,
         types: Parameters::NONE,
         next_counter: 0,
@@ -63,23 +56,13 @@ impl Maker {
         next_counter: u64,
     ) {
         let layout = machine.layout();
-        let code = layout.header.free_portal_code;
-        let granule =
-            |address: u64| ((address - PORTAL_CODE) / GRANULE).min(u16::MAX.into()) as u16;
-        let (first, end) = (granule(code.start + GRANULE - 1), granule(code.end));
-        self.area.begin(first, end);
-        let connections = layout.portals.iter().filter_map(|portal| {
-            let export = layout.exports.get(portal.export as usize)?;
-            Some((portal.client, export.instance))
-        });
-        self.shares.divide(&clients(connections, own), first, end);
+        self.pools.begin(machine, own);
         for instance in layout.instances {
             let domain = instance.domain;
             let taken = (0..PORTALS_MAXIMUM)
                 .filter(|index| machine.entry(domain, *index) != layout.header.no_portal);
             self.blocks.add_table(domain, taken);
         }
-        self.queues.begin(machine);
         (self.own, self.scheduler, self.next_counter) = (own, scheduler, next_counter);
     }
 
@@ -98,12 +81,14 @@ impl Maker {
         &self.blocks
     }
 
-    /// The free code that there was at the start and what has become of it: bytes in use, and free
-    /// in the upper half. Return portals, which are kept for the next opening, count as free.
-    pub fn usage(&self) -> u64 {
-        let free = u64::from(self.area.free() + self.returns.granules()) * GRANULE;
-        let used = u64::from(self.area.size()) * GRANULE - free;
-        used | free << 32
+    /// The pools from which portals are made.
+    pub fn pools(&self) -> &Pools {
+        &self.pools
+    }
+
+    #[cfg(test)]
+    pub(crate) fn pools_mut(&mut self) -> &mut Pools {
+        &mut self.pools
     }
 
     /// Registers a parameter type.
@@ -194,7 +179,7 @@ impl Maker {
         let mut code = Code::NONE;
         let made = self.generate_with(machine, (ends, target), first, method, calls, &mut code);
         if made.is_err() {
-            self.queues.left(code.queue);
+            self.pools.left(code.queue);
         }
         made.map(|published| (code, published))
     }
@@ -243,11 +228,11 @@ impl Maker {
             if template.shape != shape {
                 shape = template.shape;
                 if template.takes_activation && code.queue == u16::MAX {
-                    code.queue = self.queue(machine, client, target.server)?;
+                    code.queue = self.pools.queue(machine, client, target.server)?;
                     crossing.take_from(code.queue.into());
                 }
                 let list = List::of(client, code.queue);
-                back = match self.returns.find(machine, list, shape, crossing) {
+                back = match self.pools.find_return(machine, list, shape, crossing) {
                     Some(back) => back,
                     None => {
                         let half = (specification, &method(index), Half::Back(shape));
@@ -261,7 +246,7 @@ impl Maker {
             self.templates.remember(recipe, calls.len(), places);
         }
         code.granules = size.div_ceil(GRANULE) as u16;
-        code.start = self.code_for(machine, client, code.granules)?;
+        code.start = self.pools.room(machine, client, code.granules)?;
 
         let mut address = PORTAL_CODE + u64::from(code.start) * GRANULE;
         let mut literals = call_literals(crossing, 0);
@@ -279,7 +264,7 @@ impl Maker {
             }
         }
         let published = machine.publish()?;
-        self.area.take(self.shares.code(client), code.start, code.granules);
+        self.pools.take(client, code.start, code.granules);
         Ok(published)
     }
 
@@ -297,14 +282,14 @@ impl Maker {
         let of = (specification, &self.types);
         let found = self.templates.find(of, (method, half), crossing, in_use)?;
         let granules = (self.templates.get(found).size as u64).div_ceil(GRANULE) as u16;
-        let start = self.code_for(machine, client, granules)?;
-        self.area.take(self.shares.code(client), start, granules);
+        let start = self.pools.room(machine, client, granules)?;
+        self.pools.take(client, start, granules);
         let template = self.templates.get(found);
         let address = PORTAL_CODE + u64::from(start) * GRANULE;
         let words = machine.code(address, template.size);
         let (mut literals, dead) = return_literals(&template.links, crossing, address);
         literals[place(LITERAL_SHAPE)] = template.shape;
-        literals[place(LITERAL_NEXT)] = self.returns.add(list, start, granules);
+        literals[place(LITERAL_NEXT)] = self.pools.add_return(list, start, granules);
         write(words, &literals);
         write(words.get(LITERALS..).unwrap_or(&[]), template.code());
         write(words.get(template.links.dead_literals() / 8..).unwrap_or(&[]), &dead);
@@ -313,75 +298,7 @@ impl Maker {
 
     /// Whether a client may have one more block.
     fn within_share(&self, client: InstanceId) -> Result<(), Error> {
-        if self.blocks.held(client) < self.shares.blocks() { Ok(()) } else { Err(Error::Exhausted) }
-    }
-
-    /// Room for code, in the client's share.
-    fn code_for<M: Machine>(
-        &mut self,
-        machine: &M,
-        client: InstanceId,
-        granules: u16,
-    ) -> Result<u16, Error> {
-        if let Some(start) = self.area.find(self.shares.code(client), granules) {
-            return Ok(start);
-        }
-        self.trim_client(machine, client);
-        self.area.find(self.shares.code(client), granules).ok_or(Error::Exhausted)
-    }
-
-    /// The stack queue of a server for a client, which is used from here on.
-    pub(crate) fn queue<M: Machine>(
-        &mut self,
-        machine: &M,
-        client: InstanceId,
-        server: InstanceId,
-    ) -> Result<u16, Error> {
-        let most = self.shares.of_pool(self.queues.at_run_time());
-        let found = self.queues.find(client, server).ok_or(Error::Exhausted);
-        let queue =
-            found.or_else(|_| self.queues.make(machine, client, server, most)).or_else(|_| {
-                self.trim_client(machine, client);
-                // What others keep for their next opening may be what holds the server's stacks.
-                for place in 0..machine.layout().activations.len() {
-                    if let Some(kept) = self.queues.left_of_server(machine, server, place) {
-                        self.trim(machine, kept);
-                    }
-                }
-                self.queues.make(machine, client, server, most)
-            })?;
-        self.queues.used(queue);
-        Ok(queue)
-    }
-
-    /// Gives back what a client has for its next opening.
-    pub(crate) fn trim_client<M: Machine>(&mut self, machine: &M, client: InstanceId) {
-        let mut next = self.queues.first_of(client);
-        while let Some(queue) = next {
-            next = self.queues.behind(queue);
-            if self.queues.is_left(machine, queue) {
-                self.trim(machine, queue);
-            }
-        }
-    }
-
-    #[cfg(test)]
-    pub(crate) fn kept(&self) -> u16 {
-        self.returns.granules()
-    }
-
-    #[cfg(test)]
-    pub(crate) fn queue_left(&mut self, queue: u16) {
-        self.queues.left(queue);
-    }
-
-    /// Gives back a queue that is left, with its return portals; one of the description stays, without them.
-    fn trim<M: Machine>(&mut self, machine: &M, queue: u16) {
-        let Maker { returns, area, queues, .. } = self;
-        returns.forget(machine, List::of(NO_INSTANCE, queue), |start, granules| {
-            area.release(start, granules)
-        });
-        queues.release(machine, queue);
+        if self.blocks.held(client) < self.pools.blocks() { Ok(()) } else { Err(Error::Exhausted) }
     }
 
     /// In a counting build, the counters of a new block; zero: none are left, and nothing is counted.
@@ -399,16 +316,7 @@ impl Maker {
     pub fn close<M: Machine>(&mut self, machine: &M, place: usize) {
         clear(machine, self.blocks.get(place));
         let code = self.blocks.close(place);
-        self.take_back(code);
-    }
-
-    /// Takes code back that no portal table leads to. Nobody is in it: interrupts are off in portal code, and
-    /// invocation stacks name return portals only.
-    fn take_back(&mut self, code: Code) {
-        if code.granules > 0 {
-            self.area.release(code.start, code.granules);
-            self.queues.left(code.queue);
-        }
+        self.pools.give_back(code);
     }
 
     /// Ends every live block of a maker that `which` accepts: its holder keeps the indexes, which lead nowhere.
@@ -425,7 +333,7 @@ impl Maker {
             clear(machine, self.blocks.get(place));
             // It stays in the list until its holder closes it.
             let code = self.blocks.end(place);
-            self.take_back(code);
+            self.pools.give_back(code);
             last = Some(place);
             count += 1;
         }
@@ -448,7 +356,7 @@ impl Maker {
                 true => self.blocks.close(place),
                 false => self.blocks.end(place),
             };
-            self.take_back(code);
+            self.pools.give_back(code);
         }
         self.is_left(instance)
     }

@@ -81,7 +81,7 @@ impl Manager {
 
     /// Bytes of portal code in use, and free ones in the upper half.
     pub fn usage(&self) -> u64 {
-        self.maker.usage()
+        self.maker.pools().usage()
     }
 
     /// Registers a parameter type.

@@ -151,8 +151,8 @@ fn a_return_portal_stays_while_somebody_is_inside() {
     };
     let trim = |world: &mut World| {
         let World { machine, manager } = world;
-        manager.maker().trim_client(machine, CLIENT);
-        manager.maker().kept()
+        manager.maker().pools_mut().trim_client(machine, CLIENT);
+        manager.maker().pools_mut().kept()
     };
     // Of the lock around the manager.
     let own = trim(&mut world);
@@ -179,15 +179,18 @@ fn what_others_keep_for_their_next_opening_can_be_had() {
     // As many clients as the server has stacks for, less one that is the first thread's.
     let queues: Vec<u16> = (0..30)
         .map_while(|number| {
-            let made =
-                world.manager.maker().queue(&world.machine, InstanceId(100 + number), SERVER);
+            let made = world.manager.maker().pools_mut().queue(
+                &world.machine,
+                InstanceId(100 + number),
+                SERVER,
+            );
             made.ok()
         })
         .collect();
     assert_eq!(queues.len(), 19);
     let World { machine, manager } = &mut world;
     assert_eq!(manager.open_export(machine, client(CLIENT), SERVICE, ANY), Err(Error::Exhausted));
-    manager.maker().queue_left(queues[7]);
+    manager.maker().pools_mut().left(queues[7]);
     assert!(manager.open_export(machine, client(CLIENT), SERVICE, ANY).is_ok());
     assert_eq!(manager.open_export(machine, client(SECOND), SERVICE, ANY), Err(Error::Exhausted));
 }

@@ -1,0 +1,157 @@
+//! What portals are made from, and what each client may have of it: room for code, stack queues, and the return portals
+//! that are kept with these.
+
+use crate::area::{Area, GRANULE};
+use crate::blocks::{Code, NO_INSTANCE};
+use crate::machine::Machine;
+use crate::queues::Queues;
+use crate::returns::{List, Returns};
+use crate::shares::{Shares, clients};
+use cairn_abi::address::PORTAL_CODE;
+use cairn_abi::{Error, InstanceId};
+use cairn_portal::Crossing;
+
+/// The pools, and each client's parts.
+pub struct Pools {
+    area: Area,
+    shares: Shares,
+    queues: Queues,
+    returns: Returns,
+}
+
+impl Pools {
+    /// Nothing, before [`Pools::begin`].
+    pub const EMPTY: Pools = Pools {
+        area: Area::EMPTY,
+        shares: Shares::NONE,
+        queues: Queues::EMPTY,
+        returns: Returns::EMPTY,
+    };
+
+    /// Divides what the layout left free among the clients of the manager, whose instance is `own`.
+    pub fn begin<M: Machine>(&mut self, machine: &M, own: InstanceId) {
+        let layout = machine.layout();
+        let code = layout.header.free_portal_code;
+        let granule =
+            |address: u64| ((address - PORTAL_CODE) / GRANULE).min(u16::MAX.into()) as u16;
+        let (first, end) = (granule(code.start + GRANULE - 1), granule(code.end));
+        self.area.begin(first, end);
+        let connections = layout.portals.iter().filter_map(|portal| {
+            let export = layout.exports.get(portal.export as usize)?;
+            Some((portal.client, export.instance))
+        });
+        self.shares.divide(&clients(connections, own), first, end);
+        self.queues.begin(machine);
+    }
+
+    /// Blocks that a client may have.
+    pub fn blocks(&self) -> usize {
+        self.shares.blocks()
+    }
+
+    /// The free code that there was at the start and what has become of it: bytes in use, and free
+    /// in the upper half. Return portals, which are kept for the next opening, count as free.
+    pub fn usage(&self) -> u64 {
+        let free = u64::from(self.area.free() + self.returns.granules()) * GRANULE;
+        let used = u64::from(self.area.size()) * GRANULE - free;
+        used | free << 32
+    }
+
+    /// Room for code, in the client's part.
+    pub fn room<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: InstanceId,
+        granules: u16,
+    ) -> Result<u16, Error> {
+        if let Some(start) = self.area.find(self.shares.code(client), granules) {
+            return Ok(start);
+        }
+        self.trim_client(machine, client);
+        self.area.find(self.shares.code(client), granules).ok_or(Error::Exhausted)
+    }
+
+    /// Takes what [`Pools::room`] found.
+    pub fn take(&mut self, client: InstanceId, start: u16, granules: u16) {
+        self.area.take(self.shares.code(client), start, granules);
+    }
+
+    /// Takes code back that no portal table leads to. No thread is in it: interrupts are off in portal code, and
+    /// invocation stacks name return portals only.
+    pub fn give_back(&mut self, code: Code) {
+        if code.granules > 0 {
+            self.area.release(code.start, code.granules);
+            self.queues.left(code.queue);
+        }
+    }
+
+    /// A stack queue that was taken for a block that could not be made.
+    pub fn left(&mut self, queue: u16) {
+        self.queues.left(queue);
+    }
+
+    /// The stack queue of a server for a client, which is used from here on.
+    pub fn queue<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: InstanceId,
+        server: InstanceId,
+    ) -> Result<u16, Error> {
+        let most = self.shares.of_pool(self.queues.at_run_time());
+        let found = self.queues.find(client, server).ok_or(Error::Exhausted);
+        let queue =
+            found.or_else(|_| self.queues.make(machine, client, server, most)).or_else(|_| {
+                self.trim_client(machine, client);
+                // What others keep for their next opening may be what holds the server's stacks.
+                for place in 0..machine.layout().activations.len() {
+                    if let Some(kept) = self.queues.left_of_server(machine, server, place) {
+                        self.trim(machine, kept);
+                    }
+                }
+                self.queues.make(machine, client, server, most)
+            })?;
+        self.queues.used(queue);
+        Ok(queue)
+    }
+
+    /// The return portal of a list that has this shape, of calls with the limits of this crossing.
+    pub fn find_return<M: Machine>(
+        &self,
+        machine: &M,
+        list: List,
+        shape: u64,
+        crossing: &Crossing,
+    ) -> Option<u64> {
+        self.returns.find(machine, list, shape, crossing)
+    }
+
+    /// Adds a return portal to a list; the value is for its literals ([`Returns::add`]).
+    pub fn add_return(&mut self, list: List, start: u16, granules: u16) -> u64 {
+        self.returns.add(list, start, granules)
+    }
+
+    /// Gives back what a client has for its next opening.
+    pub(crate) fn trim_client<M: Machine>(&mut self, machine: &M, client: InstanceId) {
+        let mut next = self.queues.first_of(client);
+        while let Some(queue) = next {
+            next = self.queues.behind(queue);
+            if self.queues.is_left(machine, queue) {
+                self.trim(machine, queue);
+            }
+        }
+    }
+
+    /// Gives back a queue that is left, with its return portals; one of the description stays, without them.
+    fn trim<M: Machine>(&mut self, machine: &M, queue: u16) {
+        let Pools { returns, area, queues, .. } = self;
+        returns.forget(machine, List::of(NO_INSTANCE, queue), |start, granules| {
+            area.release(start, granules)
+        });
+        queues.release(machine, queue);
+    }
+
+    #[cfg(test)]
+    pub(crate) fn kept(&self) -> u16 {
+        self.returns.granules()
+    }
+}
