@@ -206,6 +206,11 @@ impl Blocks {
         taken.for_each(|index| entries.take(index, 1));
     }
 
+    /// Forgets the table of a domain, of which no block is left.
+    pub fn remove_table(&mut self, domain: DomainId) {
+        self.entries[domain.index()] = Entries::TAKEN;
+    }
+
     /// A block, by its place.
     pub fn get(&self, place: usize) -> &Block {
         &self.slots[place]

@@ -336,7 +336,7 @@ impl interfaces::PortalControl for Server {
     }
 
     fn instance_starts(&self, instance: InstanceId) -> Result<(), Error> {
-        locked(|manager, machine| manager.instance_starts(machine, instance))
+        locked(|manager, _| manager.instance_starts(instance))
     }
 
     fn measure(&self, caller: Caller, specification: ReadWindow<'_>) -> Result<u64, Error> {

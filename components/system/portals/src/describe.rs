@@ -44,7 +44,7 @@ pub fn describe(
     domain: DomainId,
     index: u64,
 ) -> Result<(usize, Text), Error> {
-    memory.layout().instance_in(domain)?;
+    manager.instances().in_domain(domain)?;
     // Below are what every domain has: return, its own number, its thread's, the time.
     let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_SWITCH);
     let index = (from..PORTALS_MAXIMUM)
@@ -63,8 +63,8 @@ pub fn describe(
 }
 
 /// Whether an instance is in a domain.
-fn is_in(layout: &Layout, instance: InstanceId, domain: DomainId) -> bool {
-    layout.instance(instance).is_ok_and(|instance| instance.domain == domain)
+fn is_in(manager: &Manager, instance: InstanceId, domain: DomainId) -> bool {
+    manager.instances().get(instance).is_ok_and(|instance| instance.domain == domain)
 }
 
 fn describe_entry(
@@ -76,12 +76,12 @@ fn describe_entry(
 ) -> core::fmt::Result {
     let layout = memory.layout();
     let instance = |number: InstanceId| {
-        layout.instance(number).map_or("?", |instance| name_text(&instance.name))
+        manager.instances().get(number).map_or("?", |instance| name_text(&instance.name))
     };
     let listed = layout
         .portals
         .iter()
-        .find(|portal| portal.index as usize == index && is_in(layout, portal.client, domain));
+        .find(|portal| portal.index as usize == index && is_in(manager, portal.client, domain));
     if let Some(portal) = listed {
         let Some(export) = layout.exports.get(portal.export as usize) else { return Ok(()) };
         let method = layout.methods_of(export).get(portal.method as usize);
@@ -98,10 +98,10 @@ fn describe_entry(
     if index < PORTAL_FIRST_IMPORT {
         return write!(line, "short-circuit nucleus {}", privileged(index));
     }
-    let holders = layout.instances.iter().filter(|instance| instance.domain == domain);
+    let holders = manager.instances().all().filter(|instance| instance.domain == domain);
     let mut blocks = holders.map(|instance| manager.open_at(instance.number, index));
     let Some(block) = blocks.find_map(|block| block) else {
-        return describe_interrupt(layout, line, domain, index);
+        return describe_interrupt((manager, layout), line, domain, index);
     };
     let method = index - block.first();
     let stack = if block.server == manager.scheduler() { "rp" } else { "np" };
@@ -155,13 +155,13 @@ fn describe_entry(
 /// A driver's portals: behind its imports, for each of its interrupts a semaphore's and the
 /// dispatcher's acknowledgement.
 fn describe_interrupt(
-    layout: &Layout,
+    (manager, layout): (&Manager, &Layout),
     line: &mut Text,
     domain: DomainId,
     index: usize,
 ) -> core::fmt::Result {
     let imports =
-        layout.portals.iter().filter(|portal| is_in(layout, portal.client, domain)).count();
+        layout.portals.iter().filter(|portal| is_in(manager, portal.client, domain)).count();
     let offset = index - PORTAL_FIRST_IMPORT - imports.min(index - PORTAL_FIRST_IMPORT);
     let served = |interface: &str| {
         layout.exports.iter().find(|export| name_text(&export.interface) == interface)
@@ -169,7 +169,8 @@ fn describe_interrupt(
     let semaphore = served("Semaphore");
     let semaphore_methods = semaphore.map_or(&[][..], |export| layout.methods_of(export));
     let size = semaphore_methods.len() + 1;
-    let mut interrupts = layout.interrupts.iter().filter(|one| is_in(layout, one.instance, domain));
+    let mut interrupts =
+        layout.interrupts.iter().filter(|one| is_in(manager, one.instance, domain));
     let Some(interrupt) = interrupts.nth(offset / size) else { return line.write_str("?") };
     let acknowledge = served("Interrupt");
     let (export, method) = match semaphore_methods.get(offset % size) {
@@ -177,7 +178,8 @@ fn describe_interrupt(
         None => (acknowledge, acknowledge.and_then(|export| layout.methods_of(export).first())),
     };
     let (Some(export), Some(method)) = (export, method) else { return line.write_str("?") };
-    let server = layout.instance(export.instance).map_or("?", |server| name_text(&server.name));
+    let server =
+        manager.instances().get(export.instance).map_or("?", |server| name_text(&server.name));
     write!(
         line,
         "rp{} {server}.{} {} interrupt {}",

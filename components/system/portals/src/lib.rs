@@ -7,6 +7,7 @@ mod area;
 pub mod blocks;
 mod crossing;
 mod entries;
+pub mod instances;
 pub mod known;
 pub mod machine;
 pub mod make;

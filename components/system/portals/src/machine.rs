@@ -15,7 +15,7 @@ use core::sync::atomic::AtomicI64;
 pub struct Layout {
     /// The record's beginning.
     pub header: &'static Header,
-    /// By number from 1.
+    /// Of the description.
     pub instances: &'static [Instance],
     /// Of all instances.
     pub exports: &'static [Export],
@@ -30,21 +30,6 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The instance with this number.
-    pub fn instance(&self, number: InstanceId) -> Result<&'static Instance, Error> {
-        // They are numbered from 1, in order.
-        let guess = self.instances.get(number.index().wrapping_sub(1));
-        guess.filter(|instance| instance.number == number).ok_or(Error::BadArgument)
-    }
-
-    /// The instance whose domain this is.
-    pub fn instance_in(&self, domain: DomainId) -> Result<&'static Instance, Error> {
-        let is_it = |instance: &&Instance| instance.domain == domain;
-        // Mostly they have the same order.
-        let guess = self.instances.get(domain.index().wrapping_sub(1)).filter(is_it);
-        guess.or_else(|| self.instances.iter().find(is_it)).ok_or(Error::BadArgument)
-    }
-
     /// An export.
     pub fn export(&self, number: usize) -> Result<&'static Export, Error> {
         self.exports.get(number).ok_or(Error::NotFound)
@@ -151,11 +136,5 @@ pub trait Machine: Words {
     fn check_life(&self, domain: DomainId, generation: u64) -> Result<(), Error> {
         let now = self.domain_word(domain, FIELD_GENERATION);
         self.check_alive(domain).and(if now == generation { Ok(()) } else { Err(Error::Dead) })
-    }
-
-    /// The instance with this number, if its domain lives.
-    fn living(&self, number: InstanceId) -> Result<&'static Instance, Error> {
-        let instance = self.layout().instance(number)?;
-        self.check_alive(instance.domain).map(|()| instance)
     }
 }

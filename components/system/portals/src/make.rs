@@ -3,9 +3,11 @@
 use crate::area::GRANULE;
 use crate::blocks::{Block, Blocks, Code, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target, with_letters, write};
+use crate::instances::Instances;
 use crate::machine::{Layout, Machine, Published};
 use crate::pools::Pools;
 use crate::returns::{self, List};
+use crate::shares::clients;
 use crate::templates::{Half, InUse, Places, Recipe, Templates};
 use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
@@ -26,6 +28,7 @@ pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
 pub struct Maker {
     own: InstanceId,
     scheduler: InstanceId,
+    instances: Instances,
     pools: Pools,
     blocks: Blocks,
     templates: Templates,
@@ -39,6 +42,7 @@ impl Maker {
     pub const EMPTY: Maker = Maker {
         own: NO_INSTANCE,
         scheduler: NO_INSTANCE,
+        instances: Instances::EMPTY,
         pools: Pools::EMPTY,
         blocks: Blocks::EMPTY,
         templates: Templates::EMPTY,
@@ -54,16 +58,88 @@ impl Maker {
         own: InstanceId,
         scheduler: InstanceId,
         next_counter: u64,
-    ) {
+    ) -> Result<(), Error> {
         let layout = machine.layout();
-        self.pools.begin(machine, own);
-        for instance in layout.instances {
-            let domain = instance.domain;
-            let taken = (0..PORTALS_MAXIMUM)
-                .filter(|index| machine.entry(domain, *index) != layout.header.no_portal);
-            self.blocks.add_table(domain, taken);
-        }
+        let connections = layout.portals.iter().filter_map(|portal| {
+            let export = layout.exports.get(portal.export as usize)?;
+            Some((portal.client, export.instance))
+        });
+        let clients = clients(connections, own);
+        let count = clients.iter().filter(|client| **client).count();
+        self.pools.begin(machine, count);
         (self.own, self.scheduler, self.next_counter) = (own, scheduler, next_counter);
+        let mut instances = layout.instances.iter();
+        instances.try_for_each(|instance| {
+            let is_client = clients.get(instance.number.index()) == Some(&true);
+            self.add_domain(machine, instance, is_client)
+        })
+    }
+
+    /// Adds an instance, with the portals that are in its domain's table. A client has a part of what portals are made
+    /// from.
+    pub fn add_domain<M: Machine>(
+        &mut self,
+        machine: &M,
+        record: &'static Instance,
+        is_client: bool,
+    ) -> Result<(), Error> {
+        self.instances.add(record)?;
+        if is_client && let Err(error) = self.pools.add_client(record.number) {
+            self.instances.remove(record.number);
+            return Err(error);
+        }
+        let no_portal = machine.layout().header.no_portal;
+        let taken =
+            (0..PORTALS_MAXIMUM).filter(|index| machine.entry(record.domain, *index) != no_portal);
+        self.blocks.add_table(record.domain, taken);
+        Ok(())
+    }
+
+    /// One step of forgetting an instance that is dead for good, so that its number and its domain can be another's: ends
+    /// what others have of it, at most `most` blocks. The value is whether there is more. `Busy`: something of it is left.
+    pub fn retire_domain<M: Machine>(
+        &mut self,
+        machine: &M,
+        number: InstanceId,
+        most: usize,
+    ) -> Result<bool, Error> {
+        let record = self.instances.get(number)?;
+        // Return portals that lead away from a component that runs to completion are kept with each client.
+        if number == self.own || record.run_to_completion != 0 {
+            return Err(Error::NotAllowed);
+        }
+        if machine.check_alive(record.domain).is_ok() || self.is_left(number) {
+            return Err(Error::Busy);
+        }
+        for _ in 0..most {
+            let Some(place) = self.blocks.made_by(number, None, Block::is_live) else {
+                return self.forget(machine, record).map(|()| false);
+            };
+            self.end(machine, place);
+        }
+        Ok(true)
+    }
+
+    fn forget<M: Machine>(&mut self, machine: &M, record: &Instance) -> Result<(), Error> {
+        self.pools.retire(machine, record.number)?;
+        self.blocks.remove_table(record.domain);
+        self.instances.remove(record.number);
+        Ok(())
+    }
+
+    /// The instances that there are.
+    pub fn instances(&self) -> &Instances {
+        &self.instances
+    }
+
+    /// The instance with this number, if its domain lives.
+    pub fn living<M: Machine>(
+        &self,
+        machine: &M,
+        number: InstanceId,
+    ) -> Result<&'static Instance, Error> {
+        let instance = self.instances.get(number)?;
+        machine.check_alive(instance.domain).map(|()| instance)
     }
 
     /// The manager's instance.
@@ -112,7 +188,7 @@ impl Maker {
         let index = usize::try_from(index).ok().filter(|index| *index < PORTALS_MAXIMUM);
         let code = machine.entry(domain, index.ok_or(Error::NoPortal)?);
         let callee = cairn_portal::invocation::callee(machine, code).ok_or(Error::NoPortal)?;
-        Ok(machine.layout().instance_in(callee)?.number)
+        Ok(self.instances.in_domain(callee)?.number)
     }
 
     /// Makes a block of portals in a client's table; the value is the first index.
@@ -125,7 +201,7 @@ impl Maker {
         method: impl Fn(usize) -> Entry,
     ) -> Result<u64, Error> {
         let Target { kind, server, owner, .. } = *target;
-        let ends = (machine.layout().instance(client)?, machine.living(server)?);
+        let ends = (self.instances.get(client)?, self.living(machine, server)?);
         let domain = ends.0.domain;
         self.within_share(client)?;
         let first = self.blocks.room(domain, count)?;
@@ -140,7 +216,7 @@ impl Maker {
 
     /// Reserves a block for an object, in the client's table; the value names the reservation.
     pub fn reserve<M: Machine>(&mut self, machine: &M, wanted: &Wanted) -> Result<u64, Error> {
-        machine.living(wanted.server)?;
+        self.living(machine, wanted.server)?;
         self.within_share(wanted.client)?;
         self.blocks.reserve(wanted)
     }
@@ -155,7 +231,7 @@ impl Maker {
     ) -> Result<(), Error> {
         let block = *self.blocks.get(place);
         // Its client lives in the life in which it reserved: with a death all its blocks are closed.
-        let ends = (machine.living(block.client)?, machine.living(target.server)?);
+        let ends = (self.living(machine, block.client)?, self.living(machine, target.server)?);
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..block.count.into()).ok_or(Error::TooLarge)?;
         let (code, published) =
@@ -228,7 +304,7 @@ impl Maker {
             if template.shape != shape {
                 shape = template.shape;
                 if template.takes_activation && code.queue == u16::MAX {
-                    code.queue = self.pools.queue(machine, client, target.server)?;
+                    code.queue = self.pools.queue(machine, client, callee)?;
                     crossing.take_from(code.queue.into());
                 }
                 let list = List::of(client, code.queue);
@@ -319,6 +395,13 @@ impl Maker {
         self.pools.give_back(code);
     }
 
+    /// Ends a block for others' reasons.
+    fn end<M: Machine>(&mut self, machine: &M, place: usize) {
+        clear(machine, self.blocks.get(place));
+        let code = self.blocks.end(place);
+        self.pools.give_back(code);
+    }
+
     /// Ends every live block of a maker that `which` accepts: its holder keeps the indexes, which lead nowhere.
     /// The value is how many.
     pub fn end_all<M: Machine>(
@@ -330,10 +413,8 @@ impl Maker {
         let which = |block: &Block| block.is_live() && which(block);
         let (mut count, mut last) = (0, None);
         while let Some(place) = self.blocks.made_by(maker, last, which) {
-            clear(machine, self.blocks.get(place));
             // It stays in the list until its holder closes it.
-            let code = self.blocks.end(place);
-            self.pools.give_back(code);
+            self.end(machine, place);
             last = Some(place);
             count += 1;
         }
@@ -350,13 +431,10 @@ impl Maker {
     ) -> bool {
         for _ in 0..most {
             let Some(place) = self.blocks.ending_with(instance) else { return false };
-            let block = *self.blocks.get(place);
-            clear(machine, &block);
-            let code = match block.client == instance {
-                true => self.blocks.close(place),
-                false => self.blocks.end(place),
-            };
-            self.pools.give_back(code);
+            match self.blocks.get(place).client == instance {
+                true => self.close(machine, place),
+                false => self.end(machine, place),
+            }
         }
         self.is_left(instance)
     }

@@ -3,6 +3,7 @@
 
 use crate::blocks::{Block, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target};
+use crate::instances::Instances;
 use crate::known::{Client, Known, refuse_itself};
 use crate::machine::Machine;
 use crate::make::Maker;
@@ -10,6 +11,7 @@ use crate::registrations::{Registration, Registrations};
 use crate::synchronisation::{Interfaces, Synchronisation};
 use cairn_abi::address::{REGION_SIZE, region};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, is_name};
+use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameter, ParameterError, Trust};
 
@@ -48,8 +50,8 @@ impl Manager {
             .find(|portal| portal.client == own && portal.index == scheduler_portal)
             .ok_or(Error::NotFound)?;
         let scheduler = layout.export(connected.export as usize)?.instance;
-        self.maker.begin(machine, own, scheduler, next_counter);
         self.registrations.begin(layout.instances.len());
+        self.maker.begin(machine, own, scheduler, next_counter)?;
         self.synchronisation.begin(machine, scheduler, interfaces)?;
         self.synchronisation.make(&mut self.maker, machine, own, None)
     }
@@ -77,6 +79,11 @@ impl Manager {
     /// A registration, by its number.
     pub fn registration(&self, number: u64) -> Option<&Registration> {
         self.registrations.find(number)
+    }
+
+    /// The instances that there are.
+    pub fn instances(&self) -> &Instances {
+        self.maker.instances()
     }
 
     /// Bytes of portal code in use, and free ones in the upper half.
@@ -277,7 +284,7 @@ impl Manager {
         if methods.is_empty() || methods.len() > METHODS_MAXIMUM || !rest.is_empty() {
             return Err(Error::BadArgument);
         }
-        let own = region(machine.layout().instance(server)?.region);
+        let own = region(self.maker.instances().get(server)?.region);
         let own = own..own + REGION_SIZE;
         let mut registration = Registration::of(server);
         registration.count = methods.len();
@@ -360,7 +367,7 @@ impl Manager {
         machine: &M,
         instance: InstanceId,
     ) -> Result<u64, Error> {
-        machine.layout().instance(instance)?;
+        self.maker.instances().get(instance)?;
         if instance == self.maker.own() {
             return Err(Error::NotAllowed);
         }
@@ -375,13 +382,33 @@ impl Manager {
     /// Checks that nothing of its predecessor is left in an instance's table, and that others can call nothing of
     /// it. Stack queues need nothing: every activation comes home by the return portal's normal, abort or dead
     /// entry.
-    pub fn instance_starts<M: Machine>(
+    pub fn instance_starts(&self, instance: InstanceId) -> Result<(), Error> {
+        self.maker.instances().get(instance)?;
+        if self.maker.is_left(instance) { Err(Error::Busy) } else { Ok(()) }
+    }
+
+    /// Adds an instance that comes while the system runs; a client of this manager has a part of what portals are made
+    /// from. Those of the layout come in the same way.
+    pub fn add_domain<M: Machine>(
+        &mut self,
+        machine: &M,
+        record: &'static Instance,
+        is_client: bool,
+    ) -> Result<(), Error> {
+        self.maker.add_domain(machine, record, is_client)
+    }
+
+    /// One step of forgetting an instance that is dead for good, after its end ([`Manager::instance_died`]): its number
+    /// and its domain can be another's then. The value is 1 if there is more. `Busy`: something of it is left.
+    pub fn retire_domain<M: Machine>(
         &mut self,
         machine: &M,
         instance: InstanceId,
-    ) -> Result<(), Error> {
-        machine.layout().instance(instance)?;
-        if self.maker.is_left(instance) { Err(Error::Busy) } else { Ok(()) }
+    ) -> Result<u64, Error> {
+        if self.registrations.find_of(instance, |_| true).is_some() {
+            return Err(Error::Busy);
+        }
+        Ok(self.maker.retire_domain(machine, instance, BLOCKS_PER_STEP)?.into())
     }
 
     /// Makes one portal of such trust in the client's table, for measuring: it calls the client's own
@@ -394,7 +421,7 @@ impl Manager {
         letters: [u8; LETTERS_SIZE],
     ) -> Result<u64, Error> {
         let client = client.alive(machine)?;
-        let entry = machine.layout().instance(client)?.stub;
+        let entry = self.maker.instances().get(client)?.stub;
         let target = Target { trust, ..Target::of(Kind::Export(u32::MAX), client) };
         self.maker.open(machine, client, &target, 1, |_| Entry::plain(letters, entry))
     }

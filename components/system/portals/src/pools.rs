@@ -6,8 +6,9 @@ use crate::blocks::{Code, NO_INSTANCE};
 use crate::machine::Machine;
 use crate::queues::Queues;
 use crate::returns::{List, Returns};
-use crate::shares::{Shares, clients};
+use crate::shares::Shares;
 use cairn_abi::address::PORTAL_CODE;
+use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::Crossing;
 
@@ -28,20 +29,37 @@ impl Pools {
         returns: Returns::EMPTY,
     };
 
-    /// Divides what the layout left free among the clients of the manager, whose instance is `own`.
-    pub fn begin<M: Machine>(&mut self, machine: &M, own: InstanceId) {
+    /// Takes over from the layout: what it left free is for so many clients of the manager.
+    pub fn begin<M: Machine>(&mut self, machine: &M, clients: usize) {
         let layout = machine.layout();
         let code = layout.header.free_portal_code;
         let granule =
             |address: u64| ((address - PORTAL_CODE) / GRANULE).min(u16::MAX.into()) as u16;
         let (first, end) = (granule(code.start + GRANULE - 1), granule(code.end));
         self.area.begin(first, end);
-        let connections = layout.portals.iter().filter_map(|portal| {
-            let export = layout.exports.get(portal.export as usize)?;
-            Some((portal.client, export.instance))
-        });
-        self.shares.divide(&clients(connections, own), first, end);
+        self.shares.begin(clients, first, end);
         self.queues.begin(machine);
+    }
+
+    /// Gives a client its parts.
+    pub fn add_client(&mut self, client: InstanceId) -> Result<(), Error> {
+        self.shares.add(client)
+    }
+
+    /// An instance is gone, and nothing of it is open: what is kept for it as a client or a server goes back. `Busy`: a
+    /// thread is still in a call of which it is one end.
+    pub fn retire<M: Machine>(&mut self, machine: &M, instance: InstanceId) -> Result<(), Error> {
+        if self.queues.of_end(instance).any(|queue| !self.queues.is_left(machine, queue)) {
+            return Err(Error::Busy);
+        }
+        while let Some(queue) = { self.queues.of_end(instance).next() } {
+            self.forget_returns(machine, List::of(NO_INSTANCE, queue));
+            self.queues.remove(machine, queue);
+        }
+        self.forget_returns(machine, List::of(instance, u16::MAX));
+        self.queues.forget(machine.layout().activations, instance);
+        self.shares.remove(instance);
+        Ok(())
     }
 
     /// Blocks that a client may have.
@@ -95,20 +113,21 @@ impl Pools {
         &mut self,
         machine: &M,
         client: InstanceId,
-        server: InstanceId,
+        server: &Instance,
     ) -> Result<u16, Error> {
         let most = self.shares.of_pool(self.queues.at_run_time());
-        let found = self.queues.find(client, server).ok_or(Error::Exhausted);
+        let wanted = (server.number, server.per_client as usize);
+        let found = self.queues.find(client, server.number).ok_or(Error::Exhausted);
         let queue =
-            found.or_else(|_| self.queues.make(machine, client, server, most)).or_else(|_| {
+            found.or_else(|_| self.queues.make(machine, client, wanted, most)).or_else(|_| {
                 self.trim_client(machine, client);
                 // What others keep for their next opening may be what holds the server's stacks.
                 for place in 0..machine.layout().activations.len() {
-                    if let Some(kept) = self.queues.left_of_server(machine, server, place) {
+                    if let Some(kept) = self.queues.left_of_server(machine, server.number, place) {
                         self.trim(machine, kept);
                     }
                 }
-                self.queues.make(machine, client, server, most)
+                self.queues.make(machine, client, wanted, most)
             })?;
         self.queues.used(queue);
         Ok(queue)
@@ -143,11 +162,14 @@ impl Pools {
 
     /// Gives back a queue that is left, with its return portals; one of the description stays, without them.
     fn trim<M: Machine>(&mut self, machine: &M, queue: u16) {
-        let Pools { returns, area, queues, .. } = self;
-        returns.forget(machine, List::of(NO_INSTANCE, queue), |start, granules| {
-            area.release(start, granules)
-        });
-        queues.release(machine, queue);
+        self.forget_returns(machine, List::of(NO_INSTANCE, queue));
+        self.queues.release(machine, queue);
+    }
+
+    /// Gives back the code of a list's return portals, which no thread is in.
+    fn forget_returns<M: Machine>(&mut self, machine: &M, list: List) {
+        let Pools { returns, area, .. } = self;
+        returns.forget(machine, list, |start, granules| area.release(start, granules));
     }
 
     #[cfg(test)]

@@ -17,12 +17,15 @@ struct Queue {
     client: InstanceId,
     server: InstanceId,
     blocks: u16,
+    /// Activations that it has when all are at home.
+    activations: u16,
     /// The next one of the same client.
     next: u16,
 }
 
 impl Queue {
-    const FREE: Queue = Queue { client: NO_INSTANCE, server: NO_INSTANCE, blocks: 0, next: NOBODY };
+    const FREE: Queue =
+        Queue { client: NO_INSTANCE, server: NO_INSTANCE, blocks: 0, activations: 0, next: NOBODY };
 }
 
 /// Owners of stack queues and activations.
@@ -63,19 +66,22 @@ impl Queues {
                 u32::MAX => NOBODY,
                 queue => queue as u16,
             };
-            if let Some(Queue { client: NO_INSTANCE, .. }) =
-                self.queues.get(activation.queue as usize)
-            {
-                let queue = activation.queue as u16;
-                self.add(queue, activation.client, activation.instance);
+            let queue = activation.queue as u16;
+            match self.queues.get(activation.queue as usize) {
+                None => continue,
+                Some(Queue { client: NO_INSTANCE, .. }) => {
+                    self.add(queue, activation.client, activation.instance);
+                }
+                Some(_) => {}
             }
+            self.queues[usize::from(queue)].activations += 1;
         }
     }
 
     /// A queue is a client's from here on.
     fn add(&mut self, queue: u16, client: InstanceId, server: InstanceId) {
         let next = core::mem::replace(&mut self.first[client.index()], queue);
-        self.queues[usize::from(queue)] = Queue { client, server, blocks: 0, next };
+        self.queues[usize::from(queue)] = Queue { client, server, next, ..Queue::FREE };
     }
 
     /// The first queue of a client.
@@ -97,19 +103,18 @@ impl Queues {
         self.of_client(client).find(|queue| self.queues[usize::from(*queue)].server == server)
     }
 
-    /// A new stack queue of a server for a client, with as many activations as the server's description gives a
-    /// client. A client has at most `most` of those that are made here.
+    /// A new stack queue of a server for a client, with `wanted` activations. A client has at most `most` of those that
+    /// are made here.
     pub fn make<M: Machine>(
         &mut self,
         machine: &M,
         client: InstanceId,
-        server: InstanceId,
+        (server, wanted): (InstanceId, usize),
         most: usize,
     ) -> Result<u16, Error> {
         if usize::from(self.made[client.index()]) >= most {
             return Err(Error::Exhausted);
         }
-        let wanted = machine.layout().instance(server)?.per_client as usize;
         let activations = machine.layout().activations;
         let is_free = |(owner, activation): (&u16, &Activation)| {
             *owner == NOBODY && activation.instance == server
@@ -127,13 +132,13 @@ impl Queues {
         self.end = self.end.max(queue + 1);
         self.add(queue, client, server);
         self.made[client.index()] += 1;
-        let mut taken = 0;
         for (place, (owner, activation)) in self.owners.iter_mut().zip(activations).enumerate() {
-            if taken < wanted && is_free((owner, activation)) {
+            let made = &mut self.queues[usize::from(queue)];
+            if usize::from(made.activations) < wanted && is_free((owner, activation)) {
                 *owner = queue;
                 // Before a thread can take it.
                 machine.set_client(place, client, true);
-                taken += 1;
+                made.activations += 1;
             }
         }
         let owned = activations.iter().zip(&self.owners).filter(|(_, owner)| **owner == queue);
@@ -181,14 +186,13 @@ impl Queues {
     /// was seen in the list was at home since the last block was gone, since when nobody can enter by a portal that was
     /// made here.
     pub fn is_left<M: Machine>(&self, machine: &M, queue: u16) -> bool {
-        let Queue { server, blocks, client, .. } = self.queues[usize::from(queue)];
-        let Ok(instance) = machine.layout().instance(server) else { return false };
+        let Queue { blocks, client, activations, .. } = self.queues[usize::from(queue)];
         if blocks > 0 || client == NO_INSTANCE {
             return false;
         }
         let mut seen = [0u64; ACTIVATIONS_MAXIMUM / 64];
         let mut next = machine.free_activation(queue, None);
-        for _ in 0..instance.per_client {
+        for _ in 0..activations {
             let Some(activation) = next else { return false };
             let place = activation as usize;
             let Some(word) = seen.get_mut(place / 64) else { return false };
@@ -201,11 +205,32 @@ impl Queues {
         true
     }
 
-    /// Gives a queue back that was made here and that [is left](Queues::is_left).
-    pub fn release<M: Machine>(&mut self, machine: &M, queue: u16) {
-        if queue < self.described {
-            return;
+    /// The queues of which an instance is one end.
+    pub fn of_end(&self, end: InstanceId) -> impl Iterator<Item = u16> {
+        let queues = (0..self.end).zip(&self.queues);
+        let is_end = move |queue: &Queue| {
+            queue.client != NO_INSTANCE && (queue.client == end || queue.server == end)
+        };
+        queues.filter(move |(_, queue)| is_end(queue)).map(|(queue, _)| queue)
+    }
+
+    /// The activations of a server that is gone are in no queue, and nobody's.
+    pub fn forget(&mut self, activations: &[Activation], server: InstanceId) {
+        let owners = self.owners.iter_mut().zip(activations);
+        for (owner, _) in owners.filter(|(_, activation)| activation.instance == server) {
+            *owner = NOT_FOR_CALLS;
         }
+    }
+
+    /// Gives a queue back that [is left](Queues::is_left), if it was made here.
+    pub fn release<M: Machine>(&mut self, machine: &M, queue: u16) {
+        if queue >= self.described {
+            self.remove(machine, queue);
+        }
+    }
+
+    /// Takes a queue apart that [is left](Queues::is_left).
+    pub fn remove<M: Machine>(&mut self, machine: &M, queue: u16) {
         let Queue { client, next, .. } = self.queues[usize::from(queue)];
         let before =
             self.of_client(client).find(|other| self.queues[usize::from(*other)].next == queue);
@@ -213,7 +238,7 @@ impl Queues {
             Some(before) => self.queues[usize::from(before)].next = next,
             None => self.first[client.index()] = next,
         }
-        self.made[client.index()] -= 1;
+        self.made[client.index()] -= u16::from(queue >= self.described);
         self.queues[usize::from(queue)] = Queue::FREE;
         machine.fill_queue(queue, core::iter::empty());
         let owners = self.owners.iter_mut().enumerate();

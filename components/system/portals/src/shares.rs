@@ -2,36 +2,54 @@
 //! keeps another from opening.
 
 use crate::area::Share;
-use crate::blocks::BLOCKS_MAXIMUM;
-use cairn_abi::InstanceId;
+use crate::blocks::{BLOCKS_MAXIMUM, NO_INSTANCE};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
 
 /// The clients' parts.
 pub struct Shares {
     code: [Share; DOMAINS_MAXIMUM],
-    blocks: usize,
+    /// Whose each part of the area is, of as many as there are clients.
+    holders: [InstanceId; DOMAINS_MAXIMUM],
     clients: usize,
+    /// The first granule of all parts, and granules of each.
+    first: u16,
+    part: u16,
 }
 
 impl Shares {
     /// Nobody has anything.
-    pub const NONE: Shares = Shares { code: [Share::NONE; DOMAINS_MAXIMUM], blocks: 0, clients: 0 };
+    pub const NONE: Shares = Shares {
+        code: [Share::NONE; DOMAINS_MAXIMUM],
+        holders: [NO_INSTANCE; DOMAINS_MAXIMUM],
+        clients: 0,
+        first: 0,
+        part: 0,
+    };
 
-    /// Gives each of the instances that are clients an equal part of granules `first .. end` and of the
-    /// blocks.
-    pub fn divide(&mut self, clients: &[bool; DOMAINS_MAXIMUM], first: u16, end: u16) {
-        let count = clients.iter().filter(|client| **client).count().max(1);
-        let part = end.saturating_sub(first) / count as u16;
-        let mut next = first;
-        for (share, client) in self.code.iter_mut().zip(clients) {
-            *share = Share::NONE;
-            if *client {
-                *share = Share::new(next, next + part);
-                next += part;
-            }
+    /// Divides granules `first .. end` and the blocks into equal parts for so many clients.
+    pub fn begin(&mut self, clients: usize, first: u16, end: u16) {
+        let clients = clients.clamp(1, DOMAINS_MAXIMUM);
+        let part = end.saturating_sub(first) / clients as u16;
+        *self = Shares { clients, first, part, ..Shares::NONE };
+    }
+
+    /// Gives a client a part that nobody has.
+    pub fn add(&mut self, client: InstanceId) -> Result<(), Error> {
+        let mut parts = self.holders.iter_mut().take(self.clients);
+        let part = parts.position(|holder| *holder == NO_INSTANCE).ok_or(Error::Exhausted)?;
+        let first = self.first + part as u16 * self.part;
+        self.holders[part] = client;
+        self.code[client.index()] = Share::new(first, first + self.part);
+        Ok(())
+    }
+
+    /// A client that has nothing of its part any more gives it back.
+    pub fn remove(&mut self, client: InstanceId) {
+        for holder in self.holders.iter_mut().filter(|holder| **holder == client) {
+            *holder = NO_INSTANCE;
         }
-        self.blocks = BLOCKS_MAXIMUM / count;
-        self.clients = count;
+        self.code[client.index()] = Share::NONE;
     }
 
     /// A client's part of the area of portal code.
@@ -41,7 +59,7 @@ impl Shares {
 
     /// Blocks that a client may have.
     pub fn blocks(&self) -> usize {
-        self.blocks
+        BLOCKS_MAXIMUM / self.clients.max(1)
     }
 
     /// A client's part of a pool of this size; one at least.
@@ -73,10 +91,11 @@ mod tests {
     #[test]
     fn whatever_others_take_a_client_has_its_part() {
         for count in [1, 2, 7, 60, 250] {
-            let mut clients = [false; DOMAINS_MAXIMUM];
-            clients[1..=count].fill(true);
             let mut shares = Shares::NONE;
-            shares.divide(&clients, 100, GRANULES as u16);
+            shares.begin(count, 100, GRANULES as u16);
+            let clients = (1..=count as u16).map(InstanceId);
+            clients.for_each(|client| shares.add(client).unwrap());
+            assert_eq!(shares.add(InstanceId(count as u16 + 1)), Err(Error::Exhausted));
             let mut area = Area::EMPTY;
             area.begin(100, GRANULES as u16);
             // All others take what they can, in pieces of every size, and leave holes.
@@ -95,6 +114,12 @@ mod tests {
             assert!(area.find(&own, own.size()).is_some(), "{count}");
             assert_eq!(area.find(&own, own.size() + 1), None);
             assert!(shares.blocks() >= 1 && shares.blocks() * count <= BLOCKS_MAXIMUM);
+            // Another one has the part of one that is gone.
+            shares.remove(InstanceId(1));
+            let next = InstanceId(count as u16 + 1);
+            assert_eq!(shares.add(next), Ok(()));
+            assert_eq!(shares.code(next).size(), own.size());
+            assert_eq!(shares.code(InstanceId(1)).size(), 0);
         }
     }
 

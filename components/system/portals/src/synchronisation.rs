@@ -113,7 +113,7 @@ impl Synchronisation {
         let methods = interface.methods.iter().take(interface.method_count as usize);
         known.check(interface.version, methods.map(|method| &method.letters))?;
         // Of a maker that is dying no client gets more.
-        machine.living(owner)?;
+        maker.living(machine, owner)?;
         self.connect(maker, machine, client, kind, owner)
     }
 

@@ -252,7 +252,7 @@ impl Fake {
         let code = self.entries.borrow()[domain_of(instance).index()][index];
         let literal = |literal: i64| self.load(code.wrapping_add_signed(literal)).unwrap();
         (code != NO_PORTAL).then(|| Meaning {
-            server: self.layout.instance_in(callee(self, code).unwrap()).unwrap().number,
+            server: InstanceId(DOMAINS as u16 - callee(self, code).unwrap().0),
             entry: literal(LITERAL_ENTRY),
             constant: literal(LITERAL_CONSTANT),
         })
