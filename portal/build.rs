@@ -16,7 +16,7 @@ mod literal;
 const FOLDER: &str = "stencils/riscv64";
 /// In this order, as one.
 const SOURCES: [&str; 6] =
-    ["macros.S", "call.S", "return.S", "event.S", "semaphore.S", "short_circuit.S"];
+    ["macros.S", "call.S", "return.S", "upcall.S", "semaphore.S", "short_circuit.S"];
 
 fn main() {
     println!("cargo:rerun-if-changed={FOLDER}");

@@ -4,7 +4,7 @@ use cairn::{CallerThread, Error};
 
 /// Where the nucleus enters the dispatcher.
 #[cairn::interface]
-pub trait InterruptEvents {
+pub trait InterruptUpcalls {
     /// A device interrupts.
     fn external(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
 }

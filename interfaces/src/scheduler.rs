@@ -73,7 +73,7 @@ pub enum LockError {
 
 /// Where the nucleus enters the scheduler. `domain` is where the thread was. The host tool finds these methods by their names.
 #[cairn::interface]
-pub trait SchedulerEvents {
+pub trait SchedulerUpcalls {
     /// The machine has started; thread `thread` is whichever comes first.
     fn boot(
         &self,

@@ -74,9 +74,9 @@ fn portals() -> BTreeMap<String, Generate> {
             }
             for acknowledge in [true, false] {
                 portals.insert(
-                    format!("event {acknowledge}{tail}"),
+                    format!("upcall {acknowledge}{tail}"),
                     Box::new(move |words, address| {
-                        generate::event(&crossing, acknowledge, words, address)
+                        generate::upcall(&crossing, acknowledge, words, address)
                     }),
                 );
             }

@@ -2,10 +2,10 @@
 //! with a fast path.
 
 use super::code::{Code, enter};
-use super::event::discarding;
 use super::frame::{frame_values, stamped_frame_size, window_values};
 use super::links::{Links, call_literals, return_literals};
 use super::parameters::{close_windows, parameters, scrub_unused, value_back};
+use super::upcall::discarding;
 use super::{Crossing, GenerateError, Generated, SemaphoreOperation};
 use crate::literal::*;
 use crate::parameter::Parameters;

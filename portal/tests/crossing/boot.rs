@@ -14,7 +14,7 @@ use std::mem::offset_of;
 fn boot(has_environment: bool, asid_bits: u32, promised: u32) -> (World, Stop) {
     let options = Options { asid_bits, ..Options::default() };
     let mut world = World::with(options, Fences::ByAsid, 95);
-    let portal = world.event_portal(Event::Timer);
+    let portal = world.upcall_portal(Upcall::Timer);
     let parameters = world.nucleus.symbol("NUCLEUS_PARAMETERS");
     let kernel = world.end(SCHEDULER).satp() & !(0xffff << SATP_ASID_SHIFT);
     let satp = kernel | ((1 << promised) - 1) << SATP_ASID_SHIFT;
@@ -64,7 +64,7 @@ fn what_the_firmware_left_is_gone() {
         assert_eq!(csr.stvec, world.nucleus.symbol("trap_entry"));
         assert_eq!(csr.pending() & Interrupt::Software.bit(), 0);
         assert_eq!(csr.satp, world.end(SCHEDULER).satp());
-        assert_eq!(world.machine.program_counter, World::event_entry(Event::Timer));
+        assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Timer));
         assert_eq!(world.machine.get(A1), thread_block(0) >> 12);
         // Paging begins with a fault; without the register another trap follows.
         let causes: Vec<u64> =

@@ -131,7 +131,7 @@ fn the_thread_of_a_dead_domain_ends() {
             world.mark_dead(world.machine.csr.sscratch);
             world.reply(0, 5);
             assert_eq!(world.running(), SCHEDULER);
-            assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
+            assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Exit));
             assert_eq!(world.machine.get(A1), thread_block(THREAD) >> 12);
             world.assert_released(&connection);
             assert_eq!(world.machine.csr.sscratch, base_header());
@@ -150,7 +150,7 @@ fn a_callee_that_faults_becomes_an_error_of_the_caller() {
             world.machine.set(A1, at(SERVER, NOTHING));
             world.machine.program_counter = at(SERVER, LOAD);
             let callee = world.cross().before;
-            world.assert_event(Event::Fault, THREAD, 13, at(SERVER, NOTHING));
+            world.assert_upcall(Upcall::Fault, THREAD, 13, at(SERVER, NOTHING));
             world.mark_dead(world.machine.csr.sscratch);
             let scheduler = world.reply(0, 0).before;
             assert_ne!(callee[usize::from(S0)], world.machine.get(S0));
@@ -165,11 +165,11 @@ fn an_interrupted_domain_that_is_dead_ends_the_thread() {
     let mut world = World::new(40);
     world.machine.csr.stimecmp = 0;
     world.cross();
-    assert_eq!(world.machine.program_counter, World::event_entry(Event::Timer));
+    assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Timer));
     world.machine.csr.stimecmp = u64::MAX;
     world.mark_dead(world.machine.csr.sscratch);
     world.reply(0, 0);
-    assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
+    assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Exit));
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn a_dead_frame_wakes_who_waits_for_its_activation() {
     world.assert_at(CLIENT, RESUME);
     let interrupted = world.cross();
     assert_eq!(interrupted.journal.traps.len(), 1);
-    world.assert_event(Event::Software, THREAD, Interrupt::Software.code(), 0);
+    world.assert_upcall(Upcall::Software, THREAD, Interrupt::Software.code(), 0);
     assert_eq!(world.machine.csr.pending(), 0, "acknowledged");
 }
 

@@ -194,14 +194,14 @@ fn without_asids_the_fences_are_what_holds_it() {
 }
 
 #[test]
-fn without_asids_events_and_trap_returns_fence() {
+fn without_asids_upcalls_and_trap_returns_fence() {
     let mut world = one_asid(true);
     let (client, scheduler) = (at(CLIENT, DATA), at(SCHEDULER, DATA));
     world.load(client).unwrap();
     world.machine.csr.stimecmp = 0;
     world.cross();
     assert_eq!(world.running(), SCHEDULER);
-    assert!(world.load(client).is_err(), "the event portal fences");
+    assert!(world.load(client).is_err(), "the upcall portal fences");
     world.load(scheduler).unwrap();
     world.machine.csr.stimecmp = u64::MAX;
     world.reply(0, 0);

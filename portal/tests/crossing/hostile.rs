@@ -403,7 +403,7 @@ fn an_empty_queue_waits_in_the_scheduler_and_calls_again() {
         let (arguments, _) = world.arguments(&connection);
         let stack = world.usual_stack(&connection);
         let crossed = world.call(connection.index, stack, arguments);
-        world.assert_event(Event::StackWait, THREAD, 8, connection.crossing.queue);
+        world.assert_upcall(Upcall::StackWait, THREAD, 8, connection.crossing.queue);
         assert_eq!(world.machine.csr.sie, 0);
         let frame = world.machine.csr.sscratch;
         let saved = |offset: i64| world.word(frame.wrapping_add_signed(offset));
@@ -444,7 +444,7 @@ fn returning_from_the_base_frame_ends_the_thread() {
     let mut world = World::new(30);
     world.call(PORTAL_RETURN as u64, at(CLIENT, STACK), [3; 8]);
     assert_eq!(world.running(), SCHEDULER);
-    assert_eq!(world.machine.program_counter, World::event_entry(Event::Exit));
+    assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Exit));
     assert_eq!(world.machine.get(A1), cairn_abi::thread::thread_block(THREAD) >> 12);
     assert_eq!(world.machine.csr.sscratch, base_header());
 }

@@ -104,7 +104,7 @@ impl Pair {
         let queue = connection.crossing.queue;
         world.fill_queue(queue, &[]);
         let crossed = world.call(connection.index, stack, arguments);
-        world.assert_event(Event::StackWait, THREAD, 8, queue);
+        world.assert_upcall(Upcall::StackWait, THREAD, 8, queue);
         assert_eq!(world.machine.csr.sscratch, crossed.frame_before + TRAP_FRAME as u64);
         world.reply(0, 0);
         world.fill_queue(queue, &connection.activations);
@@ -264,7 +264,7 @@ fn interrupt(world: &mut World) {
     let (domain, counter) = (world.running(), world.machine.program_counter);
     world.machine.csr.stimecmp = 0;
     let crossed = world.cross();
-    assert_eq!(world.machine.program_counter, World::event_entry(Event::Timer));
+    assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Timer));
     assert_eq!(crossed.journal.traps.len(), 1);
     crossed.assert_writes((crossed.frame_before, world.machine.csr.sscratch), &[]);
     world.machine.csr.stimecmp = u64::MAX;

@@ -4,7 +4,7 @@ use cairn_abi::RegionId;
 use cairn_abi::address::*;
 use cairn_abi::thread;
 
-/// Runs to completion; events go there.
+/// Runs to completion; upcalls go there.
 pub const SCHEDULER: usize = 1;
 /// Where the first thread begins.
 pub const CLIENT: usize = 2;
@@ -35,8 +35,8 @@ pub const STORE_CONDITIONAL: u64 = IMAGE_OFFSET + 0x18;
 pub const RESUME: u64 = IMAGE_OFFSET + 0x20;
 /// Entry point of a server.
 pub const ENTRY: u64 = IMAGE_OFFSET + 0x40;
-/// Entry points of the scheduler for events: one for each [`Event`], 16 bytes apart.
-pub const EVENT_ENTRIES: u64 = IMAGE_OFFSET + 0x80;
+/// Entry points of the scheduler for upcalls: one for each [`Upcall`], 16 bytes apart.
+pub const UPCALL_ENTRIES: u64 = IMAGE_OFFSET + 0x80;
 /// Pages that can be read and written.
 pub const DATA: u64 = 0x2_0000;
 /// How many.

@@ -180,13 +180,17 @@ impl World {
         );
     }
 
-    /// Whether the scheduler has just been entered for `event`.
-    pub fn assert_event(&self, event: Event, thread: usize, cause: u64, value: u64) {
-        let entry = World::event_entry(event);
-        assert_eq!((self.running(), self.machine.program_counter), (SCHEDULER, entry), "{event:?}");
+    /// Whether the scheduler has just been entered for `upcall`.
+    pub fn assert_upcall(&self, upcall: Upcall, thread: usize, cause: u64, value: u64) {
+        let entry = World::upcall_entry(upcall);
+        assert_eq!(
+            (self.running(), self.machine.program_counter),
+            (SCHEDULER, entry),
+            "{upcall:?}"
+        );
         let expected = [(A0, 0), (A1, thread_block(thread) >> 12), (A2, cause), (A3, value)];
         for (register, number) in expected {
-            assert_eq!(self.machine.get(register), number, "{} at {event:?}", name(register));
+            assert_eq!(self.machine.get(register), number, "{} at {upcall:?}", name(register));
         }
         assert_eq!(self.machine.get(SP), at(SCHEDULER, STACK));
         assert_eq!(self.machine.get(RA), at(SCHEDULER, STUB));

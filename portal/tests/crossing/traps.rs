@@ -21,10 +21,10 @@ impl World {
 
 #[test]
 fn an_interrupt_resumes_with_all_registers() {
-    for (interrupt, event) in [
-        (Interrupt::Timer, Event::Timer),
-        (Interrupt::Software, Event::Software),
-        (Interrupt::External, Event::External),
+    for (interrupt, upcall) in [
+        (Interrupt::Timer, Upcall::Timer),
+        (Interrupt::Software, Upcall::Software),
+        (Interrupt::External, Upcall::External),
     ] {
         for nested in [false, true] {
             let mut world = World::new(50);
@@ -41,7 +41,7 @@ fn an_interrupt_resumes_with_all_registers() {
                 Interrupt::External => world.machine.csr.external_pending = true,
             }
             let crossed = world.cross();
-            world.assert_event(event, THREAD, interrupt.code(), 0);
+            world.assert_upcall(upcall, THREAD, interrupt.code(), 0);
             let frame = world.machine.csr.sscratch;
             assert_eq!(frame, crossed.frame_before + TRAP_FRAME as u64);
             crossed.assert_writes((crossed.frame_before, frame), &[]);
@@ -135,7 +135,7 @@ fn a_fault_enters_the_scheduler_with_its_cause() {
         world.machine.set(A1, pointer);
         world.machine.program_counter = at(CLIENT, offset);
         let crossed = world.cross();
-        world.assert_event(Event::Fault, THREAD, cause, value);
+        world.assert_upcall(Upcall::Fault, THREAD, cause, value);
         let frame = world.machine.csr.sscratch;
         let sepc = world.word(frame.wrapping_add_signed(TRAP_SEPC));
         assert_eq!(sepc, at(CLIENT, offset));
@@ -219,7 +219,7 @@ fn the_scheduler_runs_another_thread() {
     world.scramble_all();
     world.machine.csr.stimecmp = 0;
     let interrupted = world.cross();
-    world.assert_event(Event::Timer, 2, Interrupt::Timer.code(), 0);
+    world.assert_upcall(Upcall::Timer, 2, Interrupt::Timer.code(), 0);
     world.machine.csr.stimecmp = u64::MAX;
     let switch = world.call(PORTAL_SWITCH as u64, stack, [5, 6, THREAD as u64, 0, 0, 0, 0, 0]);
     world.assert_at(SERVER, RESUME);

@@ -19,9 +19,9 @@ use cairn_portal::{
 };
 use std::mem::offset_of;
 
-/// What the scheduler is told by an event portal.
+/// What the scheduler is told by an upcall portal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum Upcall {
     Exit,
     Timer,
     Software,
@@ -219,10 +219,10 @@ impl World {
             // In a real system they are shared out among several components.
             self.install(SCHEDULER, portal as u64, self.nucleus.symbol(name));
         }
-        let fault = self.event_portal(Event::Fault);
-        let wait = self.event_portal(Event::StackWait);
-        let interrupts = [(1, Event::Software), (5, Event::Timer), (9, Event::External)]
-            .map(|(cause, event)| (cause, self.event_portal(event)));
+        let fault = self.upcall_portal(Upcall::Fault);
+        let wait = self.upcall_portal(Upcall::StackWait);
+        let interrupts = [(1, Upcall::Software), (5, Upcall::Timer), (9, Upcall::External)]
+            .map(|(cause, upcall)| (cause, self.upcall_portal(upcall)));
         for number in 1..DOMAINS_END {
             let table = domain::portal_table(DomainId(number as u16));
             for cause in 0..16 {
@@ -239,7 +239,7 @@ impl World {
 
     /// The thread runs in the client, nothing on its invocation stack but the base frame.
     fn begin(&mut self) {
-        let exit = self.event_portal(Event::Exit);
+        let exit = self.upcall_portal(Upcall::Exit);
         let parameters = self.nucleus.symbol("NUCLEUS_PARAMETERS");
         for (offset, value) in [
             (offset_of!(Parameters, threads), THREAD_COUNT as u64),
@@ -304,24 +304,25 @@ impl World {
         }
     }
 
-    /// Where an event finds the scheduler.
-    pub fn event_entry(event: Event) -> u64 {
-        at(SCHEDULER, EVENT_ENTRIES + event as u64 * 16)
+    /// Where an upcall finds the scheduler.
+    pub fn upcall_entry(upcall: Upcall) -> u64 {
+        at(SCHEDULER, UPCALL_ENTRIES + upcall as u64 * 16)
     }
 
-    /// The portal that enters the scheduler for an event.
-    pub fn event_portal(&mut self, event: Event) -> u64 {
+    /// The portal that enters the scheduler for an upcall.
+    pub fn upcall_portal(&mut self, upcall: Upcall) -> u64 {
         let crossing = Crossing {
             callee: self.end(SCHEDULER),
-            entry: World::event_entry(event),
+            entry: World::upcall_entry(upcall),
             stub: at(SCHEDULER, STUB),
             ground: Ground::Top(at(SCHEDULER, STACK)),
             services: self.nucleus.symbol(self.fences.service_table()),
             asids: self.fences.asids(),
             ..Crossing::NONE
         };
-        let acknowledge = event == Event::Software;
-        self.generate(|words, address| generate::event(&crossing, acknowledge, words, address)).call
+        let acknowledge = upcall == Upcall::Software;
+        self.generate(|words, address| generate::upcall(&crossing, acknowledge, words, address))
+            .call
     }
 
     /// Everything that a crossing depends on, with a queue of `activations` if it needs one.

@@ -38,8 +38,8 @@ const CONTROLS: [Control; 9] = [
         "start, stop and end threads of every component",
     ),
     // The nucleus enters here: what is passed is taken for the truth.
-    control("SchedulerEvents", Role::Scheduler, &[], "make faults and timers up"),
-    control("InterruptEvents", Role::Interrupts, &[], "make interrupts up"),
+    control("SchedulerUpcalls", Role::Scheduler, &[], "make faults and timers up"),
+    control("InterruptUpcalls", Role::Interrupts, &[], "make interrupts up"),
     control(
         "InterruptSignals",
         Role::Scheduler,

@@ -3,18 +3,18 @@
 //! [`layout`] is where to begin: it names the steps in their order. Each kind of step is a module,
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
 //! region), `tables` (what every portal table begins with), `connections` (portals from one
-//! instance to another), `events` (portals of exceptions and interrupts), `start` (first threads,
+//! instance to another), `upcalls` (portals of exceptions and interrupts), `start` (first threads,
 //! startup pages), `record` (what is written down for the components that take over) and `roles`
 //! (what those components map). They all work on [`Layout`].
 
 mod connections;
-mod events;
 mod instance;
 mod kernel;
 mod record;
 mod roles;
 mod start;
 mod tables;
+mod upcalls;
 
 use crate::Component;
 use crate::check;
@@ -208,8 +208,8 @@ impl<'a> Layout<'a> {
             self.connect_devices(index)?;
             self.grant(index)?;
         }
-        let events = self.connect_events()?;
-        self.set_up_threads(events.exit)?;
+        let upcalls = self.connect_upcalls()?;
+        self.set_up_threads(upcalls.exit)?;
         let startup_pages = self.map_startup_pages()?;
         let mut sections = Vec::new();
         for index in self.instances() {
@@ -218,7 +218,7 @@ impl<'a> Layout<'a> {
         self.write_record(&mut sections)?;
         self.write_startup_pages(startup_pages, &sections)?;
         self.refresh_kernel_half();
-        self.write_parameters(&events)?;
+        self.write_parameters(&upcalls)?;
         Ok(())
     }
 

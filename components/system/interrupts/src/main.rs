@@ -51,7 +51,7 @@ impl Interrupts {
 cairn::component! {
     name: "interrupts",
     imports: { signals: interfaces::InterruptSignals },
-    exports: { events: interfaces::InterruptEvents = SERVER },
+    exports: { upcalls: interfaces::InterruptUpcalls = SERVER },
     objects: { interrupt: interfaces::Interrupt = INTERRUPTS },
 }
 
@@ -94,7 +94,7 @@ impl Dispatcher {
     }
 }
 
-impl interfaces::InterruptEvents for Server {
+impl interfaces::InterruptUpcalls for Server {
     #[inline(always)]
     fn external(&self, _thread: CallerThread, _cause: u64, _value: u64) -> Result<(), Error> {
         match STATE.with(|state| state.claim()) {

@@ -6,10 +6,10 @@
 //! it ran, with all that was borrowed there, is begun anew by whoever comes next.
 
 mod control;
-mod events;
 mod hart;
 mod layout;
 mod services;
+mod upcalls;
 
 use crate::{Handle, ReadyQueue, Scheduler, ThreadIndex};
 use cairn::exclusive::{Operation, RunToCompletion};
@@ -24,7 +24,7 @@ pub type Core<Q> = Scheduler<Q, Hart>;
 /// The state of a scheduler component.
 pub type State<Q> = RunToCompletion<Core<Q>>;
 
-/// A state before the boot event: all zeros, which the image need not carry.
+/// A state before the boot upcall: all zeros, which the image need not carry.
 pub const fn state<Q: ReadyQueue>() -> State<Q> {
     RunToCompletion::new(Scheduler::new(Hart::ZERO))
 }
@@ -169,7 +169,7 @@ macro_rules! scheduler_component {
             name: $name,
             exports: {
                 threads: cairn_interfaces::Threads = SERVER,
-                events: cairn_interfaces::SchedulerEvents = SERVER,
+                upcalls: cairn_interfaces::SchedulerUpcalls = SERVER,
                 signals: cairn_interfaces::InterruptSignals = SERVER,
                 control: cairn_interfaces::SchedulerControl = SERVER,
                 $($($export: $interface = $server,)*)?

@@ -1,6 +1,6 @@
 //! The kernel's half of the address space: the nucleus, what it trusts, and its parameters.
 
-use super::events::Events;
+use super::upcalls::Upcalls;
 use super::{Layout, pages};
 use crate::memory::*;
 use crate::nucleus::Nucleus;
@@ -183,14 +183,14 @@ impl Layout<'_> {
     }
 
     /// Tells the nucleus of the system around it.
-    pub(super) fn write_parameters(&mut self, events: &Events) -> Result<(), String> {
+    pub(super) fn write_parameters(&mut self, upcalls: &Upcalls) -> Result<(), String> {
         let nucleus = self.areas.nucleus;
         let parameters = Parameters {
             boot_satp: space(self.kernel_root.0, self.last_asid()),
             nucleus_offset: nucleus.address.wrapping_sub(nucleus.physical),
             boot_frame: thread_block(0) + (thread::base_frame(0) + thread::TRAP_FRAME) as u64,
-            boot_portal: events.boot,
-            exit_portal: events.exit,
+            boot_portal: upcalls.boot,
+            exit_portal: upcalls.exit,
             threads: u64::from(*self.system.threads),
             domains: domains(self.system),
             portal_code_end: self.code.end(),

@@ -29,7 +29,7 @@ impl Hart {
 
     #[inline(always)]
     fn pairs(&self) -> &'static [[AtomicI64; 2]; PAIRS] {
-        // Nothing comes before the boot event, which begins with `begin`.
+        // Nothing comes before the boot upcall, which begins with `begin`.
         self.pairs.expect("`begin` comes first")
     }
 

@@ -24,7 +24,7 @@ pub fn switch(thread: u64, status: i64, value: u64) -> ! {
     }
 }
 
-/// Of a component that runs to completion: leaves the present call or event with this reply, from
+/// Of a component that runs to completion: leaves the present call or upcall with this reply, from
 /// however deep. What the caller of this had on its stack is abandoned.
 #[inline(always)]
 pub fn reply(status: i64, value: u64) -> ! {

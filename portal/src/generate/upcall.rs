@@ -14,7 +14,7 @@ use crate::stencil::{self, Value};
 /// enters a run-to-completion component with the thread's index, the cause and its value, and the
 /// domain that ran, which is `crossing.caller`.
 /// `acknowledge` clears the software interrupt.
-pub fn event(
+pub fn upcall(
     crossing: &Crossing,
     acknowledge: bool,
     words: &mut [u32],
@@ -22,12 +22,12 @@ pub fn event(
 ) -> Result<Generated, GenerateError> {
     let mut code = Code::new(words, address);
     let start = code.literals()?;
-    code.emit(&stencil::EVENT_ENTER)?;
+    code.emit(&stencil::UPCALL_ENTER)?;
     if acknowledge {
-        code.emit(&stencil::EVENT_ACKNOWLEDGE)?;
+        code.emit(&stencil::UPCALL_ACKNOWLEDGE)?;
     }
     code.emit(&stencil::BLOCK_1)?;
-    code.emit(&stencil::EVENT_ARGUMENTS)?;
+    code.emit(&stencil::UPCALL_ARGUMENTS)?;
     code.value(Value::Caller, crossing.caller.instance.0.into());
     code.emit(&stencil::CALLER_4)?;
     enter(&mut code, crossing, &stencil::ENTER)?;
@@ -45,7 +45,7 @@ pub(super) fn discarding(
 ) -> Result<Generated, GenerateError> {
     let start = code.literals()?;
     frame_values(&mut code, specification, crossing);
-    code.emit(&stencil::EVENT_ENTER)?;
+    code.emit(&stencil::UPCALL_ENTER)?;
     parameters(&mut code, specification, &Parameters::NONE)?;
     enter(&mut code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;

@@ -1,5 +1,5 @@
-//! Where the nucleus enters. What an event leaves as a reply goes nowhere: the thread goes on from
-//! the trap frame that the event began with.
+//! Where the nucleus enters. What an upcall leaves as a reply goes nowhere: the thread goes on from
+//! the trap frame that the upcall began with.
 
 use super::{Component, Core, Server, index, layout};
 use crate::{ReadyQueue, ThreadIndex};
@@ -29,7 +29,7 @@ impl<Q: ReadyQueue> Operation<Core<Q>> for Exit {
     }
 }
 
-impl<C: Component> interfaces::SchedulerEvents for Server<C> {
+impl<C: Component> interfaces::SchedulerUpcalls for Server<C> {
     fn boot(
         &self,
         _thread: CallerThread,

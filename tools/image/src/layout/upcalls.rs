@@ -14,7 +14,7 @@ const INTERRUPT_TIMER: i64 = 5;
 const INTERRUPT_EXTERNAL: i64 = 9;
 
 /// The portals that come from no domain.
-pub(super) struct Events {
+pub(super) struct Upcalls {
     /// The machine starts.
     pub boot: u64,
     /// A thread ends.
@@ -22,23 +22,25 @@ pub(super) struct Events {
 }
 
 impl Layout<'_> {
-    pub(super) fn connect_events(&mut self) -> Result<Events, Error> {
+    pub(super) fn connect_upcalls(&mut self) -> Result<Upcalls, Error> {
         let roles = self.system.roles;
-        let scheduler = (roles.scheduler, self.served(roles.scheduler, "SchedulerEvents")?);
+        let scheduler = (roles.scheduler, self.served(roles.scheduler, "SchedulerUpcalls")?);
         let dispatcher = match roles.interrupts {
-            Some(dispatcher) => Some((dispatcher, self.served(dispatcher, "InterruptEvents")?)),
+            Some(dispatcher) => Some((dispatcher, self.served(dispatcher, "InterruptUpcalls")?)),
             None => None,
         };
-        let boot = self.event_crossing(&scheduler, "boot")?;
-        let exit = self.event_crossing(&scheduler, "exit")?;
-        let events =
-            Events { boot: self.event(&boot, None, false)?, exit: self.event(&exit, None, false)? };
-        let timer = self.event_crossing(&scheduler, "timer")?;
-        let software = self.event_crossing(&scheduler, "software")?;
-        let fault = self.event_crossing(&scheduler, "fault")?;
-        let stack_wait = self.event_crossing(&scheduler, "stack_wait")?;
+        let boot = self.upcall_crossing(&scheduler, "boot")?;
+        let exit = self.upcall_crossing(&scheduler, "exit")?;
+        let upcalls = Upcalls {
+            boot: self.upcall(&boot, None, false)?,
+            exit: self.upcall(&exit, None, false)?,
+        };
+        let timer = self.upcall_crossing(&scheduler, "timer")?;
+        let software = self.upcall_crossing(&scheduler, "software")?;
+        let fault = self.upcall_crossing(&scheduler, "fault")?;
+        let stack_wait = self.upcall_crossing(&scheduler, "stack_wait")?;
         let external = match &dispatcher {
-            Some(dispatcher) => Some(self.event_crossing(dispatcher, "external")?),
+            Some(dispatcher) => Some(self.upcall_crossing(dispatcher, "external")?),
             None => None,
         };
         for index in self.instances() {
@@ -46,18 +48,18 @@ impl Layout<'_> {
             if index != roles.scheduler && Some(index) != roles.interrupts {
                 let essential = *self.system.instances[index].essential;
                 if !essential && roles.supervisor.is_some() {
-                    let fault = self.event(&fault, Some(index), false)?;
+                    let fault = self.upcall(&fault, Some(index), false)?;
                     entries.extend((0..16).map(|cause| (exception_entry(cause), fault)));
                 }
-                let stack_wait = self.event(&stack_wait, Some(index), false)?;
+                let stack_wait = self.upcall(&stack_wait, Some(index), false)?;
                 entries.push((exception_entry(EXCEPTION_STACK_WAIT), stack_wait));
             }
-            let software = self.event(&software, Some(index), true)?;
+            let software = self.upcall(&software, Some(index), true)?;
             entries.push((interrupt_entry(INTERRUPT_SOFTWARE), software));
-            let timer = self.event(&timer, Some(index), false)?;
+            let timer = self.upcall(&timer, Some(index), false)?;
             entries.push((interrupt_entry(INTERRUPT_TIMER), timer));
             if let Some(external) = &external {
-                let external = self.event(external, Some(index), false)?;
+                let external = self.upcall(external, Some(index), false)?;
                 entries.push((interrupt_entry(INTERRUPT_EXTERNAL), external));
             }
             let table = self.placed[index].table_physical;
@@ -65,11 +67,11 @@ impl Layout<'_> {
                 self.memory.store(table.wrapping_add_signed(offset), code);
             }
         }
-        Ok(events)
+        Ok(upcalls)
     }
 
-    /// The crossing into a server's method for an event, but for where it comes from.
-    fn event_crossing(
+    /// The crossing into a server's method for an upcall, but for where it comes from.
+    fn upcall_crossing(
         &mut self,
         (server, interface): &(usize, Interface),
         name: &str,
@@ -82,8 +84,8 @@ impl Layout<'_> {
         Ok(self.plan((*server, *server), Trust::default(), method, 0)?.crossing)
     }
 
-    /// The portal of an event in a domain.
-    fn event(
+    /// The portal of an upcall in a domain.
+    fn upcall(
         &mut self,
         crossing: &Crossing,
         domain: Option<usize>,
@@ -92,7 +94,7 @@ impl Layout<'_> {
         let caller = domain.map_or(End::NONE, |index| self.end(index));
         let crossing = Crossing { caller, ..*crossing };
         let made = self.code.add(&mut self.memory, |words, address| {
-            generate::event(&crossing, acknowledge, words, address)
+            generate::upcall(&crossing, acknowledge, words, address)
         })?;
         Ok(made.call)
     }
