@@ -9,10 +9,6 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-#[path = "src/literal.rs"]
-#[allow(dead_code)]
-mod literal;
-
 const FOLDER: &str = "stencils/riscv64";
 /// In this order, as one.
 const SOURCES: [&str; 6] =
@@ -20,11 +16,11 @@ const SOURCES: [&str; 6] =
 
 fn main() {
     println!("cargo:rerun-if-changed={FOLDER}");
-    println!("cargo:rerun-if-changed=src/literal.rs");
     let out = std::env::var("OUT_DIR").expect("cargo sets OUT_DIR");
     let assembly = Path::new(&out).join("stencils.S");
     let object_file = Path::new(&out).join("stencils.o");
-    let mut source = constants();
+    let mut source = String::new();
+    cairn_abi::constants::equates(&mut source).expect("a string takes all");
     for name in SOURCES {
         let file = Path::new(FOLDER).join(name);
         source += &std::fs::read_to_string(file).expect("the stencils are beside build.rs");
@@ -48,46 +44,6 @@ fn main() {
     let bytes = std::fs::read(&object_file).expect("the assembler wrote its output");
     let text = stencils(&bytes);
     std::fs::write(Path::new(&out).join("stencils.rs"), text).expect("OUT_DIR is writable");
-}
-
-/// The assembler's view of the layouts in `abi` and `literal`.
-fn constants() -> String {
-    use cairn_abi::{Error, address, domain, semaphore, thread};
-    let mut text = String::new();
-    let mut equate = |name: &str, value: i64| writeln!(text, ".equ {name}, {value}").unwrap();
-    equate("FRAME_RETURN", thread::FRAME_RETURN);
-    equate("FRAME_TABLE", thread::FRAME_TABLE);
-    equate("FRAME_RA", thread::FRAME_RA);
-    equate("FRAME_ACTIVATION", thread::FRAME_ACTIVATION);
-    equate("INVOCATION_LIMIT_BIT", thread::INVOCATION_LIMIT_BIT as i64);
-    equate("THREAD_INDEX_TOP", thread::INDEX_TOP.into());
-    equate("STACK_GROUP_SHIFT", address::STACK_GROUP_SHIFT as i64);
-    equate("QUEUE_FIRST", domain::QUEUE_FIRST);
-    equate("ACTIVATION_NEXT", domain::ACTIVATION_NEXT);
-    equate("ACTIVATION_STACK", domain::ACTIVATION_STACK);
-    equate("SEMAPHORE_LEVEL", semaphore::SEMAPHORE_LEVEL);
-    equate("ERROR_INVOCATION_OVERFLOW", Error::InvocationOverflow.status());
-    equate("ERROR_BAD_STACK", Error::BadStack.status());
-    equate("ERROR_NO_PORTAL", Error::NoPortal.status());
-    equate("ERROR_DEAD", Error::Dead.status());
-    equate("INTERRUPTS_ON", cairn_abi::thread::INTERRUPTS_ON);
-    equate("SOFTWARE_INTERRUPT", 1 << 1);
-    equate("LITERAL_ABORT", literal::LITERAL_ABORT);
-    equate("LITERAL_RETURN", literal::LITERAL_RETURN);
-    equate("LITERAL_SATP", literal::LITERAL_SATP);
-    equate("LITERAL_TABLE", literal::LITERAL_TABLE);
-    equate("LITERAL_ENTRY", literal::LITERAL_ENTRY);
-    equate("LITERAL_WAITERS", literal::LITERAL_WAITERS);
-    equate("LITERAL_STUB", literal::LITERAL_STUB);
-    equate("LITERAL_STACK", literal::LITERAL_STACK);
-    equate("LITERAL_CONSTANT", literal::LITERAL_CONSTANT);
-    equate("LITERAL_SERVICES", literal::LITERAL_SERVICES);
-    equate("LITERAL_SEMAPHORE", literal::LITERAL_SEMAPHORE);
-    equate("LITERAL_NOTED", literal::LITERAL_NOTED);
-    equate("LITERAL_QUEUE", literal::LITERAL_QUEUE);
-    equate("LITERAL_COUNTER", literal::LITERAL_COUNTER);
-    equate("SERVICE_STACK_WAIT", literal::SERVICE_STACK_WAIT);
-    text
 }
 
 /// `call_push` becomes `CallPush`.

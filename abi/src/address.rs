@@ -71,8 +71,12 @@ pub const SECTIONS: u64 = 0x3a_0000_0000 + 9 * MIDDLE_SPREAD;
 /// Address space of one section.
 pub const SECTION_STRIDE: u64 = LEAF_SPAN;
 
-/// First address of the kernel domain (root page-table entry 256).
-pub const KERNEL: u64 = 0xffff_ffc0_0000_0000;
+/// User mode's half of the addresses: those of which no more than the lowest bits, so many, are set. The other half has
+/// all others set.
+pub const USER_ADDRESS_BITS: u32 = 38;
+/// First address of the kernel domain, whose half is the other (root page-table entry 256). A user's address is one
+/// without any of its bits.
+pub const KERNEL: u64 = !0 << USER_ADDRESS_BITS;
 /// What begins at the same place of its leaf page tables as others competes with them for a set of a small cache
 /// whenever translations are walked for. So areas that are used together begin this much further in: five lines of
 /// page-table entries.

@@ -19,13 +19,17 @@ pub const PORTALS_MAXIMUM: usize = 512;
 /// log2 of [`PORTALS_MAXIMUM`]: an index is in range if nothing remains after this shift.
 pub const PORTALS_SHIFT: u32 = 9;
 
+/// From the table: entry of exception 0, and of interrupt 0.
+pub const EXCEPTION_ENTRIES: i64 = -256;
+pub const INTERRUPT_ENTRIES: i64 = -128;
+
 /// From the table: entry of exception `cause` (0 to 15).
 pub const fn exception_entry(cause: i64) -> i64 {
-    -256 + cause * 8
+    EXCEPTION_ENTRIES + cause * 8
 }
 /// From the table: entry of interrupt `cause` (0 to 15).
 pub const fn interrupt_entry(cause: i64) -> i64 {
-    -128 + cause * 8
+    INTERRUPT_ENTRIES + cause * 8
 }
 /// From the table: the domain's `satp`.
 pub const FIELD_SATP: i64 = -264;

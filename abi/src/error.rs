@@ -28,6 +28,13 @@ macro_rules! errors {
                 self as i64
             }
 
+            /// The variant's name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Error::$name => stringify!($name),)*
+                }
+            }
+
             /// A few words for people.
             pub const fn text(self) -> &'static str {
                 match self {

@@ -6,12 +6,19 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
-pub mod c;
+pub mod arch {
+    //! A folder for each architecture, of which one is used under its modules' own names.
+    #[path = "riscv64/mod.rs"]
+    pub mod riscv64;
+    pub use riscv64::*;
+}
+pub mod constants;
 pub mod descriptor;
 pub mod domain;
 pub mod error;
 pub mod identifier;
-pub mod page_table;
+pub mod literal;
+pub mod memory;
 pub mod parameters;
 pub mod privileged;
 pub mod record;
@@ -21,6 +28,7 @@ pub mod startup;
 pub mod text;
 pub mod thread;
 
+pub use arch::page_table;
 pub use error::Error;
 pub use identifier::{DomainId, InstanceId, RegionId};
 

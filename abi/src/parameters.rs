@@ -1,28 +1,46 @@
 //! The nucleus' parameters: the host tool writes them into the image, at the nucleus' symbol
 //! `NUCLEUS_PARAMETERS`.
 
+use core::mem::offset_of;
 use zerocopy::{Immutable, IntoBytes};
 
-/// What the nucleus is told of the system around it.
-#[derive(Clone, Copy, Debug, Default, Immutable, IntoBytes)]
-#[repr(C)]
-pub struct Parameters {
+/// One line for each: everything else follows from it.
+macro_rules! parameters {
+    ($($(#[$doc:meta])* $name:ident;)*) => {
+        /// What the nucleus is told of the system around it.
+        #[derive(Clone, Copy, Debug, Default, Immutable, IntoBytes)]
+        #[repr(C)]
+        pub struct Parameters {
+            $($(#[$doc])* pub $name: u64,)*
+        }
+
+        impl Parameters {
+            /// What the nucleus is linked with.
+            pub const ZERO: Parameters = Parameters { $($name: 0),* };
+            /// Name and offset of each; assembly reads them as `PARAMETERS_name`.
+            pub const OFFSETS: &[(&str, usize)] =
+                &[$((stringify!($name), offset_of!(Parameters, $name))),*];
+        }
+    };
+}
+
+parameters! {
     /// `satp` with which paging is switched on.
-    pub boot_satp: u64,
+    boot_satp;
     /// Virtual minus physical address of the nucleus.
-    pub nucleus_offset: u64,
+    nucleus_offset;
     /// Header of the frame on which the first portal runs: thread 0's trap frame.
-    pub boot_frame: u64,
+    boot_frame;
     /// The portal that enters the scheduler for the first time.
-    pub boot_portal: u64,
+    boot_portal;
     /// The portal through which a thread ends, named by its base frame.
-    pub exit_portal: u64,
+    exit_portal;
     /// Number of thread blocks.
-    pub threads: u64,
+    threads;
     /// Number of domain blocks.
-    pub domains: u64,
+    domains;
     /// End of the portal code area.
-    pub portal_code_end: u64,
+    portal_code_end;
     /// Kernel address of the emulator's test finisher, or zero.
-    pub finisher: u64,
+    finisher;
 }

@@ -44,6 +44,8 @@ pub const TRAP_FRAME: i64 = FRAME_HEADER + TRAP_STATE;
 pub const fn trap_register(number: i64) -> i64 {
     (number - 1) * 8 - TRAP_STATE
 }
+/// Of the first one.
+pub const TRAP_STATE_X: i64 = trap_register(1);
 /// Offset from a trap frame's header of `sepc`.
 pub const TRAP_SEPC: i64 = -16;
 /// Offset from a trap frame's header of `satp`.
@@ -64,18 +66,17 @@ pub const fn base_frame(index: usize) -> i64 {
 }
 
 /// The bit above a thread's index in the addresses of its block: portals find the index by two shifts.
-pub const INDEX_TOP: u32 = (THREADS_MAXIMUM as u64 * PAGE_SIZE).ilog2();
-const _: () = assert!(THREADS.is_multiple_of(1 << INDEX_TOP));
+pub const THREAD_INDEX_TOP: u32 = (THREADS_MAXIMUM as u64 * PAGE_SIZE).ilog2();
+const _: () = assert!(THREADS.is_multiple_of(1 << THREAD_INDEX_TOP));
 const _: () = assert!(THREADS_MAXIMUM.is_power_of_two());
+
+/// The number of the first block's page, with the address' sign.
+pub const THREADS_PAGE: i64 = THREADS as i64 >> PAGE_SIZE.ilog2();
 
 /// Address of the block of thread `index`.
 pub const fn thread_block(index: usize) -> u64 {
     THREADS + index as u64 * THREAD_BLOCK_SIZE
 }
-
-/// `sie` of every component that does not run to completion: software, timer and external
-/// supervisor interrupts (privileged manual, section 4.1.3).
-pub const INTERRUPTS_ON: i64 = 1 << 1 | 1 << 5 | 1 << 9;
 
 #[cfg(test)]
 mod tests {

@@ -21,17 +21,7 @@ use core::ptr::addr_of;
 /// Written into the image by the host tool; not written at run time.
 #[unsafe(no_mangle)]
 #[unsafe(link_section = ".data.parameters")]
-static mut NUCLEUS_PARAMETERS: Parameters = Parameters {
-    boot_satp: 0,
-    nucleus_offset: 0,
-    boot_frame: 0,
-    boot_portal: 0,
-    exit_portal: 0,
-    threads: 0,
-    domains: 0,
-    portal_code_end: 0,
-    finisher: 0,
-};
+static mut NUCLEUS_PARAMETERS: Parameters = Parameters::ZERO;
 
 /// The system around the nucleus.
 pub fn parameters() -> Parameters {

@@ -4,10 +4,10 @@
 use crate::arch;
 use crate::parameters;
 use cairn_abi::DomainId;
+use cairn_abi::address::KERNEL;
 use cairn_abi::error::Error;
 use cairn_abi::parameters::Parameters;
-use cairn_abi::{address, domain, thread};
-use cairn_portal::literal;
+use cairn_abi::{address, domain, literal, thread};
 
 /// Reads a word of the kernel domain.
 ///
@@ -148,10 +148,6 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     0
 }
 
-/// The first address of the kernel's half. A user's address below it and this are the same in the bits
-/// that this has as zeros.
-const KERNEL_HALF: u64 = !0 << 38;
-
 /// Lets a thread fault when it comes back by a call's frame (its return address is moved into the kernel's half), and
 /// lets one go on that faulted so (the address in its trap frame is moved back).
 #[unsafe(no_mangle)]
@@ -170,10 +166,10 @@ extern "C" fn divert(index: u64, offset: u64) -> i64 {
             let pc = load(place);
             let is_behind_base =
                 offset >= (thread::base_frame(index as usize) + thread::TRAP_FRAME) as u64;
-            if !is_behind_base || pc < KERNEL_HALF {
+            if !is_behind_base || pc < KERNEL {
                 return Error::BadArgument.status();
             }
-            store(place, pc & !KERNEL_HALF);
+            store(place, pc & !KERNEL);
             return 0;
         }
         if !is_return_portal(&parameters, back) {
@@ -181,10 +177,10 @@ extern "C" fn divert(index: u64, offset: u64) -> i64 {
         }
         let place = at(header, thread::FRAME_RA);
         let link = load(place);
-        if link & KERNEL_HALF != 0 {
+        if link & KERNEL != 0 {
             return Error::BadArgument.status();
         }
-        store(place, link | KERNEL_HALF);
+        store(place, link | KERNEL);
     }
     0
 }

@@ -8,12 +8,12 @@
 pub mod fences;
 pub mod generate;
 pub mod invocation;
-pub mod literal;
 pub mod parameter;
 pub mod plan;
 pub mod specification;
 pub mod stencil;
 
+pub use cairn_abi::literal;
 pub use fences::Fences;
 pub use generate::{GenerateError, Generated, ShortCircuit};
 pub use parameter::{Parameter, ParameterError, Parameters};

@@ -5,6 +5,8 @@ use crate::run::*;
 use crate::world::*;
 use cairn_abi::DomainId;
 use cairn_abi::Error;
+use cairn_abi::address::KERNEL;
+use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::domain::{FIELD_ALIVE, portal_table};
 use cairn_abi::privileged::*;
 use cairn_abi::thread::*;
@@ -185,7 +187,7 @@ fn a_call_into_the_scheduler_whose_caller_is_dead() {
         let back = world.reply(0, 1);
         world.assert_released(&outer);
         world.assert_dead(&outer, &before, &buffers, &back.before);
-        assert_eq!(world.machine.csr.sie, INTERRUPTS_ON as u64);
+        assert_eq!(world.machine.csr.sie, INTERRUPTS_ON);
     }
 }
 
@@ -295,17 +297,14 @@ fn diverting_by_the_service() {
     let place = frame.wrapping_add_signed(FRAME_RA);
     assert_eq!(world.word(place), link, "nothing was changed");
     assert_eq!(divert(&mut world, thread, frame % 4096), 0);
-    assert_eq!(world.word(place), link | KERNEL_HALF, "no user can go on there");
+    assert_eq!(world.word(place), link | KERNEL, "no user can go on there");
     assert_eq!(divert(&mut world, thread, frame % 4096), bad, "it is diverted already");
 
     // The frame of the interrupt, as if it were that of the fault.
     let trap = frame + TRAP_FRAME as u64;
     let place = trap.wrapping_add_signed(TRAP_SEPC);
     assert_eq!(divert(&mut world, thread, trap % 4096), bad, "it was no diverted thread's");
-    world.set_word(place, link | KERNEL_HALF);
+    world.set_word(place, link | KERNEL);
     assert_eq!(divert(&mut world, thread, trap % 4096), 0);
     assert_eq!(world.word(place), link);
 }
-
-/// First address of the kernel's half.
-const KERNEL_HALF: u64 = !0 << 38;

@@ -3,6 +3,7 @@
 
 use crate::world::*;
 use cairn_abi::address::*;
+use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::thread::*;
 use cairn_emulator::csr::{SSTATUS, STATUS_FS, STATUS_MXR, STATUS_SIE, STATUS_SUM};
 use cairn_emulator::register::*;
@@ -122,7 +123,7 @@ impl World {
         let status = csr.read(SSTATUS, Privilege::Supervisor).unwrap();
         assert_eq!(status & forbidden, 0, "user memory is closed, floating point off");
         let domain = self.running();
-        let interrupts = if domain == SCHEDULER { 0 } else { INTERRUPTS_ON as u64 };
+        let interrupts = if domain == SCHEDULER { 0 } else { INTERRUPTS_ON };
         assert_eq!(csr.sie, interrupts, "sie in domain {domain}");
         let frame = csr.sscratch;
         let inside = THREADS..THREADS + THREAD_COUNT as u64 * PAGE_SIZE;

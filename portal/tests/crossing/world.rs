@@ -6,6 +6,7 @@ use crate::nucleus::{Nucleus, nucleus};
 pub use crate::places::*;
 use cairn_abi::InstanceId;
 use cairn_abi::address::*;
+use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::page_table::OWN;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::{DomainId, RegionId};
@@ -267,7 +268,7 @@ impl World {
         csr.satp = self.spaces[CLIENT].satp();
         csr.stvec = self.nucleus.symbol("trap_entry");
         csr.scounteren = 7;
-        csr.sie = thread::INTERRUPTS_ON as u64;
+        csr.sie = INTERRUPTS_ON;
         csr.sscratch = base;
         self.machine.privilege = Privilege::User;
         self.machine.program_counter = at(CLIENT, RESUME);

@@ -2,6 +2,7 @@
 
 use crate::paths;
 use anyhow::{Context, Result, bail};
+use cairn_abi::address::{IMAGE_OFFSET, REGION_SIZE};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, IsTerminal};
@@ -43,8 +44,12 @@ pub fn component_link() -> Vec<String> {
         "-znorelro",
         "-zmax-page-size=4096",
     ];
-    let script = format!("-T{}", paths::root().join("lib/cairn/component.ld").display());
-    link.into_iter().map(str::to_owned).chain([script]).collect()
+    let by_script = [
+        format!("--defsym=IMAGE_OFFSET={IMAGE_OFFSET:#x}"),
+        format!("--defsym=REGION_SIZE={REGION_SIZE:#x}"),
+        format!("-T{}", paths::root().join("lib/cairn/component.ld").display()),
+    ];
+    link.into_iter().map(str::to_owned).chain(by_script).collect()
 }
 
 /// Cargo, as set-up chose it.

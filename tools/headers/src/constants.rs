@@ -1,7 +1,7 @@
 //! The header of the ABI's numbers.
 
-use crate::header::snake_case;
-use cairn_abi::{Error, c};
+use cairn_abi::Error;
+use cairn_abi::constants::{C, Name};
 
 /// The file's name.
 pub const ABI_FILE: &str = "cairn_abi.h";
@@ -11,11 +11,11 @@ pub fn abi() -> String {
     let errors: String = Error::ALL
         .iter()
         .map(|error| {
-            let name = snake_case(&format!("{error:?}")).to_uppercase();
+            let name = Name(error.name());
             format!("    CAIRN_ERROR_{name} = {}, /* {error} */\n", error.status())
         })
         .collect();
-    let constants: String = c::CONSTANTS
+    let constants: String = C
         .iter()
         .map(|(name, number)| match u32::try_from(*number) {
             Ok(number) => format!("#define CAIRN_{name} {number}\n"),

@@ -7,9 +7,6 @@ use cairn_abi::address::*;
 use cairn_abi::page_table::{ROOT_LEVEL, span};
 use std::collections::BTreeMap;
 
-/// From here on, addresses of Sv39 have their upper bits set.
-const HIGHEST_POSITIVE: u64 = 1 << 38;
-
 /// What lies in each page of memory, by its physical address.
 #[derive(Clone, Debug, Default)]
 pub struct Places(BTreeMap<u64, Place>);
@@ -71,7 +68,8 @@ impl Places {
         Some(match self.0.get(&(physical - offset))? {
             Place::Table(owner, level, first) => {
                 let address = first + offset / 8 * span(*level);
-                let address = if address >= HIGHEST_POSITIVE { address | KERNEL } else { address };
+                let address =
+                    if address >> USER_ADDRESS_BITS != 0 { address | KERNEL } else { address };
                 format!("page table of {owner}, level {level}, for {address:#x}")
             }
             Place::Kernel(address) => kernel(address + offset),

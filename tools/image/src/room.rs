@@ -2,7 +2,7 @@
 //! it every quota at once. The memory manager hands out what is left, and counts nothing but the quotas.
 
 use cairn_abi::address::PAGE_SIZE;
-use cairn_abi::page_table::FREE_PAGES_MAXIMUM;
+use cairn_abi::memory::FREE_PAGES_MAXIMUM;
 use cairn_description::model::Instance;
 use cairn_description::{Error, Report, System, show_size};
 

@@ -10,7 +10,7 @@ use cairn_abi::address::{
     WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
 };
 use cairn_abi::domain::{CLIENT_ROW_WORDS, DOMAINS_MAXIMUM, client_row};
-use cairn_abi::page_table::FREE_PAGES_MAXIMUM;
+use cairn_abi::memory::FREE_PAGES_MAXIMUM;
 use cairn_abi::record::{Activation, Header, Instance, Segment};
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};

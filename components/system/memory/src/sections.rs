@@ -15,7 +15,7 @@ use crate::settled::Settled;
 use crate::tables::{self, READ, USER, WRITE};
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE, SECTIONS};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
-use cairn_abi::page_table::TABLES_AT_RUN_TIME;
+use cairn_abi::memory::TABLES_AT_RUN_TIME;
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};

@@ -8,8 +8,9 @@ use crate::settled::Settled;
 use cairn_abi::Error;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::memory::TABLES_AT_RUN_TIME;
 use cairn_abi::page_table::{
-    ENTRIES, ROOT_LEVEL, TABLES_AT_RUN_TIME, index, is_table, page_entry, table_entry, target,
+    ENTRIES, ROOT_LEVEL, index, is_table, page_entry, table_entry, target,
 };
 pub use cairn_abi::page_table::{EXECUTE, OWN, READ, RESERVED, USER, VALID, WRITE};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};

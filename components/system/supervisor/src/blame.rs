@@ -17,6 +17,7 @@ use crate::look::Undisturbed;
 use crate::state::{System, Threads, state};
 use cairn::time::{now, ticks};
 use cairn::{DomainId, InstanceId, privileged};
+use cairn_abi::address::KERNEL;
 use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME};
 use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_QUEUE, LITERAL_RETURN};
 use cairn_supervisor::stack::{Frame, Kind, Words};
@@ -32,8 +33,6 @@ const CHAIN_MAXIMUM: usize = 8;
 /// A thread that nobody called home for this time was not in anybody's way: it is called anew.
 const FORGOTTEN_MICROSECONDS: u64 = 1_000_000;
 
-/// First address of the kernel's half, where diverted threads fault.
-const KERNEL_HALF: u64 = !0 << 38;
 /// Cause of a fault of fetching an instruction.
 const FETCH: u64 = 12;
 
@@ -298,7 +297,7 @@ impl System {
         let index = name & 0xff;
         let called = called(index);
         let is_diverted = cause == FETCH
-            && value >= KERNEL_HALF
+            && value >= KERNEL
             && called.name.load(Relaxed) == name
             // By the watched frame, or by one below that was watched before.
             && frame.offset().wrapping_add_signed(-TRAP_FRAME) <= called.below.load(Relaxed).into();

@@ -43,7 +43,7 @@ privileged_set_timer:
 # there are cores that compare with that one, whatever the operands (see `closing by_satp` in window.S).
     .globl privileged_fence_translation
 privileged_fence_translation:
-    li      t2, SATP_ASID
+    li      t2, SPACE_IDENTIFIER
     csrrc   t2, satp, t2
     beqz    a0, 1f
     sfence.vma a0, zero

@@ -10,6 +10,11 @@
 
     .section .text.trap, "ax"
 
+# What the shifts below say in another form.
+.if (WINDOW_SLOT_STRIDE - 5 * PAGE_SIZE) | (ACTIVATION_WINDOWS - ACTIVATION_STACK_TOP - PAGE_SIZE) | (COPY_STRIDE - 80)
+    .error "the distance of window slots or of copies has changed"
+.endif
+
 # t3 = pages of t3 bytes (one at least), less one
 .macro pages_before_last
     addi    t3, t3, -1
@@ -148,7 +153,7 @@ unmap_\form:
 # for all, when it drops everything if that in `satp` is zero. So this is a fence of an address in all address spaces
 # while `satp` has the identifier 0, which no domain has: whatever is looked up meanwhile helps nobody.
     closing by_satp
-    li      t6, SATP_ASID
+    li      t6, SPACE_IDENTIFIER
     csrrc   t6, satp, t6
     slli    t3, t3, 4
     lla     t4, 1f - 16

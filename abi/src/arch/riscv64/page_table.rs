@@ -24,6 +24,13 @@ pub const RESERVED: u64 = 1 << 8;
 /// page that came in a window, a shared section, a device does not have it.
 pub const OWN: u64 = 1 << 9;
 
+/// What a page has that may be passed in a window, for reading and for writing.
+pub const PTE_READABLE: u64 = OWN | VALID | READ | USER;
+pub const PTE_WRITABLE: u64 = PTE_READABLE | WRITE;
+/// What a page keeps of its bits in such a window: the callee neither owns nor executes it.
+pub const PTE_READ_WINDOW: u64 = !(OWN | WRITE | EXECUTE);
+pub const PTE_WRITE_WINDOW: u64 = !(OWN | EXECUTE);
+
 /// Entries of a table.
 pub const ENTRIES: usize = 512;
 /// The level of a root. The entries of level 0 lead to pages.
@@ -62,7 +69,7 @@ pub const fn is_table(entry: u64) -> bool {
 /// The word that switches to a space: `satp` (section 4.1.11) with its root's physical address, and its identifier
 /// (ASID).
 pub const fn space(root: u64, identifier: u64) -> u64 {
-    8 << 60 | identifier << 44 | (root / PAGE_SIZE)
+    8 << 60 | identifier << IDENTIFIER_SHIFT | (root / PAGE_SIZE)
 }
 
 /// The physical address of a space's root.
@@ -72,14 +79,12 @@ pub const fn root(space: u64) -> u64 {
 
 /// The identifier of a space.
 pub const fn identifier(space: u64) -> u64 {
-    space >> 44 & 0xffff
+    (space & SPACE_IDENTIFIER) >> IDENTIFIER_SHIFT
 }
+
+/// The bits of a space's word that are its identifier.
+pub const SPACE_IDENTIFIER: u64 = 0xffff << IDENTIFIER_SHIFT;
+const IDENTIFIER_SHIFT: u32 = 44;
 
 /// The bits of a physical page's number.
 const FRAME: u64 = (1 << 44) - 1;
-
-/// Most page tables that one domain makes at run time: one for each section that it maps, and one above. The layout
-/// leaves so many for each, so that none takes another's.
-pub const TABLES_AT_RUN_TIME: u32 = 9;
-/// Most pages that the memory manager hands out; what a board has beyond them is not used.
-pub const FREE_PAGES_MAXIMUM: usize = 1 << 16;

@@ -58,7 +58,7 @@ pub const LITERAL_FRAME: i64 = -128;
 /// Counting build, call: address of the call counter.
 pub const LITERAL_COUNTER: i64 = -128;
 
-/// Return, made at run time: for the portal manager, the [shape](crate::Specification::shape) of its code...
+/// Return, made at run time: for the portal manager, the shape of its code...
 pub const LITERAL_SHAPE: i64 = -88;
 /// ... and the next return portal of the same two ends.
 pub const LITERAL_NEXT: i64 = -96;

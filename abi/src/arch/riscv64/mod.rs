@@ -1,0 +1,4 @@
+//! RISC-V 64, supervisor mode, Sv39.
+
+pub mod interrupt;
+pub mod page_table;

@@ -1,0 +1,81 @@
+//! The numbers that are read in other languages, under the names that they have in Rust. From these lists come what the
+//! assembly of the nucleus and the stencils of portals are assembled with ([`equates`]), and `cairn_abi.h`, which
+//! `lib/c/cairn.h` includes.
+
+use crate::arch::{interrupt, page_table};
+use crate::parameters::Parameters;
+use crate::{Error, address, descriptor, domain, literal, semaphore, thread};
+use core::fmt::{self, Write};
+
+/// Name and number of constants, by the module that has them.
+macro_rules! constants {
+    ($($module:ident: $($name:ident),*;)*) => { &[$($((stringify!($name), $module::$name as i64),)*)*] };
+}
+
+/// What C components read, beside the errors; `CAIRN_` is set before each name.
+pub const C: &[(&str, i64)] = constants! {
+    c: ABI_VERSION;
+    domain: PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME, PORTAL_FIRST_IMPORT;
+    descriptor: VALUE_NONE, VALUE_UNSIGNED, VALUE_SIGNED, VALUE_BOOL, VALUE_OBJECT, VALUE_PACKED, NAME_SIZE,
+        LETTERS_SIZE, METHODS_MAXIMUM, IMPORTS_MAXIMUM, EXPORTS_MAXIMUM;
+    c: DESCRIPTOR_MAGIC, SIZE_OF_METHOD, SIZE_OF_INTERFACE, SIZE_OF_IMPORT, SIZE_OF_EXPORT, SIZE_OF_COMPONENT;
+};
+
+/// What Rust says in another way: the version, the descriptor's mark, and sizes, which `cairn.h` compares with its own.
+mod c {
+    use crate::descriptor::*;
+
+    pub const ABI_VERSION: u32 = crate::VERSION;
+    pub const DESCRIPTOR_MAGIC: u64 = MAGIC;
+    pub const SIZE_OF_METHOD: usize = size_of::<MethodDescriptor>();
+    pub const SIZE_OF_INTERFACE: usize = size_of::<InterfaceDescriptor>();
+    pub const SIZE_OF_IMPORT: usize = size_of::<ImportDescriptor>();
+    pub const SIZE_OF_EXPORT: usize = size_of::<ExportDescriptor>();
+    pub const SIZE_OF_COMPONENT: usize = size_of::<ComponentDescriptor>();
+}
+
+/// What assembly reads, beside the errors and where the nucleus' parameters lie.
+const ASSEMBLY: &[(&str, i64)] = constants! {
+    thread: FRAME_RETURN, FRAME_TABLE, FRAME_RA, FRAME_ACTIVATION, FRAME_SCRATCH, TRAP_FRAME, TRAP_STATE_X, TRAP_SEPC,
+        TRAP_SATP, FIELD_FRAME, THREADS_PAGE, INVOCATION_LIMIT_BIT, THREAD_INDEX_TOP;
+    domain: PORTALS_SHIFT, EXCEPTION_ENTRIES, INTERRUPT_ENTRIES, QUEUE_FIRST, ACTIVATION_NEXT, ACTIVATION_STACK,
+        ACTIVATION_ALIAS, ACTIVATION_WINDOW_ENTRY;
+    address: USER_ADDRESS_BITS, STACK_GROUP_SHIFT, COPY_MAXIMUM, COPY_STRIDE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE,
+        ACTIVATION_STACK_TOP, ACTIVATION_WINDOWS, PAGE_SIZE;
+    semaphore: SEMAPHORE_LEVEL;
+    literal: LITERAL_ABORT, LITERAL_RETURN, LITERAL_SATP, LITERAL_TABLE, LITERAL_ENTRY, LITERAL_WAITERS, LITERAL_STUB,
+        LITERAL_STACK, LITERAL_CONSTANT, LITERAL_SERVICES, LITERAL_SOURCE, LITERAL_SOURCE_SIZE, LITERAL_SOURCE_ENTRY,
+        LITERAL_SEMAPHORE, LITERAL_NOTED, LITERAL_QUEUE, LITERAL_ASID, LITERAL_COUNTER, MARK_RETURN, MARK_DEAD,
+        SERVICE_STACK_WAIT;
+    interrupt: INTERRUPTS_ON, SOFTWARE_INTERRUPT;
+    page_table: SPACE_IDENTIFIER, PTE_READABLE, PTE_WRITABLE, PTE_READ_WINDOW, PTE_WRITE_WINDOW;
+};
+
+/// Writes the numbers as assemblers read them, a line each.
+pub fn equates(out: &mut impl Write) -> fmt::Result {
+    for (name, number) in ASSEMBLY {
+        writeln!(out, ".equ {name}, {number}")?;
+    }
+    for error in Error::ALL {
+        writeln!(out, ".equ ERROR_{}, {}", Name(error.name()), error.status())?;
+    }
+    for (name, offset) in Parameters::OFFSETS {
+        writeln!(out, ".equ PARAMETERS_{}, {offset}", Name(name))?;
+    }
+    Ok(())
+}
+
+/// A variant's or field's name, shown as that of a constant: `NoPortal` as `NO_PORTAL`.
+pub struct Name<'a>(pub &'a str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, letter) in self.0.chars().enumerate() {
+            if position > 0 && letter.is_ascii_uppercase() {
+                out.write_char('_')?;
+            }
+            out.write_char(letter.to_ascii_uppercase())?;
+        }
+        Ok(())
+    }
+}
