@@ -150,7 +150,7 @@ impl PortalsProxy {
         place: Place,
         control: u64,
     ) -> Result<Object<I>, Error> {
-        self.make_object(place.client().0.into(), place.word(), I::NAME, control)?;
+        self.make_object(place.client().0, place.word(), I::NAME, control)?;
         Ok(Object::from_first_portal(Place::index(place.word())))
     }
 
