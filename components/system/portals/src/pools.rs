@@ -76,6 +76,7 @@ impl Pools {
     }
 
     /// Room for code, in the client's part.
+    #[inline]
     pub fn room<M: Machine>(
         &mut self,
         machine: &M,
@@ -90,6 +91,7 @@ impl Pools {
     }
 
     /// Takes what [`Pools::room`] found.
+    #[inline]
     pub fn take(&mut self, client: InstanceId, start: u16, granules: u16) {
         self.area.take(self.shares.code(client), start, granules);
     }
@@ -109,6 +111,7 @@ impl Pools {
     }
 
     /// The stack queue of a server for a client, which is used from here on.
+    #[inline]
     pub fn queue<M: Machine>(
         &mut self,
         machine: &M,
@@ -134,6 +137,7 @@ impl Pools {
     }
 
     /// The return portal of a list that has this shape, of calls with the limits of this crossing.
+    #[inline]
     pub fn find_return<M: Machine>(
         &self,
         machine: &M,
