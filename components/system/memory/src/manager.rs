@@ -334,7 +334,7 @@ impl<'a> Manager<'a> {
             let places = &mut places[..count];
             let batch = (from..pages).filter_map(entry).map(tables::page);
             places.iter_mut().zip(batch).for_each(|(place, physical)| *place = physical);
-            // So that a page in a window, which may be anybody's, is compared with few.
+            // So that a page in a window, which may be any instance's, is compared with few.
             places.sort_unstable();
             in_window |=
                 self.any_window(instance, |physical| places.binary_search(&physical).is_ok());
@@ -353,7 +353,7 @@ impl<'a> Manager<'a> {
     }
 
     /// Whether a window that an instance's threads opened maps a page of which `which` holds. They take activations of the
-    /// instance's stack queues only, so nobody else's are looked at.
+    /// instance's stack queues only, so no others are looked at.
     fn any_window(&self, instance: InstanceId, which: impl Fn(u64) -> bool) -> bool {
         let row = self
             .words(self.header.clients + client_row(instance.into()), CLIENT_ROW_WORDS as u64 * 8);

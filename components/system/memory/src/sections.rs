@@ -4,7 +4,7 @@
 //! page tables, and no mapping goes away unless its instance wants that.
 //!
 //! **Each instance pays for what it maps, as long as it maps it**: the pages, one page more that lists them (the
-//! section's index), and one of the sections that it can map at a time. A section lives while anybody maps it,
+//! section's index), and one of the sections that it can map at a time. A section lives while an instance maps it,
 //! so all that exist are paid for, several times where they are shared; no instance pays for what another keeps; and
 //! since their parts add up to what there is, no set of others can take the part of one. A page table is
 //! there only as long as the section that it maps.
@@ -106,7 +106,7 @@ impl Instances {
 
 struct Slot {
     word: AtomicU64,
-    /// To whom it is offered, and to whom of them for writing too.
+    /// The instances to which it is offered, and those of them that may write.
     offered: Instances,
     writable: Instances,
 }

@@ -1,4 +1,4 @@
-//! Proof that no hart finds a way to a page or a page table any more: whoever gives one back shows it.
+//! Proof that no hart finds a way to a page or a page table any more: what gives one back takes it.
 //!
 //! With several harts only [`Settled::by_fence`] changes: it waits for the fences of all of them.
 

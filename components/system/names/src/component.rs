@@ -40,7 +40,7 @@ fn instance_name(number: InstanceId) -> Option<&'static str> {
         .map(|instance| name_text(&instance.name))
 }
 
-/// Whose names an instance's are.
+/// The server under whose name an instance's names are.
 fn owner(number: InstanceId) -> Owner {
     Owner { number, among: instances().len() }
 }

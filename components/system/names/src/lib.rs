@@ -1,5 +1,5 @@
 //! The names that were added at run time: a part of a bounded table for each server, one writer, readers that
-//! never wait. Whose a name is stands before its dot, so nothing looks at what other servers added.
+//! never wait. The server of a name stands before its dot, so no search looks at what other servers added.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
@@ -78,7 +78,7 @@ pub struct Addition {
     name: [u64; WORDS],
 }
 
-/// Whose names are meant.
+/// The server whose names are meant.
 #[derive(Clone, Copy, Debug)]
 pub struct Server {
     /// Its number.

@@ -23,7 +23,7 @@ use cairn_abi::{DomainId, Error, InstanceId};
 
 /// Most blocks of the system.
 pub const BLOCKS_MAXIMUM: usize = 1024;
-/// Nobody: no instance has this number.
+/// The number of no instance.
 pub const NO_INSTANCE: InstanceId = InstanceId(0);
 /// No block.
 const NONE: u16 = u16::MAX;
@@ -81,13 +81,13 @@ pub struct Block {
     state: State,
     /// What it leads to.
     pub kind: Kind,
-    /// Who holds it.
+    /// The instance that holds it.
     pub client: InstanceId,
     /// The client's domain: it is in the table of that.
     pub domain: DomainId,
-    /// Who serves it.
+    /// The instance that serves it.
     pub server: InstanceId,
-    /// With whose death it ends, beside the client's; [`NO_INSTANCE`]: nobody's.
+    /// The instance with whose death it ends, beside the client's, or [`NO_INSTANCE`].
     pub owner: InstanceId,
     /// Number of its entries.
     pub count: u8,
@@ -117,7 +117,7 @@ impl Block {
         previous_made: NONE,
     };
 
-    /// Whose deeds can end it for its holder.
+    /// The instance that can end it for its holder.
     fn maker(&self) -> InstanceId {
         if self.owner == NO_INSTANCE { self.server } else { self.owner }
     }
@@ -148,18 +148,18 @@ impl Block {
     }
 }
 
-/// A block that is wanted: whose, and of what.
+/// A block that is wanted: its two ends, and what it leads to.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted {
     /// What it leads to.
     pub kind: Kind,
-    /// Who holds it.
+    /// The instance that holds it.
     pub client: InstanceId,
     /// The client's domain: it is in the table of that.
     pub domain: DomainId,
-    /// Who serves it.
+    /// The instance that serves it.
     pub server: InstanceId,
-    /// With whose death it ends, beside the client's; [`NO_INSTANCE`]: nobody's.
+    /// The instance with whose death it ends, beside the client's, or [`NO_INSTANCE`].
     pub owner: InstanceId,
     /// Number of its entries.
     pub count: usize,
@@ -340,7 +340,7 @@ impl Blocks {
     }
 
     /// Ends a block for others' reasons: the caller has cleared its entries, the client keeps the indexes. The value is
-    /// its code, which nobody can enter any more.
+    /// its code, which no thread can enter any more.
     pub fn end(&mut self, place: usize) -> Code {
         let block = &mut self.slots[place];
         block.state = State::Ended;

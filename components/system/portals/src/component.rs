@@ -66,7 +66,7 @@ const UNTOUCHED: u8 = 0;
 const STARTING: u8 = 1;
 const STARTED: u8 = 2;
 
-/// Whoever comes first, mostly this, starts the manager.
+/// Starts the manager, unless a call of a client came first and did.
 fn main() {
     // A caller that comes later tries again, and is told why not.
     let _ = start();
@@ -110,7 +110,7 @@ fn locked<R>(body: impl FnOnce(&mut Manager, &Memory) -> Result<R, Error>) -> Re
     start()?;
     let lock = interfaces::LockProxy::at(LOCK.load(Ordering::Acquire));
     lock.lock().map_err(|error| match error {
-        // Nobody ends a thread that is in here; if one did, the tables would be half changed.
+        // No component ends a thread that is in here; if one did, the tables would be half changed.
         LockError::OwnerEnded => panic!("a thread ended inside the portal manager"),
         LockError::Portal(error) => error,
     })?;
@@ -150,7 +150,7 @@ fn generation(domain: DomainId) -> Result<u64, Error> {
     domain_word(domain, domain::FIELD_GENERATION)
 }
 
-/// Who calls, in the life that it has now.
+/// The caller, in the life that it has now.
 fn who(caller: Caller) -> Result<Client, Error> {
     let domain = domain_of(caller.0)?;
     Ok(Client { instance: caller.0, domain, generation: generation(domain)? })
@@ -181,8 +181,8 @@ impl interfaces::Portals for Server {
         };
         let known = Known { version, signature: signature.copy(buffer)? };
         locked(|manager, machine| {
-            // Inside the lock: one thread at a time calls the name server, so nobody waits for its one
-            // stack, and who waits for the lock lends its priority.
+            // Inside the lock: one thread at a time calls the name server, so none waits for its one
+            // stack, and a thread that waits for the lock lends its priority.
             let found = NAMES.look_up(client.instance, name);
             // Every name that there is is text: only of others does it matter that they are not.
             let number = found.map_err(|error| match core::str::from_utf8(name) {

@@ -12,9 +12,9 @@ use core::sync::atomic::{AtomicI64, Ordering};
 pub struct Target {
     /// What it leads to.
     pub kind: Kind,
-    /// Who serves it.
+    /// The instance that serves it.
     pub server: InstanceId,
-    /// With whose death the block ends, or nobody.
+    /// The instance with whose death the block ends, or none.
     pub owner: InstanceId,
     /// `c`.
     pub constant: u64,

@@ -1,11 +1,11 @@
-//! Who asks, and what it knows of what it asks for.
+//! The client that asks, and what it knows of what it asks for.
 
 use crate::machine::Machine;
 use cairn_abi::descriptor::LETTERS_SIZE;
 use cairn_abi::signature::is_signature_of;
 use cairn_abi::{DomainId, Error, InstanceId};
 
-/// Who asks, as the record has it: a thread that outlives its domain in here must not open anything for the
+/// The client that asks, as the record has it: a thread that outlives its domain in here must not open anything for the
 /// successor.
 #[derive(Clone, Copy, Debug)]
 pub struct Client {

@@ -96,7 +96,7 @@ impl Manager {
         self.maker.register_type(parameter)
     }
 
-    /// Opens an export of the description for a client whom the name server admitted.
+    /// Opens an export of the description for a client that the name server admitted.
     pub fn open_export<M: Machine>(
         &mut self,
         machine: &M,
@@ -154,7 +154,7 @@ impl Manager {
         let block = self.maker.blocks().get(place);
         if block.is_live() && block.owner == client {
             let block = *block;
-            // For all who have it; the scheduler refuses as long as threads wait for it.
+            // For all its holders; the scheduler refuses as long as threads wait for it.
             let Manager { maker, registrations, synchronisation } = self;
             synchronisation.end(maker, registrations, machine, &block)?;
         }
@@ -245,7 +245,7 @@ impl Manager {
         let number = machine.layout().object_export(server, interface)?;
         let place = self.maker.blocks().reserved(client, place)?;
         let block = self.maker.blocks().get(place);
-        // An export is one server's: who else asks has another one.
+        // An export is one server's: any other server has another export.
         if !matches!(block.kind, Kind::Object(export, _) if export == number) {
             return Err(Error::NotAllowed);
         }

@@ -1,4 +1,4 @@
-//! Stack queues: which activations of a server are whose.
+//! Stack queues: which client has which activations of a server.
 
 use crate::blocks::NO_INSTANCE;
 use crate::machine::Machine;
@@ -10,10 +10,10 @@ const NOBODY: u16 = u16::MAX;
 /// The stack of a first thread.
 const NOT_FOR_CALLS: u16 = u16::MAX - 1;
 
-/// A queue: whose, and how many blocks use it.
+/// A queue: its two ends, and how many blocks use it.
 #[derive(Clone, Copy)]
 struct Queue {
-    /// No instance: nobody's.
+    /// No instance: the queue is free.
     client: InstanceId,
     server: InstanceId,
     blocks: u16,
@@ -181,9 +181,9 @@ impl Queues {
         can_go.then_some(owner)
     }
 
-    /// Whether no block uses a queue and all its activations are at home, so that nobody is inside of its return
+    /// Whether no block uses a queue and all its activations are at home, so that no thread is inside of its return
     /// portals. Threads may take and give back activations meanwhile, by portals of the description: an activation that
-    /// was seen in the list was at home since the last block was gone, since when nobody can enter by a portal that was
+    /// was seen in the list was at home since the last block was gone, since when no thread can enter by a portal that was
     /// made here.
     pub fn is_left<M: Machine>(&self, machine: &M, queue: u16) -> bool {
         let Queue { blocks, client, activations, .. } = self.queues[usize::from(queue)];
@@ -214,7 +214,7 @@ impl Queues {
         queues.filter(move |(_, queue)| is_end(queue)).map(|(queue, _)| queue)
     }
 
-    /// The activations of a server that is gone are in no queue, and nobody's.
+    /// The activations of a server that is gone are in no queue, and stay unused.
     pub fn forget(&mut self, activations: &[Activation], server: InstanceId) {
         let owners = self.owners.iter_mut().zip(activations);
         for (owner, _) in owners.filter(|(_, activation)| activation.instance == server) {

@@ -18,7 +18,7 @@ const REGISTRATIONS_OF_SERVER: usize = 8;
 pub struct Registration {
     /// The name server's number for it; zero: unused.
     pub number: u64,
-    /// Who serves it.
+    /// The instance that serves it.
     pub server: InstanceId,
     /// A semaphore or lock that is published; else entry points of the server's own.
     pub published: Option<Kind>,
@@ -76,7 +76,7 @@ pub struct Registrations {
 }
 
 impl Registrations {
-    /// None, and nobody may have any.
+    /// None, and no server may have any.
     pub const EMPTY: Registrations = Registrations {
         slots: [Registration::FREE; REGISTRATIONS_MAXIMUM],
         numbers: [0; REGISTRATIONS_MAXIMUM],

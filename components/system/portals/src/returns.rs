@@ -1,9 +1,9 @@
-//! Return portals: one for all portals between the same two ends whose way back is the same. They are the only code
+//! Return portals: one for all portals between the same two ends that have the same way back. They are the only code
 //! that invocation stacks name, so they stay when the portals that lead to them are closed, and the next ones lead
 //! there again.
 //!
 //! Those of calls that take an activation are kept with the stack queue. They can go when no portal leads to them and
-//! all its activations are at home, because then nobody is inside. All others, into components that run to completion,
+//! all its activations are at home, because then no thread is inside. All others, into components that run to completion,
 //! stay for good: a client has one for each such component and shape.
 
 use crate::area::GRANULE;
@@ -16,7 +16,7 @@ use cairn_portal::literal::*;
 use cairn_portal::{Crossing, Limits};
 use core::sync::atomic::Ordering;
 
-/// Whose return portals: a list.
+/// A list of return portals.
 #[derive(Clone, Copy)]
 pub struct List(usize);
 
@@ -94,7 +94,7 @@ impl Returns {
         u64::from(next) | u64::from(granules) << 16
     }
 
-    /// Hands all of a list over, which nobody is in and no portal leads to: first granule and number.
+    /// Hands all of a list over, which no thread is in and no portal leads to: first granule and number.
     pub fn forget<M: Machine>(
         &mut self,
         machine: &M,

@@ -9,7 +9,7 @@ use cairn_abi::{Error, InstanceId};
 /// The clients' parts.
 pub struct Shares {
     code: [Share; DOMAINS_MAXIMUM],
-    /// Whose each part of the area is, of as many as there are clients.
+    /// The client that has each part of the area; there are as many parts as clients.
     holders: [InstanceId; DOMAINS_MAXIMUM],
     clients: usize,
     /// The first granule of all parts, and granules of each.
@@ -18,7 +18,7 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Nobody has anything.
+    /// No client has anything.
     pub const NONE: Shares = Shares {
         code: [Share::NONE; DOMAINS_MAXIMUM],
         holders: [NO_INSTANCE; DOMAINS_MAXIMUM],
@@ -34,7 +34,7 @@ impl Shares {
         *self = Shares { clients, first, part, ..Shares::NONE };
     }
 
-    /// Gives a client a part that nobody has.
+    /// Gives a client a part that no other client has.
     pub fn add(&mut self, client: InstanceId) -> Result<(), Error> {
         let mut parts = self.holders.iter_mut().take(self.clients);
         let part = parts.position(|holder| *holder == NO_INSTANCE).ok_or(Error::Exhausted)?;
@@ -68,8 +68,8 @@ impl Shares {
     }
 }
 
-/// Who can be a client: who is connected to the portal manager. Nobody else is given portals at run time, since
-/// nobody makes them for who did not ask. `connections` are pairs of client and server.
+/// The clients: every instance that is connected to the portal manager. No other instance gets portals at run time,
+/// because they are made at the request of their holder only. `connections` are pairs of client and server.
 pub fn clients(
     connections: impl Iterator<Item = (InstanceId, InstanceId)>,
     manager: InstanceId,

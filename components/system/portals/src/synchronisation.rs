@@ -117,7 +117,7 @@ impl Synchronisation {
         self.connect(maker, machine, client, kind, owner)
     }
 
-    /// Ends what the owner of a block closes, for all who have it, if it is a semaphore or a lock; `Busy` while threads
+    /// Ends what the owner of a block closes, for all its holders, if it is a semaphore or a lock; `Busy` while threads
     /// wait for it.
     pub fn end<M: Machine>(
         &self,

@@ -52,7 +52,7 @@ enum Work {
     Wait { until: u64 },
 }
 
-/// The worker: looks at who calls it, does the next step of the most urgent work, or waits.
+/// The worker: takes up calls that came for it, does the next step of the most urgent work, or waits.
 fn main() {
     let Some(system) = System::find() else { return };
     WORKER.store(own_thread(), Relaxed);
@@ -152,13 +152,13 @@ impl System {
             state.memory.store(memory, Relaxed);
         }
         if requests & CRASH != 0 {
-            // Nobody is told: its next instruction is a fault like any other.
+            // Without a report: its next instruction is a fault like any other.
             let _ = imports::MEMORY.kill(instance);
         }
         if requests & (KILL | RESTART) != 0 {
             let restart = requests & RESTART != 0;
             if restart {
-                // Who asks for it has mended what was wrong, or wants to see it fault.
+                // The caller has mended what was wrong, or wants to see it fault.
                 state.faults.store(0, Relaxed);
                 state.wanted.store(self.recovery_priority(instance), Relaxed);
             }
@@ -191,7 +191,7 @@ fn ask(instance: InstanceId, what: u8) -> Result<(), Error> {
         if state(instance).requests.load(Relaxed) & what == 0 {
             return Ok(());
         }
-        // The worker waits for somebody else, whom it lends its priority.
+        // The worker waits for another thread, to which it lends its priority.
         imports::THREADS.sleep_until(now() + ticks(PAUSE_MICROSECONDS))?;
     }
 }

@@ -1,11 +1,11 @@
 //! The death of an instance, and its new life (`docs/architecture.md`, "Death").
 //!
-//! Whoever faulted stands still already; what has to be done at once, so that nobody executes anything in its
-//! domain any more, is done at the priority of who faulted ([`System::die`]). All else are steps of bounded length
-//! ([`System::step`]): whoever is more urgent runs between any two instructions of them, and between any two steps
-//! the worker looks at who calls it. The threads that are in its domain are sent away at the priority of the
-//! instance; what comes then has that of who let it die or has called it since, as far as that of the instance: so
-//! who lets a server die takes no more time from others than is its own.
+//! The thread that faulted stands still already. What has to be done at once, so that no thread executes anything in
+//! the domain any more, is done at the priority of that thread ([`System::die`]). All else are steps of bounded length
+//! ([`System::step`]): more urgent threads run between any two instructions of them, and between any two steps the
+//! worker takes up the calls that came for it. The threads that are in the domain are sent away at the priority of the
+//! instance. What comes then has the priority of the thread that let it die or of the most urgent caller since, but at
+//! most that of the instance: a client that lets a server die takes no more time from others than is its own.
 
 use crate::component as imports;
 use crate::look::Undisturbed;
@@ -40,7 +40,7 @@ pub enum Reason {
     Kept { thread: u64 },
     /// Its main function returned, and its policy is to start it again.
     Returned,
-    /// Somebody asked for it, and perhaps for a new start.
+    /// A component asked for it, and perhaps for a new start.
     Asked {
         /// It shall start again.
         restart: bool,
@@ -62,13 +62,13 @@ impl System {
         let domain = frame.into;
         let instance = self.lives_in(domain);
         if frame.dead || !state(instance).is_alive() {
-            // Whoever enters a dead instance faults at its first instruction: an error return.
+            // A thread that enters a dead instance faults at its first instruction: an error return.
             self.want(instance, thread);
         } else if self.came_home(thread, frame, cause, value) {
             // It goes on in its caller.
         } else if is_page_fault(cause) && self.began_since(instance, thread) {
-            // It came when the instance was about to live again, and now it does. What it brings is whole: of who
-            // came earlier, nobody was left before this life began.
+            // It came when the instance was about to live again, and now it does. What it brings is whole: of those
+            // that came earlier, none was left before this life began.
         } else if is_page_fault(cause) && imports::MEMORY.page_fault(domain, value, cause).is_ok() {
             // Mended.
         } else {
@@ -107,7 +107,7 @@ impl System {
         }
     }
 
-    /// An instance dies: from here on nobody executes anything in it.
+    /// An instance dies: from here on no thread executes anything in it.
     pub fn die(&self, instance: InstanceId, reason: Reason) {
         let Some(record) = self.instance(instance) else { return };
         let state = state(instance);
@@ -262,9 +262,9 @@ impl System {
         state.cursor.store(0, Relaxed);
     }
 
-    /// Sends those away who entered the instance since its death; whether these were the last.
+    /// Sends threads away that entered the instance since its death; whether these were the last.
     ///
-    /// What they brought on its stacks may be gone since. Who enters after this has begun finds all of it: its
+    /// What they brought on its stacks may be gone since. A thread that enters after this has begun finds all of it: its
     /// call is as good as one that comes when the instance lives again.
     fn sweep_some(&self, record: &Instance) -> bool {
         let cursor = &state(record.number).cursor;
@@ -284,7 +284,7 @@ impl System {
     fn begin(&self, record: &Instance) {
         let instance = record.number;
         let state = state(instance);
-        // Alive first: whoever finds its memory there can do everything.
+        // Alive first: a thread that finds its memory there can do everything.
         let revived = privileged::set_alive(record.domain, true)
             .and_then(|()| imports::MEMORY.revive(instance));
         state.started.store(now(), Relaxed);

@@ -1,9 +1,9 @@
 //! Looks at other threads' invocation stacks.
 //!
-//! Whoever is more urgent runs between any two instructions here, so a look may be out of date when it ends, or
+//! More urgent threads run between any two instructions here, so a look may be out of date when it ends, or
 //! may have seen a stack in the middle of a change. What follows from it is safe all the same:
-//! - After an instance has died, nobody executes anything in its domain. So no frame that returns into that is pushed
-//!   any more, but that of the fault of who enters it: the frames only become fewer, and a thread that was once seen
+//! - After an instance has died, no thread executes anything in its domain. So no frame that returns into that is pushed
+//!   any more, but that of the fault of a thread that enters it: the frames only become fewer, and a thread that was once seen
 //!   without them has none for good. Such a look counts only if no other thread has run meanwhile.
 //! - To unwind a frame that is not there any more is refused, or makes another frame that returns into
 //!   a dead domain return with an error, which it has to do anyway.
@@ -16,7 +16,7 @@ use cairn_abi::thread::{FIELD_FRAME, thread_block};
 use cairn_supervisor::stack::{Frame, Kind, Walk, Words, hold};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The index of the worker, whose own frames are nobody's concern.
+/// The index of the worker, whose own frames do not count.
 pub static WORKER: AtomicU64 = AtomicU64::new(u64::MAX);
 
 impl System {
@@ -52,8 +52,8 @@ impl System {
         }
     }
 
-    /// Whether frames hold a thread in `domain` or bring it back there. Who only leaves it does not count:
-    /// whoever calls a dead domain again and again is always there.
+    /// Whether frames hold a thread in `domain` or bring it back there. A thread that only leaves it does not
+    /// count: one that calls a dead domain again and again is always there.
     pub fn holds(&self, index: u64, domain: DomainId) -> bool {
         hold(self.frames(index), domain) && imports::CONTROL.thread_name(index).is_ok()
     }

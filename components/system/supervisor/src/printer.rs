@@ -25,7 +25,7 @@ pub fn log() -> impl Write {
     &LOG
 }
 
-/// Prints what was written to the log, at the priority of those of whom it tells.
+/// Prints what was written to the log, at the priority of the instances that it tells of.
 pub struct Printer {
     /// The last thread, which may have ended.
     thread: Option<Thread>,

@@ -1,5 +1,5 @@
 //! The watch for calls that execute for too long: a thread of the highest priority, which looks at a few threads
-//! at a time and only stops who runs away. The worker, which counts as at least as urgent as that thread then, and not as the
+//! at a time and only stops a thread that runs away. The worker, which counts as at least as urgent as that thread then, and not as the
 //! watch, does the rest. Everyone waits for a look, so it is short: a few thousand instructions, whatever others have.
 //!
 //! A call that is not back in time may wait for a lock or a stack that another thread has. Then its callee is not at
@@ -36,7 +36,7 @@ static CALLS: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREA
 const LATE: u16 = 1;
 const HELD_UP: u16 = 2;
 const GOES_ON: u16 = 4;
-/// The worker is in the portal manager, and may wait for the lock of that. Who has it must not be stopped then: the worker,
+/// The worker is in the portal manager, and may wait for the lock of that. Its holder must not be stopped then: the worker,
 /// which alone lets it go on, would wait for it for ever.
 static IN_PORTALS: AtomicBool = AtomicBool::new(false);
 
@@ -176,7 +176,7 @@ impl System {
         }
     }
 
-    /// Runs a call of the portal manager, while the watch stops nobody; whom it has stopped is judged before.
+    /// Runs a call of the portal manager, while the watch stops no thread; one that it has stopped is judged before.
     pub fn in_portals<T>(&self, call: impl FnOnce() -> T) -> T {
         IN_PORTALS.store(true, Relaxed);
         while ACCUSED.iter().next().is_some() {

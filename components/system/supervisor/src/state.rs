@@ -85,7 +85,7 @@ impl System {
     }
 
     /// The instance in which a thread began, from what `SchedulerControl::thread_state` answers. The idle thread is
-    /// nobody's there, so that it is never ended with an instance.
+    /// that of no instance there, so that it is never ended with one.
     pub fn home(&self, state: u64) -> InstanceId {
         match InstanceId((state >> 16) as u16) {
             InstanceId(0) => self
@@ -128,7 +128,7 @@ impl Words for System {
 pub enum Phase {
     /// It runs or can be called.
     Alive,
-    /// It died: nobody executes anything in it from here to the next `Alive`. What it had opened, and what others had
+    /// It died: no thread executes anything in it from here to the next `Alive`. What it had opened, and what others had
     /// opened of what it made, is closed.
     Closing,
     /// The threads in it are sent away; those that come back to it are counted.
@@ -143,7 +143,7 @@ pub enum Phase {
     Dead,
     /// Its memory becomes as it was at the start.
     Renewing,
-    /// Who entered it since its death is sent away, before it lives again.
+    /// Threads that entered it since its death are sent away, before it lives again.
     Sweeping,
 }
 
@@ -191,7 +191,7 @@ pub struct InstanceState {
 pub const KILL: u8 = 1;
 /// Request: start again, after a kill if it is alive.
 pub const RESTART: u8 = 2;
-/// Request: its memory goes without anybody being told.
+/// Request: its memory goes without any report.
 pub const CRASH: u8 = 4;
 /// Request: note how much memory it has.
 pub const MEASURE: u8 = 8;

@@ -1,5 +1,5 @@
-//! Says what happened to whom. What is to be said is noted at once, since the thread goes on; the text is made
-//! later, at the priority of those who let it happen.
+//! Says what happened to which instance. What is to be said is noted at once, since the thread goes on; the text is made
+//! later, at the priority of the threads that let it happen.
 
 use crate::death::Reason;
 use crate::printer;
@@ -64,7 +64,7 @@ struct Note {
     reason: Reason,
     delay: Option<u64>,
     registers: Registers,
-    /// Of those who let it die.
+    /// Of the threads that let it die.
     priority: u8,
 }
 

@@ -11,7 +11,7 @@ use cairn_abi::thread::THREADS_MAXIMUM;
 /// Calls that are watched at a time: one for each thread there can be.
 ///
 /// When there are more, a thread that has more of them than another gives way, by its innermost ones: so
-/// threads that sleep in deep calls hide nobody else's, and nobody hides the call through which a
+/// threads that sleep in deep calls hide no other thread's, and none hides the call through which a
 /// thread came to it by calling on.
 pub const WATCHED_MAXIMUM: usize = THREADS_MAXIMUM;
 
@@ -35,7 +35,7 @@ struct Watched {
 }
 
 /// The calls seen at the last look. All that one call takes is a look at the other calls of its thread, so that others' calls
-/// make no look longer: whoever is less urgent than the supervisor waits for it.
+/// make no look longer: all threads less urgent than the supervisor wait for it.
 pub struct Watch {
     calls: [Watched; WATCHED_MAXIMUM],
     /// Places that were never taken begin here; the first of the others that are free.
