@@ -9,10 +9,10 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 
-const FOLDER: &str = "stencils/riscv64";
-/// In this order, as one.
-const SOURCES: [&str; 6] =
-    ["macros.S", "call.S", "return.S", "upcall.S", "semaphore.S", "short_circuit.S"];
+/// The architecture for which portals are made.
+#[path = "src/arch/riscv64/assemble.rs"]
+mod assemble;
+use assemble::{ASSEMBLER, FOLDER, OPTIONS, PACKAGE, SOURCES};
 
 fn main() {
     println!("cargo:rerun-if-changed={FOLDER}");
@@ -27,18 +27,15 @@ fn main() {
     }
     std::fs::write(&assembly, source).expect("OUT_DIR is writable");
 
-    let assembler = std::env::var("CAIRN_AS").unwrap_or("riscv64-unknown-elf-as".into());
+    let assembler = std::env::var("CAIRN_AS").unwrap_or(ASSEMBLER.into());
     println!("cargo:rerun-if-env-changed=CAIRN_AS");
-    let status = Command::new(&assembler)
-        .args(["-march=rv64ia_zicsr_zifencei", "-mabi=lp64", "-o"])
-        .args([&object_file, &assembly])
-        .status();
+    let status =
+        Command::new(&assembler).args(OPTIONS).arg("-o").args([&object_file, &assembly]).status();
     match status {
         Ok(status) if status.success() => {}
         Ok(_) => panic!("{assembler} refused {FOLDER}; its messages are above"),
         Err(error) => panic!(
-            "cannot run {assembler}: {error}; install binutils-riscv64-unknown-elf or name \
-             another assembler in CAIRN_AS"
+            "cannot run {assembler}: {error}; install {PACKAGE} or name another assembler in CAIRN_AS"
         ),
     }
     let bytes = std::fs::read(&object_file).expect("the assembler wrote its output");
@@ -70,21 +67,16 @@ fn stencils(bytes: &[u8]) -> String {
     let mut holes = Vec::new();
     for (offset, relocation) in section.relocations() {
         let RelocationFlags::Elf { r_type } = relocation.flags() else { unreachable!() };
-        // R_RISCV_RELAX only permits; nothing here is relaxed.
-        if r_type == object::elf::R_RISCV_RELAX {
+        if assemble::is_permission(r_type) {
             continue;
         }
         let RelocationTarget::Symbol(index) = relocation.target() else { unreachable!() };
         let symbol = file.symbol_by_index(index).expect("a relocation names a symbol");
         let name = symbol.name().expect("symbols have names");
         assert!(symbol.is_undefined(), "stencils do not refer to each other: {name}");
-        let form = match r_type {
-            object::elf::R_RISCV_LO12_I => "LoadOrAdd",
-            object::elf::R_RISCV_LO12_S => "Store",
-            object::elf::R_RISCV_BRANCH => "Branch",
-            object::elf::R_RISCV_JAL => "Jump",
-            other => panic!("{FOLDER}: relocation type {other} for {name} has no form of hole"),
-        };
+        let form = assemble::form(r_type).unwrap_or_else(|| {
+            panic!("{FOLDER}: relocation type {r_type} for {name} has no form of hole")
+        });
         let value = match name.strip_prefix("to_") {
             Some(label) => {
                 labels.insert(label.to_string());

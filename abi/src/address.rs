@@ -1,4 +1,4 @@
-//! The one virtual address space (Sv39, 39 bits, sign-extended).
+//! The one virtual address space (39 bits, sign-extended).
 //!
 //! The lower half belongs to user mode: every instance has a region of its own, so an address is
 //! unique in the whole system. The upper half is the kernel domain's; it is mapped in every page
@@ -7,7 +7,7 @@
 
 use crate::identifier::RegionId;
 
-/// Bytes in a page (Sv39, RISC-V privileged manual section 4.4).
+/// Bytes in a page.
 pub const PAGE_SIZE: u64 = 4096;
 /// Bytes mapped by one leaf page table (512 pages).
 pub const LEAF_SPAN: u64 = 512 * PAGE_SIZE;

@@ -6,12 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod address;
-pub mod arch {
-    //! A folder for each architecture, of which one is used under its modules' own names.
-    #[path = "riscv64/mod.rs"]
-    pub mod riscv64;
-    pub use riscv64::*;
-}
+pub mod arch;
 pub mod constants;
 pub mod descriptor;
 pub mod domain;

@@ -75,19 +75,14 @@ extern "C" fn fatal(frame: u64, cause: u64, value: u64) -> ! {
 /// A fault in privileged mode that has no lawful cause.
 #[unsafe(no_mangle)]
 extern "C" fn privileged_fault() -> ! {
-    let (cause, pc, value): (u64, u64, u64);
-    // SAFETY: reads three registers.
-    unsafe {
-        core::arch::asm!("csrr {0}, scause", "csrr {1}, sepc", "csrr {2}, stval",
-            out(reg) cause, out(reg) pc, out(reg) value);
-    }
+    let (cause, pc, value) = crate::arch::last_trap();
     print(b"\ncairn: fault in privileged mode: ");
     print_place(cause, pc, value);
     print(b"\n");
     halt()
 }
 
-/// At boot: the hart's `satp` has fewer bits for address-space identifiers than the board has.
+/// At boot: the hart has fewer bits for address-space identifiers than the board description says.
 #[unsafe(no_mangle)]
 extern "C" fn identifiers_missing() -> ! {
     print(b"\ncairn: this hart has fewer address-space identifiers than its board description says (asid_bits)\n");

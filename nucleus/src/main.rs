@@ -6,12 +6,7 @@
 #![no_std]
 #![no_main]
 
-mod arch {
-    #[cfg(target_arch = "riscv64")]
-    #[path = "riscv64/mod.rs"]
-    mod machine;
-    pub use machine::*;
-}
+mod arch;
 mod fatal;
 mod service;
 

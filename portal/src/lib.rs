@@ -5,14 +5,14 @@
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 
-pub mod fences;
+pub mod arch;
 pub mod generate;
 pub mod invocation;
-pub mod parameter;
 pub mod plan;
 pub mod specification;
 pub mod stencil;
 
+pub use arch::{fences, parameter};
 pub use cairn_abi::literal;
 pub use fences::Fences;
 pub use generate::{GenerateError, Generated, ShortCircuit};

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Decides which Rust builds Cairn, completes it, and prints the decision as shell assignments.
 #
-# rustup: the toolchain and target that rust-toolchain.toml pins; where there is no rustup, it is
+# rustup: the toolchain and targets that rust-toolchain.toml pins; where there is no rustup, it is
 #         fetched into .cairn/rustup, which leaves the rest of the machine as it is.
 # debian: Debian's packaged compiler; it has no library for the bare target, so cargo builds `core`
 #         and `alloc` from Debian's package of their source (an unstable option: RUSTC_BOOTSTRAP).
@@ -33,13 +33,18 @@ find_rustup() {
 by_rustup() {
     find_rustup || return 1
     channel=$(pinned channel) targets=$(pinned targets)
-    if ! "$rustup" target list --toolchain "$channel" --installed 2>/dev/null | grep -qx "$targets"; then
-        echo "cairn: installing Rust $channel for $targets with rustup" >&2
+    installed=$("$rustup" target list --toolchain "$channel" --installed 2>/dev/null) || installed=
+    missing=
+    for target in $targets; do
+        printf '%s\n' "$installed" | grep -qx "$target" || missing="$missing $target"
+    done
+    if [ "$missing" ]; then
+        echo "cairn: installing Rust $channel for$missing with rustup" >&2
         set --
         for component in $(pinned components); do set -- "$@" --component "$component"; done
         "$rustup" toolchain install "$channel" --profile minimal --no-self-update "$@" >&2 &&
-            "$rustup" target add --toolchain "$channel" "$targets" >&2 || {
-            echo "cairn: rustup cannot install Rust $channel with target $targets" >&2
+            "$rustup" target add --toolchain "$channel" $missing >&2 || {
+            echo "cairn: rustup cannot install Rust $channel with$missing" >&2
             return 1
         }
     fi

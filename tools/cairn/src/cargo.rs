@@ -62,6 +62,13 @@ pub fn cargo(subcommand: &str) -> Command {
     command
 }
 
+/// Lets cargo build `core` and `alloc` from source where they are not packaged for bare machines, as on Debian.
+pub fn with_library(command: &mut Command) {
+    if std::env::var("CAIRN_RUST").is_ok_and(|rust| rust == "debian") {
+        command.arg("-Zbuild-std=core,alloc").env("RUSTC_BOOTSTRAP", "1");
+    }
+}
+
 /// Builds packages for the bare machine. Returns the executable of each, by package name.
 pub fn build_for_target(kind: Kind, packages: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
     let mut command = cargo("build");
@@ -69,10 +76,7 @@ pub fn build_for_target(kind: Kind, packages: &[&str]) -> Result<BTreeMap<String
         .args(["--release", "--target", TARGET, "--target-dir"])
         .arg(paths::target().join("machine"))
         .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind).join("\u{1f}"));
-    if std::env::var("CAIRN_RUST").is_ok_and(|rust| rust == "debian") {
-        // Debian packages no library for this target, so cargo builds it from source.
-        command.arg("-Zbuild-std=core,alloc").env("RUSTC_BOOTSTRAP", "1");
-    }
+    with_library(&mut command);
     for package in packages {
         command.args(["--package", package]);
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// Where privileged assembly is.
-const FOLDERS: [&str; 2] = ["nucleus/src/arch/riscv64", "portal/stencils/riscv64"];
+const FOLDERS: [&str; 2] = ["nucleus/src/arch/riscv64", "portal/src/arch/riscv64/stencils"];
 
 /// The names that lines of assembly define.
 fn defined(text: &str) -> Vec<&str> {

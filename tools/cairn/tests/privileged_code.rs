@@ -192,7 +192,7 @@ fn nothing_in_privileged_assembly_jumps_back() {
     let root = paths::root();
     let mut found = Vec::new();
     walk(&root.join("nucleus/src"), &mut found);
-    walk(&root.join("portal/stencils"), &mut found);
+    walk(&root.join("portal/src/arch"), &mut found);
     found.retain(|file| file.extension().is_some_and(|extension| extension == "S"));
     assert!(found.len() >= 5, "the assembly is somewhere else");
     for file in found {

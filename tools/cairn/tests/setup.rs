@@ -10,14 +10,15 @@ use std::process::Command;
 /// What the scripts may use of the real machine.
 const TOOLS: &[&str] =
     &["sh", "sed", "tr", "grep", "dirname", "mkdir", "chmod", "rm", "cat", "cp", "sha256sum"];
-const TARGET: &str = "riscv64imac-unknown-none-elf";
+/// The last of those that are pinned.
+const TARGET: &str = "riscv32imac-unknown-none-elf";
 
 /// Installs: from then on, what `rustc-web` has is there.
 const APT: &str = r#"case "$*" in *rustc-web*) printf '#!/bin/sh\necho LLVM version: 22.1\n' >$R/usr/bin/rustc; chmod +x $R/usr/bin/rustc;; esac"#;
-/// Has the toolchain, and its target once that was installed.
+/// Has the toolchain, and its targets once they were installed.
 const RUSTUP: &str = r#"case "$1 $2" in
 "target list") cat $R/targets 2>/dev/null;;
-"target add") echo $5 >$R/targets;;
+"target add") shift 4; for one; do echo $one >>$R/targets; done;;
 which*) echo /toolchains/$3/bin/rustc;;
 esac"#;
 /// Fetches a program that makes a rustup, as rustup's own installer does.

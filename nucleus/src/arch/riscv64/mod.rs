@@ -1,6 +1,6 @@
 //! RISC-V 64, supervisor mode, Sv39: the assembly of the nucleus and the numbers it uses.
 
-use core::arch::global_asm;
+use core::arch::{asm, global_asm};
 
 // One block for all files, so that each number is defined once.
 global_asm!(
@@ -32,4 +32,15 @@ unsafe extern "C" {
 /// Address of the code that resumes a thread from a trap frame.
 pub fn trap_return_address() -> u64 {
     trap_return as *const () as u64
+}
+
+/// The last trap: its cause, where it came from, its value.
+pub fn last_trap() -> (u64, u64, u64) {
+    let (cause, pc, value);
+    // SAFETY: reads three registers.
+    unsafe {
+        asm!("csrr {0}, scause", "csrr {1}, sepc", "csrr {2}, stval",
+            out(reg) cause, out(reg) pc, out(reg) value);
+    }
+    (cause, pc, value)
 }

@@ -116,7 +116,7 @@
 4:
 .endm
 
-# Closing, in three forms, one for each kind of board (portal/src/fences.rs); the service tables below name them. A
+# Closing, in three forms, one for each kind of board (portal/src/arch/riscv64/fences.rs); the service tables below name them. A
 # window's pages are fenced before the caller runs.
 .macro closing form
     .globl service_close_\form

@@ -1,0 +1,5 @@
+//! RISC-V 64. `stencils` and `assemble.rs` belong to the build script.
+
+pub mod fences;
+pub mod form;
+pub mod parameter;
