@@ -128,25 +128,20 @@ impl Machine {
     }
 
     fn translate(&mut self, address: u64, access: Access) -> Result<Translation, Exception> {
+        let options = self.options;
+        let (hart, memory) = self.parts();
+        let privilege = hart.privilege;
         let mut mmu = Mmu {
-            csr: &self.csr,
-            tlb: &mut self.tlb,
-            memory: &mut self.memory,
-            caching: self.options.caching,
-            keeps_global: self.options.fencing != Fencing::AlwaysBySatp,
-            updates_accessed_dirty: self.options.updates_accessed_dirty,
+            csr: &hart.csr,
+            tlb: &mut hart.tlb,
+            memory,
+            caching: options.caching,
+            keeps_global: options.fencing != Fencing::AlwaysBySatp,
+            updates_accessed_dirty: options.updates_accessed_dirty,
         };
-        let translation = mmu.translate(address, access, self.privilege)?;
+        let translation = mmu.translate(address, access, privilege)?;
         if let Some((location, old, new)) = translation.updated {
-            self.journal.writes.push(Write {
-                address: location,
-                size: 8,
-                old,
-                new,
-                virtual_address: None,
-                program_counter: self.current,
-                privilege: self.privilege,
-            });
+            self.written(location, 8, old, new, None);
         }
         Ok(translation)
     }
@@ -160,12 +155,13 @@ impl Machine {
         let value = self.memory.read_word(translation.physical, piece.size);
         let value = value.map_err(|_| access.access_fault(piece.address))?;
         if translation.user && self.privilege == Privilege::Supervisor {
+            let program_counter = self.current;
             self.journal.user_reads.push(UserRead {
                 address: translation.physical,
                 size: piece.size,
                 value,
                 virtual_address: piece.address,
-                program_counter: self.current,
+                program_counter,
             });
         }
         Ok(value)
@@ -177,16 +173,22 @@ impl Machine {
         let old = self.memory.read_word(physical, piece.size).map_err(absent)?;
         self.memory.write(physical, &bytes[..piece.size]).map_err(absent)?;
         let new = self.memory.read_word(physical, piece.size).map_err(absent)?;
-        self.journal.writes.push(Write {
-            address: physical,
-            size: piece.size,
-            old,
-            new,
-            virtual_address: Some(piece.address),
-            program_counter: self.current,
-            privilege: self.privilege,
-        });
+        self.written(physical, piece.size, old, new, Some(piece.address));
         Ok(())
+    }
+
+    /// Notes a write, and ends the reservations of other harts for what was written.
+    fn written(&mut self, address: u64, size: usize, old: u64, new: u64, from: Option<u64>) {
+        let (program_counter, privilege) = (self.current, self.privilege);
+        let write =
+            Write { address, size, old, new, virtual_address: from, program_counter, privilege };
+        self.journal.writes.push(write);
+        let end = address + size as u64;
+        for hart in self.other_harts() {
+            let overlaps =
+                |(start, size): &(u64, usize)| *start < end && address < start + *size as u64;
+            hart.reservation = hart.reservation.filter(|reserved| !overlaps(reserved));
+        }
     }
 }
 

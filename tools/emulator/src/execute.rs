@@ -119,7 +119,8 @@ impl Machine {
         // Setting or clearing by the operand zero itself does not write, so it may read what is
         // read-only.
         if change == CsrChange::Write || !is_zero {
-            self.csr.write(number, self.privilege, new)?;
+            let privilege = self.privilege;
+            self.csr.write(number, privilege, new)?;
         }
         self.set(to, old);
         Some(())

@@ -7,8 +7,8 @@
 //! are software's business, so that code which only works by luck fails here.
 //!
 //! What it does not have: machine mode (a supervisor `ecall` stops the run, the test is the
-//! firmware), floating point (`sstatus.FS` is stored, nothing more), devices, other harts, a cache of
-//! page-table pages above the leaf.
+//! firmware), floating point (`sstatus.FS` is stored, nothing more), devices, a cache of page-table pages above
+//! the leaf. It may have several harts, of which the test says whose step is the next; each sees the others' stores at once.
 //!
 //! ```
 //! use cairn_emulator::{Machine, Privilege, Stop, encode, register::*};
@@ -35,6 +35,7 @@ mod arithmetic;
 pub mod csr;
 pub mod encode;
 mod execute;
+mod hart;
 mod journal;
 mod machine;
 mod memory;
@@ -44,6 +45,7 @@ mod tlb;
 mod trap;
 
 pub use cairn_isa::riscv64::{compressed, decode, register};
+pub use hart::Hart;
 pub use journal::{Journal, UserRead, Write};
 pub use machine::{Machine, Options, Step, Stop};
 pub use memory::{Absent, Memory, PAGE_SIZE};

@@ -1,12 +1,13 @@
-//! The hart: its state, one step of it, traps, and runs.
+//! The machine: steps of the hart that runs, traps, and runs of many steps.
 
-use crate::csr::{ControlRegisters, STATUS_SIE, STATUS_SPIE, STATUS_SPP};
+use crate::csr::{STATUS_SIE, STATUS_SPIE, STATUS_SPP};
 use crate::execute::Flow;
+use crate::hart::Hart;
 use crate::journal::Journal;
 use crate::memory::Memory;
-use crate::tlb::{Caching, Fencing, Tlb};
+use crate::tlb::{Caching, Fencing};
 use crate::trap::{Interrupt, Privilege, Trap};
-use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
 
 /// Where hardware may choose, what this hart does. The default is what finds most mistakes, except
 /// that misaligned accesses work, as they do on the systems that Cairn runs on.
@@ -75,33 +76,36 @@ pub enum Stop {
     Limit,
 }
 
-/// The hart with its memory.
+/// Harts and their memory. One of the harts runs, and is what the machine stands for where a hart is asked for; a step
+/// is a step of that one.
 #[derive(Clone)]
 pub struct Machine {
-    registers: [u64; 32],
-    /// Address of the next instruction.
-    pub program_counter: u64,
-    /// The current mode.
-    pub privilege: Privilege,
-    /// Control and status registers.
-    pub csr: ControlRegisters,
+    harts: Vec<Hart>,
+    running: usize,
     /// Physical memory.
     pub memory: Memory,
     /// What happened so far.
     pub journal: Journal,
     pub(crate) options: Options,
-    pub(crate) tlb: Tlb,
-    /// Physical address and size of the last load-reserved.
-    pub(crate) reservation: Option<(u64, usize)>,
-    /// With `keeps_instructions`: halves of instructions by physical address.
-    pub(crate) fetched: HashMap<u64, u16>,
-    /// Address of the instruction that executes, for the journal.
-    pub(crate) current: u64,
 }
 
 impl Default for Machine {
     fn default() -> Machine {
         Machine::new()
+    }
+}
+
+impl Deref for Machine {
+    type Target = Hart;
+
+    fn deref(&self) -> &Hart {
+        &self.harts[self.running]
+    }
+}
+
+impl DerefMut for Machine {
+    fn deref_mut(&mut self) -> &mut Hart {
+        &mut self.harts[self.running]
     }
 }
 
@@ -115,47 +119,46 @@ impl Machine {
     pub fn with(options: Options) -> Machine {
         assert!(options.asid_bits <= 16, "an Sv39 ASID has at most 16 bits");
         Machine {
-            registers: [0; 32],
-            program_counter: 0,
-            privilege: Privilege::Supervisor,
-            csr: ControlRegisters::new(options.asid_bits),
+            harts: vec![Hart::new(options.asid_bits)],
+            running: 0,
             memory: Memory::new(),
             journal: Journal::default(),
             options,
-            tlb: Tlb::default(),
-            reservation: None,
-            fetched: HashMap::new(),
-            current: 0,
         }
     }
 
-    /// Register `number` (see [`crate::register`]).
+    /// Adds a hart after reset, for the same memory, and returns its number. The first one's is 0.
+    pub fn add_hart(&mut self) -> usize {
+        self.harts.push(Hart::new(self.options.asid_bits));
+        self.harts.len() - 1
+    }
+
+    /// From now on, hart `number` runs.
+    pub fn select_hart(&mut self, number: usize) {
+        assert!(number < self.harts.len(), "there is no hart {number}: add it with add_hart");
+        self.running = number;
+    }
+
+    /// The hart that runs, and the memory.
+    pub(crate) fn parts(&mut self) -> (&mut Hart, &mut Memory) {
+        (&mut self.harts[self.running], &mut self.memory)
+    }
+
+    /// The harts that do not run.
+    pub(crate) fn other_harts(&mut self) -> impl Iterator<Item = &mut Hart> {
+        let running = self.running;
+        let harts = self.harts.iter_mut().enumerate();
+        harts.filter(move |(number, _)| *number != running).map(|(_, hart)| hart)
+    }
+
+    /// Register `number` of the hart that runs. (Not by `Deref`, so that it can stand in an argument of `set`.)
     pub fn get(&self, number: u8) -> u64 {
-        self.registers[usize::from(number)]
+        self.harts[self.running].get(number)
     }
 
-    /// Sets register `number`; register 0 stays zero.
+    /// Sets register `number` of the hart that runs.
     pub fn set(&mut self, number: u8, value: u64) {
-        if number != 0 {
-            self.registers[usize::from(number)] = value;
-        }
-    }
-
-    /// All registers, by number.
-    pub fn registers(&self) -> [u64; 32] {
-        self.registers
-    }
-
-    /// Instructions executed so far, those that trapped included (what an emulator that counts
-    /// instructions calls the count; `csr.instret` has those that completed).
-    pub fn executed(&self) -> u64 {
-        self.csr.cycle
-    }
-
-    /// Forgets all translations, as `sfence.vma` without operands: for tests that change page
-    /// tables themselves.
-    pub fn fence_translations(&mut self) {
-        self.tlb.fence(None, None);
+        self.harts[self.running].set(number, value);
     }
 
     /// Executes one instruction, or takes a pending interrupt in its place.
