@@ -4,6 +4,7 @@
 use core::cell::UnsafeCell;
 use core::convert::Infallible;
 use core::ptr::null_mut;
+// Relaxed: one activation of the instance exists at a time, on one hart.
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 /// Interior mutability for components that run to completion, where a second user cannot be there;

@@ -9,6 +9,7 @@ pub use crate::arch::measure::page_fault;
 use cairn_abi::descriptor::{EntryPoint, Reply};
 use core::iter::Sum;
 use core::ops::{Add, Sub};
+// Relaxed: the call that is measured orders the two threads.
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 /// Both counters at one moment (unprivileged manual, section 10.1). Only differences have a meaning.

@@ -3,6 +3,7 @@
 
 use crate::environment::startup;
 use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, ROLE_RECORD, region};
+// Relaxed: who shares a section orders its words, with fences of its own.
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// A word that others change and this instance only reads.

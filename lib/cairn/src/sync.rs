@@ -6,6 +6,7 @@ use crate::call::{Arguments, Portals};
 use crate::wire::MethodError;
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
+// Relaxed: an exchange that fails uses nothing of what it read.
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// A value that one thread at a time uses; the second thread waits in the scheduler, and the

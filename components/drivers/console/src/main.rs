@@ -14,6 +14,7 @@ use cairn_console::discipline::{self, Line};
 use cairn_console::readers::{self, Readers};
 use cairn_console::ring::Ring;
 use cairn_interfaces::{Console, InterruptProxy, Portals, SemaphoreProxy, Terminal};
+// Relaxed: `line_of` is touched in the writers' turn, which a lock orders.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use port::{Port, TRANSMIT_FIFO};
 use terminals::TERMINALS;

@@ -1,5 +1,6 @@
 //! The threads that wait for input.
 
+// Relaxed: an exchange that fails uses nothing but the word that it read.
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// Readers that wait, counted in rounds: a round ends when all of them are woken. So a reader that

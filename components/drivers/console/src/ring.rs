@@ -1,5 +1,7 @@
 //! A ring of bytes between threads that share no lock.
 
+// Relaxed: `head` and `tail` order the bytes. A position read without order is the reader's own, or is compared again
+// before it moves.
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// `N` bytes (a power of two). One thread at a time pushes; any number may pop.

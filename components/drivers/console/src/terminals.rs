@@ -5,6 +5,7 @@ use cairn::object::ObjectParts;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place};
 use cairn_interfaces::Terminal;
+// Relaxed: a kept line is touched in the writers' turn, which a lock orders; `echo` says nothing of other words.
 use core::sync::atomic::{AtomicBool, AtomicU8, Ordering::Relaxed};
 
 /// Open terminals of a client. A client that opens one more loses the oldest; those of its former lives end as well.

@@ -2,6 +2,9 @@
 //!
 //! Nothing here takes a lock. The supervisor calls in with the highest priority of all, and must not
 //! wait for a thread that it preempted; and a thread that dies with its instance holds nothing.
+//!
+//! Relaxed: the manager's threads are of one hart, which sees its own stores in order. With several, an entry that leads
+//! to a table needs `Release`, and what finds an entry `Acquire`; what was unmapped is fenced before it is given on.
 #![cfg_attr(target_os = "none", no_std)]
 #![forbid(unsafe_code)]
 

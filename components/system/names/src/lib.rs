@@ -5,6 +5,7 @@
 
 use cairn_abi::Error;
 use cairn_abi::InstanceId;
+// Relaxed: the fences beside a slot's version order its words; of `next_number` only different values are wanted.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// Most bytes of a name `instance.export`.

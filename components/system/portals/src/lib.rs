@@ -1,5 +1,7 @@
 //! The portal manager. What it reaches is behind a trait ([`machine::Machine`]), so that all of it runs in
 //! tests on the host.
+//!
+//! Relaxed: the manager's work is done under its lock, on one hart; code and what it reads are published by a fence.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
 

@@ -7,6 +7,9 @@
 //! constant bound; the README lists the bounds.
 //!
 //! [`Scheduler`] is everything but the policy, which is a [`ReadyQueue`]: here [`FixedPriority`].
+//!
+//! Relaxed: semaphores' and waiters' words are changed by the scheduler and by portal code of its own hart, both with
+//! interrupts off.
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,6 @@
 //! The supervisor's logic, free of the machine, so that it is tested on the host.
+//!
+//! Relaxed: the supervisor's threads are of one hart, which sees its own stores in order.
 #![cfg_attr(target_os = "none", no_std)]
 #![forbid(unsafe_code)]
 

@@ -8,6 +8,7 @@
 use crate::Error;
 use cairn_abi::address::{COPY_MAXIMUM, PAGE_SIZE, WINDOW_MAXIMUM};
 use core::cell::UnsafeCell;
+// Relaxed: a word read without order, or by an exchange that failed, is used for the next exchange alone.
 use core::sync::atomic::{AtomicU32, Ordering};
 
 const PAGE: usize = PAGE_SIZE as usize;

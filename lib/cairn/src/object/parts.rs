@@ -4,6 +4,7 @@
 use super::ObjectTable;
 use crate::{Caller, Error};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+// Relaxed: of `opened` only different values are wanted.
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// In a control word: the client. Below it is the place in its part.

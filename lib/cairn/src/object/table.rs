@@ -8,6 +8,7 @@
 use crate::Error;
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
+// Relaxed: a word read without order, or by an exchange that failed, is used for the next exchange alone.
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// A table of `N` objects with the state `T`, for a `static`.

@@ -9,6 +9,7 @@
 use super::Start;
 use crate::arch::thread as machine;
 use core::cell::UnsafeCell;
+// Relaxed: a state read without order, or by an exchange that failed, is used for the next exchange alone.
 use core::sync::atomic::{AtomicU64, Ordering};
 
 /// What the thread's first instructions know by offsets.
