@@ -7,9 +7,12 @@
 //! do: who returned is not blamed, and who calls on and on is.
 //!
 //! The waits of a thread that is called home are cancelled, but for locks and stacks: those who have these are
-//! called home themselves. The callee of the watched call is at fault if its thread waits again when the time
-//! since its wait was cancelled is over, or has run as long as that; who only waits for the processor is not. The
-//! next callee, which learns only then that it is at fault itself, has a part of the time.
+//! called home themselves. The callee of the watched call is at fault if its thread has waited again for as long as
+//! its time, or has run for as long. Looks tell: what lies before one counts if that finds the thread
+//! waiting for an event. Who waits for the processor then, or for what others have, whatever keeps these, spends
+//! nothing. A thread that has run between two looks may have waited for the processor there, too, so that of
+//! its time at most a part is spent. The next callee, which learns only then that it is at fault itself, has a part of
+//! the time.
 
 use crate::component as imports;
 use crate::death::Reason;
@@ -27,6 +30,8 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::R
 const UNDISTURBED_MICROSECONDS: u64 = 100_000;
 /// Of the time that a callee has, the next one has this part.
 const NEXT_PART: u64 = 8;
+/// Of the time that a callee has, at most this part is spent between two looks between which its thread has run.
+const SPENT_PART: u64 = 4;
 /// Holders of locks and stacks that are followed one from another.
 const CHAIN_MAXIMUM: usize = 8;
 
@@ -45,27 +50,37 @@ const STACK: u64 = 5;
 struct Called {
     /// Its name; zero: nobody.
     name: AtomicU64,
-    /// When its callee is at fault, whether a wait was cancelled since that was set, and what the thread had run by
-    /// then.
-    until: AtomicU64,
+    /// What its callee has of its time, and what of that is left; whether a wait was cancelled since that was
+    /// given, and what the thread had run by then.
+    given: AtomicU64,
+    left: AtomicU64,
     is_told: AtomicBool,
     used: AtomicU64,
-    /// When it was looked at last.
+    /// When it was looked at last, and what it had run then.
     looked: AtomicU64,
+    had_run: AtomicU64,
     /// The watched frame, and the one below it, by their offsets in the thread's block; zero: none.
     watched: AtomicU16,
     below: AtomicU16,
+    /// The domain into which the watched frame returns, and when that began to live: a later call at the same place is
+    /// another.
+    into: AtomicU16,
+    began: AtomicU64,
 }
 
 static CALLED: [Called; THREADS_MAXIMUM] = [const {
     Called {
         name: AtomicU64::new(0),
-        until: AtomicU64::new(0),
+        given: AtomicU64::new(0),
+        left: AtomicU64::new(0),
         is_told: AtomicBool::new(false),
         used: AtomicU64::new(0),
         looked: AtomicU64::new(0),
+        had_run: AtomicU64::new(0),
         watched: AtomicU16::new(0),
         below: AtomicU16::new(0),
+        into: AtomicU16::new(0),
+        began: AtomicU64::new(0),
     }
 }; THREADS_MAXIMUM];
 
@@ -111,12 +126,8 @@ impl System {
             return;
         };
         ASKED_CURSOR.store(index + 1, Relaxed);
-        let is_abroad = |frame: Frame| match frame.kind {
-            Kind::Call { callee } => Some(callee) != self.scheduler(),
-            _ => false,
-        };
         let undisturbed = Undisturbed::begin();
-        let is_home = !self.frames(index).any(is_abroad) && undisturbed.holds();
+        let is_home = !self.is_abroad(index) && undisturbed.holds();
         if is_home || imports::CONTROL.thread_name(index).is_err() {
             ASKED.remove(index);
         } else {
@@ -153,32 +164,47 @@ impl System {
             .unwrap_or_else(|| ticks(self.header.cancelled_for.div_ceil(1000)))
     }
 
-    /// Calls a thread home, with whoever keeps it from coming; blames who keeps it for too long.
-    pub fn call_home(&self, index: u64) {
-        self.call_home_from(index, 0);
+    /// Whether a thread is in a call, other than a wait in the scheduler.
+    fn is_abroad(&self, index: u64) -> bool {
+        self.frames(index).any(|frame| match frame.kind {
+            Kind::Call { callee } => Some(callee) != self.scheduler(),
+            _ => false,
+        })
     }
 
-    fn call_home_from(&self, index: u64, ahead: usize) {
+    /// Calls a thread home, with whoever keeps it from coming; blames who keeps it for too long.
+    pub fn call_home(&self, index: u64) {
+        self.call_home_from(index, 0, self.is_abroad(index));
+    }
+
+    /// `is_away`: what others want of the thread, it got in a call that it is still in. If it had come all the way
+    /// home before, that is another call.
+    fn call_home_from(&self, index: u64, ahead: usize, is_away: bool) {
         let Ok(name) = imports::CONTROL.thread_name(index) else { return };
         let Ok(waits) = imports::CONTROL.waits_for(name) else { return };
         let called = called(index);
-        let looked = called.looked.swap(now(), Relaxed);
-        let is_forgotten = now() - looked > ticks(FORGOTTEN_MICROSECONDS);
-        if called.name.load(Relaxed) != name || is_forgotten || !self.is_watched(index) {
+        let used = imports::CONTROL.thread_time(index).unwrap_or(0);
+        let had_run = called.had_run.swap(used, Relaxed) != used;
+        let time = now();
+        let passed = time - called.looked.swap(time, Relaxed);
+        let is_forgotten = passed > ticks(FORGOTTEN_MICROSECONDS);
+        let is_home = called.watched.load(Relaxed) == 0;
+        if called.name.load(Relaxed) != name
+            || is_forgotten
+            || (is_home && is_away)
+            || !self.is_watched(index)
+        {
             return self.call(index, name, 1);
         }
-        let is_over = now() >= called.until.load(Relaxed);
         match waits & 0xff {
             LOCK | STACK if ahead < CHAIN_MAXIMUM => {
-                let has_it_itself = !self.call_holders(index, waits, ahead);
-                if has_it_itself && is_over {
-                    self.blame(index);
+                if !self.call_holders(index, waits, ahead) {
+                    self.spend(index, passed, had_run);
                 }
             }
+            LOCK | STACK => {}
             READY => {
-                let used = imports::CONTROL.thread_time(index).unwrap_or(0);
-                if is_over && used.saturating_sub(called.used.load(Relaxed)) > self.patience(index)
-                {
+                if used.saturating_sub(called.used.load(Relaxed)) > self.patience(index) {
                     self.blame(index);
                 }
             }
@@ -187,8 +213,22 @@ impl System {
                 self.give_time(index, 1);
                 self.tell_home(index, name);
             }
-            _ if is_over => self.blame(index),
-            _ => {}
+            _ => self.spend(index, passed, had_run),
+        }
+    }
+
+    /// A called thread is found waiting again: of its callee's time, what passed since the last look is spent. Who
+    /// has none left is at fault.
+    fn spend(&self, index: u64, passed: u64, had_run: bool) {
+        let called = called(index);
+        let spent = match had_run {
+            true => passed.min((called.given.load(Relaxed) / SPENT_PART).max(1)),
+            false => passed,
+        };
+        let left = called.left.load(Relaxed).saturating_sub(spent);
+        called.left.store(left, Relaxed);
+        if left == 0 {
+            self.blame(index);
         }
     }
 
@@ -210,16 +250,18 @@ impl System {
         called(index).is_told.store(told, Relaxed);
     }
 
-    /// Sets when the callee of a called thread is at fault.
+    /// Gives the callee of a called thread its time.
     fn give_time(&self, index: u64, parts: u64) {
         let called = called(index);
-        called.until.store(now() + self.patience(index) / parts, Relaxed);
+        let given = self.patience(index) / parts;
+        called.given.store(given, Relaxed);
+        called.left.store(given, Relaxed);
         let used = imports::CONTROL.thread_time(index).unwrap_or(0);
         called.used.store(used, Relaxed);
     }
 
-    /// Calls the threads home that have the lock or the stack that a thread waits for; whether there are others. A thread
-    /// that waits for neither has got it meanwhile, which counts as if there were.
+    /// Calls the threads home that have the lock or the stack that a thread waits for; false if only it has that
+    /// itself. Who waits for neither, or for what nobody has any more, has got it meanwhile.
     pub fn call_holders_for(&self, index: u64) -> bool {
         let waits =
             imports::CONTROL.thread_name(index).and_then(|name| imports::CONTROL.waits_for(name));
@@ -229,27 +271,33 @@ impl System {
     fn call_holders(&self, index: u64, waits: u64, ahead: usize) -> bool {
         if waits & 0xff == LOCK {
             let holder = waits >> 24 & 0xff;
-            let is_other = holder != index && self.exists(holder);
-            if is_other {
-                self.call_home_from(holder, ahead + 1);
+            if holder != index && self.exists(holder) {
+                // Who is in a call of the instance where the lock is waited for took it there.
+                let place = self.instance(InstanceId((waits >> 32 & 0xff) as u16));
+                let is_in = |frame: Frame| match frame.kind {
+                    Kind::Call { callee } => place.is_some_and(|record| record.domain == callee),
+                    _ => false,
+                };
+                let is_away = self.frames(holder).any(is_in);
+                self.call_home_from(holder, ahead + 1, is_away);
             }
-            return is_other;
+            return holder != index;
         }
         let queue = cairn_abi::domain::stack_queue((waits >> 8 & 0xffff) as usize);
+        let has = |frame: Frame| {
+            matches!(frame.kind, Kind::Call { .. }) && self.queue_of(frame) == Some(queue)
+        };
         let mut found = false;
         let mut from = 0;
         while let Some(other) = self.next_thread(from) {
             from = other + 1;
-            let has = |frame: Frame| {
-                matches!(frame.kind, Kind::Call { .. }) && self.queue_of(frame) == Some(queue)
-            };
             let is_holder = other != index && self.frames(other).any(has);
             if is_holder && imports::CONTROL.thread_name(other).is_ok() {
                 found = true;
-                self.call_home_from(other, ahead + 1);
+                self.call_home_from(other, ahead + 1, true);
             }
         }
-        found
+        found || !self.frames(index).any(has)
     }
 
     /// The stack queue of a call.
@@ -278,6 +326,8 @@ impl System {
         let found = frames.next();
         let offset = |frame: Option<Frame>| frame.map_or(0, |frame| frame.offset() as u16);
         called.watched.store(offset(found), Relaxed);
+        called.into.store(found.map_or(0, |frame| frame.into.0), Relaxed);
+        called.began.store(found.map_or(0, |frame| self.began(frame)), Relaxed);
         called.below.store(offset(frames.next()), Relaxed);
         let lives = |frame: &Frame| !frame.dead && state(self.lives_in(frame.into)).is_alive();
         if let Some(frame) = found.filter(lives) {
@@ -286,10 +336,22 @@ impl System {
         }
     }
 
-    /// Whether the watched frame is still there. It can go unseen only by the death of who made that call.
+    /// When the instance began to live into which a frame returns.
+    fn began(&self, frame: Frame) -> u64 {
+        state(self.lives_in(frame.into)).started.load(Relaxed)
+    }
+
+    /// Whether the watched frame is still there. It can go unseen only by the death of who made that call, who makes none
+    /// at the same place before another life.
     fn is_watched(&self, index: u64) -> bool {
-        let watched = called(index).watched.load(Relaxed);
-        watched == 0 || self.frames(index).any(|frame| frame.offset() == watched.into())
+        let called = called(index);
+        let watched = u64::from(called.watched.load(Relaxed));
+        let is_it = |frame: Frame| {
+            frame.offset() == watched
+                && frame.into.0 == called.into.load(Relaxed)
+                && self.began(frame) == called.began.load(Relaxed)
+        };
+        watched == 0 || self.frames(index).any(is_it)
     }
 
     /// Whether a fault is that of a diverted thread which came back: then it is watched further down, and can go on.

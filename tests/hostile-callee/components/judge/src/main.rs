@@ -34,8 +34,8 @@ impl Captor for Answers {
     }
 }
 
-/// Who called, and what its callee does.
-const CAPTIVES: [(&str, &str); 9] = [
+/// Who dies, for another one to see that it starts again, and what its callee does, or it does itself.
+const CAPTIVES: [(&str, &str); 10] = [
     ("c-sleep", "a callee sleeps in a loop"),
     ("c-clock", "a callee calls the innocent clock in a loop"),
     ("c-console", "a callee reads from the innocent console in a loop"),
@@ -45,6 +45,7 @@ const CAPTIVES: [(&str, &str); 9] = [
     ("c-relay", "an innocent callee of one that sleeps in a loop"),
     ("c-portals", "a callee calls the portal manager in a loop"),
     ("c-spin", "a callee runs in a loop"),
+    ("k-clock", "who calls the innocent clock in a loop dies, and has the same thread again"),
 ];
 /// They have done nothing.
 const INNOCENT: [&str; 7] =
@@ -90,7 +91,13 @@ fn main() {
     let mut failed = 0;
     for (captive, what) in CAPTIVES {
         // The second time everyone, the callee too, has another life.
-        let again = (0..2).filter(|_| starts_again(captive)).count();
+        let again = (0..2)
+            .filter(|_| {
+                // Time to be called.
+                pause(5000);
+                starts_again(captive)
+            })
+            .count();
         let harmed = INNOCENT.iter().filter(|name| state(name) != (true, 0)).count();
         if (again, harmed) == (2, 0) {
             say!("ok: {what}");
