@@ -63,7 +63,7 @@ impl fmt::Display for Sharing {
     }
 }
 
-/// What a domain maps for its role.
+/// What a domain maps beside its own: for its role, or the record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RoleViews {
     /// The domain.
