@@ -2,7 +2,7 @@
 //! assembly of the nucleus and the stencils of portals are assembled with ([`equates`]), and `cairn_abi.h`, which
 //! `lib/c/cairn.h` includes.
 
-use crate::arch::{interrupt, page_table};
+use crate::arch::{interrupt, page_table, trap};
 use crate::parameters::Parameters;
 use crate::{Error, address, descriptor, domain, literal, semaphore, thread};
 use core::fmt::{self, Write};
@@ -36,9 +36,10 @@ mod c {
 
 /// What assembly reads, beside the errors and where the nucleus' parameters lie.
 const ASSEMBLY: &[(&str, i64)] = constants! {
-    thread: FRAME_RETURN, FRAME_TABLE, FRAME_RA, FRAME_ACTIVATION, FRAME_SCRATCH, TRAP_FRAME, TRAP_STATE_X, TRAP_SEPC,
-        TRAP_SATP, FIELD_FRAME, THREADS_PAGE, INVOCATION_LIMIT_BIT, THREAD_INDEX_TOP;
-    domain: PORTALS_SHIFT, EXCEPTION_ENTRIES, INTERRUPT_ENTRIES, QUEUE_FIRST, ACTIVATION_NEXT, ACTIVATION_STACK,
+    thread: FRAME_RETURN, FRAME_TABLE, FRAME_RA, FRAME_ACTIVATION, FRAME_SCRATCH, TRAP_FRAME, TRAP_STATE_X, TRAP_STATUS,
+        TRAP_INTERRUPTS, TRAP_SEPC, TRAP_SATP, FIELD_FRAME, THREADS_PAGE, INVOCATION_LIMIT_BIT, THREAD_INDEX_TOP;
+    trap: EXCEPTION_ENTRIES, INTERRUPT_ENTRIES;
+    domain: PORTALS_SHIFT, QUEUE_FIRST, ACTIVATION_NEXT, ACTIVATION_STACK,
         ACTIVATION_ALIAS, ACTIVATION_WINDOW_ENTRY;
     address: USER_ADDRESS_BITS, STACK_GROUP_SHIFT, COPY_MAXIMUM, COPY_STRIDE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE,
         ACTIVATION_STACK_TOP, ACTIVATION_WINDOWS, PAGE_SIZE;

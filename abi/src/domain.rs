@@ -19,17 +19,13 @@ pub const PORTALS_MAXIMUM: usize = 512;
 /// log2 of [`PORTALS_MAXIMUM`]: an index is in range if nothing remains after this shift.
 pub const PORTALS_SHIFT: u32 = 9;
 
-/// From the table: entry of exception 0, and of interrupt 0.
-pub const EXCEPTION_ENTRIES: i64 = -256;
-pub const INTERRUPT_ENTRIES: i64 = -128;
-
-/// From the table: entry of exception `cause` (0 to 15).
-pub const fn exception_entry(cause: i64) -> i64 {
-    EXCEPTION_ENTRIES + cause * 8
-}
-/// From the table: entry of interrupt `cause` (0 to 15).
-pub const fn interrupt_entry(cause: i64) -> i64 {
-    INTERRUPT_ENTRIES + cause * 8
+/// Entries of a domain for upcalls; [`arch::trap::slots`](crate::arch::trap::slots) says which are whose.
+pub const UPCALL_SLOTS: u8 = 32;
+/// From the table: the first of them.
+pub const UPCALL_ENTRIES: i64 = -256;
+/// From the table: entry `slot` for upcalls.
+pub const fn upcall_entry(slot: u8) -> i64 {
+    UPCALL_ENTRIES + slot as i64 * 8
 }
 /// From the table: the domain's `satp`.
 pub const FIELD_SATP: i64 = -264;

@@ -22,6 +22,7 @@ pub mod signature;
 pub mod startup;
 pub mod text;
 pub mod thread;
+pub mod upcall;
 
 pub use arch::page_table;
 pub use error::Error;

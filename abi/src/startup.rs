@@ -73,5 +73,6 @@ pub struct Startup {
     pub argument: [u8; ARGUMENT_SIZE],
 }
 
-/// `t0` at the breakpoint of a panic: the message is in `a0` to `a7`, then `s2` to `s9`.
+/// What one register holds at the breakpoint of a panic, whose message is in others
+/// ([`PANIC_REGISTERS`](crate::arch::trap::PANIC_REGISTERS)).
 pub const PANIC_MARK: u64 = u64::from_le_bytes(*b"PANICKED");

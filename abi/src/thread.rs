@@ -36,8 +36,8 @@ pub const FRAME_HEADER: i64 = 32;
 /// First scratch word above the header: the trap entry saves `t1` here.
 pub const FRAME_SCRATCH: i64 = 32;
 
-/// Bytes of register state in a trap frame, below its header: x1 to x31, `sepc`, `satp`.
-pub const TRAP_STATE: i64 = 33 * 8;
+/// Bytes of register state in a trap frame, below its header: x1 to x31 and the four words that follow here.
+pub const TRAP_STATE: i64 = 35 * 8;
 /// Bytes by which a trap moves the frame pointer.
 pub const TRAP_FRAME: i64 = FRAME_HEADER + TRAP_STATE;
 /// Offset from a trap frame's header of register `x<number>` (1 to 31).
@@ -46,6 +46,11 @@ pub const fn trap_register(number: i64) -> i64 {
 }
 /// Of the first one.
 pub const TRAP_STATE_X: i64 = trap_register(1);
+/// Offset from a trap frame's header of `sstatus`: where and how the thread goes on. Only the nucleus and the layout
+/// write it.
+pub const TRAP_STATUS: i64 = -32;
+/// Offset from a trap frame's header of `sie`: by which interrupts the thread can be interrupted when it goes on.
+pub const TRAP_INTERRUPTS: i64 = -24;
 /// Offset from a trap frame's header of `sepc`.
 pub const TRAP_SEPC: i64 = -16;
 /// Offset from a trap frame's header of `satp`.

@@ -34,7 +34,7 @@ pub trait Memory {
 /// What the supervisor asks for.
 #[cairn::interface]
 pub trait MemoryControl {
-    /// A thread of `domain` had a page fault at `address` (`cause` is `scause`): whether a pager has
+    /// A thread of `domain` had a page fault at `address` (`cause` is the machine's number): whether a pager has
     /// mended it. Without a pager, `NotFound`.
     fn page_fault(&self, domain: DomainId, address: u64, cause: u64) -> Result<(), Error>;
     /// The instance dies: its memory is unmapped, so that a thread that enters it faults.

@@ -106,7 +106,7 @@ pub trait SchedulerUpcalls {
         value: u64,
         domain: Caller,
     ) -> Result<(), Error>;
-    /// The thread faulted: `cause` is `scause`, `value` is `stval`.
+    /// The thread faulted; `cairn_abi::arch::trap::fault` reads `cause` and `value`.
     fn fault(
         &self,
         thread: CallerThread,
@@ -156,7 +156,7 @@ pub trait SchedulerControl {
     /// The next instance whose first thread has ended and that was not reported yet; `NotFound` if there is
     /// none.
     fn next_returned(&self) -> Result<u64, Error>;
-    /// Of a thread's last fault: 0 its `scause`, 1 its `stval`, 2 when it was, in ticks.
+    /// Of a thread's last fault: 0 its cause, 1 its value, 2 when it was, in ticks.
     fn fault_of(&self, other: u64, what: u64) -> Result<u64, Error>;
     /// What a thread waits for: its state in bits 0 to 7, the index of a semaphore, lock or stack queue in 8 to 23,
     /// the thread that holds the lock in 24 to 31, the instance in which it waits in 32 to 39; bit 40: it is stopped.

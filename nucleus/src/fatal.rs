@@ -2,7 +2,9 @@
 //! Says so on the firmware's console and halts. Text and hexadecimal numbers are printed by hand,
 //! since formatting would be half of the nucleus.
 
+use cairn_abi::arch::trap;
 use cairn_abi::descriptor::NAME_SIZE;
+use cairn_abi::upcall::{Access, Fault};
 use cairn_abi::{domain, thread};
 
 fn print(text: &[u8]) {
@@ -27,21 +29,22 @@ fn halt() -> ! {
     crate::service::halt(FATAL_STATUS)
 }
 
-/// Privileged manual, table 4.2.
 fn cause_text(cause: u64) -> &'static [u8] {
-    match cause {
-        0 => b"misaligned instruction address",
-        1 => b"instruction access fault",
-        2 => b"illegal instruction",
-        3 => b"breakpoint",
-        4 | 6 => b"misaligned address",
-        5 => b"load access fault",
-        7 => b"store access fault",
-        8 => b"waiting for a stack of its own",
-        12 => b"instruction page fault",
-        13 => b"load page fault",
-        15 => b"store page fault",
-        _ => b"unexpected trap",
+    if cause == trap::STACK_WAIT {
+        return b"waiting for a stack of its own";
+    }
+    match trap::fault(cause, 0) {
+        Fault::Misaligned(Access::Execute, _) => b"misaligned instruction address",
+        Fault::Misaligned(..) => b"misaligned address",
+        Fault::Absent(Access::Execute, _) => b"instruction access fault",
+        Fault::Absent(Access::Read, _) => b"load access fault",
+        Fault::Absent(Access::Write, _) => b"store access fault",
+        Fault::Denied(Access::Execute, _) => b"instruction page fault",
+        Fault::Denied(Access::Read, _) => b"load page fault",
+        Fault::Denied(Access::Write, _) => b"store page fault",
+        Fault::Illegal => b"illegal instruction",
+        Fault::Breakpoint => b"breakpoint",
+        Fault::Other(_) => b"unexpected trap",
     }
 }
 

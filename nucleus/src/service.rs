@@ -5,6 +5,8 @@ use crate::arch;
 use crate::parameters;
 use cairn_abi::DomainId;
 use cairn_abi::address::KERNEL;
+use cairn_abi::arch::interrupt::INTERRUPTS_ON;
+use cairn_abi::arch::trap;
 use cairn_abi::error::Error;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::{address, domain, literal, thread};
@@ -32,7 +34,7 @@ fn at(base: u64, offset: i64) -> u64 {
     base.wrapping_add_signed(offset)
 }
 
-const ZEROED_AT_ONCE: u64 = 3 * 8;
+const ZEROED_AT_ONCE: u64 = 5 * 8;
 const _: () = assert!((thread::TRAP_STATE as u64).is_multiple_of(ZEROED_AT_ONCE));
 
 /// Prepares a thread that does not run: a base frame, whose return ends the thread, and above it a
@@ -64,12 +66,14 @@ extern "C" fn set_up_thread(
         if load(at(table, domain::FIELD_ALIVE)) == 0 {
             return Error::Dead.status();
         }
-        // Three words a turn: interrupts are off.
+        // Five words a turn: interrupts are off.
         let mut word = at(top, -thread::TRAP_STATE);
         while word < top {
             store(word, 0);
             store(word + 8, 0);
             store(word + 16, 0);
+            store(word + 24, 0);
+            store(word + 32, 0);
             word += ZEROED_AT_ONCE;
         }
         store(at(base, thread::FRAME_RETURN), parameters.exit_portal);
@@ -78,11 +82,13 @@ extern "C" fn set_up_thread(
         store(at(base, thread::FRAME_ACTIVATION), 0);
         store(at(top, thread::FRAME_RETURN), arch::trap_return_address());
         store(at(top, thread::FRAME_TABLE), table);
+        store(at(top, thread::TRAP_STATUS), trap::USER_STATUS);
+        store(at(top, thread::TRAP_INTERRUPTS), INTERRUPTS_ON);
         store(at(top, thread::TRAP_SEPC), entry);
         store(at(top, thread::TRAP_SATP), load(at(table, domain::FIELD_SATP)));
-        store(at(top, thread::trap_register(1)), link);
-        store(at(top, thread::trap_register(2)), stack);
-        store(at(top, thread::trap_register(10)), argument);
+        store(at(top, thread::trap_register(trap::RETURN_REGISTER)), link);
+        store(at(top, thread::trap_register(trap::STACK_REGISTER)), stack);
+        store(at(top, thread::trap_register(trap::ARGUMENT_REGISTER)), argument);
         let generation = at(block, thread::FIELD_GENERATION);
         store(generation, load(generation) + 1);
         store(at(block, thread::FIELD_DOMAIN), domain_number);

@@ -133,7 +133,7 @@ fn the_thread_of_a_dead_domain_ends() {
             world.mark_dead(world.machine.csr.sscratch);
             world.reply(0, 5);
             assert_eq!(world.running(), SCHEDULER);
-            assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Exit));
+            assert_eq!(world.machine.program_counter, World::upcall_entry(None));
             assert_eq!(world.machine.get(A1), thread_block(THREAD) >> 12);
             world.assert_released(&connection);
             assert_eq!(world.machine.csr.sscratch, base_header());
@@ -171,7 +171,7 @@ fn an_interrupted_domain_that_is_dead_ends_the_thread() {
     world.machine.csr.stimecmp = u64::MAX;
     world.mark_dead(world.machine.csr.sscratch);
     world.reply(0, 0);
-    assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Exit));
+    assert_eq!(world.machine.program_counter, World::upcall_entry(None));
 }
 
 #[test]

@@ -444,7 +444,7 @@ fn returning_from_the_base_frame_ends_the_thread() {
     let mut world = World::new(30);
     world.call(PORTAL_RETURN as u64, at(CLIENT, STACK), [3; 8]);
     assert_eq!(world.running(), SCHEDULER);
-    assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Exit));
+    assert_eq!(world.machine.program_counter, World::upcall_entry(None));
     assert_eq!(world.machine.get(A1), cairn_abi::thread::thread_block(THREAD) >> 12);
     assert_eq!(world.machine.csr.sscratch, base_header());
 }

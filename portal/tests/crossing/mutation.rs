@@ -4,7 +4,9 @@ use crate::traps::reserve_over_another_thread;
 use crate::world::*;
 use cairn_abi::Error;
 use cairn_abi::address::*;
+use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::thread::*;
+use cairn_emulator::csr::{STATUS_SIE, STATUS_SPIE};
 use cairn_emulator::encode;
 use cairn_emulator::register::*;
 use cairn_portal::literal::{LITERAL_RETURN, LITERALS_SIZE};
@@ -256,9 +258,12 @@ fn use_nucleus(world: &mut World, pair: &Pair) {
     interrupt(world);
 }
 
-/// An interrupt and its end leave all registers as they were.
+/// An interrupt and its end leave all registers as they were, and what interrupts.
 fn interrupt(world: &mut World) {
     world.scramble();
+    world.interrupts = 1 << 5;
+    world.machine.csr.sie = world.interrupts;
+    world.machine.csr.sstatus |= STATUS_SIE;
     let stack = world.random.u64(..);
     world.machine.set(SP, stack);
     let (domain, counter) = (world.running(), world.machine.program_counter);
@@ -268,9 +273,14 @@ fn interrupt(world: &mut World) {
     assert_eq!(crossed.journal.traps.len(), 1);
     crossed.assert_writes((crossed.frame_before, world.machine.csr.sscratch), &[]);
     world.machine.csr.stimecmp = u64::MAX;
+    world.machine.csr.sstatus &= !(STATUS_SIE | STATUS_SPIE);
     world.reply(0, 0);
+    assert_ne!(world.machine.csr.sstatus & STATUS_SIE, 0);
     assert_eq!(world.machine.registers(), crossed.before);
     assert_eq!((world.running(), world.machine.program_counter), (domain, counter));
+    world.interrupts = INTERRUPTS_ON;
+    world.machine.csr.sie = world.interrupts;
+    world.machine.csr.sstatus &= !STATUS_SIE;
 }
 
 #[test]

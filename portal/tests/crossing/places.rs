@@ -35,7 +35,7 @@ pub const STORE_CONDITIONAL: u64 = IMAGE_OFFSET + 0x18;
 pub const RESUME: u64 = IMAGE_OFFSET + 0x20;
 /// Entry point of a server.
 pub const ENTRY: u64 = IMAGE_OFFSET + 0x40;
-/// Entry points of the scheduler for upcalls: one for each [`Upcall`], 16 bytes apart.
+/// Entry points of the scheduler for upcalls: of a thread's end, then one for each `Upcall`, 16 bytes apart.
 pub const UPCALL_ENTRIES: u64 = IMAGE_OFFSET + 0x80;
 /// Pages that can be read and written.
 pub const DATA: u64 = 0x2_0000;

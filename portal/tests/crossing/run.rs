@@ -3,9 +3,8 @@
 
 use crate::world::*;
 use cairn_abi::address::*;
-use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::thread::*;
-use cairn_emulator::csr::{SSTATUS, STATUS_FS, STATUS_MXR, STATUS_SIE, STATUS_SUM};
+use cairn_emulator::csr::{SSTATUS, STATUS_FS, STATUS_MXR, STATUS_SIE, STATUS_SPP, STATUS_SUM};
 use cairn_emulator::register::*;
 use cairn_emulator::{Journal, Privilege, Step, Trap};
 use std::collections::HashSet;
@@ -108,7 +107,16 @@ impl World {
             if self.machine.privilege == Privilege::User {
                 return self.check_after();
             }
-            assert_eq!(self.machine.csr.sstatus & STATUS_SIE, 0, "interrupts are off");
+            let status = self.machine.csr.sstatus;
+            assert_eq!(status & STATUS_SIE, 0, "interrupts are off");
+            if (PORTAL_CODE..THREADS).contains(&self.machine.program_counter) {
+                let forbidden = STATUS_SPP | STATUS_SUM;
+                assert_eq!(
+                    status & forbidden,
+                    0,
+                    "portal code leaves to user mode, and sees none of it"
+                );
+            }
             let step = self.machine.step();
             let expected = matches!(step, Step::Completed | Step::Trapped(_));
             assert!(expected, "{step:?}, {}", self.trace());
@@ -123,7 +131,7 @@ impl World {
         let status = csr.read(SSTATUS, Privilege::Supervisor).unwrap();
         assert_eq!(status & forbidden, 0, "user memory is closed, floating point off");
         let domain = self.running();
-        let interrupts = if domain == SCHEDULER { 0 } else { INTERRUPTS_ON };
+        let interrupts = if domain == SCHEDULER { 0 } else { self.interrupts };
         assert_eq!(csr.sie, interrupts, "sie in domain {domain}");
         let frame = csr.sscratch;
         let inside = THREADS..THREADS + THREAD_COUNT as u64 * PAGE_SIZE;

@@ -4,9 +4,12 @@ use crate::run::*;
 use crate::world::*;
 use cairn_abi::DomainId;
 use cairn_abi::Error;
+use cairn_abi::arch::interrupt::INTERRUPTS_ON;
+use cairn_abi::arch::trap::USER_STATUS;
 use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME, portal_table};
 use cairn_abi::privileged::*;
 use cairn_abi::thread::*;
+use cairn_emulator::csr::{STATUS_SIE, STATUS_SPIE};
 use cairn_emulator::register::*;
 use cairn_emulator::{Interrupt, Step};
 
@@ -56,6 +59,34 @@ fn an_interrupt_resumes_with_all_registers() {
             assert_eq!(world.machine.registers(), crossed.before);
             assert_eq!(world.machine.csr.sscratch, crossed.frame_before);
             back.assert_writes((frame, frame), &[]);
+        }
+    }
+}
+
+/// What a trap frame says of how the thread runs is what was so, and becomes so again, whatever another thread has
+/// left since.
+#[test]
+fn a_trap_frame_holds_status_and_interrupts() {
+    for interrupts in [INTERRUPTS_ON, 1 << 5] {
+        for status in [0, STATUS_SIE] {
+            let mut world = World::new(58);
+            world.interrupts = interrupts;
+            world.scramble_all();
+            world.machine.csr.sie = interrupts;
+            world.machine.csr.sstatus |= status;
+            let before = world.machine.csr.sstatus;
+            world.machine.csr.stimecmp = 0;
+            world.cross();
+            world.machine.csr.stimecmp = u64::MAX;
+            let frame = world.machine.csr.sscratch;
+            let saved = world.word(frame.wrapping_add_signed(TRAP_STATUS));
+            let was_open = if status == 0 { 0 } else { STATUS_SPIE };
+            assert_eq!(saved, USER_STATUS | was_open, "user mode, no user memory open");
+            assert_eq!(world.word(frame.wrapping_add_signed(TRAP_INTERRUPTS)), interrupts);
+            world.machine.csr.sie = INTERRUPTS_ON ^ interrupts;
+            world.machine.csr.sstatus ^= STATUS_SIE | STATUS_SPIE;
+            world.reply(0, 0);
+            assert_eq!(world.machine.csr.sstatus & STATUS_SIE, before & STATUS_SIE);
         }
     }
 }

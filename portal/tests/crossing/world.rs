@@ -7,8 +7,10 @@ pub use crate::places::*;
 use cairn_abi::InstanceId;
 use cairn_abi::address::*;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
+use cairn_abi::arch::trap::slots;
 use cairn_abi::page_table::OWN;
 use cairn_abi::parameters::Parameters;
+pub use cairn_abi::upcall::Upcall;
 use cairn_abi::{DomainId, RegionId};
 use cairn_abi::{domain, privileged, semaphore, thread};
 use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
@@ -19,17 +21,6 @@ use cairn_portal::{
     Specification, fences, generate,
 };
 use std::mem::offset_of;
-
-/// What the scheduler is told by an upcall portal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Upcall {
-    Exit,
-    Timer,
-    Software,
-    External,
-    Fault,
-    StackWait,
-}
 
 /// A call portal with what belongs to it.
 #[derive(Clone, Debug)]
@@ -62,6 +53,8 @@ pub struct World {
     pub random: fastrand::Rng,
     pub nucleus: &'static Nucleus,
     pub fences: Fences,
+    /// `sie` where ordinary components run.
+    pub interrupts: u64,
     tables: Tables,
     spaces: Vec<AddressSpace>,
     portals_used: u64,
@@ -94,6 +87,7 @@ impl World {
             random: fastrand::Rng::with_seed(seed),
             nucleus: nucleus(),
             fences,
+            interrupts: INTERRUPTS_ON,
             tables,
             spaces: vec![kernel],
             portals_used: 0,
@@ -220,27 +214,25 @@ impl World {
             // In a real system they are shared out among several components.
             self.install(SCHEDULER, portal as u64, self.nucleus.symbol(name));
         }
-        let fault = self.upcall_portal(Upcall::Fault);
-        let wait = self.upcall_portal(Upcall::StackWait);
-        let interrupts = [(1, Upcall::Software), (5, Upcall::Timer), (9, Upcall::External)]
-            .map(|(cause, upcall)| (cause, self.upcall_portal(upcall)));
+        let fatal = self.nucleus.symbol("nucleus_fatal");
+        let upcalls =
+            [Upcall::Fault, Upcall::StackWait, Upcall::Software, Upcall::Timer, Upcall::External]
+                .map(|upcall| (upcall, self.upcall_portal(upcall)));
         for number in 1..DOMAINS_END {
             let table = domain::portal_table(DomainId(number as u16));
-            for cause in 0..16 {
-                let fatal = self.nucleus.symbol("nucleus_fatal");
-                let code = if number == SCHEDULER { fatal } else { fault };
-                self.set_word(table.wrapping_add_signed(domain::exception_entry(cause)), code);
-            }
-            self.set_word(table.wrapping_add_signed(domain::exception_entry(8)), wait);
-            for (cause, code) in interrupts {
-                self.set_word(table.wrapping_add_signed(domain::interrupt_entry(cause)), code);
+            for (upcall, code) in upcalls {
+                let code =
+                    if (number, upcall) == (SCHEDULER, Upcall::Fault) { fatal } else { code };
+                for slot in slots(upcall) {
+                    self.set_word(table.wrapping_add_signed(domain::upcall_entry(*slot)), code);
+                }
             }
         }
     }
 
     /// The thread runs in the client, nothing on its invocation stack but the base frame.
     fn begin(&mut self) {
-        let exit = self.upcall_portal(Upcall::Exit);
+        let exit = self.upcall_portal(None);
         let parameters = self.nucleus.symbol("NUCLEUS_PARAMETERS");
         for (offset, value) in [
             (offset_of!(Parameters, threads), THREAD_COUNT as u64),
@@ -305,13 +297,14 @@ impl World {
         }
     }
 
-    /// Where an upcall finds the scheduler.
-    pub fn upcall_entry(upcall: Upcall) -> u64 {
-        at(SCHEDULER, UPCALL_ENTRIES + upcall as u64 * 16)
+    /// Where an upcall, or the end of a thread, finds the scheduler.
+    pub fn upcall_entry(upcall: impl Into<Option<Upcall>>) -> u64 {
+        at(SCHEDULER, UPCALL_ENTRIES + upcall.into().map_or(0, |upcall| 1 + upcall as u64) * 16)
     }
 
-    /// The portal that enters the scheduler for an upcall.
-    pub fn upcall_portal(&mut self, upcall: Upcall) -> u64 {
+    /// The portal that enters the scheduler for an upcall, or for the end of a thread.
+    pub fn upcall_portal(&mut self, upcall: impl Into<Option<Upcall>>) -> u64 {
+        let upcall = upcall.into();
         let crossing = Crossing {
             callee: self.end(SCHEDULER),
             entry: World::upcall_entry(upcall),
@@ -321,7 +314,7 @@ impl World {
             asids: self.fences.asids(),
             ..Crossing::NONE
         };
-        let acknowledge = upcall == Upcall::Software;
+        let acknowledge = upcall == Some(Upcall::Software);
         self.generate(|words, address| generate::upcall(&crossing, acknowledge, words, address))
             .call
     }

@@ -16,7 +16,7 @@ const BACKWARD: [(&str, &str); 12] = [
     ("identifiers_missing", "prints a text of its own when the machine stops"),
     ("privileged_fault", "prints a text of its own when the machine stops"),
     ("cairn_nucleus::service::halt", "waits for the halt that it asked for"),
-    ("set_up_thread", "clears the 33 words of a trap frame"),
+    ("set_up_thread", "clears the 35 words of a trap frame"),
     ("divert", "to its own end, which the compiler put before: its source has no loop"),
     ("unwind", "to its own end, which the compiler put before: its source has no loop"),
     ("copy_in", "to the refusal of a bad pointer, which does not come back"),

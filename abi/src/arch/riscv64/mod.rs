@@ -2,3 +2,4 @@
 
 pub mod interrupt;
 pub mod page_table;
+pub mod trap;

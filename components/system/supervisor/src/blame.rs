@@ -22,6 +22,7 @@ use cairn::time::{now, ticks};
 use cairn::{DomainId, InstanceId, privileged};
 use cairn_abi::address::KERNEL;
 use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME};
+use cairn_abi::upcall::{Access, Fault};
 use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_QUEUE, LITERAL_RETURN};
 use cairn_supervisor::stack::{Frame, Kind, Words};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
@@ -37,9 +38,6 @@ const CHAIN_MAXIMUM: usize = 8;
 
 /// A thread that nobody called home for this time was not in anybody's way: it is called anew.
 const FORGOTTEN_MICROSECONDS: u64 = 1_000_000;
-
-/// Cause of a fault of fetching an instruction.
-const FETCH: u64 = 12;
 
 /// States of `SchedulerControl::waits_for`.
 const READY: u64 = 1;
@@ -355,11 +353,10 @@ impl System {
     }
 
     /// Whether a fault is that of a diverted thread which came back: then it is watched further down, and can go on.
-    pub fn came_home(&self, name: u64, frame: Frame, cause: u64, value: u64) -> bool {
+    pub fn came_home(&self, name: u64, frame: Frame, fault: Fault) -> bool {
         let index = name & 0xff;
         let called = called(index);
-        let is_diverted = cause == FETCH
-            && value >= KERNEL
+        let is_diverted = matches!(fault, Fault::Denied(Access::Execute, to) if to >= KERNEL)
             && called.name.load(Relaxed) == name
             // By the watched frame, or by one below that was watched before.
             && frame.offset().wrapping_add_signed(-TRAP_FRAME) <= called.below.load(Relaxed).into();

@@ -12,7 +12,9 @@ use crate::look::Undisturbed;
 use crate::state::{InstanceState, Phase, System, enter, state};
 use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, privileged};
+use cairn_abi::arch::trap;
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
+use cairn_abi::upcall::Fault;
 use cairn_supervisor::backoff;
 use cairn_supervisor::stack::{Frame, Kind};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -33,7 +35,7 @@ const TIME: u64 = 2;
 #[derive(Clone, Copy)]
 pub enum Reason {
     /// It faulted in this thread, whose top frame this is.
-    Fault { thread: u64, frame: Frame, cause: u64, value: u64 },
+    Fault { thread: u64, frame: Frame, fault: Fault, value: u64 },
     /// A call of this thread executed for longer than its export declares, in ticks.
     RanAway { thread: u64, longest: u64 },
     /// It kept a thread that was called home.
@@ -59,20 +61,22 @@ impl System {
         let Some(frame) = self.frames(index).next().filter(|frame| frame.kind == Kind::Trap) else {
             return;
         };
+        let fault = trap::fault(cause, value);
+        let is_page_fault = matches!(fault, Fault::Denied(..));
         let domain = frame.into;
         let instance = self.lives_in(domain);
         if frame.dead || !state(instance).is_alive() {
             // A thread that enters a dead instance faults at its first instruction: an error return.
             self.want(instance, thread);
-        } else if self.came_home(thread, frame, cause, value) {
+        } else if self.came_home(thread, frame, fault) {
             // It goes on in its caller.
-        } else if is_page_fault(cause) && self.began_since(instance, thread) {
+        } else if is_page_fault && self.began_since(instance, thread) {
             // It came when the instance was about to live again, and now it does. What it brings is whole: of those
             // that came earlier, none was left before this life began.
-        } else if is_page_fault(cause) && imports::MEMORY.page_fault(domain, value, cause).is_ok() {
+        } else if is_page_fault && imports::MEMORY.page_fault(domain, value, cause).is_ok() {
             // Mended.
         } else {
-            self.die(instance, Reason::Fault { thread: index, frame, cause, value });
+            self.die(instance, Reason::Fault { thread: index, frame, fault, value });
         }
         if !state(instance).is_alive() {
             self.unwind(domain, index);
@@ -312,11 +316,6 @@ impl System {
             _ => None,
         }
     }
-}
-
-/// Page faults of fetches, loads and stores (privileged manual, table 4.2).
-fn is_page_fault(cause: u64) -> bool {
-    matches!(cause, 12 | 13 | 15)
 }
 
 /// Starts the first thread of an instance, if it has one.

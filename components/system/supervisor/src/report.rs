@@ -1,34 +1,28 @@
 //! What happened, in words.
 
+use cairn_abi::arch::trap::{PANIC_MARK_REGISTER, PANIC_REGISTERS};
 use cairn_abi::record::Symbol;
 use cairn_abi::startup::PANIC_MARK;
 use cairn_abi::text::Visible;
+use cairn_abi::upcall::{Access, Fault};
 
-/// Cause of an exception (privileged manual, table 4.2), as a predicate of the component.
-pub const fn cause_text(cause: u64) -> &'static str {
-    match cause {
-        0 => "jumped to a misaligned address",
-        1 => "fetched an instruction where there is no memory",
-        2 => "executed an illegal or privileged instruction",
-        3 => "stopped at a breakpoint",
-        4 => "loaded from a misaligned address",
-        5 => "loaded where there is no memory",
-        6 => "stored to a misaligned address",
-        7 => "stored where there is no memory",
-        12 => "jumped to an address that it may not execute",
-        13 => "read an address that it may not read",
-        15 => "wrote to an address that it may not write",
-        _ => "caused an unexpected trap",
+/// A fault, as a predicate of the component.
+pub const fn fault_text(fault: Fault) -> &'static str {
+    match fault {
+        Fault::Misaligned(Access::Execute, _) => "jumped to a misaligned address",
+        Fault::Misaligned(Access::Read, _) => "loaded from a misaligned address",
+        Fault::Misaligned(Access::Write, _) => "stored to a misaligned address",
+        Fault::Absent(Access::Execute, _) => "fetched an instruction where there is no memory",
+        Fault::Absent(Access::Read, _) => "loaded where there is no memory",
+        Fault::Absent(Access::Write, _) => "stored where there is no memory",
+        Fault::Denied(Access::Execute, _) => "jumped to an address that it may not execute",
+        Fault::Denied(Access::Read, _) => "read an address that it may not read",
+        Fault::Denied(Access::Write, _) => "wrote to an address that it may not write",
+        Fault::Illegal => "executed an illegal or privileged instruction",
+        Fault::Breakpoint => "stopped at a breakpoint",
+        Fault::Other(_) => "caused an unexpected trap",
     }
 }
-
-/// Breakpoint: a panic, if the mark says so.
-pub const BREAKPOINT: u64 = 3;
-
-/// Registers that hold a panic's message: `a0` to `a7`, `s2` to `s9`.
-pub const PANIC_REGISTERS: core::ops::Range<i64> = 10..26;
-/// Register that holds the mark: `t0`.
-pub const PANIC_MARK_REGISTER: i64 = 5;
 
 /// A panic's message, from the registers of its trap frame. The component can have put any bytes there.
 pub fn panic_message(register: impl Fn(i64) -> u64, text: &mut [u8; 128]) -> Option<Visible<'_>> {

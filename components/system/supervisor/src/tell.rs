@@ -8,10 +8,12 @@ use cairn::exclusive::Exclusive;
 use cairn::time::ticks;
 use cairn::{Error, InstanceId};
 use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::arch::trap::{PANIC_MARK_REGISTER, PANIC_REGISTERS, STACK_REGISTER};
 use cairn_abi::descriptor::name_text;
 use cairn_abi::record::Instance;
 use cairn_abi::thread::{TRAP_SEPC, trap_register};
-use cairn_supervisor::report::{self, PANIC_MARK_REGISTER, PANIC_REGISTERS};
+use cairn_abi::upcall::{Access, Fault};
+use cairn_supervisor::report;
 use cairn_supervisor::stack::{Frame, Words};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -40,7 +42,7 @@ impl Registers {
         let word = |offset: i64| system.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
         let mut registers = Registers {
             pc: word(TRAP_SEPC),
-            stack: word(trap_register(2)),
+            stack: word(trap_register(STACK_REGISTER)),
             mark: word(trap_register(PANIC_MARK_REGISTER)),
             ..Registers::NONE
         };
@@ -138,8 +140,8 @@ impl System {
             }
             Reason::Asked { .. } => writeln!(log, "was killed"),
             Reason::Returned => writeln!(log, "returned from its main function"),
-            Reason::Fault { thread, cause, value, .. } => {
-                self.tell_fault(&note.registers, thread, cause, value)
+            Reason::Fault { thread, fault, value, .. } => {
+                self.tell_fault(&note.registers, thread, fault, value)
             }
         };
         let _ = match note.delay {
@@ -153,13 +155,13 @@ impl System {
         &self,
         registers: &Registers,
         thread: u64,
-        cause: u64,
+        fault: Fault,
         value: u64,
     ) -> core::fmt::Result {
         let mut log = printer::log();
         let mut text = [0; 128];
-        let message = match cause {
-            report::BREAKPOINT => {
+        let message = match fault {
+            Fault::Breakpoint => {
                 report::panic_message(|number| registers.register(number), &mut text)
             }
             _ => None,
@@ -168,9 +170,11 @@ impl System {
             // It has file and line; the function that was left last is the panic handler.
             return writeln!(log, "panicked in thread {thread}: {message}");
         }
-        writeln!(log, "{} in thread {thread}: value {value:#x}", report::cause_text(cause))?;
-        let hint = match cause {
-            13 | 15 if value.abs_diff(registers.stack) < STACK_HINT => {
+        writeln!(log, "{} in thread {thread}: value {value:#x}", report::fault_text(fault))?;
+        let hint = match fault {
+            Fault::Denied(Access::Read | Access::Write, to)
+                if to.abs_diff(registers.stack) < STACK_HINT =>
+            {
                 ": perhaps its stack is full"
             }
             _ => "",

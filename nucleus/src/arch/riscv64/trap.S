@@ -48,10 +48,12 @@ trap_no_portal:
 trap_other:
     sd      t2, FRAME_SCRATCH + 8(tp)
     csrr    t2, sstatus
-    andi    t2, t2, SSTATUS_SPP
-    bnez    t2, trap_privileged
+    andi    t1, t2, SSTATUS_SPP
+    bnez    t1, trap_privileged
+    # t2 is the status of who is saved. SPP and SUM are zero in it: so is what portal code finds.
 trap_save:
     addi    tp, tp, TRAP_FRAME
+    sd      t2, TRAP_STATUS(tp)
     # The scratch words lie inside this frame's state: fetch them before they are overwritten.
     ld      t1, FRAME_SCRATCH - TRAP_FRAME(tp)
     ld      t2, FRAME_SCRATCH - TRAP_FRAME + 8(tp)
@@ -87,7 +89,9 @@ trap_save:
     sd      t4, TRAP_STATE_X + 28*8(tp)
     sd      t5, TRAP_STATE_X + 29*8(tp)
     sd      t6, TRAP_STATE_X + 30*8(tp)
+    csrr    t1, sie
     csrr    t2, sepc
+    sd      t1, TRAP_INTERRUPTS(tp)
     sd      t2, TRAP_SEPC(tp)
     csrr    t2, satp
     sd      t2, TRAP_SATP(tp)
@@ -109,6 +113,7 @@ trap_save:
     .globl service_stack_wait
 service_stack_wait:
     csrw    stval, t2
+    csrr    t2, sstatus
     li      t1, 0
     sd      zero, FRAME_SCRATCH(tp)
     sd      zero, FRAME_SCRATCH + 8(tp)
@@ -144,10 +149,12 @@ trap_return_entered:
     ld      t0, TRAP_SEPC(tp)
 trap_return_fenced:
     csrw    sepc, t0
+    ld      t0, TRAP_STATUS(tp)
     # Ends a reservation: the thread may have been interrupted between its `lr` and `sc`, and the hart may hold one of
     # another thread since. If it is one of this word, the frame that ends here gets a zero, which nobody reads.
     sc.d    zero, zero, (tp)
-    li      t0, INTERRUPTS_ON
+    csrw    sstatus, t0
+    ld      t0, TRAP_INTERRUPTS(tp)
     csrw    sie, t0
     ld      t0, TRAP_STATE_X + 3*8(tp)
     csrw    sscratch, t0

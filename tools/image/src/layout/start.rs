@@ -4,6 +4,8 @@
 use super::{Error, Layout, pages, take};
 use crate::memory::*;
 use cairn_abi::address::*;
+use cairn_abi::arch::interrupt::INTERRUPTS_ON;
+use cairn_abi::arch::trap::{RETURN_REGISTER, STACK_REGISTER, USER_STATUS};
 use cairn_abi::descriptor;
 use cairn_abi::startup::*;
 use cairn_abi::thread::*;
@@ -54,10 +56,12 @@ impl Layout<'_> {
             (at(base, FRAME_TABLE), placed.table),
             (at(top, FRAME_RETURN), trap_return),
             (at(top, FRAME_TABLE), placed.table),
+            (at(top, TRAP_STATUS), USER_STATUS),
+            (at(top, TRAP_INTERRUPTS), INTERRUPTS_ON),
             (at(top, TRAP_SEPC), placed.image + main),
             (at(top, TRAP_SATP), placed.satp),
-            (at(top, trap_register(1)), placed.image + self.components[index].stub),
-            (at(top, trap_register(2)), placed.stack),
+            (at(top, trap_register(RETURN_REGISTER)), placed.image + self.components[index].stub),
+            (at(top, trap_register(STACK_REGISTER)), placed.stack),
             (at(block, FIELD_FRAME), thread_block(thread as usize) + (top - block)),
             (at(block, FIELD_DOMAIN), placed.domain.into()),
         ];

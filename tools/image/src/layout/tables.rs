@@ -17,9 +17,8 @@ impl Layout<'_> {
             for portal in 0..PORTALS_MAXIMUM as u64 {
                 self.memory.store(table + portal * 8, self.no_portal);
             }
-            for cause in 0..16 {
-                self.memory.store(table.wrapping_add_signed(exception_entry(cause)), fatal);
-                self.memory.store(table.wrapping_add_signed(interrupt_entry(cause)), fatal);
+            for slot in 0..UPCALL_SLOTS {
+                self.memory.store(table.wrapping_add_signed(upcall_entry(slot)), fatal);
             }
             let field = |offset: i64| table.wrapping_add_signed(offset);
             self.memory.store(field(FIELD_SATP), self.placed[index].satp);

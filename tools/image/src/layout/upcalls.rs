@@ -2,16 +2,11 @@
 //! thread was.
 
 use super::{Error, Layout};
-use cairn_abi::domain::{exception_entry, interrupt_entry};
+use cairn_abi::arch::trap::slots;
+use cairn_abi::domain::upcall_entry;
+use cairn_abi::upcall::Upcall;
 use cairn_loader::Interface;
 use cairn_portal::{Crossing, End, Trust, generate};
-
-/// Cause of the exception that a thread raises which waits for a stack: an environment call.
-const EXCEPTION_STACK_WAIT: i64 = 8;
-/// Causes of interrupts (privileged manual, section 4.1.8).
-const INTERRUPT_SOFTWARE: i64 = 1;
-const INTERRUPT_TIMER: i64 = 5;
-const INTERRUPT_EXTERNAL: i64 = 9;
 
 /// The portals that come from no domain.
 pub(super) struct Upcalls {
@@ -48,23 +43,18 @@ impl Layout<'_> {
             if index != roles.scheduler && Some(index) != roles.interrupts {
                 let essential = *self.system.instances[index].essential;
                 if !essential && roles.supervisor.is_some() {
-                    let fault = self.upcall(&fault, Some(index), false)?;
-                    entries.extend((0..16).map(|cause| (exception_entry(cause), fault)));
+                    entries.push((Upcall::Fault, &fault));
                 }
-                let stack_wait = self.upcall(&stack_wait, Some(index), false)?;
-                entries.push((exception_entry(EXCEPTION_STACK_WAIT), stack_wait));
+                entries.push((Upcall::StackWait, &stack_wait));
             }
-            let software = self.upcall(&software, Some(index), true)?;
-            entries.push((interrupt_entry(INTERRUPT_SOFTWARE), software));
-            let timer = self.upcall(&timer, Some(index), false)?;
-            entries.push((interrupt_entry(INTERRUPT_TIMER), timer));
-            if let Some(external) = &external {
-                let external = self.upcall(external, Some(index), false)?;
-                entries.push((interrupt_entry(INTERRUPT_EXTERNAL), external));
-            }
+            entries.extend([(Upcall::Software, &software), (Upcall::Timer, &timer)]);
+            entries.extend(external.as_ref().map(|external| (Upcall::External, external)));
             let table = self.placed[index].table_physical;
-            for (offset, code) in entries {
-                self.memory.store(table.wrapping_add_signed(offset), code);
+            for (upcall, crossing) in entries {
+                let code = self.upcall(crossing, Some(index), upcall == Upcall::Software)?;
+                for slot in slots(upcall) {
+                    self.memory.store(table.wrapping_add_signed(upcall_entry(*slot)), code);
+                }
             }
         }
         Ok(upcalls)

@@ -1,0 +1,55 @@
+//! Traps (privileged manual, chapter 4): `scause` and `stval` as [`Fault`] and [`Upcall`], and what a trap frame holds.
+
+use crate::domain::UPCALL_ENTRIES;
+use crate::upcall::{Access, Fault, Upcall};
+
+/// `sstatus` of a thread that begins (section 4.1.1): user mode, of 64 bits; no floating point, no user memory for the
+/// supervisor.
+pub const USER_STATUS: u64 = 2 << 32;
+
+/// From the table: the entry of exception 0, behind which the others follow. A cause has four bits there.
+pub const EXCEPTION_ENTRIES: i64 = UPCALL_ENTRIES;
+/// From the table: the entry of interrupt 0.
+pub const INTERRUPT_ENTRIES: i64 = UPCALL_ENTRIES + 16 * 8;
+
+/// Cause of a wait for a stack: that of the `ecall`, which the thread executes again afterwards.
+pub const STACK_WAIT: u64 = 8;
+
+/// The entries of a domain that lead to an upcall: an exception's cause, or an interrupt's and 16.
+pub const fn slots(upcall: Upcall) -> &'static [u8] {
+    match upcall {
+        Upcall::Fault => &[0, 1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15],
+        Upcall::StackWait => &[STACK_WAIT as u8],
+        Upcall::Software => &[16 + 1],
+        Upcall::Timer => &[16 + 5],
+        Upcall::External => &[16 + 9],
+    }
+}
+
+/// What an exception with this cause and value is (table 4.2).
+pub const fn fault(cause: u64, value: u64) -> Fault {
+    match cause {
+        0 => Fault::Misaligned(Access::Execute, value),
+        1 => Fault::Absent(Access::Execute, value),
+        2 => Fault::Illegal,
+        3 => Fault::Breakpoint,
+        4 => Fault::Misaligned(Access::Read, value),
+        5 => Fault::Absent(Access::Read, value),
+        6 => Fault::Misaligned(Access::Write, value),
+        7 => Fault::Absent(Access::Write, value),
+        12 => Fault::Denied(Access::Execute, value),
+        13 => Fault::Denied(Access::Read, value),
+        15 => Fault::Denied(Access::Write, value),
+        _ => Fault::Other(cause),
+    }
+}
+
+/// Of a new thread: its return address, stack pointer and argument, for [`trap_register`](crate::thread::trap_register).
+pub const RETURN_REGISTER: i64 = 1;
+pub const STACK_REGISTER: i64 = 2;
+pub const ARGUMENT_REGISTER: i64 = 10;
+
+/// Registers that hold a panic's message: `a0` to `a7`, `s2` to `s9`.
+pub const PANIC_REGISTERS: core::ops::Range<i64> = 10..26;
+/// Register that holds a panic's mark: `t0`.
+pub const PANIC_MARK_REGISTER: i64 = 5;
