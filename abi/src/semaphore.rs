@@ -35,6 +35,9 @@ pub const fn level(class: u16) -> i64 {
 /// The level of a waiter whose wake-up is not to be noted.
 pub const LEVEL_NEVER: i64 = level(0) - 1;
 
+/// The words of a semaphore that does not exist: portal code always goes on to the scheduler. So the layout leaves all.
+pub const CLOSED: [i64; 2] = [i64::MIN, LEVEL_NEVER];
+
 /// Words of the window before those that are used: the most used words of many pages begin at offset
 /// 0, so these would compete with them for one set of a small cache.
 pub const FIRST_WORD: usize = 0x600 / 8;

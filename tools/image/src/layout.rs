@@ -219,6 +219,7 @@ impl<'a> Layout<'a> {
         self.write_startup_pages(startup_pages, &sections)?;
         self.refresh_kernel_half();
         self.write_parameters(&upcalls)?;
+        self.close_semaphores();
         Ok(())
     }
 

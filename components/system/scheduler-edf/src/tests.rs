@@ -1,5 +1,6 @@
 extern crate std;
 use super::EarliestDeadline;
+use cairn_abi::semaphore::CLOSED;
 use cairn_abi::{Error, InstanceId};
 use cairn_scheduler::*;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -50,7 +51,7 @@ type TestScheduler = Scheduler<EarliestDeadline, TestMachine>;
 /// Threads from number 1 on, with these periods.
 fn scheduler(periods: &[u64]) -> Box<TestScheduler> {
     let mut s = Box::new(TestScheduler::new(TestMachine {
-        semaphores: (0..SEMAPHORES).map(|_| [0, 0].map(AtomicI64::new)).collect(),
+        semaphores: (0..SEMAPHORES).map(|_| CLOSED.map(AtomicI64::new)).collect(),
         noted: AtomicI64::new(0),
         waiters: (0..QUEUES).map(|_| AtomicI64::new(0)).collect(),
         timer: u64::MAX,

@@ -15,6 +15,20 @@ impl<const WORDS: usize> Bitmap<WORDS> {
         Bitmap { summary: 0, words: [0; WORDS] }
     };
 
+    /// The numbers from `from` on and before `end`, as far as there is room for them.
+    pub fn between(from: usize, end: usize) -> Bitmap<WORDS> {
+        let below = |number: usize, word: usize| match number.saturating_sub(word * 64) {
+            bits @ 0..64 => (1 << bits) - 1,
+            _ => u64::MAX,
+        };
+        let mut set = Self::EMPTY;
+        for (number, word) in set.words.iter_mut().enumerate() {
+            *word = below(end, number) & !below(from, number);
+            set.summary |= u64::from(*word != 0) << number;
+        }
+        set
+    }
+
     /// Adds `number`, taken modulo the size.
     #[inline(always)]
     pub fn set(&mut self, number: usize) {
@@ -124,6 +138,18 @@ mod tests {
             assert!(!set.contains(number));
         }
         assert_eq!(set.first(), None);
+    }
+
+    #[test]
+    fn a_range_is_what_its_numbers_make() {
+        for (from, end) in
+            [(0, 0), (0, 256), (1, 16), (1, 64), (1, 65), (63, 130), (1, 1), (5, 900)]
+        {
+            let range: Bitmap<4> = Bitmap::between(from, end);
+            let mut set: Bitmap<4> = Bitmap::EMPTY;
+            (from..end.min(256)).for_each(|number| set.set(number));
+            assert_eq!((range.summary, range.words), (set.summary, set.words), "{from}..{end}");
+        }
     }
 
     #[test]

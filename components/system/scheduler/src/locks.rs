@@ -145,8 +145,6 @@ impl Lock {
         links: Links::EMPTY,
         donation: 0,
     };
-    /// Before the scheduler's start.
-    pub(crate) const ZERO: Lock = Lock { life: Life::Alive, ..Lock::FREE };
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {

@@ -132,11 +132,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             configuration: Configuration { quantum: 0, supervisor_semaphore: 0, threads: 0 },
             machine,
             roots: [IDLE; SEMAPHORES],
-            semaphores: [Semaphore::ZERO; SEMAPHORES],
+            semaphores: [Semaphore::FREE; SEMAPHORES],
             queues: [IDLE; QUEUES],
             waited: Bitmap::EMPTY,
             unseen: Bitmap::EMPTY,
-            locks: [Lock::ZERO; LOCKS],
+            locks: [Lock::FREE; LOCKS],
             accounts: Accounts::NONE,
             homes: [Tenant::NOBODY; 256],
             fault_of: [Fault::NONE; 256],
@@ -150,7 +150,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Before anything else, once: there is no thread but [`IDLE`], everything is free.
+    /// Before anything else, once: there is no thread but [`IDLE`], everything is free. The words of all semaphores are
+    /// closed already.
     pub fn start(&mut self, configuration: Configuration) {
         self.configuration = configuration;
         self.armed = u64::MAX;
@@ -158,20 +159,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.forced_at = u64::MAX;
         (self.called, self.alarm) = (u64::MAX, u64::MAX);
         self.ready.start();
-        self.threads = [Thread::FREE; 256];
-        self.threads[IDLE as usize].state = State::Ready;
-        for number in 1..configuration.threads.min(self.threads.len()) {
-            self.free_threads.set(number);
+        // The rest of a record is written when its thread begins.
+        for thread in &mut self.threads {
+            thread.state = State::Free;
         }
-        self.semaphores = [Semaphore::FREE; SEMAPHORES];
-        for number in 0..SEMAPHORES {
-            self.free_semaphores.set(number);
-            self.close_words(number as u16);
-        }
-        self.locks = [Lock::FREE; LOCKS];
-        for number in 1..LOCKS {
-            self.free_locks.set(number);
-        }
+        self.threads[IDLE as usize] = Thread { state: State::Ready, ..Thread::FREE };
+        self.free_threads = Bitmap::between(1, configuration.threads);
+        self.free_semaphores = Bitmap::between(0, SEMAPHORES);
+        self.free_locks = Bitmap::between(1, LOCKS);
     }
 
     /// Switches to the first thread, when the system starts.

@@ -14,7 +14,7 @@ use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, Links, STOPPED, State, ThreadIndex};
-use cairn_abi::semaphore::{LEVEL_NEVER, SEMAPHORES_MAXIMUM, level};
+use cairn_abi::semaphore::{CLOSED, LEVEL_NEVER, SEMAPHORES_MAXIMUM, level};
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -25,16 +25,22 @@ pub const INITIAL_MAXIMUM: u64 = i64::MAX as u64 / 2;
 
 /// Whether an object exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+#[repr(i8)]
 pub(crate) enum Life {
     /// Zero, as everything before the start.
-    Alive,
-    Free,
+    Free = 0,
+    /// The only one below zero, so that the hot paths need no constant.
+    Alive = -1,
     /// Its instance died; its waiters are being sent away.
-    Dying,
+    Dying = 1,
 }
 
 impl Life {
+    #[inline(always)]
+    pub(crate) fn is_alive(self) -> bool {
+        (self as i8) < 0
+    }
+
     /// Why an object that is not alive cannot be used.
     pub(crate) fn error(self) -> Error {
         if self == Life::Dying { Error::Dead } else { Error::NotFound }
@@ -53,8 +59,6 @@ pub(crate) struct Semaphore {
 impl Semaphore {
     pub(crate) const FREE: Semaphore =
         Semaphore { life: Life::Free, payer: Tenant::NOBODY, fixed: false };
-    /// Before the scheduler's start.
-    pub(crate) const ZERO: Semaphore = Semaphore { life: Life::Alive, ..Semaphore::FREE };
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -96,7 +100,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// only makes it as it was at first.
     pub fn fix_semaphore(&mut self, index: u16) {
         let semaphore = &mut self.semaphores[index as usize % SEMAPHORES];
-        if semaphore.life == Life::Alive && !semaphore.fixed {
+        if semaphore.life.is_alive() && !semaphore.fixed {
             semaphore.fixed = true;
             self.accounts[semaphore.payer].semaphores -= 1;
         }
@@ -176,8 +180,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Portal code comes here with this semaphore from now on.
     pub(crate) fn close_words(&mut self, index: u16) {
-        self.set_word(index, i64::MIN);
-        self.set_level(index, LEVEL_NEVER);
+        let [count, level] = CLOSED;
+        self.set_word(index, count);
+        self.set_level(index, level);
     }
 
     pub(crate) fn drop_semaphore(&mut self, index: u16) {
@@ -342,7 +347,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[inline(always)]
     fn alive(&self, semaphore: u64) -> Option<u16> {
         if semaphore < SEMAPHORES as u64
-            && self.semaphores[semaphore as usize % SEMAPHORES].life == Life::Alive
+            && self.semaphores[semaphore as usize % SEMAPHORES].life.is_alive()
         {
             Some(semaphore as u16)
         } else {

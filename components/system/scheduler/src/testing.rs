@@ -3,6 +3,7 @@
 extern crate std;
 use crate::quota::Tenant;
 use crate::*;
+use cairn_abi::semaphore::CLOSED;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::{boxed::Box, collections::BTreeSet, vec::Vec};
@@ -21,7 +22,7 @@ pub struct TestMachine {
 impl TestMachine {
     pub fn new() -> TestMachine {
         TestMachine {
-            semaphores: (0..SEMAPHORES).map(|_| [77, 77].map(AtomicI64::new)).collect(),
+            semaphores: (0..SEMAPHORES).map(|_| CLOSED.map(AtomicI64::new)).collect(),
             noted: AtomicI64::new(77),
             waiters: (0..QUEUES).map(|_| AtomicI64::new(77)).collect(),
             timer: u64::MAX,

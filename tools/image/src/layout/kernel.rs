@@ -10,7 +10,7 @@ use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, activation};
 use cairn_abi::memory::TABLES_AT_RUN_TIME;
 use cairn_abi::page_table::space;
 use cairn_abi::parameters::Parameters;
-use cairn_abi::semaphore::SEMAPHORE_WINDOW_SIZE;
+use cairn_abi::semaphore::{CLOSED, SEMAPHORE_WINDOW_SIZE, SEMAPHORES_MAXIMUM, semaphore_word};
 use cairn_abi::thread::{self, thread_block};
 use cairn_description::System;
 use cairn_description::model::Instance;
@@ -180,6 +180,15 @@ impl Layout<'_> {
         let kernel = self.memory.at(self.kernel_root.0 + KERNEL_ENTRIES, size).to_vec();
         for placed in &self.placed {
             self.memory.write(placed.root.0 + KERNEL_ENTRIES, &kernel);
+        }
+    }
+
+    /// No semaphore exists before the scheduler makes it.
+    pub(super) fn close_semaphores(&mut self) {
+        for index in 0..SEMAPHORES_MAXIMUM {
+            let words = CLOSED.map(i64::to_le_bytes);
+            self.memory
+                .write(self.areas.semaphores.at(semaphore_word(index)), words.as_flattened());
         }
     }
 
