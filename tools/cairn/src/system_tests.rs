@@ -42,6 +42,8 @@ pub struct SystemTest {
     /// Seconds after which the test has failed; on a simulated core ten times as many.
     #[serde(default = "default_limit")]
     pub limit: u64,
+    /// Another test, whose steps come first, all but the last, which ends its system.
+    pub after: Option<String>,
     /// The guest's exit status; without it the test ends after its last step.
     pub exit: Option<i32>,
     /// What has to happen, in order.
@@ -74,7 +76,15 @@ impl SystemTest {
     pub fn read(file: &Path) -> Result<SystemTest> {
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read {}", paths::shown(file)))?;
-        let test: SystemTest = toml::from_str(&text).with_context(|| paths::shown(file))?;
+        let mut test: SystemTest = toml::from_str(&text).with_context(|| paths::shown(file))?;
+        if let Some(first) = &test.after {
+            let mut steps = SystemTest::read(&self::file(first))
+                .with_context(|| format!("{}: `after`", paths::shown(file)))?
+                .steps;
+            steps.pop();
+            steps.append(&mut test.steps);
+            test.steps = steps;
+        }
         if let Some(board) = test.always.iter().find(|board| !test.boards.contains(board)) {
             bail!("{}: `always` has {board}, `boards` does not", paths::shown(file));
         }
