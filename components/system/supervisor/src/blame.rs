@@ -31,8 +31,10 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::R
 const UNDISTURBED_MICROSECONDS: u64 = 100_000;
 /// Of the time that a callee has, the next one has this part.
 const NEXT_PART: u64 = 8;
-/// Of the time that a callee has, at most this part is spent between two looks between which its thread has run.
+/// Of the time that a callee has, at most this part, or this long, is spent between two looks if its thread has run
+/// meanwhile.
 const SPENT_PART: u64 = 4;
+const SPENT_MICROSECONDS: u64 = 10_000;
 /// Holders of locks and stacks that are followed one from another.
 const CHAIN_MAXIMUM: usize = 8;
 
@@ -220,7 +222,9 @@ impl System {
     fn spend(&self, index: u64, passed: u64, had_run: bool) {
         let called = called(index);
         let spent = match had_run {
-            true => passed.min((called.given.load(Relaxed) / SPENT_PART).max(1)),
+            true => {
+                passed.min((called.given.load(Relaxed) / SPENT_PART).max(ticks(SPENT_MICROSECONDS)))
+            }
             false => passed,
         };
         let left = called.left.load(Relaxed).saturating_sub(spent);

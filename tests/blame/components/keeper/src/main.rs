@@ -1,4 +1,4 @@
-//! Keeps who calls it.
+//! Keeps who calls it; with an argument, until its wait is ended.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -19,8 +19,17 @@ cairn::component! {
 
 impl Keep for Keeper {
     fn keep(&self) -> Result<(), Error> {
-        if environment::argument() == "once" {
-            return imports::THREADS.sleep_until(u64::MAX);
+        match environment::argument() {
+            "once" => return imports::THREADS.sleep_until(u64::MAX),
+            "tidy" => {
+                let ended = imports::THREADS.sleep_until(u64::MAX);
+                // What it has to do before it returns: some waits, shorter than its time.
+                for _ in 0..3 {
+                    imports::THREADS.sleep_until(now() + ticks(20_000))?;
+                }
+                return ended;
+            }
+            _ => {}
         }
         loop {
             let _ = imports::THREADS.sleep_until(now() + ticks(1000));

@@ -43,9 +43,9 @@ const CAPTIVES: [(&str, &str); 10] = [
     ("c-held", "a callee sleeps with its lock held"),
     ("c-chain", "a chain of four accomplices"),
     ("c-relay", "an innocent callee of one that sleeps in a loop"),
+    ("k-clock", "who calls the innocent clock in a loop dies, and has the same thread again"),
     ("c-portals", "a callee calls the portal manager in a loop"),
     ("c-spin", "a callee runs in a loop"),
-    ("k-clock", "who calls the innocent clock in a loop dies, and has the same thread again"),
 ];
 /// They have done nothing.
 const INNOCENT: [&str; 7] =
