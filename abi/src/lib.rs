@@ -12,6 +12,7 @@ pub mod descriptor;
 pub mod domain;
 pub mod error;
 pub mod identifier;
+pub mod kernel_area;
 pub mod literal;
 pub mod memory;
 pub mod parameters;

@@ -6,11 +6,14 @@
 //!   nobody but the memory manager can write it;
 //! - what a role maps beside (`abi::address::ROLE_*`) is mapped in that role's domain alone;
 //! - no user page lies in the kernel domain's half, no kernel page in the user half;
-//! - the kernel domain's half is the same in every domain.
+//! - the kernel domain's half is the same in every domain;
+//! - every kernel page is in an area that says whether each hart has its own (`abi::kernel_area`), and no frame is both in
+//!   one that harts share and in one that they do not. Large pages, which hold areas of both kinds, are left out.
 
 use crate::memory::{EXECUTE, Memory, OWN, READ, USER, VALID, WRITE};
 use crate::sharing::{Mapped, Reason, Shared};
 use cairn_abi::address::*;
+use cairn_abi::kernel_area::KernelArea;
 use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, is_table, span, target};
 use cairn_description::model::Role;
 use std::collections::BTreeMap;
@@ -43,11 +46,13 @@ struct Kernel {
     /// It is there as the top page of an activation's stack and as nothing else, or it is the
     /// emulator's finisher: what user mode does to these, the nucleus does not trust.
     not_trusted: bool,
+    /// Whether each hart has its own, by the area that maps it; `None` for a page of a large one.
+    of_hart: Option<bool>,
 }
 
 impl Default for Kernel {
     fn default() -> Kernel {
-        Kernel { flags: 0, not_trusted: true }
+        Kernel { flags: 0, not_trusted: true, of_hart: None }
     }
 }
 
@@ -84,8 +89,8 @@ fn role_access(domain: &Domain, address: u64) -> Option<bool> {
 pub(crate) enum Entry {
     /// To a table of this level, which maps addresses from this one on.
     Table { address: u64, physical: u64, level: u32 },
-    /// To a page.
-    Page { address: u64, physical: u64, flags: u64 },
+    /// To a page, or to one of those of which a large page consists.
+    Page { address: u64, physical: u64, flags: u64, is_large: bool },
 }
 
 /// Calls `found` for every table below a table, and for every page.
@@ -113,7 +118,8 @@ pub(crate) fn walk(
         }
         let flags = entry & 0x3ff;
         for offset in (0..span(level)).step_by(PAGE_SIZE as usize) {
-            found(Entry::Page { address: address + offset, physical: physical + offset, flags });
+            let (address, physical) = (address + offset, physical + offset);
+            found(Entry::Page { address, physical, flags, is_large: level > 0 });
         }
     }
 }
@@ -130,7 +136,7 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
         }
         let mut error = None;
         walk(memory, domain.root, ROOT_LEVEL, 0, &mut |entry| {
-            let Entry::Page { address, physical, flags } = entry else { return };
+            let Entry::Page { address, physical, flags, is_large } = entry else { return };
             if flags & WRITE != 0 && flags & EXECUTE != 0 {
                 error = Some(format!("`{}` can write and execute {address:#x}", domain.name));
             }
@@ -146,6 +152,20 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
                 let is_not_trusted =
                     (STACK_ALIASES..SEMAPHORES).contains(&address) || address == FINISHER;
                 page.not_trusted = page.not_trusted && is_not_trusted;
+                if is_large {
+                    return;
+                }
+                let Some(area) = KernelArea::of(address) else {
+                    error = Some(format!("{address:#x} is in no area of the kernel domain"));
+                    return;
+                };
+                let of_hart = area.is_of_hart(flags & WRITE != 0);
+                if page.of_hart.replace(of_hart).is_some_and(|before| before != of_hart) {
+                    error = Some(format!(
+                        "{physical:#x} is each hart's own or shared at {address:#x} ({}), and not so elsewhere",
+                        area.name
+                    ));
+                }
             } else {
                 users.entry(physical).or_default().push(Use { domain: number, address, flags });
             }
@@ -257,6 +277,7 @@ mod tests {
     use crate::memory::{READ, slot};
     use crate::sharing::{RoleViews, Sharing};
     use cairn_abi::RegionId;
+    use cairn_abi::domain::activation;
 
     const CODE: u64 = 0x8020_0000;
 
@@ -409,6 +430,27 @@ mod tests {
         assert!(mapped_at(STACK_ALIASES).is_ok());
         assert!(mapped_at(FINISHER).is_ok());
         assert!(mapped_at(THREADS).unwrap_err().contains("of the kernel domain"));
+    }
+
+    #[test]
+    fn a_kernel_page_is_of_one_hart_or_shared() {
+        let checked = |addresses: [u64; 2], rights: u64| {
+            let mut two = two();
+            two.map(0, addresses[0], rights).map(0, addresses[1], rights);
+            let half = two.memory.at(two.roots[0].0 + 2048, 2048).to_vec();
+            two.memory.write(two.roots[1].0 + 2048, &half);
+            two.check().map(drop)
+        };
+        let writable = READ | WRITE;
+        assert_eq!(checked([THREADS, SEMAPHORES], writable), Ok(()));
+        assert_eq!(checked([DOMAINS, PAGE_TABLES], writable), Ok(()));
+        assert!(checked([THREADS, DOMAINS], writable).unwrap_err().contains("not so elsewhere"));
+        assert!(checked([ACTIVATIONS, activation(0)], writable).is_err());
+        // The nucleus' stack is the hart's, its code everyone's.
+        assert_eq!(checked([NUCLEUS, THREADS], writable), Ok(()));
+        assert_eq!(checked([NUCLEUS, PORTAL_CODE], READ | EXECUTE), Ok(()));
+        assert!(checked([NUCLEUS, THREADS], READ).is_err());
+        assert!(checked([KERNEL, THREADS], READ).unwrap_err().contains("in no area"));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use crate::check::{Domain, Entry, walk};
 use crate::memory::{EXECUTE, Memory, WRITE};
 use crate::sharing::Reason;
 use cairn_abi::address::*;
+use cairn_abi::kernel_area::KernelArea;
 use cairn_abi::page_table::{ROOT_LEVEL, span};
 use std::collections::BTreeMap;
 
@@ -36,7 +37,7 @@ impl Places {
                 Entry::Table { address, physical, level } => {
                     places.add(physical, Place::Table(owner(address).to_owned(), level, address));
                 }
-                Entry::Page { address, physical, flags } => {
+                Entry::Page { address, physical, flags, .. } => {
                     places.add(physical, place(&domain.name, address, flags));
                 }
             });
@@ -94,8 +95,8 @@ fn place(domain: &str, address: u64, flags: u64) -> Place {
     }
     if address >= KERNEL {
         // A large page also has what lies before its area.
-        return match area(address) {
-            Some((base, _)) if address - base >= WITHIN => Place::Beside(address),
+        return match KernelArea::of(address) {
+            Some(area) if address - area.start >= WITHIN => Place::Beside(address),
             _ => Place::Kernel(address),
         };
     }
@@ -110,29 +111,14 @@ fn place(domain: &str, address: u64, flags: u64) -> Place {
 /// No area of the kernel domain is so large, and none begins so soon behind another.
 const WITHIN: u64 = 32 * LEAF_SPAN;
 
-/// The area of the kernel domain that an address is in or behind, with its first address.
-fn area(address: u64) -> Option<(u64, &'static str)> {
-    let areas = [
-        (FINISHER, "finisher"),
-        (COUNTERS, "call counters"),
-        (ACTIVATIONS, "activations"),
-        (SEMAPHORES, "semaphores"),
-        (PAGE_TABLES, "page tables"),
-        (DOMAINS, "domain blocks"),
-        (THREADS, "thread"),
-        (PORTAL_CODE, "portal code"),
-    ];
-    areas.into_iter().find(|(base, _)| address >= *base)
-}
-
 /// What lies at an address of the kernel domain.
 pub fn kernel(address: u64) -> String {
-    match area(address) {
-        Some((base, "thread")) => {
-            format!("thread {}, {address:#x}", (address - base) / PAGE_SIZE)
+    match KernelArea::of(address) {
+        Some(area) if area.start == THREADS => {
+            format!("thread {}, {address:#x}", (address - THREADS) / PAGE_SIZE)
         }
-        Some((_, area)) => format!("{area}, {address:#x}"),
-        None => format!("nucleus, {address:#x}"),
+        Some(area) => format!("{}, {address:#x}", area.name),
+        None => format!("{address:#x}"),
     }
 }
 
