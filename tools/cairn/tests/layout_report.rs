@@ -33,7 +33,7 @@ fn the_layout_report_of_demo_has_its_shape() {
     // A table whose columns are as wide in every line.
     let rows: Vec<usize> = report
         .lines()
-        .take_while(|line| !line.starts_with("beside its own") && !line.starts_with("shared"))
+        .take_while(|line| !line.starts_with("for its role") && !line.starts_with("shared"))
         .map(|line| line.trim_end_matches(" (KiB)").trim_end().len())
         .collect();
     assert!(rows.windows(2).all(|pair| pair[0].abs_diff(pair[1]) <= 1), "{rows:?}\n{report}");

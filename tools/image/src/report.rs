@@ -156,7 +156,7 @@ impl fmt::Display for Report {
             writeln!(formatter, "shared {shared}")?;
         }
         for views in &self.roles {
-            writeln!(formatter, "beside its own, {views}")?;
+            writeln!(formatter, "for its role, {views}")?;
         }
         for (instance, devices) in &self.trusted {
             write!(formatter, "trusted with everything: {instance}")?;

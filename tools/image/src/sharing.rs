@@ -63,7 +63,7 @@ impl fmt::Display for Sharing {
     }
 }
 
-/// What a domain maps beside its own: for its role, or the record.
+/// What a domain maps for its role.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RoleViews {
     /// The domain.
