@@ -63,7 +63,6 @@ pub(crate) struct InstanceDraft {
     pub restart: Option<Located<Restart>>,
     pub essential: Option<Located<bool>>,
     pub trusted: Located<bool>,
-    pub reads_record: bool,
     pub argument: String,
     pub stack_group: Option<Located<String>>,
     pub devices: Vec<Located<String>>,

@@ -149,8 +149,6 @@ pub struct Instance {
     /// The description allows it what gives the whole system away: a device that reaches all memory, an
     /// interface by which a role commands others.
     pub trusted: Located<bool>,
-    /// It reads the layout's record, though it has no role.
-    pub reads_record: bool,
     /// Text that it is given at its start.
     pub argument: String,
     /// The stack group it is a member of, as an index into [`System::stack_groups`].

@@ -306,7 +306,6 @@ fn resolve_instance(
         restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
         essential: draft.essential.unwrap_or(Located::new(role.is_some(), place)),
         trusted: draft.trusted,
-        reads_record: draft.reads_record,
         argument: draft.argument,
         stack_group: draft.stack_group.and_then(|name| groups.join(name, index, report)),
         devices,

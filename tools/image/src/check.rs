@@ -27,8 +27,6 @@ pub struct Domain {
     pub root: u64,
     /// The role it has, whose views it may map.
     pub role: Option<Role>,
-    /// It may map the record, whatever its role is.
-    pub reads_record: bool,
 }
 
 /// One page in one domain.
@@ -56,18 +54,14 @@ impl Default for Kernel {
     }
 }
 
-/// Whether a domain may see what lies at an address of `abi::address::ROLE_*`, and write it: once more
+/// Whether a role may see what lies at an address of `abi::address::ROLE_*`, and write it: once more
 /// what the layout grants, so that a slip there is found.
-fn role_access(domain: &Domain, address: u64) -> Option<bool> {
+fn role_access(role: Role, address: u64) -> Option<bool> {
     // The clients end where the record begins.
     const SIZE: u64 = ROLE_SEMAPHORES - ROLE_RECORD;
     let end = |base: u64| if base == ROLE_CLIENTS { ROLE_RECORD } else { base + SIZE };
     let within = |base: u64| (base..end(base)).contains(&address);
-    let reads_record = domain.reads_record || !matches!(domain.role, None | Some(Role::Idle));
-    if within(ROLE_RECORD) {
-        return reads_record.then_some(false);
-    }
-    let views: &[(u64, bool)] = match domain.role? {
+    let views: &[(u64, bool)] = match role {
         Role::Scheduler => &[(ROLE_SEMAPHORES, true), (ROLE_ACTIVATIONS, false)],
         Role::Supervisor => &[(ROLE_THREADS, false), (ROLE_PORTAL_CODE, false)],
         Role::Portals => &[
@@ -80,9 +74,10 @@ fn role_access(domain: &Domain, address: u64) -> Option<bool> {
         Role::Memory if (ROLE_MEMORY..STACK_GROUPS).contains(&address) => return Some(true),
         Role::Memory => &[(ROLE_PAGE_TABLES, true)],
         Role::Interrupts | Role::Names => &[],
-        Role::Idle => &[],
+        Role::Idle => return None,
     };
-    views.iter().find(|(base, _)| within(*base)).map(|(_, writable)| *writable)
+    let record = [(ROLE_RECORD, false)];
+    record.iter().chain(views).find(|(base, _)| within(*base)).map(|(_, writable)| *writable)
 }
 
 /// Where a page table leads.
@@ -204,7 +199,7 @@ fn check_page(
         uses.iter().filter(|used| Reason::of(used.address) != Some(Reason::Role)).collect();
     for used in uses {
         if Reason::of(used.address) == Some(Reason::Role) {
-            let access = role_access(&domains[used.domain], used.address);
+            let access = domains[used.domain].role.and_then(|role| role_access(role, used.address));
             match access {
                 None => {
                     return Err(format!(
@@ -286,8 +281,6 @@ mod tests {
         tables: PageTables,
         roots: [Root; 2],
         page: u64,
-        /// The first.
-        reads_record: bool,
     }
 
     fn two() -> Two {
@@ -295,7 +288,7 @@ mod tests {
         let mut tables = PageTables::new(&mut memory, 64);
         let roots = [Root(tables.take(1).unwrap()), Root(tables.take(1).unwrap())];
         let page = memory.pages(1);
-        Two { memory, tables, roots, page, reads_record: false }
+        Two { memory, tables, roots, page }
     }
 
     impl Two {
@@ -311,7 +304,6 @@ mod tests {
                 name: ["one", "two"][index].into(),
                 root: self.roots[index].0,
                 role: (index == 1).then_some(Role::Scheduler),
-                reads_record: self.reads_record && index == 0,
             };
             let domains = [domain(0), domain(1)];
             check(&mut self.memory, &domains)
@@ -377,18 +369,6 @@ mod tests {
         assert_eq!(lines, [format!("{SECTIONS:#x} 1 page, section: one (rw) two (r)")]);
         let roles: Vec<String> = shared.roles.iter().map(RoleViews::to_string).collect();
         assert_eq!(roles, ["two: record 1 page (r)"]);
-    }
-
-    #[test]
-    fn who_reads_the_record_maps_nothing_else() {
-        let refused = two().map(0, ROLE_RECORD, USER | READ).check().unwrap_err();
-        assert!(refused.contains("not of its role"), "{refused}");
-        let reader = || Two { reads_record: true, ..two() };
-        assert!(reader().map(0, ROLE_RECORD, USER | READ).check().is_ok());
-        let refused = reader().map(0, ROLE_RECORD, USER | READ | WRITE).check().unwrap_err();
-        assert!(refused.contains("may only read"), "{refused}");
-        let refused = reader().map(0, ROLE_SEMAPHORES, USER | READ).check().unwrap_err();
-        assert!(refused.contains("not of its role"), "{refused}");
     }
 
     #[test]

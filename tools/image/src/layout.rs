@@ -283,7 +283,6 @@ impl<'a> Layout<'a> {
             name: self.system.instances[index].name.to_string(),
             root: self.placed[index].root.0,
             role: self.system.instances[index].role,
-            reads_record: self.system.instances[index].reads_record,
         };
         self.instances().map(domain).collect()
     }

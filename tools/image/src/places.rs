@@ -151,7 +151,6 @@ mod tests {
             name: ["one", "two"][index].into(),
             root: roots[index],
             role: None,
-            reads_record: false,
         };
         let places = Places::read(LOAD, memory.into_bytes(), &[domain(0), domain(1)]);
         let name = |physical| places.name(physical).unwrap();

@@ -67,10 +67,6 @@ pub(super) fn read_instance(
         Some(value) => value.boolean(report),
         None => Some(Located::new(false, table.place().clone())),
     };
-    let reads_record = match table.take("reads_record") {
-        Some(value) => value.boolean(report).map(|reads| *reads),
-        None => Some(false),
-    };
     let argument = match table.take("argument") {
         Some(value) => read_argument(&value, report),
         None => Some(String::new()),
@@ -119,7 +115,6 @@ pub(super) fn read_instance(
         restart: restart?,
         essential: essential?,
         trusted: trusted?,
-        reads_record: reads_record?,
         argument: argument?,
         stack_group: stack_group?,
         devices: devices?,

@@ -1,4 +1,4 @@
-//! What the components that hold a role, or read the record, map beside their region.
+//! What the components that hold a role map beside their region.
 
 use super::Layout;
 use super::kernel::{Area, SPARE_ACTIVATIONS};
@@ -11,7 +11,7 @@ use cairn_description::model::Role;
 
 /// One of those mappings.
 struct Wanted {
-    index: usize,
+    role: Role,
     section: &'static str,
     address: u64,
     physical: u64,
@@ -30,7 +30,8 @@ impl Layout<'_> {
         memory_end: u64,
     ) -> Result<(), String> {
         for wanted in self.wanted(record, clients, memory_end) {
-            let Wanted { index, address, physical, writable, .. } = wanted;
+            let Some(index) = self.system.roles.get(wanted.role) else { continue };
+            let Wanted { address, physical, writable, .. } = wanted;
             let root = self.placed[index].root;
             let rights = USER | READ | if writable { WRITE } else { 0 };
             let size = wanted.size.next_multiple_of(PAGE_SIZE);
@@ -49,32 +50,14 @@ impl Layout<'_> {
     fn wanted(&self, record: (u64, u64), clients: (u64, u64), memory_end: u64) -> Vec<Wanted> {
         let areas = &self.areas;
         let mut all = Vec::new();
-        let readers = self.instances().filter(|index| {
-            let instance = &self.system.instances[*index];
-            instance.reads_record || !matches!(instance.role, None | Some(Role::Idle))
-        });
-        let ((physical, size), address) = (record, ROLE_RECORD);
-        all.extend(readers.map(|index| Wanted {
-            index,
-            section: "record",
-            address,
-            physical,
-            size,
-            writable: false,
-        }));
         let mut want = |role, section, address, (physical, size), writable| {
-            let index = self.system.roles.get(role);
-            all.extend(index.map(|index| Wanted {
-                index,
-                section,
-                address,
-                physical,
-                size,
-                writable,
-            }));
+            all.push(Wanted { role, section, address, physical, size, writable });
         };
         let whole = |area: &Area| (area.physical, area.size);
 
+        for role in Role::ALL.into_iter().filter(|role| *role != Role::Idle) {
+            want(role, "record", ROLE_RECORD, record, false);
+        }
         want(Role::Scheduler, "semaphores", ROLE_SEMAPHORES, whole(&areas.semaphores), true);
         let queues = (areas.activations.physical, QUEUES_MAXIMUM as u64 * QUEUE_SIZE);
         want(Role::Scheduler, "queues", ROLE_ACTIVATIONS, queues, false);
