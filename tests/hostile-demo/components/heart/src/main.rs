@@ -19,6 +19,8 @@ pub trait Heart {
     /// Prints how often each attacker has attacked since this was asked last; the value is how many attackers did so at
     /// least this often.
     fn attackers(&self, least: u64) -> Result<u64, Error>;
+    /// Waits until so many attackers have attacked at least this often since the beginning; the value is how many have.
+    fn wait(&self, attackers: u64, least: u64) -> Result<u64, Error>;
 }
 
 struct Server;
@@ -40,6 +42,23 @@ static LATEST: AtomicU64 = AtomicU64::new(0);
 /// What each instance had done when this was asked last.
 static BEFORE: [AtomicI64; 256] = [const { AtomicI64::new(0) }; 256];
 
+/// Calls `body` with the name of each instance, its number, and how often it has attacked since the beginning.
+fn each(mut body: impl FnMut(&str, usize, i64)) -> Result<(), Error> {
+    let rounds = rounds::all().ok_or(Error::NotSupported)?;
+    let (mut number, mut text) = (1, [0; 96]);
+    while let Ok(answer) = imports::SUPERVISOR.describe(number, &mut text) {
+        let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("");
+        let instance = (answer >> 32) as usize;
+        let mut words = line.split(' ');
+        let name = words.next().unwrap_or("");
+        // Who does nothing but fault attacks by being started again.
+        let restarts: i64 = words.nth(3).and_then(|word| word.parse().ok()).unwrap_or(0);
+        body(name, instance, rounds[instance].load(Relaxed) + restarts);
+        number = instance as u64 + 1;
+    }
+    Ok(())
+}
+
 impl Heart for Server {
     fn beats(&self) -> Result<u64, Error> {
         Ok(BEATS.swap(0, Relaxed))
@@ -50,24 +69,26 @@ impl Heart for Server {
     }
 
     fn attackers(&self, least: u64) -> Result<u64, Error> {
-        let rounds = rounds::all().ok_or(Error::NotSupported)?;
-        let (mut number, mut attackers, mut text) = (1, 0, [0; 96]);
-        while let Ok(answer) = imports::SUPERVISOR.describe(number, &mut text) {
-            let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("");
-            let instance = (answer >> 32) as usize;
-            let mut words = line.split(' ');
-            let name = words.next().unwrap_or("");
-            // Who does nothing but fault attacks by being started again.
-            let restarts: i64 = words.nth(3).and_then(|word| word.parse().ok()).unwrap_or(0);
-            let done = rounds[instance].load(Relaxed) + restarts;
+        let mut attackers = 0;
+        each(|name, instance, done| {
             let since = done - BEFORE[instance].swap(done, Relaxed);
             if since > 0 {
                 say!("{name} {since} rounds");
             }
             attackers += u64::from(since >= least as i64);
-            number = instance as u64 + 1;
-        }
+        })?;
         Ok(attackers)
+    }
+
+    fn wait(&self, attackers: u64, least: u64) -> Result<u64, Error> {
+        loop {
+            let mut found = 0;
+            each(|_, _, done| found += u64::from(done >= least as i64))?;
+            if found >= attackers {
+                return Ok(found);
+            }
+            imports::THREADS.sleep_until(counter() + ticks(20_000))?;
+        }
     }
 }
 

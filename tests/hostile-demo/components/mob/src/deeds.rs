@@ -14,9 +14,10 @@ use cairn_test_hostile_beat::Spinner;
 use cairn_test_hostile_captors::Captor;
 use cairn_test_hostile_contract::operations::{OPERATIONS, Servers};
 use cairn_test_hostile_contract::{Attacker, notes};
-use cairn_test_hostile_nest::Holder;
+use cairn_test_hostile_nest::{Holder, Hop};
 use cairn_test_hostile_objects_contract::{Bank, Numbers};
 use cairn_test_hostile_parts::{Taker, deed};
+use cairn_test_hostile_places::Keeper;
 use cairn_test_hostile_timers_racing::Racer;
 
 /// Addresses that are not its own.
@@ -113,6 +114,23 @@ pub fn holder(whom: &str, chance: &mut Random) {
     again(PACE, |_| holder.hold(chance.below(3_000)));
 }
 
+/// Has links of a chain of calls die, with its thread in those before.
+pub fn hop(whom: &str, chance: &mut Random) {
+    let first = open::<dyn Hop>(whom);
+    again(PACE, |_| first.go(chance.below(3)));
+}
+
+/// Waits for ever where others wait too, until somebody ends that.
+pub fn keeper(whom: &str, chance: &mut Random) {
+    let keeper = open::<dyn Keeper>(whom);
+    again(PACE, |_| match chance.below(4) {
+        0 => keeper.keep(),
+        1 => keeper.hold(LONG.as_bytes()),
+        2 => keeper.sum(LONG.as_bytes()),
+        _ => keeper.ended(),
+    });
+}
+
 /// Kills and crashes by chance, starts again.
 pub fn kill(whom: &str, chance: &mut Random) {
     let supervisor = open::<dyn Supervisor>("supervisor.supervisor");
@@ -148,6 +166,21 @@ pub fn liar(whom: &str, chance: &mut Random) {
             4 => bank.flood(own_domain().into(), 1).map(drop),
             _ => bank.work(),
         }
+    });
+}
+
+/// Takes all memory of its quota, and gives it back.
+pub fn quota(_: &str, _: &mut Random) {
+    let memory = open::<dyn Memory>("memory.memory");
+    let mut pages = [0; 64];
+    again(PACE, |_| {
+        let mut taken = 0;
+        while let Some(page) = pages.get_mut(taken)
+            && let Ok(address) = memory.allocate(1)
+        {
+            (*page, taken) = (address, taken + 1);
+        }
+        pages[..taken].iter().for_each(|page| _ = memory.free(*page, 1));
     });
 }
 

@@ -25,15 +25,18 @@ const PACE: u64 = 500;
 /// A round by chance, against whom the rest of the argument names.
 type Deed = fn(&str, &mut Random);
 
-const DEEDS: [(&str, Deed); 12] = [
+const DEEDS: [(&str, Deed); 15] = [
     ("attacker", deeds::attacker),
     ("captor", deeds::captor),
     ("crowd", deeds::crowd),
     ("echo", deeds::echo),
     ("flood", deeds::flood),
     ("holder", deeds::holder),
+    ("hop", deeds::hop),
+    ("keeper", deeds::keeper),
     ("kill", deeds::kill),
     ("liar", deeds::liar),
+    ("quota", deeds::quota),
     ("racer", deeds::racer),
     ("signals", deeds::signals),
     ("spinner", deeds::spinner),
