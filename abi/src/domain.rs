@@ -64,10 +64,12 @@ pub const ACTIVATION_STACK: i64 = 8;
 pub const ACTIVATION_ALIAS: i64 = 16;
 /// Offset of the kernel address of the page-table entry of the first window page.
 pub const ACTIVATION_WINDOW_ENTRY: i64 = 24;
+/// Offset of the user-mode address of that page.
+pub const ACTIVATION_WINDOW: i64 = 32;
 /// Most activations of a system.
 pub const ACTIVATIONS_MAXIMUM: usize = 2048;
-/// Bytes in an activation descriptor.
-pub const ACTIVATION_SIZE: u64 = 32;
+/// Bytes in an activation descriptor: a line of a cache.
+pub const ACTIVATION_SIZE: u64 = 64;
 
 /// A stack queue: the free activations of a callee for one client. Offset of the first free one.
 pub const QUEUE_FIRST: i64 = 0;

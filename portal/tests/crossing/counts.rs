@@ -52,9 +52,9 @@ fn calls() {
 fn windows() {
     let plain = call_and_return("npc", 0, 0);
     for (specification, length, open, close) in [
-        ("npcr", PAGE_SIZE, 51, 31),
-        ("npcw", PAGE_SIZE, 52, 32),
-        ("npcr", 4 * PAGE_SIZE, 75, 43),
+        ("npcr", PAGE_SIZE, 49, 30),
+        ("npcw", PAGE_SIZE, 50, 31),
+        ("npcr", 4 * PAGE_SIZE, 73, 42),
         ("npcr", 64, 68, 8),
         ("npcw", 64, 69, 61),
         ("npcr", 0, 29, 8),

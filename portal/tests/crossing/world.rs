@@ -386,6 +386,7 @@ impl World {
         let field = |offset: i64| descriptor.wrapping_add_signed(offset);
         self.set_word(field(domain::ACTIVATION_STACK), stack);
         self.set_word(field(domain::ACTIVATION_ALIAS), alias.wrapping_sub(top_page));
+        self.set_word(field(domain::ACTIVATION_WINDOW), windows);
         self.set_word(
             field(domain::ACTIVATION_WINDOW_ENTRY),
             entries - TABLES_PHYSICAL + PAGE_TABLES,

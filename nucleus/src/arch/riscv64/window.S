@@ -11,7 +11,7 @@
     .section .text.trap, "ax"
 
 # What the shifts below say in another form.
-.if (WINDOW_SLOT_STRIDE - 5 * PAGE_SIZE) | (ACTIVATION_WINDOWS - ACTIVATION_STACK_TOP - PAGE_SIZE) | (COPY_STRIDE - 80)
+.if (WINDOW_SLOT_STRIDE - 5 * PAGE_SIZE) | (COPY_STRIDE - 80)
     .error "the distance of window slots or of copies has changed"
 .endif
 
@@ -21,20 +21,17 @@
     srli    t3, t3, 12
 .endm
 
-# ra = kernel address of the slot's first page-table entry, t2 = the callee's address of the slot,
-# t0 = the size of a page
+# ra = kernel address of the slot's first page-table entry, t2 = the callee's address of the slot
 .macro slot
     ld      t0, FRAME_ACTIVATION(tp)
     ld      ra, ACTIVATION_WINDOW_ENTRY(t0)
-    ld      t2, ACTIVATION_STACK(t0)
+    ld      t2, ACTIVATION_WINDOW(t0)
     slli    t0, t4, 2
     add     t4, t4, t0                          # 5 pages a slot
     slli    t0, t4, 3
     add     ra, ra, t0                          # 8 bytes an entry
     slli    t0, t4, 12
     add     t2, t2, t0
-    lui     t0, 1
-    add     t2, t2, t0                          # one page lies between the stack and the slots
 .endm
 
 # Between these two, privileged code may touch user memory: SUM is set, and a fault finds the
@@ -137,6 +134,7 @@ unmap_\form:
 # The core does what the manual says.
     closing by_asid
     ld      t6, LITERAL_ASID(t1)
+    li      t0, PAGE_SIZE
     slli    t3, t3, 4                           # 16 bytes of code for each
     lla     t4, 1f - 16
     sub     t4, t4, t3
@@ -155,6 +153,7 @@ unmap_\form:
     closing by_satp
     li      t6, SPACE_IDENTIFIER
     csrrc   t6, satp, t6
+    li      t0, PAGE_SIZE
     slli    t3, t3, 4
     lla     t4, 1f - 16
     sub     t4, t4, t3

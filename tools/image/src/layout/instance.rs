@@ -261,10 +261,11 @@ impl Layout<'_> {
         let descriptor = activation(number as usize);
         let at = self.areas.activations.at(descriptor);
         let placed = &self.placed[index];
-        let window_page = (address + ACTIVATION_WINDOWS - placed.region) / PAGE_SIZE;
+        let window = address + ACTIVATION_WINDOWS;
         self.memory.store(at + ACTIVATION_STACK as u64, top);
         self.memory.store(at + ACTIVATION_ALIAS as u64, alias.wrapping_sub(top - PAGE_SIZE));
-        let windows = placed.entries + window_page * 8;
+        self.memory.store(at + ACTIVATION_WINDOW as u64, window);
+        let windows = placed.entries + (window - placed.region) / PAGE_SIZE * 8;
         self.memory.store(at + ACTIVATION_WINDOW_ENTRY as u64, windows);
         self.record.activation(number, self.system.instances[index].number, windows);
         Ok((descriptor, top))
