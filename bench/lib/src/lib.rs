@@ -2,36 +2,36 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-#[cfg(target_os = "none")]
-mod call;
 mod copies;
 mod distribution;
 mod link;
 mod load;
-#[cfg(target_os = "none")]
-mod order;
 mod page;
-#[cfg(target_os = "none")]
-pub mod pipe;
-#[cfg(target_os = "none")]
-mod report;
-#[cfg(target_os = "none")]
-pub mod ring;
-#[cfg(target_os = "none")]
-mod text;
 mod vault;
 mod victim;
 
+/// What is there on the machine alone.
 #[cfg(target_os = "none")]
-pub use call::*;
+#[path = ""]
+mod machine {
+    mod call;
+    pub(crate) mod order;
+    pub mod pipe;
+    mod report;
+    pub mod ring;
+    pub(crate) mod text;
+
+    pub use call::*;
+    pub use order::Rounds;
+    pub use report::*;
+}
+
 pub use copies::*;
 pub use distribution::*;
 pub use link::*;
 pub use load::*;
 #[cfg(target_os = "none")]
-pub use order::Rounds;
+pub use machine::*;
 pub use page::*;
-#[cfg(target_os = "none")]
-pub use report::*;
 pub use vault::*;
 pub use victim::*;

@@ -6,37 +6,36 @@
 #![no_std]
 #![deny(unsafe_code)]
 
-#[cfg(target_os = "none")]
-mod arch;
 pub mod call;
 pub mod component;
-#[cfg(target_os = "none")]
-pub mod environment;
 pub mod exclusive;
 #[doc(hidden)]
 pub mod expansion;
-#[cfg(all(feature = "alloc", target_os = "none"))]
-pub mod heap;
-#[cfg(target_os = "none")]
-pub mod measure;
 pub mod object;
-#[cfg(target_os = "none")]
-mod panic;
-#[cfg(target_os = "none")]
-pub mod privileged;
-#[cfg(target_os = "none")]
-pub mod record;
-#[cfg(target_os = "none")]
-pub mod registers;
-#[cfg(target_os = "none")]
-pub mod section;
 pub mod sync;
 pub mod text;
 pub mod thread;
-#[cfg(target_os = "none")]
-pub mod time;
 pub mod window;
 pub mod wire;
+
+/// What is there on the machine alone.
+#[cfg(target_os = "none")]
+#[path = ""]
+mod machine {
+    pub(crate) mod arch;
+    pub mod environment;
+    #[cfg(feature = "alloc")]
+    pub mod heap;
+    pub mod measure;
+    pub(crate) mod panic;
+    pub mod privileged;
+    pub mod record;
+    pub mod registers;
+    pub mod section;
+    pub mod time;
+}
+#[cfg(target_os = "none")]
+pub use machine::*;
 
 pub use cairn_abi::{self as abi, DomainId, Error, InstanceId};
 pub use cairn_macros::{MethodError, Wire, component, interface};

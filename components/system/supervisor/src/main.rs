@@ -2,22 +2,21 @@
 #![cfg_attr(target_os = "none", no_std, no_main)]
 #![forbid(unsafe_code)]
 
+/// All of it is for the machine alone.
 #[cfg(target_os = "none")]
-mod blame;
+#[path = ""]
+mod machine {
+    pub mod blame;
+    pub mod component;
+    pub mod death;
+    pub mod look;
+    pub mod printer;
+    pub mod runaway;
+    pub mod state;
+    pub mod tell;
+}
 #[cfg(target_os = "none")]
-mod component;
-#[cfg(target_os = "none")]
-mod death;
-#[cfg(target_os = "none")]
-mod look;
-#[cfg(target_os = "none")]
-mod printer;
-#[cfg(target_os = "none")]
-mod runaway;
-#[cfg(target_os = "none")]
-mod state;
-#[cfg(target_os = "none")]
-mod tell;
+use machine::*;
 
 #[cfg(not(target_os = "none"))]
 fn main() {}
