@@ -1,4 +1,5 @@
-//! Text on its way to the console: one thread writes, another reads, neither waits.
+//! Text on its way to the console: one thread writes, another reads, neither waits. What is read are whole lines, so
+//! that nobody else's text comes in the middle of one.
 
 use core::fmt;
 use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
@@ -7,6 +8,8 @@ use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
 pub struct Log<const SIZE: usize> {
     bytes: [AtomicU8; SIZE],
     written: AtomicUsize,
+    /// Up to the end of the last whole line: what may be read.
+    whole: AtomicUsize,
     read: AtomicUsize,
     lost: AtomicU64,
 }
@@ -17,6 +20,7 @@ impl<const SIZE: usize> Log<SIZE> {
         Log {
             bytes: [const { AtomicU8::new(0) }; SIZE],
             written: AtomicUsize::new(0),
+            whole: AtomicUsize::new(0),
             read: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
         }
@@ -30,24 +34,32 @@ impl<const SIZE: usize> Log<SIZE> {
         for (index, byte) in bytes[..count].iter().enumerate() {
             self.bytes[written.wrapping_add(index) % SIZE].store(*byte, Relaxed);
         }
-        self.written.store(written.wrapping_add(count), Release);
+        self.written.store(written.wrapping_add(count), Relaxed);
+        // When it is full, nobody knows when the line ends.
+        let is_full = count < bytes.len();
+        let last = bytes[..count].iter().rposition(|byte| *byte == b'\n').map(|last| last + 1);
+        if let Some(end) = if is_full { Some(count) } else { last } {
+            self.whole.store(written.wrapping_add(end), Release);
+        }
         self.lost.fetch_add((bytes.len() - count) as u64, Relaxed);
     }
 
-    /// Copies the oldest text into `buffer`; how much.
+    /// Copies the oldest lines into `buffer`, or as much of a line as it holds; how much.
     pub fn read(&self, buffer: &mut [u8]) -> usize {
         let read = self.read.load(Relaxed);
-        let count = self.written.load(Acquire).wrapping_sub(read).min(buffer.len());
+        let count = self.whole.load(Acquire).wrapping_sub(read).min(buffer.len());
         for (index, byte) in buffer[..count].iter_mut().enumerate() {
             *byte = self.bytes[read.wrapping_add(index) % SIZE].load(Relaxed);
         }
+        let lines = buffer[..count].iter().rposition(|byte| *byte == b'\n');
+        let count = lines.map_or(count, |last| last + 1);
         self.read.store(read.wrapping_add(count), Release);
         count
     }
 
-    /// Nothing to read?
+    /// No line to read?
     pub fn is_empty(&self) -> bool {
-        self.written.load(Acquire) == self.read.load(Acquire)
+        self.whole.load(Acquire) == self.read.load(Acquire)
     }
 
     /// Bytes that were lost since the last time this was asked.
@@ -78,14 +90,35 @@ mod tests {
         let log = Log::<8>::new();
         let mut buffer = [0; 16];
         for _ in 0..100 {
-            log.write(b"abcde");
+            log.write(b"abcd\n");
             assert_eq!(log.read(&mut buffer[..3]), 3);
             assert_eq!(&buffer[..3], b"abc");
             log.write(b"fghijkl");
             assert_eq!(log.take_lost(), 1);
-            assert_eq!(log.read(&mut buffer), 8);
-            assert_eq!(&buffer[..8], b"defghijk");
+            assert_eq!(log.read(&mut buffer), 2);
+            assert_eq!(&buffer[..2], b"d\n");
+            assert_eq!(log.read(&mut buffer), 6);
+            assert_eq!(&buffer[..6], b"fghijk");
             assert!(log.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_is_read_ends_with_a_line() {
+        let log = Log::<64>::new();
+        let mut buffer = [0; 16];
+        for _ in 0..100 {
+            log.write(b"a line, of");
+            assert!(log.is_empty(), "the other part is not written yet");
+            assert_eq!(log.read(&mut buffer), 0);
+            log.write(b" 2\nthe next");
+            assert_eq!(log.read(&mut buffer), 13);
+            assert_eq!(&buffer[..13], b"a line, of 2\n");
+            log.write(b"\n1\n2\nlonger than the buffer\n");
+            assert_eq!(log.read(&mut buffer), 13, "all lines that it holds");
+            assert_eq!(log.read(&mut buffer), 16);
+            assert_eq!(log.read(&mut buffer), 7);
+            assert_eq!(&buffer[..7], b"buffer\n");
         }
     }
 }

@@ -15,6 +15,9 @@ const RETRY_MICROSECONDS: u64 = 10_000;
 /// Failures in a row after which the text is given up.
 const RETRIES: u32 = 500;
 
+/// What the console never mixes with others' text, and longer than most lines.
+const TOGETHER: usize = 256;
+
 static LOG: Log<8192> = Log::new();
 /// The printer's thread is at work, or has not yet noticed that nothing is left.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
@@ -78,7 +81,7 @@ fn print(_: u64) {
 }
 
 fn drain() {
-    let mut buffer = [0; 64];
+    let mut buffer = [0; TOGETHER];
     loop {
         let count = LOG.read(&mut buffer);
         if count == 0 {
