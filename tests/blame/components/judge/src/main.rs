@@ -62,7 +62,7 @@ fn home_without_the_processor() {
     assert_eq!(imports::VISITOR.has(), Ok(true), "it visits");
     imports::SUPERVISOR.kill("visitor").expect("kill");
     // The visitor's thread is less urgent, and is called home meanwhile.
-    let end = now() + ticks(4 * CANCELLED_FOR);
+    let end = now() + ticks(5 * CANCELLED_FOR / 2);
     while now() < end {}
     pause(CANCELLED_FOR);
     imports::SUPERVISOR.restart("visitor").expect("restart");
