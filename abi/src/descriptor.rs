@@ -8,7 +8,7 @@ pub const METHODS_MAXIMUM: usize = 24;
 /// Most imports of a component.
 pub const IMPORTS_MAXIMUM: usize = 16;
 /// Most exports (and object interfaces) of a component.
-pub const EXPORTS_MAXIMUM: usize = 8;
+pub const EXPORTS_MAXIMUM: usize = 10;
 /// Bytes of a method's parameter letters, padded with zeros; the first stands for `a0`.
 pub const LETTERS_SIZE: usize = 12;
 /// First word of a component descriptor: "CAIRNCMP".
@@ -17,7 +17,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"CAIRNCMP");
 /// A name padded with zeros.
 pub type Name = [u8; NAME_SIZE];
 
-/// What a method's call returns: `a0` is the status, `a1` the value.
+/// What a method's call returns: `a0` is the status, `a1` the value, or the first word of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Reply {
@@ -38,7 +38,8 @@ pub type MainFunction = fn();
 pub struct MethodDescriptor {
     /// The method's name.
     pub name: Name,
-    /// The parameter letters of the portal specification, without stack and state letters.
+    /// The parameter letters of the portal specification, without stack and state letters; behind them the number of the
+    /// reply's words if the value has more than one.
     pub letters: [u8; LETTERS_SIZE],
     /// How a shell or a trace shows the value: one of the `VALUE_*` constants.
     pub value: u32,
@@ -54,8 +55,8 @@ pub const VALUE_SIGNED: u32 = 2;
 pub const VALUE_BOOL: u32 = 3;
 /// The method returns an object: the index of the first of its portals.
 pub const VALUE_OBJECT: u32 = 4;
-/// The method returns a small struct or enum, packed.
-pub const VALUE_PACKED: u32 = 5;
+/// The method returns a struct, a tuple, or the code of an enum: as many words as the letters say.
+pub const VALUE_WORDS: u32 = 5;
 
 impl MethodDescriptor {
     /// An unused entry.

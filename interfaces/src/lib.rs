@@ -11,6 +11,7 @@ mod memory;
 mod names;
 mod portals;
 mod scheduler;
+mod supervision;
 mod supervisor;
 mod threads;
 
@@ -23,5 +24,6 @@ pub use memory::*;
 pub use names::*;
 pub use portals::*;
 pub use scheduler::*;
+pub use supervision::*;
 pub use supervisor::*;
 pub use threads::*;

@@ -24,9 +24,8 @@ pub trait Memory {
         with: InstanceId,
         writable: bool,
     ) -> Result<(), Error>;
-    /// Maps a section that its maker offered to the caller: its number of pages, and its maker
-    /// in the upper 32 bits. `Exhausted`: the caller's quota or part of sections does not hold it; the offer stays.
-    fn accept(&self, caller: Caller, section: u64) -> Result<u64, Error>;
+    /// Maps a section that its maker offered to the caller: its number of pages, and its maker. `Exhausted`: the caller's quota or part of sections does not hold it; the offer stays.
+    fn accept(&self, caller: Caller, section: u64) -> Result<(u64, InstanceId), Error>;
     /// Unmaps a section. Its memory goes back when the last has left it.
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error>;
 }
@@ -52,10 +51,10 @@ pub trait MemoryControl {
 /// What may be known of memory; asking changes nothing.
 #[cairn::interface]
 pub trait MemoryStatistics {
-    /// Free pages, and all pages in the upper 32 bits.
-    fn usage(&self) -> Result<u64, Error>;
-    /// Pages that an instance has, and its quota in the upper 32 bits.
-    fn usage_of(&self, instance: InstanceId) -> Result<u64, Error>;
+    /// Free pages, and all pages.
+    fn usage(&self) -> Result<(u64, u64), Error>;
+    /// Pages that an instance has, and its quota.
+    fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error>;
 }
 
 #[cfg(target_os = "none")]

@@ -12,12 +12,12 @@ pub trait Names {
     fn look_up(&self, client: InstanceId, name: &[u8]) -> Result<u64, Error>;
     /// The next name at or behind position `number` as text (name, interface, policy, separated by
     /// spaces), `NotFound` behind the last; the value is the length, and the position of the one
-    /// after it in the upper 32 bits.
-    fn list(&self, number: u64, text: &mut [u8]) -> Result<u64, Error>;
+    /// after it.
+    fn list(&self, number: u64, text: &mut [u8]) -> Result<(usize, u64), Error>;
     /// Describes method `number` of the export `name` as text: its name, its parameter letters and the
     /// kind of its value (a `descriptor::VALUE_*`, decimal), separated by spaces. `NotFound`: no such
     /// name, or behind its last method. The value is the length of the text.
-    fn describe_method(&self, name: &str, number: u64, text: &mut [u8]) -> Result<u64, Error>;
+    fn describe_method(&self, name: &str, number: u64, text: &mut [u8]) -> Result<usize, Error>;
 }
 
 /// Numbers from here on name what was added at run time.

@@ -3,6 +3,7 @@
 use crate::{Lock, Semaphore};
 use cairn::abi::signature::Signature;
 use cairn::component::Interface;
+use cairn::cost::Cost;
 use cairn::object::Places;
 use cairn::sync::Mutex;
 use cairn::{Caller, DomainId, Error, InstanceId, Object, Place};
@@ -204,9 +205,9 @@ pub trait PortalControl {
     /// An instance is about to start again: `Busy` if its portal table is not as the layout made it.
     fn instance_starts(&self, instance: InstanceId) -> Result<(), Error>;
     /// What it takes to generate and install one portal of a specification (such as `smcii`) in the
-    /// caller's table: a `cairn::measure::Cost` in a word, reading the counters included. The portal
-    /// calls the caller's own return stub, and is gone afterwards.
-    fn measure(&self, caller: Caller, specification: &str) -> Result<u64, Error>;
+    /// caller's table, reading the counters included. The portal calls the caller's own return stub, and is gone
+    /// afterwards.
+    fn measure(&self, caller: Caller, specification: &str) -> Result<Cost, Error>;
 }
 
 /// What a trusted server asks for whose parameters want code of their own in the portals, and whom the
@@ -257,9 +258,13 @@ pub enum ParameterError {
 #[cairn::interface]
 pub trait PortalListing {
     /// Describes the next portal of a domain from `index` on as text, `NotFound` behind the last; the
-    /// value is the length of the text, and the index of that portal in the upper 32 bits.
-    fn describe(&self, domain: DomainId, index: u64, text: &mut [u8]) -> Result<u64, Error>;
-    /// Bytes of portal code in use, and free in the upper 32 bits. What is kept for the next opening
-    /// counts as free.
-    fn usage(&self) -> Result<u64, Error>;
+    /// value is the length of the text, and the index of that portal.
+    fn describe(
+        &self,
+        domain: DomainId,
+        index: u64,
+        text: &mut [u8],
+    ) -> Result<(usize, u64), Error>;
+    /// Bytes of portal code in use, and free. What is kept for the next opening counts as free.
+    fn usage(&self) -> Result<(u64, u64), Error>;
 }

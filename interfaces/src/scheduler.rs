@@ -1,7 +1,7 @@
 //! What a scheduler serves. Every method runs in the scheduler with interrupts off, to completion.
 
 use cairn::thread::Start;
-use cairn::{Caller, CallerThread, Error, InstanceId};
+use cairn::{Caller, CallerThread, Error};
 
 /// Threads of the caller's domain.
 #[cairn::interface]
@@ -144,83 +144,4 @@ pub trait Deadlines {
 pub trait InterruptSignals {
     /// V on the semaphore of a device, then the best thread runs.
     fn signal(&self, thread: CallerThread, semaphore: u64) -> Result<(), Error>;
-}
-
-/// What the supervisor needs of the scheduler. A thread is named by its index and generation, as
-/// [`Threads::spawn`] answers.
-#[cairn::interface]
-pub trait SchedulerControl {
-    /// The next thread that faulted and was not reported yet; `NotFound` if there is none. It
-    /// stays stopped.
-    fn next_fault(&self) -> Result<u64, Error>;
-    /// The next instance whose first thread has ended and that was not reported yet; `NotFound` if there is
-    /// none.
-    fn next_returned(&self) -> Result<u64, Error>;
-    /// Of a thread's last fault: 0 its cause, 1 its value, 2 when it was, in ticks.
-    fn fault_of(&self, other: u64, what: u64) -> Result<u64, Error>;
-    /// What a thread waits for: its state in bits 0 to 7, the index of a semaphore, lock or stack queue in 8 to 23,
-    /// the thread that holds the lock in 24 to 31, the instance in which it waits in 32 to 39; bit 40: it is stopped.
-    fn waits_for(&self, other: u64) -> Result<u64, Error>;
-    /// Stops a thread; until it goes on, the supervisor counts as at least as urgent. `Busy`: it is stopped already.
-    fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
-    /// Lets a stopped thread go on.
-    fn resume(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
-    /// Ends a thread. `Busy`: only the time limit of its wait is gone yet, and it is to be ended again.
-    fn kill(&self, thread: CallerThread, other: u64) -> Result<(), Error>;
-    /// One step of giving back what a dead instance has here: 0 first, then what it answers, until 0.
-    fn reclaim(
-        &self,
-        thread: CallerThread,
-        instance: InstanceId,
-        cursor: u64,
-    ) -> Result<u64, Error>;
-    /// Starts the first thread of an instance again.
-    fn start(
-        &self,
-        thread: CallerThread,
-        instance: InstanceId,
-        entry: u64,
-        stack: u64,
-        priority: u8,
-    ) -> Result<u64, Error>;
-    /// The name (index and generation) of the thread that has this index now; `NotFound` if none.
-    fn thread_name(&self, index: u64) -> Result<u64, Error>;
-    /// State of a thread, packed: state in bits 0 to 7, priority in 8 to 15, the instance where it began in 16 to 31.
-    fn thread_state(&self, index: u64) -> Result<u64, Error>;
-    /// Ticks that a thread has run.
-    fn thread_time(&self, index: u64) -> Result<u64, Error>;
-    /// When the calling thread was switched to last: as long as this does not change, no other thread
-    /// has run. A change within the same tick of the clock cannot be seen.
-    fn running_since(&self) -> Result<u64, Error>;
-    /// Ends a thread's wait, whatever it waits for, with `Cancelled`; 1, or 0 if it did not wait.
-    fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error>;
-    /// The same, but only if it waits for what may never come: a semaphore, a time, a thread's end. Whoever
-    /// waits for a lock or an activation waits for threads that give them back.
-    fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error>;
-    /// The supervisor's thread waits until a thread faults, a first thread ends or `alarm` is called; `TimedOut` at an
-    /// absolute time in ticks. It has this priority then, or that of the most urgent thread that called it.
-    fn wait_fault(
-        &self,
-        thread: CallerThread,
-        caller: Caller,
-        deadline: u64,
-        priority: u8,
-    ) -> Result<(), Error>;
-    /// It goes on at this priority, until one that is more urgent calls it. `Busy`: there is something to ask
-    /// for, and its priority is still that of its caller.
-    fn work_at(&self, thread: CallerThread, priority: u8) -> Result<(), Error>;
-    /// Calls the supervisor, as a fault does; its own threads lend it no urgency but that of those whom they stopped.
-    fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
-    /// Index of the semaphore that is raised for each fault.
-    fn fault_semaphore(&self) -> Result<u64, Error>;
-    /// Allocates a semaphore for an instance; the value is its index.
-    fn allocate_semaphore(&self, instance: InstanceId, initial: u64) -> Result<u64, Error>;
-    /// Frees a semaphore of an instance.
-    fn free_semaphore(&self, instance: InstanceId, semaphore: u64) -> Result<(), Error>;
-    /// Allocates a lock for an instance; the value is its index.
-    fn allocate_lock(&self, instance: InstanceId) -> Result<u64, Error>;
-    /// Frees a lock of an instance.
-    fn free_lock(&self, instance: InstanceId, lock: u64) -> Result<(), Error>;
-    /// What an instance has, packed: threads in bits 0 to 15, semaphores in 16 to 31, locks in 32 to 47.
-    fn held(&self, instance: InstanceId) -> Result<u64, Error>;
 }

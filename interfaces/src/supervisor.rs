@@ -10,10 +10,10 @@ pub trait Supervisor {
     /// Starts an instance that is dead, or kills it first.
     fn restart(&self, name: &str) -> Result<(), Error>;
     /// Describes the next instance from number `number` on as text, `NotFound` behind the last; the
-    /// value is the length, and the number in the upper 32 bits.
-    fn describe(&self, number: u64, text: &mut [u8]) -> Result<u64, Error>;
+    /// value is the length, and the number.
+    fn describe(&self, number: u64, text: &mut [u8]) -> Result<(usize, u64), Error>;
     /// Describes the next thread from `index` on, as above.
-    fn describe_thread(&self, index: u64, text: &mut [u8]) -> Result<u64, Error>;
+    fn describe_thread(&self, index: u64, text: &mut [u8]) -> Result<(usize, u64), Error>;
     /// Makes the named instance fault at its next instruction.
     fn crash(&self, name: &str) -> Result<(), Error>;
     /// Calls a thread of the caller's home that is in other components: its waits are cancelled, and a callee that

@@ -44,6 +44,59 @@ static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint
     return (struct cairn_reply){ a0, a1 };
 }
 
+/* What a call of a method returns whose value has several words, in a0 and from a1 on. */
+struct cairn_wide_reply {
+    int64_t status;
+    uint64_t words[4]; /* those that the method does not have are zero */
+};
+
+/* The same for such a method. */
+static inline struct cairn_wide_reply cairn_wide_call(uint64_t index, uint64_t word1, uint64_t word2, uint64_t word3,
+                                                      uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7)
+{
+    register uint64_t t0 __asm__("t0") = index;
+    register int64_t a0 __asm__("a0");
+    register uint64_t a1 __asm__("a1") = word1;
+    register uint64_t a2 __asm__("a2") = word2;
+    register uint64_t a3 __asm__("a3") = word3;
+    register uint64_t a4 __asm__("a4") = word4;
+    register uint64_t a5 __asm__("a5") = word5;
+    register uint64_t a6 __asm__("a6") = word6;
+    register uint64_t a7 __asm__("a7") = word7;
+    __asm__ volatile("call cairn_portal_call"
+                     : "=r"(a0), "+r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
+                     :
+                     : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
+    return (struct cairn_wide_reply){ a0, { a1, a2, a3, a4 } };
+}
+
+/* The entry point NAME_wide of such a method: a C function returns two registers, and more by an address in a0, behind
+ * which the parameters move up. So this calls `name` in that way, and takes the reply into registers. */
+#define CAIRN_WIDE_ENTRY(name)                           \
+    __attribute__((naked)) static void name##_wide(void) \
+    {                                                    \
+        __asm__("addi sp, sp, -64\n\t"                   \
+                "sd ra, 56(sp)\n\t"                      \
+                "sd a7, 0(sp)\n\t"                       \
+                "mv a7, a6\n\t"                          \
+                "mv a6, a5\n\t"                          \
+                "mv a5, a4\n\t"                          \
+                "mv a4, a3\n\t"                          \
+                "mv a3, a2\n\t"                          \
+                "mv a2, a1\n\t"                          \
+                "mv a1, a0\n\t"                          \
+                "addi a0, sp, 16\n\t"                    \
+                "call " #name "\n\t"                      \
+                "ld a0, 16(sp)\n\t"                      \
+                "ld a1, 24(sp)\n\t"                      \
+                "ld a2, 32(sp)\n\t"                      \
+                "ld a3, 40(sp)\n\t"                      \
+                "ld a4, 48(sp)\n\t"                      \
+                "ld ra, 56(sp)\n\t"                      \
+                "addi sp, sp, 64\n\t"                    \
+                "ret");                                  \
+    }
+
 /* The first portal of what `portals_reserve` answered. */
 static inline uint32_t cairn_place_portal(uint64_t place)
 {

@@ -6,6 +6,8 @@ use core::fmt;
 
 /// Most argument words of a portal: the argument registers of the C convention.
 pub const WORDS_MAXIMUM: usize = 8;
+/// Most words of a reply: the status in `a0` has as many behind it.
+pub const REPLY_MAXIMUM: usize = 4;
 /// Most windows of a portal.
 pub const WINDOWS_MAXIMUM: usize = cairn_abi::address::WINDOW_SLOTS;
 
@@ -84,7 +86,8 @@ pub struct Specification {
     /// The state.
     pub state: State,
     letters: [Letter; WORDS_MAXIMUM],
-    count: usize,
+    count: u8,
+    reply: u8,
 }
 
 /// Why a specification is refused.
@@ -102,6 +105,8 @@ pub enum Reason {
     TooManyWords,
     /// More windows than an activation has slots.
     TooManyWindows,
+    /// The number of a reply's words is not 2 to 4, or not the last letter.
+    BadReply,
     /// Run-to-completion callees take no memory, `d` goes only with `r`, `m` never does.
     Impossible,
 }
@@ -130,6 +135,7 @@ impl fmt::Display for SpecificationError {
             }
             Reason::TooManyWords => "more than 8 argument words (r and w take two)",
             Reason::TooManyWindows => "more than 3 parameters of r and w",
+            Reason::BadReply => "a reply of more than one word is the last letter: 2, 3 or 4",
             Reason::Impossible => "r goes with p or d and takes no r or w; d goes only with r",
         };
         write!(formatter, "portal specification, character {}: {text}", self.at + 1)
@@ -166,7 +172,7 @@ impl Specification {
 
     /// One without parameters.
     pub const fn without_letters(stack: Stack, state: State) -> Specification {
-        Specification { stack, state, letters: [Letter::Word; WORDS_MAXIMUM], count: 0 }
+        Specification { stack, state, letters: [Letter::Word; WORDS_MAXIMUM], count: 0, reply: 1 }
     }
 
     /// The same stack and state with these parameter letters.
@@ -180,7 +186,7 @@ impl Specification {
         letters: &[u8],
         types: &Parameters,
     ) -> Result<Specification, SpecificationError> {
-        self.count = 0;
+        (self.count, self.reply) = (0, 1);
         let mut words = 0;
         let mut windows = 0;
         for (position, byte) in letters.iter().enumerate() {
@@ -196,7 +202,11 @@ impl Specification {
                 b'h' => Letter::Time,
                 letter => match types.get(*letter) {
                     Some(found) => Letter::Registered { letter: *letter, words: found.words },
-                    None => return Err(SpecificationError { at, reason: Reason::UnknownLetter }),
+                    None => {
+                        self.reply = reply_words(*letter, position + 1 == letters.len())
+                            .map_err(|reason| SpecificationError { at, reason })?;
+                        continue;
+                    }
                 },
             };
             words += letter.words();
@@ -210,7 +220,7 @@ impl Specification {
             if letter.is_window() && self.stack == Stack::RunToCompletion {
                 return Err(SpecificationError { at, reason: Reason::Impossible });
             }
-            self.letters[self.count] = letter;
+            self.letters[self.count as usize] = letter;
             self.count += 1;
         }
         Ok(self)
@@ -218,7 +228,7 @@ impl Specification {
 
     /// The parameters.
     pub fn letters(&self) -> &[Letter] {
-        &self.letters[..self.count]
+        &self.letters[..self.count as usize]
     }
 
     /// Argument words.
@@ -231,11 +241,17 @@ impl Specification {
         self.letters().iter().filter(|letter| letter.is_window()).count()
     }
 
-    /// What a return portal's code depends on: stack, state, and the parameters that a way back has to look at. Two
+    /// Words of the reply behind its status.
+    pub fn reply(&self) -> usize {
+        self.reply.into()
+    }
+
+    /// What a return portal's code depends on: stack, state, words of the reply, and the parameters that a way back has to look at. Two
     /// specifications of the same shape have the same return portal.
     pub fn shape(&self) -> u64 {
         // The first bit tells how many letters follow.
-        let kinds = 1 << 4 | (self.stack as u64) << 2 | self.state as u64;
+        let reply = u64::from(self.reply) - 1;
+        let kinds = 1 << 6 | reply << 4 | (self.stack as u64) << 2 | self.state as u64;
         self.letters().iter().fold(kinds, |shape, letter| match letter {
             Letter::Read => shape << 5 | 27,
             Letter::Write => shape << 5 | 28,
@@ -249,6 +265,16 @@ impl Specification {
         self.stack == Stack::New || self.windows() > 0
     }
 }
+
+/// The words of a reply, as a letter says, which has to be the last.
+fn reply_words(letter: u8, is_last: bool) -> Result<u8, Reason> {
+    match letter {
+        b'2'..=b'4' if is_last => Ok(letter - b'0'),
+        b'0'..=b'9' => Err(Reason::BadReply),
+        _ => Err(Reason::UnknownLetter),
+    }
+}
+const _: () = assert!(REPLY_MAXIMUM == 4);
 
 impl fmt::Display for Specification {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -276,6 +302,9 @@ impl fmt::Display for Specification {
                 Letter::Registered { letter, .. } => char::from(*letter),
             };
             write!(formatter, "{text}")?;
+        }
+        if self.reply > 1 {
+            write!(formatter, "{}", self.reply)?;
         }
         Ok(())
     }

@@ -10,6 +10,7 @@ fn all(letters: usize) -> Vec<String> {
         .flat_map(|stack| ["m", "p", "d"].map(|state| format!("{stack}{state}")))
         .collect();
     let mut last = texts.clone();
+    texts.extend(["np2", "rpc3", "smcwi4"].map(String::from));
     for _ in 0..letters {
         last = last
             .iter()
@@ -27,7 +28,7 @@ fn what_was_read_is_written_the_same() {
     // s and n with m or p take everything of up to four letters but `wwww` and its like (4 of r or
     // w); r with p or d takes the six letters without memory.
     let count = |letters: usize| (0..=4).map(|length| letters.pow(length)).sum::<usize>();
-    assert_eq!(texts.len(), 4 * (count(8) - 16) + 2 * count(6));
+    assert_eq!(texts.len(), 4 * (count(8) - 16) + 2 * count(6) + 3);
     for text in texts {
         let specification = Specification::parse(&text).unwrap();
         assert_eq!(specification.to_string(), text);
@@ -46,7 +47,8 @@ fn the_parts() {
     {
         assert_eq!(Specification::parse(text).unwrap().takes_activation(), takes, "{text}");
     }
-    assert!(Specification::parse("npiiiiiiii").is_ok(), "eight words");
+    assert_eq!((specification.reply(), Specification::parse("npc3").unwrap().reply()), (1, 3));
+    assert!(Specification::parse("npiiiiiiii4").is_ok(), "eight words");
     assert!(Specification::parse("npiirwr").is_ok(), "eight words, three windows");
 }
 
@@ -74,6 +76,11 @@ fn errors_say_where_and_why() {
         ("sd", 1, Reason::Impossible),
         ("nd", 1, Reason::Impossible),
         ("rpr", 2, Reason::Impossible),
+        ("npc0", 3, Reason::BadReply),
+        ("npc1", 3, Reason::BadReply),
+        ("npc5", 3, Reason::BadReply),
+        ("np2c", 2, Reason::BadReply),
+        ("npc22", 3, Reason::BadReply),
         ("rpiw", 3, Reason::Impossible),
         ("rdw", 2, Reason::Impossible),
     ] {
@@ -89,7 +96,7 @@ fn any_text_is_read_or_refused() {
         let mut choose = |letters: &[u8]| char::from(letters[random.usize(..letters.len())]);
         let mut text = format!("{}{}", choose(b"snnrx"), choose(b"mppdx"));
         while choose(b"01234567") != '0' {
-            text.push(choose(b"icrw=athficrw=athfx"));
+            text.push(choose(b"icrw=athficrw=athfx24"));
         }
         match Specification::parse(&text) {
             Ok(specification) => {

@@ -1,6 +1,7 @@
 //! The interface of the domains in a chain of calls.
 
 use cairn::Error;
+use cairn::cost::Cost;
 
 /// A domain in a chain.
 #[cairn::interface]
@@ -13,8 +14,8 @@ pub trait Link {
     /// The same, but writes the first byte of the window that it got.
     fn touch(&self, buffer: &mut [u8], next: u64) -> Result<(), Error>;
     /// What this domain itself takes in a call of method `method` (0: `pass`...), from its entry to the
-    /// `ecall` that returns: a `Cost` in a word.
-    fn own_cost(&self, method: u64) -> Result<u64, Error>;
+    /// `ecall` that returns.
+    fn own_cost(&self, method: u64) -> Result<Cost, Error>;
 }
 
 /// Numbers of the methods: the distance of their portals from the first.

@@ -7,6 +7,9 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Attribute, Error, Expr, Ident, LitStr, Path, Token, braced};
 
+/// Most exports and object interfaces of a component, as in the descriptor.
+const EXPORTS_MAXIMUM: usize = 10;
+
 struct Component {
     name: LitStr,
     imports: Vec<Import>,
@@ -202,10 +205,10 @@ impl Component {
         if let Some(import) = self.imports.get(16) {
             return Err(Error::new(import.name.span(), "a component has at most 16 imports"));
         }
-        if let Some(export) = self.exports.iter().chain(&self.objects).nth(8) {
+        if let Some(export) = self.exports.iter().chain(&self.objects).nth(EXPORTS_MAXIMUM) {
             return Err(Error::new(
                 export.name.span(),
-                "a component has at most 8 exports and object interfaces",
+                "a component has at most 10 exports and object interfaces",
             ));
         }
         Ok(())

@@ -62,8 +62,7 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
                 assert!(words <= #FIELDS_MAXIMUM, "a struct that travels in registers has at most 4 words");
                 words
             };
-            const BITS: u32 = 0 #(+ #traits::BITS)*;
-            const KIND: u32 = ::cairn::expansion::PACKED;
+            const KIND: u32 = ::cairn::expansion::WORDS;
             const SHAPE: u64 = {
                 let hash = ::cairn::expansion::hash(::cairn::expansion::HASH_START, #shape);
                 #(let hash = ::cairn::expansion::hash_word(hash, #traits::SHAPE);)*
@@ -77,27 +76,6 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
             #[inline(always)]
             fn load(registers: &mut ::cairn::expansion::Registers) -> ::core::result::Result<Self, ::cairn::Error> {
                 ::core::result::Result::Ok(Self { #(#members: registers.value()?),* })
-            }
-            #[inline(always)]
-            fn pack(self) -> u64 {
-                let word = 0;
-                let bits = 0;
-                #(
-                    let word = word | #traits::pack(self.#members).unbounded_shl(bits);
-                    let bits = bits + #traits::BITS;
-                )*
-                let _ = bits;
-                word
-            }
-            #[inline(always)]
-            fn unpack(word: u64) -> ::core::result::Result<Self, ::cairn::Error> {
-                let mut bits = 0;
-                ::core::result::Result::Ok(Self { #(#members: {
-                    let field = #traits::unpack(::cairn::expansion::low_bits(word.unbounded_shr(bits), #traits::BITS))?;
-                    #[allow(unused_assignments)]
-                    { bits += #traits::BITS; }
-                    field
-                }),* })
             }
         }
         // Checked here, not where it is first used.
@@ -125,8 +103,7 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
     Ok(quote! {
         impl ::cairn::wire::Wire for #name {
             const WORDS: usize = 1;
-            const BITS: u32 = ::cairn::expansion::enum_bits(&[#(#name::#variants as u64),*]);
-            const KIND: u32 = ::cairn::expansion::PACKED;
+            const KIND: u32 = ::cairn::expansion::WORDS;
             const SHAPE: u64 = {
                 let hash = ::cairn::expansion::hash(::cairn::expansion::HASH_START, b"enum");
                 #(
@@ -142,14 +119,7 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
             }
             #[inline(always)]
             fn load(registers: &mut ::cairn::expansion::Registers) -> ::core::result::Result<Self, ::cairn::Error> {
-                Self::unpack(registers.word())
-            }
-            #[inline(always)]
-            fn pack(self) -> u64 {
-                self as u64
-            }
-            #[inline(always)]
-            fn unpack(word: u64) -> ::core::result::Result<Self, ::cairn::Error> {
+                let word = registers.word();
                 #(
                     if word == #name::#variants as u64 {
                         return ::core::result::Result::Ok(#name::#variants);

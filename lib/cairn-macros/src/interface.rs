@@ -29,7 +29,11 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
     let skeletons = methods.iter().map(|method| method.skeleton(name));
     let entries = methods.iter().zip(0usize..).map(|(method, number)| {
         let name = &method.name;
-        quote!(entries[#number] = ::core::option::Option::Some(#name::<P> as ::cairn::expansion::EntryPoint);)
+        let value = &method.value;
+        quote!(entries[#number] = ::core::option::Option::Some(::cairn::expansion::entry::<#name<P>>(
+            <#value as ::cairn::wire::Value>::WORDS,
+            #name::<P>,
+        ));)
     });
     let descriptors = methods.iter().map(Method::descriptor);
     let signatures = methods.iter().map(Method::signature);

@@ -61,8 +61,7 @@ pub fn component(input: TokenStream) -> TokenStream {
 
 /// Lets a small `Copy` struct, or an enum without fields, travel through portals.
 ///
-/// As a parameter, a struct takes a register for each word of its fields, at most four. As a
-/// method's value, its fields are packed into one word.
+/// A struct takes a register for each word of its fields, at most four, as a parameter and as a method's value.
 #[proc_macro_derive(Wire)]
 pub fn wire(input: TokenStream) -> TokenStream {
     derive::wire(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -10,7 +10,7 @@ pub struct Method {
     documentation: Vec<Attribute>,
     pub name: Ident,
     parameters: Vec<(Ident, Parameter)>,
-    value: Type,
+    pub value: Type,
     error: Type,
 }
 
@@ -136,6 +136,9 @@ impl Method {
         let registers = Ident::new("registers", Span::mixed_site());
         let control = Ident::new("control", Span::mixed_site());
         let server = Ident::new("server", Span::mixed_site());
+        let rest = Ident::new("rest", Span::mixed_site());
+        let words_of_call = Ident::new("words", Span::mixed_site());
+        let serve = format_ident!("serve_{name}");
         let words: Vec<Ident> = (0..REGISTERS).map(|number| format_ident!("a{number}")).collect();
         let decoders = self.parameters.iter().map(|(name, parameter)| match parameter {
             Parameter::Value(ty) => quote!(let #name = #registers.value::<#ty>()?;),
@@ -152,18 +155,47 @@ impl Method {
             }
         });
         let arguments = self.parameters.iter().map(|(name, _)| name);
+        // At the types that they demand something of.
+        let narrow = quote_spanned!(error.span()=> ::cairn::expansion::reply);
+        let wide = quote_spanned!(error.span()=> ::cairn::expansion::wide_reply);
+        let provider = quote! {
+            P: ::cairn::component::Provider<Interface = dyn #interface + 'static>
+        };
         quote! {
+            // The two forms of the entry point, of which the compiler keeps the one that fits the value.
             extern "C" fn #name<P>(#(#words: u64),*) -> ::cairn::expansion::Reply
             where
-                P: ::cairn::component::Provider<Interface = dyn #interface + 'static>,
+                #provider,
             {
-                let decode_and_call = || -> ::core::result::Result<#value, #error> {
-                    let mut #registers = ::cairn::expansion::Registers::new([#(#words),*]);
-                    let #control = #registers.word();
-                    #(#decoders)*
-                    P::with(#control, |#server| <dyn #interface as #interface>::#name(#server, #(#arguments),*))?
-                };
-                ::cairn::expansion::reply::<#value, #error>(decode_and_call())
+                #narrow(#serve::<P>([#(#words),*]))
+            }
+
+            #[allow(non_camel_case_types)]
+            struct #name<P> {
+                provider: ::core::marker::PhantomData<P>,
+            }
+
+            impl<P> ::cairn::expansion::Wide for #name<P>
+            where
+                #provider,
+            {
+                extern "C" fn serve(
+                    #(#words: u64,)*
+                    #rest: &mut ::cairn::expansion::Rest,
+                ) -> ::cairn::expansion::Reply {
+                    #wide(#serve::<P>([#(#words),*]), #rest)
+                }
+            }
+
+            #[inline(always)]
+            fn #serve<P>(#words_of_call: [u64; 8]) -> ::core::result::Result<#value, #error>
+            where
+                #provider,
+            {
+                let mut #registers = ::cairn::expansion::Registers::new(#words_of_call);
+                let #control = #registers.word();
+                #(#decoders)*
+                P::with(#control, |#server| <dyn #interface as #interface>::#name(#server, #(#arguments),*))?
             }
         }
     }
@@ -174,9 +206,10 @@ impl Method {
         let text = name.to_string();
         let parts = self.parts();
         // At the parameters, so that an error about their words is shown there.
-        let letters = quote_spanned!(name.span()=> ::cairn::expansion::letters(&[#parts]));
+        let letters = quote_spanned!(name.span()=>
+            ::cairn::expansion::letters(&[#parts], <#value as ::cairn::wire::Value>::WORDS));
         let kind = quote_spanned!(value.span()=> {
-            ::cairn::expansion::check_value(<#value as ::cairn::wire::Value>::BITS);
+            ::cairn::expansion::check_value(<#value as ::cairn::wire::Value>::WORDS);
             <#value as ::cairn::wire::Value>::KIND
         });
         quote!(::cairn::expansion::method(#text, #letters, #kind))

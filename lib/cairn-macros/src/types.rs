@@ -153,6 +153,14 @@ pub fn result(output: &ReturnType, method: Span) -> Result<(Type, Type), Error> 
 fn check_value(ty: &Type) -> Result<(), Error> {
     match ty {
         Type::Tuple(tuple) if tuple.elems.is_empty() => Ok(()),
+        // Whether its words fit is known to the compiler only.
+        Type::Tuple(tuple) if (2..=REPLY_WORDS).contains(&tuple.elems.len()) => {
+            tuple.elems.iter().try_for_each(plain)
+        }
+        Type::Tuple(tuple) if tuple.elems.len() > REPLY_WORDS => Err(Error::new_spanned(
+            &tuple.elems[REPLY_WORDS],
+            "a method's value has at most 4 words: take a `&mut [u8]` parameter for the rest",
+        )),
         Type::Path(path) => {
             let last = path.path.segments.last().expect("a path has a segment");
             if last.ident == "Object" {
@@ -185,7 +193,9 @@ fn object(ty: &Type, arguments: &PathArguments) -> Result<(), Error> {
     Err(Error::new_spanned(ty, "write the object's interface as `Object<dyn Interface>`"))
 }
 
-const RETURNS_BYTES: &str = "a method's value is one word: take a `&mut [u8]` parameter, fill it, and return the number of bytes as `usize`";
+/// The words of a method's value.
+const REPLY_WORDS: usize = 4;
+const RETURNS_BYTES: &str = "a method's value is up to four words: take a `&mut [u8]` parameter, fill it, and return the number of bytes as `usize`";
 const LIFETIME: &str = "an interface has no lifetimes: a window is there only until the call returns; leave the lifetime out";
 
 /// Accepts a path that may be a type with `Wire`, and refuses what is known not to be.
@@ -228,7 +238,7 @@ fn plain(ty: &Type) -> Result<(), Error> {
 fn unsupported(ty: &Type) -> Error {
     let message = match ty {
         Type::Tuple(_) => {
-            "a tuple cannot cross a portal: write a small struct with `#[derive(Clone, Copy, cairn::Wire)]`"
+            "a tuple is no parameter: write several, or a small struct with `#[derive(Clone, Copy, cairn::Wire)]`"
         }
         Type::Array(_) | Type::Slice(_) => "pass bytes as `&[u8]` or `&mut [u8]`",
         Type::Ptr(_) => {

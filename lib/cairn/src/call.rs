@@ -23,6 +23,9 @@ pub use staging::Staging;
 /// Argument registers of a call (`a0` to `a7`).
 pub const REGISTERS: usize = 8;
 
+/// Registers of a reply behind its status (`a1` to `a4`).
+pub const REPLY_WORDS: usize = 4;
+
 /// The argument registers of one call, filled in from `a1` on: `a0` is the control word, which the
 /// portal fills in.
 ///
@@ -91,6 +94,13 @@ impl Arguments {
         self.word(length as u64);
     }
 
+    /// The words as a reply, which begins with the same register.
+    #[inline(always)]
+    pub(crate) fn into_reply(self) -> [u64; REPLY_WORDS] {
+        let [_, words @ .., _, _, _] = self.words;
+        words
+    }
+
     #[inline(always)]
     fn staged(&mut self, address: Result<usize, Error>) -> usize {
         address.unwrap_or_else(|error| {
@@ -133,10 +143,10 @@ impl<'buffers> Call<'buffers> {
         self.arguments.bytes_mut(&mut self.staging, bytes);
     }
 
-    /// Calls the portal at `index`; all registers are passed.
-    pub fn invoke(self, index: u32) -> Reply {
+    /// Calls the portal at `index`; all registers are passed. Status and words of the reply.
+    pub fn invoke(self, index: u32) -> (i64, [u64; REPLY_WORDS]) {
         let Call { arguments, staging } = self;
-        let reply = Portals::at(index).invoke::<REGISTERS>(0, arguments);
+        let reply = Portals::at(index).invoke::<REGISTERS, REPLY_WORDS>(0, arguments);
         drop(staging);
         reply
     }
@@ -181,28 +191,40 @@ impl Portals {
         method: u32,
         arguments: Arguments,
     ) -> Result<T, E> {
-        let reply = self.invoke::<WORDS>(method, arguments);
-        if reply.status != 0 {
-            return Err(E::from_status(reply.status));
+        // Resolved when it is compiled.
+        let (status, words) = if T::WORDS > 1 {
+            self.invoke::<WORDS, REPLY_WORDS>(method, arguments)
+        } else {
+            self.invoke::<WORDS, 1>(method, arguments)
+        };
+        if status != 0 {
+            return Err(E::from_status(status));
         }
-        Ok(T::from_word(reply.value)?)
+        Ok(T::from_words(words)?)
     }
 
+    /// Status and words of the reply; those behind `REPLY` are zero.
     #[inline(always)]
-    fn invoke<const WORDS: usize>(self, method: u32, arguments: Arguments) -> Reply {
+    fn invoke<const WORDS: usize, const REPLY: usize>(
+        self,
+        method: u32,
+        arguments: Arguments,
+    ) -> (i64, [u64; REPLY_WORDS]) {
         if arguments.used > REGISTERS {
-            return Reply { status: Error::BadArgument.status(), value: 0 };
+            return (Error::BadArgument.status(), [0; REPLY_WORDS]);
         }
         if arguments.refused != 0 {
-            return Reply { status: arguments.refused, value: 0 };
+            return (arguments.refused, [0; REPLY_WORDS]);
         }
         // As 64 bits, so that no sum comes round to the portals at the start of the table.
         let index = u64::from(self.first) + u64::from(method);
-        if self.minimal {
-            machine::invoke_minimal::<WORDS>(index, &arguments.words)
-        } else {
-            machine::invoke::<WORDS>(index, &arguments.words)
-        }
+        let Reply { status, value } = match (REPLY > 1, self.minimal) {
+            (true, false) => return machine::invoke_wide::<WORDS>(index, &arguments.words),
+            (true, true) => return machine::invoke_wide_minimal::<WORDS>(index, &arguments.words),
+            (false, false) => machine::invoke::<WORDS>(index, &arguments.words),
+            (false, true) => machine::invoke_minimal::<WORDS>(index, &arguments.words),
+        };
+        (status, [value, 0, 0, 0])
     }
 }
 
@@ -217,6 +239,12 @@ impl Registers {
     #[inline(always)]
     pub fn new(words: [u64; REGISTERS]) -> Self {
         Registers { words, next: 0 }
+    }
+
+    /// Those of a reply, from its value on.
+    #[inline(always)]
+    pub(crate) fn of_reply([value, second, third, fourth]: [u64; REPLY_WORDS]) -> Self {
+        Registers { words: [0, value, second, third, fourth, 0, 0, 0], next: 1 }
     }
 
     /// The next register; zero behind the last.

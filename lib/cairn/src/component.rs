@@ -67,9 +67,9 @@ pub struct PortalIndex(
     pub u32,
 );
 
-/// The letters of a method: `parts` are letters with the registers that their words take.
-/// Stops the build when they are more than the argument registers.
-pub const fn letters(parts: &[(u8, usize)]) -> [u8; LETTERS_SIZE] {
+/// The letters of a method: `parts` are letters with the registers that their words take, `reply` the words of its
+/// value. Stops the build when they are more than the argument registers.
+pub const fn letters(parts: &[(u8, usize)], reply: usize) -> [u8; LETTERS_SIZE] {
     assert!(
         words(parts) <= crate::call::REGISTERS,
         "a method has at most 7 words of parameters (a slice is 2 words)"
@@ -87,6 +87,9 @@ pub const fn letters(parts: &[(u8, usize)]) -> [u8; LETTERS_SIZE] {
             repeat -= 1;
         }
         index += 1;
+    }
+    if reply > 1 {
+        letters[used] = b'0' + reply as u8;
     }
     letters
 }
@@ -193,7 +196,7 @@ pub const fn component(
     assert!(imports.len() <= IMPORTS_MAXIMUM, "a component has at most 16 imports");
     assert!(
         exports.len() <= EXPORTS_MAXIMUM,
-        "a component has at most 8 exports and object interfaces"
+        "a component has at most 10 exports and object interfaces"
     );
     let mut descriptor = ComponentDescriptor {
         magic: MAGIC,

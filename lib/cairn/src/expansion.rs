@@ -5,25 +5,40 @@ pub use crate::call::{Arguments, Portals, Registers, Staging};
 pub use crate::component::{
     component, export, first_portal, import, interface, letters, method, version, words,
 };
-pub use crate::wire::{HASH_START, PACKED, enum_bits, hash, hash_word, low_bits};
+pub use crate::wire::{HASH_START, WORDS, hash, hash_word};
 pub use cairn_abi::descriptor::{
     ComponentDescriptor, EntryPoint, ExportDescriptor, ImportDescriptor, InterfaceDescriptor,
     METHODS_MAXIMUM, Reply,
 };
+pub use wide::{Rest, Wide, entry};
 
+use crate::call::REPLY_WORDS;
 use crate::component::{Caller, CallerThread, Interface, Now, PortalIndex};
 use crate::object::{Object, Place, Places};
 use crate::window::{ReadWindow, WriteWindow};
 use crate::wire::{MethodError, Value};
 use crate::{Error, InstanceId};
 
+mod wide;
+
 /// What a skeleton answers.
 #[inline(always)]
 pub fn reply<T: Value, E: MethodError>(result: Result<T, E>) -> Reply {
     match result {
-        Ok(value) => Reply { status: 0, value: value.into_word() },
+        Ok(value) => Reply { status: 0, value: value.into_words()[0] },
         Err(error) => Reply { status: error.into_status(), value: 0 },
     }
+}
+
+/// What the skeleton of a method with a value of several words answers: the words behind the first go to `rest`.
+#[inline(always)]
+pub fn wide_reply<T: Value, E: MethodError>(result: Result<T, E>, rest: &mut Rest) -> Reply {
+    let (status, [value, words @ ..]) = match result {
+        Ok(value) => (0, value.into_words()),
+        Err(error) => (error.into_status(), [0; REPLY_WORDS]),
+    };
+    *rest = words;
+    Reply { status, value }
 }
 
 /// The window of a parameter with the letter `r`.
@@ -91,11 +106,11 @@ pub fn portal_index(registers: &mut Registers) -> PortalIndex {
     PortalIndex(registers.word() as u32)
 }
 
-/// Stops the build when a method's value does not fit into one word.
-pub const fn check_value(bits: u32) {
+/// Stops the build when a method's value does not fit into the registers of a reply.
+pub const fn check_value(words: usize) {
     assert!(
-        bits <= 64,
-        "a method's value is one word: at most 64 bits; return more through a `&mut [u8]` parameter"
+        words <= REPLY_WORDS,
+        "a method's value has at most 4 words; return more through a `&mut [u8]` parameter"
     );
 }
 

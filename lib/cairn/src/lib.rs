@@ -6,8 +6,12 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+// As the macros' expansions call it.
+extern crate self as cairn;
+
 pub mod call;
 pub mod component;
+pub mod cost;
 pub mod exclusive;
 #[doc(hidden)]
 pub mod expansion;

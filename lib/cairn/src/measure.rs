@@ -6,10 +6,10 @@
 
 use crate::arch::measure as machine;
 pub use crate::arch::measure::page_fault;
+pub use crate::cost::Cost;
 use cairn_abi::descriptor::{EntryPoint, Reply};
-use core::iter::Sum;
-use core::ops::{Add, Sub};
 // Relaxed: the call that is measured orders the two threads.
+use core::ops::Sub;
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 /// Both counters at one moment (unprivileged manual, section 10.1). Only differences have a meaning.
@@ -28,15 +28,6 @@ pub type Mark = [AtomicI64; 2];
 /// A mark that is not read.
 pub const fn unused_mark() -> Mark {
     [const { AtomicI64::new(0) }; 2]
-}
-
-/// What lay between two stamps. A cost less another one may be below zero.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cost {
-    /// Cycles.
-    pub cycles: i64,
-    /// Executed instructions.
-    pub instructions: i64,
 }
 
 impl Stamp {
@@ -72,46 +63,6 @@ impl Sub for Stamp {
             cycles: self.cycles.wrapping_sub(earlier.cycles) as i64,
             instructions: self.instructions.wrapping_sub(earlier.instructions) as i64,
         }
-    }
-}
-
-impl Cost {
-    /// In one word, for the answer of a call. Panics if a part does not fit into half of it.
-    pub fn to_word(self) -> u64 {
-        let half = |part: i64| u64::from(i32::try_from(part).expect("a short time") as u32);
-        half(self.cycles) << 32 | half(self.instructions)
-    }
-
-    /// From such a word.
-    pub fn from_word(word: u64) -> Cost {
-        let part = |word: u64| i64::from(word as u32 as i32);
-        Cost { cycles: part(word >> 32), instructions: part(word) }
-    }
-}
-
-impl Add for Cost {
-    type Output = Cost;
-    fn add(self, other: Cost) -> Cost {
-        Cost {
-            cycles: self.cycles + other.cycles,
-            instructions: self.instructions + other.instructions,
-        }
-    }
-}
-
-impl Sub for Cost {
-    type Output = Cost;
-    fn sub(self, other: Cost) -> Cost {
-        Cost {
-            cycles: self.cycles - other.cycles,
-            instructions: self.instructions - other.instructions,
-        }
-    }
-}
-
-impl Sum for Cost {
-    fn sum<Costs: Iterator<Item = Cost>>(costs: Costs) -> Cost {
-        costs.fold(Cost::default(), Cost::add)
     }
 }
 

@@ -7,7 +7,7 @@ pub use parts::ObjectParts;
 pub use table::ObjectTable;
 
 use crate::Error;
-use crate::call::Portals;
+use crate::call::{Portals, REPLY_WORDS};
 use crate::component::{Caller, Interface};
 use crate::wire::{HASH_START, Value, hash};
 use cairn_abi::descriptor::VALUE_OBJECT;
@@ -105,18 +105,18 @@ impl<I: ?Sized> core::fmt::Debug for Object<I> {
 
 impl<I: ?Sized + Interface> Value for Object<I> {
     const KIND: u32 = VALUE_OBJECT;
-    const BITS: u32 = 0;
+    const WORDS: usize = 1;
     // The name, not the version: an object may return objects of its own interface.
     const SHAPE: u64 = hash(hash(HASH_START, b"Object"), I::NAME.as_bytes());
 
     /// The client knows where its object is: it reserved the place.
     #[inline(always)]
-    fn into_word(self) -> u64 {
-        0
+    fn into_words(self) -> [u64; REPLY_WORDS] {
+        [0; REPLY_WORDS]
     }
     /// So a word says nothing of an object, whichever component sends it.
     #[inline(always)]
-    fn from_word(_word: u64) -> Result<Self, Error> {
+    fn from_words(_words: [u64; REPLY_WORDS]) -> Result<Self, Error> {
         Err(Error::Malformed)
     }
 }

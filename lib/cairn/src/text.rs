@@ -46,9 +46,9 @@ impl<const N: usize> Line<N> {
     }
 
     /// For a server that lists things: puts the line into the client's window, as much as fits. The value is what such
-    /// methods reply: the length, and `number` in the upper 32 bits.
-    pub fn answer(&self, window: &WriteWindow<'_>, number: u64) -> u64 {
-        window.write(0, self.bytes()) as u64 | number << 32
+    /// methods reply: the length, and `number`.
+    pub fn answer(&self, window: &WriteWindow<'_>, number: u64) -> (usize, u64) {
+        (window.write(0, self.bytes()), number)
     }
 
     /// Appends the beginning of `text` that fits; the rest.

@@ -6,7 +6,7 @@ pub(crate) mod stack;
 
 use crate::Error;
 use crate::call::{Arguments, Registers};
-use crate::wire::{HASH_START, PACKED, Wire, hash};
+use crate::wire::{HASH_START, Wire, hash};
 
 #[cfg(target_os = "none")]
 pub use stack::{Claim, Stack};
@@ -39,9 +39,7 @@ impl Start {
 
 impl Wire for Start {
     const WORDS: usize = 3;
-    // More than a method's value has: a start is only a parameter.
-    const BITS: u32 = 3 * u64::BITS;
-    const KIND: u32 = PACKED;
+    const KIND: u32 = crate::wire::WORDS;
     const SHAPE: u64 = hash(HASH_START, b"cairn::thread::Start");
 
     #[inline(always)]
@@ -53,11 +51,5 @@ impl Wire for Start {
     #[inline(always)]
     fn load(registers: &mut Registers) -> Result<Self, Error> {
         Ok(Start { entry: registers.word(), stack: registers.word(), argument: registers.word() })
-    }
-    fn pack(self) -> u64 {
-        0
-    }
-    fn unpack(_word: u64) -> Result<Self, Error> {
-        Err(Error::Malformed)
     }
 }

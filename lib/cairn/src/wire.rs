@@ -1,12 +1,12 @@
 //! What a value looks like on its way through a portal.
 //!
-//! A parameter takes one register for each word; a method's value is one word. Whoever sits on
+//! A parameter takes one register for each word, and so does a method's value. Whoever sits on
 //! the other side may be hostile, so every decoding checks: a bit pattern that is no value of the
 //! type is [`Error::Malformed`].
 
-use crate::call::{Arguments, Registers};
+use crate::call::{Arguments, REPLY_WORDS, Registers};
 use crate::{DomainId, Error, InstanceId};
-use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED};
+use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_SIGNED, VALUE_UNSIGNED, VALUE_WORDS};
 
 /// A type that travels in registers. Implement it with `#[derive(cairn::Wire)]`.
 #[diagnostic::on_unimplemented(
@@ -15,43 +15,37 @@ use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_PACKED, VALUE_SIGNED, 
     note = "add `#[derive(Clone, Copy, cairn::Wire)]` to it if it is a small struct or an enum without fields, or pass bytes as `&[u8]`"
 )]
 pub trait Wire: Copy {
-    /// Registers that it takes as a parameter.
+    /// Registers that it takes.
     const WORDS: usize;
-    /// Bits that it takes when it is packed into one word; a value of a method has at most 64.
-    const BITS: u32;
     /// How a shell shows it: one of the `VALUE_*` constants of the descriptor.
     const KIND: u32;
     /// A hash of its layout, which is part of the version of an interface that uses it.
     const SHAPE: u64;
 
-    /// Appends its words to the arguments of a call.
+    /// Appends its words to the arguments of a call, or to a reply.
     fn store(self, arguments: &mut Arguments);
-    /// Takes its words from the argument registers, checked.
+    /// Takes its words from the registers of a call or a reply, checked.
     fn load(registers: &mut Registers) -> Result<Self, Error>;
-    /// Its bits in one word, the first field lowest, the bits above [`Wire::BITS`] zero.
-    fn pack(self) -> u64;
-    /// The reverse of [`Wire::pack`], checked, except that bits above [`Wire::BITS`] are ignored.
-    fn unpack(word: u64) -> Result<Self, Error>;
 }
 
-/// The value of a method: one word.
+/// The value of a method: up to four words.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be the value of a portal's method",
-    label = "not a type that fits into one register",
-    note = "a method returns `()`, an integer, `bool`, `Object<dyn Interface>`, or a struct or enum with `#[derive(cairn::Wire)]`; more comes back through a `&mut [u8]` parameter"
+    label = "not a type that fits into registers",
+    note = "a method returns `()`, an integer, `bool`, `Object<dyn Interface>`, a struct or enum with `#[derive(cairn::Wire)]`, or a tuple of such types; more comes back through a `&mut [u8]` parameter"
 )]
 pub trait Value: Sized {
     /// How a shell shows it: one of the `VALUE_*` constants of the descriptor.
     const KIND: u32;
-    /// Bits of the word that it uses.
-    const BITS: u32;
+    /// Words of the reply that it uses.
+    const WORDS: usize;
     /// A hash of its layout.
     const SHAPE: u64;
 
-    /// The word.
-    fn into_word(self) -> u64;
-    /// The value of a word, checked.
-    fn from_word(word: u64) -> Result<Self, Error>;
+    /// Its words.
+    fn into_words(self) -> [u64; REPLY_WORDS];
+    /// The value of these words, checked.
+    fn from_words(words: [u64; REPLY_WORDS]) -> Result<Self, Error>;
 }
 
 /// The error type of a method. Implement it with `#[derive(cairn::MethodError)]`.
@@ -87,17 +81,10 @@ pub const fn hash_word(start: u64, word: u64) -> u64 {
     hash(start, &word.to_le_bytes())
 }
 
-/// The lowest `bits` bits of `word`.
-#[inline(always)]
-pub const fn low_bits(word: u64, bits: u32) -> u64 {
-    if bits >= u64::BITS { word } else { word & ((1 << bits) - 1) }
-}
-
 macro_rules! integers {
     ($kind:expr, $($integer:ident)*) => { $(
         impl Wire for $integer {
             const WORDS: usize = 1;
-            const BITS: u32 = $integer::BITS;
             const KIND: u32 = $kind;
             const SHAPE: u64 = hash(HASH_START, stringify!($integer).as_bytes());
 
@@ -111,14 +98,6 @@ macro_rules! integers {
                 let word = registers.word();
                 if (word as $integer) as u64 == word { Ok(word as $integer) } else { Err(Error::Malformed) }
             }
-            #[inline(always)]
-            fn pack(self) -> u64 {
-                low_bits(self as u64, $integer::BITS)
-            }
-            #[inline(always)]
-            fn unpack(word: u64) -> Result<Self, Error> {
-                Ok(word as $integer)
-            }
         }
     )* };
 }
@@ -130,7 +109,6 @@ macro_rules! identifiers {
     ($($identifier:ident)*) => { $(
         impl Wire for $identifier {
             const WORDS: usize = 1;
-            const BITS: u32 = u16::BITS;
             const KIND: u32 = VALUE_UNSIGNED;
             const SHAPE: u64 = hash(HASH_START, stringify!($identifier).as_bytes());
 
@@ -142,14 +120,6 @@ macro_rules! identifiers {
             fn load(registers: &mut Registers) -> Result<Self, Error> {
                 u16::load(registers).map($identifier)
             }
-            #[inline(always)]
-            fn pack(self) -> u64 {
-                self.0.pack()
-            }
-            #[inline(always)]
-            fn unpack(word: u64) -> Result<Self, Error> {
-                u16::unpack(word).map($identifier)
-            }
         }
     )* };
 }
@@ -158,7 +128,6 @@ identifiers!(InstanceId DomainId);
 
 impl Wire for bool {
     const WORDS: usize = 1;
-    const BITS: u32 = 8;
     const KIND: u32 = VALUE_BOOL;
     const SHAPE: u64 = hash(HASH_START, b"bool");
 
@@ -168,63 +137,71 @@ impl Wire for bool {
     }
     #[inline(always)]
     fn load(registers: &mut Registers) -> Result<Self, Error> {
-        bool_of(registers.word())
-    }
-    #[inline(always)]
-    fn pack(self) -> u64 {
-        self as u64
-    }
-    #[inline(always)]
-    fn unpack(word: u64) -> Result<Self, Error> {
-        bool_of(low_bits(word, <bool as Wire>::BITS))
+        match registers.word() {
+            0 => Ok(false),
+            1 => Ok(true),
+            _ => Err(Error::Malformed),
+        }
     }
 }
 
-#[inline(always)]
-fn bool_of(word: u64) -> Result<bool, Error> {
-    match word {
-        0 => Ok(false),
-        1 => Ok(true),
-        _ => Err(Error::Malformed),
-    }
+macro_rules! tuples {
+    ($($count:literal: $($part:ident $index:tt)+,)*) => { $(
+        impl<$($part: Wire),+> Wire for ($($part,)+) {
+            const WORDS: usize = 0 $(+ $part::WORDS)+;
+            const KIND: u32 = VALUE_WORDS;
+            const SHAPE: u64 = {
+                let hash = hash_word(hash(HASH_START, b"tuple"), $count);
+                $(let hash = hash_word(hash, $part::SHAPE);)+
+                hash
+            };
+
+            #[inline(always)]
+            fn store(self, arguments: &mut Arguments) {
+                $(self.$index.store(arguments);)+
+            }
+            #[inline(always)]
+            fn load(registers: &mut Registers) -> Result<Self, Error> {
+                Ok(($($part::load(registers)?,)+))
+            }
+        }
+    )* };
+}
+
+tuples! {
+    2: A 0 B 1,
+    3: A 0 B 1 C 2,
+    4: A 0 B 1 C 2 D 3,
 }
 
 impl<T: Wire> Value for T {
     const KIND: u32 = T::KIND;
-    const BITS: u32 = T::BITS;
+    const WORDS: usize = T::WORDS;
     const SHAPE: u64 = T::SHAPE;
 
     #[inline(always)]
-    fn into_word(self) -> u64 {
-        // A signed value comes back sign-extended, as the C convention has it; a packed one does not.
-        if T::KIND == VALUE_SIGNED { sign_extend(self.pack(), T::BITS) } else { self.pack() }
+    fn into_words(self) -> [u64; REPLY_WORDS] {
+        let mut words = Arguments::new();
+        self.store(&mut words);
+        words.into_reply()
     }
     #[inline(always)]
-    fn from_word(word: u64) -> Result<Self, Error> {
-        let expected = low_bits(word, T::BITS);
-        let extended =
-            if T::KIND == VALUE_SIGNED { sign_extend(expected, T::BITS) } else { expected };
-        if extended == word { T::unpack(word) } else { Err(Error::Malformed) }
+    fn from_words(words: [u64; REPLY_WORDS]) -> Result<Self, Error> {
+        T::load(&mut Registers::of_reply(words))
     }
-}
-
-#[inline(always)]
-const fn sign_extend(word: u64, bits: u32) -> u64 {
-    let unused = u64::BITS - bits;
-    (((word << unused) as i64) >> unused) as u64
 }
 
 impl Value for () {
     const KIND: u32 = VALUE_NONE;
-    const BITS: u32 = 0;
+    const WORDS: usize = 0;
     const SHAPE: u64 = hash(HASH_START, b"()");
 
     #[inline(always)]
-    fn into_word(self) -> u64 {
-        0
+    fn into_words(self) -> [u64; REPLY_WORDS] {
+        [0; REPLY_WORDS]
     }
     #[inline(always)]
-    fn from_word(_word: u64) -> Result<Self, Error> {
+    fn from_words(_words: [u64; REPLY_WORDS]) -> Result<Self, Error> {
         Ok(())
     }
 }
@@ -242,18 +219,5 @@ impl MethodError for Error {
     }
 }
 
-/// Bits that hold every code of an enum: 8, 16, 32 or 64.
-pub const fn enum_bits(codes: &[u64]) -> u32 {
-    let mut bits = 8;
-    let mut index = 0;
-    while index < codes.len() {
-        while low_bits(codes[index], bits) != codes[index] {
-            bits *= 2;
-        }
-        index += 1;
-    }
-    bits
-}
-
 /// The `KIND` of derived types.
-pub const PACKED: u32 = VALUE_PACKED;
+pub const WORDS: u32 = VALUE_WORDS;

@@ -3,10 +3,10 @@
 
 use cairn::InstanceId;
 use cairn::abi::descriptor::{
-    EntryPoint, METHODS_MAXIMUM, Reply, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED,
-    VALUE_SIGNED, VALUE_UNSIGNED, name_text,
+    EntryPoint, METHODS_MAXIMUM, Reply, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_SIGNED,
+    VALUE_UNSIGNED, VALUE_WORDS, name_text,
 };
-use cairn::call::host::answer_with;
+use cairn::call::host::{answer_rest, answer_with};
 use cairn::component::{Interface, Provider};
 use cairn::object::{ObjectTable, Places};
 use cairn::window::{ReadWindow, WriteWindow};
@@ -59,6 +59,8 @@ trait Sample {
     fn nothing(&self) -> Result<(), Error>;
     fn many(&self, a: u8, b: u16, c: u32, d: u64, e: usize, f: i64, g: isize)
     -> Result<u64, Error>;
+    fn four(&self, first: u64) -> Result<(Point, u64), Error>;
+    fn two(&self) -> Result<(bool, i32), DiskError>;
 }
 
 #[cairn::interface]
@@ -139,6 +141,15 @@ impl Sample for Server {
     ) -> Result<u64, Error> {
         assert_eq!((a, b, c, d, e, f, g), (1, 2, 3, 4, 5, -6, -7));
         Ok(1)
+    }
+    fn four(&self, first: u64) -> Result<(Point, u64), Error> {
+        match first {
+            0 => Err(Error::Busy),
+            _ => Ok((Point { x: -1, y: 2, on: true }, first)),
+        }
+    }
+    fn two(&self) -> Result<(bool, i32), DiskError> {
+        Err(DiskError::Full)
     }
 }
 
@@ -236,6 +247,9 @@ fn values_arrive_and_come_back() {
     assert_eq!(proxy.pair(3), Ok(Pair(Mode::Fast, -3)));
     assert_eq!(proxy.context(11), Ok(11));
     assert_eq!(proxy.nothing(), Ok(()));
+    assert_eq!(proxy.four(u64::MAX), Ok((Point { x: -1, y: 2, on: true }, u64::MAX)));
+    assert_eq!(proxy.four(0), Err(Error::Busy));
+    assert_eq!(proxy.two(), Err(DiskError::Full));
     assert_eq!(proxy.many(1, 2, 3, 4, 5, -6, -7), Ok(1));
 }
 
@@ -326,7 +340,7 @@ fn a_hostile_client_gets_malformed() {
     let mut call = cairn::call::Call::new();
     call.bytes(&bad);
     connect();
-    assert_eq!(call.invoke(16 + method_number("say") as u32).status, malformed);
+    assert_eq!(call.invoke(16 + method_number("say") as u32).0, malformed);
 }
 
 #[test]
@@ -345,11 +359,23 @@ fn a_hostile_server_gets_malformed() {
     );
     answer_with(|_, _| Reply { status: 0, value: 1 << 32 });
     assert_eq!(proxy.negate(1), Err(Error::Malformed));
-    answer_with(|_, _| Reply { status: 0, value: 1 << 56 });
-    assert_eq!(
-        proxy.point(Point { x: 0, y: 0, on: true }, Pair(Mode::Slow, 0)),
-        Err(Error::Malformed)
-    );
+    let point = || proxy.point(Point { x: 0, y: 0, on: true }, Pair(Mode::Slow, 0));
+    for (x, rest, expected) in [
+        (-1, [2, 1, 0], Ok(Point { x: -1, y: 2, on: true })),
+        (-1, [2, 0, u64::MAX], Ok(Point { x: -1, y: 2, on: false })),
+        (1 << 15, [2, 1, 0], Err(Error::Malformed)),
+        (-1, [1 << 32, 1, 0], Err(Error::Malformed)),
+        (-1, [2, 2, 0], Err(Error::Malformed)),
+    ] {
+        answer_with(move |_, _| {
+            answer_rest(rest);
+            Reply { status: 0, value: x as u64 }
+        });
+        assert_eq!(point(), expected);
+    }
+    // Garbage in the other words.
+    answer_with(|_, _| Reply { status: 0, value: 1 });
+    assert_eq!(point(), Err(Error::Malformed));
 }
 
 #[test]
@@ -371,9 +397,9 @@ fn descriptor_says_letters_and_values() {
         ("add", "cii", VALUE_UNSIGNED),
         ("negate", "ci", VALUE_SIGNED),
         ("invert", "ci", VALUE_BOOL),
-        ("mode", "ci", VALUE_PACKED),
-        ("point", "ciiiii", VALUE_PACKED),
-        ("pair", "ci", VALUE_PACKED),
+        ("mode", "ci", VALUE_WORDS),
+        ("point", "ciiiii3", VALUE_WORDS),
+        ("pair", "ci2", VALUE_WORDS),
         ("say", "cr", VALUE_NONE),
         ("fill", "cawi", VALUE_UNSIGNED),
         ("context", "cth=i", VALUE_UNSIGNED),
@@ -381,6 +407,8 @@ fn descriptor_says_letters_and_values() {
         ("open", "caii", VALUE_OBJECT),
         ("nothing", "c", VALUE_NONE),
         ("many", "ciiiiiii", VALUE_UNSIGNED),
+        ("four", "ci4", VALUE_WORDS),
+        ("two", "c2", VALUE_WORDS),
     ];
     let expected: Vec<(String, String, u32)> = expected
         .iter()
@@ -402,7 +430,7 @@ fn component_declares_what_it_calls_and_serves() {
     assert_eq!(declared::SAMPLE.first_portal(), 16 + CounterProxy::METHODS);
     assert_eq!(declared::SECOND.first_portal(), 16 + CounterProxy::METHODS + SampleProxy::METHODS);
     assert_eq!(declared::SECOND, CounterProxy::at_minimal(declared::SECOND.first_portal()));
-    for (import, first) in component.imports.iter().zip([16, 18, 31]) {
+    for (import, first) in component.imports.iter().zip([16, 18, 33]) {
         assert_eq!(import.first_portal, first);
     }
     let names: Vec<&str> =
@@ -410,7 +438,7 @@ fn component_declares_what_it_calls_and_serves() {
     assert_eq!(names, ["first", "other", "counter"]);
     assert_eq!(component.exports.map(|export| export.is_object)[..3], [0, 0, 1]);
     assert!(
-        component.exports[0].entries[12].is_some() && component.exports[0].entries[13].is_none()
+        component.exports[0].entries[14].is_some() && component.exports[0].entries[15].is_none()
     );
 
     // The second export reaches its own static.

@@ -74,6 +74,9 @@ fn every_change_of_a_signature_changes_the_version() {
         { fn one(&self) -> Result<(), other::Failure>; }
         { fn one(&self) -> Result<Mode, Error>; }
         { fn one(&self) -> Result<other::Mode, Error>; }
+        { fn one(&self) -> Result<Point, Error>; }
+        { fn one(&self) -> Result<(u32, u32), Error>; }
+        { fn one(&self) -> Result<(u32, u32, u32), Error>; }
         { fn one(&self, p: Place) -> Result<Object<dyn First>, Error>; }
         { fn one(&self, p: Place) -> Result<Object<dyn Second>, Error>; }
         { fn one(&self, a: u64) -> Result<(), Error>; }

@@ -4,6 +4,7 @@ use super::{Crossing, Generated};
 use crate::literal::LITERALS_SIZE;
 use crate::parameter::Fragment;
 use crate::stencil::{self, Fill, Form, Label, Stencil, Value};
+use core::slice::SliceIndex;
 
 /// Why nothing was generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +108,15 @@ impl<'a> Code<'a> {
         Ok(())
     }
 
+    /// Some instructions of a stencil without holes.
+    pub fn emit_part(
+        &mut self,
+        stencil: &Stencil,
+        part: impl SliceIndex<[u32], Output = [u32]>,
+    ) -> Result<(), GenerateError> {
+        self.straight(&stencil.code[part])
+    }
+
     /// The end, which begins with `before` words before its `sret`: not in the last word of a line of 16 bytes,
     /// because the jump behind it (see the stencils) has to be in the same line.
     pub fn leave(&mut self, before: usize, end: &Stencil) -> Result<(), GenerateError> {
@@ -126,9 +136,12 @@ impl<'a> Code<'a> {
 
     /// A registered type's fragment.
     pub fn checked(&mut self, fragment: &Fragment) -> Result<(), GenerateError> {
-        let end = self.at + fragment.code().len();
-        let room = self.words.get_mut(self.at..end).ok_or(GenerateError::NoSpace)?;
-        room.copy_from_slice(fragment.code());
+        self.straight(fragment.code())
+    }
+
+    fn straight(&mut self, code: &[u32]) -> Result<(), GenerateError> {
+        let end = self.at + code.len();
+        self.words.get_mut(self.at..end).ok_or(GenerateError::NoSpace)?.copy_from_slice(code);
         self.at = end;
         Ok(())
     }

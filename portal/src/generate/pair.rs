@@ -219,7 +219,8 @@ fn return_half(
         code.label(Label::Woken);
     }
     if specification.state == State::Partial {
-        code.emit(&stencil::SCRUB_RETURN)?;
+        // The first words of the reply beside its value stay.
+        code.emit_part(&stencil::SCRUB_RETURN, specification.reply() - 1..)?;
         code.scrub_and_leave()?;
     } else {
         code.leave(0, &stencil::LEAVE)?;
@@ -236,7 +237,7 @@ fn return_half(
     find_base(code, start)?;
     enter(code, crossing, &stencil::RETURN_ENTER)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
-    code.emit(&stencil::ABORT_REPLY)?;
+    code.emit_part(&stencil::ABORT_REPLY, ..specification.reply())?;
     if specification.stack == Stack::Shared && specification.state == State::Minimal {
         // A callee on the caller's stack that died did not put the stack pointer back.
         code.emit(&stencil::RESTORE_STACK)?;

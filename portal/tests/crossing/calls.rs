@@ -9,7 +9,7 @@ use cairn_abi::thread::{FRAME_SCRATCH, thread_block};
 use cairn_emulator::csr::STATUS_SUM;
 use cairn_emulator::register::*;
 use cairn_portal::generate::frame_size;
-use cairn_portal::{Letter, Stack, State};
+use cairn_portal::{Letter, Specification, Stack, State};
 
 /// A parameter of `r` or `w` in a call.
 #[derive(Clone, Debug)]
@@ -284,6 +284,10 @@ impl World {
         self.assert_at(connection.caller, RESUME);
         assert_eq!((self.machine.get(A0), self.machine.get(A1)), (status, value), "the reply");
         self.check_caller(connection, before, &crossed.before);
+        for register in words_beside_the_value(&connection.specification) {
+            let said = crossed.before[usize::from(*register)];
+            assert_eq!(self.machine.get(*register), said, "{} of the reply", name(*register));
+        }
 
         for buffer in buffers.iter().filter(|buffer| buffer.length() > 0) {
             let content = self.bytes(buffer.pointer, buffer.length());
@@ -330,7 +334,10 @@ impl World {
         let stack = if trusted { callee } else { before };
         assert_eq!(self.machine.get(SP), stack[usize::from(SP)], "sp after {specification}");
         if specification.state == State::Partial {
-            for register in TEMPORARY.iter().chain(&ARGUMENTS[2..]) {
+            for register in words_beside_the_value(specification) {
+                self.check_public(connection, &[*register], &[callee]);
+            }
+            for register in TEMPORARY.iter().chain(&ARGUMENTS[1 + specification.reply()..]) {
                 assert_eq!(
                     self.machine.get(*register),
                     0,
@@ -378,6 +385,11 @@ impl World {
         self.checked_return(connection, buffers, &before);
         assert_eq!(self.machine.csr.sscratch, base_header());
     }
+}
+
+/// The registers of a reply behind status and value.
+pub fn words_beside_the_value(specification: &Specification) -> &'static [u8] {
+    &ARGUMENTS[2..=specification.reply()]
 }
 
 fn round_trips(specification: &str, seed: u64, times: usize) {
@@ -434,6 +446,17 @@ fn random_specifications_of_up_to_eight_words() {
 }
 
 #[test]
+fn replies_of_two_to_four_words() {
+    for head in ["sm", "sp", "nm", "np"] {
+        for letters in ["", "c", "crw", "ciwa", "ciiiiiii"] {
+            for words in 2..=4 {
+                round_trips(&format!("{head}{letters}{words}"), 9, 3);
+            }
+        }
+    }
+}
+
+#[test]
 fn every_length_of_a_copy() {
     for specification in ["npr", "npw", "smrw"] {
         let mut world = World::new(6);
@@ -446,7 +469,7 @@ fn every_length_of_a_copy() {
 
 #[test]
 fn run_to_completion_calls() {
-    for letters in ["", "c", "ciii", "=athic", "iiiiiiii"] {
+    for letters in ["", "c", "ciii", "=athic", "iiiiiiii", "ci2", "c4"] {
         let mut world = World::new(7);
         let connection = world.connect(&format!("rp{letters}"), CLIENT, SCHEDULER);
         for _ in 0..3 {

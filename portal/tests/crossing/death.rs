@@ -1,6 +1,6 @@
 //! Frames of dead domains become error returns, whatever they hold.
 
-use crate::calls::Buffer;
+use crate::calls::{Buffer, words_beside_the_value};
 use crate::run::*;
 use crate::world::*;
 use cairn_abi::DomainId;
@@ -15,8 +15,9 @@ use cairn_emulator::register::*;
 use cairn_portal::State;
 use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
 
-/// What a frame can hold: nothing, registers, an activation, copies, windows.
-const KINDS: [&str; 8] = ["smi", "spi", "nmi", "npi", "npr", "nmwr", "spwrw", "npwww"];
+/// What a frame can hold: nothing, registers, an activation, copies, windows; and replies of several words.
+const KINDS: [&str; 10] =
+    ["smi", "spi", "nmi", "npi", "npr", "nmwr", "spwrw", "npwww", "nmi4", "npr4"];
 
 impl World {
     /// Does what the service `unwind` does: the frame leaves through its dead entry.
@@ -48,6 +49,9 @@ impl World {
         self.assert_at(connection.caller, RESUME);
         let reply = (self.machine.get(A0) as i64, self.machine.get(A1));
         assert_eq!(reply, (Error::Dead.status(), 0));
+        for register in words_beside_the_value(&connection.specification) {
+            assert_eq!(self.machine.get(*register), 0, "{} of the reply", name(*register));
+        }
         // An aborted call on a shared stack puts the pointer back as well.
         let mut callee = *callee;
         callee[usize::from(SP)] = before[usize::from(SP)];

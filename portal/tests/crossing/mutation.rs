@@ -169,7 +169,7 @@ const fn encode_li(register: u8) -> u32 {
 
 #[test]
 fn every_instruction_of_a_portal_matters() {
-    for kind in ["npr", "npcw", "npirw", "np=athc", "nmcr"] {
+    for kind in ["npr", "npcw", "npirw", "np=athc", "nmcr", "npc4"] {
         let mut world = World::new(90);
         let outer = world.connect("npi", CLIENT, SERVER);
         let inner = world.connect(kind, SERVER, BACKEND);

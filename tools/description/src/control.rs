@@ -30,12 +30,18 @@ const fn control(
 }
 
 /// All of them. Beside these, an instance that holds a role serves its clients within their quotas.
-const CONTROLS: [Control; 9] = [
+const CONTROLS: [Control; 10] = [
     control(
-        "SchedulerControl",
+        "Supervision",
         Role::Scheduler,
-        &[Role::Supervisor, Role::Portals],
+        &[Role::Supervisor],
         "start, stop and end threads of every component",
+    ),
+    control(
+        "SchedulerObjects",
+        Role::Scheduler,
+        &[Role::Portals],
+        "take the semaphores and locks of every component",
     ),
     // The nucleus enters here: what is passed is taken for the truth.
     control("SchedulerUpcalls", Role::Scheduler, &[], "make faults and timers up"),

@@ -19,8 +19,7 @@ pub fn header(interface: &InterfaceDescriptor) -> String {
         methods.iter().enumerate().map(|(number, method)| method.caller(&lower, number)).collect();
     let prototypes: Vec<String> =
         methods.iter().map(|method| format!("    {}", method.entry())).collect();
-    let entries: Vec<String> =
-        methods.iter().map(|method| format!("(cairn_entry)server##_{}", method.name)).collect();
+    let entries: Vec<String> = methods.iter().map(Method::entry_name).collect();
     let descriptors: Vec<String> = methods
         .iter()
         .map(|method| {

@@ -1,14 +1,16 @@
 //! One method: its parameters in C, on both sides.
 
 use cairn_abi::descriptor::{
-    MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED,
-    VALUE_UNSIGNED, name_text,
+    MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_SIGNED, VALUE_UNSIGNED,
+    VALUE_WORDS, name_text,
 };
 
 /// Of a method that returns an object: the letter that is the place for it.
 const PLACE: usize = 2;
 /// Argument registers behind the control word.
 const REGISTERS: usize = 7;
+/// Most words of a reply behind its status.
+const REPLY_WORDS: usize = 4;
 
 /// A parameter as C has it.
 enum Parameter {
@@ -27,6 +29,8 @@ pub struct Method<'descriptor> {
     pub name: &'descriptor str,
     pub letters: &'descriptor str,
     value: u32,
+    /// Words of the reply behind its status.
+    reply: usize,
     parameters: Vec<Parameter>,
 }
 
@@ -39,8 +43,12 @@ impl<'descriptor> Method<'descriptor> {
             .position(|letter| *letter == 0)
             .unwrap_or(descriptor.letters.len());
         let letters = std::str::from_utf8(&descriptor.letters[..used]).unwrap_or("");
+        let words_of_reply = |letter: char| letter.to_digit(10);
+        let reply = letters.chars().last().and_then(words_of_reply).unwrap_or(1) as usize;
+        assert!(reply <= REPLY_WORDS, "{letters}: this tool is older than the descriptor");
         let parameters = letters
             .chars()
+            .filter(|letter| !letter.is_ascii_digit())
             .zip(0..)
             .skip(1)
             .map(|(letter, number)| match letter {
@@ -60,7 +68,8 @@ impl<'descriptor> Method<'descriptor> {
                 _ => Parameter::Word(format!("word{number}")),
             })
             .collect();
-        Method { name: name_text(&descriptor.name), letters, value: descriptor.value, parameters }
+        let (name, value) = (name_text(&descriptor.name), descriptor.value);
+        Method { name, letters, value, reply, parameters }
     }
 
     /// The `CAIRN_VALUE_*` constant of the value.
@@ -71,7 +80,7 @@ impl<'descriptor> Method<'descriptor> {
             VALUE_SIGNED => "CAIRN_VALUE_SIGNED",
             VALUE_BOOL => "CAIRN_VALUE_BOOL",
             VALUE_OBJECT => "CAIRN_VALUE_OBJECT",
-            VALUE_PACKED => "CAIRN_VALUE_PACKED",
+            VALUE_WORDS => "CAIRN_VALUE_WORDS",
             other => panic!("a value of kind {other}: this tool is older than the descriptor"),
         }
     }
@@ -108,15 +117,25 @@ impl<'descriptor> Method<'descriptor> {
             }
         }
         arguments.resize(REGISTERS, "0".into());
-        let mut store = String::new();
-        if let Some(value) = self.value_type() {
+        let (call, mut store) = match self.reply {
+            1 => ("cairn_reply reply = cairn_call", String::new()),
+            _ => ("cairn_wide_reply reply = cairn_wide_call", String::new()),
+        };
+        if self.reply > 1 {
+            parameters.push(format!("uint64_t value[{}]", self.reply));
+            store = "    if (reply.status == 0) {\n".to_string();
+            for word in 0..self.reply {
+                store += &format!("        value[{word}] = reply.words[{word}];\n");
+            }
+            store += "    }\n";
+        } else if let Some(value) = self.value_type() {
             parameters.push(format!("{value} *value"));
             store = format!("    if (reply.status == 0)\n        *value = ({value})reply.value;\n");
         }
         format!(
             "/* Letters: {letters}. */\n\
              static inline int64_t {interface}_{name}({parameters})\n\
-             {{\n    struct cairn_reply reply = cairn_call(first_portal + {number}, {arguments});\n\
+             {{\n    struct {call}(first_portal + {number}, {arguments});\n\
              {store}    return reply.status;\n}}\n",
             letters = self.letters,
             name = self.name,
@@ -139,6 +158,17 @@ impl<'descriptor> Method<'descriptor> {
                 Parameter::Context(name) => parameters.push(format!("uint64_t {name}")),
             }
         }
-        format!("struct cairn_reply server##_{}({});", self.name, parameters.join(", "))
+        let name = self.name;
+        let (reply, shim) = match self.reply {
+            1 => ("reply", String::new()),
+            _ => ("wide_reply", format!(" CAIRN_WIDE_ENTRY(server##_{name})")),
+        };
+        format!("struct cairn_{reply} server##_{name}({});{shim}", parameters.join(", "))
+    }
+
+    /// The entry point in the list of a macro with the parameter `server`.
+    pub fn entry_name(&self) -> String {
+        let wide = if self.reply > 1 { "_wide" } else { "" };
+        format!("(cairn_entry)server##_{}{wide}", self.name)
     }
 }

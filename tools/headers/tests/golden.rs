@@ -2,7 +2,7 @@
 
 use cairn_abi::descriptor::{
     ComponentDescriptor, ExportDescriptor, ImportDescriptor, InterfaceDescriptor, MAGIC,
-    MethodDescriptor, VALUE_BOOL, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, name,
+    MethodDescriptor, VALUE_BOOL, VALUE_OBJECT, VALUE_SIGNED, VALUE_WORDS, name,
 };
 use cairn_headers::{ABI_FILE, abi, header};
 use cairn_interfaces::EchoProxy;
@@ -28,7 +28,7 @@ fn everything() -> InterfaceDescriptor {
         ("bytes", "crwr", VALUE_BOOL),
         ("context", "c=ath", VALUE_SIGNED),
         ("object", "caii", VALUE_OBJECT),
-        ("packed", "c", VALUE_PACKED),
+        ("packed", "ci4", VALUE_WORDS),
         ("nothing", "cw", 0),
     ];
     for (entry, (method, letters, value)) in interface.methods.iter_mut().zip(methods) {

@@ -33,6 +33,20 @@ struct cairn_reply greeter_fill(uint64_t control, volatile void *bytes1, size_t 
     return (struct cairn_reply){ 0, count };
 }
 
+BLOCK_DEVICE_SERVER(disk)
+
+struct cairn_wide_reply disk_packed(uint64_t control, uint64_t word1)
+{
+    (void)control;
+    return (struct cairn_wide_reply){ 0, { 1, 2, 3, word1 } };
+}
+
+cairn_entry greeter_wide(void);
+cairn_entry greeter_wide(void)
+{
+    return (cairn_entry)disk_packed_wide;
+}
+
 static void greet(void)
 {
     uint64_t sum = 0;
@@ -43,6 +57,9 @@ static void greet(void)
         echo_say(ECHO, "hello", 5);
     if (block_device_bytes(DISK, "a", 1, buffer, sizeof buffer, "b", 1, &flag) != 0 || flag)
         block_device_nothing(DISK, buffer, sizeof buffer);
+    uint64_t words[4];
+    if (block_device_packed(DISK, 3, words) == 0 && words[3] == 0)
+        words[0]++;
     if (block_device_object(DISK, place, 1) == 0)
         block_device_nothing(cairn_place_portal(place), buffer, sizeof buffer);
 }

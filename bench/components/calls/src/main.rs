@@ -44,12 +44,12 @@ impl Link for Own {
     fn touch(&self, _buffer: WriteWindow, _next: u64) -> Result<(), Error> {
         Err(Error::NotSupported)
     }
-    fn own_cost(&self, _method: u64) -> Result<u64, Error> {
+    fn own_cost(&self, _method: u64) -> Result<Cost, Error> {
         let [Some(entry), ..] = LinkProxy::entries::<CairnExport_link>() else {
             return Err(Error::NotFound);
         };
         let meter = Meter::new();
-        Ok(settled(|| meter.entry(entry, &[0; 8])).to_word())
+        Ok(settled(|| meter.entry(entry, &[0; 8])))
     }
 }
 
@@ -111,8 +111,7 @@ fn legs(domains: usize) -> u64 {
 
 /// What the domains of the chain that begins with `link` take themselves.
 fn own_cost(chain: &[LinkProxy], link: &LinkProxy, domains: usize, method: u32) -> Cost {
-    let ask =
-        |link: &LinkProxy| Cost::from_word(link.own_cost(method.into()).expect("a link answers"));
+    let ask = |link: &LinkProxy| link.own_cost(method.into()).expect("a link answers");
     // The chain of `n` domains goes through those of fewer, down to that of two, which is the end's.
     let first = chain.iter().position(|other| other == link).unwrap_or(0);
     chain[..=first].iter().rev().take(domains.saturating_sub(1).max(1)).map(ask).sum()

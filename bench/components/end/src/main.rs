@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::cost::Cost;
 use cairn::exclusive::Exclusive;
 use cairn::window::WriteWindow;
 use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, settled};
@@ -28,7 +29,7 @@ impl Link for Last {
         buffer.write(0, &[1]);
         Ok(())
     }
-    fn own_cost(&self, method: u64) -> Result<u64, Error> {
+    fn own_cost(&self, method: u64) -> Result<Cost, Error> {
         let entries = LinkProxy::entries::<CairnExport_link>();
         let entry = entries.get(method as usize).copied().flatten().ok_or(Error::NotFound)?;
         let meter = Meter::new();
@@ -36,6 +37,6 @@ impl Link for Last {
             let words = [0, page.address(), PAGE, 0, 0, 0, 0, 0];
             settled(|| meter.entry(entry, &words))
         });
-        Ok(cost.to_word())
+        Ok(cost)
     }
 }

@@ -10,6 +10,7 @@ mod serial;
 
 use cairn::Error;
 use cairn::abi::domain::PORTAL_FIRST_IMPORT;
+use cairn::cost::Cost;
 use cairn::environment::section;
 use cairn::time::{counter, ticks};
 use cairn::window::WriteWindow;
@@ -47,7 +48,7 @@ impl Link for Own {
     fn touch(&self, _buffer: WriteWindow, _word: u64) -> Result<(), Error> {
         Err(Error::NotSupported)
     }
-    fn own_cost(&self, _method: u64) -> Result<u64, Error> {
+    fn own_cost(&self, _method: u64) -> Result<Cost, Error> {
         Err(Error::NotSupported)
     }
 }

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::cost::Cost;
 use cairn::exclusive::Exclusive;
 use cairn::window::WriteWindow;
 use cairn_bench::{Link, LinkProxy, Meter, PAGE, Page, instead_of_next, method, settled};
@@ -32,7 +33,7 @@ impl Link for Middle {
         PAGE_TO_PASS.with(|page| LinkProxy::at(next as u32).touch(page.bytes(), next))
     }
     /// A short circuit stands for the next domain, and its cost is taken off.
-    fn own_cost(&self, method: u64) -> Result<u64, Error> {
+    fn own_cost(&self, method: u64) -> Result<Cost, Error> {
         let meter = Meter::new();
         let entries = LinkProxy::entries::<CairnExport_link>();
         let entry = entries.get(method as usize).copied().flatten().ok_or(Error::NotFound)?;
@@ -45,6 +46,6 @@ impl Link for Middle {
             }
         });
         let instead = settled(|| meter.portal(instead_of_next(method::PASS), &[0; 8]));
-        Ok((cost - instead).to_word())
+        Ok(cost - instead)
     }
 }

@@ -3,7 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::measure::{self, Cost, Mark, Stamp, unused_mark};
+use cairn::measure::{self, Mark, Stamp, unused_mark};
 use cairn::thread::Stack;
 use cairn_bench::{Link, Meter, Report, Rounds};
 use cairn_interfaces::{PortalControl, Portals, Threads, spawn};
@@ -38,7 +38,7 @@ fn main() {
             for round in rounds.all() {
                 let cost = imports::CONTROL.measure(specification).expect("the portal is made");
                 if rounds.counts(round) {
-                    samples.add(Cost::from_word(cost) - meter.reading());
+                    samples.add(cost - meter.reading());
                 }
             }
         });

@@ -4,8 +4,7 @@
 use crate::call::{BUFFER, BUFFERS};
 use crate::{imports, listing};
 use cairn::Error;
-use cairn::abi::descriptor::Reply;
-use cairn::call::Call;
+use cairn::call::{Call, REPLY_WORDS};
 use cairn::exclusive::Exclusive;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
@@ -36,7 +35,8 @@ struct Errand {
 
 /// What came back.
 pub struct Answer {
-    pub reply: Reply,
+    pub status: i64,
+    pub words: [u64; REPLY_WORDS],
     pub buffers: [[u8; BUFFER]; BUFFERS],
 }
 
@@ -184,8 +184,8 @@ fn make(index: u32, arguments: &[Argument], words: &[Word]) -> Answer {
             }
         }
     }
-    let reply = call.invoke(index);
-    Answer { reply, buffers }
+    let (status, words) = call.invoke(index);
+    Answer { status, words, buffers }
 }
 
 /// Why there is no answer, for people.

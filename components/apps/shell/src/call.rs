@@ -5,7 +5,7 @@ use crate::imports;
 use crate::listing::{each_name, portal, server_of};
 use crate::screen::Screen;
 use cairn::Error;
-use cairn::abi::descriptor::{METHODS_MAXIMUM, VALUE_UNSIGNED};
+use cairn::abi::descriptor::{METHODS_MAXIMUM, VALUE_UNSIGNED, VALUE_WORDS};
 use cairn::abi::text::plain;
 use cairn::call::Call;
 use cairn_shell::method::{Argument, Arguments, Failure, Method, Quoted, Refusal, Value};
@@ -29,7 +29,7 @@ pub fn each_method(name: &str, mut take: impl FnMut(&Method)) {
 }
 
 fn method<'text>(name: &str, number: u64, text: &'text mut [u8; TEXT]) -> Option<Method<'text>> {
-    let length = imports::NAMES.describe_method(name, number, text).ok()? as u32 as usize;
+    let length = imports::NAMES.describe_method(name, number, text).ok()?;
     Method::parse(plain(text.get_mut(..length)?))
 }
 
@@ -171,14 +171,14 @@ fn invoke(
     if let Some(refusal) = away::refusal(&outcome) {
         return writeln!(screen, "{refusal}");
     }
-    let Outcome::Back(Answer { reply, buffers }) = outcome else { return Ok(()) };
-    if reply.status != 0 {
-        writeln!(screen, "error: {}", Failure(reply.status))?;
+    let Outcome::Back(Answer { status, words, buffers }) = outcome else { return Ok(()) };
+    if status != 0 {
+        writeln!(screen, "error: {}", Failure(status))?;
     } else {
-        write!(screen, "{}", Value(method.value, reply.value))?;
+        write!(screen, "{}", Value(method.value, method.reply(&words)))?;
         let filled = arguments.iter().filter(|argument| **argument == Argument::Buffer).count();
         for buffer in &buffers[..filled] {
-            write!(screen, " {}", Quoted(part(buffer, method, reply.value)))?;
+            write!(screen, " {}", Quoted(part(buffer, method, words[0])))?;
         }
         writeln!(screen)?;
     }
@@ -239,11 +239,11 @@ fn in_registered(name: &Word, first: u32, words: &[Word], screen: &mut Screen) -
     }
 }
 
-/// What of a buffer was filled: by the rule of the interfaces the value's lower half is the length;
+/// What of a buffer was filled: by the rule of the interfaces the value, or its first word, is the length;
 /// else up to the last byte that is not zero.
 fn part<'buffer>(buffer: &'buffer [u8; BUFFER], method: &Method, value: u64) -> &'buffer [u8] {
-    let length = value as u32 as usize;
-    if method.value == VALUE_UNSIGNED && length <= BUFFER {
+    let length = value as usize;
+    if matches!(method.value, VALUE_UNSIGNED | VALUE_WORDS) && length <= BUFFER {
         return &buffer[..length];
     }
     let end = buffer.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);

@@ -59,7 +59,7 @@ impl State {
     fn of(name: &str) -> State {
         let Some(domain) = listing::domain_of(name) else { return State::default() };
         let mut text = [0; 256];
-        let length = imports::SUPERVISOR.describe(domain, &mut text).unwrap_or(0) as u32 as usize;
+        let (length, _) = imports::SUPERVISOR.describe(domain, &mut text).unwrap_or_default();
         let text = plain(text.get_mut(..length).unwrap_or(&mut []));
         let mut words = text.split(' ').skip(2);
         State {

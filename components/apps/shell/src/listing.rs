@@ -14,22 +14,21 @@ use core::fmt::{Result, Write};
 /// Longest description of one thing.
 const LONGEST: usize = 256;
 
-/// Goes through descriptions: `describe` answers the length of a text, and a number in the upper 32
-/// bits, from which `next` makes the number to ask with next.
+/// Goes through descriptions: `describe` answers the length of a text, and a number, from
+/// which `next` makes the number to ask with next.
 fn each(
-    describe: impl Fn(u64, &mut [u8]) -> core::result::Result<u64, Error>,
+    describe: impl Fn(u64, &mut [u8]) -> core::result::Result<(usize, u64), Error>,
     next: fn(u64) -> u64,
     mut take: impl FnMut(u64, &str),
 ) -> core::result::Result<(), Error> {
     let mut number = 0;
     loop {
         let mut text = [0; LONGEST];
-        let answer = match describe(number, &mut text) {
+        let (length, described) = match describe(number, &mut text) {
             Ok(answer) => answer,
             Err(Error::NotFound) => return Ok(()),
             Err(error) => return Err(error),
         };
-        let (length, described) = (answer as u32 as usize, answer >> 32);
         take(described, plain(&mut text[..length.min(LONGEST)]));
         // A description may be wrong; going on with a lower number would never end.
         match next(described) {
@@ -74,7 +73,7 @@ fn table(
     screen: &mut Screen,
     columns: &'static [Column],
     header: &str,
-    describe: impl Fn(u64, &mut [u8]) -> core::result::Result<u64, Error>,
+    describe: impl Fn(u64, &mut [u8]) -> core::result::Result<(usize, u64), Error>,
     next: fn(u64) -> u64,
 ) -> Result {
     let mut result = writeln!(screen, "{}", Row { columns, text: header });
@@ -130,7 +129,7 @@ pub fn domain_of(name: &str) -> Option<u64> {
 pub fn portal(index: u32, take: impl FnOnce(&str)) {
     let mut text = [0; LONGEST];
     let described = imports::PORTALS_LISTING.describe(own_domain(), index.into(), &mut text);
-    let length = described.unwrap_or(0) as u32 as usize;
+    let (length, _) = described.unwrap_or_default();
     take(plain(text.get_mut(..length).unwrap_or(&mut [])));
 }
 
@@ -193,15 +192,11 @@ pub fn memory(_words: &[Word], screen: &mut Screen) -> Result {
             Err(error) => writeln!(screen, "{what:<11}  error: {}", error.text()),
         };
     // What the components began with is not in it: it can never go to anybody else.
-    let pages = imports::MEMORY.usage().map(|pages| {
-        let (free, all) = (pages & 0xffff_ffff, pages >> 32);
-        [(all - free) * PAGE, free * PAGE, all * PAGE]
-    });
+    let pages = imports::MEMORY
+        .usage()
+        .map(|(free, all)| [all.saturating_sub(free) * PAGE, free * PAGE, all * PAGE]);
     row("memory", pages, "KiB, to allocate")?;
-    let bytes = imports::PORTALS_LISTING.usage().map(|bytes| {
-        let (used, free) = (bytes & 0xffff_ffff, bytes >> 32);
-        [used, free, used + free]
-    });
+    let bytes = imports::PORTALS_LISTING.usage().map(|(used, free)| [used, free, used + free]);
     row("portal-code", bytes, "bytes")
 }
 

@@ -3,7 +3,7 @@
 use crate::words::{Mistake, Word, number};
 use cairn_abi::Error;
 use cairn_abi::descriptor::{
-    VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_PACKED, VALUE_SIGNED, VALUE_UNSIGNED,
+    VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_SIGNED, VALUE_UNSIGNED, VALUE_WORDS,
 };
 use cairn_abi::text::Visible;
 use core::fmt::{self, Write};
@@ -72,7 +72,15 @@ impl<'text> Method<'text> {
 
     /// The letters but the control word's, and those of the place for an object.
     fn parameters(&self) -> impl Iterator<Item = char> + 'text {
-        self.letters.chars().skip(if self.value == VALUE_OBJECT { 3 } else { 1 })
+        let words_of_reply = |letter: &char| !letter.is_ascii_digit();
+        let skipped = if self.value == VALUE_OBJECT { 3 } else { 1 };
+        self.letters.chars().skip(skipped).take_while(words_of_reply)
+    }
+
+    /// Of the words of a reply those that are the value.
+    pub fn reply<'words>(&self, words: &'words [u64]) -> &'words [u64] {
+        let last = self.letters.chars().last().and_then(|letter| letter.to_digit(10));
+        words.get(..last.unwrap_or(1) as usize).unwrap_or_default()
     }
 
     /// What to pass, from the words behind the method's name.
@@ -122,21 +130,23 @@ impl fmt::Display for Method<'_> {
     }
 }
 
-/// A value of a kind, as people read it.
-pub struct Value(pub u32, pub u64);
+/// The words of a value of a kind, as people read it.
+pub struct Value<'words>(pub u32, pub &'words [u64]);
 
-impl fmt::Display for Value {
+impl fmt::Display for Value<'_> {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        let word = self.1;
-        match self.0 {
-            VALUE_NONE => out.write_str("ok"),
-            VALUE_BOOL => write!(out, "{}", word != 0),
-            VALUE_SIGNED => write!(out, "{}", word as i64),
-            VALUE_UNSIGNED if word < 10 => write!(out, "{word}"),
-            VALUE_UNSIGNED => write!(out, "{word} ({word:#x})"),
-            VALUE_PACKED => write!(out, "{word:#x}"),
-            _ => write!(out, "{word:#x} (of unknown kind)"),
+        for (position, word) in self.1.iter().enumerate() {
+            out.write_str(if position > 0 { ", " } else { "" })?;
+            match self.0 {
+                VALUE_NONE => out.write_str("ok"),
+                VALUE_BOOL => write!(out, "{}", *word != 0),
+                VALUE_SIGNED => write!(out, "{}", *word as i64),
+                VALUE_UNSIGNED | VALUE_WORDS if *word < 10 => write!(out, "{word}"),
+                VALUE_UNSIGNED | VALUE_WORDS => write!(out, "{word} ({word:#x})"),
+                _ => write!(out, "{word:#x} (of unknown kind)"),
+            }?;
         }
+        Ok(())
     }
 }
 
@@ -205,6 +215,10 @@ mod tests {
         }
         assert_eq!(format!("{}", method("open cari 1")), "open \"TEXT\" NUMBER");
         assert_eq!(format!("{}", method("fill cw 1")), "fill");
+        assert_eq!(format!("{}", method("usage ci2 5")), "usage NUMBER");
+        for (text, words) in [("c", 1), ("ci", 1), ("ci2", 2), ("c4", 4), ("c9", 0)] {
+            assert_eq!(method(&format!("usage {text} 5")).reply(&[7; 4]).len(), words, "{text}");
+        }
     }
 
     #[test]
@@ -232,11 +246,12 @@ mod tests {
 
     #[test]
     fn values_and_errors_for_people() {
-        assert_eq!(format!("{}", Value(VALUE_NONE, 7)), "ok");
-        assert_eq!(format!("{}", Value(VALUE_UNSIGNED, 5)), "5");
-        assert_eq!(format!("{}", Value(VALUE_UNSIGNED, 42)), "42 (0x2a)");
-        assert_eq!(format!("{}", Value(VALUE_SIGNED, u64::MAX)), "-1");
-        assert_eq!(format!("{}", Value(VALUE_BOOL, 1)), "true");
+        assert_eq!(format!("{}", Value(VALUE_NONE, &[7])), "ok");
+        assert_eq!(format!("{}", Value(VALUE_UNSIGNED, &[5])), "5");
+        assert_eq!(format!("{}", Value(VALUE_UNSIGNED, &[42])), "42 (0x2a)");
+        assert_eq!(format!("{}", Value(VALUE_SIGNED, &[u64::MAX])), "-1");
+        assert_eq!(format!("{}", Value(VALUE_BOOL, &[1])), "true");
+        assert_eq!(format!("{}", Value(VALUE_WORDS, &[3, 16])), "3, 16 (0x10)");
         assert_eq!(format!("{}", Failure(-3)), "the callee died");
         assert_eq!(format!("{}", Failure(2)), "the method's own error 2");
         assert_eq!(format!("{}", Failure(-1234)), "unknown status -1234");

@@ -92,7 +92,7 @@ impl interfaces::Memory for Server {
         with(|manager| manager.share(caller.0, section, with_whom, writable))
     }
 
-    fn accept(&self, caller: Caller, section: u64) -> Result<u64, Error> {
+    fn accept(&self, caller: Caller, section: u64) -> Result<(u64, InstanceId), Error> {
         with(|manager| manager.accept(caller.0, section))
     }
 
@@ -125,11 +125,11 @@ impl interfaces::MemoryControl for Server {
 }
 
 impl interfaces::MemoryStatistics for Server {
-    fn usage(&self) -> Result<u64, Error> {
+    fn usage(&self) -> Result<(u64, u64), Error> {
         with(|manager| Ok(manager.usage()))
     }
 
-    fn usage_of(&self, instance: InstanceId) -> Result<u64, Error> {
+    fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
         with(|manager| manager.usage_of(instance))
     }
 }

@@ -392,17 +392,17 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
-    /// Free pages, those for page tables among them, and all pages in the upper 32 bits.
-    pub fn usage(&self) -> u64 {
+    /// Free pages, those for page tables among them, and all pages.
+    pub fn usage(&self) -> (u64, u64) {
         let (frames, tables) = (&self.state.frames, &self.state.tables);
-        let free = (frames.available() + tables.available()) as u64;
-        free | ((frames.count() + tables.count()) as u64) << 32
+        let free = frames.available() + tables.available();
+        (free as u64, (frames.count() + tables.count()) as u64)
     }
 
-    /// Pages that an instance has, and its quota in the upper 32 bits.
-    pub fn usage_of(&self, instance: InstanceId) -> Result<u64, Error> {
+    /// Pages that an instance has, and its quota.
+    pub fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
         self.record(instance)?;
         let account = self.account(instance)?;
-        Ok(u64::from(account.used.load(Relaxed)) | u64::from(account.limit.load(Relaxed)) << 32)
+        Ok((account.used.load(Relaxed).into(), account.limit.load(Relaxed).into()))
     }
 }

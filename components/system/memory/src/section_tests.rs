@@ -34,7 +34,7 @@ fn a_section_is_offered_and_accepted() {
     manager.share(ONE, section, TWO, false).unwrap();
     assert_eq!(world.page(TWO, section), None, "nothing is mapped without consent");
     assert_eq!(manager.accept(ONE, section), Err(Error::BadArgument));
-    assert_eq!(manager.accept(TWO, section), Ok(3 | 1 << 32));
+    assert_eq!(manager.accept(TWO, section), Ok((3, ONE)));
     for page in 0..3 {
         let (own, other) = (
             world.page(ONE, section + page * PAGE_SIZE),
@@ -211,7 +211,7 @@ fn what_fails_in_the_middle_takes_nothing() {
     let now = (world.state.frames.available(), world.state.tables.available());
     assert_eq!(now, (frames, tables));
     manager.free(TWO, rest, 1).unwrap();
-    assert_eq!(manager.accept(TWO, section), Ok(2 | 1 << 32), "the offer still holds");
+    assert_eq!(manager.accept(TWO, section), Ok((2, ONE)), "the offer still holds");
     manager.drop_section(TWO, section).unwrap();
     manager.free(TWO, rest + PAGE_SIZE, QUOTA - LAID_OUT - 3).unwrap();
 

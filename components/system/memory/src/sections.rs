@@ -306,8 +306,8 @@ impl Manager<'_> {
         })
     }
 
-    /// Maps a section that was offered: its number of pages, and its owner in the upper 32 bits.
-    pub fn accept(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
+    /// Maps a section that was offered: its number of pages, and its owner.
+    pub fn accept(&self, instance: InstanceId, at: u64) -> Result<(u64, InstanceId), Error> {
         self.alone_in_sections(instance, || {
             let number = self.section(at)?;
             let slot = self.slot(number);
@@ -331,7 +331,7 @@ impl Manager<'_> {
             };
             joined.inspect_err(|_| self.pay_back(instance, section.pages()))?;
             self.map(instance, number, section, writable)?;
-            Ok(section.pages() | u64::from(section.owner()) << 32)
+            Ok((section.pages(), section.owner()))
         })
     }
 

@@ -255,11 +255,11 @@ impl World {
     }
 
     pub(crate) fn free(&self) -> u64 {
-        self.manager().usage() & 0xffff_ffff
+        self.manager().usage().0
     }
 
     pub(crate) fn used(&self, instance: InstanceId) -> u64 {
-        self.manager().usage_of(instance).unwrap() & 0xffff_ffff
+        self.manager().usage_of(instance).unwrap().0
     }
 }
 

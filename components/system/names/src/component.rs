@@ -105,7 +105,7 @@ impl interfaces::Names for Server {
         decide(&policy, client).map(|()| number)
     }
 
-    fn list(&self, number: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+    fn list(&self, number: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
         let exports = exports();
         let from = usize::try_from(number).unwrap_or(usize::MAX);
         let described =
@@ -132,7 +132,7 @@ impl interfaces::Names for Server {
         name: ReadWindow<'_>,
         number: u64,
         text: WriteWindow<'_>,
-    ) -> Result<u64, Error> {
+    ) -> Result<usize, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
         let (_, export) = described(name.copy(&mut buffer)?).ok_or(Error::NotFound)?;
         let record = Record::find().ok_or(Error::NotFound)?;
@@ -146,7 +146,8 @@ impl interfaces::Names for Server {
             method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
         let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
         let name = name_text(&method.name);
-        Ok(Text::of(format_args!("{name} {letters} {}", method.value)).answer(&text, 0))
+        let described = Text::of(format_args!("{name} {letters} {}", method.value));
+        Ok(text.write(0, described.bytes()))
     }
 }
 

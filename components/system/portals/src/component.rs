@@ -42,7 +42,7 @@ struct State {
 cairn::component! {
     name: "portals",
     imports: {
-        scheduler: interfaces::SchedulerControl,
+        scheduler: interfaces::SchedulerObjects,
         threads: interfaces::Threads,
         names: interfaces::Names,
         name_control: interfaces::NameControl,
@@ -339,7 +339,7 @@ impl interfaces::PortalControl for Server {
         locked(|manager, _| manager.instance_starts(instance))
     }
 
-    fn measure(&self, caller: Caller, specification: ReadWindow<'_>) -> Result<u64, Error> {
+    fn measure(&self, caller: Caller, specification: ReadWindow<'_>) -> Result<Cost, Error> {
         let client = who(caller)?;
         let mut buffer = [0; 2 + LETTERS_SIZE];
         let text = specification.text(&mut buffer)?;
@@ -359,7 +359,7 @@ impl interfaces::PortalControl for Server {
             let made = manager.make_measured(machine, client, trust, letters);
             let after = Stamp::end();
             manager.close(machine, client, made?)?;
-            Ok(Cost::to_word(after - before))
+            Ok(after - before)
         })
     }
 }
@@ -412,14 +412,19 @@ impl interfaces::ParameterTypes for Server {
 }
 
 impl interfaces::PortalListing for Server {
-    fn describe(&self, domain: DomainId, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+    fn describe(
+        &self,
+        domain: DomainId,
+        index: u64,
+        text: WriteWindow<'_>,
+    ) -> Result<(usize, u64), Error> {
         locked(|manager, machine| {
             let (index, line) = describe(manager, machine, domain, index)?;
             Ok(line.answer(&text, index as u64))
         })
     }
 
-    fn usage(&self) -> Result<u64, Error> {
+    fn usage(&self) -> Result<(u64, u64), Error> {
         locked(|manager, _| Ok(manager.usage()))
     }
 }

@@ -86,8 +86,8 @@ impl Manager {
         self.maker.instances()
     }
 
-    /// Bytes of portal code in use, and free ones in the upper half.
-    pub fn usage(&self) -> u64 {
+    /// Bytes of portal code in use, and free ones.
+    pub fn usage(&self) -> (u64, u64) {
         self.maker.pools().usage()
     }
 

@@ -67,12 +67,12 @@ impl Pools {
         self.shares.blocks()
     }
 
-    /// The free code that there was at the start and what has become of it: bytes in use, and free
-    /// in the upper half. Return portals, which are kept for the next opening, count as free.
-    pub fn usage(&self) -> u64 {
+    /// The free code that there was at the start and what has become of it: bytes in use, and free.
+    /// Return portals, which are kept for the next opening, count as free.
+    pub fn usage(&self) -> (u64, u64) {
         let free = u64::from(self.area.free() + self.returns.granules()) * GRANULE;
         let used = u64::from(self.area.size()) * GRANULE - free;
-        used | free << 32
+        (used, free)
     }
 
     /// Room for code, in the client's part.

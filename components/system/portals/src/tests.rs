@@ -59,7 +59,7 @@ impl World {
     }
 
     fn free(&mut self) -> u64 {
-        self.manager.usage() >> 32
+        self.manager.usage().1
     }
 }
 

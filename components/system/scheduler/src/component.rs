@@ -14,6 +14,7 @@ mod upcalls;
 use crate::{Handle, ReadyQueue, Scheduler, ThreadIndex};
 use cairn::exclusive::{Operation, RunToCompletion};
 use cairn::time::counter;
+use cairn::wire::Value;
 use cairn::{CallerThread, Error};
 use core::convert::Infallible;
 use core::marker::PhantomData;
@@ -49,7 +50,10 @@ impl<C: Component> Server<C> {
 
     /// One operation of the core at the present time.
     #[inline(always)]
-    pub fn operation(body: impl FnOnce(&mut Core<C::Policy>, u64) -> Infallible) -> ! {
+    pub fn operation<T: Value, E>(
+        body: impl FnOnce(&mut Core<C::Policy>, u64) -> Infallible,
+    ) -> Result<T, E> {
+        const { assert!(T::WORDS <= 1, "who is switched to finds what has ended its wait, one word") };
         C::state().run(Called(body, counter()))
     }
 
@@ -64,7 +68,8 @@ impl<C: Component> Server<C> {
 
     /// An operation of a hot path.
     #[inline(always)]
-    fn run(operation: impl Operation<Core<C::Policy>>) -> ! {
+    fn run<T: Value, E>(operation: impl Operation<Core<C::Policy>>) -> Result<T, E> {
+        const { assert!(T::WORDS <= 1) };
         C::state().run(Entry(operation))
     }
 }
@@ -171,7 +176,9 @@ macro_rules! scheduler_component {
                 threads: cairn_interfaces::Threads = SERVER,
                 upcalls: cairn_interfaces::SchedulerUpcalls = SERVER,
                 signals: cairn_interfaces::InterruptSignals = SERVER,
-                control: cairn_interfaces::SchedulerControl = SERVER,
+                supervision: cairn_interfaces::Supervision = SERVER,
+                objects: cairn_interfaces::SchedulerObjects = SERVER,
+                statistics: cairn_interfaces::SchedulerStatistics = SERVER,
                 $($($export: $interface = $server,)*)?
             },
             objects: {

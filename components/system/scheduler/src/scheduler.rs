@@ -10,8 +10,8 @@ use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::QUEUES;
 use crate::supervision::Fault;
 use crate::thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
-use cairn_abi::Error;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// What the system description decides.
@@ -190,20 +190,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.configuration.supervisor_semaphore = semaphore;
     }
 
-    /// That semaphore.
-    pub fn supervisor_semaphore(&self) -> u16 {
-        self.configuration.supervisor_semaphore
+    /// The instance where a thread began.
+    pub fn home(&self, thread: ThreadIndex) -> InstanceId {
+        self.homes[thread as usize].instance()
     }
 
-    /// A thread for people: state in bits 0 to 7, priority in 8 to 15, the instance where it began in 16 to 31.
-    pub fn describe(&self, thread: ThreadIndex) -> Result<u64, Error> {
-        let record = &self.threads[thread as usize];
-        match record.state {
-            State::Free | State::Ending => Err(Error::NotFound),
-            state => Ok(state.number()
-                | u64::from(255 - record.own_level) << 8
-                | u64::from(self.homes[thread as usize].instance()) << 16),
-        }
+    /// A thread's own priority.
+    pub fn own_priority(&self, thread: ThreadIndex) -> u8 {
+        255 - self.threads[thread as usize].own_level
     }
 
     /// The policy, to configure it before threads are adopted.

@@ -155,20 +155,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// What a thread waits for: state in bits 0 to 7, what of that kind in 8 to 23, the holder of a lock
-    /// in 24 to 31, the instance in which it waits in 32 to 39; bit 40: it is stopped.
-    pub fn waits_for(&self, target: Handle) -> Result<u64, Error> {
+    /// What a thread waits for: the index of what of that kind, and the holder of a lock.
+    pub fn waits_for(
+        &self,
+        target: Handle,
+    ) -> Result<(State, u16, ThreadIndex, InstanceId), Error> {
         let record = &self.threads[self.existing(target)? as usize];
         let holder = match record.state {
             State::Lock => self.locks[record.object as usize % LOCKS].owner,
             _ => IDLE,
         };
-        const { assert!(DOMAINS_MAXIMUM <= 1 << u8::BITS, "an instance has 8 bits of the answer") };
-        Ok(record.state.number()
-            | u64::from(record.object) << 8
-            | u64::from(holder) << 24
-            | u64::from(record.waits_in.instance()) << 32
-            | u64::from(record.flags & STOPPED != 0) << 40)
+        Ok((record.state, record.object, holder, record.waits_in.instance()))
     }
 
     /// The next thread that faulted and was not reported yet. It stays stopped.

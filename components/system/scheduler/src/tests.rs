@@ -361,7 +361,7 @@ fn the_end_of_a_first_thread_is_reported_once() {
     let mut s = scheduler(&[50, 40]);
     assert_eq!(s.next_returned(), Err(Error::NotFound));
     s.set_first_thread(1);
-    let faults = s.supervisor_semaphore();
+    let faults = s.configuration.supervisor_semaphore;
     assert_eq!(s.exit(1, 0), switched(2, 0, 0));
     assert_eq!(s.tick(2, 0), OK);
     assert_eq!(word(&s, faults), 1, "the supervisor is woken");

@@ -36,17 +36,6 @@ pub enum State {
     Ending,
 }
 
-impl State {
-    /// The number by which supervisor and shell know it.
-    pub(crate) const fn number(self) -> u64 {
-        match self {
-            State::Free | State::Ending => 0,
-            State::Ready => 1,
-            other => other as u64,
-        }
-    }
-}
-
 /// Flag: the thread is in the queue of time limits.
 pub(crate) const TIMED: u8 = 1;
 /// Flag: the thread may not run, even if ready.

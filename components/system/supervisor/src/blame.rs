@@ -23,6 +23,7 @@ use cairn::{DomainId, InstanceId, privileged};
 use cairn_abi::address::KERNEL;
 use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME};
 use cairn_abi::upcall::{Access, Fault};
+use cairn_interfaces::{Activity, ThreadState, Wait};
 use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_QUEUE, LITERAL_RETURN};
 use cairn_supervisor::stack::{Frame, Kind, Words};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
@@ -40,11 +41,6 @@ const CHAIN_MAXIMUM: usize = 8;
 
 /// A thread that nobody called home for this time was not in anybody's way: it is called anew.
 const FORGOTTEN_MICROSECONDS: u64 = 1_000_000;
-
-/// States of `SchedulerControl::waits_for`.
-const READY: u64 = 1;
-const LOCK: u64 = 3;
-const STACK: u64 = 5;
 
 /// A thread that was called home.
 struct Called {
@@ -112,9 +108,9 @@ pub fn next_home() -> (u64, u8) {
     }
 }
 
-/// Whether a thread waits for a lock or a stack, by what `SchedulerControl::waits_for` answers.
-pub fn waits_for_holders(waits: u64) -> bool {
-    matches!(waits & 0xff, LOCK | STACK)
+/// Whether a thread waits for a lock or a stack.
+pub fn waits_for_holders(wait: Wait) -> bool {
+    matches!(wait.activity, Activity::Lock | Activity::Stack)
 }
 
 impl System {
@@ -128,7 +124,7 @@ impl System {
         ASKED_CURSOR.store(index + 1, Relaxed);
         let undisturbed = Undisturbed::begin();
         let is_home = !self.is_abroad(index) && undisturbed.holds();
-        if is_home || imports::CONTROL.thread_name(index).is_err() {
+        if is_home || imports::SCHEDULING.thread(index).is_err() {
             ASKED.remove(index);
         } else {
             self.call_home(index);
@@ -180,10 +176,10 @@ impl System {
     /// `is_away`: what others want of the thread, it got in a call that it is still in. If it had come all the way
     /// home before, that is another call.
     fn call_home_from(&self, index: u64, ahead: usize, is_away: bool) {
-        let Ok(name) = imports::CONTROL.thread_name(index) else { return };
-        let Ok(waits) = imports::CONTROL.waits_for(name) else { return };
+        let Ok(ThreadState { name, .. }) = imports::SCHEDULING.thread(index) else { return };
+        let Ok(wait) = imports::CONTROL.waits_for(name) else { return };
         let called = called(index);
-        let used = imports::CONTROL.thread_time(index).unwrap_or(0);
+        let used = imports::SCHEDULING.thread_time(index).unwrap_or(0);
         let had_run = called.had_run.swap(used, Relaxed) != used;
         let time = now();
         let passed = time - called.looked.swap(time, Relaxed);
@@ -196,14 +192,14 @@ impl System {
         {
             return self.call(index, name, 1);
         }
-        match waits & 0xff {
-            LOCK | STACK if ahead < CHAIN_MAXIMUM => {
-                if !self.call_holders(index, waits, ahead) {
+        match wait.activity {
+            Activity::Lock | Activity::Stack if ahead < CHAIN_MAXIMUM => {
+                if !self.call_holders(index, wait, ahead) {
                     self.spend(index, passed, had_run);
                 }
             }
-            LOCK | STACK => {}
-            READY => {
+            Activity::Lock | Activity::Stack => {}
+            Activity::Ready => {
                 if used.saturating_sub(called.used.load(Relaxed)) > self.patience(index) {
                     self.blame(index);
                 }
@@ -248,7 +244,7 @@ impl System {
 
     /// Ends the wait of a called thread, if it may be ended.
     fn tell_home(&self, index: u64, name: u64) {
-        let told = imports::CONTROL.cancel_event_wait(name) == Ok(1);
+        let told = imports::CONTROL.cancel_event_wait(name) == Ok(true);
         called(index).is_told.store(told, Relaxed);
     }
 
@@ -258,24 +254,25 @@ impl System {
         let given = self.patience(index) / parts;
         called.given.store(given, Relaxed);
         called.left.store(given, Relaxed);
-        let used = imports::CONTROL.thread_time(index).unwrap_or(0);
+        let used = imports::SCHEDULING.thread_time(index).unwrap_or(0);
         called.used.store(used, Relaxed);
     }
 
     /// Calls the threads home that have the lock or the stack that a thread waits for; false if only it has that
     /// itself. Who waits for neither, or for what nobody has any more, has got it meanwhile.
     pub fn call_holders_for(&self, index: u64) -> bool {
-        let waits =
-            imports::CONTROL.thread_name(index).and_then(|name| imports::CONTROL.waits_for(name));
-        waits.is_ok_and(|waits| !waits_for_holders(waits) || self.call_holders(index, waits, 0))
+        let wait = imports::SCHEDULING
+            .thread(index)
+            .and_then(|thread| imports::CONTROL.waits_for(thread.name));
+        wait.is_ok_and(|wait| !waits_for_holders(wait) || self.call_holders(index, wait, 0))
     }
 
-    fn call_holders(&self, index: u64, waits: u64, ahead: usize) -> bool {
-        if waits & 0xff == LOCK {
-            let holder = waits >> 24 & 0xff;
+    fn call_holders(&self, index: u64, wait: Wait, ahead: usize) -> bool {
+        if wait.activity == Activity::Lock {
+            let holder = wait.holder;
             if holder != index && self.exists(holder) {
-                // Who is in a call of the instance where the lock is waited for took it there.
-                let place = self.instance(InstanceId((waits >> 32 & 0xff) as u16));
+                // A thread that is in a call of the instance where the lock is waited for took it there.
+                let place = self.instance(wait.instance);
                 let is_in = |frame: Frame| match frame.kind {
                     Kind::Call { callee } => place.is_some_and(|record| record.domain == callee),
                     _ => false,
@@ -285,7 +282,7 @@ impl System {
             }
             return holder != index;
         }
-        let queue = cairn_abi::domain::stack_queue((waits >> 8 & 0xffff) as usize);
+        let queue = cairn_abi::domain::stack_queue(wait.object.into());
         let has = |frame: Frame| {
             matches!(frame.kind, Kind::Call { .. }) && self.queue_of(frame) == Some(queue)
         };
@@ -294,7 +291,7 @@ impl System {
         while let Some(other) = self.next_thread(from) {
             from = other + 1;
             let is_holder = other != index && self.frames(other).any(has);
-            if is_holder && imports::CONTROL.thread_name(other).is_ok() {
+            if is_holder && imports::SCHEDULING.thread(other).is_ok() {
                 found = true;
                 self.call_home_from(other, ahead + 1, true);
             }

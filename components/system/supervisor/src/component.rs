@@ -27,7 +27,8 @@ static SERVER: Server = Server;
 cairn::component! {
     name: "supervisor",
     imports: {
-        control: interfaces::SchedulerControl,
+        control: interfaces::Supervision,
+        scheduling: interfaces::SchedulerStatistics,
         threads: interfaces::Threads,
         memory: interfaces::MemoryControl,
         statistics: interfaces::MemoryStatistics,
@@ -38,7 +39,7 @@ cairn::component! {
     main: main,
 }
 
-pub use imports::{CONSOLE, CONTROL, MEMORY, PORTALS, THREADS};
+pub use imports::{CONSOLE, CONTROL, MEMORY, PORTALS, SCHEDULING, THREADS};
 
 /// What the worker does next.
 enum Work {
@@ -93,14 +94,12 @@ fn main() {
 impl System {
     /// Takes up what the worker was called for.
     fn take_up(&self) {
-        while let Ok(thread) = imports::CONTROL.next_fault() {
-            self.fault(thread);
+        while let Ok(fault) = imports::CONTROL.next_fault() {
+            self.fault(fault);
         }
         self.judge();
-        while let Ok(word) = imports::CONTROL.next_returned() {
-            if let Some(instance) = InstanceId::of_word(word) {
-                self.returned(instance);
-            }
+        while let Ok(instance) = imports::CONTROL.next_returned() {
+            self.returned(instance);
         }
         for instance in numbers(&REQUESTED) {
             REQUESTED.remove(instance.into());
@@ -147,9 +146,10 @@ impl System {
     fn serve(&self, instance: InstanceId, requests: u8) {
         let state = state(instance);
         if requests & MEASURE != 0
-            && let Ok(memory) = imports::STATISTICS.usage_of(instance)
+            && let Ok((pages, quota)) = imports::STATISTICS.usage_of(instance)
         {
-            state.memory.store(memory, Relaxed);
+            state.pages.store(pages, Relaxed);
+            state.page_quota.store(quota, Relaxed);
         }
         if requests & CRASH != 0 {
             // Without a report: its next instruction is a fault like any other.
@@ -205,7 +205,8 @@ fn request(name: ReadWindow<'_>, what: u8) -> Result<(), Error> {
     ask(instance.number, what)
 }
 
-const THREAD_STATES: [&str; 7] = ["free", "ready", "semaphore", "lock", "join", "stack", "sleep"];
+/// As [`interfaces::Activity`] has them.
+const THREAD_STATES: [&str; 6] = ["ready", "semaphore", "lock", "join", "stack", "sleep"];
 
 impl interfaces::Supervisor for Server {
     fn kill(&self, name: ReadWindow<'_>) -> Result<(), Error> {
@@ -216,7 +217,7 @@ impl interfaces::Supervisor for Server {
         request(name, RESTART)
     }
 
-    fn describe(&self, number: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+    fn describe(&self, number: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
         let system = System::find().ok_or(Error::NotSupported)?;
         let instance = InstanceId::of_word(number.max(1)).ok_or(Error::NotFound)?;
         let record = system.instance(instance).ok_or(Error::NotFound)?;
@@ -233,33 +234,32 @@ impl interfaces::Supervisor for Server {
             _ => "on-fault",
         };
         ask(instance, MEASURE)?;
-        let memory = state.memory.load(Relaxed);
         let is_home = |index: &u64| {
-            imports::CONTROL.thread_state(*index).is_ok_and(|state| system.home(state) == instance)
+            imports::SCHEDULING.thread(*index).is_ok_and(|thread| system.home(thread) == instance)
         };
         let threads = (0..system.thread_count()).filter(is_home).count();
         let line = Line::<128>::of(format_args!(
             "{} {instance} {phase} {policy} {} {}K/{}K {threads}",
             name_text(&record.name),
             state.restarts.load(Relaxed),
-            (memory & 0xffff_ffff) * 4,
-            (memory >> 32) * 4,
+            state.pages.load(Relaxed) * 4,
+            state.page_quota.load(Relaxed) * 4,
         ));
         Ok(line.answer(&text, instance.into()))
     }
 
-    fn describe_thread(&self, index: u64, text: WriteWindow<'_>) -> Result<u64, Error> {
+    fn describe_thread(&self, index: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
         let system = System::find().ok_or(Error::NotSupported)?;
         let mut found = (index..system.thread_count()).filter_map(|index| {
-            imports::CONTROL.thread_state(index).ok().map(|state| (index, state))
+            imports::SCHEDULING.thread(index).ok().map(|thread| (index, thread))
         });
-        let (index, state) = found.next().ok_or(Error::NotFound)?;
-        let home = system.name(system.home(state));
-        let used = imports::CONTROL.thread_time(index).unwrap_or(0);
+        let (index, thread) = found.next().ok_or(Error::NotFound)?;
+        let home = system.name(system.home(thread));
+        let used = imports::SCHEDULING.thread_time(index).unwrap_or(0);
         let line = Line::<128>::of(format_args!(
             "{index} {home} {} {} {}",
-            state >> 8 & 0xff,
-            THREAD_STATES.get(state as usize & 0xff).unwrap_or(&"?"),
+            thread.priority,
+            THREAD_STATES[thread.activity as usize],
             used * 1000 / (environment::startup().time_base / 1000).max(1),
         ));
         Ok(line.answer(&text, index))
@@ -276,14 +276,14 @@ impl interfaces::Supervisor for Server {
     fn call_home(&self, caller: Caller, thread: u64) -> Result<(), Error> {
         let system = System::find().ok_or(Error::NotSupported)?;
         let index = thread & 0xff;
-        if imports::CONTROL.thread_name(index)? != thread {
+        let state = imports::SCHEDULING.thread(index)?;
+        if state.name != thread {
             return Err(Error::NotFound);
         }
-        let state = imports::CONTROL.thread_state(index)?;
         if system.home(state) != caller.0 {
             return Err(Error::NotAllowed);
         }
-        blame::ask_home(index, (state >> 8) as u8);
+        blame::ask_home(index, state.priority);
         imports::CONTROL.alarm()
     }
 

@@ -15,6 +15,7 @@ use cairn::{Error, InstanceId, privileged};
 use cairn_abi::arch::trap;
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::upcall::Fault;
+use cairn_interfaces::ThreadFault;
 use cairn_supervisor::backoff;
 use cairn_supervisor::stack::{Frame, Kind};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,11 +26,6 @@ const LOOK_MAXIMUM_MICROSECONDS: u64 = 20_000;
 /// Threads that one step looks at.
 const THREADS_OF_STEP: usize = 6;
 const THREADS_OF_SWEEP: usize = 16;
-
-/// What `SchedulerControl::fault_of` answers.
-const CAUSE: u64 = 0;
-const VALUE: u64 = 1;
-const TIME: u64 = 2;
 
 /// Why an instance dies.
 #[derive(Clone, Copy)]
@@ -51,13 +47,9 @@ pub enum Reason {
 
 impl System {
     /// A thread faulted: mends it, or lets its instance die.
-    pub fn fault(&self, thread: u64) {
+    pub fn fault(&self, fault: ThreadFault) {
+        let ThreadFault { thread, cause, value, time } = fault;
         let index = thread & 0xff;
-        let (Ok(cause), Ok(value)) =
-            (imports::CONTROL.fault_of(thread, CAUSE), imports::CONTROL.fault_of(thread, VALUE))
-        else {
-            return;
-        };
         let Some(frame) = self.frames(index).next().filter(|frame| frame.kind == Kind::Trap) else {
             return;
         };
@@ -70,7 +62,7 @@ impl System {
             self.want(instance, thread);
         } else if self.came_home(thread, frame, fault) {
             // It goes on in its caller.
-        } else if is_page_fault && self.began_since(instance, thread) {
+        } else if is_page_fault && began_since(instance, time) {
             // It came when the instance was about to live again, and now it does. What it brings is whole: of those
             // that came earlier, none was left before this life began.
         } else if is_page_fault && imports::MEMORY.page_fault(domain, value, cause).is_ok() {
@@ -91,15 +83,10 @@ impl System {
 
     /// A thread wants the next life of an instance.
     fn want(&self, instance: InstanceId, thread: u64) {
-        let priority = imports::CONTROL.thread_state(thread & 0xff).unwrap_or(0) >> 8 & 0xff;
+        let priority =
+            imports::SCHEDULING.thread(thread & 0xff).map_or(0, |thread| thread.priority);
         let most = self.recovery_priority(instance);
-        state(instance).wanted.fetch_max((priority as u8).min(most), Relaxed);
-    }
-
-    fn began_since(&self, instance: InstanceId, thread: u64) -> bool {
-        let time = imports::CONTROL.fault_of(thread, TIME).unwrap_or(u64::MAX);
-        let state = state(instance);
-        state.restarts.load(Relaxed) > 0 && time <= state.started.load(Relaxed)
+        state(instance).wanted.fetch_max(priority.min(most), Relaxed);
     }
 
     /// The first thread of an instance has ended. Others may be alive, and it may serve calls: that is an end only
@@ -316,6 +303,12 @@ impl System {
             _ => None,
         }
     }
+}
+
+/// Whether the present life of an instance began after this time.
+fn began_since(instance: InstanceId, time: u64) -> bool {
+    let state = state(instance);
+    state.restarts.load(Relaxed) > 0 && time <= state.started.load(Relaxed)
 }
 
 /// Starts the first thread of an instance, if it has one.

@@ -55,7 +55,7 @@ impl System {
     /// Whether frames hold a thread in `domain` or bring it back there. A thread that only leaves it does not
     /// count: one that calls a dead domain again and again is always there.
     pub fn holds(&self, index: u64, domain: DomainId) -> bool {
-        hold(self.frames(index), domain) && imports::CONTROL.thread_name(index).is_ok()
+        hold(self.frames(index), domain) && imports::SCHEDULING.thread(index).is_ok()
     }
 }
 
@@ -64,13 +64,13 @@ pub struct Undisturbed(u64);
 
 impl Undisturbed {
     pub fn begin() -> Undisturbed {
-        let since = imports::CONTROL.running_since().unwrap_or(0);
+        let since = imports::SCHEDULING.running_since().unwrap_or(0);
         // From the next tick on, a switch cannot have the time of the last one.
         while counter() == since {}
         Undisturbed(since)
     }
 
     pub fn holds(&self) -> bool {
-        imports::CONTROL.running_since() == Ok(self.0)
+        imports::SCHEDULING.running_since() == Ok(self.0)
     }
 }

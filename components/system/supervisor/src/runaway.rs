@@ -119,10 +119,8 @@ impl System {
             count += 1;
             let Some(limit) = frame.limit else { continue };
             if thread.is_none() {
-                thread = imports::CONTROL
-                    .thread_name(index)
-                    .ok()
-                    .zip(imports::CONTROL.thread_time(index).ok());
+                let name = imports::SCHEDULING.thread(index).map(|thread| thread.name).ok();
+                thread = name.zip(imports::SCHEDULING.thread_time(index).ok());
             }
             let Some((name, used)) = thread else { break };
             let ran_away = limit.longest.is_some() && watch.see(name, frame.header, limit, used);
@@ -196,8 +194,9 @@ impl System {
             let word = CALLS[index as usize % THREADS_MAXIMUM].load(Relaxed);
             let found = word & (LATE | HELD_UP | GOES_ON);
             let offset = u64::from(word - found);
+            let name = || imports::SCHEDULING.thread(index).map(|thread| thread.name);
             let stop = |name| found & GOES_ON == 0 || imports::CONTROL.stop(name).is_ok();
-            if !imports::CONTROL.thread_name(index).is_ok_and(stop) {
+            if !name().is_ok_and(stop) {
                 // It has ended, or faulted, which is settled first.
                 continue;
             }
@@ -216,12 +215,12 @@ impl System {
                     self.die(culprit, Reason::RanAway { thread: index, longest });
                     self.unwind(callee, index);
                     let is_in = self.is_in(index, callee);
-                    if let (true, Ok(name)) = (is_in, imports::CONTROL.thread_name(index)) {
+                    if let (true, Ok(name)) = (is_in, name()) {
                         let _ = imports::CONTROL.cancel_wait(name);
                     }
                 }
             }
-            if let Ok(name) = imports::CONTROL.thread_name(index) {
+            if let Ok(name) = name() {
                 let _ = imports::CONTROL.resume(name);
             }
         }

@@ -9,6 +9,7 @@ use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::record::{Export, Header, Instance, Symbol, Thread};
 use cairn_abi::text::Visible;
 use cairn_abi::thread::THREADS_MAXIMUM;
+use cairn_interfaces::ThreadState;
 use cairn_supervisor::stack::Words;
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 
@@ -72,7 +73,7 @@ impl System {
     /// The scheduler's domain.
     pub fn scheduler(&self) -> Option<DomainId> {
         let mut exports = self.exports.iter();
-        let control = exports.find(|export| name_text(&export.interface) == "SchedulerControl")?;
+        let control = exports.find(|export| name_text(&export.interface) == "Supervision")?;
         self.instance(control.instance).map(|record| record.domain)
     }
 
@@ -84,10 +85,10 @@ impl System {
         limits.min().map(|nanoseconds| ticks(nanoseconds.div_ceil(1000)))
     }
 
-    /// The instance in which a thread began, from what `SchedulerControl::thread_state` answers. The idle thread is
-    /// that of no instance there, so that it is never ended with one.
-    pub fn home(&self, state: u64) -> InstanceId {
-        match InstanceId((state >> 16) as u16) {
+    /// The instance in which a thread began. The idle thread is that of no instance for the scheduler, so that it is
+    /// never ended with one.
+    pub fn home(&self, thread: ThreadState) -> InstanceId {
+        match thread.home {
             InstanceId(0) => self
                 .first_threads
                 .iter()
@@ -180,7 +181,8 @@ pub struct InstanceState {
     /// Faults without good behaviour in between.
     pub faults: AtomicU32,
     /// Its memory and quota, when they were last asked for.
-    pub memory: AtomicU64,
+    pub pages: AtomicU64,
+    pub page_quota: AtomicU64,
     /// How often it was started again.
     pub restarts: AtomicU32,
     /// Threads that have to come back to it, a bit for each.
@@ -202,7 +204,8 @@ impl InstanceState {
             phase: AtomicU8::new(Phase::Alive as u8),
             cursor: AtomicU64::new(0),
             requests: AtomicU8::new(0),
-            memory: AtomicU64::new(0),
+            pages: AtomicU64::new(0),
+            page_quota: AtomicU64::new(0),
             due: AtomicU64::new(u64::MAX),
             started: AtomicU64::new(0),
             died: AtomicU64::new(0),

@@ -28,6 +28,7 @@ pub mod disk {
 trait Private {
     fn call(&self, registers: u64, control: u64, server: u64) -> Result<u64, Error>;
     fn text(&self, caller: Caller, words: &str) -> core::result::Result<(), cairn::Error>;
+    fn many(&self, rest: u64, serve: u8) -> Result<(u64, bool, u8, i8), Error>;
     fn fill(&self, word: Place, entries: &mut [u8]) -> Result<Object<dyn disk::Disk>, Error>;
 }
 
@@ -40,6 +41,9 @@ impl Private for Server {
     }
     fn text(&self, _caller: Caller, _words: ReadWindow<'_>) -> Result<(), Error> {
         Ok(())
+    }
+    fn many(&self, rest: u64, serve: u8) -> Result<(u64, bool, u8, i8), Error> {
+        Ok((rest, true, serve, -1))
     }
     fn fill(&self, _word: Place, _entries: WriteWindow<'_>) -> Result<Object<dyn disk::Disk>, Error> {
         Err(Error::NotSupported)

@@ -165,9 +165,9 @@ pub fn components() -> BTreeMap<String, Descriptor> {
         ("components/apps/twin", component(true, &[], &[])),
         ("components/drivers/twin", component(true, &[], &[])),
         ("components/apps/huge", component(true, &["huge: Huge"], &["huge: Huge"])),
-        ("components/apps/commanded", component(false, &[], &["control: SchedulerControl"])),
+        ("components/apps/commanded", component(false, &[], &["control: Supervision"])),
         ("components/apps/chief", component(true, &[], &["supervisor: Supervisor"])),
-        ("components/apps/commander", component(true, &["control: SchedulerControl"], &[])),
+        ("components/apps/commander", component(true, &["control: Supervision"], &[])),
         ("components/apps/lonely", component(true, &["nobody: Nobody"], &[])),
         ("examples/hello-c", component(true, &["console: Console"], &[])),
     ];

@@ -9,7 +9,7 @@
 
 /* What a client of it knows, for portals_open (the letters) and portals_reserve (all of it). */
 #define BLOCK_DEVICE_VERSION UINT64_C(0x0000000000000001)
-#define BLOCK_DEVICE_LETTERS "ciiiiiii crwr c=ath caii c cw "
+#define BLOCK_DEVICE_LETTERS "ciiiiiii crwr c=ath caii ci4 cw "
 #define BLOCK_DEVICE_SIGNATURE "BlockDevice " BLOCK_DEVICE_LETTERS
 
 /* What a component's descriptor says of it. */
@@ -19,7 +19,7 @@
         { "bytes", "crwr", CAIRN_VALUE_BOOL }, \
         { "context", "c=ath", CAIRN_VALUE_SIGNED }, \
         { "object", "caii", CAIRN_VALUE_OBJECT }, \
-        { "packed", "c", CAIRN_VALUE_PACKED }, \
+        { "packed", "ci4", CAIRN_VALUE_WORDS }, \
         { "nothing", "cw", CAIRN_VALUE_NONE } \
     } \
 }
@@ -60,12 +60,16 @@ static inline int64_t block_device_object(uint32_t first_portal, uint64_t place,
     return reply.status;
 }
 
-/* Letters: c. */
-static inline int64_t block_device_packed(uint32_t first_portal, uint64_t *value)
+/* Letters: ci4. */
+static inline int64_t block_device_packed(uint32_t first_portal, uint64_t word1, uint64_t value[4])
 {
-    struct cairn_reply reply = cairn_call(first_portal + 4, 0, 0, 0, 0, 0, 0, 0);
-    if (reply.status == 0)
-        *value = (uint64_t)reply.value;
+    struct cairn_wide_reply reply = cairn_wide_call(first_portal + 4, word1, 0, 0, 0, 0, 0, 0);
+    if (reply.status == 0) {
+        value[0] = reply.words[0];
+        value[1] = reply.words[1];
+        value[2] = reply.words[2];
+        value[3] = reply.words[3];
+    }
     return reply.status;
 }
 
@@ -83,8 +87,8 @@ static inline int64_t block_device_nothing(uint32_t first_portal, void *bytes1, 
     struct cairn_reply server##_bytes(uint64_t control, const volatile void *bytes1, size_t length1, volatile void *bytes2, size_t length2, const volatile void *bytes3, size_t length3); \
     struct cairn_reply server##_context(uint64_t control, uint64_t portal, uint64_t caller, uint64_t thread, uint64_t now); \
     struct cairn_reply server##_object(uint64_t control, uint64_t caller, uint64_t place, uint64_t word3); \
-    struct cairn_reply server##_packed(uint64_t control); \
+    struct cairn_wide_reply server##_packed(uint64_t control, uint64_t word1); CAIRN_WIDE_ENTRY(server##_packed) \
     struct cairn_reply server##_nothing(uint64_t control, volatile void *bytes1, size_t length1);
-#define BLOCK_DEVICE_ENTRIES(server) { (cairn_entry)server##_words, (cairn_entry)server##_bytes, (cairn_entry)server##_context, (cairn_entry)server##_object, (cairn_entry)server##_packed, (cairn_entry)server##_nothing }
+#define BLOCK_DEVICE_ENTRIES(server) { (cairn_entry)server##_words, (cairn_entry)server##_bytes, (cairn_entry)server##_context, (cairn_entry)server##_object, (cairn_entry)server##_packed_wide, (cairn_entry)server##_nothing }
 
 #endif

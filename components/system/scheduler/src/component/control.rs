@@ -1,36 +1,31 @@
 //! What the supervisor and the portal manager call.
 
 use super::{Component, Server, index, named};
-use crate::{Start, ThreadIndex};
+use crate::{Fault, Start, State, ThreadIndex};
 use cairn::time::counter;
 use cairn::{Caller, CallerThread, Error, InstanceId};
-use cairn_interfaces as interfaces;
+use cairn_interfaces::{self as interfaces, Activity};
 
 fn thread(number: u64) -> Result<ThreadIndex, Error> {
     ThreadIndex::try_from(number).map_err(|_| Error::NotFound)
 }
 
-impl<C: Component> interfaces::SchedulerControl for Server<C> {
-    fn next_fault(&self) -> Result<u64, Error> {
-        Self::with(|core| core.next_fault()).map(|handle| handle.0)
+impl<C: Component> interfaces::Supervision for Server<C> {
+    fn next_fault(&self) -> Result<interfaces::ThreadFault, Error> {
+        Self::with(|core| {
+            let thread = core.next_fault()?;
+            let Fault { cause, value, time } = core.fault_of(thread.thread());
+            Ok(interfaces::ThreadFault { thread: thread.0, cause, value, time })
+        })
     }
 
-    fn next_returned(&self) -> Result<u64, Error> {
-        Self::with(|core| core.next_returned()).map(u64::from)
+    fn next_returned(&self) -> Result<InstanceId, Error> {
+        Self::with(|core| core.next_returned())
     }
 
-    fn fault_of(&self, other: u64, what: u64) -> Result<u64, Error> {
-        let fault = Self::with(|core| core.fault_of(named(other).thread()));
-        match what {
-            0 => Ok(fault.cause),
-            1 => Ok(fault.value),
-            2 => Ok(fault.time),
-            _ => Err(Error::BadArgument),
-        }
-    }
-
-    fn waits_for(&self, other: u64) -> Result<u64, Error> {
-        Self::with(|core| core.waits_for(named(other)))
+    fn waits_for(&self, other: u64) -> Result<interfaces::Wait, Error> {
+        let (state, object, holder, instance) = Self::with(|core| core.waits_for(named(other)))?;
+        Ok(interfaces::Wait { activity: activity(state)?, object, holder: holder.into(), instance })
     }
 
     fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error> {
@@ -63,30 +58,11 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
         })
     }
 
-    fn thread_name(&self, other: u64) -> Result<u64, Error> {
-        let other = thread(other)?;
-        Self::with(|core| core.handle(other)).map(|handle| handle.0)
-    }
-
-    fn thread_state(&self, other: u64) -> Result<u64, Error> {
-        let other = thread(other)?;
-        Self::with(|core| core.describe(other))
-    }
-
-    fn thread_time(&self, other: u64) -> Result<u64, Error> {
-        let other = thread(other)?;
-        Ok(Self::with(|core| core.time_used(other, counter())))
-    }
-
-    fn running_since(&self) -> Result<u64, Error> {
-        Ok(Self::with(|core| core.running_since()))
-    }
-
-    fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error> {
+    fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<bool, Error> {
         Self::operation(|core, now| core.cancel_wait(index(thread), named(other), now))
     }
 
-    fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<u64, Error> {
+    fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<bool, Error> {
         Self::operation(|core, now| core.cancel_event_wait(index(thread), named(other), now))
     }
 
@@ -110,11 +86,9 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
     fn alarm(&self, thread: CallerThread) -> Result<(), Error> {
         Self::operation(|core, now| core.alarm(index(thread), now))
     }
+}
 
-    fn fault_semaphore(&self) -> Result<u64, Error> {
-        Ok(Self::with(|core| core.supervisor_semaphore().into()))
-    }
-
+impl<C: Component> interfaces::SchedulerObjects for Server<C> {
     fn allocate_semaphore(&self, owner: InstanceId, initial: u64) -> Result<u64, Error> {
         Self::with(|core| core.create_semaphore(owner, initial)).map(u64::from)
     }
@@ -130,9 +104,42 @@ impl<C: Component> interfaces::SchedulerControl for Server<C> {
     fn free_lock(&self, owner: InstanceId, lock: u64) -> Result<(), Error> {
         Self::with(|core| core.free_lock(owner, lock))
     }
+}
 
-    fn held(&self, of: InstanceId) -> Result<u64, Error> {
-        let [threads, semaphores, locks] = Self::with(|core| core.held(of))?.map(u64::from);
-        Ok(threads | semaphores << 16 | locks << 32)
+impl<C: Component> interfaces::SchedulerStatistics for Server<C> {
+    fn thread(&self, index: u64) -> Result<interfaces::ThreadState, Error> {
+        let index = thread(index)?;
+        Self::with(|core| {
+            let (name, activity) = (core.handle(index)?.0, activity(core.state(index))?);
+            let (home, priority) = (core.home(index), core.own_priority(index));
+            Ok(interfaces::ThreadState { name, home, activity, priority })
+        })
+    }
+
+    fn thread_time(&self, index: u64) -> Result<u64, Error> {
+        let index = thread(index)?;
+        Ok(Self::with(|core| core.time_used(index, counter())))
+    }
+
+    fn running_since(&self) -> Result<u64, Error> {
+        Ok(Self::with(|core| core.running_since()))
+    }
+
+    fn held(&self, of: InstanceId) -> Result<interfaces::Held, Error> {
+        let [threads, semaphores, locks] = Self::with(|core| core.held(of))?;
+        Ok(interfaces::Held { threads, semaphores, locks })
+    }
+}
+
+/// What a thread does, as others know it.
+fn activity(state: State) -> Result<Activity, Error> {
+    match state {
+        State::Ready => Ok(Activity::Ready),
+        State::Semaphore => Ok(Activity::Semaphore),
+        State::Lock => Ok(Activity::Lock),
+        State::Join => Ok(Activity::Join),
+        State::Stack => Ok(Activity::Stack),
+        State::Sleep => Ok(Activity::Sleep),
+        State::Free | State::Ending => Err(Error::NotFound),
     }
 }

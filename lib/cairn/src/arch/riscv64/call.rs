@@ -5,7 +5,8 @@
 //! to the compiler a portal call is a call by the C convention.
 #![allow(unsafe_code)]
 
-use crate::call::REGISTERS;
+use crate::call::{REGISTERS, REPLY_WORDS};
+use crate::expansion::Wide;
 use cairn_abi::descriptor::Reply;
 use cairn_abi::privileged::PORTAL_SET_TIMER;
 use core::arch::{asm, naked_asm};
@@ -124,6 +125,79 @@ macro_rules! invoke {
 
 invoke!(invoke, portal_call);
 invoke!(invoke_minimal, portal_call_minimal);
+
+macro_rules! wide_call {
+    ($stub:ident, $index:ident, $words:ident $(, $register:tt $number:literal)*) => {{
+        let status: i64;
+        let (first, second, third, fourth);
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                "call {stub}",
+                stub = sym $stub,
+                in("t0") $index,
+                lateout("a0") status,
+                inlateout("a1") $words[1] => first,
+                inlateout("a2") $words[2] => second,
+                inlateout("a3") $words[3] => third,
+                inlateout("a4") $words[4] => fourth,
+                $(in($register) $words[$number],)*
+                clobber_abi("C"),
+            );
+        }
+        (status, [first, second, third, fourth])
+    }};
+}
+
+macro_rules! invoke_wide {
+    ($name:ident, $stub:ident) => {
+        /// The same for a reply of several words.
+        #[inline(always)]
+        pub(crate) fn $name<const WORDS: usize>(
+            index: u64,
+            words: &[u64; REGISTERS],
+        ) -> (i64, [u64; REPLY_WORDS]) {
+            match WORDS {
+                0..=5 => wide_call!($stub, index, words),
+                6 => wide_call!($stub, index, words, "a5" 5),
+                7 => wide_call!($stub, index, words, "a5" 5, "a6" 6),
+                _ => wide_call!($stub, index, words, "a5" 5, "a6" 6, "a7" 7),
+            }
+        }
+    };
+}
+
+invoke_wide!(invoke_wide, portal_call);
+invoke_wide!(invoke_wide_minimal, portal_call_minimal);
+
+/// The entry point of a method with a value of several words. The skeleton gets a ninth argument, on the stack as the
+/// C convention has it: where the words go that a C function has no registers to return.
+#[unsafe(naked)]
+pub(crate) extern "C" fn wide<W: Wide>(
+    a0: u64,
+    a1: u64,
+    a2: u64,
+    a3: u64,
+    a4: u64,
+    a5: u64,
+    a6: u64,
+    a7: u64,
+) -> Reply {
+    naked_asm!(
+        "addi sp, sp, -48",
+        "addi t0, sp, 8",
+        "sd t0, 0(sp)",
+        "sd ra, 40(sp)",
+        "call {serve}",
+        "ld a2, 8(sp)",
+        "ld a3, 16(sp)",
+        "ld a4, 24(sp)",
+        "ld ra, 40(sp)",
+        "addi sp, sp, 48",
+        "ret",
+        serve = sym <W as Wide>::serve,
+    )
+}
 
 /// A call that passes `a0` as well.
 #[inline(always)]

@@ -185,7 +185,7 @@ stencil_leave_minimal:
     csrrw   tp, sscratch, tp
     leave
 
-.macro clear_arguments                          # but those that carry the reply
+.macro clear_arguments                          # but those that carry a reply of one word
     li      a2, 0
     li      a3, 0
     li      a4, 0

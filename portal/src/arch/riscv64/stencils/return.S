@@ -62,13 +62,14 @@ stencil_interrupts_on:
 stencil_wake_check:
     branch_if_not_zero t6, to_wake
 
+# Those that can carry a reply come first: as many as a reply has words beside its value are left out.
 stencil_scrub_return:
+    clear_arguments
     li      t0, 0
     li      t1, 0
     li      t2, 0
     li      t3, 0
     li      t4, 0
-    clear_arguments
 
 # The scheduler hears of a released activation by the software interrupt, right after `sret`.
 stencil_wake:
@@ -80,8 +81,12 @@ stencil_find_base:
     auipc   t1, 0
     addi    t1, t1, %lo(base_distance)
 
+# As many as the reply has words.
 stencil_abort_reply:
     li      a1, 0
+    li      a2, 0
+    li      a3, 0
+    li      a4, 0
 
 # Only `m`: what this portal does not restore belongs to whoever ran last, not to the caller's callee.
 stencil_scrub_abort:

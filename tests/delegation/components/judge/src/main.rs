@@ -16,7 +16,7 @@ cairn::component! {
     name: "delegation-judge",
     imports: {
         console: interfaces::Console,
-        control: interfaces::SchedulerControl,
+        scheduling: interfaces::SchedulerStatistics,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
         listing: interfaces::PortalListing,
@@ -28,7 +28,7 @@ cairn::component! {
     main: main,
 }
 
-use imports::{CONSOLE, CONTROL, GATE, LISTING, ONE, PORTALS, SUPERVISOR, THREADS, TWO};
+use imports::{CONSOLE, GATE, LISTING, ONE, PORTALS, SCHEDULING, SUPERVISOR, THREADS, TWO};
 
 struct Screen;
 impl Write for Screen {
@@ -164,7 +164,7 @@ fn main() {
     judge.expect("the server again", again(ONE) && again(TWO), true);
     judge.passed("the server dies while a client waits");
 
-    let threads = (0..64).filter(|index| CONTROL.thread_state(*index).is_ok()).count();
+    let threads = (0..64).filter(|index| SCHEDULING.thread(*index).is_ok()).count();
     let _ = writeln!(Screen, "delegation: {} failed, {threads} threads", judge.0);
     let _ = SUPERVISOR.halt(judge.0.min(1));
 }

@@ -49,7 +49,7 @@ fn answers_again() -> u64 {
 }
 
 fn free_pages() -> u64 {
-    imports::USAGE.usage().expect("usage") & 0xffff_ffff
+    imports::USAGE.usage().expect("usage").0
 }
 
 fn main() {
@@ -192,7 +192,7 @@ fn memory() {
 /// How often an instance was started again.
 fn restarts_of(number: u64) -> u64 {
     let mut text = [0; 64];
-    let length = imports::SUPERVISOR.describe(number, &mut text).expect("describe") as u32 as usize;
+    let (length, _) = imports::SUPERVISOR.describe(number, &mut text).expect("describe");
     let words = core::str::from_utf8(&text[..length]).expect("text");
     words.split(' ').nth(4).and_then(|word| word.parse().ok()).expect("restarts")
 }

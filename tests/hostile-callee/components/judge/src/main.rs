@@ -61,8 +61,8 @@ fn pause(microseconds: u64) {
 fn state(name: &str) -> (bool, u64) {
     let mut text = [0; 96];
     let mut number = 1;
-    while let Ok(answer) = imports::SUPERVISOR.describe(number, &mut text) {
-        let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("");
+    while let Ok((length, described)) = imports::SUPERVISOR.describe(number, &mut text) {
+        let line = core::str::from_utf8(&text[..length]).unwrap_or("");
         let mut words = line.split(' ');
         if words.next() == Some(name) {
             let mut words = words.skip(1);
@@ -70,7 +70,7 @@ fn state(name: &str) -> (bool, u64) {
             let restarts = words.nth(1).and_then(|word| word.parse().ok());
             return (is_alive, restarts.unwrap_or(u64::MAX));
         }
-        number = (answer >> 32) + 1;
+        number = described + 1;
     }
     (false, u64::MAX)
 }

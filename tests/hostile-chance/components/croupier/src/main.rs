@@ -14,7 +14,7 @@ cairn::component! {
     name: "hostile-croupier",
     imports: {
         console: interfaces::Console,
-        control: interfaces::SchedulerControl,
+        scheduling: interfaces::SchedulerStatistics,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
         usage: interfaces::MemoryStatistics,
@@ -30,7 +30,7 @@ const DEATHS: u64 = 12;
 
 fn measure() -> Measure {
     Tellers {
-        control: imports::CONTROL,
+        scheduling: imports::SCHEDULING,
         memory: imports::USAGE,
         portals: imports::CODE,
         names: imports::NAMES,

@@ -46,9 +46,9 @@ static BEFORE: [AtomicI64; 256] = [const { AtomicI64::new(0) }; 256];
 fn each(mut body: impl FnMut(&str, usize, i64)) -> Result<(), Error> {
     let rounds = rounds::all().ok_or(Error::NotSupported)?;
     let (mut number, mut text) = (1, [0; 96]);
-    while let Ok(answer) = imports::SUPERVISOR.describe(number, &mut text) {
-        let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("");
-        let instance = (answer >> 32) as usize;
+    while let Ok((length, instance)) = imports::SUPERVISOR.describe(number, &mut text) {
+        let line = core::str::from_utf8(&text[..length]).unwrap_or("");
+        let instance = instance as usize;
         let mut words = line.split(' ');
         let name = words.next().unwrap_or("");
         // Who does nothing but fault attacks by being started again.

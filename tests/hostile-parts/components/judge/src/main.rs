@@ -16,7 +16,7 @@ cairn::component! {
     name: "hostile-parts-judge",
     imports: {
         console: interfaces::Console,
-        control: interfaces::SchedulerControl,
+        scheduling: interfaces::SchedulerStatistics,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
         usage: interfaces::MemoryStatistics,

@@ -62,7 +62,7 @@ impl Taker for Server {
                 Ok(until_refused(MOST, |_| imports::MEMORY.make_section(1).map(drop)))
             }
             deed::OFFER => offer(argument),
-            deed::ACCEPT => imports::MEMORY.accept(argument),
+            deed::ACCEPT => imports::MEMORY.accept(argument).map(|(pages, _)| pages),
             deed::TERMINALS => {
                 Ok(until_refused(argument, |_| imports::CONSOLE.open(imports::PORTALS).map(drop)))
             }

@@ -8,7 +8,6 @@ use cairn::InstanceId;
 use cairn::abi::address::PAGE_SIZE;
 use cairn::environment::{argument, startup};
 use cairn::section::Section;
-use cairn::time::own_domain;
 use cairn_interfaces as interfaces;
 
 cairn::component! {
@@ -28,8 +27,7 @@ fn say(text: core::fmt::Arguments) {
 
 /// Pages that a domain has, and may have.
 fn usage(domain: u64) -> Option<(u64, u64)> {
-    let pages = imports::USAGE.usage_of(InstanceId(domain as u16)).ok()?;
-    Some((pages & 0xffff_ffff, pages >> 32))
+    imports::USAGE.usage_of(InstanceId(domain as u16)).ok()
 }
 
 fn own_usage() -> (u64, u64) {
@@ -76,7 +74,7 @@ fn main() {
     say(format_args!("{verdict}: {name} has {used} of {quota} pages\n"));
     if argument() == "last" {
         // Free pages for page tables are among the free ones, so this is the least that can be said here.
-        let free = imports::USAGE.usage().expect("usage") & 0xffff_ffff;
+        let (free, _) = imports::USAGE.usage().expect("usage");
         let unspent: u64 = (1..).map_while(usage).map(|(used, quota)| quota - used).sum();
         let verdict = if free >= unspent { "ok" } else { "FAILED" };
         say(format_args!("{verdict}: {free} pages for {unspent} that others may take\n"));

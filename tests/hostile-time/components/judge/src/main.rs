@@ -157,12 +157,14 @@ fn crash_loop(judge: &mut Judge) {
     let mut text = [0; 64];
     let mut number = 1;
     let restarts = loop {
-        let Ok(answer) = imports::SUPERVISOR.describe(number, &mut text) else { break None };
-        let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("");
+        let Ok((length, described)) = imports::SUPERVISOR.describe(number, &mut text) else {
+            break None;
+        };
+        let line = core::str::from_utf8(&text[..length]).unwrap_or("");
         if line.starts_with("loop ") {
             break word(line, 4);
         }
-        number = (answer >> 32) + 1;
+        number = described + 1;
     };
     // Each delay is twice the one before, so there are few of them in 50 ms.
     judge.expect("restarts", restarts.is_some_and(|restarts| (8..30).contains(&restarts)), true);

@@ -20,7 +20,7 @@ cairn::component! {
         portals: interfaces::Portals,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        control: interfaces::SchedulerControl,
+        scheduling: interfaces::SchedulerStatistics,
         racer: Racer,
         links: Link,
     },
@@ -85,9 +85,9 @@ fn longest() -> Result<u64, Error> {
 /// What it costs, in ticks, to wait for a timer once.
 fn price() -> Result<u64, Error> {
     let timer = imports::CLOCK.timer(imports::PORTALS, PERIOD)?;
-    let before = imports::CONTROL.thread_time(own_thread())?;
+    let before = imports::SCHEDULING.thread_time(own_thread())?;
     timer.proxy().wait()?;
-    let after = imports::CONTROL.thread_time(own_thread())?;
+    let after = imports::SCHEDULING.thread_time(own_thread())?;
     timer.proxy().close()?;
     imports::PORTALS.close(timer.first_portal().into())?;
     Ok(after - before)

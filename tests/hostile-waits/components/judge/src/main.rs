@@ -17,7 +17,7 @@ cairn::component! {
     name: "hostile-judge-waits",
     imports: {
         console: interfaces::Console,
-        control: interfaces::SchedulerControl,
+        scheduling: interfaces::SchedulerStatistics,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
         usage: interfaces::MemoryStatistics,

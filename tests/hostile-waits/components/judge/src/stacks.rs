@@ -2,10 +2,10 @@
 //! waits for one.
 
 use crate::harness::{Judge, pause, wait_until};
-use crate::imports::{CONTROL, KEPT, PORTALS, SUPERVISOR, THREADS};
+use crate::imports::{KEPT, PORTALS, SCHEDULING, SUPERVISOR, THREADS};
 use cairn::Error;
 use cairn::thread::Stack;
-use cairn_interfaces::spawn;
+use cairn_interfaces::{Activity, spawn};
 use cairn_test_hostile_places::{Keeper, KeeperProxy};
 use core::sync::atomic::{AtomicI64, AtomicU32, Ordering::Relaxed};
 
@@ -13,8 +13,6 @@ static STACKS: [Stack<8192>; 2] = [const { Stack::new() }; 2];
 static RESULTS: [AtomicI64; 2] = [const { AtomicI64::new(0) }; 2];
 static PORTAL: AtomicU32 = AtomicU32::new(0);
 const WAITING: i64 = 1000;
-/// As the supervisor describes threads.
-const WAITS_FOR_STACK: u64 = 5;
 
 fn keep(number: u64, result: Result<u64, Error>) {
     RESULTS[number as usize]
@@ -59,8 +57,9 @@ fn client_waits(judge: &mut Judge) {
         spawn(THREADS, &STACKS[number as usize], wait, number, 50).expect("spawn")
     });
     wait_until(|| KEPT.waiting() == Ok(3));
-    let waits =
-        |index: u64| CONTROL.thread_state(index).is_ok_and(|state| state & 0xff == WAITS_FOR_STACK);
+    let waits = |index: u64| {
+        SCHEDULING.thread(index).is_ok_and(|thread| thread.activity == Activity::Stack)
+    };
     wait_until(|| (0..64).any(waits));
     judge.expect(name, (0..64).filter(|index| waits(*index)).count(), 1);
     judge.expect(name, SUPERVISOR.restart("kept"), Ok(()));

@@ -84,13 +84,13 @@ impl Judge {
 macro_rules! harness {
     () => {
         mod harness {
-            use crate::imports::{CODE, CONSOLE, CONTROL, NAMES, THREADS, USAGE};
+            use crate::imports::{CODE, CONSOLE, NAMES, SCHEDULING, THREADS, USAGE};
             pub use $crate::judge::Judge;
             use $crate::{judge, measure::Tellers};
 
             pub fn begin() -> Judge {
                 let tellers =
-                    Tellers { control: CONTROL, memory: USAGE, portals: CODE, names: NAMES };
+                    Tellers { scheduling: SCHEDULING, memory: USAGE, portals: CODE, names: NAMES };
                 Judge::begin(CONSOLE, THREADS, tellers)
             }
 

@@ -3,14 +3,14 @@
 use cairn::Error;
 use cairn::{DomainId, InstanceId};
 use cairn_interfaces::{
-    MemoryStatisticsProxy, NamesProxy, PortalListingProxy, SchedulerControlProxy,
+    MemoryStatisticsProxy, NamesProxy, PortalListingProxy, SchedulerStatisticsProxy,
 };
 
 /// Whom to ask.
 #[derive(Clone, Copy)]
 pub struct Tellers {
     /// Threads, semaphores, locks.
-    pub control: SchedulerControlProxy,
+    pub scheduling: SchedulerStatisticsProxy,
     /// Pages.
     pub memory: MemoryStatisticsProxy,
     /// Portals.
@@ -33,12 +33,12 @@ pub struct Measure {
     names: u64,
 }
 
-/// Counts what `describe` tells of, from number 0 on: its value has the number that it told of, or the next
-/// one, in the upper 32 bits.
-fn count(step: u64, describe: impl Fn(u64, &mut [u8]) -> Result<u64, Error>) -> u64 {
+/// Counts what `describe` tells of, from number 0 on: behind the text's length it says the number that it told of, or
+/// the next one.
+fn count(step: u64, describe: impl Fn(u64, &mut [u8]) -> Result<(usize, u64), Error>) -> u64 {
     let (mut number, mut count) = (0, 0);
-    while let Ok(answer) = describe(number, &mut [0; 64]) {
-        number = (answer >> 32) + step;
+    while let Ok((_, described)) = describe(number, &mut [0; 64]) {
+        number = described + step;
         count += 1;
     }
     count
@@ -47,10 +47,9 @@ fn count(step: u64, describe: impl Fn(u64, &mut [u8]) -> Result<u64, Error>) -> 
 impl Tellers {
     /// Asks everyone.
     pub fn measure(&self) -> Measure {
-        let part = |words: Result<u64, Error>| words.expect("usage") & 0xffff_ffff;
         let mut measure = Measure {
-            free_pages: part(self.memory.usage()),
-            code_bytes: part(self.portals.usage()),
+            free_pages: self.memory.usage().expect("usage").0,
+            code_bytes: self.portals.usage().expect("usage").0,
             threads: 0,
             semaphores: 0,
             locks: 0,
@@ -61,10 +60,10 @@ impl Tellers {
         for domain in
             (1..256).take_while(|domain| self.memory.usage_of(InstanceId(*domain)).is_ok())
         {
-            let held = self.control.held(InstanceId(domain)).expect("held");
-            measure.threads += held & 0xffff;
-            measure.semaphores += held >> 16 & 0xffff;
-            measure.locks += held >> 32;
+            let held = self.scheduling.held(InstanceId(domain)).expect("held");
+            measure.threads += u64::from(held.threads);
+            measure.semaphores += u64::from(held.semaphores);
+            measure.locks += u64::from(held.locks);
             measure.portals +=
                 count(1, |index, text| self.portals.describe(DomainId(domain), index, text));
         }

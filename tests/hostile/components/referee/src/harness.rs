@@ -1,6 +1,6 @@
 //! What is the same for all attacks: the attack, the way back, the look around.
 
-use crate::imports::{ATTACKER, CODE, CONTROL, NAMES, SUPERVISOR, THREADS, USAGE, VICTIM};
+use crate::imports::{ATTACKER, CODE, NAMES, SCHEDULING, SUPERVISOR, THREADS, USAGE, VICTIM};
 use cairn::Error;
 use cairn::time::{now, ticks};
 use cairn_test_hostile_contract::measure::{Measure, Tellers};
@@ -14,7 +14,8 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-const TELLERS: Tellers = Tellers { control: CONTROL, memory: USAGE, portals: CODE, names: NAMES };
+const TELLERS: Tellers =
+    Tellers { scheduling: SCHEDULING, memory: USAGE, portals: CODE, names: NAMES };
 
 pub fn pause(microseconds: u64) {
     THREADS.sleep_until(now() + ticks(microseconds)).expect("sleep");

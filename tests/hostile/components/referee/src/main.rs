@@ -19,7 +19,7 @@ cairn::component! {
     name: "hostile-referee",
     imports: {
         console: interfaces::Console,
-        control: interfaces::SchedulerControl,
+        scheduling: interfaces::SchedulerStatistics,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
         usage: interfaces::MemoryStatistics,

@@ -12,7 +12,6 @@ mod types;
 
 use cairn::call::Call;
 use cairn::component::Interface;
-use cairn::measure::Cost;
 use cairn::sync::Mutex;
 use cairn::{Error, time};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
@@ -111,7 +110,7 @@ fn refusals() -> Result<(), Failed> {
     call.skip();
     call.bytes(&[0xff, 0xfe]);
     call.word(0);
-    expect!(call.invoke(portals.first_portal()).status, Error::Malformed.status());
+    expect!(call.invoke(portals.first_portal()).0, Error::Malformed.status());
     for first in [0, 1, 16, 400, 511, 512, 1 << 32, u64::MAX] {
         expect!(portals.close(first), Err(Error::NotFound));
     }
@@ -265,7 +264,7 @@ fn revoke() -> Result<(), Failed> {
     let service = succeed!(service());
     expect!(service.inside(), Ok(1));
     let slow = succeed!(imports::PORTALS.open_proxy::<dyn Slow>("server.slow"));
-    let used = || imports::LISTING.usage().map(|usage| usage & 0xffff_ffff);
+    let used = || imports::LISTING.usage().map(|(used, _)| used);
     let before = succeed!(used());
     expect!(service.revoke_slow(partner().into()), Ok(1));
     expect!(service.revoke_slow(partner().into()), Ok(0));
@@ -383,7 +382,7 @@ fn death() -> Result<(), Failed> {
     expect!(service.add(2, 2), Ok(4));
     // The server's own semaphore, which it made for `hold`, went as well.
     let after = succeed!(imports::LISTING.usage());
-    expect!((after as u32) < before as u32, true);
+    expect!(after.0 < before.0, true);
     // The partner has ended; what it had opened is left.
     let mut text = [0; 64];
     // Behind its one import.
@@ -391,7 +390,7 @@ fn death() -> Result<(), Failed> {
     let own = |text: &mut [u8]| imports::LISTING.describe(DomainId(partner().0), first, text);
     expect!(own(&mut text).is_ok(), true);
     succeed!(died(partner()));
-    expect!((succeed!(imports::LISTING.usage()) as u32) < after as u32, true);
+    expect!(succeed!(imports::LISTING.usage()).0 < after.0, true);
     expect!(own(&mut text), Err(Error::NotFound));
     for instance in [0, 200, 256, u16::MAX].map(InstanceId) {
         expect!(imports::CONTROL.instance_died(instance), Err(Error::BadArgument));
@@ -405,7 +404,7 @@ fn cost() -> Result<(), Failed> {
     for (specification, budget) in [("smcii", 2500), ("npcwi", 4000)] {
         let mut least = i64::MAX;
         for _ in 0..10 {
-            let cost = Cost::from_word(succeed!(imports::CONTROL.measure(specification)));
+            let cost = succeed!(imports::CONTROL.measure(specification));
             least = least.min(cost.instructions);
         }
         say!("{specification}: {least} instructions");
@@ -413,8 +412,8 @@ fn cost() -> Result<(), Failed> {
     }
     expect!(imports::CONTROL.measure("rpci"), Err(Error::BadArgument));
     let mut text = [0; 64];
-    let answer = succeed!(imports::LISTING.describe(time::own_domain(), 0, &mut text));
-    let line = core::str::from_utf8(&text[..answer as u32 as usize]).unwrap_or("?");
-    say!("{} {line}", answer >> 32);
+    let (length, index) = succeed!(imports::LISTING.describe(time::own_domain(), 0, &mut text));
+    let line = core::str::from_utf8(&text[..length]).unwrap_or("?");
+    say!("{index} {line}");
     Ok(())
 }

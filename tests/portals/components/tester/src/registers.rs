@@ -23,7 +23,7 @@ fn hold(stride: u64) {
 
 pub fn registers() -> Result<(), Failed> {
     let before = succeed!(imports::LISTING.usage());
-    let area = (before >> 32) + (before & 0xffff_ffff);
+    let area = before.0 + before.1;
     let holder = succeed!(spawn(imports::THREADS, &STACK, hold, area / 11, 10));
     succeed!(imports::THREADS.sleep_until(time::counter() + ticks(100)));
     let mut opened = [0; 64];

@@ -30,8 +30,8 @@ pub fn types() -> Result<(), Failed> {
         let mut call = Call::new();
         call.word(handle);
         call.word(10);
-        let reply = call.invoke(first);
-        expect!((handle, reply.status, !reply.value), (handle, 0, expected * 10));
+        let (status, words) = call.invoke(first);
+        expect!((handle, status, !words[0]), (handle, 0, expected * 10));
     }
     succeed!(drop_block(first));
     succeed!(drop_block(service.first_portal()));

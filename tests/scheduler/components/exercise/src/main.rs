@@ -8,13 +8,13 @@ mod report;
 use cairn::thread::Stack;
 use cairn::time::{counter, ticks};
 use cairn::{Error, environment};
-use cairn_interfaces::{Echo, SchedulerControl, SemaphoreProxy, Thread, Threads, spawn};
+use cairn_interfaces::{Echo, SchedulerObjects, SemaphoreProxy, Thread, Threads, spawn};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use report::{Order, check, end};
 
 cairn::component! {
     name: "exercise",
-    imports: { threads: Threads, control: SchedulerControl, slow: Echo },
+    imports: { threads: Threads, objects: SchedulerObjects, slow: Echo },
     main: main,
 }
 
@@ -199,11 +199,11 @@ fn quotas() -> Result<bool, Error> {
     let again = start(THREADS - 1, mark, b'q'.into(), 10)?.join().is_ok();
     // Semaphores too: the description gives this domain two beside its devices'.
     let own = cairn::environment::startup().instance;
-    let first = imports::CONTROL.allocate_semaphore(own, 0)?;
-    let second = imports::CONTROL.allocate_semaphore(own, 0)?;
-    let third = imports::CONTROL.allocate_semaphore(own, 0) == Err(Error::Exhausted);
-    imports::CONTROL.free_semaphore(own, first)?;
-    imports::CONTROL.free_semaphore(own, second)?;
+    let first = imports::OBJECTS.allocate_semaphore(own, 0)?;
+    let second = imports::OBJECTS.allocate_semaphore(own, 0)?;
+    let third = imports::OBJECTS.allocate_semaphore(own, 0) == Err(Error::Exhausted);
+    imports::OBJECTS.free_semaphore(own, first)?;
+    imports::OBJECTS.free_semaphore(own, second)?;
     Ok(one_more && again && third && ORDER.take() == *b"q\0\0\0\0\0\0\0")
 }
 

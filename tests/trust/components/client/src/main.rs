@@ -5,6 +5,7 @@
 
 use cairn::Error;
 use cairn::abi::address::{PAGE_SIZE, SECTIONS, STACK_GROUPS};
+use cairn::call::Call;
 use cairn::exclusive::Exclusive;
 use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
@@ -40,6 +41,7 @@ fn main() {
     for (name, friend) in KINDS {
         stacks(name, friend);
         small(friend);
+        words(friend);
         PAGES.with(|pages| large(friend, &mut pages.0));
         say!("ok: calls with {name}");
     }
@@ -48,6 +50,7 @@ fn main() {
         for seed in 1..=3 {
             death(friend, seed);
         }
+        death_of_words(name, friend);
         PAGES.with(|pages| death_with_window(friend, &mut pages.0));
         say!("ok: death with {name}");
     }
@@ -75,6 +78,43 @@ fn small(friend: FriendProxy) {
     assert_eq!(friend.sum(&bytes), Ok(3 * 64));
     assert_eq!(friend.fill(&mut bytes[1..63], 5), Ok(()));
     assert_eq!((bytes[0], bytes[1], bytes[62], bytes[63]), (3, 5, 5, 3));
+}
+
+/// Replies of four words, with registers in use meanwhile.
+fn words(friend: FriendProxy) {
+    for seed in 0..4u64 {
+        let [b, c, d, e, f, g] =
+            [1, 2, 3, 4, 5, 6].map(|turn| (seed + turn).rotate_right(turn as u32));
+        let inner = busy(seed, |_| {}) ^ seed.wrapping_add(b).wrapping_add(c);
+        let mut result = Err(Error::Unknown);
+        let found = busy(seed, |seed| result = friend.mixed(seed, b, c, d, e, f, g));
+        assert_eq!(found, busy(seed, |_| {}));
+        assert_eq!(result, Ok((g, f ^ e, d, inner)));
+    }
+    assert_eq!(friend.mixed_not(true, 1), Err(Error::Busy));
+}
+
+/// Its death in such a call leaves nothing of it in the registers of a reply.
+fn death_of_words(name: &str, friend: FriendProxy) {
+    let is_minimal = name == "minimal state" || name == "both";
+    if is_minimal {
+        // Whoever calls without the proxy loses its registers.
+        let expected = busy(1, |_| {});
+        let found = busy(1, |_| assert_eq!(friend.mixed_not(false, !0), Err(Error::Dead)));
+        assert_eq!(found, expected);
+    } else {
+        let method = FriendProxy::DESCRIPTOR
+            .methods
+            .iter()
+            .position(|method| cairn::abi::descriptor::is_name(&method.name, b"mixed_not"));
+        let index = friend.first_portal() + method.expect("a method") as u32;
+        let mut call = Call::new();
+        call.word(0);
+        call.word(!0);
+        assert_eq!(call.invoke(index), (Error::Dead.status(), [0; 4]));
+    }
+    answers_again(friend);
+    words(friend);
 }
 
 /// What goes through windows: pages, and what lies on the stack.

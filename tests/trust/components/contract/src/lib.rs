@@ -13,6 +13,19 @@ pub trait Friend {
     fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
     /// Writes a byte everywhere.
     fn fill(&self, bytes: &mut [u8], byte: u8) -> Result<(), Error>;
+    /// The seven words in another order, as four: a reply of several words.
+    fn mixed(
+        &self,
+        first: u64,
+        second: u64,
+        third: u64,
+        fourth: u64,
+        fifth: u64,
+        sixth: u64,
+        seventh: u64,
+    ) -> Result<(u64, u64, u64, u64), Error>;
+    /// An error, or death with these words in the registers of a reply.
+    fn mixed_not(&self, error: bool, secret: u64) -> Result<(u64, u64, u64, u64), Error>;
     /// Uses every register that calls keep, and dies.
     fn die(&self, seed: u64) -> Result<u64, Error>;
     /// Writes a byte everywhere, and dies while the window is open.

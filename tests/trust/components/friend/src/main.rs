@@ -41,6 +41,28 @@ impl Friend for Server {
         Ok(())
     }
 
+    fn mixed(
+        &self,
+        first: u64,
+        second: u64,
+        third: u64,
+        fourth: u64,
+        fifth: u64,
+        sixth: u64,
+        seventh: u64,
+    ) -> Result<(u64, u64, u64, u64), Error> {
+        let sum = first.wrapping_add(second).wrapping_add(third);
+        Ok((seventh, sixth ^ fifth, fourth, busy(first, |_| {}) ^ sum))
+    }
+
+    fn mixed_not(&self, error: bool, secret: u64) -> Result<(u64, u64, u64, u64), Error> {
+        if error {
+            return Err(Error::Busy);
+        }
+        // The message is in all argument registers when this faults.
+        panic!("{secret:064x}");
+    }
+
     fn die(&self, seed: u64) -> Result<u64, Error> {
         Ok(busy(seed, |seed| panic!("asked to, {seed}")))
     }

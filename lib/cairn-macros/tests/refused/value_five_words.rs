@@ -12,7 +12,7 @@ pub struct Four {
 
 #[cairn::interface]
 pub trait Sample {
-    fn method(&self) -> Result<Four, Error>;
+    fn method(&self) -> Result<(bool, Four), Error>;
 }
 
 fn main() {}

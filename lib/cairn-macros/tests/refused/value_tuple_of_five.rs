@@ -4,7 +4,7 @@ use cairn::Error;
 
 #[cairn::interface]
 pub trait Sample {
-    fn method(&self) -> Result<(u64, u64), Error>;
+    fn method(&self) -> Result<(u64, u64, u64, u64, u64), Error>;
 }
 
 fn main() {}
