@@ -68,7 +68,7 @@ impl Dispatcher {
         self.controller = Some(controller);
         controller.write_u32(CONTEXT + CONTEXT_STRIDE * context, 0);
         for source in sources {
-            self.sources.set(source.source, source.semaphore)?;
+            self.sources.add_domain(source.instance, source.source, source.semaphore).ok()?;
             controller.write_u32(PRIORITY + 4 * source.source as usize, 0);
             let enable = ENABLE + ENABLE_STRIDE * context + source.source as usize / 32 * 4;
             controller.write_u32(enable, controller.read_u32(enable) | 1 << (source.source % 32));

@@ -9,12 +9,15 @@
 #![forbid(unsafe_code)]
 
 pub mod death;
+mod domains;
 pub mod frames;
 pub mod manager;
 pub mod sections;
 mod settled;
 pub mod tables;
 
+#[cfg(test)]
+mod domain_tests;
 #[cfg(test)]
 mod fence_tests;
 #[cfg(test)]

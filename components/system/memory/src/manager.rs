@@ -6,8 +6,8 @@ use crate::sections::Sections;
 use crate::settled::Settled;
 use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::address::{
-    ACTIVATION_STRIDE, DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM,
-    WINDOW_SLOT_STRIDE, WINDOW_SLOTS, region,
+    DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE,
+    WINDOW_SLOTS, region,
 };
 use cairn_abi::domain::{CLIENT_ROW_WORDS, DOMAINS_MAXIMUM, client_row};
 use cairn_abi::memory::FREE_PAGES_MAXIMUM;
@@ -28,13 +28,15 @@ thread_local! {
 
 /// What one instance has.
 pub struct Account {
+    /// There is such an instance.
+    pub(crate) present: AtomicBool,
     /// Pages that it has, and may have.
-    used: AtomicU32,
-    limit: AtomicU32,
+    pub(crate) used: AtomicU32,
+    pub(crate) limit: AtomicU32,
     /// Sections that it maps; changed by the thread that is at work on them alone.
     pub(crate) sections: AtomicU32,
     /// First address behind its activations, as an offset in its region.
-    base: AtomicU32,
+    pub(crate) base: AtomicU32,
     /// One of its threads is at work on sections.
     in_sections: AtomicBool,
 }
@@ -42,6 +44,7 @@ pub struct Account {
 impl Account {
     const fn new() -> Account {
         Account {
+            present: AtomicBool::new(false),
             used: AtomicU32::new(0),
             limit: AtomicU32::new(0),
             sections: AtomicU32::new(0),
@@ -76,6 +79,10 @@ pub struct State {
 }
 
 impl State {
+    pub(crate) fn account(&self, instance: InstanceId) -> Result<&Account, Error> {
+        self.accounts.get(instance.index()).ok_or(Error::NotFound)
+    }
+
     /// Before [`Manager::begin`].
     pub const fn empty() -> State {
         State {
@@ -118,14 +125,8 @@ impl<'a> Manager<'a> {
         self.state.tables.fill(((tables.end - tables.start) / PAGE_SIZE) as usize);
         self.state.sections.begin(self.instances.len(), self.state.tables.count());
         for record in self.instances {
-            let Ok(account) = self.account(record.number) else { continue };
-            account.used.store((record.memory_used / PAGE_SIZE) as u32, Relaxed);
-            account.limit.store((record.memory / PAGE_SIZE) as u32, Relaxed);
-            let start = region(record.region);
-            let end =
-                self.segments_of(record).map(|segment| segment.address + segment.size - start);
-            let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
-            account.base.store(end.next_multiple_of(ACTIVATION_STRIDE) as u32, Relaxed);
+            // The host tool numbers them from 1, and no more than there are accounts.
+            let _ = self.add_domain(record);
         }
     }
 
@@ -137,9 +138,10 @@ impl<'a> Manager<'a> {
         self.segments.iter().filter(move |segment| segment.instance == number)
     }
 
-    /// The record of an instance: the only way from its number to its page table and its region.
+    /// The record of an instance that there is: the only way from its number to its page table and its region.
     pub(crate) fn record(&self, instance: InstanceId) -> Result<&'a Instance, Error> {
         let index = instance.index().checked_sub(1).ok_or(Error::NotFound)?;
+        self.account(instance)?;
         self.instances.get(index).ok_or(Error::NotFound)
     }
 
@@ -155,7 +157,8 @@ impl<'a> Manager<'a> {
     }
 
     pub(crate) fn account(&self, instance: InstanceId) -> Result<&'a Account, Error> {
-        self.state.accounts.get(instance.index()).ok_or(Error::NotFound)
+        let account = self.state.account(instance)?;
+        account.present.load(Relaxed).then_some(account).ok_or(Error::NotFound)
     }
 
     /// The page table of an instance's domain.

@@ -375,6 +375,11 @@ impl Manager<'_> {
         self.pay_back(instance, section.pages());
     }
 
+    /// A section is not offered to an instance any more.
+    pub(crate) fn withdraw_offer(&self, number: usize, instance: InstanceId) {
+        self.slot(number).offered.set(instance, false);
+    }
+
     /// An instance died: it leaves the next of these sections that it maps, and nothing is offered to its successor;
     /// what is to be looked at next.
     pub(crate) fn leave_next_section(
@@ -385,7 +390,7 @@ impl Manager<'_> {
         // An instance pays for what it maps.
         let maps_any = self.has_more_than_laid_out(instance).unwrap_or(true);
         for number in &mut numbers {
-            self.slot(number).offered.set(instance, false);
+            self.withdraw_offer(number, instance);
             if maps_any && self.maps(instance, number) {
                 self.leave(instance, number);
                 return number + 1;

@@ -64,6 +64,12 @@ impl<'a> Tables<'a> {
         }
     }
 
+    /// Whether any address of user mode below `root` is reached.
+    pub fn is_reachable(&self, root: Root) -> bool {
+        let entries = self.words.get(root.0 * ENTRIES..).unwrap_or(&[]);
+        entries.iter().take(ENTRIES / 2).any(|entry| entry.load(Relaxed) as u64 & VALID != 0)
+    }
+
     /// The table that an entry of a table names. An entry that is not valid but not zero belongs to a
     /// dead domain.
     fn follow(&self, entry: u64) -> Result<Option<usize>, Error> {

@@ -250,7 +250,7 @@ impl World {
         self.word(word).fetch_or(1 << (place % 64), Relaxed);
     }
 
-    fn word(&self, physical: u64) -> &AtomicI64 {
+    pub(crate) fn word(&self, physical: u64) -> &AtomicI64 {
         &self.memory[((physical - self.manager().memory_physical) / 8) as usize]
     }
 
@@ -313,8 +313,8 @@ fn quotas_and_the_machines_memory_end() {
     assert_eq!(world.manager().allocate(ONE, u64::MAX), Err(Error::BadArgument));
     assert_eq!(
         world.manager().allocate(InstanceId(9), 1),
-        Err(Error::Exhausted),
-        "nobody has no quota"
+        Err(Error::NotFound),
+        "nobody has a quota"
     );
     assert!(world.manager().allocate(ONE, QUOTA - 3).is_ok());
     assert_eq!(world.manager().allocate(ONE, 1), Err(Error::Exhausted));

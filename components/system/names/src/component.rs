@@ -9,7 +9,8 @@ use cairn_abi::descriptor::{is_name, name_text};
 use cairn_abi::record::{Export, Instance, Method};
 use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
 use cairn_names::{
-    Additions, NAME_MAXIMUM, Policy, Server as Owner, admits, belongs_to, decide, parse_policy,
+    Additions, EVERYBODY, NAME_MAXIMUM, Policy, Server as Owner, admits, belongs_to, decide,
+    parse_policy,
 };
 use core::fmt::{Arguments, Write};
 
@@ -75,7 +76,7 @@ fn line(name: Arguments, interface: &str, policy: &Policy) -> Text {
     let mut line = Text::new();
     // A line that is too long is cut.
     let _ = write!(line, "{name} {interface} ");
-    if *policy == [u64::MAX; 4] {
+    if *policy == EVERYBODY {
         let _ = line.write_str("*");
         return line;
     }

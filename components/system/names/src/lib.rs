@@ -25,6 +25,9 @@ const ASKS: u64 = 1;
 /// What a policy says for it.
 const ASK: &str = "ask";
 
+/// Who says `*`.
+pub const EVERYBODY: Policy = [u64::MAX; 4];
+
 /// Whether a policy admits a client.
 pub fn admits(policy: &Policy, client: InstanceId) -> bool {
     policy.get(client.index() / 64).is_some_and(|word| word >> (client.index() % 64) & 1 == 1)
@@ -46,7 +49,7 @@ pub fn parse_policy(
     find: impl Fn(&str) -> Option<InstanceId>,
 ) -> Result<Policy, Error> {
     if text.trim() == "*" {
-        return Ok([u64::MAX; 4]);
+        return Ok(EVERYBODY);
     }
     let mut policy = [0; 4];
     for name in text.split_ascii_whitespace() {
@@ -266,6 +269,24 @@ impl Additions {
         })
     }
 
+    /// An instance is no more: its names are nobody's, and what others admitted it to is not open to who comes next under its
+    /// number, unless it is open to everybody.
+    pub fn retire_domain(&self, server: Server) -> Result<(), Error> {
+        self.remove_all(server)?;
+        let (word, bit) = (server.number.index() / 64, 1 << (server.number.index() % 64));
+        self.write(|| {
+            for slot in &self.slots {
+                let mut addition = slot.read();
+                let is_named = addition.number != 0 && addition.policy != EVERYBODY;
+                if is_named && admits(&addition.policy, server.number) {
+                    addition.policy[word] &= !bit;
+                    slot.write(&addition);
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Takes all names of a server back; the value is how many.
     pub fn remove_all(&self, server: Server) -> Result<u64, Error> {
         self.write(|| {
@@ -308,6 +329,36 @@ mod tests {
         assert_eq!(additions.add(server(3), "pipe.out", [0; 4]), Ok(102));
         assert_eq!(additions.remove_all(server(3)), Ok(2));
         assert_eq!(additions.iter(0).count(), 0);
+    }
+
+    #[test]
+    fn nothing_of_a_retired_instance_remains() {
+        let additions = Additions::new(1);
+        let (other, gone) = (server(3), server(5));
+        let both: Policy = [1 << 5 | 1 << 7, 0, 0, 0];
+        let first = additions.add(gone, "gone.door", EVERYBODY).unwrap();
+        additions.add(other, "other.named", both).unwrap();
+        additions.add(other, "other.all", EVERYBODY).unwrap();
+        additions.add(other, "other.asked", [ASKS, 0, 0, 0]).unwrap();
+        additions.admit(other, "other.asked", gone.number, true).unwrap();
+        additions.retire_domain(gone).unwrap();
+        assert_eq!(additions.find(gone, b"gone.door"), None);
+        let decided = |name: &[u8], client: u16| {
+            decide(&additions.find(other, name).unwrap().policy, InstanceId(client))
+        };
+        assert_eq!(decided(b"other.named", 5), Err(Error::NotAllowed));
+        assert_eq!(decided(b"other.named", 7), Ok(()), "another client");
+        assert_eq!(decided(b"other.asked", 5), Err(Error::WouldBlock), "it is asked anew");
+        assert_eq!(decided(b"other.all", 5), Ok(()));
+        let everybody = additions.find(other, b"other.all").unwrap().policy;
+        assert_eq!(everybody, EVERYBODY);
+        // Another owner of the number has all of its part, and the names mean other ones.
+        let part = Additions::part(gone.among);
+        let names =
+            (0..).take_while(|name| additions.add(gone, &format!("gone.{name}"), [0; 4]).is_ok());
+        assert_eq!(names.count(), part);
+        assert_eq!(additions.remove(gone, "gone.door"), Err(Error::NotFound));
+        assert!(additions.iter(0).all(|(_, found)| found.number != first));
     }
 
     #[test]

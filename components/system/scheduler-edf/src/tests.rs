@@ -1,9 +1,9 @@
 extern crate std;
 use super::EarliestDeadline;
-use cairn_abi::semaphore::CLOSED;
-use cairn_abi::{Error, InstanceId};
+use cairn_abi::InstanceId;
+use cairn_scheduler::test_machine::TestMachine;
 use cairn_scheduler::*;
-use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 use proptest::prelude::*;
 use std::{boxed::Box, vec::Vec};
 
@@ -11,54 +11,14 @@ const ONE: InstanceId = InstanceId(1);
 const UNIT: u64 = 10;
 const QUANTUM: u64 = 50;
 
-struct TestMachine {
-    semaphores: Vec<[AtomicI64; 2]>,
-    noted: AtomicI64,
-    waiters: Vec<AtomicI64>,
-    timer: u64,
-}
-
-impl Machine for TestMachine {
-    type Outcome = Outcome;
-    fn reply(&mut self, status: i64, value: u64) -> Outcome {
-        Outcome::Reply { status, value }
-    }
-    fn switch(&mut self, thread: ThreadIndex, status: i64, value: u64) -> Outcome {
-        Outcome::Switch { thread, status, value }
-    }
-    fn semaphore(&self, semaphore: u16) -> &[AtomicI64; 2] {
-        &self.semaphores[semaphore as usize]
-    }
-    fn noted_word(&self) -> &AtomicI64 {
-        &self.noted
-    }
-    fn waiters_word(&self, queue: u16) -> &AtomicI64 {
-        &self.waiters[queue as usize]
-    }
-    fn has_activation(&self, _: u16) -> bool {
-        false
-    }
-    fn set_up_thread(&mut self, _: ThreadIndex, _: InstanceId, _: &Start) -> Result<(), Error> {
-        Ok(())
-    }
-    fn set_timer(&mut self, ticks: u64) {
-        self.timer = ticks;
-    }
-}
-
 type TestScheduler = Scheduler<EarliestDeadline, TestMachine>;
 
 /// Threads from number 1 on, with these periods.
 fn scheduler(periods: &[u64]) -> Box<TestScheduler> {
-    let mut s = Box::new(TestScheduler::new(TestMachine {
-        semaphores: (0..SEMAPHORES).map(|_| CLOSED.map(AtomicI64::new)).collect(),
-        noted: AtomicI64::new(0),
-        waiters: (0..QUEUES).map(|_| AtomicI64::new(0)).collect(),
-        timer: u64::MAX,
-    }));
+    let mut s = Box::new(TestScheduler::new(TestMachine::new()));
     s.start(Configuration { quantum: QUANTUM, supervisor_semaphore: 0, threads: 256 });
     s.policy().set_unit(UNIT);
-    s.set_quota(ONE, Quota { threads: 100, semaphores: 100, locks: 100, priority: 255 }).unwrap();
+    s.add_domain(ONE, Quota { threads: 100, semaphores: 100, locks: 100, priority: 255 }).unwrap();
     for semaphore in 0..4 {
         s.adopt_semaphore(semaphore, ONE, 0).unwrap();
     }

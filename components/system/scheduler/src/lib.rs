@@ -17,6 +17,7 @@ mod bitmap;
 mod classes;
 #[cfg(target_os = "none")]
 pub mod component;
+mod domains;
 pub mod heap;
 mod locks;
 mod machine;
@@ -26,6 +27,8 @@ mod scheduler;
 mod semaphores;
 mod stacks;
 mod supervision;
+#[cfg(not(target_os = "none"))]
+pub mod test_machine;
 mod thread;
 mod threads;
 mod time;
@@ -44,6 +47,8 @@ pub use supervision::{Fault, SCAN_MAXIMUM};
 pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
 pub use work::{PACE, PIECES_MAXIMUM};
 
+#[cfg(test)]
+mod domain_tests;
 #[cfg(test)]
 mod lock_tests;
 #[cfg(test)]

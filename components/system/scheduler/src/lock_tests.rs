@@ -160,7 +160,7 @@ fn a_callee_uses_up_its_own_share_of_a_threads_locks() {
     let own = u64::from(s.create_lock(TWO).unwrap());
     let instances = (3..).map(InstanceId).take(HELD_MAXIMUM / HELD_OF_INSTANCE);
     for instance in instances.clone() {
-        s.set_quota(instance, QUOTA).unwrap();
+        s.add_domain(instance, QUOTA).unwrap();
         let left = core::iter::repeat_with(|| u64::from(s.create_lock(instance).unwrap()));
         let left: Vec<u64> = left.take(HELD_OF_INSTANCE + 1).collect();
         // While fewer do that than there are shares, the thread gets what others serve.
@@ -184,7 +184,7 @@ fn the_end_of_a_thread_hands_over_all_that_it_may_hold() {
     let_run(&mut s, 1);
     let mut locks = Vec::new();
     for instance in (3..).map(InstanceId).take(HELD_MAXIMUM / HELD_OF_INSTANCE) {
-        s.set_quota(instance, QUOTA).unwrap();
+        s.add_domain(instance, QUOTA).unwrap();
         for _ in 0..HELD_OF_INSTANCE {
             locks.push(u64::from(s.create_lock(instance).unwrap()));
             assert_eq!(s.lock(1, instance, *locks.last().unwrap(), 0), OK);

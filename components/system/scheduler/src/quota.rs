@@ -58,7 +58,8 @@ impl Tenant {
 }
 
 /// The quota of an instance, and what it has of it.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(align(16))]
 pub(crate) struct Account {
     pub(crate) quota: Quota,
     pub(crate) threads: u8,
@@ -66,16 +67,30 @@ pub(crate) struct Account {
     pub(crate) locks: u8,
     /// Its first thread, or [`IDLE`].
     pub(crate) first: ThreadIndex,
+    /// Semaphores of its devices, beside the quota.
+    pub(crate) devices: u16,
+    /// There is such an instance.
+    pub(crate) present: bool,
+}
+
+impl Account {
+    /// Nobody's.
+    pub(crate) const NONE: Account = Account {
+        quota: Quota::NONE,
+        threads: 0,
+        semaphores: 0,
+        locks: 0,
+        first: IDLE,
+        devices: 0,
+        present: false,
+    };
 }
 
 /// The accounts of all instances.
 pub(crate) struct Accounts([Account; DOMAINS_MAXIMUM]);
 
 impl Accounts {
-    pub(crate) const NONE: Accounts = Accounts(
-        [Account { quota: Quota::NONE, threads: 0, semaphores: 0, locks: 0, first: IDLE };
-            DOMAINS_MAXIMUM],
-    );
+    pub(crate) const NONE: Accounts = Accounts([Account::NONE; DOMAINS_MAXIMUM]);
 }
 
 impl Index<Tenant> for Accounts {
@@ -95,12 +110,6 @@ impl IndexMut<Tenant> for Accounts {
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
-    /// Limits what `instance` may take from now on.
-    pub fn set_quota(&mut self, instance: InstanceId, quota: Quota) -> Result<(), Error> {
-        self.accounts[Tenant::of(instance)?].quota = quota;
-        Ok(())
-    }
-
     /// Threads, semaphores and locks that `instance` has.
     pub fn held(&self, instance: InstanceId) -> Result<[u16; 3], Error> {
         let account = &self.accounts[Tenant::of(instance)?];

@@ -96,13 +96,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(())
     }
 
-    /// A semaphore that exists is never freed, nor counted in the instance's quota: its instance's death
+    /// A semaphore that exists is not freed before its instance retires, nor counted in its quota: its instance's death
     /// only makes it as it was at first.
-    pub fn fix_semaphore(&mut self, index: u16) {
+    pub(crate) fn fix_semaphore(&mut self, index: u16) {
         let semaphore = &mut self.semaphores[index as usize % SEMAPHORES];
         if semaphore.life.is_alive() && !semaphore.fixed {
             semaphore.fixed = true;
-            self.accounts[semaphore.payer].semaphores -= 1;
+            let account = &mut self.accounts[semaphore.payer];
+            (account.semaphores, account.devices) = (account.semaphores - 1, account.devices + 1);
         }
     }
 
@@ -187,7 +188,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     pub(crate) fn drop_semaphore(&mut self, index: u16) {
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
-        self.accounts[record.payer].semaphores -= 1;
+        let account = &mut self.accounts[record.payer];
+        match record.fixed {
+            true => account.devices -= 1,
+            false => account.semaphores -= 1,
+        }
         *record = Semaphore::FREE;
         self.free_semaphores.set(index.into());
         self.close_words(index);

@@ -373,7 +373,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return Step::Again;
         }
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
-        if record.fixed {
+        if record.fixed && self.accounts[record.payer].present {
             record.life = Life::Alive;
             self.set_word(index, 0);
             return Step::Done;

@@ -1,76 +1,13 @@
-//! A machine for the tests.
+//! A scheduler for the tests.
 
 extern crate std;
+pub use crate::test_machine::TestMachine;
+
 use crate::quota::Tenant;
 use crate::*;
-use cairn_abi::semaphore::CLOSED;
 use cairn_abi::{Error, InstanceId};
-use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::{boxed::Box, collections::BTreeSet, vec::Vec};
-
-pub struct TestMachine {
-    semaphores: Vec<[AtomicI64; 2]>,
-    noted: AtomicI64,
-    waiters: Vec<AtomicI64>,
-    pub timer: u64,
-    pub timer_settings: usize,
-    pub set_up: Vec<(ThreadIndex, InstanceId, Start)>,
-    pub refuse_set_up: bool,
-    pub free_activations: BTreeSet<u16>,
-}
-
-impl TestMachine {
-    pub fn new() -> TestMachine {
-        TestMachine {
-            semaphores: (0..SEMAPHORES).map(|_| CLOSED.map(AtomicI64::new)).collect(),
-            noted: AtomicI64::new(77),
-            waiters: (0..QUEUES).map(|_| AtomicI64::new(77)).collect(),
-            timer: u64::MAX,
-            timer_settings: 0,
-            set_up: Vec::new(),
-            refuse_set_up: false,
-            free_activations: BTreeSet::new(),
-        }
-    }
-}
-
-impl Machine for TestMachine {
-    type Outcome = Outcome;
-    fn reply(&mut self, status: i64, value: u64) -> Outcome {
-        Outcome::Reply { status, value }
-    }
-    fn switch(&mut self, thread: ThreadIndex, status: i64, value: u64) -> Outcome {
-        Outcome::Switch { thread, status, value }
-    }
-    fn semaphore(&self, semaphore: u16) -> &[AtomicI64; 2] {
-        &self.semaphores[semaphore as usize]
-    }
-    fn noted_word(&self) -> &AtomicI64 {
-        &self.noted
-    }
-    fn waiters_word(&self, queue: u16) -> &AtomicI64 {
-        &self.waiters[queue as usize]
-    }
-    fn has_activation(&self, queue: u16) -> bool {
-        self.free_activations.contains(&queue)
-    }
-    fn set_up_thread(
-        &mut self,
-        thread: ThreadIndex,
-        instance: InstanceId,
-        start: &Start,
-    ) -> Result<(), Error> {
-        if self.refuse_set_up {
-            return Err(Error::BadPointer);
-        }
-        self.set_up.push((thread, instance, *start));
-        Ok(())
-    }
-    fn set_timer(&mut self, ticks: u64) {
-        self.timer = ticks;
-        self.timer_settings += 1;
-    }
-}
+use core::sync::atomic::Ordering::Relaxed;
+use std::boxed::Box;
 
 /// V as portal code does it, if it can.
 pub fn v_in_portal(machine: &TestMachine, semaphore: u16) -> bool {
@@ -111,11 +48,8 @@ pub fn scheduler_with(priorities: &[u8], threads: usize) -> Box<TestScheduler> {
         supervisor_semaphore: SUPERVISOR_SEMAPHORE,
         threads,
     });
-    for queue in 0..QUEUES {
-        scheduler.machine.waiters_word(queue as u16).store(0, Relaxed);
-    }
     for instance in [ONE, TWO] {
-        scheduler.set_quota(instance, QUOTA).unwrap();
+        scheduler.add_domain(instance, QUOTA).unwrap();
     }
     for semaphore in 0..8 {
         scheduler.adopt_semaphore(semaphore, InstanceId(1 + semaphore / 4), 0).unwrap();

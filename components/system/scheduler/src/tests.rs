@@ -184,7 +184,7 @@ fn threads_refuse_what_is_wrong() {
     let none = InstanceId(DOMAINS_MAXIMUM as u16 + 1);
     assert_eq!(s.start_first(1, none, START, 9, 0), refused(Error::BadArgument));
     assert_eq!(s.reclaim(1, none, 0, 0), refused(Error::BadArgument));
-    assert_eq!(s.set_quota(none, QUOTA), Err(Error::BadArgument));
+    assert_eq!(s.add_domain(none, QUOTA), Err(Error::BadArgument));
     assert_eq!(s.held(none), Err(Error::BadArgument));
     assert_eq!(s.create_semaphore(none, 0), Err(Error::BadArgument));
     assert_eq!(s.create_lock(none), Err(Error::BadArgument));

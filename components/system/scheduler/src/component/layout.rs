@@ -38,18 +38,17 @@ pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
         let semaphores = u16::try_from(instance.semaphores).unwrap_or(u16::MAX);
         let locks = u8::try_from(instance.locks).unwrap_or(u8::MAX);
         let quota = Quota { threads, semaphores, locks, priority: instance.priority as u8 };
-        core.set_quota(instance.number, quota).expect("an instance has an account");
+        core.add_domain(instance.number, quota).expect("an instance has an account");
     }
     let interrupts: &[Interrupt] = table(|header| header.interrupts);
     for interrupt in interrupts {
-        core.adopt_semaphore(interrupt.semaphore as u16, interrupt.instance, 0)
+        core.add_device(interrupt.instance, interrupt.semaphore as u16)
             .expect("a device's semaphore is free");
-        core.fix_semaphore(interrupt.semaphore as u16);
     }
     // Instance 0 is none: it owns what is the scheduler's own.
     let own = InstanceId(0);
     let quota = Quota { semaphores: 1, ..Quota::NONE };
-    core.set_quota(own, quota).expect("an instance has an account");
+    core.add_domain(own, quota).expect("an instance has an account");
     let faults = core.create_semaphore(own, 0).expect("a semaphore for faults is free");
     core.set_supervisor_semaphore(faults);
     let threads: &[Thread] = table(|header| header.threads);

@@ -1,0 +1,44 @@
+//! Which instances there are: what is said of a new one, by the layout or whoever loads it, and its end for good.
+
+use crate::manager::Manager;
+use crate::sections;
+use cairn_abi::address::{ACTIVATION_STRIDE, PAGE_SIZE, REGION_SIZE, region};
+use cairn_abi::record::Instance;
+use cairn_abi::{Error, InstanceId};
+use core::sync::atomic::Ordering::Relaxed;
+
+impl Manager<'_> {
+    /// There is a new instance, with the memory that its record says. [`Error::Busy`]: one of this number is still there.
+    pub fn add_domain(&self, record: &Instance) -> Result<(), Error> {
+        let account = self.state.account(record.number)?;
+        if account.present.load(Relaxed) {
+            return Err(Error::Busy);
+        }
+        // What somebody offered to its predecessor is not for it.
+        (0..sections::COUNT).for_each(|number| self.withdraw_offer(number, record.number));
+        let start = region(record.region);
+        let end = self.segments_of(record).map(|segment| segment.address + segment.size - start);
+        let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
+        account.base.store(end.next_multiple_of(ACTIVATION_STRIDE) as u32, Relaxed);
+        account.used.store((record.memory_used / PAGE_SIZE) as u32, Relaxed);
+        account.limit.store((record.memory / PAGE_SIZE) as u32, Relaxed);
+        account.present.store(true, Relaxed);
+        Ok(())
+    }
+
+    /// An instance is no more. [`Error::Busy`]: it is to be killed and released first. Its page table leads nowhere then, and
+    /// its number nowhere from now on.
+    pub fn retire_domain(&self, instance: InstanceId) -> Result<(), Error> {
+        let is_reachable = self.tables.is_reachable(self.root(instance)?);
+        let account = self.account(instance)?;
+        let maps_any = account.sections.load(Relaxed) != 0;
+        if is_reachable || maps_any || self.has_more_than_laid_out(instance)? {
+            return Err(Error::Busy);
+        }
+        account.present.store(false, Relaxed);
+        for part in [&account.used, &account.limit, &account.base] {
+            part.store(0, Relaxed);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,139 @@
+//! Instances come and go, and others come under their numbers: nothing of the first ones remains.
+
+use crate::testing::*;
+use crate::*;
+use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::{Error, InstanceId};
+
+const START: Start = Start { entry: 0x1000, stack: 0x2000, argument: 3 };
+const NEW: InstanceId = InstanceId(7);
+const DEVICE: u16 = 40;
+const SMALL: Quota = Quota { threads: 2, semaphores: 2, locks: 1, priority: 30 };
+
+/// Ends all threads of an instance, and reclaims it.
+fn end(s: &mut TestScheduler, instance: InstanceId) {
+    for thread in 1..=255 {
+        if let (true, Ok(handle)) = (s.home(thread) == instance, s.handle(thread)) {
+            s.kill(1, handle, 0);
+        }
+    }
+    let mut cursor = 0;
+    loop {
+        let value = match s.reclaim(1, instance, cursor, 0) {
+            Outcome::Reply { status: 0, value } => value,
+            other => panic!("{other:?}"),
+        };
+        cursor = value;
+        if cursor == 0 {
+            return;
+        }
+    }
+}
+
+fn begin(s: &mut TestScheduler, instance: InstanceId, priority: u64) -> Handle {
+    match s.start_first(1, instance, START, priority, 0) {
+        Outcome::Reply { status: 0, value } => Handle(value),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_number_has_one_instance_at_a_time() {
+    let mut s = scheduler(&[50]);
+    assert_eq!(s.add_domain(ONE, QUOTA), Err(Error::Busy), "the layout's");
+    assert_eq!(s.add_domain(NEW, SMALL), Ok(()));
+    assert_eq!(s.add_domain(NEW, QUOTA), Err(Error::Busy));
+    assert_eq!(s.retire_domain(NEW), Ok(()));
+    assert_eq!(s.add_domain(NEW, QUOTA), Ok(()));
+    let beyond = InstanceId(DOMAINS_MAXIMUM as u16);
+    assert_eq!(s.add_domain(beyond, QUOTA), Err(Error::BadArgument));
+    assert_eq!(s.retire_domain(beyond), Err(Error::BadArgument));
+    // Without a quota, too.
+    let without = InstanceId(8);
+    assert_eq!(s.add_domain(without, Quota::NONE), Ok(()));
+    assert_eq!(s.add_domain(without, Quota::NONE), Err(Error::Busy));
+}
+
+#[test]
+fn nothing_of_a_retired_instance_remains() {
+    let mut s = scheduler(&[50]);
+    s.add_domain(NEW, SMALL).unwrap();
+    s.add_device(NEW, DEVICE).unwrap();
+    let first = begin(&mut s, NEW, 20);
+    let semaphore = s.create_semaphore(NEW, 1).unwrap();
+    let lock = s.create_lock(NEW).unwrap();
+    assert_eq!(s.held(NEW), Ok([1, 1, 1]));
+    // A thread of another instance waits in it, and one for its device.
+    let begun = [20, 20].map(|priority| match s.spawn(1, ONE, START, priority, 0) {
+        Outcome::Reply { status: 0, value } => Handle(value),
+        other => panic!("{other:?}"),
+    });
+    s.p(1, NEW, semaphore.into(), 0);
+    s.stop(1, first, 0);
+    s.p(1, NEW, DEVICE.into(), 0);
+    s.p(begun[0].thread(), NEW, semaphore.into(), 0);
+
+    assert_eq!(s.retire_domain(NEW), Err(Error::Busy), "it is still there");
+    assert_eq!(s.create_semaphore(NEW, 0), Err(Error::Exhausted), "but takes nothing more");
+    assert_eq!(s.create_lock(NEW), Err(Error::Exhausted));
+    s.v(begun[1].thread(), DEVICE.into(), 0);
+    end(&mut s, NEW);
+    assert_eq!(s.held(NEW), Ok([0, 0, 0]));
+    assert_eq!(s.retire_domain(NEW), Ok(()));
+    assert_eq!(s.handle(first.thread()), Err(Error::NotFound));
+
+    // Another owner, of another size.
+    s.add_domain(NEW, Quota { threads: 1, semaphores: 1, locks: 0, priority: 10 }).unwrap();
+    assert_eq!(
+        s.next_returned(),
+        Err(Error::NotFound),
+        "that its predecessor's first thread ended"
+    );
+    assert_eq!(s.held(NEW), Ok([0, 0, 0]));
+    assert_eq!(s.create_lock(NEW), Err(Error::Exhausted));
+    assert_eq!(s.free_lock(NEW, lock.into()), Err(Error::NotFound));
+    assert_eq!(s.free_semaphore(NEW, semaphore.into()), Err(Error::NotFound));
+    assert_eq!(s.start_first(1, NEW, START, 11, 0), refused(Error::NotAllowed));
+    let second = begin(&mut s, NEW, 10);
+    assert_ne!(first, second);
+    assert_eq!(s.join(1, ONE, first, 0), OK, "another thread has its number, none its name");
+    assert_eq!(s.spawn(1, NEW, START, 10, 0), refused(Error::Exhausted));
+    // The device's semaphore is whose driver comes next.
+    assert_eq!(s.add_device(TWO, DEVICE), Ok(()));
+    assert_eq!(s.add_device(NEW, DEVICE), Err(Error::Busy));
+}
+
+#[test]
+fn a_death_keeps_the_devices_of_an_instance() {
+    let mut s = scheduler(&[50]);
+    s.add_domain(NEW, SMALL).unwrap();
+    s.add_device(NEW, DEVICE).unwrap();
+    assert_eq!(s.held(NEW), Ok([0, 0, 0]), "beside its quota");
+    end(&mut s, NEW);
+    assert_eq!(s.add_device(NEW, DEVICE), Err(Error::Busy));
+    assert_eq!(s.retire_domain(NEW), Err(Error::Busy));
+    end(&mut s, NEW);
+    assert_eq!(s.retire_domain(NEW), Ok(()));
+    assert_eq!(s.add_domain(NEW, SMALL), Ok(()));
+    assert_eq!(s.add_device(NEW, DEVICE), Ok(()));
+}
+
+#[test]
+fn many_instances_come_and_go_under_all_numbers() {
+    let mut s = scheduler(&[50]);
+    for round in 0..3u8 {
+        for number in 3..DOMAINS_MAXIMUM as u16 {
+            let quota =
+                Quota { threads: 1, semaphores: u16::from(round) + 1, locks: 1, priority: 10 };
+            s.add_domain(InstanceId(number), quota).unwrap();
+            let semaphores =
+                (0..10).take_while(|_| s.create_semaphore(InstanceId(number), 0).is_ok());
+            assert_eq!(semaphores.count(), usize::from(round) + 1, "{number}");
+            begin(&mut s, InstanceId(number), 10);
+            assert_eq!(s.retire_domain(InstanceId(number)), Err(Error::Busy));
+            end(&mut s, InstanceId(number));
+            s.retire_domain(InstanceId(number)).unwrap();
+        }
+    }
+    assert_eq!(s.next_returned(), Err(Error::NotFound));
+}
