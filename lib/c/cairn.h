@@ -36,11 +36,28 @@ static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint
     register uint64_t a5 __asm__("a5") = word5;
     register uint64_t a6 __asm__("a6") = word6;
     register uint64_t a7 __asm__("a7") = word7;
-    /* A portal call is a call by the C convention: it destroys what that does not preserve. */
-    __asm__ volatile("call cairn_portal_call"
-                     : "=r"(a0), "+r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
-                     :
-                     : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
+    /* A portal call is a call by the C convention: it destroys what that does not preserve. If the compiler knows the
+     * index, the call has a stub of its own, in the form in which the host tool finds calls. */
+    if (__builtin_constant_p(index))
+        __asm__ volatile(".pushsection .text.cairn_stub, \"ax\"\n"
+                         ".balign 16\n"
+                         ".option push\n"
+                         ".option norvc\n"
+                         "1: li t0, %9\n"
+                         "ecall\n"
+                         "j .\n"
+                         ".option pop\n"
+                         ".balign 16\n"
+                         ".popsection\n"
+                         "call 1b"
+                         : "=r"(a0), "=r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
+                         : "i"(__builtin_constant_p(index) ? index : 0)
+                         : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
+    else
+        __asm__ volatile("call cairn_portal_call"
+                         : "=r"(a0), "+r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
+                         :
+                         : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
     return (struct cairn_reply){ a0, a1 };
 }
 

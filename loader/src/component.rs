@@ -66,6 +66,10 @@ impl<File: AsRef<[u8]>> Component<File> {
         Ok(Component { descriptor, stub, segments, symbols, relocations, file })
     }
 
+    pub(crate) fn file(&self) -> &[u8] {
+        self.file.as_ref()
+    }
+
     /// Where its image ends, as linked.
     pub fn image_end(&self) -> u64 {
         self.segments.iter().map(|segment| segment.range().end).max().unwrap_or(IMAGE_OFFSET)
@@ -73,7 +77,7 @@ impl<File: AsRef<[u8]>> Component<File> {
 
     /// Makes `memory`, as many bytes as the segment has, its content when what is at 0 in the file is at `image`.
     pub fn fill(&self, segment: &Segment, image: u64, memory: &mut [u8]) {
-        let content = &self.file.as_ref()[segment.content.clone()];
+        let content = &self.file()[segment.content.clone()];
         let (lead, rest) = memory.split_at_mut(segment.content_at as usize);
         let (filled, rest) = rest.split_at_mut(content.len());
         lead.fill(0);

@@ -6,11 +6,13 @@
 
 extern crate alloc;
 
+mod calls;
 mod component;
 mod descriptor;
 mod segment;
 mod validity;
 
+pub use calls::{Call, Portal};
 pub use component::{Component, Symbol};
 pub use descriptor::{Descriptor, Export, Import, Interface, Method};
 pub use segment::{Rights, Segment};

@@ -77,7 +77,6 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
         // The interface's path is resolved where the macro stands, not in the module.
         let alias = format_ident!("CairnImport{position}");
         let constant = Ident::new(&name.to_string().to_uppercase(), name.span());
-        let constructor = if *minimal { quote!(at_minimal) } else { quote!(at) };
         let documentation = format!("The import `{name}`.");
         let text = name.to_string();
         aliases.extend(quote_spanned! {interface.span()=>
@@ -88,7 +87,10 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
             #[doc = #documentation]
             #[allow(dead_code)]
             pub const #constant: super::#alias =
-                super::#alias::#constructor(super::CAIRN_IMPORTS[#position].first_portal);
+                super::#alias::import(::cairn::expansion::Portals::imported::<
+                    { super::CAIRN_IMPORTS[#position].first_portal },
+                    { super::CAIRN_IMPORTS[#position].interface.method_count },
+                >(#minimal));
         });
         let descriptor = &descriptors[position];
         entries.push(quote! {

@@ -73,6 +73,12 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
                 Self { portals: ::cairn::expansion::Portals::at_minimal(first_portal) }
             }
 
+            /// An import, for `cairn::component!`.
+            #[doc(hidden)]
+            pub const fn import(portals: ::cairn::expansion::Portals) -> Self {
+                Self { portals }
+            }
+
             /// Index of the first portal.
             pub const fn first_portal(&self) -> u32 {
                 self.portals.first()

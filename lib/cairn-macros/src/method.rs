@@ -15,7 +15,7 @@ pub struct Method {
 }
 
 /// Names that the proxy has for itself.
-const RESERVED: [&str; 4] = ["at", "at_minimal", "first_portal", "entries"];
+const RESERVED: [&str; 5] = ["at", "at_minimal", "import", "first_portal", "entries"];
 /// The registers of a call, and those that are left beside the control word.
 const REGISTERS: usize = 8;
 
@@ -345,7 +345,7 @@ fn check_form(item: &TraitItemFn) -> Result<(), Error> {
     if RESERVED.iter().any(|reserved| signature.ident == reserved) {
         return Err(Error::new(
             signature.ident.span(),
-            "the proxy has a function of this name (`at`, `at_minimal`, `first_portal`, `entries`): choose another",
+            "the proxy has a function of this name (`at`, `at_minimal`, `import`, `first_portal`, `entries`): choose another",
         ));
     }
     check_receiver(item)

@@ -160,22 +160,58 @@ impl Default for Call<'_> {
 
 /// A block of consecutive portals, one for each method of an interface. It is a number: a portal
 /// that is not there answers [`Error::NoPortal`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Portals {
     first: u32,
-    minimal: bool,
+    /// How the portals are called; `None`: by the common stub, which is what most are that are opened at run time.
+    by: Option<&'static By>,
 }
+
+/// How a block's portals are called.
+#[derive(Debug)]
+enum By {
+    /// So that a failed call may have destroyed every register.
+    Minimal,
+    /// By the stubs of an import's methods, so that each call is one of a function at a known address.
+    Stubs(&'static machine::Stubs),
+}
+
+impl PartialEq for Portals {
+    fn eq(&self, other: &Self) -> bool {
+        let is_minimal = |portals: &Portals| matches!(portals.by, Some(By::Minimal));
+        self.first == other.first && is_minimal(self) == is_minimal(other)
+    }
+}
+
+impl Eq for Portals {}
 
 impl Portals {
     /// The block that begins at index `first`.
     pub const fn at(first: u32) -> Self {
-        Portals { first, minimal: false }
+        Portals { first, by: None }
     }
 
     /// The block that begins at index `first`, whose portals may have the state letter `m`: a call
     /// that fails may have destroyed every register (but `sp`), so the stub saves them.
     pub const fn at_minimal(first: u32) -> Self {
-        Portals { first, minimal: true }
+        Portals { first, by: Some(&By::Minimal) }
+    }
+
+    /// An import's block, whose first index is known when the component is built; `minimal` as above.
+    pub const fn imported<const FIRST: u32, const METHODS: u32>(minimal: bool) -> Self {
+        let by = const {
+            match machine::stubs::<FIRST, METHODS>(false) {
+                Some(stubs) => Some(&By::Stubs(stubs)),
+                None => None,
+            }
+        };
+        let minimal_by = const {
+            match machine::stubs::<FIRST, METHODS>(true) {
+                Some(stubs) => &By::Stubs(stubs),
+                None => &By::Minimal,
+            }
+        };
+        Portals { first: FIRST, by: if minimal { Some(minimal_by) } else { by } }
     }
 
     /// Index of the first portal.
@@ -218,11 +254,21 @@ impl Portals {
         }
         // As 64 bits, so that no sum comes round to the portals at the start of the table.
         let index = u64::from(self.first) + u64::from(method);
-        let Reply { status, value } = match (REPLY > 1, self.minimal) {
-            (true, false) => return machine::invoke_wide::<WORDS>(index, &arguments.words),
-            (true, true) => return machine::invoke_wide_minimal::<WORDS>(index, &arguments.words),
-            (false, false) => machine::invoke::<WORDS>(index, &arguments.words),
-            (false, true) => machine::invoke_minimal::<WORDS>(index, &arguments.words),
+        let words = &arguments.words;
+        let stub = match self.by {
+            Some(By::Stubs(stubs)) => match stubs.get(method as usize) {
+                Some(stub) => Some(*stub),
+                None => return (Error::NoPortal.status(), [0; REPLY_WORDS]),
+            },
+            _ => None,
+        };
+        let Reply { status, value } = match (REPLY > 1, stub, self.by) {
+            (true, Some(stub), _) => return machine::invoke_wide_stub::<WORDS>(stub, words),
+            (true, None, None) => return machine::invoke_wide::<WORDS>(index, words),
+            (true, None, _) => return machine::invoke_wide_minimal::<WORDS>(index, words),
+            (false, Some(stub), _) => machine::invoke_stub::<WORDS>(stub, words),
+            (false, None, None) => machine::invoke::<WORDS>(index, words),
+            (false, None, _) => machine::invoke_minimal::<WORDS>(index, words),
         };
         (status, [value, 0, 0, 0])
     }

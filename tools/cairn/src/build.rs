@@ -66,7 +66,29 @@ pub fn component(folder: &str) -> Result<Component> {
 }
 
 fn from_file(folder: &str, file: &Path) -> Result<Component> {
-    Component::read(read(file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))
+    let component =
+        Component::read(read(file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
+    check_calls(&component, sources::forbids_unsafe_code(folder))
+        .with_context(|| format!("component `{folder}`"))?;
+    Ok(component)
+}
+
+/// Refuses a call of a portal that no stub of the library makes, where the source cannot have made it. The layout would
+/// not find it when it places the component beside what it calls.
+pub fn check_calls(component: &Component, is_refused: bool) -> Result<()> {
+    let Some(call) = component.unknown_calls().next().filter(|_| is_refused) else {
+        return Ok(());
+    };
+    let is_around = |symbol: &&cairn_loader::Symbol| {
+        (symbol.offset..symbol.offset + symbol.size).contains(&call.offset)
+    };
+    let function = component.symbols.iter().find(is_around);
+    bail!(
+        "its machine code has a call at {:#x}, in `{}`, that is not in the form of stubs (abi/src/arch/riscv64/call.rs); \
+         expected calls through the proxies of the library `cairn`, since the source forbids unsafe code",
+        call.offset,
+        function.map_or("?", |symbol| &symbol.name)
+    )
 }
 
 impl Parts {

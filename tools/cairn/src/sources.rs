@@ -14,6 +14,12 @@ pub fn check(folder: &str) -> Result<()> {
     check_folder(&paths::root().join(folder).join("src"))
 }
 
+/// Whether no source of the component in `folder` can have unsafe code.
+pub fn forbids_unsafe_code(folder: &str) -> bool {
+    let main = paths::root().join(folder).join("src/main.rs");
+    fs::read_to_string(main).is_ok_and(|text| text.contains("#![forbid(unsafe_code)]"))
+}
+
 fn check_folder(folder: &Path) -> Result<()> {
     let entries =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", paths::shown(folder)))?;

@@ -1,5 +1,6 @@
 //! The layout report: what `./cairn build` prints, and what other tools read as JSON.
 
+use crate::Component;
 use crate::sharing::{RoleViews, Sharing};
 use cairn_abi::address;
 use cairn_description::model::Instance;
@@ -38,16 +39,19 @@ pub struct InstanceReport {
     pub quota: u64,
     /// Bytes of its region that are left for what it asks for at run time.
     pub reachable: u64,
+    /// Calls in machine code of its own, which no layout can write anew.
+    pub own_calls: usize,
     /// Its portals, a line each.
     pub portals: Vec<String>,
 }
 
 impl InstanceReport {
-    pub(crate) fn new(instance: &Instance, component: &str) -> InstanceReport {
+    pub(crate) fn new(instance: &Instance, component: &Component) -> InstanceReport {
         let region = instance.region();
         InstanceReport {
             name: instance.name.to_string(),
-            component: component.to_string(),
+            component: component.descriptor.name.clone(),
+            own_calls: component.unknown_calls().count(),
             number: instance.number.0,
             region: address::region(region),
             image: address::region(region) + address::image_spread(region),
@@ -154,6 +158,13 @@ impl fmt::Display for Report {
         writeln!(formatter, "{}", InstanceReport::total(&self.instances).row(""))?;
         for shared in &self.shared {
             writeln!(formatter, "shared {shared}")?;
+        }
+        for instance in self.instances.iter().filter(|instance| instance.own_calls > 0) {
+            writeln!(
+                formatter,
+                "{}: {} calls in machine code of its own, so it can only have a domain of its own",
+                instance.name, instance.own_calls
+            )?;
         }
         for views in &self.roles {
             writeln!(formatter, "for its role, {views}")?;

@@ -1,5 +1,6 @@
 //! RISC-V 64, supervisor mode, Sv39.
 
+pub mod call;
 pub mod interrupt;
 pub mod page_table;
 pub mod trap;

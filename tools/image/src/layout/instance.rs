@@ -119,7 +119,7 @@ impl Layout<'_> {
             activations: Vec::new(),
             page_tables: 0,
             memory_used: 0,
-            report: InstanceReport::new(instance, &component.descriptor.name),
+            report: InstanceReport::new(instance, component),
         });
         self.load_component(index)?;
         self.map_heap(index)?;

@@ -1,25 +1,34 @@
 //! The call instruction.
 //!
 //! Index in `t0`, arguments in `a0` to `a7`, return address in `ra`, `ecall`: it behaves as a jump
-//! to a procedure that returns to `ra`. So the stub is the one instruction, reached by `call`, and
+//! to a procedure that returns to `ra`. So a stub is `li t0, INDEX; ecall`, reached by `call`, and
 //! to the compiler a portal call is a call by the C convention.
+//!
+//! Every `ecall` of a component has one form, in which the host tool finds it (`loader/src/calls.rs`):
+//! `li t0, INDEX; ecall; j .`, none of them compressed. There is a stub for each method of an import that is called, 16
+//! bytes at a multiple of 16, and one without the `li` for all calls whose index is known only when they are made. What
+//! does not come back (`leave.rs`) has the form where it stands: a jump to a stub would be one instruction more.
 #![allow(unsafe_code)]
 
 use crate::call::{REGISTERS, REPLY_WORDS};
 use crate::expansion::Wide;
-use cairn_abi::descriptor::Reply;
+use cairn_abi::descriptor::{METHODS_MAXIMUM, Reply};
 use cairn_abi::privileged::PORTAL_SET_TIMER;
 use core::arch::{asm, naked_asm};
+use core::mem::{MaybeUninit, transmute};
 
 core::arch::global_asm!(
     ".pushsection .text.cairn_portal_call, \"ax\"",
-    // In one line of a cache.
-    ".balign 8",
+    ".balign 16",
     "cairn_portal_call:",
+    ".option push",
+    ".option norvc",
     "ecall",
     // Never executed: a core fetches on until the `ecall` traps, and this keeps it from lines that are not in its
     // cache. CVA6 would wait for such a line and forget it, each time.
     "j .",
+    ".option pop",
+    ".balign 16",
     ".popsection",
 );
 
@@ -29,50 +38,101 @@ unsafe extern "C" {
     fn portal_call();
 }
 
+/// The stub of a method of an import. What its parameters are, who calls it knows.
+pub(crate) type Stub = unsafe extern "C" fn();
+/// Those of an import.
+pub(crate) type Stubs = [Stub; METHODS_MAXIMUM];
+
+/// A section of its own holds each, so the first `.balign` adds nothing and those that nobody calls are not linked.
+#[unsafe(naked)]
+unsafe extern "C" fn stub<const FIRST: u32, const METHOD: u32>() {
+    naked_asm!(
+        ".balign 16",
+        ".option push",
+        ".option norvc",
+        "li t0, {first} + {method}",
+        "ecall",
+        "j .",
+        ".option pop",
+        ".balign 16",
+        first = const FIRST,
+        method = const METHOD,
+    )
+}
+
+/// The stubs of an import whose first portal is `FIRST`. In the places behind its last method is that of the first.
+pub(crate) const fn stubs<const FIRST: u32, const METHODS: u32>(
+    minimal: bool,
+) -> Option<&'static Stubs> {
+    macro_rules! of_each_method {
+        ($stub:ident) => {
+            of_each_method!($stub: 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23)
+        };
+        ($stub:ident: $($method:literal)*) => {
+            const {
+                &[$(if $method < METHODS { $stub::<FIRST, $method> as Stub } else { $stub::<FIRST, 0> }),*]
+            }
+        };
+    }
+    Some(if minimal { of_each_method!(minimal_stub) } else { of_each_method!(stub) })
+}
+
 /// The same for a portal with the state letter `m`. Its callee is trusted to keep the registers
 /// that the convention preserves; when the call fails (the callee died), its registers are lost. So they are
 /// kept on the stack, and only a failed call loads them again. The portal itself keeps `sp`.
+macro_rules! minimal {
+    ($stub:path) => {
+        naked_asm!(
+            "addi sp, sp, -128",
+            "sd ra, 0(sp)",
+            "sd s0, 8(sp)",
+            "sd s1, 16(sp)",
+            "sd s2, 24(sp)",
+            "sd s3, 32(sp)",
+            "sd s4, 40(sp)",
+            "sd s5, 48(sp)",
+            "sd s6, 56(sp)",
+            "sd s7, 64(sp)",
+            "sd s8, 72(sp)",
+            "sd s9, 80(sp)",
+            "sd s10, 88(sp)",
+            "sd s11, 96(sp)",
+            "sd gp, 104(sp)",
+            "sd tp, 112(sp)",
+            "jal {call}",
+            "ld ra, 0(sp)",
+            "bgez a0, 1f",
+            "ld s0, 8(sp)",
+            "ld s1, 16(sp)",
+            "ld s2, 24(sp)",
+            "ld s3, 32(sp)",
+            "ld s4, 40(sp)",
+            "ld s5, 48(sp)",
+            "ld s6, 56(sp)",
+            "ld s7, 64(sp)",
+            "ld s8, 72(sp)",
+            "ld s9, 80(sp)",
+            "ld s10, 88(sp)",
+            "ld s11, 96(sp)",
+            "ld gp, 104(sp)",
+            "ld tp, 112(sp)",
+            "1:",
+            "addi sp, sp, 128",
+            "ret",
+            call = sym $stub,
+        )
+    };
+}
+
+/// Of the portal in `t0`.
 #[unsafe(naked)]
 extern "C" fn portal_call_minimal() {
-    naked_asm!(
-        "addi sp, sp, -128",
-        "sd ra, 0(sp)",
-        "sd s0, 8(sp)",
-        "sd s1, 16(sp)",
-        "sd s2, 24(sp)",
-        "sd s3, 32(sp)",
-        "sd s4, 40(sp)",
-        "sd s5, 48(sp)",
-        "sd s6, 56(sp)",
-        "sd s7, 64(sp)",
-        "sd s8, 72(sp)",
-        "sd s9, 80(sp)",
-        "sd s10, 88(sp)",
-        "sd s11, 96(sp)",
-        "sd gp, 104(sp)",
-        "sd tp, 112(sp)",
-        "jal {call}",
-        "ld ra, 0(sp)",
-        "bgez a0, 1f",
-        "ld s0, 8(sp)",
-        "ld s1, 16(sp)",
-        "ld s2, 24(sp)",
-        "ld s3, 32(sp)",
-        "ld s4, 40(sp)",
-        "ld s5, 48(sp)",
-        "ld s6, 56(sp)",
-        "ld s7, 64(sp)",
-        "ld s8, 72(sp)",
-        "ld s9, 80(sp)",
-        "ld s10, 88(sp)",
-        "ld s11, 96(sp)",
-        "ld gp, 104(sp)",
-        "ld tp, 112(sp)",
-        "1:",
-        "addi sp, sp, 128",
-        "ret",
-        call = sym portal_call,
-    )
+    minimal!(portal_call)
+}
+
+#[unsafe(naked)]
+unsafe extern "C" fn minimal_stub<const FIRST: u32, const METHOD: u32>() {
+    minimal!(stub::<FIRST, METHOD>)
 }
 
 macro_rules! call {
@@ -123,19 +183,44 @@ macro_rules! invoke {
     };
 }
 
+/// Calls a method of an import by its stub, with only the registers that the method has: `a0`, which the portal fills
+/// in, has any number.
+#[inline(always)]
+pub(crate) fn invoke_stub<const WORDS: usize>(stub: Stub, words: &[u64; REGISTERS]) -> Reply {
+    macro_rules! with {
+        ($($number:literal)*) => {{
+            type Function =
+                unsafe extern "C" fn(MaybeUninit<u64> $(, with!(@word $number))*) -> Reply;
+            // SAFETY: a stub is a jump into a portal, which has any parameters, keeps the C convention, and touches no
+            // memory but the buffers that the arguments name, which `Call` borrows.
+            unsafe { transmute::<Stub, Function>(stub)(MaybeUninit::uninit() $(, words[$number])*) }
+        }};
+        (@word $number:literal) => { u64 };
+    }
+    match WORDS {
+        0 | 1 => with!(),
+        2 => with!(1),
+        3 => with!(1 2),
+        4 => with!(1 2 3),
+        5 => with!(1 2 3 4),
+        6 => with!(1 2 3 4 5),
+        7 => with!(1 2 3 4 5 6),
+        _ => with!(1 2 3 4 5 6 7),
+    }
+}
+
 invoke!(invoke, portal_call);
 invoke!(invoke_minimal, portal_call_minimal);
 
 macro_rules! wide_call {
-    ($stub:ident, $index:ident, $words:ident $(, $register:tt $number:literal)*) => {{
+    (($call:literal, $($how:tt)*), $words:ident $(, $register:tt $number:literal)*) => {{
         let status: i64;
         let (first, second, third, fourth);
         // SAFETY: as above.
         unsafe {
             asm!(
-                "call {stub}",
-                stub = sym $stub,
-                in("t0") $index,
+                $call,
+                $($how)*
                 lateout("a0") status,
                 inlateout("a1") $words[1] => first,
                 inlateout("a2") $words[2] => second,
@@ -150,25 +235,30 @@ macro_rules! wide_call {
 }
 
 macro_rules! invoke_wide {
-    ($name:ident, $stub:ident) => {
+    ($name:ident, $parameter:ident: $type:ty, $how:tt) => {
         /// The same for a reply of several words.
         #[inline(always)]
         pub(crate) fn $name<const WORDS: usize>(
-            index: u64,
+            $parameter: $type,
             words: &[u64; REGISTERS],
         ) -> (i64, [u64; REPLY_WORDS]) {
             match WORDS {
-                0..=5 => wide_call!($stub, index, words),
-                6 => wide_call!($stub, index, words, "a5" 5),
-                7 => wide_call!($stub, index, words, "a5" 5, "a6" 6),
-                _ => wide_call!($stub, index, words, "a5" 5, "a6" 6, "a7" 7),
+                0..=5 => wide_call!($how, words),
+                6 => wide_call!($how, words, "a5" 5),
+                7 => wide_call!($how, words, "a5" 5, "a6" 6),
+                _ => wide_call!($how, words, "a5" 5, "a6" 6, "a7" 7),
             }
         }
     };
 }
 
-invoke_wide!(invoke_wide, portal_call);
-invoke_wide!(invoke_wide_minimal, portal_call_minimal);
+invoke_wide!(invoke_wide, index: u64, ("call {stub}", stub = sym portal_call, in("t0") index,));
+invoke_wide!(
+    invoke_wide_minimal,
+    index: u64,
+    ("call {stub}", stub = sym portal_call_minimal, in("t0") index,)
+);
+invoke_wide!(invoke_wide_stub, stub: Stub, ("jalr {stub}", stub = in(reg) stub,));
 
 /// The entry point of a method with a value of several words. The skeleton gets a ninth argument, on the stack as the
 /// C convention has it: where the words go that a C function has no registers to return.
@@ -225,12 +315,8 @@ pub(crate) fn raw(index: u64, words: &[u64; REGISTERS]) -> Reply {
 /// Scheduler: the time of the next timer interrupt in ticks; `u64::MAX`: none. Elsewhere nothing happens.
 #[inline(always)]
 pub fn set_timer(time: u64) {
-    // SAFETY: the stub has no parameter but this word and changes what any function may.
-    unsafe { set_timer_stub(time) }
-}
-
-/// The portal's stub, without the registers that it does not read: this is on the way of most timer interrupts.
-#[unsafe(naked)]
-unsafe extern "C" fn set_timer_stub(time: u64) {
-    naked_asm!("li t0, {portal}", "ecall", "j .", portal = const PORTAL_SET_TIMER)
+    type Function = unsafe extern "C" fn(u64);
+    // SAFETY: the portal has no parameter but this word and changes what any function may. No register is loaded that it
+    // does not read: this is on the way of most timer interrupts.
+    unsafe { transmute::<Stub, Function>(stub::<{ PORTAL_SET_TIMER as u32 }, 0>)(time) }
 }

@@ -13,9 +13,13 @@ pub fn switch(thread: u64, status: i64, value: u64) -> ! {
     // SAFETY: the portal does not come back. No destructor is owed: what is abandoned is forgotten.
     unsafe {
         asm!(
+            ".option push",
+            ".option norvc",
+            "li t0, {index}",
             "ecall",
             "j .",
-            in("t0") PORTAL_SWITCH,
+            ".option pop",
+            index = const PORTAL_SWITCH,
             in("a0") status,
             in("a1") value,
             in("a2") thread,
@@ -32,9 +36,13 @@ pub fn reply(status: i64, value: u64) -> ! {
     // back, and brings the client's own stack. No destructor is owed: what is abandoned is forgotten.
     unsafe {
         asm!(
+            ".option push",
+            ".option norvc",
+            "li t0, {index}",
             "ecall",
             "j .",
-            in("t0") PORTAL_RETURN,
+            ".option pop",
+            index = const PORTAL_RETURN,
             in("a0") status,
             in("a1") value,
             options(noreturn)

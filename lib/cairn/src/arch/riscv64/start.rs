@@ -6,12 +6,15 @@ core::arch::global_asm!(
     // address: index 0 leaves the topmost frame. The host tool finds it by its name.
     ".pushsection .text.cairn_return_stub, \"ax\"",
     ".globl cairn_return_stub",
-    // In one line of a cache.
-    ".balign 8",
+    // The form of every stub: see `call.rs`.
+    ".balign 16",
     "cairn_return_stub:",
+    ".option push",
+    ".option norvc",
     "li t0, 0",
     "ecall",
-    // Never executed: see `call.rs`.
     "j .",
+    ".option pop",
+    ".balign 16",
     ".popsection",
 );

@@ -20,8 +20,12 @@ pub(crate) extern "C" fn begin(control: &'static Control) {
         "fence rw, w",
         "sd a0, 0(s0)",                 // the state
         "1:",
+        ".option push",
+        ".option norvc",
         "li t0, 0",                     // the return portal: the thread ends
         "ecall",
+        "j .",
+        ".option pop",
         run = sym run,
     )
 }
