@@ -29,7 +29,7 @@ pub const IMAGE_OFFSET: u64 = 0x1_0000;
 pub const DEVICES_OFFSET: u64 = 0x0300_0000;
 
 /// An *activation* is what one call needs in its callee: a stack and window slots. This is the
-/// distance between two of them; they follow the image, aligned to this.
+/// distance between two of them; they follow the image ([`activation_from`]).
 pub const ACTIVATION_STRIDE: u64 = 32 * PAGE_SIZE;
 /// The top of an activation's stack, as an offset in the activation. The pages below the stack's
 /// size are unmapped (guard).
@@ -126,8 +126,20 @@ pub const fn region(region: RegionId) -> u64 {
 /// tables' entries of images in regions whose numbers follow each other are in different lines of a cache, and not in
 /// the first ones of a page, where the root tables have the regions and the thread blocks their frames.
 pub const fn image_spread(region: RegionId) -> u64 {
-    (IMAGE_LINES + region.0 as u64 % REGION_SPREAD) * 8 * PAGE_SIZE
+    (IMAGE_LINES + region.0 as u64 % REGION_SPREAD) * LINE_SPAN
 }
+
+/// The first offset of a region from `end` on at which an activation may begin: a line of the leaf page tables further
+/// in for each region than for the one before, so that the entries of the stacks of those that call each other are
+/// in different lines.
+pub const fn activation_from(end: u64, region: RegionId) -> u64 {
+    let spread = region.0 as u64 % (ACTIVATION_STRIDE / LINE_SPAN) * LINE_SPAN;
+    (end + ACTIVATION_STRIDE - spread).next_multiple_of(ACTIVATION_STRIDE) + spread
+        - ACTIVATION_STRIDE
+}
+
+/// The pages whose entries in a leaf page table are a line of a cache.
+const LINE_SPAN: u64 = 8 * PAGE_SIZE;
 
 /// Lines of page-table entries before those of the first image.
 const IMAGE_LINES: u64 = 12;
@@ -160,3 +172,44 @@ pub const ROLE_PAGE_TABLES: u64 = role_window(6);
 pub const ROLE_COUNTERS: u64 = role_window(7);
 /// Physical memory, writable in the memory manager: physical address `p` is at this plus `p`.
 pub const ROLE_MEMORY: u64 = 0x20_0000_0000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn activations_follow_what_was_before_them() {
+        for number in 0..9 {
+            let mut places = [
+                0,
+                1,
+                LINE_SPAN,
+                ACTIVATION_STRIDE - 1,
+                ACTIVATION_STRIDE,
+                5 * ACTIVATION_STRIDE + 4096,
+            ]
+            .map(|end| (end, activation_from(end, RegionId(number))))
+            .into_iter();
+            assert!(places.all(|(end, from)| (end..end + ACTIVATION_STRIDE).contains(&from)));
+            let first = activation_from(LINE_SPAN, RegionId(number));
+            let behind = activation_from(first + ACTIVATION_STACK_TOP, RegionId(number));
+            assert_eq!(
+                behind,
+                first + ACTIVATION_STRIDE,
+                "no window slot is behind the last activation"
+            );
+        }
+    }
+
+    #[test]
+    fn stacks_of_four_regions_in_a_row_have_entries_in_different_lines() {
+        let line = |number| {
+            let stack = activation_from(ACTIVATION_STRIDE, RegionId(number)) + ACTIVATION_STACK_TOP
+                - PAGE_SIZE;
+            stack / LINE_SPAN % 64
+        };
+        for first in 0..9 {
+            assert!((first + 1..first + 4).all(|other| line(other) != line(first)));
+        }
+    }
+}

@@ -2,7 +2,7 @@
 
 use crate::manager::Manager;
 use crate::sections;
-use cairn_abi::address::{ACTIVATION_STRIDE, PAGE_SIZE, REGION_SIZE, region};
+use cairn_abi::address::{PAGE_SIZE, REGION_SIZE, activation_from, region};
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
@@ -19,7 +19,7 @@ impl Manager<'_> {
         let start = region(record.region);
         let end = self.segments_of(record).map(|segment| segment.address + segment.size - start);
         let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
-        account.base.store(end.next_multiple_of(ACTIVATION_STRIDE) as u32, Relaxed);
+        account.base.store(activation_from(end, record.region) as u32, Relaxed);
         account.used.store((record.memory_used / PAGE_SIZE) as u32, Relaxed);
         account.limit.store((record.memory / PAGE_SIZE) as u32, Relaxed);
         account.present.store(true, Relaxed);

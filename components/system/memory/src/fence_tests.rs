@@ -3,7 +3,7 @@
 
 use crate::manager::Manager;
 use crate::tables::{self, READ, USER};
-use crate::tests::{ONE, TWO, World, data, region_of, stack_top, steps, window_slot};
+use crate::tests::{ONE, TWO, World, behind, data, region_of, stack_top, steps, window_slot};
 use cairn_abi::address::*;
 use cairn_abi::{Error, InstanceId};
 use std::cell::{Cell, OnceCell, RefCell};
@@ -73,8 +73,7 @@ fn nothing_is_stale_after_any_operation() {
     let addresses = [ONE, TWO].into_iter().flat_map(|instance| {
         let laid_out =
             [data(instance), stack_top(instance) - 8, region_of(instance) + STARTUP_OFFSET];
-        let further =
-            [region_of(instance) + 2 * ACTIVATION_STRIDE, section].into_iter().flat_map(pages);
+        let further = [behind(instance), section].into_iter().flat_map(pages);
         laid_out.into_iter().chain(further).map(move |address| (instance, address))
     });
     let hart = Hart {

@@ -78,7 +78,16 @@ pub(crate) fn data(instance: InstanceId) -> u64 {
 }
 
 pub(crate) fn stack_top(instance: InstanceId) -> u64 {
-    region_of(instance) + ACTIVATION_STRIDE + ACTIVATION_STACK_TOP
+    activation(instance) + ACTIVATION_STACK_TOP
+}
+
+fn activation(instance: InstanceId) -> u64 {
+    region_of(instance) + activation_from(ACTIVATION_STRIDE, RegionId(instance.0 + 50))
+}
+
+/// The first address that it may get at run time.
+pub(crate) fn behind(instance: InstanceId) -> u64 {
+    activation(instance) + ACTIVATION_STRIDE
 }
 
 /// The first page of the first window slot.
@@ -267,7 +276,7 @@ impl World {
 fn allocated_pages_are_zero_and_the_callers_alone() {
     let world = World::new();
     let address = world.manager().allocate(ONE, 3).unwrap();
-    assert_eq!(address, region_of(ONE) + 2 * ACTIVATION_STRIDE, "behind the activations");
+    assert_eq!(address, behind(ONE), "behind the activations");
     for page in 0..3 {
         let (physical, rights) = world.page(ONE, address + page * PAGE_SIZE).unwrap();
         assert_eq!(rights, USER | READ | WRITE);
@@ -427,7 +436,7 @@ fn no_page_is_reachable_before_all_are_there() {
     while world.state.frames.available() > 2 {
         world.state.frames.take();
     }
-    let address = region_of(ONE) + 2 * ACTIVATION_STRIDE;
+    let address = behind(ONE);
     let (attempts, done) = (AtomicU32::new(0), AtomicBool::new(false));
     let seen = std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -10,7 +10,8 @@
 .endm
 
 # Runs another thread: its topmost frame knows how it goes on.
-    .balign 4
+    .section .text.switch, "ax"
+    .balign 64
     .globl privileged_switch
 privileged_switch:
     ld      t2, NUCLEUS_PARAMETERS + PARAMETERS_THREADS
@@ -33,6 +34,8 @@ bad_thread:
     csrrw   tp, sscratch, tp
     leave
 
+    .section .text.trap, "ax"
+    .balign 4
     .globl privileged_set_timer
 privileged_set_timer:
     csrw    STIMECMP, a0

@@ -13,7 +13,8 @@
     j       .
 .endm
 
-    .balign 4
+    .balign 64
+    .skip   16                                  # of the places tried, CVA6 predicts the branches best here
     .globl trap_entry
 trap_entry:
     csrrw   tp, sscratch, tp

@@ -57,7 +57,7 @@ impl Parts {
     fn new(instance: &Instance, component: &Component) -> Result<Parts, cairn_description::Error> {
         let heap = image_spread(instance.region()) + component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
-        let activations = (heap + heap_size).next_multiple_of(ACTIVATION_STRIDE);
+        let activations = activation_from(heap + heap_size, instance.region());
         let stacks = 1 + u64::from(instance.stacks.count);
         let parts = Parts { heap, heap_size, activations, stacks, quota: *instance.memory };
         if parts.end() > DEVICES_OFFSET {

@@ -1,0 +1,47 @@
+//! Where the linker puts what every switch executes: `lib/cairn/component.ld` names it by its symbols, which are those of
+//! crates that may change.
+#![forbid(unsafe_code)]
+
+use cairn_tool::cargo::{self, Kind};
+use object::{Object, ObjectSymbol};
+
+/// Parts of the symbols, in the order of their places.
+const HOT: [&str; 8] = [
+    "ThreadsProxy7entries8own_name",
+    "v_in_vain",
+    "switch_ticking",
+    "run_after_noted",
+    "ThreadsProxy7entries9yield_now",
+    "SemaphoreProxy7entries1p17h",
+    "SemaphoreProxy7entries1v17h",
+    "InterruptSignalsProxy7entries6signal",
+];
+
+#[test]
+fn a_scheduler_switches_by_code_of_one_page() {
+    let packages = ["cairn-scheduler", "cairn-scheduler-edf"];
+    let files = cargo::build_for_target(Kind::Component, &packages).unwrap();
+    for package in packages {
+        let file = std::fs::read(&files[package]).unwrap();
+        let elf = object::File::parse(&*file).unwrap();
+        let text = elf.section_by_name(".text").map(|text| object::ObjectSection::address(&text));
+        let symbols: Vec<(&str, u64)> = elf
+            .symbols()
+            .filter_map(|symbol| Some((symbol.name().ok()?, symbol.address())))
+            .collect();
+        let place = |part: &str| {
+            let found = symbols.iter().filter(|(name, _)| name.contains(part));
+            found.map(|(_, address)| *address).min()
+        };
+        let end = place("cairn_hot_end").unwrap();
+        assert_eq!(place(HOT[0]), text, "{package}: the first of the text");
+        let places = HOT[3..].iter().map(|part| place(part));
+        let places: Vec<u64> = places.map(|place| place.expect("it is in the text")).collect();
+        assert!(
+            places.is_sorted() && places.iter().all(|place| *place < end),
+            "{package}: {places:x?}"
+        );
+        let rare = HOT[1..3].iter().map(|part| place(part));
+        assert!(rare.flatten().all(|place| place < places[0]), "{package}");
+    }
+}
