@@ -14,8 +14,6 @@ impl Manager<'_> {
         if account.present.load(Relaxed) {
             return Err(Error::Busy);
         }
-        // What somebody offered to its predecessor is not for it.
-        (0..sections::COUNT).for_each(|number| self.withdraw_offer(number, record.number));
         let start = region(record.region);
         let end = self.segments_of(record).map(|segment| segment.address + segment.size - start);
         let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
@@ -36,6 +34,8 @@ impl Manager<'_> {
             return Err(Error::Busy);
         }
         account.present.store(false, Relaxed);
+        // What others offered to it is not for its successor.
+        (0..sections::COUNT).for_each(|number| self.withdraw_offer(number, instance));
         for part in [&account.used, &account.limit, &account.base] {
             part.store(0, Relaxed);
         }

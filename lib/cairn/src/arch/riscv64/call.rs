@@ -10,6 +10,7 @@
 //! does not come back (`leave.rs`) has the form where it stands: a jump to a stub would be one instruction more.
 #![allow(unsafe_code)]
 
+use super::preserved::{load_preserved, save_preserved};
 use crate::call::{REGISTERS, REPLY_WORDS};
 use crate::expansion::Wide;
 use cairn_abi::descriptor::{METHODS_MAXIMUM, Reply};
@@ -83,39 +84,11 @@ pub(crate) const fn stubs<const FIRST: u32, const METHODS: u32>(
 macro_rules! minimal {
     ($stub:path) => {
         naked_asm!(
-            "addi sp, sp, -128",
-            "sd ra, 0(sp)",
-            "sd s0, 8(sp)",
-            "sd s1, 16(sp)",
-            "sd s2, 24(sp)",
-            "sd s3, 32(sp)",
-            "sd s4, 40(sp)",
-            "sd s5, 48(sp)",
-            "sd s6, 56(sp)",
-            "sd s7, 64(sp)",
-            "sd s8, 72(sp)",
-            "sd s9, 80(sp)",
-            "sd s10, 88(sp)",
-            "sd s11, 96(sp)",
-            "sd gp, 104(sp)",
-            "sd tp, 112(sp)",
+            save_preserved!(),
             "jal {call}",
             "ld ra, 0(sp)",
             "bgez a0, 1f",
-            "ld s0, 8(sp)",
-            "ld s1, 16(sp)",
-            "ld s2, 24(sp)",
-            "ld s3, 32(sp)",
-            "ld s4, 40(sp)",
-            "ld s5, 48(sp)",
-            "ld s6, 56(sp)",
-            "ld s7, 64(sp)",
-            "ld s8, 72(sp)",
-            "ld s9, 80(sp)",
-            "ld s10, 88(sp)",
-            "ld s11, 96(sp)",
-            "ld gp, 104(sp)",
-            "ld tp, 112(sp)",
+            load_preserved!(),
             "1:",
             "addi sp, sp, 128",
             "ret",

@@ -1,6 +1,7 @@
 //! Reading the counters (unprivileged manual, section 10.1) right before and behind what is measured.
 #![allow(unsafe_code)]
 
+use super::preserved::{load_preserved, save_preserved};
 use crate::measure::{Mark, Sample, Stamp};
 use core::arch::{asm, naked_asm};
 
@@ -46,22 +47,7 @@ macro_rules! sequence {
         ) {
             naked_asm!(
                 ".balign 64",
-                "addi sp, sp, -128",
-                "sd ra, 0(sp)",
-                "sd s0, 8(sp)",
-                "sd s1, 16(sp)",
-                "sd s2, 24(sp)",
-                "sd s3, 32(sp)",
-                "sd s4, 40(sp)",
-                "sd s5, 48(sp)",
-                "sd s6, 56(sp)",
-                "sd s7, 64(sp)",
-                "sd s8, 72(sp)",
-                "sd s9, 80(sp)",
-                "sd s10, 88(sp)",
-                "sd s11, 96(sp)",
-                "sd gp, 104(sp)",
-                "sd tp, 112(sp)",
+                save_preserved!(),
                 "sd a3, 120(sp)",
                 "mv t0, a0",
                 "mv t1, a1",
@@ -92,20 +78,7 @@ macro_rules! sequence {
                 "sd a0, 32(t2)",
                 "sd a1, 40(t2)",
                 "ld ra, 0(sp)",
-                "ld s0, 8(sp)",
-                "ld s1, 16(sp)",
-                "ld s2, 24(sp)",
-                "ld s3, 32(sp)",
-                "ld s4, 40(sp)",
-                "ld s5, 48(sp)",
-                "ld s6, 56(sp)",
-                "ld s7, 64(sp)",
-                "ld s8, 72(sp)",
-                "ld s9, 80(sp)",
-                "ld s10, 88(sp)",
-                "ld s11, 96(sp)",
-                "ld gp, 104(sp)",
-                "ld tp, 112(sp)",
+                load_preserved!(),
                 "addi sp, sp, 128",
                 "ret",
             )

@@ -4,5 +4,6 @@ pub(crate) mod call;
 pub(crate) mod counter;
 pub(crate) mod leave;
 pub(crate) mod measure;
+mod preserved;
 pub(crate) mod start;
 pub(crate) mod thread;
