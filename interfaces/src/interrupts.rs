@@ -1,12 +1,12 @@
 //! The interrupt dispatcher.
 
-use cairn::{CallerThread, Error};
+use cairn::Error;
 
 /// Where the nucleus enters the dispatcher.
 #[cairn::interface]
 pub trait InterruptUpcalls {
     /// A device interrupts.
-    fn external(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
+    fn external(&self) -> Result<(), Error>;
 }
 
 /// A device's interrupt, for its driver: an object.

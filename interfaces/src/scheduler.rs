@@ -71,49 +71,20 @@ pub enum LockError {
     Portal(Error),
 }
 
-/// Where the nucleus enters the scheduler. `domain` is where the thread was. The host tool finds these methods by their names.
+/// Where the nucleus enters the scheduler. The host tool finds these methods by their names. All find the same words: the
+/// thread, the trap's cause and value, the domain where the thread was; a method takes the first ones, as many as it needs.
 #[cairn::interface]
 pub trait SchedulerUpcalls {
-    /// The machine has started; thread `thread` is whichever comes first.
-    fn boot(
-        &self,
-        thread: CallerThread,
-        cause: u64,
-        value: u64,
-        domain: Caller,
-    ) -> Result<(), Error>;
+    /// The machine has started.
+    fn boot(&self) -> Result<(), Error>;
     /// The thread returned from its first function.
-    fn exit(
-        &self,
-        thread: CallerThread,
-        cause: u64,
-        value: u64,
-        domain: Caller,
-    ) -> Result<(), Error>;
+    fn exit(&self, thread: CallerThread) -> Result<(), Error>;
     /// The timer's time has come.
-    fn timer(
-        &self,
-        thread: CallerThread,
-        cause: u64,
-        value: u64,
-        domain: Caller,
-    ) -> Result<(), Error>;
+    fn timer(&self, thread: CallerThread) -> Result<(), Error>;
     /// A stack was released for which threads may wait.
-    fn software(
-        &self,
-        thread: CallerThread,
-        cause: u64,
-        value: u64,
-        domain: Caller,
-    ) -> Result<(), Error>;
+    fn software(&self, thread: CallerThread) -> Result<(), Error>;
     /// The thread faulted; `cairn_abi::arch::trap::fault` reads `cause` and `value`.
-    fn fault(
-        &self,
-        thread: CallerThread,
-        cause: u64,
-        value: u64,
-        domain: Caller,
-    ) -> Result<(), Error>;
+    fn fault(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error>;
     /// The thread called a server that has no free stack for it; `value` is the stack queue's
     /// address. When it goes on, it calls again.
     fn stack_wait(

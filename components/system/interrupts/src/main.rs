@@ -12,7 +12,7 @@
 use cairn::exclusive::RunToCompletion;
 use cairn::record::Record;
 use cairn::registers::Registers;
-use cairn::{CallerThread, Error, environment};
+use cairn::{Error, environment};
 use cairn_abi::record::Interrupt as Source;
 use cairn_interfaces as interfaces;
 use cairn_interrupts::Sources;
@@ -96,7 +96,7 @@ impl Dispatcher {
 
 impl interfaces::InterruptUpcalls for Server {
     #[inline(always)]
-    fn external(&self, _thread: CallerThread, _cause: u64, _value: u64) -> Result<(), Error> {
+    fn external(&self) -> Result<(), Error> {
         match STATE.with(|state| state.claim()) {
             // This call does not come back.
             Some(semaphore) => imports::SIGNALS.signal(semaphore.into()),

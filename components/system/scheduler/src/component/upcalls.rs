@@ -30,13 +30,7 @@ impl<Q: ReadyQueue> Operation<Core<Q>> for Exit {
 }
 
 impl<C: Component> interfaces::SchedulerUpcalls for Server<C> {
-    fn boot(
-        &self,
-        _thread: CallerThread,
-        _cause: u64,
-        _value: u64,
-        _caller: Caller,
-    ) -> Result<(), Error> {
+    fn boot(&self) -> Result<(), Error> {
         C::state().claim();
         // Without `enter`: there are no words before this.
         C::state().end_with(|core| {
@@ -45,43 +39,19 @@ impl<C: Component> interfaces::SchedulerUpcalls for Server<C> {
         })
     }
 
-    fn exit(
-        &self,
-        thread: CallerThread,
-        _cause: u64,
-        _value: u64,
-        _caller: Caller,
-    ) -> Result<(), Error> {
+    fn exit(&self, thread: CallerThread) -> Result<(), Error> {
         C::state().run(Exit(index(thread)))
     }
 
-    fn timer(
-        &self,
-        thread: CallerThread,
-        _cause: u64,
-        _value: u64,
-        _caller: Caller,
-    ) -> Result<(), Error> {
+    fn timer(&self, thread: CallerThread) -> Result<(), Error> {
         C::state().run(Tick(index(thread)))
     }
 
-    fn software(
-        &self,
-        thread: CallerThread,
-        _cause: u64,
-        _value: u64,
-        _caller: Caller,
-    ) -> Result<(), Error> {
+    fn software(&self, thread: CallerThread) -> Result<(), Error> {
         Self::operation(|core, now| core.stacks_freed(index(thread), now))
     }
 
-    fn fault(
-        &self,
-        thread: CallerThread,
-        cause: u64,
-        value: u64,
-        _caller: Caller,
-    ) -> Result<(), Error> {
+    fn fault(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error> {
         Self::operation(|core, now| core.fault(index(thread), cause, value, now))
     }
 
