@@ -22,8 +22,8 @@ pub const REGION_SIZE: u64 = 1 << REGION_SHIFT;
 const REGION_SPREAD: u64 = 8;
 /// The startup page (see [`crate::startup`]), read-only, at this offset in the region.
 pub const STARTUP_OFFSET: u64 = 0x1000;
-/// Nothing but the startup page is mapped below this. A component is linked to begin here, and moved on by
-/// [`image_spread`].
+/// An image begins at least this far in its region; below it only the startup page is mapped. A component is linked to
+/// begin here, and the host tool moves it up by [`image_spread`].
 pub const IMAGE_OFFSET: u64 = 0x1_0000;
 /// Device registers are mapped from this offset of the region on, a page-aligned block each.
 pub const DEVICES_OFFSET: u64 = 0x0300_0000;
@@ -47,15 +47,15 @@ pub const WINDOW_SLOT_STRIDE: u64 = WINDOW_MAXIMUM + PAGE_SIZE;
 pub const WINDOW_SLOTS: usize = 3;
 /// Data of at most this many bytes is copied by the portal, more goes through a window.
 pub const COPY_MAXIMUM: u64 = 64;
-/// Bytes of a callee's stack for such a copy, which begins in them as far behind a word's beginning as the original
-/// does behind one; a multiple of 16, as stack pointers are.
+/// Bytes of a callee's stack for such a copy. The copy has the same alignment within a word as the original, so it may
+/// begin up to 7 bytes in. A multiple of 16, because stack pointers are.
 pub const COPY_STRIDE: u64 = COPY_MAXIMUM + 16;
 
 /// Stack groups: memory of the stacks that members of a group share (portal letter `s`).
 /// Group `g` (from 0) owns `STACK_GROUPS + g * STACK_GROUP_SIZE ..`.
 ///
-/// All members have them at the same place of their root tables; nothing else that many domains use is in this line of
-/// a page.
+/// All members have them at the same place of their root tables; that line of entries holds nothing else that many
+/// domains use.
 pub const STACK_GROUPS: u64 = 0x36_0000_0000 + MIDDLE_SPREAD;
 /// log2 of [`STACK_GROUP_SIZE`]; a portal checks membership of a stack pointer by a shift.
 pub const STACK_GROUP_SHIFT: u32 = 21;
@@ -63,7 +63,8 @@ pub const STACK_GROUP_SHIFT: u32 = 21;
 pub const STACK_GROUP_SIZE: u64 = 1 << STACK_GROUP_SHIFT;
 /// Distance between the tops of two stacks of a group; the pages between stacks are not mapped.
 pub const GROUP_STACK_STRIDE: u64 = 64 * 1024;
-/// Most members of a stack group. A stack that ends where the group does would not be in it while it is empty.
+/// Most members of a stack group. The last stride stays unused: the pointer of an empty stack that ends at the group's end
+/// is outside of the group.
 pub const GROUP_MEMBERS_MAXIMUM: usize = (STACK_GROUP_SIZE / GROUP_STACK_STRIDE) as usize - 1;
 /// Sections: memory shared by several instances for good. Section `s` begins at
 /// `SECTIONS + s * SECTION_STRIDE`.
@@ -71,15 +72,15 @@ pub const SECTIONS: u64 = 0x3a_0000_0000 + 9 * MIDDLE_SPREAD;
 /// Address space of one section.
 pub const SECTION_STRIDE: u64 = LEAF_SPAN;
 
-/// User mode's half of the addresses: those of which no more than the lowest bits, so many, are set. The other half has
-/// all others set.
+/// In addresses of user mode, only the lowest bits, so many, can be set. In addresses of the kernel domain, all bits above
+/// are set.
 pub const USER_ADDRESS_BITS: u32 = 38;
-/// First address of the kernel domain, whose half is the other (root page-table entry 256). A user's address is one
-/// without any of its bits.
+/// First address of the kernel domain's half (root page-table entry 256): a mask of the bits that no address of user mode
+/// has.
 pub const KERNEL: u64 = !0 << USER_ADDRESS_BITS;
-/// What begins at the same place of its leaf page tables as others competes with them for a set of a small cache
-/// whenever translations are walked for. So areas that are used together begin this much further in: five lines of
-/// page-table entries.
+/// Distance by which areas that are used together begin further in, within 2 MiB: five lines of page-table entries. If all
+/// began at the same place of their leaf page tables, page-table walks for them would compete for one set of a small
+/// cache.
 const LEAF_SPREAD: u64 = 5 * 8 * PAGE_SIZE;
 /// The same for the page tables above: five lines of entries.
 const MIDDLE_SPREAD: u64 = 5 * 8 * LEAF_SPAN;
@@ -152,8 +153,8 @@ const fn role_window(number: u64) -> u64 {
 /// What the components that hold a role map beside their region, each at a fixed address. The
 /// layout's record, read-only.
 pub const ROLE_RECORD: u64 = role_window(0);
-/// Which activations are whose (see [`crate::domain::client_row`]), writable in the portal manager. It lies before the
-/// record, in the same leaf table.
+/// The table of which activations belong to which client (see [`crate::domain::client_row`]), writable in the portal
+/// manager. It lies before the record, in the same leaf table.
 pub const ROLE_CLIENTS: u64 = ROLE_RECORD - 32 * PAGE_SIZE;
 /// Semaphore words, writable in the scheduler.
 pub const ROLE_SEMAPHORES: u64 = role_window(1);

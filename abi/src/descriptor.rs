@@ -1,5 +1,5 @@
-//! What a component's file says of itself: the host tool reads this from the section `.cairn`,
-//! which is not loaded.
+//! The component descriptor, which the host tool reads from the section `.cairn` of a component's file. That section is
+//! not loaded.
 
 /// Bytes of a name, padded with zeros.
 pub const NAME_SIZE: usize = 32;
@@ -150,7 +150,7 @@ pub struct ComponentDescriptor {
     pub export_count: u32,
     /// The component's name.
     pub name: Name,
-    /// Where its first thread begins; none: it has no thread of its own.
+    /// Where its first thread begins; `None`: it has no thread of its own.
     pub main: Option<MainFunction>,
     /// What it calls.
     pub imports: [ImportDescriptor; IMPORTS_MAXIMUM],

@@ -1,8 +1,8 @@
-//! The domain block: what privileged code knows of a protection domain.
+//! The domain block: all data of a protection domain that privileged code uses.
 //!
-//! The portal table, which an index reaches, is the block's last part. Whatever lies before it no index
-//! reaches: the exception and interrupt entries and the domain's own fields, at negative offsets
-//! from the table, because frames hold the table's address.
+//! The portal table is the block's last part, and the only one that an index reaches. Before it lie the exception and
+//! interrupt entries and the domain's own fields, at negative offsets from the table, because frames hold the table's
+//! address.
 
 use crate::address::{ACTIVATIONS, DOMAINS};
 use crate::identifier::DomainId;
@@ -92,8 +92,8 @@ pub const fn activation(index: usize) -> u64 {
 pub const CLIENT_ROW_WORDS: usize = ACTIVATIONS_MAXIMUM / 64;
 
 /// Bytes from the start of the clients ([`crate::address::ROLE_CLIENTS`]) to a client's row: a bit for each activation of
-/// the record's table, set while it belongs to a stack queue of the client. So what its threads have passed to callees in
-/// windows is found without a look at others' activations.
+/// the record's table, set while it belongs to a stack queue of the client. By it the memory manager finds the windows that
+/// the client's threads have open, without reading other clients' activations.
 pub const fn client_row(client: u64) -> u64 {
     client * CLIENT_ROW_WORDS as u64 * 8
 }

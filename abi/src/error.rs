@@ -1,6 +1,6 @@
 //! Errors that a portal call can end with, beside those that a method declares.
 
-/// One line for each: everything else follows from it.
+/// Defines an error by one line.
 macro_rules! errors {
     ($($(#[$doc:meta])* $name:ident = $status:literal, $text:literal;)*) => {
         /// Why a call failed. A call returns its status in `a0`: zero is success, a positive number is the
@@ -15,7 +15,7 @@ macro_rules! errors {
             /// Every error.
             pub const ALL: &[Error] = &[$(Error::$name),*];
 
-            /// The error of a negative status; `Unknown` for a number that is none.
+            /// The error of a negative status; `Unknown` for any other number.
             pub const fn from_status(status: i64) -> Error {
                 match status {
                     $($status => Error::$name,)*
@@ -82,7 +82,7 @@ errors! {
     NotSupported = -17, "not supported";
     /// The data is not what the method expects (for example, not UTF-8).
     Malformed = -18, "malformed data";
-    /// A status that is none of these.
+    /// A status that is not in this list.
     Unknown = -99, "unknown error";
 }
 

@@ -19,7 +19,7 @@ macro_rules! identifiers {
                 self.0 as usize
             }
 
-            /// From a word that a caller passes; `None` if it is no number of this kind.
+            /// From a word that a caller passes; `None` if it does not fit.
             pub const fn of_word(word: u64) -> Option<$name> {
                 if word <= u16::MAX as u64 { Some($name(word as u16)) } else { None }
             }

@@ -1,17 +1,17 @@
-//! The kernel domain's areas, a line each, and whose their pages are where several harts run: views of harts are then a
-//! choice of frames. Today there is one hart, and one frame for each page.
+//! The kernel domain's areas, a line each. Each says whether its pages would be shared by several harts or each hart's own,
+//! so that a view for each hart is a choice of frames. Today there is one hart, and one frame for each page.
 
 use crate::address::*;
 use crate::domain::{activation, stack_queue};
 
-/// On which harts a page of an area is the same frame of memory.
+/// Whether several harts have the same frames for the pages of an area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sharing {
-    /// On all.
+    /// All harts have the same.
     Shared,
-    /// Each hart has one of its own at this address.
+    /// Each hart has frames of its own at these addresses.
     OfHart,
-    /// What is only read is shared; what is written, each hart has.
+    /// Pages that cannot be written are shared; of writable ones each hart has its own.
     ByRights,
 }
 
@@ -22,7 +22,7 @@ pub struct KernelArea {
     pub name: &'static str,
     /// First address. It ends where the next one begins.
     pub start: u64,
-    /// Whose its pages are.
+    /// Whether its pages are shared.
     pub sharing: Sharing,
 }
 
@@ -42,7 +42,7 @@ areas! {
     PAGE_TABLES, Shared, "page tables";
     STACK_ALIASES, Shared, "stack aliases";
     SEMAPHORES, OfHart, "semaphores";
-    // The free activations that a hart can take are its own; what an activation is, all harts know.
+    // Each hart has queues of its own, from which it takes activations; the descriptors are the same for all.
     stack_queue(0), OfHart, "stack queues";
     activation(0), Shared, "activations";
     COUNTERS, OfHart, "call counters";

@@ -4,7 +4,7 @@
 use core::mem::offset_of;
 use zerocopy::{Immutable, IntoBytes};
 
-/// One line for each: everything else follows from it.
+/// Defines a parameter, which is a word, by one line.
 macro_rules! parameters {
     ($($(#[$doc:meta])* $name:ident;)*) => {
         /// What the nucleus is told of the system around it.

@@ -1,4 +1,4 @@
-//! The privileged short-circuit portals: what needs privilege and belongs to a service.
+//! The privileged short-circuit portals: operations of services that need privilege.
 //!
 //! Each has a fixed index below [`crate::domain::PORTAL_FIRST_IMPORT`], is present only in the
 //! portal table of the component that it is granted to, and checks its arguments.
@@ -25,5 +25,6 @@ pub const PORTAL_WAIT: usize = 12;
 /// Supervisor: reset the machine. `a0` 0: halt, 1: reboot; `a1` exit status.
 pub const PORTAL_RESET: usize = 13;
 /// Supervisor: divert. `a0` thread index, `a1` offset of a frame's header in the block: the thread faults when it
-/// comes back by this frame of a call, or goes on behind such a fault, of which this is the frame.
+/// returns through this frame of a call. If this is the trap frame of such a fault, the thread goes on at the address that
+/// it would have returned to.
 pub const PORTAL_DIVERT: usize = 14;

@@ -4,18 +4,18 @@
 //! ([`crate::address::SEMAPHORES`]), writable by the scheduler and by portal code: its count and a level.
 //!
 //! - `n > 0`: `n` P operations will not block;
-//! - `n <= 0`: `-n` threads wait. If it is one alone, the level may be how urgent that one is ([`level`]), else it is
+//! - `n <= 0`: `-n` threads wait. If exactly one waits, the level may be that thread's ([`level`]); else the level is
 //!   [`LEVEL_NEVER`].
 //!
 //! P in portal code: if the count is positive, decrement it and return; else enter the scheduler,
 //! which decrements it and blocks the thread. V: if the count is not negative, increment it and
-//! return. If the level is not below the hart's [`NOTED_WORD`], to wake that one thread would not change who runs: set
-//! the count to zero, the hart's word to the semaphore's index, and return. Else enter the scheduler, which increments
+//! return. If the level is not below the hart's [`NOTED_WORD`], waking that one thread would not change which thread runs:
+//! set the count to zero, the hart's word to the semaphore's index, and return. Else enter the scheduler, which increments
 //! the count and wakes the first waiter. All run with interrupts off, so on one hart they need no atomic instruction.
 //!
-//! The hart's word is negative while nothing is noted. It is the scheduler's to set: a wake-up that is noted must leave
-//! who runs, and for how long, as it would be. What is noted the scheduler does first of all when it is entered next,
-//! whatever for. So at most one wake-up is noted, and nobody can tell it from one that was done at once.
+//! The hart's word is negative while nothing is noted. The scheduler sets it so that a noted wake-up changes neither which
+//! thread runs nor for how long. Whenever the scheduler is entered, it executes the noted wake-up before anything else. So at
+//! most one wake-up is noted, and no thread can observe a difference to a wake-up that was executed at once.
 
 use crate::address::SEMAPHORES;
 use crate::domain::QUEUES_MAXIMUM;
@@ -27,8 +27,8 @@ pub const SEMAPHORE_LEVEL: i64 = 8;
 /// Most semaphores of a system.
 pub const SEMAPHORES_MAXIMUM: usize = 1024;
 
-/// The level of a class of threads, which is smaller for the more urgent; of 256, of none: negative, as the hart's word
-/// while nothing is noted.
+/// The level of a class of threads: the more urgent the class, the smaller. 256 stands for no thread. All levels are
+/// negative, as the hart's word is while nothing is noted.
 pub const fn level(class: u16) -> i64 {
     class as i64 - 512
 }
@@ -38,8 +38,8 @@ pub const LEVEL_NEVER: i64 = level(0) - 1;
 /// The words of a semaphore that does not exist: portal code always goes on to the scheduler. So the layout leaves all.
 pub const CLOSED: [i64; 2] = [i64::MIN, LEVEL_NEVER];
 
-/// Words of the window before those that are used: the most used words of many pages begin at offset
-/// 0, so these would compete with them for one set of a small cache.
+/// Words at the window's beginning that are not used: the most used words of many pages lie at offset 0, and compete for
+/// one set of a small cache.
 pub const FIRST_WORD: usize = 0x600 / 8;
 
 /// Most locks of a system.
@@ -49,7 +49,7 @@ pub const LOCKS_MAXIMUM: usize = 255;
 pub const PAIRS: usize = 1 + SEMAPHORES_MAXIMUM;
 
 /// Kernel address of the hart's word: the level from which on portal code notes a wake-up, or the semaphore of the
-/// one that it noted. The other of the pair is not used.
+/// one that it noted. The second word of the pair is not used.
 pub const NOTED_WORD: u64 = SEMAPHORES + FIRST_WORD as u64 * 8;
 
 /// Kernel address of the count of semaphore `index`; its level follows.

@@ -2,7 +2,7 @@
 //! portal does with the client's registers what the server's letters say.
 //!
 //! As bytes: the interface's name and a space, then the letters of each method in order, a space behind each. The version of an
-//! interface says more, but a server declares it; the letters are what the portal is made of.
+//! interface covers more, but it is only declared by the server; the portal is generated from the letters.
 
 use crate::descriptor::{InterfaceDescriptor, LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
 
@@ -128,7 +128,7 @@ mod tests {
             assert!(!agree(client, server), "{client:?} {server:?}");
         }
         let methods = [*b"c i\0\0\0\0\0\0\0\0\0"];
-        // A letter is never a space, so this cannot be registered; if it were, it would not be two.
+        // Letters do not contain spaces, so such letters cannot be registered; here they are not taken for two methods'.
         assert!(!is_signature_of(b"c i ", [*b"c\0\0\0\0\0\0\0\0\0\0\0"; 2].iter()));
         assert!(is_signature_of(b"c i ", methods.iter()));
         assert!(!is_signature_of(b"c", [*b"c\0\0\0\0\0\0\0\0\0\0\0"].iter()));

@@ -1,5 +1,5 @@
-//! The startup page: what an instance is told of itself, read-only at a fixed offset of its
-//! region ([`crate::address::STARTUP_OFFSET`]).
+//! The startup page: an instance's name, resources and argument, read-only at a fixed offset of its region
+//! ([`crate::address::STARTUP_OFFSET`]).
 
 use crate::descriptor::NAME_SIZE;
 use crate::identifier::{DomainId, InstanceId, RegionId};

@@ -28,7 +28,7 @@ impl fmt::Display for Visible<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut rest = self.0;
         loop {
-            // Nearly all text is plain, and goes at once.
+            // Nearly all text is printable ASCII, which is written in one piece.
             let plain = rest.iter().position(|byte| !is_plain(*byte)).unwrap_or(rest.len());
             let (shown, other) = rest.split_at(plain);
             out.write_str(core::str::from_utf8(shown).unwrap_or_default())?;

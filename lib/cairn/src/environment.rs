@@ -1,4 +1,4 @@
-//! What an instance is told of itself: the startup page, devices, sections.
+//! The instance's startup page, devices and sections.
 #![allow(unsafe_code)]
 
 use crate::registers::Registers;
@@ -9,7 +9,7 @@ use cairn_abi::startup::{Mapping, Startup};
 
 /// The startup page of this instance.
 pub fn startup() -> &'static Startup {
-    // Any address of the component's own image tells its region.
+    // The region's address follows from any address of the component's own image.
     let here = startup as *const () as u64;
     let page = (here & !(REGION_SIZE - 1)) + STARTUP_OFFSET;
     // SAFETY: the host tool maps this page, read-only and filled in, before the first instruction

@@ -7,8 +7,8 @@ use core::ptr::null_mut;
 // Relaxed: one activation of the instance exists at a time, on one hart.
 use core::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// Interior mutability for components that run to completion, where a second user cannot be there;
-/// elsewhere a second user is told so.
+/// Interior mutability for components that run to completion, where there cannot be a second user; in other components the
+/// second user panics.
 pub struct Exclusive<T> {
     taken: AtomicBool,
     value: UnsafeCell<T>,
@@ -26,8 +26,8 @@ impl<T> Exclusive<T> {
     /// Runs `body` with the value. Panics if it is in use.
     #[inline(always)]
     pub fn with<R>(&self, body: impl FnOnce(&mut T) -> R) -> R {
-        // One step: a thread that is preempted between a look and a mark would enter after another
-        // that was preempted inside.
+        // Test and set are one operation: a thread that is preempted between them would enter while another, preempted
+        // inside, has the value.
         assert!(!self.taken.swap(true, Ordering::Acquire), "in use");
         // SAFETY: the mark admits one user.
         let result = body(unsafe { &mut *self.value.get() });
@@ -40,11 +40,11 @@ impl<T> Exclusive<T> {
 /// its activations begins on the same empty stack with interrupts off, and may end out of the middle
 /// of a borrow, by [`crate::privileged::switch`] or [`crate::privileged::reply`]: nothing that could
 /// use that borrow runs again.
-// The pointer first: it is loaded at each entry, and behind a large value it would be far from the
-// symbol, which costs up to three more instructions.
+// The pointer is the first field because it is loaded at each entry: behind a large value it would be far from the symbol,
+// and the load would take up to three more instructions.
 #[repr(C)]
 pub struct RunToCompletion<T> {
-    /// The value; null before the claim. So the check costs no load beside that of the address.
+    /// The value's address; null before the claim. Testing it needs no load beside that of the address.
     claimed: AtomicPtr<T>,
     #[cfg_attr(not(target_os = "none"), allow(dead_code, reason = "claimed on the machine only"))]
     value: UnsafeCell<T>,
@@ -57,7 +57,7 @@ const NOT_CLAIMED: &str = "not claimed, or in use";
 
 /// What [`RunToCompletion::run`] runs.
 pub trait Operation<T> {
-    /// Runs it, and ends out of its middle. Mark the implementation `#[inline(always)]`. It must not
+    /// Runs; it ends the activation and does not return. Mark the implementation `#[inline(always)]`. It must not
     /// borrow the value a second time.
     fn run(self, value: &mut T) -> Infallible;
 }
@@ -96,16 +96,16 @@ impl<T> RunToCompletion<T> {
         result
     }
 
-    /// Runs `body` with the value, and ends out of its middle. Nothing puts a mark back then, so there
-    /// is none: `body` must not ask for the value once more.
+    /// Runs `body`, which does not return, with the value. No mark could be reset afterwards, so a second use is not
+    /// detected: `body` must not ask for the value once more.
     #[inline(always)]
     pub fn end_with(&self, body: impl FnOnce(&mut T) -> Infallible) -> ! {
         // SAFETY: as above, but for the mark: `body` is the last that this activation runs.
         match body(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}
     }
 
-    /// [`RunToCompletion::end_with`] for hot paths. The compiler takes what does not come back for
-    /// cold and does not inline a closure; an [`Operation`] it has to.
+    /// [`RunToCompletion::end_with`] for hot paths. The compiler treats functions that do not return as cold and does not
+    /// inline a closure; it has to inline an [`Operation`].
     #[inline(always)]
     pub fn run<O: Operation<T>>(&self, operation: O) -> ! {
         // SAFETY: as above.

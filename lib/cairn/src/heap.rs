@@ -23,7 +23,7 @@ struct Heap {
     lock: Mutex<()>,
     taken: AtomicBool,
     pool: UnsafeCell<Pool>,
-    /// Whether the pool has its memory yet; used as the pool is.
+    /// Whether the pool has its memory yet; used under the same mark as the pool.
     is_filled: UnsafeCell<bool>,
 }
 
@@ -77,7 +77,7 @@ impl Heap {
     }
 }
 
-// SAFETY: the pool hands out each byte once, aligned as asked. What cannot be given back because
+// SAFETY: the pool hands out each byte once, aligned as asked. Memory that cannot be given back because
 // another thread is inside stays allocated.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

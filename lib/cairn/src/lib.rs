@@ -1,8 +1,7 @@
 //! What every Rust component links: calling portals, serving interfaces, starting up.
 //!
-//! `unsafe` is in the modules named after what the machine or memory demands (`arch`,
-//! `window::memory`, `object::table`, `sync` and others; a test of `tools/cairn` lists them), nowhere
-//! else.
+//! `unsafe` is only in modules that access the machine or memory (`arch`, `window::memory`, `object::table`, `sync` and
+//! others); a test of `tools/cairn` lists them.
 #![no_std]
 #![deny(unsafe_code)]
 

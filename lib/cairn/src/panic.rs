@@ -12,7 +12,7 @@ fn panic(info: &core::panic::PanicInfo) -> ! {
     let mut message = Line::<{ MESSAGE_WORDS * 8 }>::new();
     if let Some(location) = info.location() {
         let file = location.file();
-        // The place is more useful than the beginning of its path.
+        // Of a long path the end is kept: it says more than the beginning.
         let from = file.len().saturating_sub(48);
         let _ = write!(message, "{}:{}: ", file.get(from..).unwrap_or(file), location.line());
     }

@@ -1,5 +1,5 @@
-//! The privileged short-circuit portals, for the components that they are granted to; elsewhere
-//! they answer [`Error::NoPortal`].
+//! The privileged short-circuit portals, for the components that they are granted to; in other components they answer
+//! [`Error::NoPortal`].
 
 use crate::call::raw;
 use crate::{DomainId, Error};
@@ -33,8 +33,8 @@ pub fn unwind(thread: u64, offset: u64) -> Result<(), Error> {
     done(raw(PORTAL_UNWIND, [thread, offset, 0, 0, 0, 0, 0, 0]))
 }
 
-/// Supervisor: a thread faults when it comes back by the frame of a call at `offset` of its block; or, if that is the
-/// frame of such a fault, goes on where it would have come back.
+/// Supervisor: a thread faults when it returns through the call's frame at `offset` of its block. If that is the trap frame
+/// of such a fault, the thread goes on at the address that it would have returned to.
 pub fn divert(thread: u64, offset: u64) -> Result<(), Error> {
     done(raw(PORTAL_DIVERT, [thread, offset, 0, 0, 0, 0, 0, 0]))
 }

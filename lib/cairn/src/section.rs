@@ -1,4 +1,4 @@
-//! Memory that an instance has beside its image: shared sections, and what its role maps.
+//! Memory that an instance has beside its image: shared sections, and views of its role.
 #![allow(unsafe_code)]
 
 use crate::environment::startup;
@@ -37,8 +37,8 @@ impl Section {
         Section { address, size, writable }
     }
 
-    /// Pages that the memory manager gave this instance; `None` if they lie where it gives none. Once
-    /// they are given back, using this is a fault.
+    /// Pages that the memory manager gave this instance; `None` if it gives none at these addresses. A use after they are
+    /// given back is a fault.
     pub fn of_pages(address: u64, pages: u64) -> Option<Section> {
         let startup = startup();
         let end = region(startup.region) + DEVICES_OFFSET;
@@ -47,8 +47,8 @@ impl Section {
             && address >= startup.run_time_memory
             && address <= end
             && size <= end - address;
-        // Nothing of the program lies there: what is mapped are such pages, used as sections alone, and
-        // an access to what is not is a fault of this instance.
+        // The program has no data of its own there: mapped pages were given by the memory manager and are used only as
+        // sections, and an access to an unmapped one is a fault of this instance.
         fits.then_some(Section { address: address as usize, size: size as usize, writable: true })
     }
 

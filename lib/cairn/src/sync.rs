@@ -95,7 +95,7 @@ impl<T> Mutex<T> {
             Err(Status(status)) => return Err(Error::from_status(status)),
         }
         if self.taken.swap(true, Ordering::Acquire) {
-            // A holder never gave it back, or these are not a lock's portals.
+            // Either an earlier holder never released it, or these are not a lock's portals.
             unlock(portals);
             return Err(Error::Dead);
         }

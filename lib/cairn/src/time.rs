@@ -32,7 +32,7 @@ pub fn own_thread() -> u64 {
     raw(PORTAL_OWN_THREAD, [0; 8]).value
 }
 
-/// The domain that the call is made in.
+/// The domain of the caller.
 pub fn own_domain() -> DomainId {
     DomainId(raw(PORTAL_OWN_DOMAIN, [0; 8]).value as u16)
 }

@@ -9,7 +9,7 @@ mod memory;
 use crate::Error;
 use core::marker::PhantomData;
 
-/// What the server has of a `&[u8]` or `&str` parameter.
+/// A `&[u8]` or `&str` parameter on the server's side.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadWindow<'call> {
     address: usize,
@@ -17,7 +17,7 @@ pub struct ReadWindow<'call> {
     call: PhantomData<&'call [u8]>,
 }
 
-/// What the server has of a `&mut [u8]` parameter.
+/// A `&mut [u8]` parameter on the server's side.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteWindow<'call> {
     read: ReadWindow<'call>,
@@ -37,7 +37,7 @@ impl<'call> ReadWindow<'call> {
         self.length
     }
 
-    /// Is it empty?
+    /// Whether it is empty.
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.length == 0

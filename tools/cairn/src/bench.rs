@@ -37,9 +37,9 @@ pub struct Request {
     pub filter: String,
     /// On this simulated board, in cycles; else in QEMU, in instructions.
     pub board: Option<String>,
-    /// Only what is marked so in the catalogue.
+    /// Only benchmarks that the catalogue marks as quick.
     pub quick: bool,
-    /// Where the JSON goes as well.
+    /// A further file for the JSON.
     pub json: Option<PathBuf>,
     /// Fail when a median is above its limit.
     pub check: bool,
@@ -53,7 +53,7 @@ pub struct Measurement {
     machine: String,
     unit: Unit,
     results: Vec<Measured>,
-    /// What happened in systems that broke down.
+    /// Error messages of systems that broke down.
     complaints: Vec<String>,
     /// The least that is possible, where that was measured.
     floors: Option<Floors>,

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Deeper trees are not what a machine has.
+/// Most levels of a tree: no machine has more.
 const DEPTH_MAXIMUM: usize = 32;
 /// Registers beyond that do not fit into an instance's region.
 const REGISTERS_MAXIMUM: u64 = 16 << 20;

@@ -30,7 +30,7 @@ pub struct BuiltImage {
     pub domains: Vec<Domain>,
     /// Where in the file translation fences are that tests leave out ([`Image::fences`]).
     pub fences: Vec<usize>,
-    /// What of memory is the firmware's: all before the image.
+    /// The firmware's memory: all before the image.
     pub firmware: Range<u64>,
 }
 

@@ -21,7 +21,7 @@ const COMPILE: &[&str] = &[
     "-Wextra",
     "-fPIE",
     "-ffreestanding",
-    // What is not used is not linked.
+    // Unused functions are not linked.
     "-ffunction-sections",
     "-fdata-sections",
     "-c",

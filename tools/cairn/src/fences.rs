@@ -40,7 +40,7 @@ mod tests {
         let others = (0..bytes.len()).step_by(4).filter(|at| {
             is_fence(word(*at)) && !SWITCHES.contains(&word(*at)) && !image.fences.contains(at)
         });
-        // Data can look like a fence, but none does.
+        // Data could have the bits of a fence; no data of the nucleus has.
         assert_eq!(others.count(), 0);
     }
 }

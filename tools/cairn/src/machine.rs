@@ -1,4 +1,4 @@
-//! What an image is booted on: QEMU, or the simulator of a core.
+//! The machines on which an image is booted: QEMU, or the simulator of a core.
 
 use crate::build::BuiltImage;
 use crate::{qemu, simulator};
@@ -74,7 +74,7 @@ pub fn command(image: &BuiltImage, options: &Options, console: Console) -> Resul
     }
 }
 
-/// A command that ends with whoever starts it, also when that is killed: a guest that runs on alone
+/// A command that ends with the process that starts it, also when that is killed: a guest that runs on alone
 /// would take a core for good.
 pub(crate) fn bound(program: impl AsRef<std::ffi::OsStr>) -> Command {
     let mut command = Command::new("setpriv");

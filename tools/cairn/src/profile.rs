@@ -1,7 +1,7 @@
 //! `./cairn profile`: where the cycles of a system go on a simulated core.
 //!
-//! A cycle counts for the instruction that retires next: that is what waited. A line that is read from memory was in
-//! no cache; a page that is walked for had no entry of the TLB.
+//! A cycle counts for the instruction that retires next, since the core was waiting for that one. A line that is read from
+//! memory was in no cache; a page that is walked for had no entry of the TLB.
 
 use crate::build::{self, BuiltImage, Symbols};
 use crate::cycle_trace::{self, Event, Events, What};
@@ -27,7 +27,7 @@ use std::process::Stdio;
 pub struct Request {
     /// Cycles from reset.
     pub cycles: Range<u64>,
-    /// What is typed at the console, from the start.
+    /// Text that is typed at the console, from the start.
     pub input: Option<PathBuf>,
     /// Most rows of each table.
     pub rows: usize,

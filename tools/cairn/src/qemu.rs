@@ -46,7 +46,7 @@ pub fn command(file: &Path, machine: &[String], options: &Options, console: Cons
     command
 }
 
-/// The line that starts a debugger with everyone's symbols.
+/// The line that starts a debugger with the symbols of all components.
 pub fn debugger_line(image: &BuiltImage, port: u16) -> String {
     let mut line = "gdb-multiarch -ex 'set architecture riscv:rv64'".to_owned();
     for symbols in &image.symbols {

@@ -14,7 +14,7 @@ use wait_timeout::ChildExt;
 
 /// The exit status when the time limit ended the run, as of timeout(1).
 pub const TIMED_OUT: u8 = 124;
-/// What the shell prints when it waits for a line.
+/// The shell's prompt.
 const PROMPT: &[u8] = b"> ";
 /// Time that nobody waits for.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);

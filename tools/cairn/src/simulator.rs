@@ -40,7 +40,7 @@ impl Machine {
             format!("IMAGE={:#x}", *board.load_address),
             format!("TIMER={:#x}", emulation.timer),
         ];
-        // What a board does not have stays where the harness puts it.
+        // Devices that a board does not have stay at the harness' own addresses.
         for (name, option, symbol) in [
             ("serial0", "serial", Some("SERIAL")),
             ("finisher", "finisher", Some("FINISHER")),

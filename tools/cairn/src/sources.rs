@@ -1,4 +1,4 @@
-//! What the source of a component must not name.
+//! The check that a component's source does not name what only the macros may.
 
 use crate::paths;
 use anyhow::{Context, Result, bail};

@@ -39,7 +39,7 @@ pub struct Job {
 /// What a filter chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Choice {
-    /// The whole system of this name alone: whoever names it does not want to wait for others.
+    /// Only the whole system of this name, so that its user does not wait for others.
     System,
     /// All tests of the crates on the host.
     Host,
@@ -119,7 +119,7 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     Ok(outcome.failed == 0 && outcome.passed > 0)
 }
 
-/// What the wrong filter may have meant, and what there is.
+/// A suggestion for a filter that chooses nothing, and the names that exist.
 fn did_you_mean(filter: &str, systems: &[String]) -> String {
     format!(
         "{}\nwhole systems, from tests/: {}\nbeside them: host (tests of the crates, which also have names), \
@@ -129,7 +129,7 @@ fn did_you_mean(filter: &str, systems: &[String]) -> String {
     )
 }
 
-/// What a word may have meant, to be put behind a message.
+/// A suggestion for a word that is not known, to be put behind a message.
 pub(crate) fn nearest(word: &str, known: &[String]) -> String {
     let near = known
         .iter()

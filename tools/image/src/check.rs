@@ -1,10 +1,9 @@
-//! Checks the finished image by reading its page tables as the hardware will: nothing here uses
-//! what the layout believes it did.
+//! Checks the finished image by reading its page tables as the hardware will, independently of the layout's own data.
 //!
 //! - no page is writable and executable, in any domain and between domains;
 //! - no page is in two domains unless the description shares it (a section, a stack group), or all execute it and
-//!   nobody but the memory manager can write it;
-//! - what a role maps beside (`abi::address::ROLE_*`) is mapped in that role's domain alone;
+//!   only the memory manager can write it;
+//! - views of a role (`abi::address::ROLE_*`) are mapped in that role's domain alone;
 //! - no user page lies in the kernel domain's half, no kernel page in the user half;
 //! - the kernel domain's half is the same in every domain;
 //! - every kernel page is in an area that says whether each hart has its own (`abi::kernel_area`), and no frame is both in
@@ -18,7 +17,7 @@ use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, is_table, span, target};
 use cairn_description::model::Role;
 use std::collections::BTreeMap;
 
-/// A domain, for those who read the finished page tables.
+/// A domain, for readers of the finished page tables.
 #[derive(Clone, Debug)]
 pub struct Domain {
     /// Its name.
@@ -41,8 +40,8 @@ struct Use {
 #[derive(Clone, Copy)]
 struct Kernel {
     flags: u64,
-    /// It is there as the top page of an activation's stack and as nothing else, or it is the
-    /// emulator's finisher: what user mode does to these, the nucleus does not trust.
+    /// It is mapped only as the top page of an activation's stack or as the emulator's finisher, whose content the nucleus
+    /// does not trust, so that user mode may have it too.
     not_trusted: bool,
     /// Whether each hart has its own, by the area that maps it; `None` for a page of a large one.
     of_hart: Option<bool>,
@@ -54,8 +53,8 @@ impl Default for Kernel {
     }
 }
 
-/// Whether a role may see what lies at an address of `abi::address::ROLE_*`, and write it: once more
-/// what the layout grants, so that a slip there is found.
+/// Whether a role may read an address of `abi::address::ROLE_*` (`Some`), and write it (`true`). This repeats what the
+/// layout grants, so that an error there is found.
 fn role_access(role: Role, address: u64) -> Option<bool> {
     // The clients end where the record begins.
     const SIZE: u64 = ROLE_SEMAPHORES - ROLE_RECORD;
@@ -221,7 +220,7 @@ fn check_page(
                 used.address
             ));
         }
-        // The nucleus' memory is in user mode's reach only where a role demands it.
+        // User mode reaches the nucleus' memory only by views of roles.
         if let Some(kernel) = kernel {
             let own = Reason::of(used.address).is_none() && kernel.not_trusted;
             let role = Reason::of(used.address) == Some(Reason::Role);
@@ -426,7 +425,7 @@ mod tests {
         assert_eq!(checked([DOMAINS, PAGE_TABLES], writable), Ok(()));
         assert!(checked([THREADS, DOMAINS], writable).unwrap_err().contains("not so elsewhere"));
         assert!(checked([ACTIVATIONS, activation(0)], writable).is_err());
-        // The nucleus' stack is the hart's, its code everyone's.
+        // The nucleus' stack is each hart's own, its code is shared.
         assert_eq!(checked([NUCLEUS, THREADS], writable), Ok(()));
         assert_eq!(checked([NUCLEUS, PORTAL_CODE], READ | EXECUTE), Ok(()));
         assert!(checked([NUCLEUS, THREADS], READ).is_err());
@@ -443,7 +442,7 @@ mod tests {
     fn writable_and_executable_is_refused() {
         let mut two = two();
         two.map(0, region(RegionId(1)), USER | READ | EXECUTE);
-        // As a broken layout would: the builder itself refuses.
+        // Written directly, as a broken layout would: `PageTables` refuses such a mapping.
         let root = two.roots[0].0;
         let mut entry = root;
         for level in [2, 1] {

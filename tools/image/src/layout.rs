@@ -1,10 +1,10 @@
-//! Lays a system out: decides where everything lies, and fills memory with it.
+//! Lays a system out: decides all addresses, and fills memory.
 //!
-//! [`layout`] is where to begin: it names the steps in their order. Each kind of step is a module,
+//! Read [`layout`] first: it names the steps in their order. Each kind of step is a module,
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
 //! region), `tables` (what every portal table begins with), `connections` (portals from one
 //! instance to another), `upcalls` (portals of exceptions and interrupts), `start` (first threads,
-//! startup pages), `record` (what is written down for the components that take over) and `roles`
+//! startup pages), `record` (the record for the components that take over) and `roles`
 //! (what those components map). They all work on [`Layout`].
 
 mod connections;
@@ -39,7 +39,7 @@ use std::ops::Range;
 pub struct Image {
     /// Content from the load address on.
     pub bytes: Vec<u8>,
-    /// What lies where, in sum.
+    /// Addresses and sizes.
     pub report: Report,
     /// All domains but the kernel's.
     pub domains: Vec<check::Domain>,
@@ -53,9 +53,9 @@ pub struct Image {
 /// Why there is no image.
 #[derive(Debug)]
 pub enum Error {
-    /// Something of the description.
+    /// An error in the description.
     Description(cairn_description::Report),
-    /// Anything else, of the whole system.
+    /// An error that no line of the description causes alone.
     System(String),
 }
 
@@ -71,7 +71,7 @@ impl From<String> for Error {
     }
 }
 
-/// Everything while it is being laid out.
+/// The state of the layout.
 struct Layout<'a> {
     system: &'a System,
     connected: &'a Connected,
@@ -85,8 +85,8 @@ struct Layout<'a> {
     /// The instances, in the system's order.
     placed: Vec<Placed>,
     next: Numbers,
-    /// Where in memory code lies that an instance executes already. Nobody can write it, so all whose code is the
-    /// same have it in the same pages: in a chain of such instances it is in the cache once.
+    /// Physical addresses of code that is placed already. Only the memory manager can write code, so instances with equal
+    /// code share its pages: in a chain of such instances it is in the cache once.
     texts: HashMap<Vec<u8>, u64>,
     /// The stack queue of a client and a server.
     queues: HashMap<(usize, usize), u64>,
@@ -108,7 +108,7 @@ struct Numbers {
     counter: u64,
 }
 
-/// Gives a number out.
+/// Takes the next number.
 fn take(next: &mut u64) -> u64 {
     *next += 1;
     *next - 1
@@ -190,7 +190,7 @@ impl<'a> Layout<'a> {
         })
     }
 
-    /// Everything, with the page tables that there are.
+    /// Runs all steps, with the present size of the pool of page tables.
     fn lay_out(&mut self) -> Result<(), Error> {
         self.map_kernel()?;
         for index in self.instances() {
@@ -303,7 +303,7 @@ impl<'a> Layout<'a> {
         quota::check(self.system.instances.iter().zip(&reports)).map_err(Error::Description)
     }
 
-    /// What the layout takes beside the quotas, which hold what it placed of each instance.
+    /// Memory that the layout takes and no instance's quota pays for.
     fn room(&self) -> Room {
         let sections = self.system.sections.iter().map(|section| pages(*section.size) * PAGE_SIZE);
         let placed: u64 = self.placed.iter().map(|placed| placed.memory_used).sum();
@@ -319,7 +319,7 @@ impl<'a> Layout<'a> {
         }
     }
 
-    /// Who is trusted with everything, and with which devices.
+    /// Instances that are trusted with all memory, and by which devices.
     fn trusted(&self) -> Vec<(String, Vec<String>)> {
         let trusted = self.system.instances.iter().filter(|instance| *instance.trusted);
         let entry = |instance: &cairn_description::model::Instance| {
@@ -332,7 +332,7 @@ impl<'a> Layout<'a> {
         trusted.map(entry).collect()
     }
 
-    /// Who reaches devices that it was not given.
+    /// Instances that reach devices which they were not given.
     fn beside(&self) -> Vec<(String, Vec<String>)> {
         let board = &self.system.board;
         let mut beside = Vec::new();

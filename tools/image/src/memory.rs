@@ -12,7 +12,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Memory that begins at `base` and grows. Whether the board has so much is seen when all is placed.
+    /// Memory that begins at `base` and grows. Whether the board has as much is checked when everything is placed.
     pub fn new(base: u64) -> Memory {
         Memory { base, bytes: Vec::new() }
     }
@@ -74,7 +74,7 @@ pub struct PageTables {
     pub count: u64,
     /// Pages taken.
     pub used: u64,
-    /// More was asked for than there are.
+    /// More were asked for than the pool has.
     pub is_short: bool,
 }
 

@@ -4,8 +4,7 @@ use cairn_abi::address::NUCLEUS;
 use object::{Object, ObjectSection, ObjectSymbol};
 use std::collections::HashMap;
 
-/// `sfence.vma` with any registers (privileged manual, section 4.2.1): what is the same in all, and which bits
-/// these are.
+/// `sfence.vma` with any registers (privileged manual, section 4.2.1): the fixed bits' values, and their mask.
 const FENCE: u32 = 0x1200_0073;
 const FENCE_BITS: u32 = 0xfe00_7fff;
 
@@ -51,7 +50,7 @@ impl Nucleus {
         self.symbols.get(name).copied().ok_or_else(|| format!("nucleus: no symbol `{name}`"))
     }
 
-    /// Addresses of its translation fences, but for that of the trap return, at a switch of domains.
+    /// Addresses of its translation fences, without the one of the trap return, which belongs to a switch of domains.
     pub fn fences(&self) -> Result<Vec<u64>, String> {
         // Its second instruction.
         let switch = self.symbol("trap_return_fence")? + 4;

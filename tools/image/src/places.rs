@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug, Default)]
 pub struct Places(BTreeMap<u64, Place>);
 
-/// What a page is to somebody. What tells most comes first.
+/// One mapping of a page. If a page has several, the first kind in this order names it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     /// A page table: whose, its level, and the first address that it maps.
@@ -21,7 +21,7 @@ enum Place {
     Kernel(u64),
     /// A page of these domains, at this address, with these rights.
     User(Vec<String>, u64, &'static str),
-    /// What is there for a role, or twice: somebody else's page, too.
+    /// A second mapping of a page, for a role or for privileged code.
     Beside(u64),
 }
 
@@ -54,7 +54,7 @@ impl Places {
                 );
             }
             (known, place) => {
-                // Of the addresses that a large page has, the last whose area reaches so far is the area's own.
+                // A large page is mapped at several addresses; the highest area that covers the page is its own.
                 let is_later = matches!((&*known, &place), (Place::Kernel(one), Place::Kernel(other)) if other > one);
                 if place < *known || is_later {
                     *known = place;
@@ -108,7 +108,7 @@ fn place(domain: &str, address: u64, flags: u64) -> Place {
     Place::User(vec![domain.to_owned()], address, rights)
 }
 
-/// No area of the kernel domain is so large, and none begins so soon behind another.
+/// Every area of the kernel domain is smaller than this, and begins further behind the one before.
 const WITHIN: u64 = 32 * LEAF_SPAN;
 
 /// What lies at an address of the kernel domain.

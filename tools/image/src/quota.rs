@@ -1,4 +1,4 @@
-//! Whether instances fit into their quotas of memory, which only their finished programs can say.
+//! Whether instances fit into their quotas of memory, which depends on their finished programs.
 
 use crate::report::InstanceReport;
 use cairn_abi::address::{ACTIVATION_STRIDE, PAGE_SIZE};
@@ -41,7 +41,7 @@ pub fn check<'a>(
     report.into_result(())
 }
 
-/// More than its region has addresses for is promised in vain, and kept from others.
+/// A quota beyond its region's addresses cannot be used, and is missing elsewhere.
 fn unreachable(instance: &Instance, most: u64) -> Error {
     Error::new(
         &instance.memory.place,

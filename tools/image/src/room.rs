@@ -10,7 +10,7 @@ use cairn_description::{Error, Report, System, show_size};
 pub struct Room {
     /// All of it: the image.
     pub image: u64,
-    /// What of it no instance's quota pays for.
+    /// The part of it that no instance's quota pays for.
     pub own: u64,
     /// The nucleus with the blocks of threads, domains and activations.
     pub nucleus: u64,
@@ -33,8 +33,8 @@ impl Room {
 /// semaphores and a lock, as the console, takes two thirds.
 const PORTAL_CODE_PART: u64 = 6 << 10;
 
-/// Refuses a system whose connections leave too little portal code for what is made at run time: it would boot, and whatever
-/// needs a semaphore fail. The portal manager divides the rest equally among itself and its clients.
+/// Refuses a system whose connections leave too little portal code for portals that are made at run time: it would boot, and
+/// components that make a semaphore would fail. The portal manager divides the rest equally among itself and its clients.
 pub fn check_portal_code(system: &System, left: u64) -> Result<(), Report> {
     let Some(manager) = system.roles.portals else { return Ok(()) };
     let is_client =
@@ -149,7 +149,7 @@ mod tests {
             report.contains("expected at least 6144 bytes for each of 5, found 6143"),
             "{report}"
         );
-        // Who makes nothing at run time needs no manager.
+        // Instances that make nothing at run time need no portal manager.
         assert!(check_portal_code(&load("hello"), 0).is_ok());
     }
 

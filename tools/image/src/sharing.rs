@@ -1,4 +1,4 @@
-//! Which pages are in several domains, as the page tables have it.
+//! Which pages are in several domains, according to the page tables.
 
 use crate::report::counted;
 use cairn_abi::address::*;
@@ -73,7 +73,7 @@ pub struct RoleViews {
 }
 
 impl RoleViews {
-    /// Nothing seen yet.
+    /// No view yet.
     pub fn new(domain: &str) -> RoleViews {
         RoleViews { domain: domain.to_owned(), views: Vec::new() }
     }

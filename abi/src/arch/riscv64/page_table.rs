@@ -1,5 +1,5 @@
-//! Page tables: Sv39, three levels of tables of 512 entries of 64 bits (privileged manual, section 4.4). The emulator, and
-//! the tests of the memory manager, have these rules a second time, as those of the machine.
+//! Page tables: Sv39, three levels of tables of 512 entries of 64 bits (privileged manual, section 4.4). The emulator and
+//! the tests of the memory manager implement the same rules independently, so that they find an error here.
 
 use crate::address::PAGE_SIZE;
 
@@ -15,19 +15,19 @@ pub const EXECUTE: u64 = 1 << 3;
 pub const USER: u64 = 1 << 4;
 /// In every address space.
 pub const GLOBAL: u64 = 1 << 5;
-/// Accessed and dirty, set from the start: nothing pages by them, and hardware that does not set
-/// them would fault.
+/// Accessed and dirty, set from the start: no component uses them for paging, and hardware that does not set them would
+/// raise a page fault.
 pub const ACCESSED_DIRTY: u64 = 3 << 6;
 /// For software: not valid yet, but reserved for a page that is being mapped.
 pub const RESERVED: u64 = 1 << 8;
-/// For software: memory that belongs to this domain alone, which a call may pass on in a window. A
-/// page that came in a window, a shared section, a device does not have it.
+/// For software: memory that belongs to this domain alone, which a call may pass on in a window. Pages of windows, shared
+/// sections and devices do not have this bit.
 pub const OWN: u64 = 1 << 9;
 
-/// What a page has that may be passed in a window, for reading and for writing.
+/// Bits that a page must have to be passed in a window, for reading and for writing.
 pub const PTE_READABLE: u64 = OWN | VALID | READ | USER;
 pub const PTE_WRITABLE: u64 = PTE_READABLE | WRITE;
-/// What a page keeps of its bits in such a window: the callee neither owns nor executes it.
+/// Mask of the bits that a page keeps in such a window: the callee neither owns nor executes it.
 pub const PTE_READ_WINDOW: u64 = !(OWN | WRITE | EXECUTE);
 pub const PTE_WRITE_WINDOW: u64 = !(OWN | EXECUTE);
 
@@ -56,7 +56,7 @@ pub const fn page_entry(physical: u64, rights: u64) -> u64 {
     physical >> 2 | rights | VALID | ACCESSED_DIRTY
 }
 
-/// Physical address of what an entry leads to, valid or not.
+/// Physical address in an entry, valid or not.
 pub const fn target(entry: u64) -> u64 {
     (entry >> 10 & FRAME) << 12
 }

@@ -1,4 +1,4 @@
-//! What only assembly can say, an architecture's in a folder of its own.
+//! Code in assembly, a folder for each architecture.
 
 #[cfg(target_arch = "riscv64")]
 mod riscv64;

@@ -1,7 +1,7 @@
 //! Buffers that a callee may see as whole pages.
 //!
-//! More than 64 bytes are not copied by the portal but mapped, and pages are all that can be
-//! mapped: a callee would see what lies beside the buffer. So a buffer that does not begin and end
+//! The portal copies up to 64 bytes and maps more. Only whole pages can be mapped, so a callee would see what lies beside
+//! the buffer. So a buffer that does not begin and end
 //! at page boundaries is carried in pages of its own, the rest of which is zero.
 #![allow(unsafe_code)]
 
@@ -29,7 +29,7 @@ unsafe impl Sync for Pool {}
 
 static POOL: Pool = Pool { pages: UnsafeCell::new([0; PAGES * PAGE]), taken: AtomicU32::new(0) };
 
-/// Can a portal take a buffer at this address as it is?
+/// Whether a portal takes a buffer at this address without staging.
 #[inline(always)]
 pub(super) fn is_plain(address: usize, length: usize) -> bool {
     length <= COPY_MAXIMUM as usize || (address | length).is_multiple_of(PAGE)

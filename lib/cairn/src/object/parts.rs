@@ -1,5 +1,5 @@
-//! Objects of which every client has places of its own, so that no client takes another's, and nothing that a
-//! client does takes longer because of what others have, or had when they died.
+//! Objects in places of which every client has its own, so that no client takes another's, and the time of a client's
+//! operation does not depend on the objects of others, dead ones included.
 
 use super::ObjectTable;
 use crate::{Caller, Error};
@@ -22,7 +22,7 @@ struct Part<T, const PART: usize> {
 }
 
 struct Owned<T> {
-    /// Which of the client's lives opened it. No server lives for so many that the lower half is not enough.
+    /// The client's life that opened it, its lower half: no server lives for so many lives of a client.
     life: u32,
     /// Objects that the client opened before it.
     age: u32,

@@ -1,7 +1,7 @@
 //! The server's side of objects: a fixed table of states, each named by a control word.
 //!
 //! A control word is the slot and the slot's generation, which is raised whenever an object ends.
-//! So a word that outlived its object names nothing, even when the slot is used again. An object
+//! So the word of an object that has ended is refused, even when the slot is used again. An object
 //! that is closed while calls are inside it ends when the last of them leaves.
 #![allow(unsafe_code)]
 
@@ -29,7 +29,7 @@ const TAKEN: u64 = 1 << 30;
 /// The bits that count the calls inside.
 const INSIDE: u64 = TAKEN - 1;
 const GENERATION_SHIFT: u32 = 32;
-/// A control word has a generation one above the slot's, so that zero never names an object, though an empty table
+/// A control word's generation is one above the slot's, so that zero never names an object although an empty table
 /// is zero: a large one takes no room in the image.
 const FIRST: u64 = 1 << GENERATION_SHIFT;
 

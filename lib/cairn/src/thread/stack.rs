@@ -1,9 +1,8 @@
 //! A stack that one thread at a time uses.
 //!
-//! Two words hold that: `ticket`, which [`Stack::claim`] writes and the thread that begins takes, so
-//! that a [`Start`] used twice begins one thread, and the other ends before it touches the stack; and
-//! `state`, which counts the stack's users, so that the end of one user cannot free the stack of the
-//! next.
+//! Two words ensure this. [`Stack::claim`] writes `ticket` and the beginning thread takes it: if a [`Start`] is used twice,
+//! the second thread ends before it touches the stack. `state` counts the stack's users, so that the end of one user
+//! cannot free the stack of the next.
 #![allow(unsafe_code)]
 
 use super::Start;
@@ -12,7 +11,7 @@ use core::cell::UnsafeCell;
 // Relaxed: a state read without order, or by an exchange that failed, is used for the next exchange alone.
 use core::sync::atomic::{AtomicU64, Ordering};
 
-/// What the thread's first instructions know by offsets.
+/// Fields that the thread's first instructions reach by their offsets.
 #[repr(C)]
 pub(crate) struct Control {
     /// Twice the number of earlier users; one more while there is a user.

@@ -1,7 +1,7 @@
 //! Copying to and from memory that another thread may write at the same time.
 //!
-//! Every access is volatile, so the compiler neither repeats nor invents one, and assumes nothing
-//! of what it found before. Words are used where both sides are aligned alike.
+//! Every access is volatile: the compiler neither repeats nor invents one, and assumes nothing from earlier ones. Words are
+//! used where both sides have the same alignment.
 #![allow(unsafe_code)]
 
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};

@@ -55,7 +55,7 @@ pub fn measure(
 /// by then.
 fn boot(name: &str) -> Result<(Vec<Measured>, Result<()>)> {
     let image = build::build(&format!("bench/systems/{name}.toml"), None)?;
-    // An instruction takes a nanosecond, and time that nobody needs is skipped instead of slept.
+    // An instruction takes a nanosecond, and while no thread is ready, time is skipped instead of slept.
     let options = Options { icount: true, skip_waiting: true, ..Options::default() };
     let mut guest = Guest::start(machine::command(&image, &options, Console::Program)?, LIMIT)?;
     let ended = guest.wait_for(&Pattern::text(END));

@@ -53,7 +53,7 @@ impl Unit {
 }
 
 impl Measured {
-    /// What is the same each time, so that one sample tells it.
+    /// A figure that is the same each time, so that one sample suffices.
     pub fn once(name: &str, value: u64) -> Measured {
         let value = value as f64;
         Measured {

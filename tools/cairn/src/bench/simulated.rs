@@ -109,7 +109,7 @@ fn order(system: &mut System, wanted: &Option<String>) {
         }
         let plain = format!("{} samples={SAMPLES}", instance.argument);
         instance.argument = match wanted {
-            // If the names do not fit, all is measured, and what was not asked for is left out later.
+            // If the names do not fit, everything is measured, and results that were not asked for are left out later.
             Some(names) if plain.len() + names.len() + " only=".len() <= ARGUMENT => {
                 format!("{plain} only={names}")
             }

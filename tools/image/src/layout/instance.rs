@@ -12,7 +12,7 @@ use cairn_description::model::Instance;
 use cairn_description::show_size;
 use cairn_loader::Rights;
 
-/// What the layout knows of an instance.
+/// An instance's addresses and sizes, as far as it is laid out.
 pub(super) struct Placed {
     pub domain: DomainId,
     pub region: u64,
@@ -142,7 +142,7 @@ impl Layout<'_> {
             component.fill(segment, placed.image, &mut content);
             let is_code = segment.rights == Rights::Code;
             let physical = match self.texts.get(&content).filter(|_| is_code) {
-                // The quota pays for what an instance has, whoever else has it.
+                // Pages that are shared with other instances count in the quota of each.
                 Some(physical) => {
                     placed.memory_used += pages(size) * PAGE_SIZE;
                     *physical
@@ -171,7 +171,7 @@ impl Layout<'_> {
                 rights,
             )?;
             placed.report.segment(segment.rights, size);
-            // What can change is kept a second time, so that a restart begins with it; but for what begins as zero.
+            // Writable content is stored a second time, from which a restart begins; content that begins as zero is not.
             let mut note = |from: u64, to: u64, initial| {
                 let instance = self.system.instances[index].number;
                 self.record.segment(
@@ -230,7 +230,7 @@ impl Layout<'_> {
         Ok(physical)
     }
 
-    /// The first thread's stack, then those that clients bring their threads to.
+    /// The first thread's stack, then the stacks of activations, on which clients' threads run.
     fn map_stacks(&mut self, index: usize) -> Result<(), String> {
         let instance = &self.system.instances[index];
         let Placed { region, parts, .. } = self.placed[index];

@@ -17,9 +17,9 @@ use cairn_description::model::Instance;
 use cairn_portal::fences;
 use zerocopy::IntoBytes;
 
-/// Pages of portal code: what the connections need and what comes at run time, at least.
+/// Least pages of portal code, for the connections and for portals that are made at run time.
 pub(super) const PORTAL_CODE_LEAST: u64 = 256;
-/// As many as the portal manager can count.
+/// Most pages of portal code: the portal manager's tables have no room for more.
 pub(super) const PORTAL_CODE_MOST: u64 = 2046;
 /// Activation descriptors that are left for run time.
 pub(super) const SPARE_ACTIVATIONS: u64 = 64;
@@ -48,7 +48,7 @@ impl Area {
         self.physical + (address - self.address)
     }
 
-    /// Whether it can lie in one large page with others: none of them is at its offsets there.
+    /// Whether it can lie in one large page with the other areas: none of them begins at offsets that it covers.
     fn is_apart(&self) -> bool {
         let end = if self.address == THREADS { DOMAINS } else { self.address + LARGE_SLOT };
         self.address % LEAF_SPAN + self.size <= end % LEAF_SPAN
@@ -60,7 +60,7 @@ impl Area {
 /// other in every call.
 const LARGE_SLOT: u64 = ACTIVATIONS % LEAF_SPAN - SEMAPHORES % LEAF_SPAN;
 
-/// What only privileged code reaches, but for the roles that a component holds.
+/// Areas that only privileged code reaches, and components with a role by their views.
 pub(super) struct Areas {
     pub nucleus: Area,
     pub threads: Area,
@@ -69,7 +69,7 @@ pub(super) struct Areas {
     pub semaphores: Area,
     /// Empty if the system does not count.
     pub counters: Area,
-    /// The first four of what is written, and portal code, are mapped in large pages.
+    /// Threads, domains, activations, semaphores, and portal code, are mapped in large pages.
     large: bool,
 }
 
@@ -118,7 +118,7 @@ impl Areas {
     }
 }
 
-/// Pages of page tables that are left for run time.
+/// Page tables that are left for run time.
 pub(super) fn spare_page_tables(system: &System) -> u64 {
     system.instances.len() as u64 * u64::from(TABLES_AT_RUN_TIME)
 }
@@ -192,7 +192,7 @@ impl Layout<'_> {
         }
     }
 
-    /// Tells the nucleus of the system around it.
+    /// Writes the nucleus' parameters.
     pub(super) fn write_parameters(&mut self, upcalls: &Upcalls) -> Result<(), String> {
         let nucleus = self.areas.nucleus;
         let parameters = Parameters {

@@ -1,6 +1,5 @@
-//! What the layout writes down for the components that take over from it: the record of
-//! `abi/src/record.rs`. [`RecordParts`] collects while the layout goes; [`Layout::write_record`]
-//! writes.
+//! The record (`abi/src/record.rs`) for the components that take over from the layout. [`RecordParts`] collects its entries
+//! during the other steps; [`Layout::write_record`] writes it.
 
 use super::Layout;
 use cairn_abi::address::*;
@@ -12,7 +11,7 @@ use cairn_portal::Generated;
 use std::collections::HashMap;
 use zerocopy::{Immutable, IntoBytes};
 
-/// What the layout notes while it goes.
+/// Entries of the record, collected during the layout.
 #[derive(Default)]
 pub(super) struct RecordParts {
     segments: Vec<Segment>,
@@ -159,7 +158,7 @@ impl Layout<'_> {
         let size = writer.bytes.len() as u64;
         let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
         let clients = self.write_clients();
-        // Nothing is taken behind this: free memory begins here.
+        // No memory is taken after this: free memory begins here.
         let memory = &self.system.board.memory;
         let free = Range { start: self.memory.end(), end: memory.base + *memory.size };
         self.map_roles(sections, (physical, size), clients, free.end)?;
@@ -361,7 +360,7 @@ fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
     (symbols, names)
 }
 
-/// A function's name in at most [`SYMBOL_NAME_MAXIMUM`] bytes. The end of a path tells more than its beginning.
+/// A function's name in at most [`SYMBOL_NAME_MAXIMUM`] bytes. Of a longer path the end is kept: it says more.
 fn shortened(mut name: &str) -> &str {
     while name.len() > SYMBOL_NAME_MAXIMUM {
         name = name.split_once("::").map_or_else(

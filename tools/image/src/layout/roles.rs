@@ -1,4 +1,4 @@
-//! What the components that hold a role map beside their region.
+//! Views: the mappings beside their region of the components that hold a role.
 
 use super::Layout;
 use super::kernel::{Area, SPARE_ACTIVATIONS};
@@ -71,13 +71,13 @@ impl Layout<'_> {
         want(Role::Portals, "activations", ROLE_ACTIVATIONS, activations, true);
         want(Role::Portals, "clients", ROLE_CLIENTS, clients, true);
         if self.system.counting {
-            // All of them: portals that are made at run time count as well.
+            // The whole area: portals that are made at run time have counters in it as well.
             want(Role::Portals, "counters", ROLE_COUNTERS, whole(&areas.counters), false);
         }
         let pool = (self.tables.physical, self.tables.count * PAGE_SIZE);
         want(Role::Memory, "page-tables", ROLE_PAGE_TABLES, pool, true);
-        // The memory manager reaches all memory behind the page tables: what it hands out, and what
-        // an instance began with. What the nucleus trusts lies before them.
+        // The memory manager reaches all memory behind the page tables: free memory, and the initial content of instances.
+        // All memory that the nucleus trusts lies before it.
         let start = pool.0 + pool.1;
         want(Role::Memory, "memory", ROLE_MEMORY + start, (start, memory_end - start), true);
         all

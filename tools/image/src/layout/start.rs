@@ -1,5 +1,4 @@
-//! What an instance starts with: its first thread, its sections, and the page that tells it of
-//! itself.
+//! The start of an instance: its first thread, its sections and its startup page.
 
 use super::{Error, Layout, pages, take};
 use crate::memory::*;

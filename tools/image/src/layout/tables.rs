@@ -8,7 +8,7 @@ use cairn_description::model::Role;
 use cairn_portal::{Crossing, End, ShortCircuit, generate};
 
 impl Layout<'_> {
-    /// Every entry of every table leads somewhere: an unused one to the error.
+    /// Fills every table: unused entries lead to the portal that answers `NoPortal`.
     pub(super) fn fill_tables(&mut self) -> Result<(), String> {
         self.no_portal = self.short_circuit(ShortCircuit::NoPortal, &Crossing::NONE)?;
         let fatal = self.nucleus.symbol("nucleus_fatal")?;
@@ -47,7 +47,7 @@ impl Layout<'_> {
         Ok(made.call)
     }
 
-    /// An instance as one end of a crossing.
+    /// An instance as an end of a crossing.
     pub(super) fn end(&self, index: usize) -> End {
         End::of(&record::instance(self, index))
     }
