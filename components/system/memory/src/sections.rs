@@ -299,7 +299,7 @@ impl Manager<'_> {
             if with_whom == owner {
                 return Err(Error::BadArgument);
             }
-            self.root(with_whom)?;
+            self.account(with_whom)?;
             slot.writable.set(with_whom, writable);
             slot.offered.set(with_whom, true);
             Ok(())
