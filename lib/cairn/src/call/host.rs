@@ -36,7 +36,7 @@ pub(super) fn invoke<const WORDS: usize>(index: u64, words: &[u64; REGISTERS]) -
 }
 
 /// There are no stubs.
-pub(super) type Stubs = [(); 0];
+pub(super) type Stubs = [u8; 0];
 
 pub(super) const fn stubs<const FIRST: u32, const METHODS: u32>(
     _minimal: bool,
@@ -44,12 +44,12 @@ pub(super) const fn stubs<const FIRST: u32, const METHODS: u32>(
     None
 }
 
-pub(super) fn invoke_stub<const WORDS: usize>(_stub: (), words: &[u64; REGISTERS]) -> Reply {
+pub(super) fn invoke_stub<const WORDS: usize>(_stub: u8, words: &[u64; REGISTERS]) -> Reply {
     invoke::<WORDS>(0, words)
 }
 
 pub(super) fn invoke_wide_stub<const WORDS: usize>(
-    _stub: (),
+    _stub: u8,
     words: &[u64; REGISTERS],
 ) -> (i64, [u64; REPLY_WORDS]) {
     invoke_wide::<WORDS>(0, words)
