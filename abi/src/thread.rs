@@ -16,6 +16,13 @@ use crate::address::{PAGE_SIZE, THREADS};
 pub const THREAD_BLOCK_SIZE: u64 = PAGE_SIZE;
 /// Most threads of a system.
 pub const THREADS_MAXIMUM: usize = 256;
+/// Bits of a thread's name that are its index; above them is its generation.
+pub const NAME_INDEX_BITS: u32 = 8;
+const _: () = assert!(THREADS_MAXIMUM <= 1 << NAME_INDEX_BITS);
+/// The index in the name of a thread.
+pub const fn index_of_name(name: u64) -> u64 {
+    name & ((1 << NAME_INDEX_BITS) - 1)
+}
 /// A frame's header must begin below this offset of the block, or the call overflows. It is a power
 /// of two so that portal code tests one bit.
 pub const INVOCATION_LIMIT: u64 = 0x800;

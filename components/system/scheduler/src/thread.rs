@@ -1,7 +1,7 @@
 //! What the scheduler knows of a thread.
 
 use crate::quota::Tenant;
-use cairn_abi::thread::THREADS_MAXIMUM;
+use cairn_abi::thread::{NAME_INDEX_BITS, THREADS_MAXIMUM, index_of_name};
 
 /// Number of a thread. It covers the whole table, so that no index needs a check.
 pub type ThreadIndex = u8;
@@ -157,16 +157,16 @@ pub struct Handle(pub u64);
 
 impl Handle {
     pub(crate) const fn new(thread: ThreadIndex, generation: u32) -> Handle {
-        Handle((generation as u64) << 8 | thread as u64)
+        Handle((generation as u64) << NAME_INDEX_BITS | thread as u64)
     }
 
     /// The thread's number.
     pub const fn thread(self) -> ThreadIndex {
-        self.0 as ThreadIndex
+        index_of_name(self.0) as ThreadIndex
     }
 
     /// The thread's generation.
     pub const fn generation(self) -> u64 {
-        self.0 >> 8
+        self.0 >> NAME_INDEX_BITS
     }
 }

@@ -21,7 +21,7 @@ use crate::state::{System, Threads, state};
 use cairn::time::{now, ticks};
 use cairn::{DomainId, InstanceId, privileged};
 use cairn_abi::address::KERNEL;
-use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME};
+use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME, index_of_name};
 use cairn_abi::upcall::{Access, Fault};
 use cairn_interfaces::{Activity, ThreadState, Wait};
 use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_QUEUE, LITERAL_RETURN};
@@ -355,7 +355,7 @@ impl System {
 
     /// Whether a fault is that of a diverted thread which came back: then it is watched further down, and can go on.
     pub fn came_home(&self, name: u64, frame: Frame, fault: Fault) -> bool {
-        let index = name & 0xff;
+        let index = index_of_name(name);
         let called = called(index);
         let is_diverted = matches!(fault, Fault::Denied(Access::Execute, to) if to >= KERNEL)
             && called.name.load(Relaxed) == name

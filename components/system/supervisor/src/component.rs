@@ -15,6 +15,7 @@ use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, Error, InstanceId, environment, privileged};
 use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
+use cairn_abi::thread::index_of_name;
 use cairn_interfaces as interfaces;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -275,7 +276,7 @@ impl interfaces::Supervisor for Server {
 
     fn call_home(&self, caller: Caller, thread: u64) -> Result<(), Error> {
         let system = System::find().ok_or(Error::NotSupported)?;
-        let index = thread & 0xff;
+        let index = index_of_name(thread);
         let state = imports::SCHEDULING.thread(index)?;
         if state.name != thread {
             return Err(Error::NotFound);

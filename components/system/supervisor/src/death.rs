@@ -14,6 +14,7 @@ use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, privileged};
 use cairn_abi::arch::trap;
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
+use cairn_abi::thread::index_of_name;
 use cairn_abi::upcall::Fault;
 use cairn_interfaces::ThreadFault;
 use cairn_supervisor::backoff;
@@ -49,7 +50,7 @@ impl System {
     /// A thread faulted: mends it, or lets its instance die.
     pub fn fault(&self, fault: ThreadFault) {
         let ThreadFault { thread, cause, value, time } = fault;
-        let index = thread & 0xff;
+        let index = index_of_name(thread);
         let Some(frame) = self.frames(index).next().filter(|frame| frame.kind == Kind::Trap) else {
             return;
         };
@@ -84,7 +85,7 @@ impl System {
     /// A thread wants the next life of an instance.
     fn want(&self, instance: InstanceId, thread: u64) {
         let priority =
-            imports::SCHEDULING.thread(thread & 0xff).map_or(0, |thread| thread.priority);
+            imports::SCHEDULING.thread(index_of_name(thread)).map_or(0, |thread| thread.priority);
         let most = self.recovery_priority(instance);
         state(instance).wanted.fetch_max(priority.min(most), Relaxed);
     }
