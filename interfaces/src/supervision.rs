@@ -53,7 +53,7 @@ pub trait Supervision {
     /// It goes on at this priority, until one that is more urgent calls it. `Busy`: there is something to ask
     /// for, and its priority is still that of its caller.
     fn work_at(&self, thread: CallerThread, priority: u8) -> Result<(), Error>;
-    /// Calls the supervisor, as a fault does; its own threads lend it no urgency but that of those whom they stopped.
+    /// Calls the supervisor, as a fault does; its own threads lend it no urgency but that of the threads that they stopped.
     fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
 }
 

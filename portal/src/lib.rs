@@ -1,6 +1,6 @@
 //! From a portal specification to machine code.
 //!
-//! This library does not know who calls it: the host tool makes the portals of the first system
+//! This library does not know its caller: the host tool makes the portals of the first system
 //! with it, the portal manager makes those that come later, and the tests execute what it made.
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! What a portal between two instances is like: from who calls, who is called, and how far they trust each other.
+//! What a portal between two instances is like: from the caller, the callee, and how far they trust each other.
 //!
 //! | | from one domain to another |
 //! |---|---|
@@ -41,7 +41,7 @@ pub struct End {
 }
 
 impl End {
-    /// Nobody.
+    /// No instance.
     pub const NONE: End = End {
         instance: InstanceId(0),
         domain: DomainId(0),
@@ -184,7 +184,7 @@ pub struct Crossing {
 }
 
 impl Crossing {
-    /// From nobody to nobody.
+    /// From no instance to none.
     pub const NONE: Crossing = Crossing {
         caller: End::NONE,
         callee: End::NONE,

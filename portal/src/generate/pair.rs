@@ -35,7 +35,7 @@ pub fn pair_with_types(
 }
 
 /// Generates a hybrid portal: P or V on the semaphore that is `crossing.source` in portal code, and
-/// a call into the scheduler when it would block or change who runs.
+/// a call into the scheduler when it would block or change which thread runs.
 pub fn semaphore(
     operation: SemaphoreOperation,
     specification: &Specification,

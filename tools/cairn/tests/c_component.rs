@@ -83,7 +83,7 @@ fn a_wrong_descriptor_is_found() {
             "no function for `add`; in C, an export's `.entries`",
         ),
         ("imports", ".import_count = 17".into(), "17 imports, expected at most 16"),
-        ("exports", ".export_count = 0xffffffff".into(), "4294967295 exports, expected at most 8"),
+        ("exports", ".export_count = 0xffffffff".into(), "4294967295 exports, expected at most 10"),
         (
             "methods",
             IMPORT.replace("CONSOLE_INTERFACE", "{ .name = \"Console\", .method_count = 25 }"),

@@ -82,7 +82,7 @@ fn carries_terminal(name: &str) -> bool {
     is_console
 }
 
-/// Says no if the component would stay dead without anybody left to type at.
+/// Says no if the component would stay dead without a shell left to type at.
 fn refuse_silence(
     words: &[Word],
     screen: &mut Screen,

@@ -191,7 +191,7 @@ pub fn memory(_words: &[Word], screen: &mut Screen) -> Result {
             }
             Err(error) => writeln!(screen, "{what:<11}  error: {}", error.text()),
         };
-    // What the components began with is not in it: it can never go to anybody else.
+    // What the components began with is not in it: it can never go to any other.
     let pages = imports::MEMORY
         .usage()
         .map(|(free, all)| [all.saturating_sub(free) * PAGE, free * PAGE, all * PAGE]);

@@ -137,7 +137,7 @@ impl Screen {
         Ok(())
     }
 
-    /// Adds bytes to the output, in this thread's turn. Nobody's text begins in the middle of another's line.
+    /// Adds bytes to the output, in this thread's turn. No thread's text begins in the middle of another's line.
     fn put_all(&self, bytes: impl Iterator<Item = u8>) -> Result<(), Error> {
         let port = environment::device(0).map(Port::at).ok_or(Error::NotSupported)?;
         let own = own_thread() + 1;
@@ -227,7 +227,7 @@ impl Console for Screen {
     }
 }
 
-/// For those who may write, but not take what somebody types for others.
+/// For those that may write, but not take what is typed for others.
 struct Output;
 static OUTPUT: Output = Output;
 

@@ -4,7 +4,7 @@
 //! job; the job's deadline is the event's time plus the period. An event before the last deadline
 //! belongs to the job before and leaves the deadline, so waiting for a device in the middle of a job
 //! costs nothing. A thread that goes on behind its deadline, or yields, gets a new one a period from
-//! now, so that overload delays all and starves nobody. Locks inherit deadlines.
+//! now, so that overload delays all and starves none. Locks inherit deadlines.
 //!
 //! A priority, as the fixed-priority scheduler knows it, means the period `(256 - priority) * unit`;
 //! [`EarliestDeadline::set_period`] sets any other.

@@ -3,7 +3,7 @@
 //!
 //! An operation does not come back: it ends by leaving into the thread that called or by switching to
 //! another, out of the middle of the core. So nothing is converted on the way, and the stack on which
-//! it ran, with all that was borrowed there, is begun anew by whoever comes next.
+//! it ran, with all that was borrowed there, is begun anew by the next call.
 
 mod control;
 mod hart;
@@ -32,7 +32,7 @@ pub const fn state<Q: ReadyQueue>() -> State<Q> {
 
 /// What differs from one scheduler component to another.
 pub trait Component: 'static {
-    /// Who runs.
+    /// The thread that runs.
     type Policy: ReadyQueue + Send + 'static;
 
     /// The component's state.
@@ -57,7 +57,7 @@ impl<C: Component> Server<C> {
         C::state().run(Called(body, counter()))
     }
 
-    /// A question to the core, or a change that nobody waits for.
+    /// A question to the core, or a change that no thread waits for.
     #[inline(always)]
     pub fn with<R>(body: impl FnOnce(&mut Core<C::Policy>) -> R) -> R {
         C::state().with(|core| {

@@ -1,4 +1,4 @@
-//! Which instances there are: what is said of a new one, by the layout or whoever loads it, and its end for good.
+//! Which instances there are: what is said of a new one, by the layout or by what loads it, and its end for good.
 
 use crate::machine::Machine;
 use crate::quota::{Account, Quota, Tenant};

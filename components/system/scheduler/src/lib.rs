@@ -1,4 +1,4 @@
-//! The scheduler's core: who runs, who waits, for what and how long.
+//! The scheduler's core: which thread runs, which wait, for what and how long.
 //!
 //! A scheduler is a component that runs with interrupts off, from its start to its end, once per
 //! call. Its glue passes on what the portal vouches for (the calling thread, the calling instance, the

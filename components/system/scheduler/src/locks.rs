@@ -1,5 +1,5 @@
 //! Locks with priority inheritance: a lock's owner counts as at least as urgent as each thread that
-//! waits for the lock, and so does whoever that owner waits for.
+//! waits for the lock, and so does the thread that this owner waits for.
 //!
 //! The waiters of a lock are a heap, and so are, for each thread, those of its locks for which others wait, by what
 //! they lend: the urgency of their first waiter. So what is due to an owner is one look. What changes passes from
@@ -46,9 +46,9 @@ pub(crate) struct Lock {
     pub(crate) life: Life,
     /// Root of the heap of waiting threads.
     pub(crate) waiters: ThreadIndex,
-    /// Who pays for it.
+    /// The instance that pays for it.
     pub(crate) payer: Tenant,
-    /// Who holds it; [`IDLE`]: nobody.
+    /// The thread that holds it; [`IDLE`]: none.
     pub(crate) owner: ThreadIndex,
     /// Neighbours in the list of what the owner holds.
     next_held: LockIndex,
@@ -148,7 +148,7 @@ impl Lock {
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
-    /// Makes a lock that nobody holds; the value is its index.
+    /// Makes a lock that no thread holds; the value is its index.
     pub fn create_lock(&mut self, instance: InstanceId) -> Result<u16, Error> {
         let payer = Tenant::of(instance)?;
         let index = self.free_locks.first().ok_or(Error::Exhausted)?;
@@ -162,7 +162,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(index as u16)
     }
 
-    /// Ends a lock of `instance` that nobody holds.
+    /// Ends a lock of `instance` that no thread holds.
     pub fn free_lock(&mut self, instance: InstanceId, lock: u64) -> Result<(), Error> {
         let payer = Tenant::of(instance)?;
         let index = self.lock_index(lock)?;

@@ -15,7 +15,7 @@ pub trait Machine {
     /// Another thread goes on; `status` and `value` are its `a0` and `a1`, unless a trap had stopped
     /// it.
     fn switch(&mut self, thread: ThreadIndex, status: i64, value: u64) -> Self::Outcome;
-    /// A semaphore's count, and the level of who waits for it alone; shared with portal code. `semaphore` is below
+    /// A semaphore's count, and the level of the thread that waits for it alone; shared with portal code. `semaphore` is below
     /// [`crate::SEMAPHORES`]. Everything runs on one hart with interrupts off, so relaxed loads and
     /// stores are enough.
     fn semaphore(&self, semaphore: u16) -> &[AtomicI64; 2];

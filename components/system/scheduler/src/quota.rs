@@ -74,7 +74,7 @@ pub(crate) struct Account {
 }
 
 impl Account {
-    /// Nobody's.
+    /// That of no instance.
     pub(crate) const NONE: Account = Account {
         quota: Quota::NONE,
         threads: 0,

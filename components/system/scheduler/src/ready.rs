@@ -3,7 +3,7 @@
 use crate::bitmap::Bitmap;
 use crate::thread::{IDLE, Thread, ThreadIndex, Threads};
 
-/// The policy of a scheduler. The rest of the core only asks who is first, so another policy is
+/// The policy of a scheduler. The rest of the core only asks which thread is first, so another policy is
 /// another implementation of this trait. Every method has a bound that does not depend on what
 /// components do. [`IDLE`] is never inserted.
 ///
@@ -31,8 +31,8 @@ pub trait ReadyQueue {
     fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
     /// The first thread has used up its quantum.
     fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
-    /// From which class on whoever becomes ready comes behind the first thread, as its equal or less urgent; 256:
-    /// nobody needs to. Portal code notes the wake-ups of those.
+    /// From which class on a thread that becomes ready comes behind the first one, as its equal or less urgent; 256:
+    /// from none. Portal code notes the wake-ups of those.
     fn behind_first(&self) -> u16;
     /// True if the first thread has to share the processor by quanta.
     fn shares(&self, threads: &Threads) -> bool;

@@ -3,7 +3,7 @@
 //! code always comes here with it.
 //!
 //! **Noted wake-ups.** Portal code may wake by a note in the hart's word: one, which is done before anything else is asked
-//! or done here ([`Scheduler::enter`]). So it has to leave first who is first, and a quantum has to end if the two are
+//! or done here ([`Scheduler::enter`]). So it has to leave the first thread first, and a quantum has to end if the two are
 //! equals. The hart's word may ask for more than that (a more urgent thread than that of the word runs), never for
 //! less: whatever lets a less urgent thread run, or ends the marking of quanta, renews it
 //! ([`Scheduler::renew_threshold`]), or forbids all notes until a V comes in vain ([`Scheduler::note_nothing`]). A level that is not [`LEVEL_NEVER`] is that of a waiter without a time limit, alone.
@@ -50,7 +50,7 @@ impl Life {
 #[derive(Clone, Copy)]
 pub(crate) struct Semaphore {
     pub(crate) life: Life,
-    /// Who pays for it.
+    /// The instance that pays for it.
     pub(crate) payer: Tenant,
     /// The layout's portals name it for good, so it outlives its instance.
     pub(crate) fixed: bool,
@@ -107,7 +107,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Ends a semaphore of `instance`. Portals that name it must be revoked before. Nobody may wait.
+    /// Ends a semaphore of `instance`. Portals that name it must be revoked before. No thread may wait.
     pub fn free_semaphore(&mut self, instance: InstanceId, semaphore: u64) -> Result<(), Error> {
         let payer = Tenant::of(instance)?;
         let index = self.semaphore(semaphore)?;
@@ -207,7 +207,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         semaphore: u64,
         now: u64,
     ) -> M::Outcome {
-        // The common case: the thread waits, and nobody did before, which the word says: it is negative
+        // The common case: the thread waits, and none did before, which the word says: it is negative
         // for a semaphore that is not alive. All else is a function of its own, called last, so that no
         // register is saved here.
         let index = semaphore as u16;
@@ -394,7 +394,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(false)
     }
 
-    /// V without a decision who runs.
+    /// V without a decision which thread runs.
     pub(crate) fn signal(&mut self, semaphore: u64, now: u64) -> Result<(), Error> {
         let index = self.semaphore(semaphore)?;
         let word = self.word(index);

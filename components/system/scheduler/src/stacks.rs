@@ -1,5 +1,5 @@
 //! Waiting for an activation of a stack queue: portal code comes here when the queue is empty, and
-//! when it gave an activation back while somebody waits.
+//! when it gave an activation back while a thread waits.
 
 use crate::heap::{self, ByWaitKey};
 use crate::machine::Machine;

@@ -68,7 +68,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             || *root != worker
             || self.machine.semaphore(semaphore)[0].load(Relaxed) != -1
         {
-            // Without that semaphore nobody learns of faults; there is nobody to tell that.
+            // Without that semaphore no component learns of faults; there is none to tell that.
             let _ = self.signal(semaphore.into(), now);
             return self.renew_worker(true);
         }
@@ -80,14 +80,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.refresh_urgency(worker);
         match (self.leave_wait(worker, 0), front) {
             (false, _) => {}
-            // Before its new equals: who called waits for it.
+            // Before its new equals: the caller waits for it.
             (true, true) => self.ready.insert_front(&mut self.threads, worker),
             (true, false) => _ = self.ready.insert(&mut self.threads, worker),
         }
     }
 
     /// A thread in the supervisor wants the worker to look at what it left. One that began there, the watch, lends
-    /// nothing but what those do whom it stopped: it is more urgent than all, and does not wait for the worker.
+    /// nothing but what the threads do that it stopped: it is more urgent than all, and does not wait for the worker.
     pub fn alarm(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         let is_own = self.homes[thread as usize] == self.homes[self.worker as usize];
         let urgency = if is_own { u64::MAX } else { self.ready.urgency(&self.threads, thread) };
@@ -111,7 +111,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Waits for the next call of the supervisor, or the time `deadline`, and has this priority then,
-    /// unless who calls is more urgent.
+    /// unless the caller is more urgent.
     pub fn wait_fault(
         &mut self,
         thread: ThreadIndex,
@@ -284,7 +284,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// One step of the reclaiming of what the dead instance `dead` has here: the waits that were begun
-    /// in it end with [`Error::Dead`], its semaphores and locks are freed, and whoever waits for them
+    /// in it end with [`Error::Dead`], its semaphores and locks are freed, and threads that wait for them
     /// gets [`Error::Dead`]. The first `cursor` is 0, the next one is the value; 0: done. A step ends
     /// one wait or object at most, or takes a time limit away.
     pub fn reclaim(

@@ -104,14 +104,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.ready.insert(&mut self.threads, thread);
     }
 
-    /// The running thread ends. Its locks go to their waiters, whoever waits for its end goes on.
+    /// The running thread ends. Its locks go to their waiters, a thread that waits for its end goes on.
     #[inline(always)]
     pub fn exit(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         if thread == IDLE {
             return self.refuse(Error::NotAllowed);
         }
         self.account(thread, now);
-        // Whoever runs is first, unless the timer is just about to say so.
+        // The thread that runs is first, unless the timer is just about to say so.
         if self.ready.first() == thread {
             self.ready.remove_first(&mut self.threads, thread);
         } else {

@@ -119,7 +119,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         if deadline <= now {
             if Q::RELEASES {
-                // No wait, but the event was there: whoever is late begins its next job.
+                // No wait, but the event was there: a thread that is late begins its next job.
                 self.ready.remove_first(&mut self.threads, thread);
                 self.note_release(thread, deadline);
                 self.ready.insert(&mut self.threads, thread);
@@ -146,7 +146,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.deferred = false;
             }
         }
-        // Whoever ran, ran until now, even if another thread is first since a moment.
+        // The thread that ran, ran until now, even if another thread is first since a moment.
         self.account(thread, now);
         if self.next_tick != 0 && now >= self.next_tick {
             let record = &mut self.threads[thread as usize];
@@ -177,7 +177,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Ends the wait of `due`, whose limit has passed, or does work, or neither, if somebody more urgent runs.
+    /// Ends the wait of `due`, whose limit has passed, or does work, or neither, if a more urgent thread runs.
     #[inline(always)]
     fn expire_or_work(&mut self, due: ThreadIndex, now: u64) {
         let Thread { limit_class, time_limit, state, .. } = self.threads[due as usize];

@@ -1,15 +1,15 @@
 //! Work that an operation leaves for later, so that interrupts are never off for long.
 //!
 //! Four things can take as long as others make them: a priority that passes along a chain of owners, the locks of
-//! a thread that ends, the look at all stack queues that somebody waits for, and many time limits that end at once. They
+//! a thread that ends, the look at all stack queues that threads wait for, and many time limits that end at once. They
 //! are done in *pieces* of constant length. A *light* piece moves nothing in a heap of several; an operation does up to
 //! three of these. For the others the timer interrupts at once, and each of its interrupts does one, or light
 //! ones. Devices' interrupts come in between.
 //!
 //! **Who goes first.** Work has the [class](ReadyQueue::class) of the most urgent thread that it may let run. As long
-//! as a more urgent thread runs, work and passed time limits are *deferred*: they could not change who runs.
+//! as a more urgent thread runs, work and passed time limits are *deferred*: they could not change which thread runs.
 //! They are taken up as soon as a less urgent thread is switched to, and one piece in each part ([`PACE`]) of a quantum in any case. So
-//! nobody holds up who is more urgent, and nobody is held up for ever by who is more urgent than his time limit, but
+//! no work holds up a more urgent thread, and no thread is held up for ever by one that is more urgent than its time limit, but
 //! waits for him.
 //!
 //! **What holds meanwhile.** Owners, waiters and chains are always true; late are only urgencies. A thread in
@@ -28,7 +28,7 @@ use crate::thread::{IDLE, NONE, State, ThreadIndex};
 
 /// Most pieces that one operation does.
 pub const PIECES_MAXIMUM: usize = 3;
-/// In so many parts of a quantum, a piece of deferred work is done even if somebody more urgent runs.
+/// In so many parts of a quantum, a piece of deferred work is done even if a more urgent thread runs.
 pub const PACE: u64 = 100;
 /// The class of work that is never deferred.
 const ALWAYS: u8 = 0;
@@ -68,7 +68,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Does a piece of work: of the most urgent class, and in turn with it a look at stack queues, of which it is not
-    /// known who waits for them. Who calls this sees to the timer.
+    /// known which threads wait for them. The caller sees to the timer.
     #[inline(always)]
     pub(crate) fn do_work(&mut self, now: u64) {
         let classes = self.classes();
@@ -183,7 +183,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.deferred_class = class;
     }
 
-    /// True if whoever runs now goes before all work of this class.
+    /// True if the thread that runs now goes before all work of this class.
     pub(crate) fn outranks(&self, thread: ThreadIndex, class: u8) -> bool {
         thread != IDLE && self.ready.class(self.ready.urgency(&self.threads, thread)) < class
     }
@@ -194,7 +194,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE || due == counts {
             return;
         }
-        // Whoever counts too much is in the way of who is less urgent than that.
+        // A thread that counts too much is in the way of those that are less urgent than that.
         let class = self.ready.class(due.min(counts));
         self.unsettled.set(thread, class);
         self.add_work(class);
@@ -205,7 +205,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let Some(due) = self.lends(lock) else { return };
         let record = &self.locks[lock as usize];
         let lent = if record.lends { record.donation } else { u64::MAX };
-        // An owner that counts too much is in the way of who is less urgent than that.
+        // An owner that counts too much is in the way of those that are less urgent than that.
         let class = self.ready.class(due.unwrap_or(u64::MAX).min(lent));
         self.stale.set(lock, class);
         self.add_work(class);
@@ -263,13 +263,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Brings the urgency of `thread` up to date. Who counts less goes before its new equals, who counts more
+    /// Brings the urgency of `thread` up to date. A thread that counts less goes before its new equals, one that counts more
     /// behind them.
     pub(crate) fn settle(&mut self, thread: ThreadIndex) {
         self.unsettled.clear(thread);
         let (due, counts) = (self.due_urgency(thread), self.ready.urgency(&self.threads, thread));
         if self.threads[thread as usize].state == State::Ending {
-            // Whoever waits for a lock of it may be more urgent than it was.
+            // A thread that waits for a lock of it may be more urgent than it was.
             let class = self.ready.class(due);
             self.ending.set(thread, class);
             return self.add_work(class);
@@ -312,7 +312,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// All stack queues that threads wait for are to be looked at.
     pub(crate) fn add_look_for_stacks(&mut self) {
         self.unseen = self.waited;
-        // Which of them has an activation, and so who could run, is not known yet.
+        // Which of them has an activation, and so could run, is not known yet.
         if self.unseen.first().is_some() {
             self.add_work(ALWAYS);
         }

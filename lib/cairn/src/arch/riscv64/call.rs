@@ -39,12 +39,12 @@ unsafe extern "C" {
     fn portal_call();
 }
 
-/// The stub of a method of an import. What its parameters are, who calls it knows.
+/// The stub of a method of an import. Its caller knows what its parameters are.
 pub(crate) type Stub = unsafe extern "C" fn();
 /// Those of an import.
 pub(crate) type Stubs = [Stub; METHODS_MAXIMUM];
 
-/// A section of its own holds each, so the first `.balign` adds nothing and those that nobody calls are not linked.
+/// A section of its own holds each, so the first `.balign` adds nothing and those that are not called are not linked.
 #[unsafe(naked)]
 unsafe extern "C" fn stub<const FIRST: u32, const METHOD: u32>() {
     naked_asm!(

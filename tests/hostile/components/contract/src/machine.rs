@@ -1,4 +1,6 @@
 //! Calls of portals as no proxy makes them.
+//!
+//! They have the form of stubs, which the build demands of components that forbid unsafe code.
 #![allow(unsafe_code)] // Any register may hold anything.
 
 use core::arch::{asm, naked_asm};
@@ -11,7 +13,7 @@ pub fn call(index: u64, words: [u64; 8]) -> (i64, u64) {
         asm!(
             "jal ra, 2f",
             "j 3f",
-            "2: ecall",
+            ".option push", ".option norvc", "2: ecall", "j .", ".option pop",
             "3:",
             in("t0") index,
             inlateout("a0") words[0] => status,
@@ -59,7 +61,7 @@ extern "C" fn look(index: u64, words: &[u64; 8], found: &mut [u64; 32]) {
         "li t1, {kept}", "mv t2, t1", "mv t3, t1", "mv t4, t1", "mv t5, t1", "mv t6, t1",
         "jal ra, 2f",
         "j 3f",
-        "2: ecall",
+        ".option push", ".option norvc", "2: ecall", "j .", ".option pop",
         "3:",
         "sd ra, 144(sp)", "sd sp, 152(sp)", "sd gp, 160(sp)", "sd tp, 168(sp)",
         "sd t0, 176(sp)", "sd t1, 184(sp)", "sd t2, 192(sp)", "sd s0, 200(sp)", "sd s1, 208(sp)",
