@@ -404,7 +404,6 @@ impl<'a> Manager<'a> {
 
     /// Pages that an instance has, and its quota.
     pub fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
-        self.record(instance)?;
         let account = self.account(instance)?;
         Ok((account.used.load(Relaxed).into(), account.limit.load(Relaxed).into()))
     }
