@@ -28,3 +28,7 @@ pub const PORTAL_RESET: usize = 13;
 /// returns through this frame of a call. If this is the trap frame of such a fault, the thread goes on at the address that
 /// it would have returned to.
 pub const PORTAL_DIVERT: usize = 14;
+/// Supervisor: refuse. `a0` thread index, `a1` offset of a trap frame's header in the block: the call at which the thread
+/// stands does not begin, and answers [`Cancelled`](crate::error::Error::Cancelled). For a stopped thread that waits for a
+/// stack of its callee.
+pub const PORTAL_REFUSE: usize = 15;

@@ -36,11 +36,9 @@ pub trait Supervision {
         stack: u64,
         priority: u8,
     ) -> Result<u64, Error>;
-    /// Ends a thread's wait, whatever it waits for, with `Cancelled`; whether it waited.
+    /// Ends a thread's wait, whatever it waits for, with `Cancelled`; whether it waited. One that waited for an activation
+    /// calls again.
     fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<bool, Error>;
-    /// The same, but only if it waits for what may never come: a semaphore, a time, a thread's end. Whoever
-    /// waits for a lock or an activation waits for threads that give them back.
-    fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<bool, Error>;
     /// The supervisor's thread waits until a thread faults, a first thread ends or `alarm` is called; `TimedOut` at an
     /// absolute time in ticks. It has this priority then, or that of the most urgent thread that called it.
     fn wait_fault(

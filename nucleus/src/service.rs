@@ -106,6 +106,11 @@ fn frame_header(parameters: &Parameters, index: u64, offset: u64) -> Option<u64>
     is_place.then(|| thread::thread_block(index as usize) + offset)
 }
 
+/// Whether there is room for the state of a trap frame between the base frame and a header.
+fn is_behind_base(index: u64, offset: u64) -> bool {
+    offset >= (thread::base_frame(index as usize) + thread::TRAP_FRAME) as u64
+}
+
 /// Whether a frame's return address is the code of a return portal. A word that is the address of such code has that
 /// code's literals before it, and only such words pass: an address in the portal code area (its first literals apart)
 /// before which stands the mark.
@@ -128,7 +133,7 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
         let into = if back == arch::trap_return_address() {
-            if offset < (thread::base_frame(index as usize) + thread::TRAP_FRAME) as u64 {
+            if !is_behind_base(index, offset) {
                 return Error::BadArgument.status();
             }
             load(at(header, thread::FRAME_TABLE - thread::TRAP_FRAME))
@@ -170,9 +175,7 @@ extern "C" fn divert(index: u64, offset: u64) -> i64 {
         if back == arch::trap_return_address() {
             let place = at(header, thread::TRAP_SEPC);
             let pc = load(place);
-            let is_behind_base =
-                offset >= (thread::base_frame(index as usize) + thread::TRAP_FRAME) as u64;
-            if !is_behind_base || pc < KERNEL {
+            if !is_behind_base(index, offset) || pc < KERNEL {
                 return Error::BadArgument.status();
             }
             store(place, pc & !KERNEL);
@@ -187,6 +190,26 @@ extern "C" fn divert(index: u64, offset: u64) -> i64 {
             return Error::BadArgument.status();
         }
         store(place, link | KERNEL);
+    }
+    0
+}
+
+/// Answers a call for a thread that stands at it: it goes on behind the call, with an error.
+#[unsafe(no_mangle)]
+extern "C" fn refuse(index: u64, offset: u64) -> i64 {
+    let header = frame_header(&parameters(), index, offset);
+    let Some(header) = header.filter(|_| is_behind_base(index, offset)) else {
+        return Error::BadArgument.status();
+    };
+    // SAFETY: `header` lies in a thread block, and so does the state of a trap frame. What is changed are registers with
+    // which a thread goes on in user mode.
+    unsafe {
+        if load(at(header, thread::FRAME_RETURN)) != arch::trap_return_address() {
+            return Error::BadArgument.status();
+        }
+        let register = |number| at(header, thread::trap_register(number));
+        store(at(header, thread::TRAP_SEPC), load(register(trap::RETURN_REGISTER)));
+        store(register(trap::ARGUMENT_REGISTER), Error::Cancelled.status() as u64);
     }
     0
 }

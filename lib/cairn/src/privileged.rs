@@ -39,6 +39,11 @@ pub fn divert(thread: u64, offset: u64) -> Result<(), Error> {
     done(raw(PORTAL_DIVERT, [thread, offset, 0, 0, 0, 0, 0, 0]))
 }
 
+/// Supervisor: the call at which the trap frame at `offset` of a stopped thread's block stands answers `Cancelled`.
+pub fn refuse(thread: u64, offset: u64) -> Result<(), Error> {
+    done(raw(PORTAL_REFUSE, [thread, offset, 0, 0, 0, 0, 0, 0]))
+}
+
 /// Supervisor: a domain is dead or alive.
 pub fn set_alive(domain: DomainId, alive: bool) -> Result<(), Error> {
     done(raw(PORTAL_SET_ALIVE, [domain.into(), u64::from(alive), 0, 0, 0, 0, 0, 0]))

@@ -312,3 +312,46 @@ fn diverting_by_the_service() {
     assert_eq!(divert(&mut world, thread, trap % 4096), 0);
     assert_eq!(world.word(place), link);
 }
+
+/// A call that waits for a stack is answered for its thread, which goes on as if the callee had returned that.
+#[test]
+fn refusing_by_the_service() {
+    let bad = Error::BadArgument.status();
+    for specification in ["nm", "npi", "npcrw", "smr", "npr4"] {
+        let mut world = World::new(44);
+        let connection = world.connect(specification, CLIENT, SERVER);
+        world.fill_queue(connection.crossing.queue, &[]);
+        let (arguments, _) = world.arguments(&connection);
+        let stack = world.usual_stack(&connection);
+        let crossed = world.call(connection.index, stack, arguments);
+        assert_eq!(world.running(), SCHEDULER);
+        let frame = world.machine.csr.sscratch;
+        let refuse = |world: &mut World, thread: u64, offset: u64| {
+            let arguments = [thread, offset, 0, 0, 0, 0, 0, 0];
+            world.call(PORTAL_REFUSE as u64, at(SCHEDULER, STACK), arguments);
+            world.assert_at(SCHEDULER, RESUME);
+            world.machine.get(A0) as i64
+        };
+        let thread = THREAD as u64;
+        for (index, offset) in [
+            (THREAD_COUNT as u64, frame % 4096),
+            (u64::MAX, frame % 4096),
+            (thread, frame % 4096 + 1),
+            (thread, frame % 4096 + 8),
+            (thread, 4096),
+            (thread, u64::MAX - 7),
+            (thread, base_frame(THREAD) as u64),
+            (thread, crossed.frame_before % 4096),
+        ] {
+            assert_eq!(refuse(&mut world, index, offset), bad, "offset {offset:#x}");
+        }
+        assert_eq!(refuse(&mut world, thread, frame % 4096), 0);
+        world.reply(0, 0);
+        world.assert_at(CLIENT, RESUME);
+        assert_eq!(world.machine.csr.sscratch, crossed.frame_before);
+        for register in SAVED.iter().chain(&[SP, RA]) {
+            assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);
+        }
+        assert_eq!(world.machine.get(A0) as i64, Error::Cancelled.status());
+    }
+}

@@ -147,7 +147,7 @@ impl World {
     fn check_no_loop(&self) {
         let portals = PORTAL_CODE..THREADS;
         let rust = self.machine.journal.path.iter().any(|(_, address)| {
-            ["unwind", "divert", "set_up_thread", "set_alive"]
+            ["unwind", "divert", "refuse", "set_up_thread", "set_alive"]
                 .iter()
                 .any(|name| *address == self.nucleus.symbol(name))
         });

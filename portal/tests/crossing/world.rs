@@ -207,6 +207,7 @@ impl World {
             (privileged::PORTAL_UNWIND, "privileged_unwind"),
             (privileged::PORTAL_SET_ALIVE, "privileged_set_alive"),
             (privileged::PORTAL_DIVERT, "privileged_divert"),
+            (privileged::PORTAL_REFUSE, "privileged_refuse"),
             (privileged::PORTAL_FENCE_TRANSLATION, "privileged_fence_translation"),
             (privileged::PORTAL_FENCE_INSTRUCTION, "privileged_fence_instruction"),
             (privileged::PORTAL_WAIT, "privileged_wait"),

@@ -202,6 +202,7 @@ const fn privileged(index: usize) -> &'static str {
         PORTAL_WAIT => "wait",
         PORTAL_RESET => "reset",
         PORTAL_DIVERT => "divert",
+        PORTAL_REFUSE => "refuse",
         _ => "?",
     }
 }

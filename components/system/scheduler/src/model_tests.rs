@@ -268,21 +268,12 @@ impl Pair {
                 m.thread(target).stopped = stops;
                 self.expect(caller, 0, 0, outcome);
             }
-            Step::CancelWait(target) | Step::CancelEventWait(target) => {
-                let events_only = matches!(step, Step::CancelEventWait(_));
-                let outcome = if events_only {
-                    s.cancel_event_wait(caller, m.handle(target), now)
-                } else {
-                    s.cancel_wait(caller, m.handle(target), now)
-                };
+            Step::CancelWait(target) => {
+                let outcome = s.cancel_wait(caller, m.handle(target), now);
                 if m.get(target).is_none() {
                     return self.refuse(caller, Error::NotFound, outcome);
                 }
-                let cancels = match m.thread(target).wait {
-                    None => false,
-                    Some(Wait::Lock(_) | Wait::Stack(_)) => !events_only,
-                    Some(_) => true,
-                };
+                let cancels = m.thread(target).wait.is_some();
                 if cancels {
                     m.end_wait(target, Error::Cancelled.status());
                 }

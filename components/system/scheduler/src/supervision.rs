@@ -232,19 +232,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.finish(thread, 0, waits.into(), now)
     }
 
-    /// [`Scheduler::cancel_wait`], but not of a wait for a lock or an activation.
-    pub fn cancel_event_wait(
-        &mut self,
-        thread: ThreadIndex,
-        target: Handle,
-        now: u64,
-    ) -> M::Outcome {
-        match self.existing(target).map(|target| self.threads[target as usize].state) {
-            Ok(State::Lock | State::Stack) => self.machine.reply(0, 0),
-            _ => self.cancel_wait(thread, target, now),
-        }
-    }
-
     /// Takes the time limit of a wait away that is about to end, if both are among many: to end both in one operation
     /// would keep interrupts off for too long.
     fn drop_limit(&mut self, thread: ThreadIndex) -> bool {

@@ -257,7 +257,6 @@ fn stack_waiters_go_on_by_priority() {
     assert_eq!(s.stacks_freed(3, 0), switched(1, 0, 0));
     s.sleep_until(1, ONE, 99, 0);
     let second = handle(&s, 2);
-    assert_eq!(s.cancel_event_wait(3, second, 0), OK, "somebody gives the activation back");
     assert_eq!(s.cancel_wait(3, second, 0), switched(2, Error::Cancelled.status(), 0));
     assert_eq!(s.machine.waiters_word(5).load(Relaxed), 0);
 }

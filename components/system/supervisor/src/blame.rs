@@ -6,8 +6,9 @@
 //! whether it is the one that the thread was in when it was called home, or was made since, whatever its callees
 //! do: who returned is not blamed, and who calls on and on is.
 //!
-//! The waits of a thread that is called home are cancelled, but for locks and stacks: those who have these are
-//! called home themselves. The callee of the watched call is at fault if its thread has waited again for as long as
+//! The waits of a thread that is called home are ended. Locks and stacks come back when other threads give them, so
+//! waits for these last some times longer before they are ended, too; meanwhile the owner of a lock is called home itself.
+//! The callee of the watched call is at fault if its thread has waited again for as long as
 //! its time, or has run for as long. Looks tell: what lies before one counts if that finds the thread
 //! waiting for an event. Who waits for the processor then, or for what others have, whatever keeps these, spends
 //! nothing. A thread that has run between two looks may have waited for the processor there, too, so that of
@@ -24,7 +25,7 @@ use cairn_abi::address::KERNEL;
 use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME, index_of_name};
 use cairn_abi::upcall::{Access, Fault};
 use cairn_interfaces::{Activity, ThreadState, Wait};
-use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_QUEUE, LITERAL_RETURN};
+use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_RETURN};
 use cairn_supervisor::stack::{Frame, Kind, Words};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 
@@ -36,7 +37,10 @@ const NEXT_PART: u64 = 8;
 /// meanwhile.
 const SPENT_PART: u64 = 4;
 const SPENT_MICROSECONDS: u64 = 10_000;
-/// Holders of locks and stacks that are followed one from another.
+/// For so many times as long as a callee has, its thread may wait for locks and stacks that others have.
+pub const HELD_UP_TIMES: u64 = 4;
+/// Owners of locks that are followed one from another. The scheduler knows no longer chain, and none that leads back;
+/// but it may change while it is followed.
 const CHAIN_MAXIMUM: usize = 8;
 
 /// A thread that nobody called home for this time was not in anybody's way: it is called anew.
@@ -46,10 +50,11 @@ const FORGOTTEN_MICROSECONDS: u64 = 1_000_000;
 struct Called {
     /// Its name; zero: nobody.
     name: AtomicU64,
-    /// What its callee has of its time, and what of that is left; whether a wait was cancelled since that was
-    /// given, and what the thread had run by then.
+    /// What its callee has of its time, and what of that is left; how long it may still wait for what others have;
+    /// whether a wait was ended since that was given, and what the thread had run by then.
     given: AtomicU64,
     left: AtomicU64,
+    held_up: AtomicU64,
     is_told: AtomicBool,
     used: AtomicU64,
     /// When it was looked at last, and what it had run then.
@@ -69,6 +74,7 @@ static CALLED: [Called; THREADS_MAXIMUM] = [const {
         name: AtomicU64::new(0),
         given: AtomicU64::new(0),
         left: AtomicU64::new(0),
+        held_up: AtomicU64::new(0),
         is_told: AtomicBool::new(false),
         used: AtomicU64::new(0),
         looked: AtomicU64::new(0),
@@ -108,8 +114,8 @@ pub fn next_home() -> (u64, u8) {
     }
 }
 
-/// Whether a thread waits for a lock or a stack.
-pub fn waits_for_holders(wait: Wait) -> bool {
+/// Whether a thread waits for a lock or a stack, which others have.
+pub fn is_held_up(wait: &Wait) -> bool {
     matches!(wait.activity, Activity::Lock | Activity::Stack)
 }
 
@@ -170,14 +176,30 @@ impl System {
 
     /// Calls a thread home, with whoever keeps it from coming; blames who keeps it for too long.
     pub fn call_home(&self, index: u64) {
-        self.call_home_from(index, 0, self.is_abroad(index));
+        self.call_home_from(index, self.is_abroad(index));
     }
 
-    /// `is_away`: what others want of the thread, it got in a call that it is still in. If it had come all the way
-    /// home before, that is another call.
-    fn call_home_from(&self, index: u64, ahead: usize, is_away: bool) {
-        let Ok(ThreadState { name, .. }) = imports::SCHEDULING.thread(index) else { return };
-        let Ok(wait) = imports::CONTROL.waits_for(name) else { return };
+    /// Calls the owner home of the lock that a thread waits for.
+    pub fn call_owner_home(&self, index: u64, wait: &Wait) {
+        if let Some((owner, is_away)) = self.owner(index, wait) {
+            self.call_home_from(owner, is_away);
+        }
+    }
+
+    /// `is_away`: what others want of the thread, it got in a call that it is still in.
+    fn call_home_from(&self, index: u64, is_away: bool) {
+        let mut next = Some((index, is_away));
+        for _ in 0..CHAIN_MAXIMUM {
+            let Some((index, is_away)) = next else { return };
+            next = self.press(index, is_away);
+        }
+    }
+
+    /// Calls one thread home. Who has the lock that it waits for, and whether he got it in a call that he is still in. If
+    /// a thread that `is_away` had come all the way home before, that is another call.
+    fn press(&self, index: u64, is_away: bool) -> Option<(u64, bool)> {
+        let ThreadState { name, .. } = imports::SCHEDULING.thread(index).ok()?;
+        let wait = imports::CONTROL.waits_for(name).ok()?;
         let called = called(index);
         let used = imports::SCHEDULING.thread_time(index).unwrap_or(0);
         let had_run = called.had_run.swap(used, Relaxed) != used;
@@ -190,27 +212,48 @@ impl System {
             || (is_home && is_away)
             || !self.is_watched(index)
         {
-            return self.call(index, name, 1);
+            self.call(index, name, 1);
+            return None;
+        }
+        let held_up = called.held_up.load(Relaxed);
+        if is_held_up(&wait) && held_up != 0 {
+            called.held_up.store(held_up.saturating_sub(passed), Relaxed);
+            if held_up <= passed {
+                // From here on it is told as if it waited for an event.
+                called.is_told.store(false, Relaxed);
+            }
+            return self.owner(index, &wait);
         }
         match wait.activity {
-            Activity::Lock | Activity::Stack if ahead < CHAIN_MAXIMUM => {
-                if !self.call_holders(index, wait, ahead) {
-                    self.spend(index, passed, had_run);
-                }
-            }
-            Activity::Lock | Activity::Stack => {}
             Activity::Ready => {
                 if used.saturating_sub(called.used.load(Relaxed)) > self.patience(index) {
                     self.blame(index);
                 }
             }
             _ if !called.is_told.load(Relaxed) => {
-                // It has waited for a lock or a stack until now, and has its time from here on.
-                self.give_time(index, 1);
-                self.tell_home(index, name);
+                if imports::CONTROL.stop(name).is_ok() {
+                    called.is_told.store(self.end_wait(index, name), Relaxed);
+                    let _ = imports::CONTROL.resume(name);
+                }
             }
             _ => self.spend(index, passed, had_run),
         }
+        None
+    }
+
+    /// The owner of the lock that a thread waits for.
+    fn owner(&self, index: u64, wait: &Wait) -> Option<(u64, bool)> {
+        let owner = wait.holder;
+        if wait.activity != Activity::Lock || owner == index || !self.exists(owner) {
+            return None;
+        }
+        // A thread that is in a call of the instance where the lock is waited for took it there.
+        let place = self.instance(wait.instance);
+        let is_in = |frame: Frame| match frame.kind {
+            Kind::Call { callee } => place.is_some_and(|record| record.domain == callee),
+            _ => false,
+        };
+        Some((owner, self.frames(owner).any(is_in)))
     }
 
     /// A called thread is found waiting again: of its callee's time, what passed since the last look is spent. Who
@@ -230,78 +273,35 @@ impl System {
         }
     }
 
-    /// Watches the thread's innermost call, and ends its wait; the callee has one of `parts` of its time.
+    /// Watches the thread's innermost call, and ends its wait, if not for what others have; the callee has one of
+    /// `parts` of its time.
     fn call(&self, index: u64, name: u64, parts: u64) {
         // If it cannot be stopped it has faulted, and is called when that is settled.
         if imports::CONTROL.stop(name).is_ok() {
-            called(index).name.store(name, Relaxed);
+            let called = called(index);
+            called.name.store(name, Relaxed);
             self.watch(index);
-            self.give_time(index, parts);
-            self.tell_home(index, name);
+            let given = self.patience(index) / parts;
+            called.given.store(given, Relaxed);
+            called.left.store(given, Relaxed);
+            called.held_up.store(given * HELD_UP_TIMES, Relaxed);
+            called.used.store(imports::SCHEDULING.thread_time(index).unwrap_or(0), Relaxed);
+            let is_event = imports::CONTROL.waits_for(name).is_ok_and(|wait| !is_held_up(&wait));
+            called.is_told.store(is_event && self.end_wait(index, name), Relaxed);
             let _ = imports::CONTROL.resume(name);
         }
     }
 
-    /// Ends the wait of a called thread, if it may be ended.
-    fn tell_home(&self, index: u64, name: u64) {
-        let told = imports::CONTROL.cancel_event_wait(name) == Ok(true);
-        called(index).is_told.store(told, Relaxed);
-    }
-
-    /// Gives the callee of a called thread its time.
-    fn give_time(&self, index: u64, parts: u64) {
-        let called = called(index);
-        let given = self.patience(index) / parts;
-        called.given.store(given, Relaxed);
-        called.left.store(given, Relaxed);
-        let used = imports::SCHEDULING.thread_time(index).unwrap_or(0);
-        called.used.store(used, Relaxed);
-    }
-
-    /// Calls the threads home that have the lock or the stack that a thread waits for; false if only it has that
-    /// itself. Who waits for neither, or for what nobody has any more, has got it meanwhile.
-    pub fn call_holders_for(&self, index: u64) -> bool {
-        let wait = imports::SCHEDULING
-            .thread(index)
-            .and_then(|thread| imports::CONTROL.waits_for(thread.name));
-        wait.is_ok_and(|wait| !waits_for_holders(wait) || self.call_holders(index, wait, 0))
-    }
-
-    fn call_holders(&self, index: u64, wait: Wait, ahead: usize) -> bool {
-        if wait.activity == Activity::Lock {
-            let holder = wait.holder;
-            if holder != index && self.exists(holder) {
-                // A thread that is in a call of the instance where the lock is waited for took it there.
-                let place = self.instance(wait.instance);
-                let is_in = |frame: Frame| match frame.kind {
-                    Kind::Call { callee } => place.is_some_and(|record| record.domain == callee),
-                    _ => false,
-                };
-                let is_away = self.frames(holder).any(is_in);
-                self.call_home_from(holder, ahead + 1, is_away);
-            }
-            return holder != index;
+    /// Ends the wait of a stopped thread: what it called answers `Cancelled`. Whether it waited.
+    pub fn end_wait(&self, index: u64, name: u64) -> bool {
+        let wait = imports::CONTROL.waits_for(name);
+        let has_waited = imports::CONTROL.cancel_wait(name) == Ok(true);
+        if has_waited && wait.is_ok_and(|wait| wait.activity == Activity::Stack) {
+            // It stands at its call, which would only begin anew.
+            let top = self.frames(index).next();
+            let _ = top.map(|top| privileged::refuse(index, top.offset()));
         }
-        let queue = cairn_abi::domain::stack_queue(wait.object.into());
-        let has = |frame: Frame| {
-            matches!(frame.kind, Kind::Call { .. }) && self.queue_of(frame) == Some(queue)
-        };
-        let mut found = false;
-        let mut from = 0;
-        while let Some(other) = self.next_thread(from) {
-            from = other + 1;
-            let is_holder = other != index && self.frames(other).any(has);
-            if is_holder && imports::SCHEDULING.thread(other).is_ok() {
-                found = true;
-                self.call_home_from(other, ahead + 1, true);
-            }
-        }
-        found || !self.frames(index).any(has)
-    }
-
-    /// The stack queue of a call.
-    fn queue_of(&self, frame: Frame) -> Option<u64> {
-        self.literal_of(frame, LITERAL_QUEUE)
+        has_waited
     }
 
     /// A literal of the return portal of a call.

@@ -2,11 +2,11 @@
 //! at a time and only stops a thread that runs away. The worker, which counts as at least as urgent as that thread then, and not as the
 //! watch, does the rest. Everyone waits for a look, so it is short: a few thousand instructions, whatever others have.
 //!
-//! A call that is not back in time may wait for a lock or a stack that another thread has. Then its callee is not at
-//! fault: the threads that have it are called home ([`crate::blame`]), and the callee that keeps one of them dies. When the
-//! call has got what it waited for, its time begins anew.
+//! A call that is not back in time may lack the processor, or wait for a lock or a stack that another thread has. Then its
+//! callee is not at fault yet: the owner of a lock is called home ([`crate::blame`]), and the callee that keeps that one dies. When the
+//! call has got what it waited for, its time begins anew. If that takes some times as long as the call may, its wait is ended.
 
-use crate::blame::waits_for_holders;
+use crate::blame::{HELD_UP_TIMES, is_held_up};
 use crate::component as imports;
 use crate::death::Reason;
 use crate::state::{System, Threads, state};
@@ -14,7 +14,7 @@ use cairn::exclusive::Exclusive;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_abi::thread::THREADS_MAXIMUM;
-use cairn_interfaces::spawn;
+use cairn_interfaces::{Activity, ThreadState, Wait, spawn};
 use cairn_supervisor::stack::{Kind, Limit};
 use cairn_supervisor::watch::Watch;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering::Relaxed};
@@ -31,8 +31,8 @@ static STACK: Stack<4096> = Stack::new();
 /// Threads that were stopped because a call of theirs takes too long: which one, by the place of its frame.
 static ACCUSED: Threads = Threads::new();
 static CALLS: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREADS_MAXIMUM];
-/// In the same word: the call is late, and has not executed for too long; it waited for a lock or a stack then; its
-/// thread goes on until it is judged.
+/// In the same word: the call is late, and has not executed for too long; it waited for a lock, a stack or the processor
+/// then; its thread goes on until it is judged.
 const LATE: u16 = 1;
 const HELD_UP: u16 = 2;
 const GOES_ON: u16 = 4;
@@ -46,14 +46,19 @@ const HELD_UP_MICROSECONDS: u64 = 10_000;
 /// Of each thread, the call that others held up, by its time, and until when it is excused.
 struct Excuse {
     stamp: AtomicU64,
+    /// When it was late first, and what its thread had run by then.
+    since: AtomicU64,
+    used: AtomicU64,
     until: AtomicU64,
-    /// It has got what it waited for, and its whole time anew, which it gets once.
+    /// It does not wait any more, and has its whole time anew, which it gets once.
     is_renewed: AtomicBool,
 }
 
 static EXCUSES: [Excuse; THREADS_MAXIMUM] = [const {
     Excuse {
         stamp: AtomicU64::new(0),
+        since: AtomicU64::new(0),
+        used: AtomicU64::new(0),
         until: AtomicU64::new(0),
         is_renewed: AtomicBool::new(false),
     }
@@ -68,10 +73,19 @@ impl Excuse {
         self.stamp.load(Relaxed) == limit.stamp && now() < self.until.load(Relaxed)
     }
 
+    fn renew(&self, longest: u64) -> bool {
+        !self.is_renewed.swap(true, Relaxed) && self.give(longest)
+    }
+
     fn give(&self, time: u64) -> bool {
         self.until.store(now() + time, Relaxed);
         true
     }
+}
+
+/// What a thread has run.
+fn used(index: u64) -> u64 {
+    imports::SCHEDULING.thread_time(index).unwrap_or(0)
 }
 
 /// Starts the watch if any export has a limit.
@@ -135,9 +149,10 @@ impl System {
         if let Some((name, offset, is_late)) = accused
             && imports::CONTROL.stop(name).is_ok()
         {
-            let waits = || imports::CONTROL.waits_for(name).is_ok_and(waits_for_holders);
+            let lacks = |wait: Wait| is_held_up(&wait) || wait.activity == Activity::Ready;
+            let is_held_up = || imports::CONTROL.waits_for(name).is_ok_and(lacks);
             let found = match is_late {
-                true if waits() => LATE | HELD_UP,
+                true if is_held_up() => LATE | HELD_UP,
                 true => LATE,
                 false => 0,
             };
@@ -155,22 +170,34 @@ impl System {
         count
     }
 
-    /// Whether a late call, as it was found, is others' fault: of the threads that have what it waits for, which are
-    /// called home then.
-    fn is_excused(&self, index: u64, limit: Limit, found: u16) -> bool {
+    /// Whether the call of a stopped thread, as it was found, is late for what others have; the owner of a lock is called
+    /// home then.
+    fn is_excused(&self, index: u64, name: u64, limit: Limit, found: u16) -> bool {
+        let Some(longest) = limit.longest_call.filter(|_| found & LATE != 0) else { return false };
         let excuse = Excuse::of(index);
         let is_known = excuse.stamp.swap(limit.stamp, Relaxed) == limit.stamp;
-        if found & HELD_UP != 0 && self.call_holders_for(index) {
-            if !is_known {
-                excuse.is_renewed.store(false, Relaxed);
-            }
-            return excuse.give(ticks(HELD_UP_MICROSECONDS));
+        if found & HELD_UP == 0 {
+            return is_known && excuse.renew(longest);
         }
-        match limit.longest_call {
-            Some(longest) if found & LATE != 0 && is_known => {
-                !excuse.is_renewed.swap(true, Relaxed) && excuse.give(longest)
+        if !is_known {
+            excuse.is_renewed.store(false, Relaxed);
+            excuse.since.store(now(), Relaxed);
+            excuse.used.store(used(index), Relaxed);
+        }
+        match imports::CONTROL.waits_for(name) {
+            Ok(wait) if is_held_up(&wait) => {
+                if now() - excuse.since.load(Relaxed) < longest.saturating_mul(HELD_UP_TIMES) {
+                    self.call_owner_home(index, &wait);
+                    return excuse.give(ticks(HELD_UP_MICROSECONDS));
+                }
+                self.end_wait(index, name);
+                excuse.renew(longest)
             }
-            _ => false,
+            // It only lacks the processor, as long as it has not run for all of the time since.
+            _ => {
+                used(index).saturating_sub(excuse.used.load(Relaxed)) <= longest
+                    && excuse.give(ticks(HELD_UP_MICROSECONDS))
+            }
         }
     }
 
@@ -194,10 +221,9 @@ impl System {
             let word = CALLS[index as usize % THREADS_MAXIMUM].load(Relaxed);
             let found = word & (LATE | HELD_UP | GOES_ON);
             let offset = u64::from(word - found);
-            let name = || imports::SCHEDULING.thread(index).map(|thread| thread.name);
-            let stop = |name| found & GOES_ON == 0 || imports::CONTROL.stop(name).is_ok();
-            if !name().is_ok_and(stop) {
-                // It has ended, or faulted, which is settled first.
+            let Ok(ThreadState { name, .. }) = imports::SCHEDULING.thread(index) else { continue };
+            if found & GOES_ON != 0 && imports::CONTROL.stop(name).is_err() {
+                // It has faulted, which is settled first.
                 continue;
             }
             let call = self.frames(index).find(|frame| frame.offset() == offset);
@@ -205,24 +231,21 @@ impl System {
             if let (Some(Kind::Call { callee }), Some(limit)) = (call.map(|call| call.kind), limit)
                 && let culprit = self.lives_in(callee)
                 && state(culprit).is_alive()
-                && !self.is_excused(index, limit, found)
+                && !self.is_excused(index, name, limit, found)
             {
-                if self.instance(culprit).is_some_and(|record| record.essential != 0) {
+                if self.is_essential(culprit) {
                     // The system cannot go on without it; the nucleus says so at its next instruction.
                     let _ = imports::MEMORY.kill(culprit);
                 } else {
                     let longest = limit.longest_call.or(limit.longest).unwrap_or(0);
                     self.die(culprit, Reason::RanAway { thread: index, longest });
                     self.unwind(callee, index);
-                    let is_in = self.is_in(index, callee);
-                    if let (true, Ok(name)) = (is_in, name()) {
+                    if self.is_in(index, callee) {
                         let _ = imports::CONTROL.cancel_wait(name);
                     }
                 }
             }
-            if let Ok(name) = name() {
-                let _ = imports::CONTROL.resume(name);
-            }
+            let _ = imports::CONTROL.resume(name);
         }
     }
 }

@@ -102,6 +102,7 @@ privileged_wait:
     in_rust privileged_set_up_thread, set_up_thread
     in_rust privileged_unwind, unwind
     in_rust privileged_divert, divert
+    in_rust privileged_refuse, refuse
     in_rust privileged_set_alive, set_alive
     in_rust privileged_set_timer_by_firmware, set_timer_by_firmware
     in_rust privileged_reset, reset

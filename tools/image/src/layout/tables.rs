@@ -77,6 +77,7 @@ impl Layout<'_> {
                 (PORTAL_SET_ALIVE, "privileged_set_alive"),
                 (PORTAL_RESET, "privileged_reset"),
                 (PORTAL_DIVERT, "privileged_divert"),
+                (PORTAL_REFUSE, "privileged_refuse"),
             ],
             Some(Role::Memory) => &[(PORTAL_FENCE_TRANSLATION, "privileged_fence_translation")],
             Some(Role::Portals) => &[(PORTAL_FENCE_INSTRUCTION, "privileged_fence_instruction")],

@@ -62,10 +62,6 @@ impl<C: Component> interfaces::Supervision for Server<C> {
         Self::operation(|core, now| core.cancel_wait(index(thread), named(other), now))
     }
 
-    fn cancel_event_wait(&self, thread: CallerThread, other: u64) -> Result<bool, Error> {
-        Self::operation(|core, now| core.cancel_event_wait(index(thread), named(other), now))
-    }
-
     fn wait_fault(
         &self,
         thread: CallerThread,

@@ -1,5 +1,6 @@
-//! A call of the server is late, because another thread has the lock or the stack that it waits for: that one's component
-//! dies, or whom it calls, and neither the server nor anyone else. What is essential never dies so.
+//! A call of the server is late, because another thread has the lock that it waits for: that one's component
+//! dies, or whom it calls, and neither the server nor anyone else. If it waits for a stack or the processor, nobody dies.
+//! What is essential never dies so.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -57,6 +58,17 @@ fn home_from_the_essential() {
     thread.join().expect("it comes home");
 }
 
+/// A call that is late because its thread never gets the processor is nobody's fault.
+fn late_without_the_processor() {
+    let call = |_| assert_eq!(imports::SERVER.work(), Ok(6));
+    let thread = spawn(imports::THREADS, &STACK, call, 0, 20).expect("spawn");
+    // It is in there, and this thread is more urgent.
+    pause(1000);
+    let end = now() + ticks(5 * LATE);
+    while now() < end {}
+    thread.join().expect("it has come back");
+}
+
 /// A callee whose thread has not got the processor since its wait was ended, and waits a little when it has, is not at fault.
 fn home_without_the_processor() {
     assert_eq!(imports::VISITOR.has(), Ok(true), "it visits");
@@ -90,7 +102,11 @@ fn main() {
     }
     pause(1000);
     assert_eq!(imports::SERVER.wait(), Ok(5), "the server is not at fault");
-    imports::CONSOLE.print(format_args!("ok: who is at fault has the stack\n")).expect("console");
+    imports::CONSOLE.print(format_args!("ok: a wait for a stack is ended\n")).expect("console");
+    late_without_the_processor();
+    imports::CONSOLE
+        .print(format_args!("ok: who is late without the processor is not at fault\n"))
+        .expect("console");
     home_from_the_essential();
     imports::CONSOLE.print(format_args!("ok: what is essential goes on\n")).expect("console");
     home_without_the_processor();

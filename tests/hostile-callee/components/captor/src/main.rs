@@ -4,14 +4,18 @@
 #![forbid(unsafe_code)]
 
 use cairn::sync::Mutex;
+use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn::{Error, environment};
-use cairn_interfaces::{Clock, Console, Portals, Threads};
-use cairn_test_hostile_captors::Captor;
+use cairn_interfaces::{Clock, Console, Portals, Threads, spawn};
+use cairn_test_hostile_captors::{Captor, CaptorProxy};
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 struct Server;
 static SERVER: Server = Server;
 static LOCK: Mutex<()> = Mutex::new(());
+/// The portals of who calls the one with the argument `back`.
+static CIRCLE: AtomicU32 = AtomicU32::new(0);
 
 cairn::component! {
     name: "hostile-captor",
@@ -27,7 +31,19 @@ fn sleep() {
     let _ = imports::THREADS.sleep_until(now() + ticks(1_000_000_000));
 }
 
-/// With the argument `lock`, its own thread takes its lock and never gives it back.
+fn pause(microseconds: u64) {
+    let _ = imports::THREADS.sleep_until(now() + ticks(microseconds));
+}
+
+/// Has the lock for less than a callee's time, then gives it to the other one and ends.
+fn pass(_: u64) {
+    let guard = LOCK.lock();
+    pause(40_000);
+    drop(guard);
+}
+
+/// With the argument `lock`, its own thread takes its lock and never gives it back; with `passed`, threads that are new
+/// each time, of which always one waits for it. With `circle`, it is in the next one, whose thread waits for the lock.
 fn main() {
     match environment::argument() {
         "lock" => {
@@ -37,7 +53,26 @@ fn main() {
                 sleep();
             }
         }
-        "relay" | "next" => {}
+        "passed" => {
+            static STACKS: [Stack<4096>; 2] = [const { Stack::new() }; 2];
+            imports::PORTALS.attach_lock(&LOCK).expect("a lock");
+            let begin = |stack| spawn(imports::THREADS, stack, pass, 0, 60).expect("spawn");
+            let mut threads = [begin(&STACKS[0]), begin(&STACKS[1])];
+            loop {
+                for (thread, stack) in threads.iter_mut().zip(&STACKS) {
+                    let _ = thread.join();
+                    *thread = begin(stack);
+                }
+            }
+        }
+        "circle" => {
+            imports::PORTALS.attach_lock(&LOCK).expect("a lock");
+            loop {
+                let _ = imports::NEXT.keep();
+                pause(500);
+            }
+        }
+        "relay" | "next" | "back" => {}
         _ => {
             let _ = imports::PORTALS.attach_lock(&LOCK);
         }
@@ -49,8 +84,25 @@ impl Captor for Server {
         match environment::argument() {
             // The innocent one: what becomes of the next call is the answer.
             "relay" => return imports::NEXT.keep(),
-            "lock" => loop {
+            "lock" | "passed" => loop {
                 let _ = LOCK.lock();
+            },
+            "back" => {
+                if CIRCLE.load(Relaxed) == 0 {
+                    let circle = imports::PORTALS.open_object::<dyn Captor>("k-circle.captor")?;
+                    CIRCLE.store(circle.first_portal(), Relaxed);
+                }
+                return CaptorProxy::at(CIRCLE.load(Relaxed)).answer();
+            }
+            "circle" => {
+                let guard = LOCK.lock();
+                loop {
+                    let _ = imports::NEXT.keep();
+                    core::hint::black_box(&guard);
+                }
+            }
+            "brief" => loop {
+                pause(3);
             },
             "held" => {
                 let guard = LOCK.lock();
@@ -85,6 +137,9 @@ impl Captor for Server {
     }
 
     fn answer(&self) -> Result<u64, Error> {
+        if environment::argument() == "circle" {
+            let _guard = LOCK.lock();
+        }
         Ok(1)
     }
 }
