@@ -11,7 +11,8 @@ use cairn::time::{now, ticks};
 use cairn_interfaces::{Thread, spawn};
 use cairn_shell::method::{Argument, Arguments};
 use cairn_shell::words::{Word, Words};
-use core::sync::atomic::{AtomicBool, Ordering};
+// Relaxed: the name of the thread is this thread's own.
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use heapless::Deque;
 
 const CONTROL_C: u8 = 3;
@@ -61,6 +62,8 @@ static ERRAND: Exclusive<Errand> = Exclusive::new(Errand {
     back: None,
 });
 static IS_BACK: AtomicBool = AtomicBool::new(true);
+/// The name of the last thread that called.
+static THREAD: AtomicU64 = AtomicU64::new(0);
 static STACK: Stack<24576> = Stack::new();
 static KEPT: Exclusive<Deque<u8, TYPED>> = Exclusive::new(Deque::new());
 
@@ -84,6 +87,10 @@ pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
     if is_console(index) {
         return Outcome::Back(make(index, arguments, words));
     }
+    if !IS_BACK.load(Ordering::Acquire) {
+        // It may not have left yet when it was called home.
+        let _ = imports::SUPERVISOR.call_home(THREAD.load(Ordering::Relaxed));
+    }
     if !wait(PATIENCE_MICROSECONDS) {
         return Outcome::Busy;
     }
@@ -99,6 +106,7 @@ pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
         IS_BACK.store(true, Ordering::Release);
         return Outcome::Back(make(index, arguments, words));
     };
+    THREAD.store(thread.name(), Ordering::Relaxed);
     if !wait(u64::MAX) {
         // The supervisor does what it can; without it nothing can be done.
         let _ = imports::SUPERVISOR.call_home(thread.name());
