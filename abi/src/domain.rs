@@ -27,8 +27,8 @@ pub const UPCALL_ENTRIES: i64 = -256;
 pub const fn upcall_entry(slot: u8) -> i64 {
     UPCALL_ENTRIES + slot as i64 * 8
 }
-/// From the table: the domain's `satp`.
-pub const FIELD_SATP: i64 = -264;
+/// From the table: the domain's space.
+pub const FIELD_SPACE: i64 = -264;
 /// From the table: the domain's number.
 pub const FIELD_NUMBER: i64 = -272;
 /// From the table: not zero while the domain is alive.

@@ -25,7 +25,7 @@ pub mod text;
 pub mod thread;
 pub mod upcall;
 
-pub use arch::page_table;
+pub use arch::page_table::{self, Space};
 pub use error::Error;
 pub use identifier::{DomainId, InstanceId, RegionId};
 

@@ -14,8 +14,8 @@ pub const LITERAL_ABORT: i64 = -16;
 /// Call: address of the return portal's code. Return: address of its *dead* entry. Dead entry: address
 /// of its return portal, for walks of an invocation stack.
 pub const LITERAL_RETURN: i64 = -24;
-/// `satp` of the domain that the code enters.
-pub const LITERAL_SATP: i64 = -32;
+/// The space of the domain that the code enters.
+pub const LITERAL_SPACE: i64 = -32;
 /// Portal table of the domain that the code enters.
 pub const LITERAL_TABLE: i64 = -40;
 /// Call: the callee's entry point.
@@ -50,8 +50,8 @@ pub const LITERAL_NOTED: i64 = -96;
 pub const LITERAL_SOURCE_ENTRY: i64 = -104;
 /// `n`, and `s` with windows: address of the callee's stack queue.
 pub const LITERAL_QUEUE: i64 = -112;
-/// Windows: ASID of the callee, for the translation fence.
-pub const LITERAL_ASID: i64 = -120;
+/// Windows: identifier of the callee's space, for the translation fence.
+pub const LITERAL_IDENTIFIER: i64 = -120;
 /// Return: bytes by which the portal moves the frame pointer, and the domain it returns into in
 /// the upper half: for walks of an invocation stack.
 pub const LITERAL_FRAME: i64 = -128;

@@ -25,8 +25,8 @@ macro_rules! parameters {
 }
 
 parameters! {
-    /// `satp` with which paging is switched on.
-    boot_satp;
+    /// The space with which paging is switched on.
+    boot_space;
     /// Virtual minus physical address of the nucleus.
     nucleus_offset;
     /// Header of the frame on which the first portal runs: thread 0's trap frame.

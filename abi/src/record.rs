@@ -3,6 +3,7 @@
 //! It is one read-only block: a [`Header`], then tables, each a count of entries at an offset from
 //! the block's start. Components that hold a role find it as the section `record`.
 
+use crate::Space;
 use crate::descriptor::{LETTERS_SIZE, NAME_SIZE};
 use crate::identifier::{DomainId, InstanceId, RegionId};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -139,8 +140,8 @@ pub struct Instance {
     pub memory: u64,
     /// Memory in use, bytes, page tables not counted.
     pub memory_used: u64,
-    /// Its `satp`.
-    pub satp: u64,
+    /// Its address space.
+    pub space: Space,
     /// Kernel address of the page-table entry of its region's first page; those of the next pages
     /// follow.
     pub entries: u64,

@@ -60,8 +60,8 @@ pub const TRAP_STATUS: i64 = -32;
 pub const TRAP_INTERRUPTS: i64 = -24;
 /// Offset from a trap frame's header of `sepc`.
 pub const TRAP_SEPC: i64 = -16;
-/// Offset from a trap frame's header of `satp`.
-pub const TRAP_SATP: i64 = -8;
+/// Offset from a trap frame's header of the space that was left.
+pub const TRAP_SPACE: i64 = -8;
 
 /// The topmost frame's header while the thread does not run; zero: the thread does not exist.
 pub const FIELD_FRAME: i64 = 0x40;

@@ -85,7 +85,7 @@ extern "C" fn set_up_thread(
         store(at(top, thread::TRAP_STATUS), trap::USER_STATUS);
         store(at(top, thread::TRAP_INTERRUPTS), INTERRUPTS_ON);
         store(at(top, thread::TRAP_SEPC), entry);
-        store(at(top, thread::TRAP_SATP), load(at(table, domain::FIELD_SATP)));
+        store(at(top, thread::TRAP_SPACE), load(at(table, domain::FIELD_SPACE)));
         store(at(top, thread::trap_register(trap::RETURN_REGISTER)), link);
         store(at(top, thread::trap_register(trap::STACK_REGISTER)), stack);
         store(at(top, thread::trap_register(trap::ARGUMENT_REGISTER)), argument);

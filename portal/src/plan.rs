@@ -15,15 +15,15 @@ use cairn_abi::descriptor::{Name, is_name};
 use cairn_abi::domain::{portal_table, stack_queue};
 use cairn_abi::record::Instance;
 use cairn_abi::semaphore::waiters_word;
-use cairn_abi::{DomainId, InstanceId};
+use cairn_abi::{DomainId, InstanceId, Space};
 
 /// Where the code of one end runs.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// In user mode, in a domain of its own.
     User {
-        /// `satp`: mode, ASID and root page table.
-        satp: u64,
+        /// Its address space.
+        space: Space,
     },
 }
 
@@ -45,7 +45,7 @@ impl End {
     pub const NONE: End = End {
         instance: InstanceId(0),
         domain: DomainId(0),
-        place: Place::User { satp: 0 },
+        place: Place::User { space: Space::NONE },
         table: 0,
     };
 
@@ -54,15 +54,15 @@ impl End {
         End {
             instance: instance.number,
             domain: instance.domain,
-            place: Place::User { satp: instance.satp },
+            place: Place::User { space: instance.space },
             table: portal_table(instance.domain),
         }
     }
 
-    /// `satp` while its code runs.
-    pub fn satp(&self) -> u64 {
-        let Place::User { satp } = self.place;
-        satp
+    /// The space while its code runs.
+    pub fn space(&self) -> Space {
+        let Place::User { space } = self.place;
+        space
     }
 }
 

@@ -1,7 +1,6 @@
 //! The generator as a function: what it refuses, and the shape of what it makes.
 
-use cairn_abi::DomainId;
-use cairn_abi::InstanceId;
+use cairn_abi::{DomainId, InstanceId, Space};
 use cairn_emulator::decode::{Instruction, decode};
 use cairn_portal::literal::*;
 use cairn_portal::stencil;
@@ -17,7 +16,7 @@ fn crossing() -> Crossing {
     let end = |number: u16| End {
         instance: InstanceId(number),
         domain: DomainId(number),
-        place: Place::User { satp: 8 << 60 | u64::from(number) << 44 },
+        place: Place::User { space: Space::new(0, number.into()) },
         table: u64::from(number) << 13,
     };
     Crossing {
@@ -162,7 +161,7 @@ fn what_differs_between_portals_of_one_specification_is_in_the_literals() {
         callee: End {
             instance: InstanceId(9),
             domain: DomainId(9),
-            place: Place::User { satp: 8 << 60 | 77 },
+            place: Place::User { space: Space::new(77 << 12, 0) },
             table: 5,
         },
         entry: 1,

@@ -3,7 +3,7 @@
 use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
 use cairn_abi::domain::portal_table;
 use cairn_abi::record::Instance;
-use cairn_abi::{DomainId, InstanceId, RegionId};
+use cairn_abi::{DomainId, InstanceId, RegionId, Space};
 use cairn_portal::{Ground, Limits, Place, SemaphoreOperation, Source, Trust, plan};
 use zerocopy::FromZeros;
 
@@ -15,7 +15,7 @@ fn instance(number: u16, runs_to_completion: bool, stack_group: u32) -> Instance
         (InstanceId(number), DomainId(number), RegionId(number));
     instance.run_to_completion = runs_to_completion.into();
     instance.stack_group = stack_group;
-    instance.satp = u64::from(number) << 44;
+    instance.space = Space::new(0, number.into());
     (instance.entries, instance.entries_span) = (0x100 + u64::from(number), 0x2000);
     (instance.stub, instance.stack) = (region(RegionId(number)) + 8, TOP);
     instance
@@ -42,8 +42,8 @@ fn trust_decides_between_ordinary_components_only() {
 fn the_ends_are_those_of_the_record() {
     let (caller, callee) = (instance(3, false, 2), instance(4, false, u32::MAX));
     let crossing = plan(&caller, &callee, Trust::default()).crossing;
-    let Place::User { satp } = crossing.callee.place;
-    assert_eq!((crossing.callee.domain, satp), (DomainId(4), 4 << 44));
+    let Place::User { space } = crossing.callee.place;
+    assert_eq!((crossing.callee.domain, space), (DomainId(4), Space::new(0, 4)));
     assert_eq!(
         (crossing.caller.table, crossing.callee.table),
         (portal_table(DomainId(3)), portal_table(DomainId(4)))

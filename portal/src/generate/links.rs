@@ -46,10 +46,6 @@ fn literals(words: &[(i64, u64)]) -> [u64; LITERALS] {
     literals
 }
 
-fn asid(crossing: &Crossing) -> u64 {
-    cairn_abi::page_table::identifier(crossing.callee.satp())
-}
-
 /// The literals of a call portal whose return portal is at `back`.
 #[inline(always)]
 pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
@@ -60,7 +56,7 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
     literals(&[
         (LITERAL_MARK, MARK_CALL),
         (LITERAL_RETURN, back),
-        (LITERAL_SATP, crossing.callee.satp()),
+        (LITERAL_SPACE, crossing.callee.space().word()),
         (LITERAL_TABLE, crossing.callee.table),
         (LITERAL_ENTRY, crossing.entry),
         (LITERAL_STUB, crossing.stub),
@@ -71,7 +67,7 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
         (LITERAL_SOURCE_SIZE, source_size),
         (LITERAL_SOURCE_ENTRY, crossing.source_entry),
         (LITERAL_QUEUE, crossing.queue),
-        (LITERAL_ASID, asid(crossing)),
+        (LITERAL_IDENTIFIER, crossing.callee.space().identifier()),
         (LITERAL_COUNTER, crossing.counter),
     ])
 }
@@ -88,7 +84,7 @@ pub fn return_literals(
         (LITERAL_MARK, MARK_RETURN),
         (LITERAL_ABORT, at(links.abort)),
         (LITERAL_RETURN, at(links.dead)),
-        (LITERAL_SATP, crossing.caller.satp()),
+        (LITERAL_SPACE, crossing.caller.space().word()),
         (LITERAL_TABLE, crossing.caller.table),
         (LITERAL_WAITERS, crossing.waiters),
         (LITERAL_LONGEST, crossing.limits.execution),
@@ -96,7 +92,7 @@ pub fn return_literals(
         (LITERAL_CANCELLED, crossing.limits.cancelled),
         (LITERAL_SERVICES, crossing.services),
         (LITERAL_QUEUE, crossing.queue),
-        (LITERAL_ASID, asid(crossing)),
+        (LITERAL_IDENTIFIER, crossing.callee.space().identifier()),
         (LITERAL_FRAME, links.frame_size | domains),
     ]);
     (literals, [at(links.back), at(links.dead), MARK_DEAD])

@@ -248,7 +248,9 @@ impl World {
             let public = found <= WINDOW_MAXIMUM
                 || found >= KERNEL
                 || found == STATUS_SUM
-                || ends.iter().any(|end| end.satp() == found || is_address(end.domain.into()))
+                || ends
+                    .iter()
+                    .any(|end| end.space().word() == found || is_address(end.domain.into()))
                 || connection.activations.iter().any(|taken| distance(taken) == found)
                 || owners.iter().any(|owner| owner.contains(&found))
                 || self.is_of_memory(connection.caller, found);

@@ -4,14 +4,14 @@
 
 use crate::nucleus::{Nucleus, nucleus};
 pub use crate::places::*;
-use cairn_abi::InstanceId;
+
 use cairn_abi::address::*;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::arch::trap::slots;
 use cairn_abi::page_table::OWN;
 use cairn_abi::parameters::Parameters;
 pub use cairn_abi::upcall::Upcall;
-use cairn_abi::{DomainId, RegionId};
+use cairn_abi::{DomainId, InstanceId, RegionId, Space};
 use cairn_abi::{domain, privileged, semaphore, thread};
 use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
@@ -174,7 +174,7 @@ impl World {
         self.write_bytes(at(number, STUB), &encode::bytes(&program));
 
         let table = domain::portal_table(DomainId(number as u16));
-        self.set_word(table.wrapping_add_signed(domain::FIELD_SATP), space.satp());
+        self.set_word(table.wrapping_add_signed(domain::FIELD_SPACE), space.satp());
         self.set_word(table.wrapping_add_signed(domain::FIELD_NUMBER), number as u64);
         self.set_word(table.wrapping_add_signed(domain::FIELD_ALIVE), 1);
     }
@@ -290,10 +290,12 @@ impl World {
 
     /// One end of a crossing.
     pub fn end(&self, number: usize) -> End {
+        let AddressSpace { root, asid } = self.spaces[number];
+        let space = Space::new(root, asid.into());
         End {
             instance: InstanceId(number as u16),
             domain: DomainId(number as u16),
-            place: Place::User { satp: self.spaces[number].satp() },
+            place: Place::User { space },
             table: domain::portal_table(DomainId(number as u16)),
         }
     }

@@ -21,22 +21,6 @@ const FOLDERS: [&str; 5] = ["abi", "nucleus", "portal", "lib", "components"];
 /// Words of the architecture.
 const WORDS: [&str; 5] = ["riscv", "satp", "scause", "sfence", "Sv39"];
 
-/// Files with such a word, and the word. In all of these it is the name of the word that selects a domain's address
-/// space, which nothing but the generators' `>> 44` takes apart.
-const EXCEPTIONS: [(&str, &str); 11] = [
-    ("abi/src/domain.rs", "satp"),
-    ("abi/src/literal.rs", "satp"),
-    ("abi/src/parameters.rs", "satp"),
-    ("abi/src/record.rs", "satp"),
-    ("abi/src/thread.rs", "satp"),
-    ("components/system/memory/src/manager.rs", "satp"),
-    ("components/system/memory/src/tests.rs", "satp"),
-    ("components/system/portals/src/tests/fake.rs", "satp"),
-    ("portal/src/generate/links.rs", "satp"),
-    ("portal/src/generate/upcall.rs", "satp"),
-    ("portal/src/plan.rs", "satp"),
-];
-
 #[test]
 fn neutral_crates_compile_for_other_machines() {
     for target in OTHER_MACHINES {
@@ -81,10 +65,5 @@ fn only_folders_arch_speak_of_the_architecture() {
     let (mut looked, mut found) = (0, BTreeSet::new());
     FOLDERS.iter().for_each(|folder| look(&root, &root.join(folder), &mut looked, &mut found));
     assert!(looked > 150, "{looked} files: are the sources somewhere else?");
-    let expected: BTreeSet<(String, &str)> =
-        EXCEPTIONS.iter().map(|(file, word)| ((*file).to_owned(), *word)).collect();
-    let more: Vec<_> = found.difference(&expected).collect();
-    let fewer: Vec<_> = expected.difference(&found).collect();
-    assert!(more.is_empty(), "{more:?}: move what knows the architecture to a folder `arch`");
-    assert!(fewer.is_empty(), "{fewer:?}: take them out of this test's exceptions");
+    assert!(found.is_empty(), "{found:?}: move what knows the architecture to a folder `arch`");
 }

@@ -2,6 +2,7 @@
 //! the tests of the memory manager implement the same rules independently, so that they find an error here.
 
 use crate::address::PAGE_SIZE;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The entry is valid.
 pub const VALID: u64 = 1;
@@ -66,20 +67,37 @@ pub const fn is_table(entry: u64) -> bool {
     entry & (READ | WRITE | EXECUTE) == 0
 }
 
-/// The word that switches to a space: `satp` (section 4.1.11) with its root's physical address, and its identifier
-/// (ASID).
-pub const fn space(root: u64, identifier: u64) -> u64 {
-    8 << 60 | identifier << IDENTIFIER_SHIFT | (root / PAGE_SIZE)
-}
+/// What selects a domain's address space: a word that the nucleus and portal code load, and nobody else takes apart.
+/// Here `satp` (section 4.1.11).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout,
+)]
+#[repr(transparent)]
+pub struct Space(u64);
 
-/// The physical address of a space's root.
-pub const fn root(space: u64) -> u64 {
-    (space & FRAME) << 12
-}
+impl Space {
+    /// No space.
+    pub const NONE: Space = Space(0);
 
-/// The identifier of a space.
-pub const fn identifier(space: u64) -> u64 {
-    (space & SPACE_IDENTIFIER) >> IDENTIFIER_SHIFT
+    /// The space with its root's physical address, and its identifier (ASID).
+    pub const fn new(root: u64, identifier: u64) -> Space {
+        Space(8 << 60 | identifier << IDENTIFIER_SHIFT | (root / PAGE_SIZE))
+    }
+
+    /// The word that selects it.
+    pub const fn word(self) -> u64 {
+        self.0
+    }
+
+    /// The physical address of its root.
+    pub const fn root(self) -> u64 {
+        (self.0 & FRAME) << 12
+    }
+
+    /// Its identifier, which fences name.
+    pub const fn identifier(self) -> u64 {
+        (self.0 & SPACE_IDENTIFIER) >> IDENTIFIER_SHIFT
+    }
 }
 
 /// The bits of a space's word that are its identifier.

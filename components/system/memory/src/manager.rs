@@ -163,7 +163,7 @@ impl<'a> Manager<'a> {
 
     /// The page table of an instance's domain.
     pub(crate) fn root(&self, instance: InstanceId) -> Result<Root, Error> {
-        self.tables.root(self.record(instance)?.satp).ok_or(Error::NotFound)
+        self.tables.root(self.record(instance)?.space).ok_or(Error::NotFound)
     }
 
     /// Does something that no other thread of the instance may do at the same time.

@@ -5,7 +5,6 @@
 
 use crate::frames::Frames;
 use crate::settled::Settled;
-use cairn_abi::Error;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::memory::TABLES_AT_RUN_TIME;
@@ -13,6 +12,7 @@ use cairn_abi::page_table::{
     ENTRIES, ROOT_LEVEL, index, is_table, page_entry, table_entry, target,
 };
 pub use cairn_abi::page_table::{EXECUTE, OWN, READ, RESERVED, USER, VALID, WRITE};
+use cairn_abi::{Error, Space};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 /// Page-table pages that can be taken.
@@ -37,8 +37,8 @@ pub struct Root(pub usize);
 
 impl<'a> Tables<'a> {
     /// The root of a space.
-    pub fn root(&self, space: u64) -> Option<Root> {
-        self.number(cairn_abi::page_table::root(space)).map(Root)
+    pub fn root(&self, space: Space) -> Option<Root> {
+        self.number(space.root()).map(Root)
     }
 
     fn number(&self, physical: u64) -> Option<usize> {

@@ -7,7 +7,7 @@ use cairn_abi::descriptor::name;
 use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
 use cairn_abi::record::{Activation, Header, Instance, Range, Segment};
 use cairn_abi::startup::Startup;
-use cairn_abi::{DomainId, Error, InstanceId, RegionId};
+use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use std::cell::Cell;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
@@ -120,7 +120,7 @@ fn instance(number: InstanceId) -> Instance {
         region: RegionId(number.0 + 50),
         memory: QUOTA * PAGE_SIZE,
         memory_used: 3 * PAGE_SIZE,
-        satp: 8 << 60 | u64::from(number) << 44 | root >> 12,
+        space: Space::new(root, number.into()),
         entries: 0,
         entries_span: LEAF_SPAN,
         page_tables: 3,
@@ -237,7 +237,7 @@ impl World {
 
     /// The page that an instance finds at an address, by the machine's own rules.
     pub(crate) fn page(&self, instance: InstanceId, address: u64) -> Option<(u64, u64)> {
-        let mut table = (self.instances[instance.index() - 1].satp & ((1 << 44) - 1)) << 12;
+        let mut table = self.instances[instance.index() - 1].space.root();
         for level in [2, 1, 0] {
             let index = address >> (12 + 9 * level) & 511;
             let word =
@@ -346,7 +346,7 @@ fn pages_in_an_open_window_stay() {
     let (physical, _) = world.page(ONE, address + PAGE_SIZE).unwrap();
     let slot = window_slot(TWO);
     let manager = world.manager();
-    let root = manager.tables.root(world.instances[1].satp).unwrap();
+    let root = manager.tables.root(world.instances[1].space).unwrap();
     let entry = manager.tables.find(root, slot).unwrap();
     tables::map_over(entry, physical, USER | READ);
     assert_eq!(manager.free(ONE, address, 2), Err(Error::Busy));
@@ -361,7 +361,7 @@ fn windows_of_others_are_not_looked_at() {
     let world = World::of(200);
     let manager = world.manager();
     for number in 1..=200 {
-        let root = manager.tables.root(world.instances[number as usize - 1].satp).unwrap();
+        let root = manager.tables.root(world.instances[number as usize - 1].space).unwrap();
         for page in 0..4 {
             let entry = manager
                 .tables
@@ -379,7 +379,7 @@ fn windows_of_others_are_not_looked_at() {
     // An activation that it got at run time counts from then on.
     let address = manager.allocate(ONE, 1).unwrap();
     let (physical, _) = world.page(ONE, address).unwrap();
-    let root = manager.tables.root(world.instances[148].satp).unwrap();
+    let root = manager.tables.root(world.instances[148].space).unwrap();
     tables::map_over(
         manager.tables.find(root, window_slot(InstanceId(149))).unwrap(),
         physical,

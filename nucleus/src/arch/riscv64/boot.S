@@ -15,7 +15,7 @@ nucleus_start:
     lla     t1, boot_virtual
     add     t1, t1, t0
     csrw    stvec, t1
-    ld      t1, PARAMETERS_BOOT_SATP(s0)
+    ld      t1, PARAMETERS_BOOT_SPACE(s0)
     sfence.vma
     csrw    satp, t1
     nop

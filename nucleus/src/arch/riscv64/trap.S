@@ -95,7 +95,7 @@ trap_save:
     sd      t1, TRAP_INTERRUPTS(tp)
     sd      t2, TRAP_SEPC(tp)
     csrr    t2, satp
-    sd      t2, TRAP_SATP(tp)
+    sd      t2, TRAP_SPACE(tp)
     lla     t2, trap_return
     sd      t2, FRAME_RETURN(tp)
     ld      t2, FRAME_TABLE - TRAP_FRAME(tp)    # of the domain that was running
@@ -144,7 +144,7 @@ trap_privileged:
     .dword  MARK_RETURN                         # LITERAL_MARK   (-8)
     .globl trap_return
 trap_return:
-    ld      t0, TRAP_SATP(tp)
+    ld      t0, TRAP_SPACE(tp)
     csrw    satp, t0
 trap_return_entered:
     ld      t0, TRAP_SEPC(tp)

@@ -133,7 +133,7 @@ unmap_\form:
 
 # The core does what the manual says.
     closing by_asid
-    ld      t6, LITERAL_ASID(t1)
+    ld      t6, LITERAL_IDENTIFIER(t1)
     li      t0, PAGE_SIZE
     slli    t3, t3, 4                           # 16 bytes of code for each
     lla     t4, 1f - 16

@@ -4,10 +4,9 @@ use super::{Error, Layout, pages, take};
 use crate::Component;
 use crate::memory::*;
 use crate::report::InstanceReport;
-use cairn_abi::DomainId;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
-use cairn_abi::page_table::space;
+use cairn_abi::{DomainId, Space};
 use cairn_description::model::Instance;
 use cairn_description::show_size;
 use cairn_loader::Rights;
@@ -20,7 +19,7 @@ pub(super) struct Placed {
     pub image: u64,
     pub parts: Parts,
     pub root: Root,
-    pub satp: u64,
+    pub space: Space,
     /// Kernel address of the page-table entry of the region's first page.
     pub entries: u64,
     /// Bytes of the region that those entries map.
@@ -109,7 +108,7 @@ impl Layout<'_> {
             image: region + image_spread(instance.region()),
             parts,
             root,
-            satp: space(root.0, if self.asids() { domain.into() } else { 0 }),
+            space: Space::new(root.0, if self.asids() { domain.into() } else { 0 }),
             entries: self.tables.kernel_address(entries),
             entries_span: leaves * LEAF_SPAN,
             stack: 0,

@@ -5,10 +5,10 @@ use super::{Layout, pages};
 use crate::memory::*;
 use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
+use cairn_abi::Space;
 use cairn_abi::address::*;
 use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, activation};
 use cairn_abi::memory::TABLES_AT_RUN_TIME;
-use cairn_abi::page_table::space;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::semaphore::{CLOSED, SEMAPHORE_WINDOW_SIZE, SEMAPHORES_MAXIMUM, semaphore_word};
 use cairn_abi::thread::{self, thread_block};
@@ -196,7 +196,7 @@ impl Layout<'_> {
     pub(super) fn write_parameters(&mut self, upcalls: &Upcalls) -> Result<(), String> {
         let nucleus = self.areas.nucleus;
         let parameters = Parameters {
-            boot_satp: space(self.kernel_root.0, self.last_asid()),
+            boot_space: Space::new(self.kernel_root.0, self.last_asid()).word(),
             nucleus_offset: nucleus.address.wrapping_sub(nucleus.physical),
             boot_frame: thread_block(0) + (thread::base_frame(0) + thread::TRAP_FRAME) as u64,
             boot_portal: upcalls.boot,

@@ -272,7 +272,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         run_to_completion: runs_to_completion.into(),
         memory: *instance.memory,
         memory_used: placed.memory_used,
-        satp: placed.satp,
+        space: placed.space,
         entries: placed.entries,
         entries_span: placed.entries_span,
         page_tables: placed.page_tables,

@@ -58,7 +58,7 @@ impl Layout<'_> {
             (at(top, TRAP_STATUS), USER_STATUS),
             (at(top, TRAP_INTERRUPTS), INTERRUPTS_ON),
             (at(top, TRAP_SEPC), placed.image + main),
-            (at(top, TRAP_SATP), placed.satp),
+            (at(top, TRAP_SPACE), placed.space.word()),
             (at(top, trap_register(RETURN_REGISTER)), placed.image + self.components[index].stub),
             (at(top, trap_register(STACK_REGISTER)), placed.stack),
             (at(block, FIELD_FRAME), thread_block(thread as usize) + (top - block)),

@@ -21,7 +21,7 @@ impl Layout<'_> {
                 self.memory.store(table.wrapping_add_signed(upcall_entry(slot)), fatal);
             }
             let field = |offset: i64| table.wrapping_add_signed(offset);
-            self.memory.store(field(FIELD_SATP), self.placed[index].satp);
+            self.memory.store(field(FIELD_SPACE), self.placed[index].space.word());
             self.memory.store(field(FIELD_NUMBER), self.placed[index].domain.into());
             self.memory.store(field(FIELD_ALIVE), 1);
             let name = descriptor::name(&self.system.instances[index].name);

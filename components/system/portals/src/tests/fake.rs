@@ -8,7 +8,7 @@ use cairn_abi::address::{PORTAL_CODE, region};
 use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, NAME_SIZE, name};
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, stack_queue};
 use cairn_abi::record::*;
-use cairn_abi::{DomainId, Error, InstanceId, RegionId};
+use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use cairn_portal::invocation::{Words, callee};
 use cairn_portal::literal::*;
 use std::cell::{Cell, RefCell};
@@ -174,7 +174,7 @@ fn layout() -> Layout {
         stack_group: u32::MAX,
         memory: 0,
         memory_used: 0,
-        satp: number.into(),
+        space: Space::new(0, number.into()),
         entries: 0,
         entries_span: 0,
         page_tables: 0,

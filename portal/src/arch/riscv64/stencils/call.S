@@ -166,7 +166,7 @@ stencil_second_to_\position:
 # ---------------------------------------------------------------------------- call: enter
 
 stencil_enter:
-    ld      t2, LITERAL_SATP(t1)
+    ld      t2, LITERAL_SPACE(t1)
     csrw    satp, t2
 
 # Only on a machine whose ASIDs do not tell domains apart: all have the ASID 0, whose translations go. Those of the

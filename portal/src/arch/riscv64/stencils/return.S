@@ -1,6 +1,6 @@
 # A return portal: t1 is its address; a0 and a1 the reply.
 stencil_return_enter:
-    ld      t2, LITERAL_SATP(t1)
+    ld      t2, LITERAL_SPACE(t1)
     csrw    satp, t2
 
 # Services for closing: t3 length, t4 slot; to copy back also t2 pointer, and an error comes in a0.
