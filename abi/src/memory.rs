@@ -1,7 +1,12 @@
-//! Limits of memory that the layout and the memory manager agree on.
+//! What the layout and the memory manager agree on.
 
-/// Most page tables that are made for one domain at run time: one for each section that it maps, and one above them. The
+use crate::address::{SECTION_STRIDE, SECTIONS};
+
+/// Most page tables that are made for one domain at run time: one for each section that it maps. The
 /// layout leaves this number for each domain, so that no domain takes another's.
-pub const TABLES_AT_RUN_TIME: u32 = 9;
+pub const TABLES_AT_RUN_TIME: u32 = 8;
+/// Address of the first section made at run time; those of the layout lie before. It is chosen so that one directory, which
+/// the layout makes for each domain, leads to all of them: at run time no entry of a root changes but for a death.
+pub const SECTIONS_AT_RUN_TIME: u64 = SECTIONS + (4096 + 240) * SECTION_STRIDE;
 /// Most pages that the memory manager hands out; further memory of a board is not used.
 pub const FREE_PAGES_MAXIMUM: usize = 1 << 16;

@@ -147,6 +147,16 @@ impl PageTables {
         Ok(first)
     }
 
+    /// Makes the directory that leads to `address`.
+    pub fn directory(
+        &mut self,
+        memory: &mut Memory,
+        root: Root,
+        address: u64,
+    ) -> Result<(), String> {
+        self.next(memory, root.0, address, ROOT_LEVEL).map(drop)
+    }
+
     /// Gives `to` the tables of `from` for what a root's entry leads to, around `address`.
     pub fn share(&mut self, memory: &mut Memory, from: Root, to: Root, address: u64) {
         let [from, to] = [from, to].map(|root| slot(root.0, address, ROOT_LEVEL));

@@ -13,9 +13,9 @@ use crate::frames::Frames;
 use crate::manager::Manager;
 use crate::settled::Settled;
 use crate::tables::{self, READ, USER, WRITE};
-use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE, SECTIONS};
+use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
-use cairn_abi::memory::TABLES_AT_RUN_TIME;
+use cairn_abi::memory::{SECTIONS_AT_RUN_TIME, TABLES_AT_RUN_TIME};
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -23,11 +23,9 @@ use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 /// Most sections at a time: one at least for each instance.
 pub const COUNT: usize = DOMAINS_MAXIMUM;
 /// Most sections that one instance maps at a time, if there are enough for all.
-pub const OF_DOMAIN: u32 = TABLES_AT_RUN_TIME - 1;
+pub const OF_DOMAIN: u32 = TABLES_AT_RUN_TIME;
 /// Most pages of a section: the last page of its addresses stays unmapped.
 pub const PAGES_MAXIMUM: u64 = LEAF_SPAN / PAGE_SIZE - 1;
-/// Sections of the layout lie before this one. It is chosen so that one directory leads to all of them.
-const FIRST: u64 = 4096 + 240;
 
 /// Bits of a section's owner, and of how many map it; above them are its pages, and from bit 32 its index and life.
 const INSTANCE_BITS: u32 = 11;
@@ -144,12 +142,11 @@ impl Sections {
         }
     }
 
-    /// Divides slots and page tables among the instances. Each needs a table for a section that it maps, and a
-    /// directory above.
+    /// Divides slots and page tables among the instances. Each needs a table for a section that it maps.
     pub(crate) fn begin(&self, instances: usize, tables: usize) {
         let instances = instances.max(1);
         self.free.fill(COUNT);
-        let part = (COUNT / instances).min((tables / instances).saturating_sub(1));
+        let part = (COUNT / instances).min(tables / instances);
         self.part.store(OF_DOMAIN.min(part as u32), Relaxed);
     }
 
@@ -163,11 +160,11 @@ impl Sections {
 const _: () = assert!(SECTION_STRIDE == LEAF_SPAN);
 const _: () = assert!(
     address(0) / (512 * LEAF_SPAN) == address(COUNT - 1) / (512 * LEAF_SPAN),
-    "sections for so many domains need a second directory, which `leave` would have to count by itself"
+    "sections for so many domains need a second directory"
 );
 
 const fn address(slot: usize) -> u64 {
-    SECTIONS + (FIRST + slot as u64) * SECTION_STRIDE
+    SECTIONS_AT_RUN_TIME + slot as u64 * SECTION_STRIDE
 }
 
 impl Manager<'_> {
@@ -357,12 +354,10 @@ impl Manager<'_> {
         for entry in leaf.unwrap_or(&[]).iter().take(section.pages() as usize) {
             tables::unmap(entry);
         }
-        let cut = |whole| self.tables.cut(self.root(instance).ok()?, address(number), whole);
-        let is_only =
-            self.account(instance).is_ok_and(|account| account.sections.load(Relaxed) == 1);
-        let tables = [cut(false), if is_only { cut(true) } else { None }];
+        let root = self.root(instance).ok();
+        let table = root.and_then(|root| self.tables.cut(root, address(number)));
         let settled = self.settle();
-        tables.into_iter().flatten().for_each(|table| self.tables.give(table, settled));
+        table.into_iter().for_each(|table| self.tables.give(table, settled));
         if section.owner() == instance {
             slot.offered.clear();
         }

@@ -96,17 +96,19 @@ impl<'a> Tables<'a> {
         self.leaf(root, address)?.get(index(address, 0))
     }
 
-    /// The entry of the page at `address`; makes the tables that lead there.
+    /// The entry of the page at `address`; makes the leaf table that leads there. The directory above is the layout's, so
+    /// roots stay as they are.
     pub fn grow(&self, root: Root, address: u64) -> Result<&'a AtomicI64, Error> {
-        let mut table = root.0;
-        for level in [2, 1] {
+        let next = |table, level| {
             let entry = self.entry(table, address, level).ok_or(Error::BadArgument)?;
-            table = match self.follow(entry.load(Relaxed) as u64)? {
-                Some(next) => next,
-                None => self.make(entry)?,
-            };
-        }
-        self.entry(table, address, 0).ok_or(Error::BadArgument)
+            Ok((entry, self.follow(entry.load(Relaxed) as u64)?))
+        };
+        let (_, directory) = next(root.0, ROOT_LEVEL)?;
+        let leaf = match next(directory.ok_or(Error::BadArgument)?, 1)? {
+            (_, Some(leaf)) => leaf,
+            (entry, None) => self.make(entry)?,
+        };
+        self.entry(leaf, address, 0).ok_or(Error::BadArgument)
     }
 
     /// Makes a table and enters it, unless another thread is faster.
@@ -122,14 +124,11 @@ impl<'a> Tables<'a> {
         }
     }
 
-    /// Takes an empty table out that leads to `address`, made at run time: the leaf, or with `whole` the directory.
+    /// Takes the empty leaf table out that leads to `address`, made at run time.
     /// Its number goes to [`Tables::give`]. No other thread may be at work below it.
-    pub(crate) fn cut(&self, root: Root, address: u64, whole: bool) -> Option<usize> {
-        let directory = self.entry(root.0, address, ROOT_LEVEL)?;
-        let entry = match whole {
-            true => directory,
-            false => self.entry(self.below(directory)?, address, 1)?,
-        };
+    pub(crate) fn cut(&self, root: Root, address: u64) -> Option<usize> {
+        let directory = self.below(self.entry(root.0, address, ROOT_LEVEL)?)?;
+        let entry = self.entry(directory, address, 1)?;
         let table = self.below(entry).filter(|table| *table >= self.first_free)?;
         entry.store(0, Relaxed);
         Some(table)

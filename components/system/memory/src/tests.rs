@@ -5,6 +5,7 @@ use crate::tables::{self, READ, Tables, USER, WRITE};
 use cairn_abi::address::*;
 use cairn_abi::descriptor::name;
 use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
+use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::record::{Activation, Header, Instance, Range, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
@@ -13,8 +14,8 @@ use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
 
 const TABLES_PHYSICAL: u64 = 0x8000_0000;
-/// Of each instance from the layout: a root, a directory, a leaf.
-const LAID_OUT: usize = 3;
+/// Of each instance from the layout: a root, a directory, a leaf, the directory of sections made at run time.
+const LAID_OUT: usize = 4;
 /// Of each instance: data, its initial content, the stack, the startup page; then free memory.
 const PAGES_OF_INSTANCE: u64 = 4;
 pub(crate) const QUOTA: u64 = 20;
@@ -101,7 +102,7 @@ pub(crate) fn window_slot(instance: InstanceId) -> u64 {
 }
 
 fn instance(number: InstanceId) -> Instance {
-    let root = TABLES_PHYSICAL + u64::from(number.0 - 1) * 3 * PAGE_SIZE;
+    let root = TABLES_PHYSICAL + u64::from(number.0 - 1) * LAID_OUT as u64 * PAGE_SIZE;
     Instance {
         name: name("one"),
         number,
@@ -123,7 +124,7 @@ fn instance(number: InstanceId) -> Instance {
         space: Space::new(root, number.into()),
         entries: 0,
         entries_span: LEAF_SPAN,
-        page_tables: 3,
+        page_tables: LAID_OUT as u64,
         main: 0,
         stub: 0,
         stack: 0,
@@ -175,7 +176,7 @@ impl World {
             queue: u32::from(number) - 1,
             client: InstanceId(if number > 1 { number - 1 } else { count }),
             reserved: 0,
-            windows: page_table(number as usize * LAID_OUT - 1)
+            windows: page_table(number as usize * LAID_OUT - 2)
                 + (window_slots(InstanceId(number)) >> 12 & 511) * 8,
         };
         let activations: Vec<Activation> = (1..=count).map(activation).collect();
@@ -195,11 +196,13 @@ impl World {
             world.take_activation(activation.client, activation.index);
         }
         for number in 1..=count {
-            let first = (number as usize - 1) * 3;
+            let first = (number as usize - 1) * LAID_OUT;
             let pointer = |table: usize| (TABLES_PHYSICAL as i64 >> 12) + table as i64;
             let instance = InstanceId(number);
             let in_root = (region_of(instance) >> 30 & 511) as usize;
             world.tables[first * 512 + in_root].store(pointer(first + 1) << 10 | 1, Relaxed);
+            let in_root = (SECTIONS_AT_RUN_TIME >> 30 & 511) as usize;
+            world.tables[first * 512 + in_root].store(pointer(first + 3) << 10 | 1, Relaxed);
             let in_directory = (region_of(instance) >> 21 & 511) as usize;
             world.tables[(first + 1) * 512 + in_directory]
                 .store(pointer(first + 2) << 10 | 1, Relaxed);

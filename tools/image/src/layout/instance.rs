@@ -6,6 +6,7 @@ use crate::memory::*;
 use crate::report::InstanceReport;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
+use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::{DomainId, Space};
 use cairn_description::model::Instance;
 use cairn_description::show_size;
@@ -100,6 +101,7 @@ impl Layout<'_> {
         let root = Root(self.tables.take(1)?);
         let leaves = parts.leaves();
         let entries = self.tables.leaves(&mut self.memory, root, region, leaves)?;
+        self.tables.directory(&mut self.memory, root, SECTIONS_AT_RUN_TIME)?;
         let domain = instance.domain();
         let table = portal_table(domain);
         self.placed.push(Placed {
