@@ -16,7 +16,7 @@ use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameter, ParameterError, Trust};
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
-const BLOCKS_PER_STEP: usize = 8;
+pub(crate) const BLOCKS_PER_STEP: usize = 8;
 
 /// The portal manager.
 pub struct Manager {

@@ -46,12 +46,14 @@ impl Pools {
         self.shares.add(client)
     }
 
-    /// An instance is gone, and nothing of it is open: what is kept for it as a client or a server goes back. `Busy`: a
-    /// thread is still in a call of which it is one end.
-    pub fn retire<M: Machine>(&mut self, machine: &M, instance: InstanceId) -> Result<(), Error> {
-        if self.queues.of_end(instance).any(|queue| !self.queues.is_left(machine, queue)) {
-            return Err(Error::Busy);
-        }
+    /// Whether no thread is in a call of which an instance is one end.
+    pub fn is_empty_of<M: Machine>(&self, machine: &M, instance: InstanceId) -> bool {
+        self.queues.of_end(instance).all(|queue| self.queues.is_complete(machine, queue))
+    }
+
+    /// An instance is gone, nothing of it is open, and [no thread is in it](Pools::is_empty_of): what is kept for it as a
+    /// client or a server goes back.
+    pub fn retire<M: Machine>(&mut self, machine: &M, instance: InstanceId) {
         while let Some(queue) = { self.queues.of_end(instance).next() } {
             self.forget_returns(machine, List::of(NO_INSTANCE, queue));
             self.queues.remove(machine, queue);
@@ -59,7 +61,6 @@ impl Pools {
         self.forget_returns(machine, List::of(instance, u16::MAX));
         self.queues.forget(machine.layout().activations, instance);
         self.shares.remove(instance);
-        Ok(())
     }
 
     /// Blocks that a client may have.

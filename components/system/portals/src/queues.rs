@@ -186,10 +186,13 @@ impl Queues {
     /// was seen in the list was at home since the last block was gone, since when no thread can enter by a portal that was
     /// made here.
     pub fn is_left<M: Machine>(&self, machine: &M, queue: u16) -> bool {
-        let Queue { blocks, client, activations, .. } = self.queues[usize::from(queue)];
-        if blocks > 0 || client == NO_INSTANCE {
-            return false;
-        }
+        let Queue { blocks, client, .. } = self.queues[usize::from(queue)];
+        blocks == 0 && client != NO_INSTANCE && self.is_complete(machine, queue)
+    }
+
+    /// Whether all activations of a queue are at home.
+    pub fn is_complete<M: Machine>(&self, machine: &M, queue: u16) -> bool {
+        let Queue { activations, .. } = self.queues[usize::from(queue)];
         let mut seen = [0u64; ACTIVATIONS_MAXIMUM / 64];
         let mut next = machine.free_activation(queue, None);
         for _ in 0..activations {

@@ -21,6 +21,8 @@ pub const SERVER: InstanceId = InstanceId(3);
 pub const OTHER: InstanceId = InstanceId(4);
 pub const CLIENT: InstanceId = InstanceId(5);
 pub const SECOND: InstanceId = InstanceId(6);
+/// Without it the system halts.
+pub const ESSENTIAL: InstanceId = OTHER;
 const DOMAINS: usize = 7;
 
 pub fn domain_of(instance: InstanceId) -> DomainId {
@@ -165,7 +167,7 @@ fn layout() -> Layout {
         recovery_priority: 0,
         run_to_completion: (number == SCHEDULER).into(),
         restart: 0,
-        essential: 0,
+        essential: (number == ESSENTIAL).into(),
         first_thread: 0,
         threads: 1,
         semaphores: 8,

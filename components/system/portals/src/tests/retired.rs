@@ -1,6 +1,8 @@
 //! Instances that are gone for good, and what their successors find.
 
 use super::*;
+use crate::machine::Published;
+use crate::manager::BLOCKS_PER_STEP;
 
 #[test]
 fn the_number_of_an_instance_that_is_gone_can_be_anothers() {
@@ -29,6 +31,7 @@ fn the_number_of_an_instance_that_is_gone_can_be_anothers() {
         assert_eq!(manager.retire_domain(machine, CLIENT), Err(Error::BadArgument));
         machine.set_alive(CLIENT, true);
         assert!(manager.open_export(machine, client(CLIENT), SERVICE, ANY).is_err());
+        lay_out(machine, CLIENT);
         assert_eq!(manager.add_domain(machine, again, true), Ok(()));
         assert_eq!(world.free(), free);
     }
@@ -61,4 +64,64 @@ fn what_a_server_that_is_gone_served_leads_nowhere_for_good() {
     for index in held {
         manager.close(machine, client(CLIENT), index).unwrap();
     }
+}
+
+/// The table of an instance, as the layout made it.
+fn lay_out(machine: &Fake, instance: InstanceId) {
+    for portal in machine.layout().portals.iter().filter(|portal| portal.client == instance) {
+        let (domain, index) = (domain_of(instance), portal.index as usize);
+        machine.set_entry(domain, index, portal.code, Published::by_layout());
+    }
+}
+
+fn portals_in(machine: &Fake, instance: InstanceId) -> Vec<usize> {
+    (0..PORTALS_MAXIMUM).filter(|index| machine.meaning(instance, *index).is_some()).collect()
+}
+
+#[test]
+fn no_portal_of_the_layout_leads_from_or_to_who_comes_under_a_number() {
+    let World { machine, mut manager } = world();
+    let (first, to_server) = (FIRST as usize, import_of(SERVER) as usize);
+    let everything = [first, first + 1, first + 2];
+    assert_eq!(portals_in(&machine, CLIENT), everything);
+    // More than are ended in a step.
+    for index in 100..120 {
+        let code = machine.layout().portals[3].code;
+        machine.set_entry(domain_of(CLIENT), index, code, Published::by_layout());
+    }
+    let mut retire = |instance: InstanceId| {
+        let record = Box::leak(Box::new(*manager.instances().get(instance).unwrap()));
+        machine.set_alive(instance, false);
+        while manager.instance_died(&machine, instance).unwrap() != 0 {}
+        let before = portals_in(&machine, instance).len();
+        let mut steps = 1;
+        while manager.retire_domain(&machine, instance).unwrap() != 0 {
+            let cleared = before - portals_in(&machine, instance).len();
+            assert!(cleared <= steps * BLOCKS_PER_STEP, "{cleared} in {steps} steps");
+            steps += 1;
+        }
+        machine.set_alive(instance, true);
+        manager.add_domain(&machine, record, false).unwrap();
+    };
+    retire(CLIENT);
+    assert_eq!(portals_in(&machine, CLIENT), []);
+    assert_eq!(portals_in(&machine, SECOND), everything, "another's");
+    // What its successor has is what whoever adds it puts there.
+    let own = machine.layout().portals[7].code;
+    machine.set_entry(domain_of(CLIENT), to_server, own, Published::by_layout());
+    retire(SERVER);
+    assert_eq!(portals_in(&machine, SECOND), [first, first + 2]);
+    assert_eq!(portals_in(&machine, SERVER), []);
+    assert_eq!(machine.entry(domain_of(CLIENT), to_server), own, "not the layout's");
+}
+
+#[test]
+fn what_the_system_cannot_do_without_stays() {
+    let World { machine, mut manager } = world();
+    machine.set_alive(ESSENTIAL, false);
+    while manager.instance_died(&machine, ESSENTIAL).unwrap() != 0 {}
+    let before = portals_in(&machine, ESSENTIAL);
+    assert_eq!(manager.retire_domain(&machine, ESSENTIAL), Err(Error::NotAllowed));
+    assert_eq!(portals_in(&machine, ESSENTIAL), before);
+    assert_eq!(manager.instances().get(ESSENTIAL).map(|record| record.number), Ok(ESSENTIAL));
 }
