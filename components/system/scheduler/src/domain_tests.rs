@@ -4,6 +4,7 @@ use crate::testing::*;
 use crate::*;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
+use core::sync::atomic::Ordering::Relaxed;
 
 const START: Start = Start { entry: 0x1000, stack: 0x2000, argument: 3 };
 const NEW: InstanceId = InstanceId(7);
@@ -28,6 +29,15 @@ fn end(s: &mut TestScheduler, instance: InstanceId) {
             return;
         }
     }
+}
+
+/// An interrupt of it is not for the next driver.
+fn remove_device(s: &mut TestScheduler, instance: InstanceId) {
+    s.v(1, DEVICE.into(), 0);
+    assert_eq!(s.remove_device(instance, DEVICE), Ok(()));
+    assert_eq!(s.add_device(TWO, DEVICE), Ok(()));
+    assert_eq!(s.machine().semaphore(DEVICE)[0].load(Relaxed), 0);
+    assert_eq!(s.remove_device(TWO, DEVICE), Ok(()));
 }
 
 fn begin(s: &mut TestScheduler, instance: InstanceId, priority: u64) -> Handle {
@@ -73,12 +83,12 @@ fn nothing_of_a_retired_instance_remains() {
     s.p(1, NEW, DEVICE.into(), 0);
     s.p(begun[0].thread(), NEW, semaphore.into(), 0);
 
+    assert_eq!(s.remove_device(NEW, DEVICE), Err(Error::Busy), "its threads are there");
     assert_eq!(s.retire_domain(NEW), Err(Error::Busy), "it is still there");
-    assert_eq!(s.create_semaphore(NEW, 0), Err(Error::Exhausted), "but takes nothing more");
-    assert_eq!(s.create_lock(NEW), Err(Error::Exhausted));
     s.v(begun[1].thread(), DEVICE.into(), 0);
     end(&mut s, NEW);
     assert_eq!(s.held(NEW), Ok([0, 0, 0]));
+    remove_device(&mut s, NEW);
     assert_eq!(s.retire_domain(NEW), Ok(()));
     assert_eq!(s.handle(first.thread()), Err(Error::NotFound));
 
@@ -112,10 +122,74 @@ fn a_death_keeps_the_devices_of_an_instance() {
     end(&mut s, NEW);
     assert_eq!(s.add_device(NEW, DEVICE), Err(Error::Busy));
     assert_eq!(s.retire_domain(NEW), Err(Error::Busy));
-    end(&mut s, NEW);
+    remove_device(&mut s, NEW);
     assert_eq!(s.retire_domain(NEW), Ok(()));
     assert_eq!(s.add_domain(NEW, SMALL), Ok(()));
     assert_eq!(s.add_device(NEW, DEVICE), Ok(()));
+}
+
+/// Whatever of an instance is still there when it is to retire: it can go on as if nobody had asked.
+#[test]
+fn who_cannot_retire_is_as_before() {
+    let takes: [fn(&mut TestScheduler); 4] = [
+        |s| _ = begin(s, NEW, 20),
+        |s| _ = s.create_semaphore(NEW, 0).unwrap(),
+        |s| _ = s.create_lock(NEW).unwrap(),
+        |s| s.add_device(NEW, DEVICE).unwrap(),
+    ];
+    for (number, take) in takes.into_iter().enumerate() {
+        let mut s = scheduler(&[50]);
+        s.add_domain(NEW, SMALL).unwrap();
+        take(&mut s);
+        assert_eq!(s.retire_domain(NEW), Err(Error::Busy), "{number}");
+        assert_eq!(s.add_domain(NEW, QUOTA), Err(Error::Busy), "{number}: it is there");
+        // Its devices stay when it starts again.
+        end(&mut s, NEW);
+        assert_eq!(s.retire_domain(NEW), if number == 3 { Err(Error::Busy) } else { Ok(()) });
+        if number == 3 {
+            assert_eq!(s.v(1, DEVICE.into(), 0), OK);
+        } else {
+            s.add_domain(NEW, SMALL).unwrap();
+        }
+        let made = [0; 3].map(|initial| s.create_semaphore(NEW, initial).is_ok());
+        assert_eq!(made, [true, true, false], "{number}: its quota");
+        assert!(s.create_lock(NEW).is_ok());
+        begin(&mut s, NEW, 30);
+    }
+    // Its first thread's end is told after that.
+    let mut s = scheduler(&[50]);
+    s.add_domain(NEW, SMALL).unwrap();
+    s.create_semaphore(NEW, 0).unwrap();
+    let first = begin(&mut s, NEW, 20);
+    s.kill(1, first, 0);
+    assert_eq!(s.retire_domain(NEW), Err(Error::Busy));
+    assert_eq!(s.next_returned(), Ok(NEW));
+}
+
+#[test]
+fn only_a_dead_drivers_device_is_removed() {
+    let mut s = scheduler(&[50, 40]);
+    s.add_domain(NEW, SMALL).unwrap();
+    s.add_device(NEW, DEVICE).unwrap();
+    let own = s.create_semaphore(NEW, 0).unwrap();
+    let refused = [
+        (ONE, DEVICE, Error::NotAllowed),
+        (NEW, own, Error::NotAllowed),
+        (NEW, DEVICE + 1, Error::NotFound),
+        (NEW, u16::MAX, Error::BadArgument),
+        (InstanceId(DOMAINS_MAXIMUM as u16), DEVICE, Error::BadArgument),
+    ];
+    for (instance, semaphore, error) in refused {
+        assert_eq!(s.remove_device(instance, semaphore), Err(error), "{instance} {semaphore}");
+    }
+    // A thread of another instance waits for it.
+    s.p(1, ONE, DEVICE.into(), 0);
+    assert_eq!(s.remove_device(NEW, DEVICE), Err(Error::Busy));
+    s.v(2, DEVICE.into(), 0);
+    end(&mut s, NEW);
+    remove_device(&mut s, NEW);
+    assert_eq!(s.remove_device(NEW, DEVICE), Err(Error::NotFound));
+    assert_eq!(s.retire_domain(NEW), Ok(()));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use crate::machine::Machine;
 use crate::quota::{Account, Quota, Tenant};
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
+use crate::semaphores::SEMAPHORES;
 use crate::thread::IDLE;
 use cairn_abi::{Error, InstanceId};
 
@@ -18,20 +19,34 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(())
     }
 
-    /// A device's semaphore is made for an instance, beside its quota. It stays as long as the instance is there: its death
-    /// only makes it as it was at first.
+    /// A device's semaphore is made for an instance, beside its quota. It stays until [`Scheduler::remove_device`]: its
+    /// instance's death only makes it as it was at first.
     pub fn add_device(&mut self, instance: InstanceId, semaphore: u16) -> Result<(), Error> {
         self.adopt_semaphore(semaphore, instance, 0)?;
         self.fix_semaphore(semaphore);
         Ok(())
     }
 
-    /// An instance is no more. From the first call on it can take nothing, and [`Scheduler::reclaim`] takes its devices'
-    /// semaphores too. [`Error::Busy`]: its threads are to be ended, it is to be reclaimed, and this called again.
-    pub fn retire_domain(&mut self, instance: InstanceId) -> Result<(), Error> {
+    /// The semaphore of a device of an instance that retires is free. [`Error::Busy`]: its threads are to be ended first, and
+    /// the waits for it.
+    pub fn remove_device(&mut self, instance: InstanceId, semaphore: u16) -> Result<(), Error> {
         let tenant = Tenant::of(instance)?;
-        let account = &mut self.accounts[tenant];
-        (account.present, account.quota) = (false, Quota::NONE);
+        let index = self.semaphore(semaphore.into())?;
+        let record = &self.semaphores[index as usize % SEMAPHORES];
+        if record.payer != tenant || !record.fixed {
+            return Err(Error::NotAllowed);
+        }
+        if self.accounts[tenant].threads != 0 || self.roots[index as usize % SEMAPHORES] != IDLE {
+            return Err(Error::Busy);
+        }
+        self.drop_semaphore(index);
+        Ok(())
+    }
+
+    /// An instance is no more. [`Error::Busy`], and nothing is changed: its threads are to be ended, it is to be reclaimed
+    /// and its devices are to be removed first.
+    pub fn retire_domain(&mut self, instance: InstanceId) -> Result<(), Error> {
+        let account = &mut self.accounts[Tenant::of(instance)?];
         if account.threads != 0
             || account.semaphores != 0
             || account.locks != 0

@@ -96,8 +96,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(())
     }
 
-    /// A semaphore that exists is not freed before its instance retires, nor counted in its quota: its instance's death
-    /// only makes it as it was at first.
+    /// A semaphore that exists is not freed with its instance's death, which only makes it as it was at first, nor counted
+    /// in its quota.
     pub(crate) fn fix_semaphore(&mut self, index: u16) {
         let semaphore = &mut self.semaphores[index as usize % SEMAPHORES];
         if semaphore.life.is_alive() && !semaphore.fixed {
@@ -361,7 +361,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// The index of a semaphore that exists, or why it cannot be used.
-    fn semaphore(&self, semaphore: u64) -> Result<u16, Error> {
+    pub(crate) fn semaphore(&self, semaphore: u64) -> Result<u16, Error> {
         if let Some(index) = self.alive(semaphore) {
             return Ok(index);
         }

@@ -360,7 +360,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return Step::Again;
         }
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
-        if record.fixed && self.accounts[record.payer].present {
+        if record.fixed {
             record.life = Life::Alive;
             self.set_word(index, 0);
             return Step::Done;
