@@ -34,7 +34,8 @@ impl Manager<'_> {
             return Err(Error::Busy);
         }
         account.present.store(false, Relaxed);
-        // What others offered to it is not for its successor.
+        // What others offered to it, or are about to, is not for its successor.
+        account.life.fetch_add(1, Relaxed);
         (0..sections::COUNT).for_each(|number| self.withdraw_offer(number, instance));
         for part in [&account.used, &account.limit, &account.base] {
             part.store(0, Relaxed);

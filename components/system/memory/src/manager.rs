@@ -30,6 +30,8 @@ thread_local! {
 pub struct Account {
     /// There is such an instance.
     pub(crate) present: AtomicBool,
+    /// How many have retired under this number.
+    pub(crate) life: AtomicU32,
     /// Pages that it has, and may have.
     pub(crate) used: AtomicU32,
     pub(crate) limit: AtomicU32,
@@ -45,6 +47,7 @@ impl Account {
     const fn new() -> Account {
         Account {
             present: AtomicBool::new(false),
+            life: AtomicU32::new(0),
             used: AtomicU32::new(0),
             limit: AtomicU32::new(0),
             sections: AtomicU32::new(0),

@@ -225,3 +225,42 @@ fn what_fails_in_the_middle_takes_nothing() {
     assert_eq!((world.state.frames.available(), world.used(ONE)), (3, LAID_OUT));
     assert!(manager.make_section(ONE, 2).is_ok());
 }
+
+/// The thread that offers is stopped at each place in turn, while that to which it offers is retired and another instance
+/// comes under its number; that tries to accept at every later place.
+#[test]
+fn an_offer_is_not_for_who_comes_under_the_number_meanwhile() {
+    for stopped in 0..5 {
+        let world = World::new();
+        let manager = world.manager();
+        let at = manager.make_section(ONE, 1).unwrap();
+        let number = manager.section(at).unwrap();
+        let mut place = 0;
+        let offered = manager.offer(number, TWO, true, || {
+            if place == stopped {
+                manager.kill(TWO).unwrap();
+                steps(|cursor| manager.release(TWO, cursor));
+                manager.retire_domain(TWO).unwrap();
+                manager.add_domain(&world.instances[1]).unwrap();
+                steps(|cursor| manager.renew(TWO, cursor));
+                manager.revive(TWO).unwrap();
+            }
+            if place >= stopped {
+                assert!(manager.accept(TWO, at).is_err(), "{stopped} {place}");
+            }
+            place += 1;
+        });
+        assert_eq!(place, 4, "places");
+        // It was all before the offer, or there was none.
+        let is_offered = stopped == 0 || stopped == 4;
+        assert_eq!(offered, if is_offered { Ok(()) } else { Err(Error::NotFound) });
+        let accepted = manager.accept(TWO, at).map(|(pages, _)| pages);
+        let expected = if is_offered { Ok(1) } else { Err(Error::NotAllowed) };
+        assert_eq!(accepted, expected, "{stopped}");
+        // The next offer is like any other.
+        if !is_offered {
+            manager.share(ONE, at, TWO, true).unwrap();
+            assert_eq!(manager.accept(TWO, at), Ok((1, ONE)));
+        }
+    }
+}

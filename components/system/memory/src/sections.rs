@@ -107,6 +107,8 @@ struct Slot {
     /// The instances to which it is offered, and those of them that may write.
     offered: Instances,
     writable: Instances,
+    /// The instance to which its owner's thread is about to offer it, or 0.
+    offering: AtomicU16,
 }
 
 impl Slot {
@@ -134,6 +136,7 @@ impl Sections {
                     word: AtomicU64::new(0),
                     offered: Instances::new(),
                     writable: Instances::new(),
+                    offering: AtomicU16::new(0),
                 }
             }; COUNT],
             free: Frames::new(),
@@ -173,7 +176,7 @@ impl Manager<'_> {
     }
 
     /// The section at an address: its number.
-    fn section(&self, at: u64) -> Result<usize, Error> {
+    pub(crate) fn section(&self, at: u64) -> Result<usize, Error> {
         let number = at.checked_sub(address(0)).ok_or(Error::NotFound)? / SECTION_STRIDE;
         let exists = number < COUNT as u64
             && at == address(number as usize)
@@ -296,11 +299,35 @@ impl Manager<'_> {
             if with_whom == owner {
                 return Err(Error::BadArgument);
             }
-            self.account(with_whom)?;
-            slot.writable.set(with_whom, writable);
-            slot.offered.set(with_whom, true);
-            Ok(())
+            self.offer(number, with_whom, writable, || {})
         })
+    }
+
+    /// What a section's owner does to offer it. Between any two steps, where `preempted` is called, the instance can be
+    /// retired and another come under its number, which gets nothing of this.
+    pub(crate) fn offer(
+        &self,
+        number: usize,
+        with_whom: InstanceId,
+        writable: bool,
+        mut preempted: impl FnMut(),
+    ) -> Result<(), Error> {
+        let slot = self.slot(number);
+        let account = self.account(with_whom)?;
+        preempted();
+        slot.offering.store(with_whom.0, Relaxed);
+        let life = account.life.load(Relaxed);
+        preempted();
+        slot.writable.set(with_whom, writable);
+        preempted();
+        slot.offered.set(with_whom, true);
+        preempted();
+        let is_there = account.present.load(Relaxed) && account.life.load(Relaxed) == life;
+        if !is_there {
+            slot.offered.set(with_whom, false);
+        }
+        slot.offering.store(0, Relaxed);
+        if is_there { Ok(()) } else { Err(Error::NotFound) }
     }
 
     /// Maps a section that was offered: its number of pages, and its owner.
@@ -311,6 +338,10 @@ impl Manager<'_> {
             let section = slot.load();
             if self.maps(instance, number) {
                 return Err(Error::BadArgument);
+            }
+            // What is being offered may be for who had this number before.
+            if slot.offering.load(Relaxed) == instance.0 {
+                return Err(Error::Busy);
             }
             if !slot.offered.contains(instance) {
                 return Err(Error::NotAllowed);
