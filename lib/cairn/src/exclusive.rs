@@ -1,6 +1,7 @@
 //! A static that one thread at a time uses, and that never waits.
 #![allow(unsafe_code)]
 
+use crate::wire::Value;
 use core::cell::UnsafeCell;
 use core::convert::Infallible;
 use core::ptr::null_mut;
@@ -62,6 +63,14 @@ pub trait Operation<T> {
     fn run(self, value: &mut T) -> Infallible;
 }
 
+/// What leaves an activation without its return stub, or ends the wait of whoever runs next, has one word.
+const fn check_reply<V: Value>() {
+    assert!(
+        V::WORDS <= 1,
+        "a method that ends its activation itself answers one word at most; return other values from the method"
+    );
+}
+
 impl<T> RunToCompletion<T> {
     /// Wraps a value.
     pub const fn new(value: T) -> RunToCompletion<T> {
@@ -96,18 +105,30 @@ impl<T> RunToCompletion<T> {
         result
     }
 
-    /// Runs `body`, which does not return, with the value. No mark could be reset afterwards, so a second use is not
-    /// detected: `body` must not ask for the value once more.
+    /// Runs `body`, which does not return, with the value, and is what a method answers. No mark could be reset afterwards,
+    /// so a second use is not detected: `body` must not ask for the value once more.
     #[inline(always)]
-    pub fn end_with(&self, body: impl FnOnce(&mut T) -> Infallible) -> ! {
-        // SAFETY: as above, but for the mark: `body` is the last that this activation runs.
-        match body(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}
+    pub fn end_with<V: Value, E>(&self, body: impl FnOnce(&mut T) -> Infallible) -> Result<V, E> {
+        const { check_reply::<V>() };
+        self.end(body)
     }
 
     /// [`RunToCompletion::end_with`] for hot paths. The compiler treats functions that do not return as cold and does not
     /// inline a closure; it has to inline an [`Operation`].
     #[inline(always)]
-    pub fn run<O: Operation<T>>(&self, operation: O) -> ! {
+    pub fn run<V: Value, E>(&self, operation: impl Operation<T>) -> Result<V, E> {
+        const { check_reply::<V>() };
+        self.end_by(operation)
+    }
+
+    #[inline(always)]
+    fn end(&self, body: impl FnOnce(&mut T) -> Infallible) -> ! {
+        // SAFETY: as above, but for the mark: `body` is the last that this activation runs.
+        match body(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}
+    }
+
+    #[inline(always)]
+    fn end_by(&self, operation: impl Operation<T>) -> ! {
         // SAFETY: as above.
         match operation
             .run(unsafe { self.claimed.load(Ordering::Relaxed).as_mut() }.expect(NOT_CLAIMED)) {}

@@ -53,7 +53,6 @@ impl<C: Component> Server<C> {
     pub fn operation<T: Value, E>(
         body: impl FnOnce(&mut Core<C::Policy>, u64) -> Infallible,
     ) -> Result<T, E> {
-        const { assert!(T::WORDS <= 1, "who is switched to finds what has ended its wait, one word") };
         C::state().run(Called(body, counter()))
     }
 
@@ -69,7 +68,6 @@ impl<C: Component> Server<C> {
     /// An operation of a hot path.
     #[inline(always)]
     fn run<T: Value, E>(operation: impl Operation<Core<C::Policy>>) -> Result<T, E> {
-        const { assert!(T::WORDS <= 1) };
         C::state().run(Entry(operation))
     }
 }
