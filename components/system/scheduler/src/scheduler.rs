@@ -76,6 +76,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) alarm: u64,
     /// The rough class of that urgency, as a bit; zero: it is not.
     pub(crate) alarm_class: u64,
+    /// The rough classes, as bits, in which all stack queues are to be looked at again.
+    pub(crate) look_classes: u64,
     /// No work that is left has a more urgent class, but the look at stack queues.
     pub(crate) work_class: u8,
     /// A look at stack queues comes before other work.
@@ -125,6 +127,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             ending: ByClass::EMPTY,
             alarm: 0,
             alarm_class: 0,
+            look_classes: 0,
             work_class: 0,
             looks_next: false,
             expiring: IDLE,

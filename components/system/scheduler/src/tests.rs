@@ -279,6 +279,33 @@ fn an_activation_is_not_lost_with_the_thread_that_was_woken_for_it() {
 }
 
 #[test]
+fn an_activation_is_not_lost_with_a_thread_that_does_not_take_it() {
+    let mut s = scheduler(&[50, 40, 30, 60]);
+    s.sleep_until(4, ONE, 1000, 0);
+    for thread in 1..=3 {
+        s.wait_stack(thread, ONE, 5, 0);
+    }
+    s.tick(IDLE, 1000);
+    s.machine.free_activations.insert(5);
+    // Each one's portal is gone when it calls again, or it ends before: it does not take it.
+    s.stacks_freed(4, 1000);
+    s.sleep_until(4, ONE, u64::MAX, 1000);
+    let mut now = 1000;
+    for thread in 1..=3 {
+        while s.running() == IDLE {
+            assert!(s.machine().timer <= now, "the timer comes at once for thread {thread}");
+            now += 1;
+            s.tick(IDLE, now);
+        }
+        assert_eq!(s.running(), thread);
+        match thread {
+            1 => _ = s.exit(thread, now),
+            _ => _ = s.sleep_until(thread, ONE, u64::MAX, now),
+        }
+    }
+}
+
+#[test]
 fn a_look_for_stacks_has_steps_of_bounded_length() {
     let count = 2 * LOOK_MAXIMUM as u8;
     let mut s = scheduler(&Vec::from_iter((0..count).map(|_| 100)));

@@ -133,13 +133,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The rough classes of all work but looks at stack queues, a bit for each: the lowest is the most urgent.
     #[inline(always)]
     fn classes(&self) -> u64 {
-        self.urgency_classes() | self.ending.classes() | self.alarm_class
+        self.urgency_classes() | self.ending.classes() | self.alarm_class | self.look_classes
     }
 
     #[inline(never)]
     fn long_piece(&mut self, class: u64, now: u64) {
         if let Some(thread) = self.ending.first_of(class) {
             self.end_further(thread, now);
+        } else if self.look_classes & class != 0 {
+            self.look_classes = 0;
+            self.unseen = self.waited;
+            self.look_on(now);
         } else {
             self.alarm_class = 0;
             let urgency = core::mem::replace(&mut self.alarm, u64::MAX);
@@ -316,6 +320,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if self.unseen.first().is_some() {
             self.add_work(ALWAYS);
         }
+    }
+
+    /// All stack queues are to be looked at again when `thread` has run.
+    pub(crate) fn look_after(&mut self, thread: ThreadIndex) {
+        let class = self.ready.class(self.ready.urgency(&self.threads, thread));
+        // The next rough class: this one would come before it.
+        let class = (class | !classes::ROUGHLY).saturating_add(1);
+        self.look_classes |= classes::bit(class);
+        self.add_work(class);
     }
 
     /// A less urgent thread may run from now on: what was deferred is taken up again if that one does not go
