@@ -67,6 +67,8 @@ pub struct Startup {
     pub run_to_completion: u64,
     /// Where pages that the instance asks for at run time can lie: behind its image, heap and stacks.
     pub run_time_memory: u64,
+    /// What the run clock counts in a tick of the time base: 1 where that is the time itself.
+    pub run_rate: u64,
     /// Bytes used in `argument`.
     pub argument_length: u64,
     /// The description's `argument` string.

@@ -116,10 +116,10 @@ pub trait SchedulerObjects {
 pub trait SchedulerStatistics {
     /// The thread that has this index now; `NotFound` if there is none.
     fn thread(&self, index: u64) -> Result<ThreadState, Error>;
-    /// Ticks that a thread has run.
+    /// Ticks that a thread has run; of the idle thread, perhaps without those in which the hart waited.
     fn thread_time(&self, index: u64) -> Result<u64, Error>;
-    /// When the calling thread was switched to last: as long as this does not change, no other thread
-    /// has run. A change within the same tick of the clock cannot be seen.
+    /// When the calling thread was switched to last, by the run clock: as long as this does not change, no other thread
+    /// has run. A change within the same count of that clock cannot be seen.
     fn running_since(&self) -> Result<u64, Error>;
     /// What an instance has.
     fn held(&self, instance: InstanceId) -> Result<Held, Error>;

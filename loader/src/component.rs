@@ -1,5 +1,6 @@
 //! A component's file as a whole.
 
+use crate::clock;
 use crate::descriptor::Descriptor;
 use crate::segment::{self, Segment};
 use crate::validity;
@@ -35,6 +36,8 @@ pub struct Component<File> {
     /// Its functions, in the order of their addresses.
     pub symbols: Vec<Symbol>,
     relocations: Vec<Relocation>,
+    /// Addresses of reads of the run clock, as linked.
+    pub(crate) clock_reads: Vec<u64>,
 }
 
 /// A word to which the image's address is added.
@@ -62,8 +65,9 @@ impl<File: AsRef<[u8]>> Component<File> {
             .address();
         validity::check(&descriptor, &segments, stub)?;
         validity::check_relocations(&relocations, &segments)?;
+        let clock_reads = clock::reads(&elf, bytes, &segments)?;
         let symbols = symbols(&elf);
-        Ok(Component { descriptor, stub, segments, symbols, relocations, file })
+        Ok(Component { descriptor, stub, segments, symbols, relocations, clock_reads, file })
     }
 
     pub(crate) fn file(&self) -> &[u8] {

@@ -7,6 +7,7 @@
 extern crate alloc;
 
 mod calls;
+mod clock;
 mod component;
 mod descriptor;
 mod segment;

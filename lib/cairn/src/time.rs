@@ -16,6 +16,24 @@ pub fn counter() -> u64 {
     crate::arch::counter::time()
 }
 
+/// The clock by which a scheduler counts execution: the time, or the hart's cycles on a board where reading the time is a trap
+/// (`cycle_base`). Those may stand still while the idle thread waits.
+#[inline(always)]
+pub fn run_clock() -> u64 {
+    crate::arch::counter::run_clock()
+}
+
+/// The time, not before the run clock said `now`.
+#[inline(always)]
+pub fn time_behind(now: u64) -> u64 {
+    crate::arch::counter::time_behind(now)
+}
+
+/// What the run clock counts in a tick of the time.
+pub fn run_rate() -> u64 {
+    startup().run_rate
+}
+
 /// Instructions that the hart has executed.
 #[inline(always)]
 pub fn instructions() -> u64 {

@@ -28,7 +28,9 @@ fn broken_component_files_never_panic() {
     let image = 0x4_0401_0000;
     let fill = |component: &Component| {
         for segment in &component.segments {
-            component.fill(segment, image, &mut vec![0xff; segment.size as usize]);
+            let mut memory = vec![0xff; segment.size as usize];
+            component.fill(segment, image, &mut memory);
+            component.count_by_cycles(segment, &mut memory);
         }
     };
     fill(&good);

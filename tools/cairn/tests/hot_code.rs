@@ -2,6 +2,8 @@
 //! crates that may change.
 #![forbid(unsafe_code)]
 
+use cairn_abi::arch::counter::by_cycles;
+use cairn_image::Component;
 use cairn_tool::cargo::{self, Kind};
 use object::{Object, ObjectSymbol};
 
@@ -44,4 +46,36 @@ fn a_scheduler_switches_by_code_of_one_page() {
         let rare = HOT[1..3].iter().map(|part| place(part));
         assert!(rare.flatten().all(|place| place < places[0]), "{package}");
     }
+}
+
+#[test]
+fn a_switch_reads_the_run_clock_and_not_the_time() {
+    let package = "cairn-scheduler";
+    let files = cargo::build_for_target(Kind::Component, &[package]).unwrap();
+    let component = Component::read(std::fs::read(&files[package]).unwrap()).unwrap();
+    let place = |part: &str| {
+        let mut found = component.symbols.iter().filter(|symbol| symbol.name.ends_with(part));
+        let symbol = found.next().expect("it is in the text");
+        (symbol.offset, symbol.offset + symbol.size)
+    };
+    let code = &component.segments[0];
+    let mut memory = vec![0; code.size as usize];
+    component.fill(code, 0, &mut memory);
+    let reads = |memory: &[u8], (from, to): (u64, u64)| {
+        let code = &memory[(from - code.offset) as usize..(to - code.offset) as usize];
+        let words = code.windows(4).step_by(2).map(|word| word.try_into().unwrap());
+        words.filter(|word| by_cycles(u32::from_le_bytes(*word)).is_some()).count()
+    };
+    let hot = [
+        "ThreadsProxy::entries::yield_now",
+        "SemaphoreProxy::entries::p",
+        "SemaphoreProxy::entries::v",
+        "InterruptSignalsProxy::entries::signal",
+    ];
+    assert_eq!(hot.map(|part| reads(&memory, place(part))), [1; 4]);
+    let ticks = reads(&memory, place("start_ticking"));
+    component.count_by_cycles(code, &mut memory);
+    assert_eq!(hot.map(|part| reads(&memory, place(part))), [0; 4]);
+    // What has to do with the timer goes by the time all the same.
+    assert_eq!((ticks, reads(&memory, place("start_ticking"))), (1, 1));
 }

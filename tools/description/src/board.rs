@@ -31,6 +31,8 @@ pub struct Board {
     pub harts: u32,
     /// Ticks of the `time` counter in a second.
     pub time_base: u64,
+    /// Cycles in a second, if execution is counted by the `cycle` counter, since reading the time is a trap.
+    pub cycle_base: Option<Located<u64>>,
     /// Implemented bits of an address-space identifier.
     pub asid_bits: u32,
     /// What a translation fence of an address and an identifier compares.
@@ -131,6 +133,11 @@ impl Board {
         self.memory.base + *self.memory.size - *self.load_address
     }
 
+    /// What the run clock counts in a tick.
+    pub fn run_rate(&self) -> u64 {
+        self.cycle_base.as_ref().map_or(1, |base| **base / self.time_base)
+    }
+
     /// The devices that have registers in these pages.
     pub fn devices_in(&self, pages: Range<u64>) -> impl Iterator<Item = &Device> {
         self.devices.iter().filter(move |device| {
@@ -190,12 +197,15 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         table.take("fence_by_address").map_or(Some(FenceByAddress::SatpAsid), |value| {
             value.choice(&choices, report).map(|choice| choice.value)
         });
+    let cycle_base =
+        table.take("cycle_base").and_then(|value| value.integer(1..=1_000_000_000_000, report));
     table.finish(report);
 
     let board = Board {
         name: name?,
         harts: harts?.value as u32,
         time_base: time_base?.value,
+        cycle_base,
         asid_bits: asid_bits?.value as u32,
         fence_by_address: fence_by_address?,
         sstc: sstc?,
@@ -370,6 +380,16 @@ fn check(board: &Board, report: &mut Report) {
                 board.time_base, simulator.clock
             ),
             "correct `clock` in `[simulator]`, or `time_base` in `[board]`",
+        ));
+    }
+    if let Some(cycle_base) = &board.cycle_base
+        && !cycle_base.is_multiple_of(board.time_base)
+    {
+        report.push(Error::new(
+            &cycle_base.place,
+            "there is no whole number of cycles in a tick",
+            format!("expected a multiple of `time_base`, {}, found {}", board.time_base, **cycle_base),
+            "write the frequency of the `cycle` counter, or leave the line out: execution is counted by the time then",
         ));
     }
     if memory.base + *memory.size > MEMORY_END_MAXIMUM {

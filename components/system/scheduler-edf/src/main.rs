@@ -6,8 +6,8 @@
 mod component {
     use cairn::time::ticks;
     use cairn::{Caller, CallerThread, Error};
-    use cairn_scheduler::Handle;
     use cairn_scheduler::component::{Server, index};
+    use cairn_scheduler::{Handle, Machine};
     use cairn_scheduler_edf::EarliestDeadline;
 
     /// The period of a thread of priority 255; one of priority 0 has 256 times that.
@@ -35,10 +35,11 @@ mod component {
             other: u64,
             period: u64,
         ) -> Result<(), Error> {
-            Server::<This>::operation(|core, now| {
+            Server::<This>::operation(move |core, now| {
                 let ceiling = core.highest_priority(caller.0);
+                let time = core.machine().time(now);
                 core.adjust(index(thread), caller.0, Handle(other), now, |policy, _, other| {
-                    policy.set_period(other, period, ceiling, now);
+                    policy.set_period(other, period, ceiling, time);
                 })
             })
         }

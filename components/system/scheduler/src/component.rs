@@ -13,7 +13,7 @@ mod upcalls;
 
 use crate::{Handle, ReadyQueue, Scheduler, ThreadIndex};
 use cairn::exclusive::{Operation, RunToCompletion};
-use cairn::time::counter;
+use cairn::time::run_clock;
 use cairn::wire::Value;
 use cairn::{CallerThread, Error};
 use core::convert::Infallible;
@@ -53,7 +53,7 @@ impl<C: Component> Server<C> {
     pub fn operation<T: Value, E>(
         body: impl FnOnce(&mut Core<C::Policy>, u64) -> Infallible,
     ) -> Result<T, E> {
-        C::state().run(Called(body, counter()))
+        C::state().run(Called(body, run_clock()))
     }
 
     /// A question to the core, or a change that no thread waits for.

@@ -33,6 +33,9 @@ pub trait Machine {
         instance: InstanceId,
         start: &Start,
     ) -> Result<(), Error>;
+    /// The time in ticks, when an operation began at `now` of the run clock: read only where it is needed, since on some
+    /// machines that is a trap.
+    fn time(&self, now: u64) -> u64;
     /// The next timer interrupt comes at `ticks` or as soon as possible after it; all ones: none.
     fn set_timer(&mut self, ticks: u64);
 }

@@ -12,7 +12,7 @@ use crate::thread::{IDLE, Thread, ThreadIndex, Threads};
 pub trait ReadyQueue {
     /// A queue before [`ReadyQueue::start`], all zeros.
     const ZERO: Self;
-    /// Whether [`ReadyQueue::release`] can change a thread's own urgency.
+    /// Whether [`ReadyQueue::release`] can change a thread's own urgency. If not, no method gets a time but zero.
     const RELEASES: bool;
 
     /// Before anything else: the queue is empty.
@@ -28,9 +28,9 @@ pub trait ReadyQueue {
     /// The same of `first`, which is the first thread and not [`IDLE`].
     fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) -> bool;
     /// `first`, which is the first thread and not [`IDLE`], lets its equals go first.
-    fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
+    fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, time: u64);
     /// The first thread has used up its quantum.
-    fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64);
+    fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, time: u64);
     /// From which class on a thread that becomes ready comes behind the first one, as its equal or less urgent; 256:
     /// from none. Portal code notes the wake-ups of those.
     fn behind_first(&self) -> u16;
@@ -48,7 +48,7 @@ pub trait ReadyQueue {
     fn set_urgency(&mut self, threads: &mut Threads, thread: ThreadIndex, urgency: u64);
     /// Sets the thread's own urgency by its priority, of a thread in any state. The urgency that
     /// counts stays.
-    fn set_priority(&mut self, threads: &mut Threads, thread: ThreadIndex, priority: u8, now: u64);
+    fn set_priority(&mut self, threads: &mut Threads, thread: ThreadIndex, priority: u8, time: u64);
     /// A wait for an event that happened at `time` has ended: the thread's own urgency may change.
     fn release(&mut self, threads: &mut Threads, thread: ThreadIndex, time: u64);
     /// Order among waiters: by urgency, and by `sequence` (below 2^56) among equals.
@@ -207,12 +207,12 @@ impl ReadyQueue for FixedPriority {
     }
 
     #[inline(always)]
-    fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, _now: u64) {
+    fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, _time: u64) {
         self.first = threads[first as usize].next;
     }
 
-    fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, now: u64) {
-        self.rotate(threads, first, now);
+    fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, time: u64) {
+        self.rotate(threads, first, time);
     }
 
     #[inline(always)]

@@ -19,6 +19,8 @@ use core::sync::atomic::Ordering::Relaxed;
 pub struct Configuration {
     /// Ticks that a thread runs before an equal one takes its turn.
     pub quantum: u64,
+    /// What the run clock counts in a tick.
+    pub run_rate: u64,
     /// The semaphore that is raised for each thread that faults.
     pub supervisor_semaphore: u16,
     /// Threads that the machine has blocks for, [`IDLE`] included.
@@ -26,7 +28,8 @@ pub struct Configuration {
 }
 
 /// A scheduler with policy `Q` on machine `M`. In each operation, `thread` is the running thread,
-/// `instance` the one that called, `now` the time.
+/// `instance` the one that called, `now` what the run clock says: the clock by which the threads' execution is counted. What has
+/// to do with the timer asks the machine for the time ([`Machine::time`]).
 #[repr(C)]
 pub struct Scheduler<Q, M> {
     // The hot paths reach everything up to the first threads' records by 12-bit offsets from one
@@ -96,6 +99,8 @@ pub struct Scheduler<Q, M> {
     /// Instances whose first thread has ended, which the supervisor has not asked for yet.
     pub(crate) returned: Bitmap<{ DOMAINS_MAXIMUM / 64 }>,
     pub(crate) configuration: Configuration,
+    /// A quantum by the run clock.
+    pub(crate) run_quantum: u64,
     /// The supervisor's thread, the priority that it gave itself last, and the best urgency of those who have
     /// called it since.
     pub(crate) worker: ThreadIndex,
@@ -132,7 +137,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             looks_next: false,
             expiring: IDLE,
             forced_at: 0,
-            configuration: Configuration { quantum: 0, supervisor_semaphore: 0, threads: 0 },
+            configuration: Configuration {
+                quantum: 0,
+                run_rate: 0,
+                supervisor_semaphore: 0,
+                threads: 0,
+            },
+            run_quantum: 0,
             machine,
             roots: [IDLE; SEMAPHORES],
             semaphores: [Semaphore::FREE; SEMAPHORES],
@@ -157,6 +168,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// closed already.
     pub fn start(&mut self, configuration: Configuration) {
         self.configuration = configuration;
+        self.run_quantum = configuration.quantum * configuration.run_rate;
         self.armed = u64::MAX;
         self.work_class = u8::MAX;
         self.forced_at = u64::MAX;
@@ -229,15 +241,20 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Ticks that a thread ran until now.
     pub fn time_used(&self, thread: ThreadIndex, now: u64) -> u64 {
-        let used = self.threads[thread as usize].used;
+        let mut used = self.threads[thread as usize].used;
         if thread == self.ready.first() {
-            used.wrapping_add(now.wrapping_sub(self.running_since))
-        } else {
-            used
+            used = used.wrapping_add(now.wrapping_sub(self.running_since));
         }
+        used / self.configuration.run_rate.max(1)
     }
 
-    /// When the thread that runs was switched to.
+    /// The time for the policy, which is zero if it does not go by times.
+    #[inline(always)]
+    pub(crate) fn policy_time(&self, now: u64) -> u64 {
+        if Q::RELEASES { self.machine.time(now) } else { 0 }
+    }
+
+    /// When the thread that runs was switched to, by the run clock.
     pub fn running_since(&self) -> u64 {
         self.running_since
     }

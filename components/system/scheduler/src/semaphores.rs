@@ -260,6 +260,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// P that ends with [`Error::TimedOut`] when the time is `deadline`.
+    #[inline(always)]
     pub fn timed_p(
         &mut self,
         thread: ThreadIndex,
@@ -268,7 +269,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         deadline: u64,
         now: u64,
     ) -> M::Outcome {
-        if deadline <= now {
+        if deadline <= self.machine.time(now) {
             return match self.try_p(semaphore) {
                 Err(Error::WouldBlock) => self.refuse(Error::TimedOut),
                 Err(error) => self.refuse(error),
@@ -312,7 +313,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.roots[index as usize % SEMAPHORES] = IDLE;
         self.set_word(index, 0);
-        self.note_release(waiter, now);
+        self.note_release(waiter, self.policy_time(now));
         self.threads[waiter as usize].state = State::Ready;
         if self.ready.insert(&mut self.threads, waiter) {
             // Its result goes straight to it.
@@ -403,7 +404,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let waiter = *root;
         if waiter != IDLE {
             heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
-            self.wake(waiter, 0, now);
+            self.wake(waiter, 0, self.policy_time(now));
         }
         Ok(())
     }

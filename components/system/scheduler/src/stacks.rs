@@ -58,7 +58,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.unseen.clear(queue);
             let waiter = self.queues[queue % QUEUES];
             if waiter != IDLE && self.machine.has_activation(queue as u16) {
-                self.end_wait(waiter, 0, now);
+                self.end_wait(waiter, 0, self.policy_time(now));
                 if self.queues[queue % QUEUES] != IDLE {
                     // It may not take it, since its portal has been taken back meanwhile.
                     self.look_after(waiter);

@@ -40,7 +40,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The running thread faulted: stops it and calls the supervisor with its urgency. [`IDLE`] cannot be stopped; its
     /// fault is queued too.
     pub fn fault(&mut self, thread: ThreadIndex, cause: u64, value: u64, now: u64) -> M::Outcome {
-        self.fault_of[thread as usize] = Fault { cause, value, time: now };
+        self.fault_of[thread as usize] = Fault { cause, value, time: self.machine.time(now) };
         let urgency = self.ready.urgency(&self.threads, thread);
         if thread == IDLE {
             self.threads[IDLE as usize].flags |= FAULT_QUEUED;
@@ -75,7 +75,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         // The worker waits there alone: it gets its urgency before it is put into the ready queue, not after.
         *root = IDLE;
         self.set_word(semaphore, 0);
-        self.note_release(worker, now);
+        self.note_release(worker, self.policy_time(now));
         let front = self.due_urgency(worker) != self.ready.urgency(&self.threads, worker);
         self.refresh_urgency(worker);
         match (self.leave_wait(worker, 0), front) {
@@ -112,6 +112,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Waits for the next call of the supervisor, or the time `deadline`, and has this priority then,
     /// unless the caller is more urgent.
+    #[inline(always)]
     pub fn wait_fault(
         &mut self,
         thread: ThreadIndex,
@@ -120,7 +121,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         now: u64,
     ) -> M::Outcome {
         let semaphore = self.configuration.supervisor_semaphore;
-        if self.word(semaphore) > 0 || deadline <= now {
+        if self.word(semaphore) > 0 || deadline <= self.machine.time(now) {
             return self.timed_p(thread, instance, semaphore.into(), deadline, now);
         }
         match self.p_or_wait(thread, Tenant::calling(instance), semaphore.into()) {
@@ -141,7 +142,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         // The same priority again begins no new job of a policy that knows deadlines.
         if self.worker_priority != Some(priority) {
             self.worker_priority = Some(priority);
-            self.ready.set_priority(&mut self.threads, self.worker, priority, now);
+            let time = self.policy_time(now);
+            self.ready.set_priority(&mut self.threads, self.worker, priority, time);
         }
         self.renew_worker(false);
     }
@@ -227,7 +229,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             Err(error) => return self.refuse(error),
         };
         let waits = self.threads[target as usize].state != State::Ready;
-        self.end_wait(target, Error::Cancelled.status() as i8, now);
+        self.end_wait(target, Error::Cancelled.status() as i8, self.policy_time(now));
         self.leave_work(now);
         self.finish(thread, 0, waits.into(), now)
     }
@@ -338,7 +340,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if self.drop_limit(thread) {
             return Step::Again;
         }
-        self.end_wait(thread, Error::Dead.status() as i8, now);
+        self.end_wait(thread, Error::Dead.status() as i8, self.policy_time(now));
         Step::Done
     }
 
@@ -356,7 +358,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             if self.drop_limit(waiter) {
                 return Step::Again;
             }
-            self.end_wait(waiter, Error::Dead.status() as i8, now);
+            self.end_wait(waiter, Error::Dead.status() as i8, self.policy_time(now));
             return Step::Again;
         }
         let record = &mut self.semaphores[index as usize % SEMAPHORES];
@@ -378,7 +380,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let owner = record.owner;
         let waiter = record.waiters;
         if waiter != IDLE {
-            self.end_wait(waiter, Error::Dead.status() as i8, now);
+            self.end_wait(waiter, Error::Dead.status() as i8, self.policy_time(now));
             return Step::Again;
         }
         if owner != IDLE {

@@ -11,6 +11,10 @@ use std::{collections::BTreeSet, vec::Vec};
 pub struct TestMachine {
     semaphores: Vec<[AtomicI64; 2]>,
     noted: AtomicI64,
+    /// What the run clock counts in a tick.
+    pub run_rate: u64,
+    /// Ticks in which it stood still.
+    pub waited: u64,
     waiters: Vec<AtomicI64>,
     /// The last time that was set.
     pub timer: u64,
@@ -30,6 +34,8 @@ impl TestMachine {
         TestMachine {
             semaphores: (0..SEMAPHORES).map(|_| CLOSED.map(AtomicI64::new)).collect(),
             noted: AtomicI64::new(77),
+            run_rate: 1,
+            waited: 0,
             // No thread waits for an activation.
             waiters: (0..QUEUES).map(|_| AtomicI64::new(0)).collect(),
             timer: u64::MAX,
@@ -78,6 +84,9 @@ impl Machine for TestMachine {
         }
         self.set_up.push((thread, instance, *start));
         Ok(())
+    }
+    fn time(&self, now: u64) -> u64 {
+        now / self.run_rate + self.waited
     }
     fn set_timer(&mut self, ticks: u64) {
         self.timer = ticks;

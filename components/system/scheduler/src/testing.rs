@@ -42,9 +42,16 @@ pub fn scheduler(priorities: &[u8]) -> Box<TestScheduler> {
 
 /// The same on a machine of so many threads.
 pub fn scheduler_with(priorities: &[u8], threads: usize) -> Box<TestScheduler> {
-    let mut scheduler = Box::new(TestScheduler::new(TestMachine::new()));
+    scheduler_of(TestMachine::new(), priorities, threads)
+}
+
+/// The same on this machine.
+pub fn scheduler_of(machine: TestMachine, priorities: &[u8], threads: usize) -> Box<TestScheduler> {
+    let run_rate = machine.run_rate;
+    let mut scheduler = Box::new(TestScheduler::new(machine));
     scheduler.start(Configuration {
         quantum: QUANTUM,
+        run_rate,
         supervisor_semaphore: SUPERVISOR_SEMAPHORE,
         threads,
     });

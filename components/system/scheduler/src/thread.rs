@@ -65,7 +65,7 @@ pub struct Thread {
     pub(crate) wait_key: u64,
     /// When its wait ends at the latest.
     pub(crate) time_limit: u64,
-    /// Ticks that it ran, up to its last switch.
+    /// How long it ran, by the run clock, up to its last switch.
     pub(crate) used: u64,
     /// `used` when its present quantum began.
     pub(crate) quantum_from: u64,

@@ -99,7 +99,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let record = &mut self.threads[thread as usize];
         *record = Thread { generation: record.generation, state: State::Ready, ..Thread::FREE };
         self.fault_of[thread as usize] = Fault::NONE;
-        self.ready.set_priority(&mut self.threads, thread, priority, now);
+        let time = self.policy_time(now);
+        self.ready.set_priority(&mut self.threads, thread, priority, time);
         self.refresh_urgency(thread);
         self.ready.insert(&mut self.threads, thread);
     }
@@ -124,15 +125,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if core::mem::replace(&mut self.led_to, first) == thread && first != IDLE {
             // Threads of a dead instance end one after the other, behind a wait or an interrupt, each without an instruction
             // in user mode, where interrupts are on. The idle thread has some, and the timer comes at once.
-            return self.switch_by_idle(now);
+            return self.switch_by_idle();
         }
         self.switch(IDLE, first, now)
     }
 
     #[inline(never)]
-    fn switch_by_idle(&mut self, now: u64) -> M::Outcome {
+    fn switch_by_idle(&mut self) -> M::Outcome {
         self.led_to = IDLE;
-        self.arm_before(now);
+        // At once.
+        self.arm_before(0);
         let Thread { status, value, .. } = self.threads[IDLE as usize];
         self.machine.switch(IDLE, status.into(), value)
     }
@@ -182,9 +184,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     ) -> M::Outcome {
         match self.allowed_priority(Tenant::calling(instance), priority) {
             Err(error) => self.refuse(error),
-            Ok(priority) => self.adjust(thread, instance, handle, now, |ready, threads, other| {
-                ready.set_priority(threads, other, priority, now);
-            }),
+            Ok(priority) => {
+                let time = self.policy_time(now);
+                self.adjust(thread, instance, handle, now, |ready, threads, other| {
+                    ready.set_priority(threads, other, priority, time);
+                })
+            }
         }
     }
 
@@ -248,7 +253,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         // The end of its wait does not make it ready.
         self.threads[thread as usize].flags |= STOPPED;
         let waits = self.threads[thread as usize].state != State::Ready;
-        self.end_wait(thread, 0, now);
+        self.end_wait(thread, 0, self.policy_time(now));
         // What the end of a wait changes comes before the end of the thread.
         self.leave(thread, waits, now);
     }
@@ -293,7 +298,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let joiner = core::mem::replace(&mut record.joiner, IDLE);
         self.free_threads.set(thread.into());
         if joiner != IDLE {
-            self.wake(joiner, 0, now);
+            self.wake(joiner, 0, self.policy_time(now));
         }
     }
 }

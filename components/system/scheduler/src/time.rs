@@ -102,7 +102,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE {
             return self.machine.reply(0, 0);
         }
-        self.ready.rotate(&mut self.threads, thread, now);
+        let time = self.policy_time(now);
+        self.ready.rotate(&mut self.threads, thread, time);
         self.finish(thread, 0, 0, now)
     }
 
@@ -117,7 +118,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if thread == IDLE {
             return self.refuse(Error::NotAllowed);
         }
-        if deadline <= now {
+        if deadline <= self.machine.time(now) {
             if Q::RELEASES {
                 // No wait, but the event was there: a thread that is late begins its next job.
                 self.ready.remove_first(&mut self.threads, thread);
@@ -136,35 +137,36 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// `thread` or switches; sets the timer, which comes at once if there is more to do.
     #[inline(always)]
     pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
+        let time = self.machine.time(now);
+        // The thread that ran, ran until now, even if another thread is first in a moment.
+        self.account(thread, now);
         if self.expiring != IDLE {
             self.end_expired();
         } else {
-            let due = passed(&self.threads, self.timers, now);
+            let due = passed(&self.threads, self.timers, time);
             if due != IDLE || self.left {
-                self.expire_or_work(due, now);
+                self.expire_or_work(due, time);
             } else {
                 self.deferred = false;
             }
         }
-        // The thread that ran, ran until now, even if another thread is first since a moment.
-        self.account(thread, now);
-        if self.next_tick != 0 && now >= self.next_tick {
+        if self.next_tick != 0 && time >= self.next_tick {
             let record = &mut self.threads[thread as usize];
             let ran = record.used.wrapping_sub(record.quantum_from);
-            if ran >= self.configuration.quantum {
+            if ran >= self.run_quantum {
                 record.quantum_from = record.used;
                 if thread == self.ready.first() && thread != IDLE {
-                    self.ready.quantum_used(&mut self.threads, thread, now);
+                    self.ready.quantum_used(&mut self.threads, thread, time);
                 }
             }
             let shares = self.ready.shares(&self.threads);
-            self.next_tick =
-                if shares { now.saturating_add(self.configuration.quantum) } else { 0 };
+            self.next_tick = if shares { time.wrapping_add(self.configuration.quantum) } else { 0 };
             self.renew_threshold();
         }
-        self.arm(now);
+        self.arm(time);
         self.led_to = self.ready.first();
-        self.finish(thread, 0, 0, now)
+        // `now`, which nothing has to keep until here.
+        self.finish(thread, 0, 0, self.running_since)
     }
 
     /// Ends the wait that timed out at the last interrupt, if nothing else has ended it since.
@@ -179,13 +181,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Ends the wait of `due`, whose limit has passed, or does work, or neither, if a more urgent thread runs.
     #[inline(always)]
-    fn expire_or_work(&mut self, due: ThreadIndex, now: u64) {
+    fn expire_or_work(&mut self, due: ThreadIndex, time: u64) {
         let Thread { limit_class, time_limit, state, .. } = self.threads[due as usize];
         let expires = due != IDLE && (!self.left || limit_class <= self.work_class);
         let class = if expires { limit_class } else { self.work_class };
-        let forced = self.deferred && now >= self.forced_at;
+        let forced = self.deferred && time >= self.forced_at;
         if !forced && self.outranks(self.ready.first(), class) {
-            self.defer(class, now);
+            self.defer(class, time);
             return;
         }
         self.deferred = false;
@@ -200,7 +202,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.expiring = due;
             }
         } else {
-            self.do_work(now);
+            self.do_work(self.running_since);
         }
     }
 
@@ -217,7 +219,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Two threads share the processor from now on: the timer marks quanta.
     pub(crate) fn start_ticking(&mut self, now: u64) {
-        self.next_tick = now.saturating_add(self.configuration.quantum);
+        self.next_tick = self.machine.time(now).saturating_add(self.configuration.quantum);
         self.arm_before(self.next_tick);
         self.renew_threshold();
     }
@@ -231,10 +233,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// After the timer's interrupt, sets the timer to whatever comes first. A limit that is taken back meanwhile costs a needless
     /// interrupt, not a needless setting of the timer for each wait.
-    fn arm(&mut self, now: u64) {
+    fn arm(&mut self, present: u64) {
         let mut time = u64::MAX;
         if self.expiring != IDLE {
-            time = now;
+            time = present;
         } else if self.deferred {
             // Only what is more urgent than what is deferred comes in time.
             time = self.first_more_urgent().min(self.forced_at);
@@ -243,14 +245,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 time = self.threads[self.timers as usize].time_limit;
             }
             if self.left {
-                time = time.min(self.put_off(now));
+                time = time.min(self.put_off(self.running_since));
             }
         }
         if self.next_tick != 0 {
             time = time.min(self.next_tick);
         }
         // A timer that is not set again stays at a time that has passed: it comes at once.
-        if time > now {
+        if time > present {
             self.armed = time;
             self.machine.set_timer(time);
         }

@@ -50,8 +50,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.threads[thread as usize].flags & STOPPED == 0
     }
 
-    /// Ends the wait of `thread`, whatever it waits for, with `status`.
-    pub(crate) fn end_wait(&mut self, thread: ThreadIndex, status: i8, now: u64) {
+    /// Ends the wait of `thread`, whatever it waits for, with `status`, at `time`.
+    pub(crate) fn end_wait(&mut self, thread: ThreadIndex, status: i8, time: u64) {
         let Thread { state, object, .. } = self.threads[thread as usize];
         match state {
             State::Free | State::Ready | State::Ending => return,
@@ -77,7 +77,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             }
             State::Join => self.threads[object as usize % 256].joiner = IDLE,
         }
-        self.wake(thread, status, now);
+        self.wake(thread, status, time);
     }
 
     /// The heap in which `thread` waits.

@@ -171,17 +171,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn put_off(&mut self, now: u64) -> u64 {
         let class = self.work_class;
         if !self.outranks(self.ready.first(), class) {
-            return now;
+            return 0;
         }
         let before = if self.deferred { self.deferred_class } else { u8::MAX };
-        self.defer(class.min(before), now);
+        self.defer(class.min(before), self.machine.time(now));
         self.forced_at
     }
 
     /// Work and passed limits of this class wait for a less urgent thread to run.
-    pub(crate) fn defer(&mut self, class: u8, now: u64) {
+    pub(crate) fn defer(&mut self, class: u8, time: u64) {
         if !self.deferred {
-            self.forced_at = now.saturating_add(self.configuration.quantum / PACE);
+            self.forced_at = time.saturating_add(self.configuration.quantum / PACE);
         }
         self.deferred = true;
         self.deferred_class = class;

@@ -10,7 +10,7 @@
 
 use crate::component as imports;
 use crate::state::System;
-use cairn::time::counter;
+use cairn::time::run_clock;
 use cairn::{DomainId, privileged};
 use cairn_abi::thread::{FIELD_FRAME, thread_block};
 use cairn_supervisor::stack::{Frame, Kind, Walk, Words, hold};
@@ -65,8 +65,8 @@ pub struct Undisturbed(u64);
 impl Undisturbed {
     pub fn begin() -> Undisturbed {
         let since = imports::SCHEDULING.running_since().unwrap_or(0);
-        // From the next tick on, a switch cannot have the time of the last one.
-        while counter() == since {}
+        // From the next count on, a switch cannot have the time of the last one.
+        while run_clock() == since {}
         Undisturbed(since)
     }
 

@@ -141,6 +141,9 @@ impl Layout<'_> {
             let address = placed.image + segment.offset;
             let mut content = vec![0; size as usize];
             component.fill(segment, placed.image, &mut content);
+            if self.system.board.cycle_base.is_some() {
+                component.count_by_cycles(segment, &mut content);
+            }
             let is_code = segment.rights == Rights::Code;
             let physical = match self.texts.get(&content).filter(|_| is_code) {
                 // Pages that are shared with other instances count in the quota of each.

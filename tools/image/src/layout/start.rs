@@ -135,6 +135,7 @@ impl Layout<'_> {
         page.region = instance.region();
         page.name = descriptor::name(&instance.name);
         page.time_base = self.system.board.time_base;
+        page.run_rate = self.system.board.run_rate();
         page.run_to_completion =
             u64::from(instance.role.is_some_and(|role| role.runs_to_completion()));
         page.heap = placed.region + placed.parts.heap;

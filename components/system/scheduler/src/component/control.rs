@@ -2,7 +2,7 @@
 
 use super::{Component, Server, index, named};
 use crate::{Fault, Start, State, ThreadIndex};
-use cairn::time::counter;
+use cairn::time::run_clock;
 use cairn::{Caller, CallerThread, Error, InstanceId};
 use cairn_interfaces::{self as interfaces, Activity};
 
@@ -29,19 +29,19 @@ impl<C: Component> interfaces::Supervision for Server<C> {
     }
 
     fn stop(&self, thread: CallerThread, other: u64) -> Result<(), Error> {
-        Self::operation(|core, now| core.stop(index(thread), named(other), now))
+        Self::operation(move |core, now| core.stop(index(thread), named(other), now))
     }
 
     fn resume(&self, thread: CallerThread, other: u64) -> Result<(), Error> {
-        Self::operation(|core, now| core.resume(index(thread), named(other), now))
+        Self::operation(move |core, now| core.resume(index(thread), named(other), now))
     }
 
     fn kill(&self, thread: CallerThread, other: u64) -> Result<(), Error> {
-        Self::operation(|core, now| core.kill(index(thread), named(other), now))
+        Self::operation(move |core, now| core.kill(index(thread), named(other), now))
     }
 
     fn reclaim(&self, thread: CallerThread, dead: InstanceId, cursor: u64) -> Result<u64, Error> {
-        Self::operation(|core, now| core.reclaim(index(thread), dead, cursor, now))
+        Self::operation(move |core, now| core.reclaim(index(thread), dead, cursor, now))
     }
 
     fn start(
@@ -53,13 +53,13 @@ impl<C: Component> interfaces::Supervision for Server<C> {
         priority: u8,
     ) -> Result<u64, Error> {
         let start = Start { entry, stack, argument: 0 };
-        Self::operation(|core, now| {
+        Self::operation(move |core, now| {
             core.start_first(index(thread), home, start, priority.into(), now)
         })
     }
 
     fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<bool, Error> {
-        Self::operation(|core, now| core.cancel_wait(index(thread), named(other), now))
+        Self::operation(move |core, now| core.cancel_wait(index(thread), named(other), now))
     }
 
     fn wait_fault(
@@ -69,18 +69,18 @@ impl<C: Component> interfaces::Supervision for Server<C> {
         deadline: u64,
         priority: u8,
     ) -> Result<(), Error> {
-        Self::operation(|core, now| {
+        Self::operation(move |core, now| {
             let until = (deadline, priority.into());
             core.wait_fault(index(thread), caller.0, until, now)
         })
     }
 
     fn work_at(&self, thread: CallerThread, priority: u8) -> Result<(), Error> {
-        Self::operation(|core, now| core.work_at(index(thread), priority.into(), now))
+        Self::operation(move |core, now| core.work_at(index(thread), priority.into(), now))
     }
 
     fn alarm(&self, thread: CallerThread) -> Result<(), Error> {
-        Self::operation(|core, now| core.alarm(index(thread), now))
+        Self::operation(move |core, now| core.alarm(index(thread), now))
     }
 }
 
@@ -114,7 +114,7 @@ impl<C: Component> interfaces::SchedulerStatistics for Server<C> {
 
     fn thread_time(&self, index: u64) -> Result<u64, Error> {
         let index = thread(index)?;
-        Ok(Self::with(|core| core.time_used(index, counter())))
+        Ok(Self::with(|core| core.time_used(index, run_clock())))
     }
 
     fn running_since(&self) -> Result<u64, Error> {

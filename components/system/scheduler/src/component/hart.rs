@@ -3,6 +3,7 @@
 use super::layout;
 use crate::{Machine, Start, ThreadIndex};
 use cairn::section::ConstantWord;
+use cairn::time::time_behind;
 use cairn::{Error, InstanceId, environment, privileged};
 use cairn_abi::domain::QUEUES_MAXIMUM;
 use cairn_abi::record::Instance;
@@ -96,6 +97,11 @@ impl Machine for Hart {
             begin.argument,
             record.stub,
         )
+    }
+
+    #[inline(always)]
+    fn time(&self, now: u64) -> u64 {
+        time_behind(now)
     }
 
     #[inline(always)]

@@ -4,7 +4,7 @@ use super::{Component, Core};
 use crate::{Configuration, Quota};
 use cairn::InstanceId;
 use cairn::record::Record;
-use cairn::time::ticks;
+use cairn::time::{run_rate, ticks};
 use cairn_abi::record::{Header, Instance, Interrupt, Table, Thread};
 use zerocopy::{FromBytes, Immutable, KnownLayout};
 
@@ -29,6 +29,7 @@ pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
     core.machine_mut().begin();
     core.start(Configuration {
         quantum: ticks(QUANTUM_MICROSECONDS),
+        run_rate: run_rate(),
         supervisor_semaphore: 0,
         threads: Record::find().map_or(0, |record| record.header.free_threads.end as usize),
     });

@@ -3,7 +3,7 @@
 use super::{Component, Core, Lock, Semaphore, Server, index, named};
 use crate::{ReadyQueue, Start, ThreadIndex};
 use cairn::exclusive::Operation;
-use cairn::time::counter;
+use cairn::time::run_clock;
 use cairn::{Caller, CallerThread, Error, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::LockError;
@@ -17,21 +17,21 @@ struct V(ThreadIndex, u64);
 impl<Q: ReadyQueue> Operation<Core<Q>> for Yield {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.yield_now(self.0, counter())
+        core.yield_now(self.0, run_clock())
     }
 }
 
 impl<Q: ReadyQueue> Operation<Core<Q>> for P {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.p(self.0 as ThreadIndex, InstanceId((self.0 >> u16::BITS) as u16), self.1, counter())
+        core.p(self.0 as ThreadIndex, InstanceId((self.0 >> u16::BITS) as u16), self.1, run_clock())
     }
 }
 
 impl<Q: ReadyQueue> Operation<Core<Q>> for V {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
-        core.v(self.0, self.1, counter())
+        core.v(self.0, self.1, run_clock())
     }
 }
 
@@ -42,7 +42,7 @@ impl<C: Component> interfaces::Threads for Server<C> {
     }
 
     fn sleep_until(&self, thread: CallerThread, caller: Caller, time: u64) -> Result<(), Error> {
-        Self::operation(|core, now| core.sleep_until(index(thread), caller.0, time, now))
+        Self::operation(move |core, now| core.sleep_until(index(thread), caller.0, time, now))
     }
 
     fn spawn(
@@ -54,13 +54,13 @@ impl<C: Component> interfaces::Threads for Server<C> {
     ) -> Result<u64, Error> {
         let start =
             Start { entry: start.entry(), stack: start.stack(), argument: start.argument() };
-        Self::operation(|core, now| {
+        Self::operation(move |core, now| {
             core.spawn(index(thread), caller.0, start, priority.into(), now)
         })
     }
 
     fn join(&self, thread: CallerThread, caller: Caller, other: u64) -> Result<(), Error> {
-        Self::operation(|core, now| core.join(index(thread), caller.0, named(other), now))
+        Self::operation(move |core, now| core.join(index(thread), caller.0, named(other), now))
     }
 
     fn set_priority(
@@ -70,13 +70,13 @@ impl<C: Component> interfaces::Threads for Server<C> {
         other: u64,
         priority: u8,
     ) -> Result<(), Error> {
-        Self::operation(|core, now| {
+        Self::operation(move |core, now| {
             core.set_priority(index(thread), caller.0, named(other), priority.into(), now)
         })
     }
 
     fn time_used(&self, thread: CallerThread) -> Result<u64, Error> {
-        Ok(Self::with(|core| core.time_used(index(thread), counter())))
+        Ok(Self::with(|core| core.time_used(index(thread), run_clock())))
     }
 
     fn own_name(&self, thread: CallerThread) -> Result<u64, Error> {
@@ -101,7 +101,7 @@ impl<C: Component> interfaces::Semaphore for Semaphore<C> {
     }
 
     fn p_until(&self, thread: CallerThread, caller: Caller, deadline: u64) -> Result<(), Error> {
-        Server::<C>::operation(|core, now| {
+        Server::<C>::operation(move |core, now| {
             core.timed_p(index(thread), caller.0, self.0, deadline, now)
         })
     }
@@ -109,11 +109,11 @@ impl<C: Component> interfaces::Semaphore for Semaphore<C> {
 
 impl<C: Component> interfaces::Lock for Lock<C> {
     fn lock(&self, thread: CallerThread, caller: Caller) -> Result<(), LockError> {
-        Server::<C>::operation(|core, now| core.lock(index(thread), caller.0, self.0, now))
+        Server::<C>::operation(move |core, now| core.lock(index(thread), caller.0, self.0, now))
     }
 
     fn unlock(&self, thread: CallerThread) -> Result<(), Error> {
-        Server::<C>::operation(|core, now| core.unlock(index(thread), self.0, now))
+        Server::<C>::operation(move |core, now| core.unlock(index(thread), self.0, now))
     }
 }
 

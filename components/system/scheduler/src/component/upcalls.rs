@@ -4,7 +4,7 @@
 use super::{Component, Core, Server, index, layout};
 use crate::{ReadyQueue, ThreadIndex};
 use cairn::exclusive::Operation;
-use cairn::time::counter;
+use cairn::time::run_clock;
 use cairn::{Caller, CallerThread, Error};
 use cairn_abi::domain::{QUEUE_SIZE, stack_queue};
 use cairn_interfaces as interfaces;
@@ -17,7 +17,7 @@ impl<Q: ReadyQueue> Operation<Core<Q>> for Tick {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
         core.enter();
-        core.tick(self.0, counter())
+        core.tick(self.0, run_clock())
     }
 }
 
@@ -25,7 +25,7 @@ impl<Q: ReadyQueue> Operation<Core<Q>> for Exit {
     #[inline(always)]
     fn run(self, core: &mut Core<Q>) -> Infallible {
         core.enter();
-        core.exit(self.0, counter())
+        core.exit(self.0, run_clock())
     }
 }
 
@@ -35,7 +35,7 @@ impl<C: Component> interfaces::SchedulerUpcalls for Server<C> {
         // Without `enter`: there are no words before this.
         C::state().end_with(|core| {
             layout::take_over::<C>(core);
-            core.run(counter())
+            core.run(run_clock())
         })
     }
 
@@ -48,11 +48,11 @@ impl<C: Component> interfaces::SchedulerUpcalls for Server<C> {
     }
 
     fn software(&self, thread: CallerThread) -> Result<(), Error> {
-        Self::operation(|core, now| core.stacks_freed(index(thread), now))
+        Self::operation(move |core, now| core.stacks_freed(index(thread), now))
     }
 
     fn fault(&self, thread: CallerThread, cause: u64, value: u64) -> Result<(), Error> {
-        Self::operation(|core, now| core.fault(index(thread), cause, value, now))
+        Self::operation(move |core, now| core.fault(index(thread), cause, value, now))
     }
 
     fn stack_wait(
@@ -63,6 +63,6 @@ impl<C: Component> interfaces::SchedulerUpcalls for Server<C> {
         caller: Caller,
     ) -> Result<(), Error> {
         let queue = value.wrapping_sub(stack_queue(0)) / QUEUE_SIZE;
-        Self::operation(|core, now| core.wait_stack(index(thread), caller.0, queue, now))
+        Self::operation(move |core, now| core.wait_stack(index(thread), caller.0, queue, now))
     }
 }

@@ -14,7 +14,7 @@ pub trait Trouble {
 }
 
 /// What the victim can do, none of which comes back.
-pub const DEEDS: [&str; 13] = [
+pub const DEEDS: [&str; 14] = [
     "panic",
     "read",
     "write",
@@ -28,4 +28,5 @@ pub const DEEDS: [&str; 13] = [
     "execute its data",
     "write to its code",
     "never return",
+    "wait for an interrupt",
 ];

@@ -25,7 +25,7 @@ static SECRET: AtomicU64 = AtomicU64::new(SECRET_VALUE);
 const SECRET_VALUE: u64 = 0x5ec3_e7;
 
 /// One of each kind, of the deeds that cannot be stopped but by the hardware.
-const CHOSEN: [&str; 8] = [
+const CHOSEN: [&str; 9] = [
     "read",
     "write",
     "jump",
@@ -34,6 +34,7 @@ const CHOSEN: [&str; 8] = [
     "forget translations",
     "execute its data",
     "never return",
+    "wait for an interrupt",
 ];
 
 fn main() {
