@@ -146,6 +146,8 @@ fn a_run_clock_of_its_own_decides_nothing_about_times() {
     const RATE: u64 = 100;
     let mut machine = TestMachine::new();
     machine.run_rate = RATE;
+    // It stood still for three ticks before anybody ran.
+    machine.waited = 3;
     let mut s = scheduler_of(machine, &[100, 100], 256);
     // Turns of less than a tick add up.
     let mut now = 0;
@@ -156,17 +158,17 @@ fn a_run_clock_of_its_own_decides_nothing_about_times() {
     }
     assert_eq!((s.time_used(1, now), s.time_used(2, now)), (15, 10));
     // A quantum is one of the time, and so is a limit.
-    assert_eq!(s.machine().timer, QUANTUM);
-    assert_eq!(s.tick(1, QUANTUM * RATE - 1), OK, "not a whole quantum");
+    assert_eq!(s.machine().timer, QUANTUM + 3);
+    assert_eq!(s.tick(1, QUANTUM * RATE), OK, "it ran for less");
     assert_eq!(s.tick(1, 2 * QUANTUM * RATE), switched(2, 0, 0));
     now = 2 * QUANTUM * RATE;
-    assert_eq!(s.sleep_until(2, ONE, 2 * QUANTUM, now), OK, "a time that has passed");
-    assert_eq!(s.sleep_until(2, ONE, 2 * QUANTUM + 5, now), switched(1, 0, 0));
-    assert_eq!(s.sleep_until(1, ONE, 2 * QUANTUM + 7, now), switched(IDLE, 0, 0));
-    assert_eq!(s.machine().timer, 2 * QUANTUM + 5);
-    // The run clock stands still while the idle thread waits.
-    s.machine_mut().waited = 5;
+    assert_eq!(s.sleep_until(2, ONE, 2 * QUANTUM + 3, now), OK, "a time that has passed");
+    assert_eq!(s.sleep_until(2, ONE, 2 * QUANTUM + 8, now), switched(1, 0, 0));
+    assert_eq!(s.sleep_until(1, ONE, 2 * QUANTUM + 10, now), switched(IDLE, 0, 0));
+    assert_eq!(s.machine().timer, 2 * QUANTUM + 8);
+    // It stands still while the idle thread waits.
+    s.machine_mut().waited = 3 + 5;
     assert_eq!(s.tick(IDLE, now + RATE - 1), switched(2, 0, 0));
     assert_eq!(s.time_used(IDLE, now + RATE - 1), 0);
-    assert_eq!(s.machine().timer, 2 * QUANTUM + 7);
+    assert_eq!(s.machine().timer, 2 * QUANTUM + 10);
 }
