@@ -260,7 +260,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// P that ends with [`Error::TimedOut`] when the time is `deadline`.
-    #[inline(always)]
     pub fn timed_p(
         &mut self,
         thread: ThreadIndex,
