@@ -97,18 +97,33 @@ extern "C" fn set_up_thread(
     0
 }
 
-/// Address of the header at an offset of a thread's block, if one can lie there.
-fn frame_header(parameters: &Parameters, index: u64, offset: u64) -> Option<u64> {
-    let in_block =
-        thread::base_frame(index as usize) as u64..address::PAGE_SIZE - thread::FRAME_HEADER as u64;
-    let is_place =
-        index < parameters.threads && offset.is_multiple_of(8) && in_block.contains(&offset);
-    is_place.then(|| thread::thread_block(index as usize) + offset)
-}
-
-/// Whether there is room for the state of a trap frame between the base frame and a header.
-fn is_behind_base(index: u64, offset: u64) -> bool {
-    offset >= (thread::base_frame(index as usize) + thread::TRAP_FRAME) as u64
+/// Address of the header at an offset of a thread's block, if it is that of a frame above the base; none of the running
+/// thread, whose topmost frame is noted nowhere. All frames above it are followed, since a register that a thread saved
+/// can look like a header.
+#[inline(never)]
+fn frame_header(index: u64, offset: u64, running: u64) -> Option<u64> {
+    let block = thread::thread_block(index as usize);
+    if index >= parameters().threads || (block..block + address::PAGE_SIZE).contains(&running) {
+        return None;
+    }
+    let base = at(block, thread::base_frame(index as usize));
+    // SAFETY: the block is mapped, and its field is zero or the topmost header; below each header but the base's is that of
+    // another frame. Literals lie before what a frame returns by, and those of a dead entry name its return portal.
+    unsafe {
+        let mut header = load(at(block, thread::FIELD_FRAME));
+        while header > base && header != block.wrapping_add(offset) {
+            let back = load(at(header, thread::FRAME_RETURN));
+            header -= if back < address::PORTAL_CODE {
+                // The trap return, or its dead entry.
+                thread::TRAP_FRAME as u64
+            } else {
+                let is_dead = load(at(back, literal::LITERAL_MARK)) == literal::MARK_DEAD;
+                let portal = if is_dead { load(at(back, literal::LITERAL_RETURN)) } else { back };
+                load(at(portal, literal::LITERAL_FRAME)) & u64::from(u32::MAX)
+            };
+        }
+        (header > base).then_some(header)
+    }
 }
 
 /// Whether a frame's return address is the code of a return portal. A word that is the address of such code has that
@@ -123,19 +138,15 @@ fn is_return_portal(parameters: &Parameters, back: u64) -> bool {
 
 /// Makes a frame that returns into a dead domain leave through its dead entry.
 #[unsafe(no_mangle)]
-extern "C" fn unwind(index: u64, offset: u64) -> i64 {
+extern "C" fn unwind(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, running: u64) -> i64 {
     let parameters = parameters();
-    let Some(header) = frame_header(&parameters, index, offset) else {
+    let Some(header) = frame_header(index, offset, running) else {
         return Error::BadArgument.status();
     };
-    // SAFETY: `header` lies in a thread block, and the literals before the trap return or a return portal are
-    // mapped. The table of the domain that the frame returns into is used only if it is one of the domains'.
+    // SAFETY: `header` is a frame's, and the literals before the trap return or a return portal are mapped. The table of the domain that the frame returns into is used only if it is one of the domains'.
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
         let into = if back == arch::trap_return_address() {
-            if !is_behind_base(index, offset) {
-                return Error::BadArgument.status();
-            }
             load(at(header, thread::FRAME_TABLE - thread::TRAP_FRAME))
         } else {
             if !is_return_portal(&parameters, back) {
@@ -162,20 +173,19 @@ extern "C" fn unwind(index: u64, offset: u64) -> i64 {
 /// Lets a thread fault when it comes back by a call's frame (its return address is moved into the kernel's half), and
 /// lets one go on that faulted so (the address in its trap frame is moved back).
 #[unsafe(no_mangle)]
-extern "C" fn divert(index: u64, offset: u64) -> i64 {
+extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, running: u64) -> i64 {
     let parameters = parameters();
-    let Some(header) = frame_header(&parameters, index, offset) else {
+    let Some(header) = frame_header(index, offset, running) else {
         return Error::BadArgument.status();
     };
-    // SAFETY: `header` lies in a thread block, and so does the state of a trap frame if it is far enough behind the
-    // base. What is changed is where a thread goes on in user mode, and only between two addresses of which one
+    // SAFETY: `header` is a frame's, below which lies its state. What is changed is where a thread goes on in user mode, and only between two addresses of which one
     // always faults there; no return code reads it before it leaves privileged mode.
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
         if back == arch::trap_return_address() {
             let place = at(header, thread::TRAP_SEPC);
             let pc = load(place);
-            if !is_behind_base(index, offset) || pc < KERNEL {
+            if pc < KERNEL {
                 return Error::BadArgument.status();
             }
             store(place, pc & !KERNEL);
@@ -196,13 +206,12 @@ extern "C" fn divert(index: u64, offset: u64) -> i64 {
 
 /// Answers a call for a thread that stands at it: it goes on behind the call, with an error.
 #[unsafe(no_mangle)]
-extern "C" fn refuse(index: u64, offset: u64) -> i64 {
-    let header = frame_header(&parameters(), index, offset);
-    let Some(header) = header.filter(|_| is_behind_base(index, offset)) else {
+extern "C" fn refuse(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, running: u64) -> i64 {
+    let Some(header) = frame_header(index, offset, running) else {
         return Error::BadArgument.status();
     };
-    // SAFETY: `header` lies in a thread block, and so does the state of a trap frame. What is changed are registers with
-    // which a thread goes on in user mode.
+    // SAFETY: `header` is a frame's, below which lies its state. What is changed are registers with which a thread goes on
+    // in user mode.
     unsafe {
         if load(at(header, thread::FRAME_RETURN)) != arch::trap_return_address() {
             return Error::BadArgument.status();

@@ -19,6 +19,9 @@ use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN
 const KINDS: [&str; 10] =
     ["smi", "spi", "nmi", "npi", "npr", "nmwr", "spwrw", "npwww", "nmi4", "npr4"];
 
+/// The thread from which the services are called.
+const OTHER: usize = 2;
+
 impl World {
     /// Does what the service `unwind` does: the frame leaves through its dead entry.
     pub fn mark_dead(&mut self, frame: u64) {
@@ -195,6 +198,61 @@ fn a_call_into_the_scheduler_whose_caller_is_dead() {
     }
 }
 
+/// Another thread, made here, runs in the scheduler, which in this world holds all privileged portals: nothing is done to
+/// the frames of who runs.
+fn to_another_thread(world: &mut World) {
+    let stack = at(SCHEDULER, STACK - 64);
+    let top = at(BACKEND, STACK - 0x800);
+    let arguments =
+        [OTHER as u64, BACKEND as u64, at(BACKEND, ENTRY), top, 0, at(BACKEND, STUB), 0, 0];
+    world.call(PORTAL_SET_UP_THREAD as u64, stack, arguments);
+    world.call(PORTAL_SWITCH as u64, stack, [0, 0, OTHER as u64, 0, 0, 0, 0, 0]);
+    interrupt(world);
+}
+
+/// The running thread is interrupted: the scheduler runs.
+fn interrupt(world: &mut World) {
+    world.machine.csr.stimecmp = 0;
+    world.cross();
+    world.machine.csr.stimecmp = u64::MAX;
+    assert_eq!(world.running(), SCHEDULER);
+}
+
+/// The first thread goes on.
+fn back_to_the_thread(world: &mut World) {
+    let stack = at(SCHEDULER, STACK - 64);
+    world.call(PORTAL_SWITCH as u64, stack, [0, 0, THREAD as u64, 0, 0, 0, 0, 0]);
+}
+
+/// A privileged portal of the supervisor, with a thread and the offset of a frame in its block.
+fn by_the_service(world: &mut World, portal: usize, thread: u64, offset: u64) -> i64 {
+    let crossed =
+        world.call(portal as u64, at(SCHEDULER, STACK), [thread, offset, 0, 0, 0, 0, 0, 0]);
+    world.assert_at(SCHEDULER, RESUME);
+    for register in SAVED.iter().chain(&[SP, RA]) {
+        assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);
+    }
+    world.machine.get(A0) as i64
+}
+
+/// Places where no frame of the thread lies whose top one is `top`, and another's: all are refused.
+fn assert_bad_places(world: &mut World, portal: usize, top: u64, frames: &[u64]) {
+    let bad = Error::BadArgument.status();
+    let (thread, offset) = (THREAD as u64, frames[0] % 4096);
+    for index in [THREAD_COUNT as u64, u64::MAX, OTHER as u64] {
+        assert_eq!(by_the_service(world, portal, index, offset), bad, "thread {index}");
+    }
+    let places = (0..4096 + 64).filter(|place| !frames.iter().any(|frame| frame % 4096 == *place));
+    let others = [u64::MAX - 7, top % 4096 + 8];
+    let block = thread_block(THREAD);
+    let before = Vec::from_iter((0..512).map(|word| world.word(block + word * 8)));
+    for offset in places.step_by(4).chain(others) {
+        assert_eq!(by_the_service(world, portal, thread, offset), bad, "offset {offset:#x}");
+    }
+    let after = Vec::from_iter((0..512).map(|word| world.word(block + word * 8)));
+    assert_eq!(before, after, "nothing was changed");
+}
+
 /// The service itself: from another thread, as the supervisor uses it.
 #[test]
 fn unwinding_by_the_service() {
@@ -202,47 +260,22 @@ fn unwinding_by_the_service() {
     let outer = world.connect("npr", CLIENT, SERVER);
     let inner = world.connect("npw", SERVER, BACKEND);
     let (buffers, before) = world.checked_call(&outer);
+    let first = world.machine.csr.sscratch;
     world.checked_call(&inner);
     let frame = world.machine.csr.sscratch;
-    // Into the scheduler, which in this world holds all privileged portals.
-    world.machine.csr.stimecmp = 0;
-    world.cross();
-    world.machine.csr.stimecmp = u64::MAX;
-    assert_eq!(world.running(), SCHEDULER);
+    interrupt(&mut world);
+    to_another_thread(&mut world);
 
-    let unwind = |world: &mut World, thread: u64, offset: u64| {
-        let crossed = world.call(
-            PORTAL_UNWIND as u64,
-            at(SCHEDULER, STACK),
-            [thread, offset, 0, 0, 0, 0, 0, 0],
-        );
-        world.assert_at(SCHEDULER, RESUME);
-        for register in SAVED.iter().chain(&[SP, RA]) {
-            assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);
-        }
-        world.machine.get(A0) as i64
-    };
-    let bad = Error::BadArgument.status();
-    let thread = THREAD as u64;
-    for (index, offset) in [
-        (THREAD_COUNT as u64, frame % 4096),
-        (u64::MAX, frame % 4096),
-        (thread, frame % 4096 + 1),
-        (thread, 4096),
-        (thread, u64::MAX - 7),
-        (thread, frame % 4096 + 8),
-        (thread, base_frame(THREAD) as u64 - 8),
-        (thread, base_frame(THREAD) as u64),
-    ] {
-        assert_eq!(unwind(&mut world, index, offset), bad, "thread {index}, offset {offset:#x}");
-    }
+    let unwind =
+        |world: &mut World| by_the_service(world, PORTAL_UNWIND, THREAD as u64, frame % 4096);
+    let top = frame + TRAP_FRAME as u64;
+    assert_bad_places(&mut world, PORTAL_UNWIND, top, &[frame, first, top]);
     let living = Error::NotAllowed.status();
-    assert_eq!(unwind(&mut world, thread, frame % 4096), living, "it returns into a living domain");
+    assert_eq!(unwind(&mut world), living, "it returns into a living domain");
     world.set_word(portal_table(DomainId(SERVER as u16)).wrapping_add_signed(FIELD_ALIVE), 0);
-    assert_eq!(unwind(&mut world, thread, frame % 4096), 0);
-    assert_eq!(unwind(&mut world, thread, frame % 4096), bad, "it is marked already");
-    // The same thread goes on where it was interrupted.
-    world.reply(0, 0);
+    assert_eq!(unwind(&mut world), 0);
+    assert_eq!(unwind(&mut world), Error::BadArgument.status(), "it is marked already");
+    back_to_the_thread(&mut world);
     assert_eq!(world.running(), BACKEND);
     let back = world.reply(0, 5);
     world.assert_dead(&outer, &before, &buffers, &back.before);
@@ -276,47 +309,30 @@ fn diverting_by_the_service() {
     world.checked_call(&outer);
     let frame = world.machine.csr.sscratch;
     let link = world.word(frame.wrapping_add_signed(FRAME_RA));
-    world.machine.csr.stimecmp = 0;
-    world.cross();
-    world.machine.csr.stimecmp = u64::MAX;
-    assert_eq!(world.running(), SCHEDULER);
-    let divert = |world: &mut World, thread: u64, offset: u64| {
-        world.call(PORTAL_DIVERT as u64, at(SCHEDULER, STACK), [thread, offset, 0, 0, 0, 0, 0, 0]);
-        world.assert_at(SCHEDULER, RESUME);
-        world.machine.get(A0) as i64
+    interrupt(&mut world);
+    to_another_thread(&mut world);
+    let divert = |world: &mut World, header: u64| {
+        by_the_service(world, PORTAL_DIVERT, THREAD as u64, header % 4096)
     };
     let bad = Error::BadArgument.status();
-    let thread = THREAD as u64;
-    for (index, offset) in [
-        (THREAD_COUNT as u64, frame % 4096),
-        (u64::MAX, frame % 4096),
-        (thread, frame % 4096 + 1),
-        (thread, frame % 4096 + 8),
-        (thread, 4096),
-        (thread, u64::MAX - 7),
-        (thread, base_frame(THREAD) as u64),
-    ] {
-        assert_eq!(divert(&mut world, index, offset), bad, "thread {index}, offset {offset:#x}");
-    }
+    let trap = frame + TRAP_FRAME as u64;
+    assert_bad_places(&mut world, PORTAL_DIVERT, trap, &[frame]);
     let place = frame.wrapping_add_signed(FRAME_RA);
-    assert_eq!(world.word(place), link, "nothing was changed");
-    assert_eq!(divert(&mut world, thread, frame % 4096), 0);
+    assert_eq!(divert(&mut world, frame), 0);
     assert_eq!(world.word(place), link | KERNEL, "no user can go on there");
-    assert_eq!(divert(&mut world, thread, frame % 4096), bad, "it is diverted already");
+    assert_eq!(divert(&mut world, frame), bad, "it is diverted already");
 
     // The frame of the interrupt, as if it were that of the fault.
-    let trap = frame + TRAP_FRAME as u64;
     let place = trap.wrapping_add_signed(TRAP_SEPC);
-    assert_eq!(divert(&mut world, thread, trap % 4096), bad, "it was no diverted thread's");
+    assert_eq!(divert(&mut world, trap), bad, "it was no diverted thread's");
     world.set_word(place, link | KERNEL);
-    assert_eq!(divert(&mut world, thread, trap % 4096), 0);
+    assert_eq!(divert(&mut world, trap), 0);
     assert_eq!(world.word(place), link);
 }
 
 /// A call that waits for a stack is answered for its thread, which goes on as if the callee had returned that.
 #[test]
 fn refusing_by_the_service() {
-    let bad = Error::BadArgument.status();
     for specification in ["nm", "npi", "npcrw", "smr", "npr4"] {
         let mut world = World::new(44);
         let connection = world.connect(specification, CLIENT, SERVER);
@@ -326,32 +342,35 @@ fn refusing_by_the_service() {
         let crossed = world.call(connection.index, stack, arguments);
         assert_eq!(world.running(), SCHEDULER);
         let frame = world.machine.csr.sscratch;
-        let refuse = |world: &mut World, thread: u64, offset: u64| {
-            let arguments = [thread, offset, 0, 0, 0, 0, 0, 0];
-            world.call(PORTAL_REFUSE as u64, at(SCHEDULER, STACK), arguments);
-            world.assert_at(SCHEDULER, RESUME);
-            world.machine.get(A0) as i64
-        };
-        let thread = THREAD as u64;
-        for (index, offset) in [
-            (THREAD_COUNT as u64, frame % 4096),
-            (u64::MAX, frame % 4096),
-            (thread, frame % 4096 + 1),
-            (thread, frame % 4096 + 8),
-            (thread, 4096),
-            (thread, u64::MAX - 7),
-            (thread, base_frame(THREAD) as u64),
-            (thread, crossed.frame_before % 4096),
-        ] {
-            assert_eq!(refuse(&mut world, index, offset), bad, "offset {offset:#x}");
-        }
-        assert_eq!(refuse(&mut world, thread, frame % 4096), 0);
-        world.reply(0, 0);
+        to_another_thread(&mut world);
+        assert_bad_places(&mut world, PORTAL_REFUSE, frame, &[frame]);
+        assert_eq!(by_the_service(&mut world, PORTAL_REFUSE, THREAD as u64, frame % 4096), 0);
+        back_to_the_thread(&mut world);
         world.assert_at(CLIENT, RESUME);
         assert_eq!(world.machine.csr.sscratch, crossed.frame_before);
         for register in SAVED.iter().chain(&[SP, RA]) {
             assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);
         }
         assert_eq!(world.machine.get(A0) as i64, Error::Cancelled.status());
+    }
+}
+
+/// What a thread saves can look like a header: with `trap_return` in the place of its program counter, the words before
+/// are its status and its registers.
+#[test]
+fn what_looks_like_a_frame_is_none() {
+    let mut world = World::new(45);
+    let outer = world.connect("npr", CLIENT, SERVER);
+    world.checked_call(&outer);
+    let frame = world.machine.csr.sscratch;
+    interrupt(&mut world);
+    let trap = frame + TRAP_FRAME as u64;
+    // It jumped there, and its caller came with this return address.
+    let back = world.word(trap.wrapping_add_signed(FRAME_RETURN));
+    world.set_word(trap.wrapping_add_signed(TRAP_SEPC), back);
+    world.set_word(frame.wrapping_add_signed(FRAME_RA), 0x40122);
+    to_another_thread(&mut world);
+    for portal in [PORTAL_REFUSE, PORTAL_UNWIND, PORTAL_DIVERT] {
+        assert_bad_places(&mut world, portal, trap, &[frame, trap]);
     }
 }

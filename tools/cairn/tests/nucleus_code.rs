@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 12] = [
+const BACKWARD: [(&str, &str); 13] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_place", "prints a text of its own when the machine stops"),
     ("fatal", "prints texts of its own and a name when the machine stops"),
@@ -17,6 +17,10 @@ const BACKWARD: [(&str, &str); 12] = [
     ("privileged_fault", "prints a text of its own when the machine stops"),
     ("cairn_nucleus::service::halt", "waits for the halt that it asked for"),
     ("set_up_thread", "clears the 35 words of a trap frame"),
+    (
+        "cairn_nucleus::service::frame_header",
+        "follows the frames of an invocation stack down, which has room for fewer than 40",
+    ),
     ("divert", "to its own end, which the compiler put before: its source has no loop"),
     ("unwind", "to its own end, which the compiler put before: its source has no loop"),
     ("copy_in", "to the refusal of a bad pointer, which does not come back"),
