@@ -16,58 +16,14 @@
 
 /* ------------------------------------------------------------------------------- calling a portal */
 
-/* What a call returns, in a0 and a1. */
-struct cairn_reply {
+/* What a call of a method returns whose value has several words, in a0 and from a1 on. */
+struct cairn_wide_reply {
     int64_t status; /* 0, the method's own positive error code, or a CAIRN_ERROR_* */
-    uint64_t value;
+    uint64_t words[4]; /* those that the method does not have are zero */
 };
 
 /* Calls the portal at `index`. The portal fills in a0, the control word. A buffer of more than 64
  * bytes must begin at a page boundary: the callee sees whole pages, the last one to its end. */
-static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint64_t word2, uint64_t word3,
-                                            uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7)
-{
-    register uint64_t t0 __asm__("t0") = index;
-    register int64_t a0 __asm__("a0");
-    register uint64_t a1 __asm__("a1") = word1;
-    register uint64_t a2 __asm__("a2") = word2;
-    register uint64_t a3 __asm__("a3") = word3;
-    register uint64_t a4 __asm__("a4") = word4;
-    register uint64_t a5 __asm__("a5") = word5;
-    register uint64_t a6 __asm__("a6") = word6;
-    register uint64_t a7 __asm__("a7") = word7;
-    /* A portal call is a call by the C convention: it destroys what that does not preserve. If the compiler knows the
-     * index, the call has a stub of its own, in the form in which the host tool finds calls. */
-    if (__builtin_constant_p(index))
-        __asm__ volatile(".pushsection .text.cairn_stub, \"ax\"\n"
-                         ".balign 16\n"
-                         ".option push\n"
-                         ".option norvc\n"
-                         "1: li t0, %9\n"
-                         "ecall\n"
-                         "j .\n"
-                         ".option pop\n"
-                         ".balign 16\n"
-                         ".popsection\n"
-                         "call 1b"
-                         : "=r"(a0), "=r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
-                         : "i"(__builtin_constant_p(index) ? index : 0)
-                         : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
-    else
-        __asm__ volatile("call cairn_portal_call"
-                         : "=r"(a0), "+r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
-                         :
-                         : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
-    return (struct cairn_reply){ a0, a1 };
-}
-
-/* What a call of a method returns whose value has several words, in a0 and from a1 on. */
-struct cairn_wide_reply {
-    int64_t status;
-    uint64_t words[4]; /* those that the method does not have are zero */
-};
-
-/* The same for such a method. */
 static inline struct cairn_wide_reply cairn_wide_call(uint64_t index, uint64_t word1, uint64_t word2, uint64_t word3,
                                                       uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7)
 {
@@ -80,11 +36,46 @@ static inline struct cairn_wide_reply cairn_wide_call(uint64_t index, uint64_t w
     register uint64_t a5 __asm__("a5") = word5;
     register uint64_t a6 __asm__("a6") = word6;
     register uint64_t a7 __asm__("a7") = word7;
-    __asm__ volatile("call cairn_portal_call"
-                     : "=r"(a0), "+r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
-                     :
-                     : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
+    /* A portal call is a call by the C convention: it destroys what that does not preserve. If the compiler knows the
+     * index, the call has a stub of its own, in the form that calls have, noted for the host tool. */
+    if (__builtin_constant_p(index))
+        __asm__ volatile(".pushsection .text.cairn_stub, \"ax\"\n"
+                         ".balign 16\n"
+                         ".option push\n"
+                         ".option norvc\n"
+                         "1: li t0, %9\n"
+                         "ecall\n"
+                         "j .\n"
+                         ".option pop\n"
+                         ".balign 16\n"
+                         ".popsection\n"
+                         ".pushsection .cairn_stubs, \"\", @progbits\n"
+                         ".dword 1b\n"
+                         ".popsection\n"
+                         "call 1b"
+                         : "=r"(a0), "=r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
+                         : "i"(__builtin_constant_p(index) ? index : 0)
+                         : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
+    else
+        __asm__ volatile("call cairn_portal_call"
+                         : "=r"(a0), "+r"(t0), "+r"(a1), "+r"(a2), "+r"(a3), "+r"(a4), "+r"(a5), "+r"(a6), "+r"(a7)
+                         :
+                         : "ra", "t1", "t2", "t3", "t4", "t5", "t6", "memory");
     return (struct cairn_wide_reply){ a0, { a1, a2, a3, a4 } };
+}
+
+/* What a call of any other method returns, in a0 and a1. */
+struct cairn_reply {
+    int64_t status;
+    uint64_t value;
+};
+
+/* The same for such a method. */
+static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint64_t word2, uint64_t word3,
+                                            uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7)
+{
+    struct cairn_wide_reply reply = cairn_wide_call(index, word1, word2, word3, word4, word5, word6, word7);
+    return (struct cairn_reply){ reply.status, reply.words[0] };
 }
 
 /* The entry point NAME_wide of such a method: a C function returns two registers, and more by an address in a0, behind

@@ -1,7 +1,8 @@
 # The two instructions that C cannot say. What else a component needs, the host tool has laid out:
 # memory is zeroed and relocated, and a thread begins in `main` with a stack. The jumps to themselves are never
 # executed: a core fetches on until an `ecall` traps, and they keep it from lines that are not in its cache. This is the
-# form in which the host tool finds calls (loader/src/calls.rs): 16 bytes each, nothing compressed.
+# form of calls: 16 bytes each, nothing compressed, their addresses noted in a section that is not loaded, by which the
+# host tool finds them (loader/src/calls.rs).
 
         .section .text.cairn, "ax"
         .option norvc
@@ -15,6 +16,9 @@ cairn_portal_call:
         ecall
         j       .
         .balign 16
+        .pushsection .cairn_stubs, "", @progbits
+        .dword  cairn_portal_call
+        .popsection
         .size   cairn_portal_call, . - cairn_portal_call
 
 # Where a server's entry point and a thread's main function return to: portal 0 leaves the frame.
@@ -26,4 +30,7 @@ cairn_return_stub:
         ecall
         j       .
         .balign 16
+        .pushsection .cairn_stubs, "", @progbits
+        .dword  cairn_return_stub
+        .popsection
         .size   cairn_return_stub, . - cairn_return_stub

@@ -1,73 +1,116 @@
-//! Where a component calls: every call instruction in its machine code. Those that are in the one form can be written anew
-//! by the layout, as a jump, when the component shares a domain with what it calls.
+//! Where a component calls. Its file notes each call that a library of Cairn's made; the layout can write those anew, as
+//! a jump, when the component shares a domain with what it calls. Every other call instruction is foreign.
 
-use crate::{Component, Rights};
+use crate::{Component, Rights, Segment};
+use alloc::format;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use cairn_abi::arch::call::{CALL, END, STUB_SIZE, index, length};
+use cairn_abi::arch::call::{CALL, CALLS, END, STUB_SIZE, STUBS, index, length};
+use object::{Object, ObjectSection};
 
-/// A call instruction.
+/// A call that the file notes: it has the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     /// Address of its first instruction, as linked.
     pub offset: u64,
-    /// Which portal.
-    pub portal: Portal,
-}
-
-/// What the instructions around a call say of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Portal {
-    /// The one at this index, which the instruction before loads.
-    Index(u16),
-    /// Of an index that is known only when it is called.
-    Given,
-    /// It has not the form: nobody but the component knows.
-    Unknown,
+    /// The portal at this index, which the first instruction loads; none: an index that is known only when it is called.
+    pub portal: Option<u16>,
+    /// Whether it is a stub, which many calls share and which has its 16 bytes for itself; else it is executed where it
+    /// stands.
+    pub is_stub: bool,
 }
 
 impl Call {
-    /// Whether it is a stub, which many calls share; else it stands where it is executed.
-    pub fn is_stub(&self) -> bool {
-        self.offset.is_multiple_of(STUB_SIZE)
+    /// Bytes that are the call's alone.
+    fn size(&self) -> u64 {
+        match (self.is_stub, self.portal) {
+            (true, _) => STUB_SIZE,
+            (false, Some(_)) => 12,
+            (false, None) => 8,
+        }
     }
 }
 
 impl<File: AsRef<[u8]>> Component<File> {
-    /// All calls, in the order of their addresses. Machine code is read from its first instruction on, one after the
-    /// other: what compilers make has nothing else between.
-    pub fn calls(&self) -> Vec<Call> {
-        let mut calls = Vec::new();
+    /// Addresses of call instructions that are not noted: of machine code that no library of Cairn's made, so that
+    /// nobody knows which portal they call. Machine code is read from the first instruction of each function on, one
+    /// after the other; data among it may look like one.
+    pub fn foreign_calls(&self) -> Vec<u64> {
+        let mut foreign = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.rights == Rights::Code) {
             let code = &self.file()[segment.content.clone()];
-            find(code, segment.offset + segment.content_at, &mut calls);
+            let start = segment.offset + segment.content_at;
+            let mut from = 0;
+            let starts = self.symbols.iter().map(|symbol| symbol.offset.wrapping_sub(start));
+            let starts = starts.filter(|at| *at < code.len() as u64).map(|at| at as usize);
+            for to in starts.chain([code.len()]) {
+                find(&code[from..to], start + from as u64, &mut foreign);
+                from = to;
+            }
         }
-        calls
-    }
-
-    /// Those of which nobody knows which portal they call: of machine code that no library of Cairn's made.
-    pub fn unknown_calls(&self) -> impl Iterator<Item = Call> {
-        self.calls().into_iter().filter(|call| call.portal == Portal::Unknown)
+        let is_noted = |at: u64| {
+            let before = self.calls.partition_point(|call| call.offset <= at);
+            before > 0 && at - self.calls[before - 1].offset < self.calls[before - 1].size()
+        };
+        foreign.retain(|at| !is_noted(*at));
+        foreign
     }
 }
 
-/// Adds the calls of `code`, which begins at address `start`.
-fn find(code: &[u8], start: u64, calls: &mut Vec<Call>) {
-    let word = |at: usize| Some(u32::from_le_bytes(*code.get(at..)?.first_chunk()?));
-    let (mut at, mut before) = (0, None);
+/// Adds the addresses of the call instructions in `code`, which begins at address `start`.
+fn find(code: &[u8], start: u64, calls: &mut Vec<u64>) {
+    let mut at = 0;
     while let Some(first) = code.get(at..).and_then(<[u8]>::first_chunk) {
-        let length = length(u16::from_le_bytes(*first));
-        if length == 4 && word(at) == Some(CALL) {
-            let is_in_form = word(at + 4) == Some(END);
-            let (offset, portal) = match before {
-                _ if !is_in_form => (at, Portal::Unknown),
-                Some(index) => (at - 4, Portal::Index(index)),
-                None => (at, Portal::Given),
-            };
-            calls.push(Call { offset: start + offset as u64, portal });
+        if word(code, at) == Some(CALL) {
+            calls.push(start + at as u64);
         }
-        before = word(at).filter(|_| length == 4).and_then(index);
-        at += length;
+        at += length(u16::from_le_bytes(*first));
     }
+}
+
+fn word(code: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*code.get(at..)?.first_chunk()?))
+}
+
+/// The calls that `elf`, which is `file`, notes, in the order of their addresses.
+pub(crate) fn noted(
+    elf: &object::File,
+    file: &[u8],
+    segments: &[Segment],
+) -> Result<Vec<Call>, String> {
+    let code_at = |address: u64| {
+        segments.iter().filter(|segment| segment.rights == Rights::Code).find_map(|segment| {
+            let at = address.checked_sub(segment.offset + segment.content_at)?;
+            file[segment.content.clone()].get(usize::try_from(at).ok()?..)
+        })
+    };
+    let mut calls = Vec::new();
+    for (name, is_stub) in [(STUBS, true), (CALLS, false)] {
+        let Some(section) = elf.section_by_name(name) else { continue };
+        let notes = section.data().map_err(|error| error.to_string())?.chunks_exact(8);
+        let offsets = notes.map(|note| u64::from_le_bytes(note.try_into().expect("8 bytes")));
+        for offset in offsets.filter(|offset| *offset != 0) {
+            let call = code_at(offset).and_then(|code| call(code, offset, is_stub));
+            calls.push(call.ok_or_else(|| {
+                format!("section `{name}` names {offset:#x}, where no call in the form is")
+            })?);
+        }
+    }
+    calls.sort_by_key(|call| call.offset);
+    match calls.windows(2).find(|pair| pair[1].offset - pair[0].offset < pair[0].size()) {
+        Some(pair) => Err(format!("the noted calls at {:#x} overlap", pair[1].offset)),
+        None => Ok(calls),
+    }
+}
+
+/// The call that `code` begins with, if it has the form.
+fn call(code: &[u8], offset: u64, is_stub: bool) -> Option<Call> {
+    let first = word(code, 0)?;
+    let portal = index(first);
+    let at = if portal.is_some() { 4 } else { 0 };
+    let is_in_form = word(code, at) == Some(CALL) && word(code, at + 4) == Some(END);
+    let has_room = !is_stub || offset.is_multiple_of(STUB_SIZE) && code.len() as u64 >= STUB_SIZE;
+    (is_in_form && has_room).then_some(Call { offset, portal, is_stub })
 }
 
 #[cfg(test)]
@@ -77,28 +120,46 @@ mod tests {
     const LOAD_17: u32 = 0x0110_0293;
     const NOTHING: u32 = 0x0000_0013;
 
-    fn found(code: &[u32], lead: &[u8]) -> Vec<Call> {
-        let bytes = lead.iter().copied().chain(code.iter().flat_map(|word| word.to_le_bytes()));
-        let (bytes, mut calls) = (bytes.collect::<Vec<u8>>(), Vec::new());
-        find(&bytes, 0x10000, &mut calls);
+    fn bytes(code: &[u32], lead: &[u8]) -> Vec<u8> {
+        lead.iter().copied().chain(code.iter().flat_map(|word| word.to_le_bytes())).collect()
+    }
+
+    fn found(code: &[u32], lead: &[u8]) -> Vec<u64> {
+        let mut calls = Vec::new();
+        find(&bytes(code, lead), 0x10000, &mut calls);
         calls
     }
 
     #[test]
-    fn calls_are_found_and_told_apart() {
-        let call = |offset, portal| Call { offset, portal };
-        let stubs = [LOAD_17, CALL, END, NOTHING, CALL, END, NOTHING, NOTHING];
-        let expected = [call(0x10000, Portal::Index(17)), call(0x10010, Portal::Given)];
-        assert_eq!(found(&stubs, &[]), expected);
-        assert!(expected.iter().all(Call::is_stub));
+    fn call_instructions_are_found() {
+        assert_eq!(found(&[LOAD_17, CALL, END, NOTHING, CALL], &[]), [0x10004, 0x10010]);
         // Behind a compressed instruction.
-        let [inline] = found(&stubs[..3], &[1, 0])[..] else { panic!("one call") };
-        assert_eq!((inline, inline.is_stub()), (call(0x10002, Portal::Index(17)), false));
-        // Without the jump behind it, cut off, or with something between: not the form, or not this index.
-        assert_eq!(found(&[LOAD_17, CALL, NOTHING], &[]), [call(0x10004, Portal::Unknown)]);
-        assert_eq!(found(&[LOAD_17, CALL], &[]), [call(0x10004, Portal::Unknown)]);
-        assert_eq!(found(&[LOAD_17, NOTHING, CALL, END], &[]), [call(0x10008, Portal::Given)]);
+        assert_eq!(found(&[LOAD_17, CALL], &[1, 0]), [0x10006]);
         // The halves of two instructions are no call.
         assert_eq!(found(&[0x0073_0013, 0x0013_0000], &[]), []);
+    }
+
+    #[test]
+    fn a_noted_call_has_the_form() {
+        let is_call = |code: &[u32], offset, is_stub| call(&bytes(code, &[]), offset, is_stub);
+        let stub = [LOAD_17, CALL, END, NOTHING];
+        let expected = Call { offset: 0x10000, portal: Some(17), is_stub: true };
+        assert_eq!(is_call(&stub, 0x10000, true), Some(expected));
+        let given = is_call(&[CALL, END, NOTHING, NOTHING], 0x10000, true);
+        assert_eq!(given, Some(Call { portal: None, ..expected }));
+        let in_place = Call { offset: 0x10002, is_stub: false, ..expected };
+        assert_eq!(is_call(&stub[..3], 0x10002, false), Some(in_place));
+        // Not aligned, without room.
+        assert_eq!(is_call(&stub, 0x10008, true), None);
+        assert_eq!(is_call(&stub[..3], 0x10000, true), None);
+        // Without the jump behind it, cut off, with something between, of another register.
+        for code in [
+            &[LOAD_17, CALL, NOTHING, NOTHING][..],
+            &[LOAD_17, CALL],
+            &[LOAD_17, NOTHING, CALL, END],
+            &[LOAD_17 ^ 0x80, CALL, END, NOTHING],
+        ] {
+            assert_eq!(is_call(code, 0x10000, false), None, "{code:x?}");
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! A component's file as a whole.
 
+use crate::calls::{self, Call};
 use crate::clock;
 use crate::descriptor::Descriptor;
 use crate::segment::{self, Segment};
@@ -35,6 +36,8 @@ pub struct Component<File> {
     pub segments: Vec<Segment>,
     /// Its functions, in the order of their addresses.
     pub symbols: Vec<Symbol>,
+    /// The calls that its file notes, in the order of their addresses.
+    pub calls: Vec<Call>,
     relocations: Vec<Relocation>,
     /// Addresses of reads of the run clock, as linked.
     pub(crate) clock_reads: Vec<u64>,
@@ -67,7 +70,17 @@ impl<File: AsRef<[u8]>> Component<File> {
         validity::check_relocations(&relocations, &segments)?;
         let clock_reads = clock::reads(&elf, bytes, &segments)?;
         let symbols = symbols(&elf);
-        Ok(Component { descriptor, stub, segments, symbols, relocations, clock_reads, file })
+        let calls = calls::noted(&elf, bytes, &segments)?;
+        Ok(Component {
+            descriptor,
+            stub,
+            segments,
+            symbols,
+            calls,
+            relocations,
+            clock_reads,
+            file,
+        })
     }
 
     pub(crate) fn file(&self) -> &[u8] {

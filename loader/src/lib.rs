@@ -13,7 +13,7 @@ mod descriptor;
 mod segment;
 mod validity;
 
-pub use calls::{Call, Portal};
+pub use calls::Call;
 pub use component::{Component, Symbol};
 pub use descriptor::{Descriptor, Export, Import, Interface, Method};
 pub use segment::{Rights, Segment};

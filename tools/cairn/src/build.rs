@@ -69,25 +69,25 @@ fn from_file(folder: &str, file: &Path) -> Result<Component> {
     let component =
         Component::read(read(file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
     check_calls(&component, sources::forbids_unsafe_code(folder))
-        .with_context(|| format!("component `{folder}`"))?;
+        .with_context(|| format!("component `{folder}` ({})", paths::shown(file)))?;
     Ok(component)
 }
 
-/// Refuses a call of a portal that no stub of the library makes, where the source cannot have made it. The layout would
-/// not find it when it places the component beside what it calls.
+/// Refuses a call of a portal that no library of Cairn's made, where the source cannot have made it. The layout would not
+/// find it when it places the component beside what it calls.
 pub fn check_calls(component: &Component, is_refused: bool) -> Result<()> {
-    let Some(call) = component.unknown_calls().next().filter(|_| is_refused) else {
+    let Some(at) = component.foreign_calls().first().copied().filter(|_| is_refused) else {
         return Ok(());
     };
-    let is_around = |symbol: &&cairn_loader::Symbol| {
-        (symbol.offset..symbol.offset + symbol.size).contains(&call.offset)
+    let place = match component.symbols.iter().rfind(|symbol| symbol.offset <= at) {
+        Some(symbol) => format!("`{}`+{:#x}", symbol.name, at - symbol.offset),
+        None => "no function".to_owned(),
     };
-    let function = component.symbols.iter().find(is_around);
     bail!(
-        "its machine code has a call at {:#x}, in `{}`, that is not in the form of stubs (abi/src/arch/riscv64/call.rs); \
-         expected calls through the proxies of the library `cairn`, since the source forbids unsafe code",
-        call.offset,
-        function.map_or("?", |symbol| &symbol.name)
+        "its machine code has an `ecall`, or data that looks like one, at {at:#x}, in {place}, that is not one of the \
+         library's noted calls (abi/src/arch/riscv64/call.rs). The source forbids unsafe code, so it comes from a \
+         dependency with assembly of its own: do without that, or allow unsafe code in the component, which then can \
+         only have a domain of its own"
     )
 }
 

@@ -39,7 +39,7 @@ pub struct InstanceReport {
     pub quota: u64,
     /// Bytes of its region that are left for what it asks for at run time.
     pub reachable: u64,
-    /// Calls in machine code of its own, which no layout can write anew.
+    /// Calls in machine code of its own, or data there that looks like one, which no layout can write anew.
     pub own_calls: usize,
     /// Its portals, a line each.
     pub portals: Vec<String>,
@@ -51,7 +51,7 @@ impl InstanceReport {
         InstanceReport {
             name: instance.name.to_string(),
             component: component.descriptor.name.clone(),
-            own_calls: component.unknown_calls().count(),
+            own_calls: component.foreign_calls().len(),
             number: instance.number.0,
             region: address::region(region),
             image: address::region(region) + address::image_spread(region),
@@ -162,7 +162,8 @@ impl fmt::Display for Report {
         for instance in self.instances.iter().filter(|instance| instance.own_calls > 0) {
             writeln!(
                 formatter,
-                "{}: {} calls in machine code of its own, so it can only have a domain of its own",
+                "{}: {} calls in machine code of its own, or data there that looks like one, so it can only have a \
+                 domain of its own",
                 instance.name, instance.own_calls
             )?;
         }

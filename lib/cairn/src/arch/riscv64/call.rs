@@ -4,12 +4,13 @@
 //! to a procedure that returns to `ra`. So a stub is `li t0, INDEX; ecall`, reached by `call`, and
 //! to the compiler a portal call is a call by the C convention.
 //!
-//! Every `ecall` of a component has one form, in which the host tool finds it (`loader/src/calls.rs`):
-//! `li t0, INDEX; ecall; j .`, none of them compressed. There is a stub for each method of an import that is called, 16
+//! Every `ecall` of a component has one form, `li t0, INDEX; ecall; j .`, and is noted in its file (`form.rs`), by which
+//! the host tool finds it (`loader/src/calls.rs`). There is a stub for each method of an import that is called, 16
 //! bytes at a multiple of 16, and one without the `li` for all calls whose index is known only when they are made. What
 //! does not come back (`leave.rs`) has the form where it stands: a jump to a stub would be one instruction more.
 #![allow(unsafe_code)]
 
+use super::form::call_stub;
 use super::preserved::{load_preserved, save_preserved};
 use crate::call::{REGISTERS, REPLY_WORDS};
 use crate::expansion::Wide;
@@ -22,14 +23,7 @@ core::arch::global_asm!(
     ".pushsection .text.cairn_portal_call, \"ax\"",
     ".balign 16",
     "cairn_portal_call:",
-    ".option push",
-    ".option norvc",
-    "ecall",
-    // Never executed: a core fetches on until the `ecall` traps, and this keeps it from lines that are not in its
-    // cache. CVA6 would wait for such a line and forget it, each time.
-    "j .",
-    ".option pop",
-    ".balign 16",
+    call_stub!(""),
     ".popsection",
 );
 
@@ -48,14 +42,7 @@ pub(crate) type Stubs = [Stub; METHODS_MAXIMUM];
 #[unsafe(naked)]
 unsafe extern "C" fn stub<const FIRST: u32, const METHOD: u32>() {
     naked_asm!(
-        ".balign 16",
-        ".option push",
-        ".option norvc",
-        "li t0, {first} + {method}",
-        "ecall",
-        "j .",
-        ".option pop",
-        ".balign 16",
+        call_stub!("li t0, {first} + {method}"),
         first = const FIRST,
         method = const METHOD,
     )

@@ -1,6 +1,7 @@
 //! Calls that do not come back.
 #![allow(unsafe_code)]
 
+use super::form::call_in_place;
 use crate::panic::MESSAGE_WORDS;
 use cairn_abi::domain::PORTAL_RETURN;
 use cairn_abi::privileged::PORTAL_SWITCH;
@@ -13,12 +14,7 @@ pub fn switch(thread: u64, status: i64, value: u64) -> ! {
     // SAFETY: the portal does not come back. No destructor is owed: what is abandoned is forgotten.
     unsafe {
         asm!(
-            ".option push",
-            ".option norvc",
-            "li t0, {index}",
-            "ecall",
-            "j .",
-            ".option pop",
+            call_in_place!("li t0, {index}"),
             index = const PORTAL_SWITCH,
             in("a0") status,
             in("a1") value,
@@ -36,12 +32,7 @@ pub fn reply(status: i64, value: u64) -> ! {
     // back, and brings the client's own stack. No destructor is owed: what is abandoned is forgotten.
     unsafe {
         asm!(
-            ".option push",
-            ".option norvc",
-            "li t0, {index}",
-            "ecall",
-            "j .",
-            ".option pop",
+            call_in_place!("li t0, {index}"),
             index = const PORTAL_RETURN,
             in("a0") status,
             in("a1") value,

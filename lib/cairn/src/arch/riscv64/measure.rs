@@ -1,6 +1,7 @@
 //! Reading the counters (unprivileged manual, section 10.1) right before and behind what is measured.
 #![allow(unsafe_code)]
 
+use super::form::call_in_place;
 use super::preserved::{load_preserved, save_preserved};
 use crate::measure::{Mark, Sample, Stamp};
 use core::arch::{asm, naked_asm};
@@ -37,7 +38,7 @@ pub(crate) fn end() -> Stamp {
 /// stores of `begin` are done, which are not the call's; the alignment gives every sequence the same
 /// cache lines.
 macro_rules! sequence {
-    ($name:ident, $instruction:literal) => {
+    ($name:ident, $instruction:expr) => {
         #[unsafe(naked)]
         pub(crate) extern "C" fn $name(
             target: u64,
@@ -86,8 +87,8 @@ macro_rules! sequence {
     };
 }
 
-// With the jump behind it the call has the form of all (`call.rs`); it comes back by `ra`.
-sequence!(through_portal, "ecall\n.option push\n.option norvc\nj .\n.option pop");
+// The call has the form of all (`call.rs`), and comes back by `ra`.
+sequence!(through_portal, call_in_place!(""));
 sequence!(through_function, "jalr t0");
 sequence!(through_nothing, "");
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod call;
 pub(crate) mod counter;
+mod form;
 pub(crate) mod leave;
 pub(crate) mod measure;
 mod preserved;

@@ -1,6 +1,7 @@
 //! How a thread begins and ends on a stack of its component.
 #![allow(unsafe_code)]
 
+use super::form::call_in_place;
 use crate::thread::stack::{Control, run};
 use core::arch::naked_asm;
 
@@ -20,12 +21,7 @@ pub(crate) extern "C" fn begin(control: &'static Control) {
         "fence rw, w",
         "sd a0, 0(s0)",                 // the state
         "1:",
-        ".option push",
-        ".option norvc",
-        "li t0, 0",                     // the return portal: the thread ends
-        "ecall",
-        "j .",
-        ".option pop",
+        call_in_place!("li t0, 0"),     // the return portal: the thread ends
         run = sym run,
     )
 }
