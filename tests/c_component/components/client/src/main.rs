@@ -3,13 +3,13 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::Error;
-use cairn_interfaces::{Console, Echo};
+use cairn::{Error, InstanceId};
+use cairn_interfaces::{Console, Echo, MemoryStatistics, Names};
 use core::fmt::Write;
 
 cairn::component! {
     name: "c-component-client",
-    imports: { console: Console, echo: Echo },
+    imports: { console: Console, echo: Echo, names: Names, statistics: MemoryStatistics },
     main: main,
 }
 
@@ -60,6 +60,18 @@ fn main() {
     checks.equal("a text that does not fit", ECHO.say(long), Err(Error::TooLarge));
     checks.equal("fill after the errors", ECHO.fill(&mut buffer), Ok(13));
     let _ = writeln!(Terminal, "ok errors");
+
+    // The server answers what the name server answers it.
+    let first = imports::NAMES.list(0, &mut [0; 64]).map(|(length, next)| (length as u64, next));
+    checks.equal(
+        "two words of a name",
+        first.is_ok_and(|(length, next)| length > 0 && next > 0),
+        true,
+    );
+    checks.equal("two words", imports::STATISTICS.usage(), first);
+    let behind = imports::STATISTICS.usage_of(InstanceId(u16::MAX));
+    checks.equal("no words behind the last name", behind, Err(Error::NotFound));
+    let _ = writeln!(Terminal, "ok values of two words");
 
     let _ = writeln!(Terminal, "client: {} failed", checks.failed);
 }
