@@ -1,0 +1,24 @@
+//! What the layout leaves in memory.
+#![forbid(unsafe_code)]
+
+use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::semaphore::{CLOSED, SEMAPHORES_MAXIMUM, semaphore_word};
+use cairn_tool::build::build;
+
+/// Portal code asks a semaphore's words before the scheduler. Zeroes would have P wait for one that nobody made.
+#[test]
+fn all_semaphores_are_closed() {
+    let image = std::fs::read(build("demo", None).unwrap().file).unwrap();
+    let closed = CLOSED.map(i64::to_le_bytes);
+    let (mut at, mut runs) = (0, Vec::new());
+    let pairs: Vec<&[u8]> = image.chunks(closed.as_flattened().len()).collect();
+    for run in pairs.chunk_by(|left, right| left == right) {
+        if run[0] == closed.as_flattened() {
+            runs.push((run.len(), at % PAGE_SIZE));
+        }
+        at += run.concat().len() as u64;
+    }
+    // Another pair of such words is a constant in someone's code.
+    let expected = (SEMAPHORES_MAXIMUM, semaphore_word(0) % PAGE_SIZE);
+    assert_eq!(runs.iter().max(), Some(&expected), "{runs:x?}");
+}
