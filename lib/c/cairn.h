@@ -49,7 +49,7 @@ static inline struct cairn_wide_reply cairn_wide_call(uint64_t index, uint64_t w
                          ".option pop\n"
                          ".balign 16\n"
                          ".popsection\n"
-                         ".pushsection .cairn_stubs, \"\", @progbits\n"
+                         ".pushsection .cairn.stubs, \"\", @progbits\n"
                          ".dword 1b\n"
                          ".popsection\n"
                          "call 1b"

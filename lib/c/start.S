@@ -16,7 +16,7 @@ cairn_portal_call:
         ecall
         j       .
         .balign 16
-        .pushsection .cairn_stubs, "", @progbits
+        .pushsection .cairn.stubs, "", @progbits
         .dword  cairn_portal_call
         .popsection
         .size   cairn_portal_call, . - cairn_portal_call
@@ -30,7 +30,7 @@ cairn_return_stub:
         ecall
         j       .
         .balign 16
-        .pushsection .cairn_stubs, "", @progbits
+        .pushsection .cairn.stubs, "", @progbits
         .dword  cairn_return_stub
         .popsection
         .size   cairn_return_stub, . - cairn_return_stub

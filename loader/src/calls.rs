@@ -1,12 +1,11 @@
 //! Where a component calls. Its file notes each call that a library of Cairn's made; the layout can write those anew, as
 //! a jump, when the component shares a domain with what it calls. Every other call instruction is foreign.
 
-use crate::{Component, Rights, Segment};
+use crate::{Component, Rights, Segment, notes};
 use alloc::format;
-use alloc::string::{String, ToString};
+use alloc::string::String;
 use alloc::vec::Vec;
 use cairn_abi::arch::call::{CALL, CALLS, END, STUB_SIZE, STUBS, index, length};
-use object::{Object, ObjectSection};
 
 /// A call that the file notes: it has the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,21 +77,12 @@ pub(crate) fn noted(
     file: &[u8],
     segments: &[Segment],
 ) -> Result<Vec<Call>, String> {
-    let code_at = |address: u64| {
-        segments.iter().filter(|segment| segment.rights == Rights::Code).find_map(|segment| {
-            let at = address.checked_sub(segment.offset + segment.content_at)?;
-            file[segment.content.clone()].get(usize::try_from(at).ok()?..)
-        })
-    };
     let mut calls = Vec::new();
-    for (name, is_stub) in [(STUBS, true), (CALLS, false)] {
-        let Some(section) = elf.section_by_name(name) else { continue };
-        let notes = section.data().map_err(|error| error.to_string())?.chunks_exact(8);
-        let offsets = notes.map(|note| u64::from_le_bytes(note.try_into().expect("8 bytes")));
-        for offset in offsets.filter(|offset| *offset != 0) {
-            let call = code_at(offset).and_then(|code| call(code, offset, is_stub));
-            calls.push(call.ok_or_else(|| {
-                format!("section `{name}` names {offset:#x}, where no call in the form is")
+    for (section, is_stub) in [(STUBS, true), (CALLS, false)] {
+        for offset in notes::addresses(elf, section)? {
+            let code = notes::code(file, segments, offset);
+            calls.push(code.and_then(|code| call(code, offset, is_stub)).ok_or_else(|| {
+                format!("`{section}` names {offset:#x}, where no call in the form is")
             })?);
         }
     }

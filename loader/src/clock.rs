@@ -1,13 +1,12 @@
 //! Where a component reads the run clock: instructions that read the time, and that the layout makes reads of the hart's cycles on
 //! boards that say so.
 
-use crate::Component;
-use crate::segment::{Rights, Segment};
+use crate::segment::Segment;
+use crate::{Component, notes};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cairn_abi::arch::counter::by_cycles;
-use object::{Object, ObjectSection};
 
 /// The addresses in the section `.cairn.run_clock`, as linked.
 pub(crate) fn reads(
@@ -15,19 +14,10 @@ pub(crate) fn reads(
     file: &[u8],
     segments: &[Segment],
 ) -> Result<Vec<u64>, String> {
-    let Some(section) = elf.section_by_name(".cairn.run_clock") else { return Ok(Vec::new()) };
-    let bytes = section.data().map_err(|error| format!("`.cairn.run_clock`: {error}"))?;
-    let (words, _) = bytes.as_chunks();
-    // Of functions that were not linked, zeros are left.
-    let reads = words.iter().map(|word| u64::from_le_bytes(*word)).filter(|read| *read != 0);
-    let reads: Vec<u64> = reads.collect();
+    let reads = notes::addresses(elf, ".cairn.run_clock")?;
     for read in &reads {
-        let found = segments.iter().find(|segment| segment.range().contains(read));
-        let instruction = found.filter(|segment| segment.rights == Rights::Code).and_then(|code| {
-            let at = (read - code.offset).checked_sub(code.content_at)? as usize;
-            Some(u32::from_le_bytes(*file.get(code.content.clone())?.get(at..)?.first_chunk()?))
-        });
-        if instruction.and_then(by_cycles).is_none() {
+        let word = notes::code(file, segments, *read).and_then(<[u8]>::first_chunk);
+        if word.and_then(|word| by_cycles(u32::from_le_bytes(*word))).is_none() {
             return Err(format!(
                 "`.cairn.run_clock` names {read:#x}, where no instruction reads the time"
             ));

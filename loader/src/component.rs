@@ -71,16 +71,7 @@ impl<File: AsRef<[u8]>> Component<File> {
         let clock_reads = clock::reads(&elf, bytes, &segments)?;
         let symbols = symbols(&elf);
         let calls = calls::noted(&elf, bytes, &segments)?;
-        Ok(Component {
-            descriptor,
-            stub,
-            segments,
-            symbols,
-            calls,
-            relocations,
-            clock_reads,
-            file,
-        })
+        Ok(Component { descriptor, stub, segments, symbols, calls, relocations, clock_reads, file })
     }
 
     pub(crate) fn file(&self) -> &[u8] {

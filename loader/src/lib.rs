@@ -10,6 +10,7 @@ mod calls;
 mod clock;
 mod component;
 mod descriptor;
+mod notes;
 mod segment;
 mod validity;
 

@@ -43,8 +43,8 @@ pub fn component_link() -> Vec<String> {
         "-znotext",
         "-znorelro",
         "-zmax-page-size=4096",
-        // The notes of calls that are not linked.
-        "-zdead-reloc-in-nonalloc=.cairn_*=0",
+        // What files note of functions that are not linked.
+        "-zdead-reloc-in-nonalloc=.cairn.*=0",
     ];
     let by_script = [
         format!("--defsym=IMAGE_OFFSET={IMAGE_OFFSET:#x}"),

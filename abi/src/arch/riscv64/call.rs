@@ -6,9 +6,9 @@ pub const CALL: u32 = 0x0000_0073;
 /// Behind it: `j .`
 pub const END: u32 = 0x0000_006f;
 /// Section of a component's file, not loaded: the addresses of its stubs, 64-bit words. 0: one that is not linked.
-pub const STUBS: &str = ".cairn_stubs";
+pub const STUBS: &str = ".cairn.stubs";
 /// The same for calls that are executed where they stand, at any address.
-pub const CALLS: &str = ".cairn_calls";
+pub const CALLS: &str = ".cairn.calls";
 /// Bytes, and alignment, of a stub: `li t0, INDEX`, the call, the end, room.
 pub const STUB_SIZE: u64 = 16;
 

@@ -8,7 +8,7 @@
 /// its cache. CVA6 would wait for such a line and forget it, each time.
 macro_rules! call_in_place {
     ($load:literal) => {
-        crate::arch::riscv64::form::noted_call!(".cairn_calls", $load)
+        crate::arch::riscv64::form::noted_call!(".cairn.calls", $load)
     };
 }
 
@@ -17,7 +17,7 @@ macro_rules! call_stub {
     ($load:literal) => {
         concat!(
             ".balign 16\n",
-            crate::arch::riscv64::form::noted_call!(".cairn_stubs", $load),
+            crate::arch::riscv64::form::noted_call!(".cairn.stubs", $load),
             ".balign 16\n"
         )
     };
