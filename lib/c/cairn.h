@@ -19,7 +19,7 @@
 /* What a call of a method returns whose value has several words, in a0 and from a1 on. */
 struct cairn_wide_reply {
     int64_t status; /* 0, the method's own positive error code, or a CAIRN_ERROR_* */
-    uint64_t words[4]; /* those that the method does not have are zero */
+    uint64_t words[4]; /* those that the method does not have, and all after an error, mean nothing */
 };
 
 /* Calls the portal at `index`. The portal fills in a0, the control word. A buffer of more than 64

@@ -22,7 +22,7 @@ use crate::state::{System, Threads, state};
 use cairn::time::{now, ticks};
 use cairn::{DomainId, InstanceId, privileged};
 use cairn_abi::address::KERNEL;
-use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, TRAP_FRAME, index_of_name};
+use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, index_of_name};
 use cairn_abi::upcall::{Access, Fault};
 use cairn_interfaces::{Activity, ThreadState, Wait};
 use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_RETURN};
@@ -37,6 +37,10 @@ const NEXT_PART: u64 = 8;
 /// meanwhile.
 const SPENT_PART: u64 = 4;
 const SPENT_MICROSECONDS: u64 = 10_000;
+/// A thread that has run less than one part in so many of the time between two looks, and is ready, leaves the processor
+/// to others by itself: of that time a part is spent.
+const GIVEN_AWAY: u64 = 256;
+const TURN_PART: u64 = 8;
 /// For so many times as long as a callee has, its thread may wait for locks and stacks that others have.
 pub const HELD_UP_TIMES: u64 = 4;
 /// Owners of locks that are followed one from another. The scheduler knows no longer chain, and none that leads back;
@@ -60,13 +64,14 @@ struct Called {
     /// When it was looked at last, and what it had run then.
     looked: AtomicU64,
     had_run: AtomicU64,
-    /// The watched frame, and the one below it, by their offsets in the thread's block; zero: none.
+    /// The watched frame, by its offset in the thread's block; zero: none.
     watched: AtomicU16,
-    below: AtomicU16,
     /// The domain into which the watched frame returns, and when that began to live: a later call at the same place is
     /// another.
     into: AtomicU16,
     began: AtomicU64,
+    /// The name of the thread that its own component calls home.
+    asked: AtomicU64,
 }
 
 static CALLED: [Called; THREADS_MAXIMUM] = [const {
@@ -80,9 +85,9 @@ static CALLED: [Called; THREADS_MAXIMUM] = [const {
         looked: AtomicU64::new(0),
         had_run: AtomicU64::new(0),
         watched: AtomicU16::new(0),
-        below: AtomicU16::new(0),
         into: AtomicU16::new(0),
         began: AtomicU64::new(0),
+        asked: AtomicU64::new(0),
     }
 }; THREADS_MAXIMUM];
 
@@ -100,17 +105,22 @@ static ASKED_CURSOR: AtomicU64 = AtomicU64::new(0);
 const ASKED_LOOK_MICROSECONDS: u64 = 10_000;
 
 /// A thread's own component wants it to come home.
-pub fn ask_home(index: u64, priority: u8) {
-    ASKED_PRIORITY.fetch_max(priority, Relaxed);
+pub fn ask_home(name: u64, priority: u8) {
+    let index = index_of_name(name);
+    called(index).asked.store(name, Relaxed);
     ASKED_LOOK.store(0, Relaxed);
     ASKED.insert(index);
+    ASKED_PRIORITY.fetch_max(priority, Relaxed);
 }
 
 /// When the next look at such threads is due, and its priority.
 pub fn next_home() -> (u64, u8) {
     match ASKED.next(0) {
         Some(_) => (ASKED_LOOK.load(Relaxed), ASKED_PRIORITY.load(Relaxed)),
-        None => (u64::MAX, 0),
+        None => {
+            ASKED_PRIORITY.store(0, Relaxed);
+            (u64::MAX, 0)
+        }
     }
 }
 
@@ -130,7 +140,8 @@ impl System {
         ASKED_CURSOR.store(index + 1, Relaxed);
         let undisturbed = Undisturbed::begin();
         let is_home = !self.is_abroad(index) && undisturbed.holds();
-        if is_home || imports::SCHEDULING.thread(index).is_err() {
+        let asked = called(index).asked.load(Relaxed);
+        if is_home || imports::SCHEDULING.thread(index).is_ok_and(|thread| thread.name != asked) {
             ASKED.remove(index);
         } else {
             self.call_home(index);
@@ -202,7 +213,8 @@ impl System {
         let wait = imports::CONTROL.waits_for(name).ok()?;
         let called = called(index);
         let used = imports::SCHEDULING.thread_time(index).unwrap_or(0);
-        let had_run = called.had_run.swap(used, Relaxed) != used;
+        let had_used = called.had_run.swap(used, Relaxed);
+        let had_run = had_used != used;
         let time = now();
         let passed = time - called.looked.swap(time, Relaxed);
         let is_forgotten = passed > ticks(FORGOTTEN_MICROSECONDS);
@@ -225,6 +237,10 @@ impl System {
             return self.owner(index, &wait);
         }
         match wait.activity {
+            // It has got the processor, and given nearly all of its turns away.
+            Activity::Ready if had_run && used.saturating_sub(had_used) * GIVEN_AWAY < passed => {
+                self.spend(index, passed / TURN_PART, false);
+            }
             Activity::Ready => {
                 if used.saturating_sub(called.used.load(Relaxed)) > self.patience(index) {
                     self.blame(index);
@@ -323,11 +339,9 @@ impl System {
             !matches!(frame.kind, Kind::Call { .. }) || self.is_essential(self.lives_in(frame.into))
         });
         let found = frames.next();
-        let offset = |frame: Option<Frame>| frame.map_or(0, |frame| frame.offset() as u16);
-        called.watched.store(offset(found), Relaxed);
+        called.watched.store(found.map_or(0, |frame| frame.offset() as u16), Relaxed);
         called.into.store(found.map_or(0, |frame| frame.into.0), Relaxed);
         called.began.store(found.map_or(0, |frame| self.began(frame)), Relaxed);
-        called.below.store(offset(frames.next()), Relaxed);
         let lives = |frame: &Frame| !frame.dead && state(self.lives_in(frame.into)).is_alive();
         if let Some(frame) = found.filter(lives) {
             // Refused: it is diverted already, or its caller made the call with an address that faults anyway.
@@ -353,14 +367,13 @@ impl System {
         watched == 0 || self.frames(index).any(is_it)
     }
 
-    /// Whether a fault is that of a diverted thread which came back: then it is watched further down, and can go on.
+    /// Whether a fault is that of a diverted thread which came back: then it is watched further down, and can go on. One that
+    /// was called home and goes to such an address by itself goes on at that of its own domain, and has no more time.
     pub fn came_home(&self, name: u64, frame: Frame, fault: Fault) -> bool {
         let index = index_of_name(name);
         let called = called(index);
         let is_diverted = matches!(fault, Fault::Denied(Access::Execute, to) if to >= KERNEL)
-            && called.name.load(Relaxed) == name
-            // By the watched frame, or by one below that was watched before.
-            && frame.offset().wrapping_add_signed(-TRAP_FRAME) <= called.below.load(Relaxed).into();
+            && called.name.load(Relaxed) == name;
         if is_diverted && privileged::divert(index, frame.offset()).is_ok() {
             self.watch(index);
             if called.watched.load(Relaxed) == 0 {

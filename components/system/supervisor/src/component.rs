@@ -284,7 +284,7 @@ impl interfaces::Supervisor for Server {
         if system.home(state) != caller.0 {
             return Err(Error::NotAllowed);
         }
-        blame::ask_home(index, state.priority);
+        blame::ask_home(thread, state.priority);
         imports::CONTROL.alarm()
     }
 

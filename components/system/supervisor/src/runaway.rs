@@ -31,6 +31,8 @@ static STACK: Stack<4096> = Stack::new();
 /// Threads that were stopped because a call of theirs takes too long: which one, by the place of its frame.
 static ACCUSED: Threads = Threads::new();
 static CALLS: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREADS_MAXIMUM];
+/// And its time, which tells it from a later one at the same place.
+static STAMPS: [AtomicU64; THREADS_MAXIMUM] = [const { AtomicU64::new(0) }; THREADS_MAXIMUM];
 /// In the same word: the call is late, and has not executed for too long; it waited for a lock, a stack or the processor
 /// then; its thread goes on until it is judged.
 const LATE: u16 = 1;
@@ -143,10 +145,10 @@ impl System {
             // The innermost one is at fault, or excused: the others wait for it.
             is_excused |= Excuse::of(index).holds(limit);
             if (ran_away || is_late && !is_excused) && accused.is_none() {
-                accused = Some((name, frame.offset() as u16, !ran_away));
+                accused = Some((name, frame.offset() as u16, limit.stamp, !ran_away));
             }
         }
-        if let Some((name, offset, is_late)) = accused
+        if let Some((name, offset, stamp, is_late)) = accused
             && imports::CONTROL.stop(name).is_ok()
         {
             let lacks = |wait: Wait| is_held_up(&wait) || wait.activity == Activity::Ready;
@@ -164,6 +166,7 @@ impl System {
             }
             // Frames lie at multiples of eight.
             CALLS[index as usize % THREADS_MAXIMUM].store(offset | found, Relaxed);
+            STAMPS[index as usize % THREADS_MAXIMUM].store(stamp, Relaxed);
             ACCUSED.insert(index);
             let _ = imports::CONTROL.alarm();
         }
@@ -227,7 +230,8 @@ impl System {
                 continue;
             }
             let call = self.frames(index).find(|frame| frame.offset() == offset);
-            let limit = call.and_then(|call| call.limit);
+            let stamp = STAMPS[index as usize % THREADS_MAXIMUM].load(Relaxed);
+            let limit = call.and_then(|call| call.limit).filter(|limit| limit.stamp == stamp);
             if let (Some(Kind::Call { callee }), Some(limit)) = (call.map(|call| call.kind), limit)
                 && let culprit = self.lives_in(callee)
                 && state(culprit).is_alive()

@@ -9,7 +9,7 @@ use cairn::time::{now, ticks};
 use cairn::{Error, environment};
 use cairn_interfaces::{Clock, Console, Portals, Threads, spawn};
 use cairn_test_hostile_captors::{Captor, CaptorProxy};
-use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 struct Server;
 static SERVER: Server = Server;
@@ -23,6 +23,9 @@ cairn::component! {
     exports: { captor: Captor = SERVER },
     main: main,
 }
+
+/// Somebody is kept who leaves the processor to the own thread.
+static IS_KEPT: AtomicBool = AtomicBool::new(false);
 
 /// Nanoseconds, some three hundred years.
 const FOR_EVER: u64 = 10_000_000_000_000_000_000;
@@ -72,6 +75,15 @@ fn main() {
                 pause(500);
             }
         }
+        // Shares the processor with the thread that is kept, which is as urgent.
+        "yields" => {
+            while !IS_KEPT.load(Relaxed) {
+                pause(500);
+            }
+            loop {
+                core::hint::spin_loop();
+            }
+        }
         "relay" | "next" | "back" => {}
         _ => {
             let _ = imports::PORTALS.attach_lock(&LOCK);
@@ -104,6 +116,12 @@ impl Captor for Server {
             "brief" => loop {
                 pause(3);
             },
+            "yields" => {
+                IS_KEPT.store(true, Relaxed);
+                loop {
+                    let _ = imports::THREADS.yield_now();
+                }
+            }
             "held" => {
                 let guard = LOCK.lock();
                 loop {

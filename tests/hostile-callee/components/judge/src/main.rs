@@ -35,7 +35,7 @@ impl Captor for Answers {
 }
 
 /// Who dies, for another one to see that it starts again, and what its callee does, or it does itself.
-const CAPTIVES: [(&str, &str); 13] = [
+const CAPTIVES: [(&str, &str); 14] = [
     ("c-sleep", "a callee sleeps in a loop"),
     ("c-clock", "a callee calls the innocent clock in a loop"),
     ("c-console", "a callee reads from the innocent console in a loop"),
@@ -44,6 +44,7 @@ const CAPTIVES: [(&str, &str); 13] = [
     ("c-circle", "a callee waits for a stack in a circle"),
     ("c-passed", "a callee waits for its lock, which accomplices with new names pass on"),
     ("c-brief", "a callee sleeps again and again, each time for a moment"),
+    ("c-yields", "a callee leaves the processor to its own thread again and again"),
     ("c-chain", "a chain of four accomplices"),
     ("c-relay", "an innocent callee of one that sleeps in a loop"),
     ("k-clock", "who calls the innocent clock in a loop dies, and has the same thread again"),
@@ -97,7 +98,7 @@ fn main() {
         let again = (0..2)
             .filter(|_| {
                 // Time to be called.
-                pause(5000);
+                pause(30_000);
                 starts_again(captive)
             })
             .count();
