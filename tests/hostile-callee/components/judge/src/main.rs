@@ -98,7 +98,7 @@ fn main() {
         let again = (0..2)
             .filter(|_| {
                 // Time to be called.
-                pause(30_000);
+                pause(5000);
                 starts_again(captive)
             })
             .count();

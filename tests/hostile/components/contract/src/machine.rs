@@ -14,6 +14,8 @@ pub fn call(index: u64, words: [u64; 8]) -> (i64, u64) {
             "jal ra, 2f",
             "j 3f",
             ".option push", ".option norvc", "2: ecall", "j .", ".option pop",
+            // Where a call is: see `form.rs` of the library.
+            ".pushsection .cairn.calls, \"\", @progbits", ".dword 2b", ".popsection",
             "3:",
             in("t0") index,
             inlateout("a0") words[0] => status,
@@ -62,6 +64,8 @@ extern "C" fn look(index: u64, words: &[u64; 8], found: &mut [u64; 32]) {
         "jal ra, 2f",
         "j 3f",
         ".option push", ".option norvc", "2: ecall", "j .", ".option pop",
+            // Where a call is: see `form.rs` of the library.
+            ".pushsection .cairn.calls, \"\", @progbits", ".dword 2b", ".popsection",
         "3:",
         "sd ra, 144(sp)", "sd sp, 152(sp)", "sd gp, 160(sp)", "sd tp, 168(sp)",
         "sd t0, 176(sp)", "sd t1, 184(sp)", "sd t2, 192(sp)", "sd s0, 200(sp)", "sd s1, 208(sp)",
