@@ -152,5 +152,7 @@ fn judge() -> Result<u64, Error> {
 fn main() {
     let failed = judge().expect("judge");
     say!("hostile-timers: {failed} failed");
+    // The console's driver goes first, by deadlines too.
+    let _ = imports::THREADS.own_name().and_then(|own| imports::THREADS.set_priority(own, 1));
     let _ = imports::SUPERVISOR.halt(failed.min(1));
 }
