@@ -19,7 +19,7 @@ const BACKWARD: [(&str, &str); 13] = [
     ("set_up_thread", "clears the 35 words of a trap frame"),
     (
         "cairn_nucleus::service::frame_header",
-        "follows the frames of an invocation stack down, which has room for fewer than 40",
+        "follows the frames of an invocation stack down, at least 48 bytes each in half a page",
     ),
     ("divert", "to its own end, which the compiler put before: its source has no loop"),
     ("unwind", "to its own end, which the compiler put before: its source has no loop"),
