@@ -124,6 +124,11 @@ pub fn next_home() -> (u64, u8) {
     }
 }
 
+/// What a thread has run, in ticks.
+pub fn used(index: u64) -> u64 {
+    imports::SCHEDULING.thread_time(index).unwrap_or(0)
+}
+
 /// Whether a thread waits for a lock or a stack, which others have.
 pub fn is_held_up(wait: &Wait) -> bool {
     matches!(wait.activity, Activity::Lock | Activity::Stack)
@@ -212,7 +217,7 @@ impl System {
         let ThreadState { name, .. } = imports::SCHEDULING.thread(index).ok()?;
         let wait = imports::CONTROL.waits_for(name).ok()?;
         let called = called(index);
-        let used = imports::SCHEDULING.thread_time(index).unwrap_or(0);
+        let used = used(index);
         let had_used = called.had_run.swap(used, Relaxed);
         let had_run = had_used != used;
         let time = now();
@@ -301,7 +306,7 @@ impl System {
             called.given.store(given, Relaxed);
             called.left.store(given, Relaxed);
             called.held_up.store(given * HELD_UP_TIMES, Relaxed);
-            called.used.store(imports::SCHEDULING.thread_time(index).unwrap_or(0), Relaxed);
+            called.used.store(used(index), Relaxed);
             let is_event = imports::CONTROL.waits_for(name).is_ok_and(|wait| !is_held_up(&wait));
             called.is_told.store(is_event && self.end_wait(index, name), Relaxed);
             let _ = imports::CONTROL.resume(name);

@@ -6,7 +6,7 @@
 //! callee is not at fault yet: the owner of a lock is called home ([`crate::blame`]), and the callee that keeps that one dies. When the
 //! call has got what it waited for, its time begins anew. If that takes some times as long as the call may, its wait is ended.
 
-use crate::blame::{HELD_UP_TIMES, is_held_up};
+use crate::blame::{HELD_UP_TIMES, is_held_up, used};
 use crate::component as imports;
 use crate::death::Reason;
 use crate::state::{System, Threads, state};
@@ -85,11 +85,6 @@ impl Excuse {
     }
 }
 
-/// What a thread has run.
-fn used(index: u64) -> u64 {
-    imports::SCHEDULING.thread_time(index).unwrap_or(0)
-}
-
 /// Starts the watch if any export has a limit.
 pub fn begin(system: &System, priority: u8) {
     if system.shortest_limit().is_some() {
@@ -152,9 +147,8 @@ impl System {
             && imports::CONTROL.stop(name).is_ok()
         {
             let lacks = |wait: Wait| is_held_up(&wait) || wait.activity == Activity::Ready;
-            let is_held_up = || imports::CONTROL.waits_for(name).is_ok_and(lacks);
             let found = match is_late {
-                true if is_held_up() => LATE | HELD_UP,
+                true if imports::CONTROL.waits_for(name).is_ok_and(lacks) => LATE | HELD_UP,
                 true => LATE,
                 false => 0,
             };
