@@ -4,6 +4,8 @@
 //! and every literal is one load, `ld REGISTER, LITERAL(t1)`. What differs between two portals of
 //! the same specification is in the literals; the code of both is the same.
 
+use crate::DomainId;
+
 /// Bytes of literals before the code.
 pub const LITERALS_SIZE: i64 = 128;
 
@@ -52,8 +54,7 @@ pub const LITERAL_SOURCE_ENTRY: i64 = -104;
 pub const LITERAL_QUEUE: i64 = -112;
 /// Windows: identifier of the callee's space, for the translation fence.
 pub const LITERAL_IDENTIFIER: i64 = -120;
-/// Return: bytes by which the portal moves the frame pointer, and the domain it returns into in
-/// the upper half: for walks of an invocation stack.
+/// Return: the [`CallFrame`] that the portal leaves, for walks of an invocation stack.
 pub const LITERAL_FRAME: i64 = -128;
 /// Counting build, call: address of the call counter.
 pub const LITERAL_COUNTER: i64 = -128;
@@ -62,6 +63,33 @@ pub const LITERAL_COUNTER: i64 = -128;
 pub const LITERAL_SHAPE: i64 = -88;
 /// ... and the next return portal of the same two ends.
 pub const LITERAL_NEXT: i64 = -96;
+
+/// What a return portal says of the frames that it leaves, a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallFrame {
+    /// Bytes by which the portal moves the frame pointer, saved registers included.
+    pub size: u16,
+    /// The domain that it returns into.
+    pub caller: DomainId,
+    /// The domain that runs above the frame.
+    pub callee: DomainId,
+}
+
+impl CallFrame {
+    /// The word: size, 16 bits that are zero, caller, callee.
+    pub const fn word(self) -> u64 {
+        self.size as u64 | (self.caller.0 as u64) << 32 | (self.callee.0 as u64) << 48
+    }
+
+    /// What the word says.
+    pub const fn of_word(word: u64) -> CallFrame {
+        CallFrame {
+            size: word as u16,
+            caller: DomainId((word >> 32) as u16),
+            callee: DomainId((word >> 48) as u16),
+        }
+    }
+}
 
 /// Mark of a call portal's code.
 pub const MARK_CALL: u64 = u64::from_le_bytes(*b"portcall");

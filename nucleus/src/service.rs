@@ -8,6 +8,7 @@ use cairn_abi::address::KERNEL;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::arch::trap;
 use cairn_abi::error::Error;
+use cairn_abi::literal::CallFrame;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::{address, domain, literal, thread};
 
@@ -97,6 +98,15 @@ extern "C" fn set_up_thread(
     0
 }
 
+/// The shape of the frames that a return portal leaves.
+///
+/// # Safety
+/// `back` is the code of a return portal.
+unsafe fn call_frame(back: u64) -> CallFrame {
+    // SAFETY: literals lie before the code.
+    CallFrame::of_word(unsafe { load(at(back, literal::LITERAL_FRAME)) })
+}
+
 /// Address of the header at an offset of a thread's block, if it is that of a frame above the base; none of the running
 /// thread, whose topmost frame is noted nowhere. All frames above it are followed, since a register that a thread saved
 /// can look like a header.
@@ -119,7 +129,7 @@ fn frame_header(index: u64, offset: u64, running: u64) -> Option<u64> {
             } else {
                 let is_dead = load(at(back, literal::LITERAL_MARK)) == literal::MARK_DEAD;
                 let portal = if is_dead { load(at(back, literal::LITERAL_RETURN)) } else { back };
-                load(at(portal, literal::LITERAL_FRAME)) & u64::from(u32::MAX)
+                call_frame(portal).size.into()
             };
         }
         (header > base).then_some(header)
@@ -152,8 +162,7 @@ extern "C" fn unwind(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
             if !is_return_portal(&parameters, back) {
                 return Error::BadArgument.status();
             }
-            let number = load(at(back, literal::LITERAL_FRAME)) >> 32 & 0xffff;
-            domain::portal_table(DomainId(number as usize as u16))
+            domain::portal_table(call_frame(back).caller)
         };
         let number =
             into.wrapping_sub(domain::portal_table(DomainId(0))) / domain::DOMAIN_BLOCK_SIZE;

@@ -3,8 +3,8 @@
 //! The supervisor uses it, on threads that do not run meanwhile.
 
 use crate::literal::{
-    LITERAL_FRAME, LITERAL_LONGEST, LITERAL_LONGEST_CALL, LITERAL_MARK, LITERAL_RETURN, MARK_CALL,
-    MARK_DEAD, MARK_RETURN,
+    CallFrame, LITERAL_FRAME, LITERAL_LONGEST, LITERAL_LONGEST_CALL, LITERAL_MARK, LITERAL_RETURN,
+    MARK_CALL, MARK_DEAD, MARK_RETURN,
 };
 use cairn_abi::DomainId;
 use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
@@ -137,17 +137,19 @@ impl<'a, W: Words> Walk<'a, W> {
             _ => return None,
         };
         let portal = if dead { self.word(back, LITERAL_RETURN)? } else { back };
-        let shape = self.word(portal, LITERAL_FRAME)?;
-        let (size, into, callee) =
-            (shape as u32 as u64, DomainId((shape >> 32) as u16), DomainId((shape >> 48) as u16));
-        let below = header.checked_sub(size).filter(|below| *below < header)?;
+        let CallFrame { size, caller, callee } =
+            CallFrame::of_word(self.word(portal, LITERAL_FRAME)?);
+        let below = header.checked_sub(size.into()).filter(|below| *below < header)?;
         let limit = |literal| self.word(portal, literal).filter(|longest| *longest != 0 && !dead);
         let (longest, longest_call) = (limit(LITERAL_LONGEST), limit(LITERAL_LONGEST_CALL));
         let stamp = self.word(below, FRAME_HEADER);
         let limit = stamp
             .filter(|_| longest.is_some() || longest_call.is_some())
             .map(|stamp| Limit { longest, longest_call, stamp });
-        Some((Frame { header, kind: Kind::Call { callee }, into, dead, limit }, Some(below)))
+        Some((
+            Frame { header, kind: Kind::Call { callee }, into: caller, dead, limit },
+            Some(below),
+        ))
     }
 }
 
@@ -168,7 +170,7 @@ pub fn callee<W: Words>(words: &W, code: u64) -> Option<DomainId> {
     literal(code, LITERAL_MARK).filter(|mark| *mark == MARK_CALL)?;
     let back = literal(code, LITERAL_RETURN)?;
     literal(back, LITERAL_MARK).filter(|mark| *mark == MARK_RETURN)?;
-    DomainId::of_word(literal(back, LITERAL_FRAME)? >> 48)
+    Some(CallFrame::of_word(literal(back, LITERAL_FRAME)?).callee)
 }
 
 /// The domain whose portal table this is.

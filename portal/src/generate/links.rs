@@ -13,7 +13,7 @@ pub struct Links {
     pub(super) back: usize,
     pub(super) abort: usize,
     pub(super) dead: usize,
-    pub(super) frame_size: u64,
+    pub(super) frame_size: u16,
 }
 
 impl Links {
@@ -79,7 +79,7 @@ pub fn return_literals(
     address: u64,
 ) -> ([u64; LITERALS], [u64; DEAD_LITERALS]) {
     let at = |offset: usize| address + offset as u64;
-    let domains = u64::from(crossing.caller.domain) << 32 | u64::from(crossing.callee.domain) << 48;
+    let (caller, callee) = (crossing.caller.domain, crossing.callee.domain);
     let literals = literals(&[
         (LITERAL_MARK, MARK_RETURN),
         (LITERAL_ABORT, at(links.abort)),
@@ -93,7 +93,7 @@ pub fn return_literals(
         (LITERAL_SERVICES, crossing.services),
         (LITERAL_QUEUE, crossing.queue),
         (LITERAL_IDENTIFIER, crossing.callee.space().identifier()),
-        (LITERAL_FRAME, links.frame_size | domains),
+        (LITERAL_FRAME, CallFrame { size: links.frame_size, caller, callee }.word()),
     ]);
     (literals, [at(links.back), at(links.dead), MARK_DEAD])
 }

@@ -262,6 +262,6 @@ fn return_half(
     code.emit(&stencil::DEAD_POP)?;
     code.resolve()?;
 
-    let frame_size = stamped_frame_size(specification, crossing) as u64;
+    let frame_size = stamped_frame_size(specification, crossing) as u16;
     Ok(Links { back: start * 4, abort: abort * 4, dead: dead * 4, frame_size })
 }

@@ -25,10 +25,11 @@ impl World {
     }
 
     /// A return portal and its dead entry.
-    fn portal(&mut self, at: u64, size: u64, into: u64, callee: u64) -> (u64, u64) {
+    fn portal(&mut self, at: u64, size: u16, caller: u16, callee: u16) -> (u64, u64) {
         let (back, dead) = (PORTAL_CODE + at, PORTAL_CODE + at + 0x200);
         self.set(back, LITERAL_MARK, MARK_RETURN);
-        self.set(back, LITERAL_FRAME, size | into << 32 | callee << 48);
+        let frame = CallFrame { size, caller: DomainId(caller), callee: DomainId(callee) };
+        self.set(back, LITERAL_FRAME, frame.word());
         self.set(dead, LITERAL_MARK, MARK_DEAD);
         self.set(dead, LITERAL_RETURN, back);
         (back, dead)

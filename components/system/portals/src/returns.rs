@@ -78,7 +78,7 @@ impl Returns {
             };
             if literal(LITERAL_SHAPE) == shape
                 && limits == crossing.limits
-                && literal(LITERAL_FRAME) >> 48 == u64::from(crossing.callee.domain)
+                && CallFrame::of_word(literal(LITERAL_FRAME)).callee == crossing.callee.domain
             {
                 return Some(back);
             }

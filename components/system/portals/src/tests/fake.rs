@@ -234,7 +234,8 @@ impl Fake {
             put(portal.code, LITERAL_MARK, MARK_CALL);
             put(portal.code, LITERAL_RETURN, back);
             put(back, LITERAL_MARK, MARK_RETURN);
-            put(back, LITERAL_FRAME, 64 | u64::from(client) << 32 | u64::from(server) << 48);
+            let frame = CallFrame { size: 64, caller: client, callee: server };
+            put(back, LITERAL_FRAME, frame.word());
             fake.entries.borrow_mut()[client.index()][portal.index as usize] = portal.code;
         }
         fake
