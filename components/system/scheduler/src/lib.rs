@@ -18,11 +18,13 @@ mod classes;
 #[cfg(target_os = "none")]
 pub mod component;
 mod domains;
+mod faults;
 pub mod heap;
 mod locks;
 mod machine;
 mod quota;
 pub mod ready;
+mod reclaim;
 mod scheduler;
 mod semaphores;
 mod stacks;
@@ -34,16 +36,18 @@ mod threads;
 mod time;
 mod waits;
 mod work;
+mod worker;
 
 pub use bitmap::Bitmap;
+pub use faults::Fault;
 pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, HELD_OF_INSTANCE, LOCKS, OWNER_ENDED, SHARES};
 pub use machine::{Machine, Outcome, Start};
 pub use quota::Quota;
 pub use ready::{FixedPriority, ReadyQueue};
+pub use reclaim::SCAN_MAXIMUM;
 pub use scheduler::{Configuration, Scheduler};
 pub use semaphores::{INITIAL_MAXIMUM, SEMAPHORES};
 pub use stacks::{LOOK_MAXIMUM, QUEUES};
-pub use supervision::{Fault, SCAN_MAXIMUM};
 pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
 pub use work::{PACE, PIECES_MAXIMUM};
 

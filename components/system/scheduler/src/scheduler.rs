@@ -2,14 +2,15 @@
 
 use crate::bitmap::Bitmap;
 use crate::classes::ByClass;
+use crate::faults::Faults;
 use crate::locks::{LOCKS, Lock, Shares};
 use crate::machine::Machine;
 use crate::quota::{Accounts, Tenant};
 use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
-use crate::stacks::QUEUES;
-use crate::supervision::Fault;
+use crate::stacks::StackQueues;
 use crate::thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
+use crate::worker::Worker;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
@@ -46,8 +47,6 @@ pub struct Scheduler<Q, M> {
     pub(crate) threshold: i64,
     /// Root of the heap of threads with a time limit.
     pub(crate) timers: ThreadIndex,
-    /// First of the ring of threads whose fault the supervisor has not seen.
-    pub(crate) faults: ThreadIndex,
     /// Some operation left work.
     pub(crate) left: bool,
     /// Work or limits of [`Scheduler::deferred_class`] wait until a less urgent thread can run.
@@ -61,11 +60,7 @@ pub struct Scheduler<Q, M> {
     pub(crate) roots: [ThreadIndex; SEMAPHORES],
     pub(crate) threads: Threads,
     pub(crate) semaphores: [Semaphore; SEMAPHORES],
-    pub(crate) queues: [ThreadIndex; QUEUES],
-    /// Stack queues that threads wait for.
-    pub(crate) waited: Bitmap<16>,
-    /// Those of them that are still to be looked at, since some activation became free.
-    pub(crate) unseen: Bitmap<16>,
+    pub(crate) stacks: StackQueues,
     pub(crate) locks: [Lock; LOCKS],
     /// Of whose locks each thread holds how many.
     pub(crate) shares: [Shares; 256],
@@ -92,7 +87,7 @@ pub struct Scheduler<Q, M> {
     pub(crate) accounts: Accounts,
     /// The instance in which each thread began, which pays for it.
     pub(crate) homes: [Tenant; 256],
-    pub(crate) fault_of: [Fault; 256],
+    pub(crate) faults: Faults,
     pub(crate) free_threads: Bitmap<4>,
     pub(crate) free_semaphores: Bitmap<16>,
     pub(crate) free_locks: Bitmap<4>,
@@ -101,11 +96,7 @@ pub struct Scheduler<Q, M> {
     pub(crate) configuration: Configuration,
     /// A quantum by the run clock.
     pub(crate) run_quantum: u64,
-    /// The supervisor's thread, the priority that it gave itself last, and the best urgency of those who have
-    /// called it since.
-    pub(crate) worker: ThreadIndex,
-    pub(crate) worker_priority: Option<u8>,
-    pub(crate) called: u64,
+    pub(crate) worker: Worker,
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -121,7 +112,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             next_tick: 0,
             threshold: 0,
             timers: IDLE,
-            faults: IDLE,
             left: false,
             deferred: false,
             deferred_class: 0,
@@ -147,20 +137,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             machine,
             roots: [IDLE; SEMAPHORES],
             semaphores: [Semaphore::FREE; SEMAPHORES],
-            queues: [IDLE; QUEUES],
-            waited: Bitmap::EMPTY,
-            unseen: Bitmap::EMPTY,
+            stacks: StackQueues::NONE,
             locks: [Lock::FREE; LOCKS],
             accounts: Accounts::NONE,
             homes: [Tenant::NOBODY; 256],
-            fault_of: [Fault::NONE; 256],
+            faults: Faults::NONE,
             free_threads: Bitmap::EMPTY,
             free_semaphores: Bitmap::EMPTY,
             free_locks: Bitmap::EMPTY,
             returned: Bitmap::EMPTY,
-            worker: IDLE,
-            worker_priority: None,
-            called: 0,
+            worker: Worker::ZERO,
         }
     }
 
@@ -172,7 +158,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.armed = u64::MAX;
         self.work_class = u8::MAX;
         self.forced_at = u64::MAX;
-        (self.called, self.alarm) = (u64::MAX, u64::MAX);
+        (self.worker, self.alarm) = (Worker::NONE, u64::MAX);
         self.ready.start();
         // The rest of a record is written when its thread begins.
         for thread in &mut self.threads {

@@ -1,6 +1,7 @@
 //! Waiting for an activation of a stack queue: portal code comes here when the queue is empty, and
 //! when it gave an activation back while a thread waits.
 
+use crate::bitmap::Bitmap;
 use crate::heap::{self, ByWaitKey};
 use crate::machine::Machine;
 use crate::quota::Tenant;
@@ -15,6 +16,37 @@ use core::sync::atomic::Ordering::Relaxed;
 pub const QUEUES: usize = QUEUES_MAXIMUM;
 /// Most stack queues that one piece of work looks at.
 pub const LOOK_MAXIMUM: usize = 8;
+
+/// Who waits for activations.
+pub(crate) struct StackQueues {
+    /// For each queue, the root of the heap of waiting threads.
+    roots: [ThreadIndex; QUEUES],
+    /// Queues that threads wait for.
+    waited: Bitmap<16>,
+    /// Those of them that are still to be looked at, since some activation became free.
+    unseen: Bitmap<16>,
+}
+
+impl StackQueues {
+    pub(crate) const NONE: StackQueues =
+        StackQueues { roots: [IDLE; QUEUES], waited: Bitmap::EMPTY, unseen: Bitmap::EMPTY };
+
+    /// The heap of those who wait for an activation of `queue`.
+    pub(crate) fn root(&mut self, queue: u16) -> &mut ThreadIndex {
+        &mut self.roots[queue as usize % QUEUES]
+    }
+
+    /// All queues that threads wait for are to be looked at.
+    pub(crate) fn look_again(&mut self) {
+        self.unseen = self.waited;
+    }
+
+    /// Nothing is to be looked at.
+    #[inline(always)]
+    pub(crate) fn are_seen(&self) -> bool {
+        self.unseen.is_empty()
+    }
+}
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Waits until an activation of `queue` is free. The thread has not got it yet when it goes on: its
@@ -33,11 +65,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::NotAllowed);
         }
         self.block(thread, Tenant::calling(instance), State::Stack, queue as u16);
-        let root = self.queues[queue as usize % QUEUES];
+        let root = *self.stacks.root(queue as u16);
         self.set_wait_key(thread, root);
-        let root = &mut self.queues[queue as usize % QUEUES];
+        let root = self.stacks.root(queue as u16);
         heap::insert::<ByWaitKey>(&mut self.threads, root, thread);
-        self.waited.set(queue as usize);
+        self.stacks.waited.set(queue as usize);
         self.count_queue_waiters(queue as u16, 1);
         self.blocked_at_last(thread, now)
     }
@@ -54,12 +86,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Looks at the next queues, up to the first whose waiter can go on.
     pub(crate) fn look_on(&mut self, now: u64) {
         for _ in 0..LOOK_MAXIMUM {
-            let Some(queue) = self.unseen.first() else { return };
-            self.unseen.clear(queue);
-            let waiter = self.queues[queue % QUEUES];
+            let Some(queue) = self.stacks.unseen.first() else { return };
+            self.stacks.unseen.clear(queue);
+            let waiter = self.stacks.roots[queue % QUEUES];
             if waiter != IDLE && self.machine.has_activation(queue as u16) {
                 self.end_wait(waiter, 0, self.policy_time(now));
-                if self.queues[queue % QUEUES] != IDLE {
+                if self.stacks.roots[queue % QUEUES] != IDLE {
                     // It may not take it, since its portal has been taken back meanwhile.
                     self.look_after(waiter);
                 }
@@ -68,7 +100,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    pub(crate) fn count_queue_waiters(&mut self, queue: u16, change: i64) {
+    /// `thread` waits for an activation of `queue` no longer.
+    pub(crate) fn leave_stack_queue(&mut self, thread: ThreadIndex, queue: u16) {
+        let root = self.stacks.root(queue);
+        heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
+        if *root == IDLE {
+            self.stacks.waited.clear(queue.into());
+        }
+        self.count_queue_waiters(queue, -1);
+    }
+
+    fn count_queue_waiters(&mut self, queue: u16, change: i64) {
         let word = self.machine.waiters_word(queue);
         word.store(word.load(Relaxed).wrapping_add(change), Relaxed);
     }

@@ -4,7 +4,6 @@ use crate::machine::{Machine, Start};
 use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::supervision::Fault;
 use crate::thread::{Handle, IDLE, NONE, STOPPED, State, Thread, ThreadIndex, Threads};
 use cairn_abi::{Error, InstanceId};
 
@@ -98,7 +97,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         account.threads = account.threads.saturating_add(1);
         let record = &mut self.threads[thread as usize];
         *record = Thread { generation: record.generation, state: State::Ready, ..Thread::FREE };
-        self.fault_of[thread as usize] = Fault::NONE;
+        self.faults.begin(thread);
         let time = self.policy_time(now);
         self.ready.set_priority(&mut self.threads, thread, priority, time);
         self.refresh_urgency(thread);
@@ -262,7 +261,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// instance may have another; its number is free if it holds nothing and `later` is false.
     #[inline(always)]
     fn leave(&mut self, thread: ThreadIndex, later: bool, now: u64) {
-        self.forget_fault(thread);
+        self.faults.forget(&mut self.threads, thread);
         let record = &mut self.threads[thread as usize];
         record.state = State::Ending;
         record.flags = 0;

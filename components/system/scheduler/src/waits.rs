@@ -6,7 +6,6 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::SEMAPHORES;
-use crate::stacks::QUEUES;
 use crate::thread::{EXPIRED, IDLE, STOPPED, State, TIMED, Thread, ThreadIndex};
 use crate::time::ByTimeLimit;
 use cairn_abi::semaphore::LEVEL_NEVER;
@@ -63,12 +62,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.set_word(object, word.wrapping_add(1));
             }
             State::Stack => {
-                let root = &mut self.queues[object as usize % QUEUES];
-                heap::remove::<ByWaitKey>(&mut self.threads, root, thread);
-                if *root == IDLE {
-                    self.waited.clear(object.into());
-                }
-                self.count_queue_waiters(object, -1);
+                self.leave_stack_queue(thread, object);
                 return self.let_run(thread, status);
             }
             State::Lock => {
@@ -86,7 +80,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         match state {
             State::Semaphore => Some(&mut self.roots[object as usize % SEMAPHORES]),
             State::Lock => Some(&mut self.locks[object as usize % LOCKS].waiters),
-            State::Stack => Some(&mut self.queues[object as usize % QUEUES]),
+            State::Stack => Some(self.stacks.root(object)),
             State::Free | State::Ready | State::Join | State::Sleep | State::Ending => None,
         }
     }

@@ -73,7 +73,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn do_work(&mut self, now: u64) {
         let classes = self.classes();
         let class = classes & classes.wrapping_neg();
-        let looks = !self.unseen.is_empty() && (class == 0 || self.looks_next);
+        let looks = !self.stacks.are_seen() && (class == 0 || self.looks_next);
         self.looks_next = !looks;
         if looks {
             self.look_on(now);
@@ -89,10 +89,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[inline(always)]
     fn see_what_is_left(&mut self, class: u64) {
         let classes = self.classes();
-        self.left = classes != 0 || !self.unseen.is_empty();
+        self.left = classes != 0 || !self.stacks.are_seen();
         if !self.left {
             self.work_class = u8::MAX;
-        } else if self.unseen.is_empty() && classes & class == 0 {
+        } else if self.stacks.are_seen() && classes & class == 0 {
             self.work_class = self.work_class.max(classes::least(classes));
         }
     }
@@ -142,7 +142,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.end_further(thread, now);
         } else if self.look_classes & class != 0 {
             self.look_classes = 0;
-            self.unseen = self.waited;
+            self.stacks.look_again();
             self.look_on(now);
         } else {
             self.alarm_class = 0;
@@ -257,10 +257,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// The urgency that should count for `thread`: the best of its own and of what its locks lend it.
     pub(crate) fn due_urgency(&self, thread: ThreadIndex) -> u64 {
-        let mut own = self.ready.own_urgency(&self.threads, thread);
-        if thread == self.worker {
-            own = own.min(self.called);
-        }
+        let own = self.worker.due(thread, self.ready.own_urgency(&self.threads, thread));
         match self.threads[thread as usize].contended {
             NONE => own,
             lock => own.min(self.locks[lock as usize].donation),
@@ -315,9 +312,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// All stack queues that threads wait for are to be looked at.
     pub(crate) fn add_look_for_stacks(&mut self) {
-        self.unseen = self.waited;
+        self.stacks.look_again();
         // Which of them has an activation, and so could run, is not known yet.
-        if self.unseen.first().is_some() {
+        if !self.stacks.are_seen() {
             self.add_work(ALWAYS);
         }
     }
