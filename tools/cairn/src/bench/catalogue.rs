@@ -34,6 +34,9 @@ pub struct Benchmark {
     pub firmware: bool,
     /// How many instructions of each trace count, if not the usual number.
     pub length: Option<u64>,
+    /// Whether its system runs for so long that only QEMU measures it.
+    #[serde(default)]
+    pub long: bool,
     /// How soon which component runs after reset; only on simulated boards.
     pub boot: Option<Boot>,
     /// Why nothing measures it.
@@ -122,7 +125,7 @@ pub struct Figure {
 
 /// Why QEMU does not measure the boot.
 const FIRMWARE: &str = "in QEMU the firmware's boot would hide it; simulated boards tell";
-/// Why simulated boards do not measure what needs a long trace.
+/// Why simulated boards do not measure what runs for long.
 const LENGTH: &str = "it would take a simulated core too long; QEMU counts it";
 
 #[derive(Deserialize)]
@@ -243,8 +246,8 @@ impl Benchmark {
     /// As it is on a simulated board.
     fn put_on(&mut self, board: &str) {
         self.budget = self.cycles.get(board).copied();
-        if self.length.is_some() {
-            self.traces.clear();
+        if self.length.is_some() || self.long {
+            (self.system, self.traces) = (None, Vec::new());
             self.missing = Some(LENGTH.to_owned());
         }
     }
@@ -301,6 +304,8 @@ mod tests {
             assert_eq!(call.budget, emulated.cycles.get(board).copied());
             assert!(call.budget.is_some() && sel4 > 400.0);
             assert!(boot.missing.is_none() && boot.budget == Some(200_000.0));
+            let late = Catalogue::read(Some(board)).unwrap().find("late.idle").unwrap().clone();
+            assert!(late.system.is_none() && late.missing.is_some());
         }
     }
 

@@ -124,6 +124,7 @@ mod tests {
             length: None,
             boot: None,
             missing: None,
+            long: false,
             budget,
             cycles: BTreeMap::new(),
             floor: None,
