@@ -20,8 +20,11 @@ pub mod component;
 mod domains;
 mod faults;
 pub mod heap;
+mod inheritance;
 mod locks;
 mod machine;
+mod notes;
+mod pieces;
 mod quota;
 pub mod ready;
 mod reclaim;
@@ -42,6 +45,7 @@ pub use bitmap::Bitmap;
 pub use faults::Fault;
 pub use locks::{CHAIN_MAXIMUM, HELD_MAXIMUM, HELD_OF_INSTANCE, LOCKS, OWNER_ENDED, SHARES};
 pub use machine::{Machine, Outcome, Start};
+pub use pieces::PIECES_MAXIMUM;
 pub use quota::Quota;
 pub use ready::{FixedPriority, ReadyQueue};
 pub use reclaim::SCAN_MAXIMUM;
@@ -49,7 +53,7 @@ pub use scheduler::{Configuration, Scheduler};
 pub use semaphores::{INITIAL_MAXIMUM, SEMAPHORES};
 pub use stacks::{LOOK_MAXIMUM, QUEUES};
 pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
-pub use work::{PACE, PIECES_MAXIMUM};
+pub use work::PACE;
 
 #[cfg(test)]
 mod domain_tests;
