@@ -24,7 +24,7 @@ pub trait Memory {
         with: InstanceId,
         writable: bool,
     ) -> Result<(), Error>;
-    /// Maps a section that its maker offered to the caller: its number of pages, and its maker. `Exhausted`: the caller's quota or part of sections does not hold it; the offer stays. `Busy`: it is just being offered.
+    /// Maps a section that its maker offered to the caller: its number of pages, and its maker. `Exhausted`: the caller's quota or part of sections does not hold it; the offer stays.
     fn accept(&self, caller: Caller, section: u64) -> Result<(u64, InstanceId), Error>;
     /// Unmaps a section. Its memory goes back when the last has left it.
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error>;

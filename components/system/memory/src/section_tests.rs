@@ -230,7 +230,7 @@ fn what_fails_in_the_middle_takes_nothing() {
 /// comes under its number; that tries to accept at every later place.
 #[test]
 fn an_offer_is_not_for_who_comes_under_the_number_meanwhile() {
-    for stopped in 0..5 {
+    for stopped in 0..6 {
         let world = World::new();
         let manager = world.manager();
         let at = manager.make_section(ONE, 1).unwrap();
@@ -245,14 +245,15 @@ fn an_offer_is_not_for_who_comes_under_the_number_meanwhile() {
                 steps(|cursor| manager.renew(TWO, cursor));
                 manager.revive(TWO).unwrap();
             }
-            if place >= stopped {
+            // Before the offer began it is the successor's, as any.
+            if stopped > 0 && place >= stopped {
                 assert!(manager.accept(TWO, at).is_err(), "{stopped} {place}");
             }
             place += 1;
         });
-        assert_eq!(place, 4, "places");
+        assert_eq!(place, 5, "places");
         // It was all before the offer, or there was none.
-        let is_offered = stopped == 0 || stopped == 4;
+        let is_offered = stopped == 0 || stopped == 5;
         assert_eq!(offered, if is_offered { Ok(()) } else { Err(Error::NotFound) });
         let accepted = manager.accept(TWO, at).map(|(pages, _)| pages);
         let expected = if is_offered { Ok(1) } else { Err(Error::NotAllowed) };
@@ -261,6 +262,32 @@ fn an_offer_is_not_for_who_comes_under_the_number_meanwhile() {
         if !is_offered {
             manager.share(ONE, at, TWO, true).unwrap();
             assert_eq!(manager.accept(TWO, at), Ok((1, ONE)));
+        }
+    }
+}
+
+/// An owner whose thread gets no processor in the middle of an offer keeps nobody from accepting: neither that one nor one
+/// that it had made before.
+#[test]
+fn an_offer_that_comes_to_no_end_is_none_or_holds() {
+    for (before, first) in [(true, 0), (false, 4)] {
+        for stopped in 0..5 {
+            let world = World::new();
+            let manager = world.manager();
+            let at = manager.make_section(ONE, 1).unwrap();
+            let number = manager.section(at).unwrap();
+            if before {
+                manager.share(ONE, at, TWO, true).unwrap();
+            }
+            let mut place = 0;
+            let offered = manager.offer(number, TWO, true, || {
+                if place == stopped {
+                    let holds = if place >= first { Ok((1, ONE)) } else { Err(Error::NotAllowed) };
+                    assert_eq!(manager.accept(TWO, at), holds, "{before} {stopped}");
+                }
+                place += 1;
+            });
+            assert_eq!(offered, Ok(()));
         }
     }
 }

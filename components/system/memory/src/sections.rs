@@ -107,8 +107,9 @@ struct Slot {
     /// The instances to which it is offered, and those of them that may write.
     offered: Instances,
     writable: Instances,
-    /// The instance to which its owner's thread is about to offer it, or 0.
-    offering: AtomicU16,
+    /// The instance to which its owner's thread is about to offer it, or 0; from bit 16 on, how many had retired under that
+    /// number before.
+    offering: AtomicU64,
 }
 
 impl Slot {
@@ -136,7 +137,7 @@ impl Sections {
                     word: AtomicU64::new(0),
                     offered: Instances::new(),
                     writable: Instances::new(),
-                    offering: AtomicU16::new(0),
+                    offering: AtomicU64::new(0),
                 }
             }; COUNT],
             free: Frames::new(),
@@ -315,8 +316,9 @@ impl Manager<'_> {
         let slot = self.slot(number);
         let account = self.account(with_whom)?;
         preempted();
-        slot.offering.store(with_whom.0, Relaxed);
         let life = account.life.load(Relaxed);
+        preempted();
+        slot.offering.store(u64::from(with_whom) | u64::from(life) << 16, Relaxed);
         preempted();
         slot.writable.set(with_whom, writable);
         preempted();
@@ -340,10 +342,10 @@ impl Manager<'_> {
                 return Err(Error::BadArgument);
             }
             // What is being offered may be for who had this number before.
-            if slot.offering.load(Relaxed) == instance.0 {
-                return Err(Error::Busy);
-            }
-            if !slot.offered.contains(instance) {
+            let offering = slot.offering.load(Relaxed);
+            let life = u64::from(self.account(instance)?.life.load(Relaxed));
+            let is_anothers = offering & 0xffff == u64::from(instance) && offering >> 16 != life;
+            if is_anothers || !slot.offered.contains(instance) {
                 return Err(Error::NotAllowed);
             }
             self.pay(instance, section.pages())?;
