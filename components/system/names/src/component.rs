@@ -26,8 +26,14 @@ cairn::component! {
     },
 }
 
-fn instances() -> &'static [Instance] {
+/// Of the description; some may have retired.
+fn described_instances() -> &'static [Instance] {
     Record::find().map_or(&[], |record| record.table(record.header.instances))
+}
+
+/// Those of the description that there are.
+fn instances() -> impl Iterator<Item = &'static Instance> {
+    described_instances().iter().filter(|instance| !ADDITIONS.is_retired(instance.number))
 }
 
 fn exports() -> &'static [Export] {
@@ -35,21 +41,18 @@ fn exports() -> &'static [Export] {
 }
 
 fn instance_name(number: InstanceId) -> Option<&'static str> {
-    instances()
-        .iter()
-        .find(|instance| instance.number == number)
-        .map(|instance| name_text(&instance.name))
+    instances().find(|instance| instance.number == number).map(|instance| name_text(&instance.name))
 }
 
 /// The server under whose name an instance's names are.
 fn owner(number: InstanceId) -> Owner {
-    Owner { number, among: instances().len() }
+    Owner { number, among: described_instances().len() }
 }
 
 /// The number of the instance called `name`.
 fn instance_number(name: &str) -> Option<InstanceId> {
     let is = |instance: &&Instance| name_text(&instance.name) == name;
-    instances().iter().find(is).map(|instance| instance.number)
+    instances().find(is).map(|instance| instance.number)
 }
 
 /// The number of the instance before the dot of a name, and what stands behind it.
@@ -58,8 +61,9 @@ fn server_of(name: &[u8]) -> Option<(InstanceId, &[u8])> {
     let end =
         name.iter().position(|byte| matches!(byte, b'.' | 0)).filter(|end| name[*end] != 0)?;
     let (server, export) = (&name[..end], &name[end + 1..]);
-    let found = instances().iter().find(|candidate| is_name(&candidate.name, server))?;
-    Some((found.number, export))
+    let mut candidates = described_instances().iter();
+    let found = candidates.find(|candidate| is_name(&candidate.name, server))?;
+    (!ADDITIONS.is_retired(found.number)).then_some((found.number, export))
 }
 
 /// The description's export called `name`. Objects have no names.
@@ -81,7 +85,7 @@ fn line(name: Arguments, interface: &str, policy: &Policy) -> Text {
         return line;
     }
     let mut separator = "";
-    for instance in instances().iter().filter(|instance| admits(policy, instance.number)) {
+    for instance in instances().filter(|instance| admits(policy, instance.number)) {
         let _ = write!(line, "{separator}{}", name_text(&instance.name));
         separator = ",";
     }
@@ -96,7 +100,9 @@ impl interfaces::Names for Server {
         let mut buffer = [0; NAME_MAXIMUM];
         let name = &*name.copy(&mut buffer)?;
         let (number, policy) = match described(name) {
-            Some((index, export)) => (index as u64, export.open),
+            Some((index, export)) => {
+                return ADDITIONS.decide_described(&export.open, client).map(|()| index as u64);
+            }
             None => {
                 let (server, _) = server_of(name).ok_or(Error::NotFound)?;
                 let addition = ADDITIONS.find(owner(server.into()), name).ok_or(Error::NotFound)?;
@@ -109,8 +115,9 @@ impl interfaces::Names for Server {
     fn list(&self, number: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
         let exports = exports();
         let from = usize::try_from(number).unwrap_or(usize::MAX);
-        let described =
-            exports.iter().enumerate().skip(from).find(|(_, export)| export.is_object == 0);
+        let mut described = exports.iter().enumerate().skip(from);
+        let described = described
+            .find(|(_, export)| export.is_object == 0 && !ADDITIONS.is_retired(export.instance));
         if let Some((index, export)) = described {
             let instance = instance_name(export.instance).unwrap_or("?");
             let line = line(
@@ -180,7 +187,7 @@ impl interfaces::NameControl for Server {
         client: InstanceId,
         admitted: bool,
     ) -> Result<(), Error> {
-        if !instances().iter().any(|instance| instance.number == client) {
+        if !instances().any(|instance| instance.number == client) {
             return Err(Error::BadArgument);
         }
         let mut buffer = [0; NAME_MAXIMUM];

@@ -5,7 +5,8 @@
 
 use cairn_abi::Error;
 use cairn_abi::InstanceId;
-// Relaxed: the fences beside a slot's version order its words; of `next_number` only different values are wanted.
+// Relaxed: the fences beside a slot's version order its words; of `next_number` only different values are wanted, and
+// a bit of `retired` stays.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// Most bytes of a name `instance.export`.
@@ -167,6 +168,8 @@ pub struct Additions {
     slots: [Slot; ADDITIONS_MAXIMUM],
     writing: AtomicBool,
     next_number: AtomicU64,
+    /// Instances of the description that are no more, a bit for each number.
+    retired: [AtomicU64; 4],
 }
 
 impl Additions {
@@ -178,6 +181,7 @@ impl Additions {
             }; ADDITIONS_MAXIMUM],
             writing: AtomicBool::new(false),
             next_number: AtomicU64::new(first_number),
+            retired: [const { AtomicU64::new(0) }; 4],
         }
     }
 
@@ -269,11 +273,29 @@ impl Additions {
         })
     }
 
+    /// Whether what the description says of a number does not hold any more: its instance has retired.
+    pub fn is_retired(&self, instance: InstanceId) -> bool {
+        let word = self.retired.get(instance.index() / 64);
+        word.is_some_and(|word| word.load(Ordering::Relaxed) >> (instance.index() % 64) & 1 == 1)
+    }
+
+    /// Whether the description lets a client open an export: what it says of clients by their names it says of none that
+    /// came under such a number since.
+    pub fn decide_described(&self, policy: &Policy, client: InstanceId) -> Result<(), Error> {
+        match self.is_retired(client) && *policy != EVERYBODY {
+            true => Err(Error::NotAllowed),
+            false => decide(policy, client),
+        }
+    }
+
     /// An instance is no more: its names are nobody's, and what others admitted it to is not open to who comes next under its
     /// number, unless it is open to everybody.
     pub fn retire_domain(&self, server: Server) -> Result<(), Error> {
         self.remove_all(server)?;
         let (word, bit) = (server.number.index() / 64, 1 << (server.number.index() % 64));
+        if word >= self.retired.len() {
+            return Err(Error::BadArgument);
+        }
         self.write(|| {
             for slot in &self.slots {
                 let mut addition = slot.read();
@@ -283,6 +305,7 @@ impl Additions {
                     slot.write(&addition);
                 }
             }
+            self.retired[word].fetch_or(bit, Ordering::Relaxed);
             Ok(())
         })
     }
@@ -341,8 +364,14 @@ mod tests {
         additions.add(other, "other.all", EVERYBODY).unwrap();
         additions.add(other, "other.asked", [ASKS, 0, 0, 0]).unwrap();
         additions.admit(other, "other.asked", gone.number, true).unwrap();
+        assert!(!additions.is_retired(gone.number));
         additions.retire_domain(gone).unwrap();
         assert_eq!(additions.find(gone, b"gone.door"), None);
+        // Nor of what the description says of it.
+        assert!(additions.is_retired(gone.number) && !additions.is_retired(other.number));
+        let described = |policy, client| additions.decide_described(&policy, InstanceId(client));
+        assert_eq!(described(both, 5), Err(Error::NotAllowed));
+        assert_eq!((described(both, 7), described(EVERYBODY, 5)), (Ok(()), Ok(())));
         let decided = |name: &[u8], client: u16| {
             decide(&additions.find(other, name).unwrap().policy, InstanceId(client))
         };

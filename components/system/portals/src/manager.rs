@@ -11,7 +11,7 @@ use crate::registrations::{Registration, Registrations};
 use crate::synchronisation::{Interfaces, Synchronisation};
 use cairn_abi::address::{REGION_SIZE, region};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, is_name};
-use cairn_abi::record::Instance;
+use cairn_abi::record::{Export, Instance};
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameter, ParameterError, Trust};
 
@@ -96,6 +96,35 @@ impl Manager {
         self.maker.register_type(parameter)
     }
 
+    /// Whether the instance is the description's, and none that came under its number since.
+    fn is_described<M: Machine>(&self, machine: &M, instance: InstanceId) -> bool {
+        let described = machine.layout().instances.as_ptr_range();
+        self.maker
+            .instances()
+            .get(instance)
+            .is_ok_and(|record| described.contains(&core::ptr::from_ref(record)))
+    }
+
+    /// An export of the description, whose instance has not retired.
+    fn described<M: Machine>(&self, machine: &M, number: usize) -> Result<&'static Export, Error> {
+        let export = machine.layout().export(number)?;
+        match self.is_described(machine, export.instance) {
+            true => Ok(export),
+            false => Err(Error::NotFound),
+        }
+    }
+
+    /// The number of a server's object interface of that name, and the export itself.
+    fn object_export<M: Machine>(
+        &self,
+        machine: &M,
+        server: InstanceId,
+        interface: &[u8],
+    ) -> Result<(u32, &'static Export), Error> {
+        let number = machine.layout().object_export(server, interface)?;
+        Ok((number, self.described(machine, number as usize)?))
+    }
+
     /// Opens an export of the description for a client that the name server admitted.
     pub fn open_export<M: Machine>(
         &mut self,
@@ -105,7 +134,7 @@ impl Manager {
         known: Known<'_>,
     ) -> Result<u64, Error> {
         let client = client.alive(machine)?;
-        let export = machine.layout().export(number)?;
+        let export = self.described(machine, number)?;
         // An object is made by its server, for a client that reserved a place for it.
         if export.is_object != 0 {
             return Err(Error::NotFound);
@@ -182,7 +211,7 @@ impl Manager {
                 && export.is_object == 0
                 && is_name(&export.name, name.as_bytes())
         });
-        let kind = match described {
+        let kind = match described.filter(|_| self.is_described(machine, server)) {
             Some(number) => Kind::Export(number as u32),
             None => {
                 let registered = |candidate: &Registration| candidate.is_called(name);
@@ -217,8 +246,7 @@ impl Manager {
             return Err(Error::NotAllowed);
         }
         refuse_itself(client, server)?;
-        let number = machine.layout().object_export(server, interface)?;
-        let export = machine.layout().export(number as usize)?;
+        let (number, export) = self.object_export(machine, server, interface)?;
         let methods = machine.layout().methods_of(export);
         known.check(export.version, methods.iter().map(|method| &method.letters))?;
         let wanted = Wanted {
@@ -242,14 +270,13 @@ impl Manager {
         control: u64,
     ) -> Result<(), Error> {
         let server = server.alive(machine)?;
-        let number = machine.layout().object_export(server, interface)?;
+        let (number, export) = self.object_export(machine, server, interface)?;
         let place = self.maker.blocks().reserved(client, place)?;
         let block = self.maker.blocks().get(place);
         // An export is one server's: any other server has another export.
         if !matches!(block.kind, Kind::Object(export, _) if export == number) {
             return Err(Error::NotAllowed);
         }
-        let export = machine.layout().export(number as usize)?;
         let methods = machine.layout().methods_of(export);
         let target = Target::of(Kind::Object(number, control), server).ends_with(server);
         let target = Target { constant: control, ..target };
@@ -265,7 +292,7 @@ impl Manager {
         control: u64,
     ) -> Result<u64, Error> {
         let server = server.alive(machine)?;
-        let kind = Kind::Object(machine.layout().object_export(server, interface)?, control);
+        let kind = Kind::Object(self.object_export(machine, server, interface)?.0, control);
         Ok(self.maker.end_all(machine, server, |block| block.is_open() && block.kind == kind))
     }
 
@@ -399,16 +426,18 @@ impl Manager {
     }
 
     /// One step of forgetting an instance that is dead for good, after its end ([`Manager::instance_died`]): its number
-    /// and its domain can be another's then. The value is 1 if there is more. `Busy`: something of it is left.
+    /// and its domain can be another's then. The first begins at 0, each other where the value of the one before says; the
+    /// last answers 0. `Busy`: something of it is left.
     pub fn retire_domain<M: Machine>(
         &mut self,
         machine: &M,
         instance: InstanceId,
+        from: u64,
     ) -> Result<u64, Error> {
         if self.registrations.find_of(instance, |_| true).is_some() {
             return Err(Error::Busy);
         }
-        Ok(self.maker.retire_domain(machine, instance, BLOCKS_PER_STEP)?.into())
+        self.maker.retire_domain(machine, instance, from, BLOCKS_PER_STEP)
     }
 
     /// Makes one portal of such trust in the client's table, for measuring: it calls the client's own

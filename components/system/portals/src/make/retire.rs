@@ -7,16 +7,21 @@ use cairn_abi::domain::PORTALS_MAXIMUM;
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 
+/// Entries that one step looks at.
+const ENTRIES_OF_STEP: usize = 64;
+
 impl Maker {
     /// One step of forgetting an instance that is dead for good, so that its number and its domain can be another's: ends
-    /// what others have of it and clears what the layout put into tables for it, at most `most` blocks or entries. The value
-    /// is whether there is more. `Busy`: something of it is left; nothing is changed then.
+    /// what others have of it, at most `most` blocks, or looks at some of the entries that the layout made, from `from` on,
+    /// and clears those that lead from or to it. The value is where the next step begins; 0: there is none. `Busy`:
+    /// something of it is left; nothing is changed then.
     pub fn retire_domain<M: Machine>(
         &mut self,
         machine: &M,
         number: InstanceId,
+        from: u64,
         most: usize,
-    ) -> Result<bool, Error> {
+    ) -> Result<u64, Error> {
         let record = self.instances.get(number)?;
         // Return portals that lead away from a component that runs to completion are kept with each client.
         if number == self.own || record.run_to_completion != 0 || record.essential != 0 {
@@ -29,40 +34,46 @@ impl Maker {
         {
             return Err(Error::Busy);
         }
-        for count in 0..most {
+        // The first entry is that of the value 1.
+        let end = PORTALS_MAXIMUM + machine.layout().portals.len();
+        let first = end.min(from.saturating_sub(1) as usize);
+        for _ in 0..most {
             let Some(place) = self.blocks.made_by(number, None, Block::is_live) else {
-                let more = self.clear_laid_out(machine, record, most - count);
-                if !more {
-                    self.forget(machine, record);
+                let next = end.min(first + ENTRIES_OF_STEP);
+                for entry in first..next {
+                    // None: it is another's.
+                    let _ = self.clear_laid_out(machine, record, entry);
                 }
-                return Ok(more);
+                if next < end {
+                    return Ok(next as u64 + 1);
+                }
+                self.forget(machine, record);
+                return Ok(0);
             };
             self.end(machine, place);
         }
-        Ok(true)
+        Ok(first as u64 + 1)
     }
 
-    /// Clears at most `most` entries of the layout's that lead from or to an instance. A holder keeps its indexes, which
-    /// lead nowhere. Whether there may be more.
-    fn clear_laid_out<M: Machine>(&self, machine: &M, gone: &Instance, most: usize) -> bool {
+    /// Clears an entry if the layout made it and it leads from or to an instance: of its own table the one with this number,
+    /// behind those the connections of all. A holder keeps its indexes, which lead nowhere.
+    fn clear_laid_out<M: Machine>(&self, machine: &M, gone: &Instance, entry: usize) -> Option<()> {
         let layout = machine.layout();
-        let no_portal = layout.header.no_portal;
-        let own = (0..PORTALS_MAXIMUM).map(|index| (gone.domain, index));
-        let own = own.filter(|(domain, index)| machine.entry(*domain, *index) != no_portal);
-        let others = layout.portals.iter().filter_map(|portal| {
-            let export = layout.exports.get(portal.export as usize)?;
-            let domain = self.instances.get(portal.client).ok()?.domain;
-            let index = portal.index as usize;
-            // The client can be another than the layout's: then it has code of its own there.
-            let leads = export.instance == gone.number
-                && index < PORTALS_MAXIMUM
-                && machine.entry(domain, index) == portal.code;
-            leads.then_some((domain, index))
-        });
-        let clear = |(domain, index)| {
-            machine.set_entry(domain, index, no_portal, Published::by_layout());
+        let (domain, index) = match entry.checked_sub(PORTALS_MAXIMUM) {
+            None => (gone.domain, entry),
+            Some(number) => {
+                let portal = layout.portals.get(number)?;
+                let (index, client) = (portal.index as usize, self.instances.get(portal.client));
+                let domain = client.ok()?.domain;
+                let leads = layout.exports.get(portal.export as usize)?.instance == gone.number;
+                // The client can be another than the layout's: then it has code of its own there.
+                let is_laid_out =
+                    index < PORTALS_MAXIMUM && machine.entry(domain, index) == portal.code;
+                (leads && is_laid_out).then_some((domain, index))?
+            }
         };
-        own.chain(others).take(most).map(clear).count() == most
+        machine.set_entry(domain, index, layout.header.no_portal, Published::by_layout());
+        Some(())
     }
 
     fn forget<M: Machine>(&mut self, machine: &M, record: &Instance) {

@@ -75,6 +75,8 @@ pub struct Fake {
     /// Places of activations, and whose they are said to be.
     clients: RefCell<BTreeMap<usize, InstanceId>>,
     generation: Cell<u64>,
+    /// How many entries were read or written.
+    pub looked: Cell<usize>,
     allocated: Cell<u64>,
     registered: Cell<bool>,
 }
@@ -220,6 +222,7 @@ impl Fake {
             queues: RefCell::new(BTreeMap::new()),
             clients: RefCell::new(BTreeMap::new()),
             generation: Cell::new(0),
+            looked: Cell::new(0),
             allocated: Cell::new(0),
             registered: Cell::new(false),
         };
@@ -324,9 +327,11 @@ impl Machine for Fake {
         &self.code[at..at + size / 8]
     }
     fn entry(&self, domain: DomainId, index: usize) -> u64 {
+        self.looked.set(self.looked.get() + 1);
         self.entries.borrow()[domain.index()][index]
     }
     fn set_entry(&self, domain: DomainId, index: usize, code: u64, _: Published) {
+        self.looked.set(self.looked.get() + 1);
         self.entries.borrow_mut()[domain.index()][index] = code;
     }
     fn domain_word(&self, domain: DomainId, offset: i64) -> u64 {

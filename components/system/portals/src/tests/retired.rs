@@ -1,8 +1,8 @@
 //! Instances that are gone for good, and what their successors find.
 
 use super::*;
+use crate::blocks::NO_INSTANCE;
 use crate::machine::Published;
-use crate::manager::BLOCKS_PER_STEP;
 
 #[test]
 fn the_number_of_an_instance_that_is_gone_can_be_anothers() {
@@ -13,7 +13,7 @@ fn the_number_of_an_instance_that_is_gone_can_be_anothers() {
     let mut first = None;
     for round in 0..60 {
         let World { machine, manager } = &mut world;
-        assert_eq!(manager.retire_domain(machine, CLIENT), Err(Error::Busy), "it lives");
+        assert_eq!(manager.retire_domain(machine, CLIENT, 0), Err(Error::Busy), "it lives");
         assert_eq!(manager.add_domain(machine, again, true), Err(Error::BadArgument));
         let index = manager.open_export(machine, client(CLIENT), SERVICE, ANY).unwrap();
         // Nothing of the one before is in its table, nor counted for it.
@@ -23,12 +23,12 @@ fn the_number_of_an_instance_that_is_gone_can_be_anothers() {
         let inside = world.machine.enter(CLIENT, index as usize);
         world.machine.set_alive(CLIENT, false);
         let World { machine, manager } = &mut world;
-        assert_eq!(manager.retire_domain(machine, CLIENT), Err(Error::Busy), "it has blocks");
+        assert_eq!(manager.retire_domain(machine, CLIENT, 0), Err(Error::Busy), "it has blocks");
         while manager.instance_died(machine, CLIENT).unwrap() != 0 {}
-        assert_eq!(manager.retire_domain(machine, CLIENT), Err(Error::Busy), "one is inside");
+        assert_eq!(manager.retire_domain(machine, CLIENT, 0), Err(Error::Busy), "one is inside");
         machine.leave(inside);
-        assert_eq!(manager.retire_domain(machine, CLIENT), Ok(0));
-        assert_eq!(manager.retire_domain(machine, CLIENT), Err(Error::BadArgument));
+        retire(manager, machine, CLIENT);
+        assert_eq!(manager.retire_domain(machine, CLIENT, 0), Err(Error::BadArgument));
         machine.set_alive(CLIENT, true);
         assert!(manager.open_export(machine, client(CLIENT), SERVICE, ANY).is_err());
         lay_out(machine, CLIENT);
@@ -50,20 +50,30 @@ fn what_a_server_that_is_gone_served_leads_nowhere_for_good() {
     while manager.instance_died(machine, SERVER).unwrap() != 0 {}
     // It could live again: what is open stays.
     assert!(machine.meaning(CLIENT, held[0] as usize).is_some());
-    let mut steps = 0;
-    while manager.retire_domain(machine, SERVER).unwrap() != 0 {
-        steps += 1;
-    }
-    assert!(steps > 1, "all at once");
+    assert!(retire(manager, machine, SERVER) > 1, "all at once");
     machine.set_alive(SERVER, true);
-    assert_eq!(open(manager, machine), Err(Error::BadArgument));
+    assert_eq!(open(manager, machine), Err(Error::NotFound));
     manager.add_domain(machine, record, false).unwrap();
     assert!(held.iter().all(|index| machine.meaning(CLIENT, *index as usize).is_none()));
-    // The stacks that the first one had are not this one's: the layout gave them.
-    assert_eq!(open(manager, machine), Err(Error::Exhausted));
+    // What the description says of the first one it does not say of this one.
+    assert_eq!(open(manager, machine), Err(Error::NotFound));
+    let ended = manager.end_object(machine, client(SERVER), b"Numbers", 7);
+    assert_eq!(ended, Err(Error::NotFound));
+    let revoked = manager.revoke(machine, client(SERVER), "service", NO_INSTANCE);
+    assert_eq!(revoked, Err(Error::NotFound));
     for index in held {
         manager.close(machine, client(CLIENT), index).unwrap();
     }
+}
+
+/// Has an instance retire that is dead; in how many steps.
+fn retire(manager: &mut Manager, machine: &Fake, instance: InstanceId) -> usize {
+    let (mut steps, mut at) = (1, manager.retire_domain(machine, instance, 0).unwrap());
+    while at != 0 {
+        at = manager.retire_domain(machine, instance, at).unwrap();
+        steps += 1;
+    }
+    steps
 }
 
 /// The table of an instance, as the layout made it.
@@ -89,27 +99,25 @@ fn no_portal_of_the_layout_leads_from_or_to_who_comes_under_a_number() {
         let code = machine.layout().portals[3].code;
         machine.set_entry(domain_of(CLIENT), index, code, Published::by_layout());
     }
-    let mut retire = |instance: InstanceId| {
+    let mut retire_and_add = |instance: InstanceId| {
         let record = Box::leak(Box::new(*manager.instances().get(instance).unwrap()));
         machine.set_alive(instance, false);
         while manager.instance_died(&machine, instance).unwrap() != 0 {}
-        let before = portals_in(&machine, instance).len();
-        let mut steps = 1;
-        while manager.retire_domain(&machine, instance).unwrap() != 0 {
-            let cleared = before - portals_in(&machine, instance).len();
-            assert!(cleared <= steps * BLOCKS_PER_STEP, "{cleared} in {steps} steps");
-            steps += 1;
-        }
+        // A step looks at few, however many connections there are.
+        let before = machine.looked.get();
+        let steps = retire(&mut manager, &machine, instance);
+        let looked = machine.looked.get() - before;
+        assert!(looked <= steps * 64, "{looked} in {steps} steps");
         machine.set_alive(instance, true);
         manager.add_domain(&machine, record, false).unwrap();
     };
-    retire(CLIENT);
+    retire_and_add(CLIENT);
     assert_eq!(portals_in(&machine, CLIENT), []);
     assert_eq!(portals_in(&machine, SECOND), everything, "another's");
     // What its successor has is what whoever adds it puts there.
     let own = machine.layout().portals[7].code;
     machine.set_entry(domain_of(CLIENT), to_server, own, Published::by_layout());
-    retire(SERVER);
+    retire_and_add(SERVER);
     assert_eq!(portals_in(&machine, SECOND), [first, first + 2]);
     assert_eq!(portals_in(&machine, SERVER), []);
     assert_eq!(machine.entry(domain_of(CLIENT), to_server), own, "not the layout's");
@@ -121,7 +129,7 @@ fn what_the_system_cannot_do_without_stays() {
     machine.set_alive(ESSENTIAL, false);
     while manager.instance_died(&machine, ESSENTIAL).unwrap() != 0 {}
     let before = portals_in(&machine, ESSENTIAL);
-    assert_eq!(manager.retire_domain(&machine, ESSENTIAL), Err(Error::NotAllowed));
+    assert_eq!(manager.retire_domain(&machine, ESSENTIAL, 0), Err(Error::NotAllowed));
     assert_eq!(portals_in(&machine, ESSENTIAL), before);
     assert_eq!(manager.instances().get(ESSENTIAL).map(|record| record.number), Ok(ESSENTIAL));
 }
