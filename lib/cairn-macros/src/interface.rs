@@ -1,12 +1,11 @@
 //! `#[cairn::interface]`.
 
 use crate::method::Method;
+use cairn_abi::descriptor::METHODS_MAXIMUM;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::{Error, ItemTrait, TraitItem};
 
-/// Most methods of an interface, as in the descriptor.
-const METHODS_MAXIMUM: usize = 24;
 /// Longest name of an interface or a method, as in the descriptor.
 const NAME_MAXIMUM: usize = 31;
 
@@ -178,7 +177,8 @@ fn methods(item: &ItemTrait) -> Result<Vec<Method>, Error> {
     }
     if methods.len() > METHODS_MAXIMUM {
         let extra = &methods[METHODS_MAXIMUM].name;
-        return Err(Error::new(extra.span(), "an interface has at most 24 methods: split it"));
+        let message = format!("an interface has at most {METHODS_MAXIMUM} methods: split it");
+        return Err(Error::new(extra.span(), message));
     }
     if methods.is_empty() {
         return Err(Error::new(item.ident.span(), "an interface has at least one method"));

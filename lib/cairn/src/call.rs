@@ -257,8 +257,8 @@ impl Portals {
         let words = &arguments.words;
         let stub = match self.by {
             Some(By::Stubs(stubs)) => match stubs.get(method as usize) {
-                Some(stub) => Some(*stub),
-                None => return (Error::NoPortal.status(), [0; REPLY_WORDS]),
+                Some(Some(stub)) => Some(*stub),
+                _ => return (Error::NoPortal.status(), [0; REPLY_WORDS]),
             },
             _ => None,
         };

@@ -139,7 +139,10 @@ pub const fn interface(
     version: u64,
     methods: &[MethodDescriptor],
 ) -> InterfaceDescriptor {
-    assert!(methods.len() <= METHODS_MAXIMUM, "an interface has at most 24 methods");
+    assert!(
+        methods.len() <= METHODS_MAXIMUM,
+        "an interface has more methods than a descriptor has room for"
+    );
     let mut descriptor =
         InterfaceDescriptor { name: name(interface_name), version, ..InterfaceDescriptor::EMPTY };
     descriptor.method_count = methods.len() as u32;

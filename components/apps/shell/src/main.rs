@@ -43,7 +43,8 @@ fn main() {
         let mut bytes = [0; 64];
         match imports::CONSOLE.read(&mut bytes) {
             Ok(count) => {
-                away::keep(&bytes[..count]);
+                // The console is another component, and says what it likes.
+                away::keep(bytes.get(..count).unwrap_or(&bytes));
                 // One by one: while a call is away, ctrl-C takes back what was typed behind it.
                 while let Some(byte) = away::next_typed() {
                     match editor.take(byte, &Commands, &mut screen) {

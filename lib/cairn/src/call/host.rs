@@ -36,7 +36,7 @@ pub(super) fn invoke<const WORDS: usize>(index: u64, words: &[u64; REGISTERS]) -
 }
 
 /// There are no stubs.
-pub(super) type Stubs = [u8; 0];
+pub(super) type Stubs = [Option<u8>; 0];
 
 pub(super) const fn stubs<const FIRST: u32, const METHODS: u32>(
     _minimal: bool,

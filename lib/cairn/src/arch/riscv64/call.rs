@@ -35,8 +35,8 @@ unsafe extern "C" {
 
 /// The stub of a method of an import. Its caller knows what its parameters are.
 pub(crate) type Stub = unsafe extern "C" fn();
-/// Those of an import.
-pub(crate) type Stubs = [Stub; METHODS_MAXIMUM];
+/// Those of an import; none behind its last method.
+pub(crate) type Stubs = [Option<Stub>; METHODS_MAXIMUM];
 
 /// A section of its own holds each, so the first `.balign` adds nothing and those that are not called are not linked.
 #[unsafe(naked)]
@@ -48,7 +48,7 @@ unsafe extern "C" fn stub<const FIRST: u32, const METHOD: u32>() {
     )
 }
 
-/// The stubs of an import whose first portal is `FIRST`. In the places behind its last method is that of the first.
+/// The stubs of an import whose first portal is `FIRST`.
 pub(crate) const fn stubs<const FIRST: u32, const METHODS: u32>(
     minimal: bool,
 ) -> Option<&'static Stubs> {
@@ -58,7 +58,7 @@ pub(crate) const fn stubs<const FIRST: u32, const METHODS: u32>(
         };
         ($stub:ident: $($method:literal)*) => {
             const {
-                &[$(if $method < METHODS { $stub::<FIRST, $method> as Stub } else { $stub::<FIRST, 0> }),*]
+                &[$(if $method < METHODS { Some($stub::<FIRST, $method> as Stub) } else { None }),*]
             }
         };
     }
