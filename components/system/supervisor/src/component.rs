@@ -165,9 +165,12 @@ impl System {
             }
             if state.is_alive() {
                 self.die(instance, Reason::Asked { restart });
-            } else {
-                state.due.store(if restart { now() } else { u64::MAX }, Relaxed);
-                if !restart && matches!(state.phase(), Phase::Renewing | Phase::Sweeping) {
+            } else if restart {
+                state.due.store(now(), Relaxed);
+            } else if self.instance(instance).is_none_or(|record| record.restart != RESTART_ALWAYS)
+            {
+                state.due.store(u64::MAX, Relaxed);
+                if matches!(state.phase(), Phase::Renewing | Phase::Sweeping) {
                     enter(instance, Phase::Dead);
                 }
             }

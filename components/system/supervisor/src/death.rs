@@ -104,8 +104,7 @@ impl System {
         let Some(record) = self.instance(instance) else { return };
         let state = state(instance);
         let now = now();
-        self.expect("unmap", record, imports::MEMORY.kill(instance));
-        self.expect("mark", record, privileged::set_alive(record.domain, false));
+        self.end(record, now);
         let behaved = now.saturating_sub(state.started.load(Relaxed))
             >= ticks(backoff::GOOD_BEHAVIOUR_MILLISECONDS * 1000);
         if behaved {
@@ -120,7 +119,6 @@ impl System {
             | Reason::Returned => Some(next_delay(state)),
         };
         state.due.store(delay.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
-        state.died.store(now, Relaxed);
         match reason {
             Reason::Fault { thread, .. }
             | Reason::RanAway { thread, .. }
@@ -132,10 +130,18 @@ impl System {
                 state.wanted.store(self.recovery_priority(instance), Relaxed);
             }
         }
+        self.note(instance, reason, delay, state.wanted.load(Relaxed));
+    }
+
+    /// No thread executes anything in an instance any more; what it did until now is to be undone.
+    fn end(&self, record: &Instance, now: u64) {
+        let state = state(record.number);
+        self.expect("unmap", record, imports::MEMORY.kill(record.number));
+        self.expect("mark", record, privileged::set_alive(record.domain, false));
+        state.died.store(now, Relaxed);
         state.look.store(0, Relaxed);
         state.look_interval.store(ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
-        self.note(instance, reason, delay, state.wanted.load(Relaxed));
-        enter(instance, Phase::Closing);
+        enter(record.number, Phase::Closing);
     }
 
     /// The priority of the next step for an instance that is not alive.
@@ -287,11 +293,10 @@ impl System {
         if result.is_err() {
             self.expect("start", record, result);
             // It dies once more, and this counts as a fault: what was in the way may go away.
-            self.expect("unmap", record, imports::MEMORY.kill(instance));
-            self.expect("mark", record, privileged::set_alive(record.domain, false));
+            let now = now();
+            self.end(record, now);
             state.restarts.fetch_sub(1, Relaxed);
-            state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
-            enter(instance, Phase::Closing);
+            state.due.store(now + ticks(next_delay(state) * 1000), Relaxed);
         }
     }
 

@@ -15,7 +15,7 @@ use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_interfaces::{Activity, ThreadState, Wait, spawn};
-use cairn_supervisor::stack::{Kind, Limit};
+use cairn_supervisor::stack::{Frame, Kind, Limit};
 use cairn_supervisor::watch::Watch;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering::Relaxed};
 
@@ -45,34 +45,56 @@ static IN_PORTALS: AtomicBool = AtomicBool::new(false);
 /// Between two looks at what a late call waits for.
 const HELD_UP_MICROSECONDS: u64 = 10_000;
 
-/// Of each thread, the call that others held up, by its time, and until when it is excused.
+/// A call that others held up, by its time, and until when it is excused.
 struct Excuse {
     stamp: AtomicU64,
-    /// When it was late first, and what its thread had run by then.
-    since: AtomicU64,
+    /// What its thread had run when it was late first, and when its waits are not excused any more.
     used: AtomicU64,
+    ends: AtomicU64,
     until: AtomicU64,
     /// It does not wait any more, and has its whole time anew, which it gets once.
     is_renewed: AtomicBool,
 }
 
-static EXCUSES: [Excuse; THREADS_MAXIMUM] = [const {
-    Excuse {
-        stamp: AtomicU64::new(0),
-        since: AtomicU64::new(0),
-        used: AtomicU64::new(0),
-        until: AtomicU64::new(0),
-        is_renewed: AtomicBool::new(false),
-    }
+/// Of each thread the outermost late call, and one that this makes, which lasts no longer, whatever others it makes in turn.
+static EXCUSES: [[Excuse; 2]; THREADS_MAXIMUM] = [const {
+    [const {
+        Excuse {
+            stamp: AtomicU64::new(0),
+            used: AtomicU64::new(0),
+            ends: AtomicU64::new(0),
+            until: AtomicU64::new(0),
+            is_renewed: AtomicBool::new(false),
+        }
+    }; 2]
 }; THREADS_MAXIMUM];
 
 impl Excuse {
-    fn of(index: u64) -> &'static Excuse {
+    fn of(index: u64) -> &'static [Excuse; 2] {
         &EXCUSES[index as usize % THREADS_MAXIMUM]
     }
 
+    fn is_of(&self, limit: Limit) -> bool {
+        self.stamp.load(Relaxed) == limit.stamp
+    }
+
     fn holds(&self, limit: Limit) -> bool {
-        self.stamp.load(Relaxed) == limit.stamp && now() < self.until.load(Relaxed)
+        self.is_of(limit) && now() < self.until.load(Relaxed)
+    }
+
+    /// The excuse is that of this call from now on.
+    fn begin(&self, index: u64, limit: Limit) {
+        if self.stamp.swap(limit.stamp, Relaxed) != limit.stamp {
+            let longest = limit.longest_call.unwrap_or(0);
+            self.ends.store(now() + longest.saturating_mul(HELD_UP_TIMES), Relaxed);
+            self.used.store(used(index), Relaxed);
+            self.until.store(0, Relaxed);
+            self.is_renewed.store(false, Relaxed);
+        }
+    }
+
+    fn has_ended(&self) -> bool {
+        now() >= self.ends.load(Relaxed)
     }
 
     fn renew(&self, longest: u64) -> bool {
@@ -83,6 +105,11 @@ impl Excuse {
         self.until.store(now() + time, Relaxed);
         true
     }
+}
+
+/// Whether a call is not back in time.
+fn is_late(limit: Limit) -> bool {
+    limit.longest_call.is_some_and(|longest| now().saturating_sub(limit.stamp) > longest)
 }
 
 /// Starts the watch if any export has a limit.
@@ -135,10 +162,9 @@ impl System {
             }
             let Some((name, used)) = thread else { break };
             let ran_away = limit.longest.is_some() && watch.see(name, frame.header, limit, used);
-            let is_over = |longest| now().saturating_sub(limit.stamp) > longest;
-            let is_late = limit.longest_call.is_some_and(is_over);
+            let is_late = is_late(limit);
             // The innermost one is at fault, or excused: the others wait for it.
-            is_excused |= Excuse::of(index).holds(limit);
+            is_excused |= Excuse::of(index).iter().any(|excuse| excuse.holds(limit));
             if (ran_away || is_late && !is_excused) && accused.is_none() {
                 accused = Some((name, frame.offset() as u16, limit.stamp, !ran_away));
             }
@@ -167,28 +193,46 @@ impl System {
         count
     }
 
+    /// The outermost late call of a stopped thread, if it has used up what it got when others held it up.
+    fn outermost(&self, index: u64) -> Option<(Frame, bool)> {
+        let late = self.frames(index).filter(|frame| frame.limit.is_some_and(is_late));
+        let frame = late.last()?;
+        let [outermost, _] = Excuse::of(index);
+        let is_it = frame.limit.is_some_and(|limit| outermost.is_of(limit));
+        let is_used_up =
+            outermost.is_renewed.load(Relaxed) && now() >= outermost.until.load(Relaxed);
+        Some((frame, is_it && is_used_up))
+    }
+
     /// Whether the call of a stopped thread, as it was found, is late for what others have; the owner of a lock is called
     /// home then.
     fn is_excused(&self, index: u64, name: u64, limit: Limit, found: u16) -> bool {
         let Some(longest) = limit.longest_call.filter(|_| found & LATE != 0) else { return false };
-        let excuse = Excuse::of(index);
-        let is_known = excuse.stamp.swap(limit.stamp, Relaxed) == limit.stamp;
+        let [outermost, inner] = Excuse::of(index);
         if found & HELD_UP == 0 {
-            return is_known && excuse.renew(longest);
+            let known = [outermost, inner].into_iter().find(|excuse| excuse.is_of(limit));
+            return known.is_some_and(|excuse| excuse.renew(longest));
         }
-        if !is_known {
-            excuse.is_renewed.store(false, Relaxed);
-            excuse.since.store(now(), Relaxed);
-            excuse.used.store(used(index), Relaxed);
-        }
+        let outer = self.outermost(index).and_then(|(frame, _)| frame.limit).unwrap_or(limit);
+        outermost.begin(index, outer);
+        let excuse = if outermost.is_of(limit) { outermost } else { inner };
+        excuse.begin(index, limit);
         match imports::CONTROL.waits_for(name) {
             Ok(wait) if is_held_up(&wait) => {
-                if now() - excuse.since.load(Relaxed) < longest.saturating_mul(HELD_UP_TIMES) {
+                if !excuse.has_ended() && !outermost.has_ended() {
                     self.call_owner_home(index, &wait);
                     return excuse.give(ticks(HELD_UP_MICROSECONDS));
                 }
                 self.end_wait(index, name);
-                excuse.renew(longest)
+                match excuse.has_ended() {
+                    true => excuse.renew(longest),
+                    // It is the outermost that has no more time; that one's callee is at fault next.
+                    false => {
+                        let rest = outer.longest_call.unwrap_or(0);
+                        outermost.renew(rest);
+                        excuse.give(rest)
+                    }
+                }
             }
             // It only lacks the processor, as long as it has not run for all of the time since.
             _ => {
@@ -226,6 +270,13 @@ impl System {
             let call = self.frames(index).find(|frame| frame.offset() == offset);
             let stamp = STAMPS[index as usize % THREADS_MAXIMUM].load(Relaxed);
             let limit = call.and_then(|call| call.limit).filter(|limit| limit.stamp == stamp);
+            // Whoever has had all of its time, the calls that it makes are no excuse.
+            let used_up =
+                self.outermost(index).filter(|(_, is_used_up)| *is_used_up && limit.is_some());
+            let (call, limit) = match used_up {
+                Some((frame, _)) => (Some(frame), frame.limit),
+                None => (call, limit),
+            };
             if let (Some(Kind::Call { callee }), Some(limit)) = (call.map(|call| call.kind), limit)
                 && let culprit = self.lives_in(callee)
                 && state(culprit).is_alive()

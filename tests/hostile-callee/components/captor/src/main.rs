@@ -116,6 +116,10 @@ impl Captor for Server {
             "brief" => loop {
                 pause(3);
             },
+            // Late itself, as long as the next one is late in turn, for a lock that the threads there pass on.
+            "late" => loop {
+                let _ = imports::NEXT.answer();
+            },
             "yields" => {
                 IS_KEPT.store(true, Relaxed);
                 loop {
@@ -155,7 +159,7 @@ impl Captor for Server {
     }
 
     fn answer(&self) -> Result<u64, Error> {
-        if environment::argument() == "circle" {
+        if matches!(environment::argument(), "circle" | "passed") {
             let _guard = LOCK.lock();
         }
         Ok(1)

@@ -51,6 +51,9 @@ const CAPTIVES: [(&str, &str); 14] = [
     ("c-portals", "a callee calls the portal manager in a loop"),
     ("c-spin", "a callee runs in a loop"),
 ];
+/// Who does not come back in time, and hides behind whom it calls.
+const LATE: (&str, &str) =
+    ("k-late", "a callee that is late calls accomplices that are late in turn");
 /// They have done nothing.
 const INNOCENT: [&str; 7] =
     ["clock", "console", "portals", "memory", "names", "relay", "bystander"];
@@ -93,6 +96,19 @@ fn starts_again(name: &str) -> bool {
 fn main() {
     pause(20_000);
     let mut failed = 0;
+    let (late, what) = LATE;
+    if state(late).is_some() {
+        let dies = || matches!(state(late), Some((_, restarts)) if restarts > 0);
+        let died = (0..LOOKS).any(|_| {
+            pause(2000);
+            dies()
+        });
+        failed += u64::from(!died);
+        say!("{}: {what}", if died { "ok" } else { "FAILED" });
+        for name in ["c-late", late, "late-far"] {
+            let _ = imports::SUPERVISOR.kill(name);
+        }
+    }
     for (captive, what) in CAPTIVES.into_iter().filter(|(name, _)| state(name).is_some()) {
         // The second time everyone, the callee too, has another life.
         let again = (0..2)
