@@ -56,20 +56,26 @@ fn instance_number(name: &str) -> Option<InstanceId> {
 }
 
 /// The number of the instance before the dot of a name, and what stands behind it.
-fn server_of(name: &[u8]) -> Option<(InstanceId, &[u8])> {
+fn server_of<'name>(
+    described: &'static [Instance],
+    name: &'name [u8],
+) -> Option<(InstanceId, &'name [u8])> {
     // Padding is no part of a name.
     let end =
         name.iter().position(|byte| matches!(byte, b'.' | 0)).filter(|end| name[*end] != 0)?;
     let (server, export) = (&name[..end], &name[end + 1..]);
-    let mut candidates = described_instances().iter();
+    let mut candidates = described.iter();
     let found = candidates.find(|candidate| is_name(&candidate.name, server))?;
     (!ADDITIONS.is_retired(found.number)).then_some((found.number, export))
 }
 
 /// The description's export called `name`. Objects have no names.
 fn described(name: &[u8]) -> Option<(usize, &'static Export)> {
-    let (server, export) = server_of(name).filter(|(_, export)| !export.contains(&0))?;
-    exports().iter().enumerate().find(|(_, candidate)| {
+    let record = Record::find()?;
+    let found = server_of(record.table(record.header.instances), name);
+    let (server, export) = found.filter(|(_, export)| !export.contains(&0))?;
+    let exports: &[Export] = record.table(record.header.exports);
+    exports.iter().enumerate().find(|(_, candidate)| {
         candidate.instance == server && candidate.is_object == 0 && is_name(&candidate.name, export)
     })
 }
@@ -104,7 +110,7 @@ impl interfaces::Names for Server {
                 return ADDITIONS.decide_described(&export.open, client).map(|()| index as u64);
             }
             None => {
-                let (server, _) = server_of(name).ok_or(Error::NotFound)?;
+                let (server, _) = server_of(described_instances(), name).ok_or(Error::NotFound)?;
                 let addition = ADDITIONS.find(owner(server.into()), name).ok_or(Error::NotFound)?;
                 (addition.number, addition.policy)
             }

@@ -6,7 +6,7 @@
 use cairn_abi::Error;
 use cairn_abi::InstanceId;
 // Relaxed: the fences beside a slot's version order its words; of `next_number` only different values are wanted, and
-// a bit of `retired` stays.
+// a bit of `retired` stays, as `has_retired` does.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// Most bytes of a name `instance.export`.
@@ -170,6 +170,8 @@ pub struct Additions {
     next_number: AtomicU64,
     /// Instances of the description that are no more, a bit for each number.
     retired: [AtomicU64; 4],
+    /// Whether there is one.
+    has_retired: AtomicBool,
 }
 
 impl Additions {
@@ -182,6 +184,7 @@ impl Additions {
             writing: AtomicBool::new(false),
             next_number: AtomicU64::new(first_number),
             retired: [const { AtomicU64::new(0) }; 4],
+            has_retired: AtomicBool::new(false),
         }
     }
 
@@ -274,13 +277,18 @@ impl Additions {
     }
 
     /// Whether what the description says of a number does not hold any more: its instance has retired.
+    #[inline]
     pub fn is_retired(&self, instance: InstanceId) -> bool {
+        if !self.has_retired.load(Ordering::Relaxed) {
+            return false;
+        }
         let word = self.retired.get(instance.index() / 64);
         word.is_some_and(|word| word.load(Ordering::Relaxed) >> (instance.index() % 64) & 1 == 1)
     }
 
     /// Whether the description lets a client open an export: what it says of clients by their names it says of none that
     /// came under such a number since.
+    #[inline]
     pub fn decide_described(&self, policy: &Policy, client: InstanceId) -> Result<(), Error> {
         match self.is_retired(client) && *policy != EVERYBODY {
             true => Err(Error::NotAllowed),
@@ -306,6 +314,7 @@ impl Additions {
                 }
             }
             self.retired[word].fetch_or(bit, Ordering::Relaxed);
+            self.has_retired.store(true, Ordering::Relaxed);
             Ok(())
         })
     }

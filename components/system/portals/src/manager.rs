@@ -23,6 +23,8 @@ pub struct Manager {
     maker: Maker,
     registrations: Registrations,
     synchronisation: Synchronisation,
+    /// Whether an instance has retired: before, all are the description's.
+    has_retired: bool,
 }
 
 impl Manager {
@@ -31,6 +33,7 @@ impl Manager {
         maker: Maker::EMPTY,
         registrations: Registrations::EMPTY,
         synchronisation: Synchronisation::EMPTY,
+        has_retired: false,
     };
 
     /// Takes over from the layout, as instance `own`, whose import at `scheduler_portal` leads to the
@@ -98,6 +101,9 @@ impl Manager {
 
     /// Whether the instance is the description's, and none that came under its number since.
     fn is_described<M: Machine>(&self, machine: &M, instance: InstanceId) -> bool {
+        if !self.has_retired {
+            return true;
+        }
         let described = machine.layout().instances.as_ptr_range();
         self.maker
             .instances()
@@ -184,7 +190,7 @@ impl Manager {
         if block.is_live() && block.owner == client {
             let block = *block;
             // For all its holders; the scheduler refuses as long as threads wait for it.
-            let Manager { maker, registrations, synchronisation } = self;
+            let Manager { maker, registrations, synchronisation, .. } = self;
             synchronisation.end(maker, registrations, machine, &block)?;
         }
         self.maker.close(machine, place);
@@ -437,7 +443,9 @@ impl Manager {
         if self.registrations.find_of(instance, |_| true).is_some() {
             return Err(Error::Busy);
         }
-        self.maker.retire_domain(machine, instance, from, BLOCKS_PER_STEP)
+        let next = self.maker.retire_domain(machine, instance, from, BLOCKS_PER_STEP)?;
+        self.has_retired = true;
+        Ok(next)
     }
 
     /// Makes one portal of such trust in the client's table, for measuring: it calls the client's own

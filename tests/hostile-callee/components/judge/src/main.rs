@@ -105,9 +105,6 @@ fn main() {
         });
         failed += u64::from(!died);
         say!("{}: {what}", if died { "ok" } else { "FAILED" });
-        for name in ["c-late", late, "late-far"] {
-            let _ = imports::SUPERVISOR.kill(name);
-        }
     }
     for (captive, what) in CAPTIVES.into_iter().filter(|(name, _)| state(name).is_some()) {
         // The second time everyone, the callee too, has another life.

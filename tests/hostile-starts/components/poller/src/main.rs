@@ -18,7 +18,7 @@ fn main() {
     loop {
         let _ = imports::NEWBORN.take();
         // Of all lengths, so that it comes at any instant.
-        pause = pause * 31 % 397;
+        pause = pause * 31 % 97;
         let _ = imports::THREADS.sleep_until(now() + pause);
     }
 }
