@@ -58,6 +58,7 @@ pub(crate) struct InstanceDraft {
     pub stack: Located<u64>,
     pub stacks: Option<StacksDraft>,
     pub threads: Located<u32>,
+    pub share: Located<u32>,
     pub semaphores: Located<u32>,
     pub locks: Located<u32>,
     pub restart: Option<Located<Restart>>,

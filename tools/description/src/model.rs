@@ -138,6 +138,8 @@ pub struct Instance {
     pub stacks: Stacks,
     /// Quota of threads.
     pub threads: Located<u32>,
+    /// Its part of the time, in percent, if its scheduler gives out parts; zero: it declares none.
+    pub share: Located<u32>,
     /// Quota of semaphores.
     pub semaphores: Located<u32>,
     /// Quota of locks.

@@ -301,6 +301,7 @@ fn resolve_instance(
         stack: draft.stack,
         stacks,
         threads: draft.threads,
+        share: draft.share,
         semaphores: draft.semaphores,
         locks: draft.locks,
         restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),

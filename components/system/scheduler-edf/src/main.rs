@@ -6,9 +6,9 @@
 mod component {
     use cairn::time::ticks;
     use cairn::{Caller, CallerThread, Error};
-    use cairn_scheduler::component::{Server, index};
-    use cairn_scheduler::{Handle, Machine};
-    use cairn_scheduler_edf::EarliestDeadline;
+    use cairn_scheduler::component::{Server, index, instances};
+    use cairn_scheduler::{Handle, IDLE, Machine};
+    use cairn_scheduler_edf::{EarliestDeadline, Share};
 
     /// The period of a thread of priority 255; one of priority 0 has 256 times that.
     const UNIT_MICROSECONDS: u64 = 1000;
@@ -25,6 +25,15 @@ mod component {
 
     fn prepare(policy: &mut EarliestDeadline) {
         policy.set_unit(ticks(UNIT_MICROSECONDS));
+        let with_threads = instances().iter().filter(|instance| {
+            let idles = instance.first_thread == u32::from(IDLE);
+            instance.threads > 0 && instance.run_to_completion == 0 && !idles
+        });
+        policy.share_out(with_threads.map(|instance| Share {
+            instance: instance.number,
+            threads: instance.threads,
+            percent: instance.share,
+        }));
     }
 
     impl cairn_interfaces::Deadlines for Deadlines {
@@ -38,9 +47,15 @@ mod component {
             Server::<This>::operation(move |core, now| {
                 let ceiling = core.highest_priority(caller.0);
                 let time = core.machine().time(now);
-                core.adjust(index(thread), caller.0, Handle(other), now, |policy, _, other| {
-                    policy.set_period(other, period, ceiling, time);
-                })
+                core.adjust(
+                    index(thread),
+                    caller.0,
+                    Handle(other),
+                    now,
+                    |policy, threads, other| {
+                        policy.set_period(threads, other, period, ceiling, time);
+                    },
+                )
             })
         }
     }

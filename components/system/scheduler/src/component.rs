@@ -19,6 +19,7 @@ use cairn::{CallerThread, Error};
 use core::convert::Infallible;
 use core::marker::PhantomData;
 use hart::Hart;
+pub use layout::instances;
 
 /// A scheduler with policy `Q` on this machine.
 pub type Core<Q> = Scheduler<Q, Hart>;

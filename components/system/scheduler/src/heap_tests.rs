@@ -74,7 +74,7 @@ proptest! {
             }
             prop_assert_eq!(check::<ByTimeLimit>(&threads, root, 0, 0), model.len());
             let due = model.iter().filter(|entry| entry.1 <= now).min();
-            let found = passed(&threads, root, now);
+            let found = passed(&threads, root, now, false);
             let record = &threads[found as usize];
             let found = (found != IDLE).then_some((record.limit_class, record.time_limit));
             prop_assert_eq!(found, due.map(|entry| (entry.0, entry.1)));

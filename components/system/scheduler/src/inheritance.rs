@@ -120,7 +120,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Whether a change of the urgency of `thread` moves it in a heap of several.
     pub(crate) fn waits_with_others(&mut self, thread: ThreadIndex) -> bool {
-        if Q::RELEASES && self.threads[thread as usize].runnable() {
+        if Q::BUDGETS && self.threads[thread as usize].runnable() {
             return true;
         }
         let root = self.root_of(thread).map_or(IDLE, |root| *root);

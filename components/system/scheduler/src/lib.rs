@@ -14,6 +14,7 @@
 #![forbid(unsafe_code)]
 
 mod bitmap;
+mod budgets;
 mod classes;
 #[cfg(target_os = "none")]
 pub mod component;

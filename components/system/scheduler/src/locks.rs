@@ -196,6 +196,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         match self.lock_or_wait(thread, instance, lock) {
             Ok(true) => self.machine.reply(0, 0),
             Ok(false) => {
+                self.ready.hold_up(thread, self.policy_time(now));
                 self.work_lightly(now);
                 self.blocked_at_last(thread, now)
             }
@@ -215,8 +216,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         // Two heaps of several are enough for one operation.
         let heavy = self.locks[index as usize].lends && self.is_among_several(index);
         self.forget_held(index);
-        self.hand_over(index, 0);
-        if Q::RELEASES || heavy {
+        self.hand_over(index, 0, now);
+        if Q::BUDGETS || heavy {
             self.mark_unsettled(thread);
         } else {
             self.settle(thread);
@@ -312,7 +313,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Gives a lock that its owner has left to the first waiter, which goes on with `status`.
-    fn hand_over(&mut self, lock: LockIndex, status: i8) {
+    fn hand_over(&mut self, lock: LockIndex, status: i8, now: u64) {
         let root = &mut self.locks[lock as usize].waiters;
         let waiter = *root;
         if waiter == IDLE {
@@ -320,6 +321,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return;
         }
         heap::remove::<ByWaitKey>(&mut self.threads, root, waiter);
+        if Q::BUDGETS {
+            let woken = self.ready.woken(self.locks[lock as usize].owner);
+            let time = self.policy_time(now);
+            self.ready.resume_held_up(&self.threads, waiter, woken, time);
+        }
         let share = self.shares[waiter as usize].waits;
         self.give(lock, waiter, share);
         // What the others lend it comes later.
@@ -329,13 +335,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Hands over one lock of a thread that has ended, in two steps if it is one of several for which others wait.
-    pub(crate) fn release_one(&mut self, thread: ThreadIndex) {
+    pub(crate) fn release_one(&mut self, thread: ThreadIndex, now: u64) {
         let lock = self.threads[thread as usize].held;
         if self.locks[lock as usize].lends && self.is_among_several(lock) {
             return self.take_back(lock);
         }
         self.forget_held(lock);
-        self.hand_over(lock, OWNER_ENDED);
+        self.hand_over(lock, OWNER_ENDED, now);
     }
 
     /// `thread` no longer waits for `lock`, and has not got it.

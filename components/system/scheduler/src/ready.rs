@@ -12,11 +12,12 @@ use crate::thread::{IDLE, Thread, ThreadIndex, Threads};
 pub trait ReadyQueue {
     /// A queue before [`ReadyQueue::start`], all zeros.
     const ZERO: Self;
-    /// Whether [`ReadyQueue::release`] can change a thread's own urgency. If not, no method gets a time but zero.
-    const RELEASES: bool;
+    /// Whether threads have budgets of time, so that events and the time that passes change their own urgencies. Then all
+    /// classes are 0. If not, no method gets a time but zero, those of budgets are never called, and quanta are marked.
+    const BUDGETS: bool;
 
-    /// Before anything else: the queue is empty.
-    fn start(&mut self);
+    /// Before anything else: the queue is empty. Execution is counted by a clock of this rate, in a tick.
+    fn start(&mut self, run_rate: u64);
     /// The thread that should run; [`IDLE`] if none is ready.
     fn first(&self) -> ThreadIndex;
     /// `thread` becomes ready, behind its equals; true if it is the first thread now.
@@ -27,7 +28,8 @@ pub trait ReadyQueue {
     fn remove(&mut self, threads: &mut Threads, thread: ThreadIndex) -> bool;
     /// The same of `first`, which is the first thread and not [`IDLE`].
     fn remove_first(&mut self, threads: &mut Threads, first: ThreadIndex) -> bool;
-    /// `first`, which is the first thread and not [`IDLE`], lets its equals go first.
+    /// `first`, which is the first thread and not [`IDLE`], lets its equals go first. With budgets, its own urgency
+    /// may change.
     fn rotate(&mut self, threads: &mut Threads, first: ThreadIndex, time: u64);
     /// The first thread has used up its quantum.
     fn quantum_used(&mut self, threads: &mut Threads, first: ThreadIndex, time: u64);
@@ -50,9 +52,43 @@ pub trait ReadyQueue {
     /// counts stays.
     fn set_priority(&mut self, threads: &mut Threads, thread: ThreadIndex, priority: u8, time: u64);
     /// A wait for an event that happened at `time` has ended: the thread's own urgency may change.
-    fn release(&mut self, threads: &mut Threads, thread: ThreadIndex, time: u64);
+    fn release(&mut self, threads: &Threads, thread: ThreadIndex, time: u64);
     /// Order among waiters: by urgency, and by `sequence` (below 2^56) among equals.
     fn wait_key(&self, threads: &Threads, thread: ThreadIndex, sequence: u64) -> u64;
+
+    /// Budgets: `thread`, which has not run yet, begins in `home`. Its priority is set next.
+    fn begin(&mut self, _thread: ThreadIndex, _home: usize, _time: u64) {}
+    /// Budgets: `thread` has ended. What its budget owes is left to those that begin in `home` later.
+    fn end(&mut self, _threads: &Threads, _thread: ThreadIndex, _home: usize, _time: u64) {}
+    /// Budgets: `running` ran for so long, by the run clock, and `payer` pays for it.
+    fn charge(&mut self, _running: ThreadIndex, _payer: ThreadIndex, _ran: u64) {}
+    /// Budgets: when the budget of `payer`, or a refill, changes something, if the first thread goes on at `time` and `payer` pays.
+    fn next_change(&self, _threads: &Threads, _payer: ThreadIndex, _time: u64) -> u64 {
+        u64::MAX
+    }
+    /// Budgets: the thread in the background whose refill is due; [`IDLE`]: none is.
+    fn next_to_refill(&self, _time: u64) -> ThreadIndex {
+        IDLE
+    }
+    /// Budgets: whether the thread has used its budget up.
+    fn is_used_up(&self, _threads: &Threads, _thread: ThreadIndex) -> bool {
+        false
+    }
+    /// Budgets: does what is due to the budget of `thread`; true if its own urgency has changed.
+    fn change_budget(&mut self, _: &Threads, _thread: ThreadIndex, _time: u64) -> bool {
+        false
+    }
+    /// Budgets: when the thread, or an owner from which it got a lock, last went on after an event.
+    fn woken(&self, _thread: ThreadIndex) -> u64 {
+        0
+    }
+    /// Budgets: `thread` begins to wait for a lock.
+    fn hold_up(&mut self, _thread: ThreadIndex, _time: u64) {}
+    /// Budgets: `thread` waits for a lock whose owner went on after an event at `woken`. If that was since it waits, this is
+    /// an event for it, too: true if its own urgency has changed.
+    fn resume_held_up(&mut self, _: &Threads, _thread: ThreadIndex, _woken: u64, _: u64) -> bool {
+        false
+    }
 }
 
 /// Level of the idle thread: below all.
@@ -132,9 +168,9 @@ fn unlink(threads: &mut Threads, thread: ThreadIndex) {
 impl ReadyQueue for FixedPriority {
     const ZERO: FixedPriority =
         FixedPriority { first: IDLE, first_level: 0, heads: [IDLE; 256], levels: Bitmap::EMPTY };
-    const RELEASES: bool = false;
+    const BUDGETS: bool = false;
 
-    fn start(&mut self) {
+    fn start(&mut self, _: u64) {
         self.first_level = LEVEL_NONE;
     }
 
@@ -251,7 +287,7 @@ impl ReadyQueue for FixedPriority {
     }
 
     #[inline(always)]
-    fn release(&mut self, _: &mut Threads, _: ThreadIndex, _: u64) {}
+    fn release(&mut self, _: &Threads, _: ThreadIndex, _: u64) {}
 
     #[inline(always)]
     fn wait_key(&self, threads: &Threads, thread: ThreadIndex, sequence: u64) -> u64 {

@@ -1,6 +1,7 @@
 //! The scheduler's state, and the steps that every operation is made of.
 
 use crate::bitmap::Bitmap;
+use crate::budgets::Payer;
 use crate::classes::ByClass;
 use crate::faults::Faults;
 use crate::locks::{LOCKS, Lock, Shares};
@@ -54,6 +55,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) deferred_class: u8,
     /// The thread to which the last end, or the last operation that may take long, led.
     pub(crate) led_to: ThreadIndex,
+    /// Who pays for the thread that runs.
+    pub(crate) payer: Payer,
     pub(crate) machine: M,
     pub(crate) ready: Q,
     /// For each semaphore, the root of the heap of waiting threads.
@@ -97,6 +100,8 @@ pub struct Scheduler<Q, M> {
     /// A quantum by the run clock.
     pub(crate) run_quantum: u64,
     pub(crate) worker: Worker,
+    /// [`Scheduler::payer`] is not only on the way to that.
+    pub(crate) payer_is_found: bool,
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -147,6 +152,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             free_locks: Bitmap::EMPTY,
             returned: Bitmap::EMPTY,
             worker: Worker::ZERO,
+            payer: Payer::UNKNOWN,
+            payer_is_found: false,
         }
     }
 
@@ -159,7 +166,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.work_class = u8::MAX;
         self.forced_at = u64::MAX;
         (self.worker, self.alarm) = (Worker::NONE, u64::MAX);
-        self.ready.start();
+        self.ready.start(configuration.run_rate);
         // The rest of a record is written when its thread begins.
         for thread in &mut self.threads {
             thread.state = State::Free;
@@ -237,7 +244,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The time for the policy, which is zero if it does not go by times.
     #[inline(always)]
     pub(crate) fn policy_time(&self, now: u64) -> u64 {
-        if Q::RELEASES { self.machine.time(now) } else { 0 }
+        if Q::BUDGETS { self.machine.time(now) } else { 0 }
     }
 
     /// When the thread that runs was switched to, by the run clock.
@@ -265,6 +272,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn account(&mut self, running: ThreadIndex, now: u64) {
         let record = &mut self.threads[running as usize];
         record.used = record.used.wrapping_add(now.wrapping_sub(self.running_since));
+        if Q::BUDGETS && self.payer.of != IDLE && self.payer.of == running {
+            self.charge_payer(running, now.wrapping_sub(self.running_since));
+        }
         self.running_since = now;
     }
 
@@ -286,7 +296,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         now: u64,
     ) -> M::Outcome {
         self.account(from, now);
-        if self.next_tick == 0 && self.ready.shares(&self.threads) {
+        if Q::BUDGETS || self.next_tick == 0 && self.ready.shares(&self.threads) {
             return Self::switch_ticking(status, value, to, now, self);
         }
         self.machine.switch(to, status.into(), value)
@@ -303,7 +313,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         now: u64,
         scheduler: &mut Self,
     ) -> M::Outcome {
-        scheduler.start_ticking(now);
+        if Q::BUDGETS {
+            scheduler.payer = Payer::UNKNOWN;
+            scheduler.mark_budgets(to, now);
+        } else {
+            scheduler.start_ticking(now);
+        }
         scheduler.machine.switch(to, status.into(), value)
     }
 
@@ -336,7 +351,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Ends an operation: the thread that called is first.
     #[inline(always)]
     pub(crate) fn go_on(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
-        if self.next_tick == 0 && self.ready.shares(&self.threads) {
+        if Q::BUDGETS || self.next_tick == 0 && self.ready.shares(&self.threads) {
             return self.reply_ticking(status, value, now);
         }
         self.machine.reply(status.into(), value)
@@ -345,7 +360,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[cold]
     #[inline(never)]
     fn reply_ticking(&mut self, status: i8, value: u64, now: u64) -> M::Outcome {
-        self.start_ticking(now);
+        if Q::BUDGETS {
+            self.mark_budgets(self.ready.first(), now);
+        } else {
+            self.start_ticking(now);
+        }
         self.machine.reply(status.into(), value)
     }
 

@@ -55,6 +55,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if record.flags & STOPPED != 0 {
             record.flags &= !STOPPED;
             if record.state == State::Ready {
+                self.note_release(target, self.policy_time(now));
                 self.ready.insert(&mut self.threads, target);
             }
         }

@@ -140,6 +140,11 @@ impl Thread {
         self.wait_key = key;
     }
 
+    /// Ticks that it ran, up to its last switch or interrupt of the timer.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
     /// True if a handle can name it.
     pub(crate) const fn exists(&self) -> bool {
         !matches!(self.state, State::Free | State::Ending)

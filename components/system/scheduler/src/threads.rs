@@ -99,6 +99,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         *record = Thread { generation: record.generation, state: State::Ready, ..Thread::FREE };
         self.faults.begin(thread);
         let time = self.policy_time(now);
+        if Q::BUDGETS {
+            self.ready.begin(thread, home.instance().index(), time);
+        }
         self.ready.set_priority(&mut self.threads, thread, priority, time);
         self.refresh_urgency(thread);
         self.ready.insert(&mut self.threads, thread);
@@ -112,7 +115,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         self.account(thread, now);
         // The thread that runs is first, unless the timer is just about to say so.
-        if self.ready.first() == thread {
+        if !Q::BUDGETS && self.ready.first() == thread {
             self.ready.remove_first(&mut self.threads, thread);
         } else {
             self.ready.remove(&mut self.threads, thread);
@@ -205,6 +208,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         match self.own_thread(instance, handle) {
             Err(error) => self.refuse(error),
             Ok(other) => {
+                if Q::BUDGETS {
+                    self.account(thread, now);
+                }
                 change(&mut self.ready, &mut self.threads, other);
                 self.settle(other);
                 self.leave_work(now);
@@ -267,6 +273,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         record.flags = 0;
         record.generation = record.generation.wrapping_add(1);
         let home = self.homes[thread as usize];
+        if Q::BUDGETS {
+            let time = self.policy_time(now);
+            self.ready.end(&self.threads, thread, home.instance().index(), time);
+        }
         let account = &mut self.accounts[home];
         account.threads = account.threads.saturating_sub(1);
         if account.first == thread {
@@ -283,7 +293,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Hands over a lock of a thread that has ended, or frees its number.
     pub(crate) fn end_further(&mut self, thread: ThreadIndex, now: u64) {
         if self.threads[thread as usize].held != NONE {
-            return self.release_one(thread);
+            return self.release_one(thread, now);
         }
         self.ending.clear(thread);
         self.leave_for_good(thread, now)

@@ -36,14 +36,20 @@ impl Order for ByTimeLimit {
     }
 }
 
-/// Of the limits that have passed, the first of the most urgent class; [`IDLE`]: none has.
+/// Of the limits that have passed, the first of the most urgent class; [`IDLE`]: none has. If there is `one_class`, that is
+/// the first limit.
 #[inline(always)]
-pub(crate) fn passed(threads: &Threads, root: ThreadIndex, now: u64) -> ThreadIndex {
+pub(crate) fn passed(
+    threads: &Threads,
+    root: ThreadIndex,
+    now: u64,
+    one_class: bool,
+) -> ThreadIndex {
     let record = &threads[root as usize];
     if root == IDLE || record.time_limit > now {
         return IDLE;
     }
-    if record.timer == Links::EMPTY {
+    if one_class || record.timer == Links::EMPTY {
         return root;
     }
     passed_among(threads, root, now)
@@ -104,6 +110,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         let time = self.policy_time(now);
         self.ready.rotate(&mut self.threads, thread, time);
+        if Q::BUDGETS {
+            self.settle_aside(thread);
+        }
         self.finish(thread, 0, 0, now)
     }
 
@@ -119,10 +128,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::NotAllowed);
         }
         if deadline <= self.machine.time(now) {
-            if Q::RELEASES {
-                // No wait, but the event was there: a thread that is late begins its next job.
+            if Q::BUDGETS {
+                // No wait, but the event was there: a thread that is late begins its next job, now, since it ran until now.
+                self.account(thread, now);
                 self.ready.remove_first(&mut self.threads, thread);
-                self.note_release(thread, deadline);
+                self.note_release(thread, self.policy_time(now));
                 self.ready.insert(&mut self.threads, thread);
             }
             return self.finish(thread, 0, 0, now);
@@ -140,15 +150,21 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let time = self.machine.time(now);
         // The thread that ran, ran until now, even if another thread is first in a moment.
         self.account(thread, now);
+        let (mut works, mut changes) = (false, false);
         if self.expiring != IDLE {
             self.end_expired();
         } else {
-            let due = passed(&self.threads, self.timers, time);
+            let due = passed(&self.threads, self.timers, time, Q::BUDGETS);
             if due != IDLE || self.left {
+                works = self.left;
                 self.expire_or_work(due, time);
             } else {
                 self.deferred = false;
+                changes = self.next_tick != 0 && time >= self.next_tick;
             }
+        }
+        if Q::BUDGETS {
+            return self.end_tick(thread, works, changes, time);
         }
         if self.next_tick != 0 && time >= self.next_tick {
             let record = &mut self.threads[thread as usize];
@@ -233,7 +249,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// After the timer's interrupt, sets the timer to whatever comes first. A limit that is taken back meanwhile costs a needless
     /// interrupt, not a needless setting of the timer for each wait.
-    fn arm(&mut self, present: u64) {
+    pub(crate) fn arm(&mut self, present: u64) {
         let mut time = u64::MAX;
         if self.expiring != IDLE {
             time = present;

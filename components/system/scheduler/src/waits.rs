@@ -21,8 +21,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Tells the policy of an event that a thread in no queue waited for.
     #[inline(always)]
     pub(crate) fn note_release(&mut self, thread: ThreadIndex, time: u64) {
-        self.ready.release(&mut self.threads, thread, time);
-        if Q::RELEASES {
+        self.ready.release(&self.threads, thread, time);
+        if Q::BUDGETS {
             self.refresh_urgency(thread);
         }
     }
@@ -63,11 +63,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             }
             State::Stack => {
                 self.leave_stack_queue(thread, object);
-                return self.let_run(thread, status);
+                if !Q::BUDGETS {
+                    return self.let_run(thread, status);
+                }
             }
             State::Lock => {
                 self.leave_lock(thread, object as LockIndex);
-                return self.let_run(thread, status);
+                if !Q::BUDGETS {
+                    return self.let_run(thread, status);
+                }
             }
             State::Join => self.threads[object as usize % 256].joiner = IDLE,
         }

@@ -29,9 +29,19 @@ impl Worker {
         self.called = self.called.min(urgency);
     }
 
+    /// Who has called it so far lends it nothing any more.
+    pub(crate) fn forget_callers(&mut self) {
+        self.called = u64::MAX;
+    }
+
+    /// True if it is `thread`.
+    pub(crate) fn is(&self, thread: ThreadIndex) -> bool {
+        thread == self.thread
+    }
+
     /// The urgency of `thread`, which is `own` but for what it is called for.
     pub(crate) fn due(&self, thread: ThreadIndex, own: u64) -> u64 {
-        if thread == self.thread { own.min(self.called) } else { own }
+        if self.is(thread) { own.min(self.called) } else { own }
     }
 }
 
@@ -116,10 +126,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     fn lower_worker(&mut self, priority: u64, now: u64) {
-        self.worker.called = u64::MAX;
+        self.worker.forget_callers();
         let priority = priority.min(255) as u8;
         // The same priority again begins no new job of a policy that knows deadlines.
         if self.worker.priority != Some(priority) {
+            if Q::BUDGETS {
+                self.account(self.worker.thread, now);
+            }
             self.worker.priority = Some(priority);
             let time = self.policy_time(now);
             self.ready.set_priority(&mut self.threads, self.worker.thread, priority, time);

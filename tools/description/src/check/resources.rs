@@ -67,6 +67,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
     check_activations(system, report);
     check_memory(system, report);
     check_threads(system, report);
+    check_shares(system, report);
     check_semaphores(system, report);
     check_locks(system, report);
     check_sections(system, report);
@@ -248,6 +249,18 @@ fn check_threads(system: &System, report: &mut Report) {
             "lower the quotas of threads (the default is 1), or raise `threads` in `[system]`",
         )
         .note(&threads.place, "the system's threads")
+    });
+}
+
+fn check_shares(system: &System, report: &mut Report) {
+    let parts = system.instances.iter().map(|i| (u64::from(*i.share), &i.share.place));
+    check_sum(parts, 100, report, |place, total| {
+        Error::new(
+            place,
+            "the instances are promised more time than there is",
+            format!("expected at most 100 percent in all, found {total}"),
+            "lower the shares; what none declares is divided among the other instances",
+        )
     });
 }
 

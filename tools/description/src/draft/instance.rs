@@ -46,6 +46,7 @@ pub(super) fn read_instance(
         None => Some(None),
     };
     let threads = number(&mut table, "threads", 0..=THREADS_MAXIMUM as u64, 1, report);
+    let share = number(&mut table, "share", 0..=100, 0, report);
     let semaphores = number(&mut table, "semaphores", 0..=SEMAPHORES_MAXIMUM as u64, 0, report);
     let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, 1, report);
     let restart = match table.take("restart") {
@@ -110,6 +111,7 @@ pub(super) fn read_instance(
         stack: stack?,
         stacks: stacks?,
         threads: threads?,
+        share: share?,
         semaphores: semaphores?,
         locks: locks?,
         restart: restart?,

@@ -272,6 +272,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         run_to_completion: runs_to_completion.into(),
         memory: *instance.memory,
         memory_used: placed.memory_used,
+        share: u64::from(*instance.share),
         space: placed.space,
         entries: placed.entries,
         entries_span: placed.entries_span,

@@ -20,25 +20,26 @@ cairn::component! {
     main: main,
 }
 
-/// A thread that does periodic jobs; times in microseconds.
+/// What a thread does; times in microseconds.
 struct Task {
     letter: u8,
     period: u64,
     cost: u64,
     jobs: u64,
-    /// The less it says, the shorter the period: only deadlines count.
-    priority: u8,
 }
 
-/// Shares of the processor: 0.40 and 0.55, and a single job in what is left. With fixed priorities in
-/// order of the periods, the second would need 3.9 + 2 * 2 ms of its 7 for its first job.
-const TASKS: [Task; 3] = [
-    Task { letter: b'a', period: 5_000, cost: 2_000, jobs: 14, priority: 10 },
-    Task { letter: b'b', period: 7_000, cost: 3_900, jobs: 10, priority: 20 },
-    Task { letter: b'c', period: 60_000, cost: 1_000, jobs: 1, priority: 30 },
+/// As many threads do each of these.
+const THREADS: usize = 5;
+/// Shares of the processor: 5 times 0.086, and 5 times 0.087. The instance has all of the time, and each of its 11 threads an
+/// equal part, 0.09. With fixed priorities in order of the periods, the second task would need 5 * 0.61 + 2 * 5 * 0.43 ms of its
+/// 7 for the first jobs.
+const TASKS: [Task; 2] = [
+    Task { letter: b'a', period: 5_000, cost: 430, jobs: 14 },
+    Task { letter: b'b', period: 7_000, cost: 610, jobs: 10 },
 ];
 
-static STACKS: [Stack<4096>; TASKS.len()] = [const { Stack::new() }; TASKS.len()];
+static STACKS: [Stack<4096>; TASKS.len() * THREADS] =
+    [const { Stack::new() }; TASKS.len() * THREADS];
 static ORDER: Order = Order::new();
 /// When all first jobs begin.
 static START: AtomicU64 = AtomicU64::new(0);
@@ -52,25 +53,28 @@ fn main() {
 
 fn deadlines() -> Result<bool, Error> {
     START.store(counter() + ticks(20_000), Relaxed);
-    let mut threads = [None; TASKS.len()];
-    for (number, task) in TASKS.iter().enumerate() {
-        let thread = spawn(imports::THREADS, &STACKS[number], work, number as u64, task.priority)?;
-        threads[number] = Some(thread);
+    let mut threads = [None; TASKS.len() * THREADS];
+    for (number, thread) in threads.iter_mut().enumerate() {
+        // The less their priorities say, the shorter the periods: only deadlines count.
+        let priority = 10 + 10 * (number / THREADS) as u8;
+        let number = number as u64;
+        *thread = Some(spawn(imports::THREADS, &STACKS[number as usize], work, number, priority)?);
     }
     for thread in threads.into_iter().flatten() {
         thread.join()?;
     }
-    // Of the jobs that begin together, the one with the earliest deadline is done first.
+    // Of the jobs that begin together, those with the earliest deadline are done first.
     let order = ORDER.take();
-    let jobs: u64 = TASKS.iter().map(|task| task.jobs).sum();
-    Ok(order == *b"abc\0\0\0\0\0" && ON_TIME.load(Relaxed) == jobs as usize)
+    let jobs: u64 = TASKS.iter().map(|task| task.jobs * THREADS as u64).sum();
+    Ok(order == *b"ab\0\0\0\0\0\0" && ON_TIME.load(Relaxed) == jobs as usize)
 }
 
 fn work(number: u64) {
-    let _ = jobs(&TASKS[number as usize]);
+    let number = number as usize;
+    let _ = jobs(&TASKS[number / THREADS], number % THREADS == 0);
 }
 
-fn jobs(task: &Task) -> Result<(), Error> {
+fn jobs(task: &Task, leaves_mark: bool) -> Result<(), Error> {
     let period = ticks(task.period);
     imports::DEADLINES.set_period(imports::THREADS.own_name()?, period)?;
     let mut release = START.load(Relaxed);
@@ -81,7 +85,7 @@ fn jobs(task: &Task) -> Result<(), Error> {
         if counter() <= release + period {
             ON_TIME.fetch_add(1, Relaxed);
         }
-        if job == 0 {
+        if job == 0 && leaves_mark {
             ORDER.push(task.letter);
         }
         release += period;
@@ -101,6 +105,8 @@ fn shortest_period() -> Result<bool, Error> {
     imports::DEADLINES.set_period(thread.name(), ticks(6_000))?;
     ORDER.push(b'x');
     thread.join()?;
+    // Until then a new thread would pay for what those that have ended ran.
+    imports::THREADS.sleep_until(counter() + ticks(20_000))?;
     let early = spawn(imports::THREADS, &STACKS[0], leave_mark, b'p'.into(), 10)?;
     imports::DEADLINES.set_period(early.name(), 0)?;
     let begin = counter();
