@@ -5,16 +5,19 @@ use crate::HOLD;
 use crate::imports::{THREADS, VICTIM};
 use crate::memory::PAGES;
 use cairn::thread::Stack;
+use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, environment};
 use cairn_interfaces::spawn;
 use cairn_test_hostile_contract::{machine, notes};
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 static KEPT: AtomicU64 = AtomicU64::new(0);
 static STACK: Stack<4096> = Stack::new();
 /// Below that of everyone who calls the attacker.
 const LATER: u8 = 5;
+/// The call in which a thread was made that uses the window is over. By priorities the thread begins then, by deadlines perhaps before.
+static OVER: AtomicBool = AtomicBool::new(false);
 
 /// Passes a buffer to a method of the victim, without the proxy; answers the status.
 pub fn pass(method: u64, pointer: u64, length: u64) -> u64 {
@@ -28,7 +31,7 @@ pub fn keep(bytes: ReadWindow<'_>, afterwards: bool) -> Result<u64, Error> {
     let (address, length) = (words[0].max(words[1]), words[0].min(words[1]));
     KEPT.store(address + length - 1, Relaxed);
     if afterwards {
-        spawn(THREADS, &STACK, |_| _ = touch(), 0, LATER)?;
+        afterwards_do(|| _ = touch())?;
     }
     // While the call lasts it is the server's to use.
     Ok(touch())
@@ -37,10 +40,27 @@ pub fn keep(bytes: ReadWindow<'_>, afterwards: bool) -> Result<u64, Error> {
 pub fn keep_writable(bytes: WriteWindow<'_>, afterwards: bool) -> Result<u64, Error> {
     keep(bytes.as_read(), false)?;
     if afterwards {
-        spawn(THREADS, &STACK, |_| write(), 0, LATER)?;
+        afterwards_do(write)?;
     }
     write();
     Ok(0)
+}
+
+fn afterwards_do(attack: fn()) -> Result<(), Error> {
+    OVER.store(false, Relaxed);
+    let begin = |attack: u64| {
+        while !OVER.load(Relaxed) {
+            let _ = THREADS.sleep_until(now() + ticks(200));
+        }
+        // SAFETY: the argument below.
+        unsafe { core::mem::transmute::<u64, fn()>(attack)() }
+    };
+    spawn(THREADS, &STACK, begin, attack as usize as u64, LATER).map(|_| ())
+}
+
+/// The referee asks for something else: no call with a window lasts.
+pub fn call_is_over() {
+    OVER.store(true, Relaxed);
 }
 
 pub fn touch() -> u64 {
