@@ -178,6 +178,7 @@ fn layout() -> Layout {
         stack_group: u32::MAX,
         memory: 0,
         memory_used: 0,
+        share: 0,
         space: Space::new(0, number.into()),
         entries: 0,
         entries_span: 0,
