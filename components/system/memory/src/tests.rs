@@ -121,6 +121,7 @@ fn instance(number: InstanceId) -> Instance {
         region: RegionId(number.0 + 50),
         memory: QUOTA * PAGE_SIZE,
         memory_used: 3 * PAGE_SIZE,
+        share: 0,
         space: Space::new(root, number.into()),
         entries: 0,
         entries_span: LEAF_SPAN,
