@@ -33,6 +33,7 @@ fn all<T, E>(mut body: impl FnMut(usize) -> Result<T, E>) -> Option<T> {
 }
 
 fn main() {
+    rounds::wait_for_begin(imports::THREADS);
     let number = u64::from(environment::startup().instance);
     // Half of them have no block left for a semaphore afterwards, the others none for more than one timer.
     let take_timers = || all(|_| imports::CLOCK.timer(imports::PORTALS, 1_000));
