@@ -139,15 +139,21 @@ fn check_recovery(system: &System, instance: &Instance, report: &mut Report) {
 const SUPERVISOR_THREADS: u32 = 3;
 
 fn check_watch(system: &System, report: &mut Report) {
-    let Some(supervisor) = system.roles.supervisor.map(|index| &system.instances[index]) else {
-        return;
-    };
     let exports = system.instances.iter().flat_map(|instance| &instance.exports);
     let mut limits = exports
         .filter_map(|export| export.longest_execution.as_ref().or(export.longest_call.as_ref()));
-    let Some(limit) = limits.next().filter(|_| *supervisor.threads < SUPERVISOR_THREADS) else {
-        return;
+    let Some(limit) = limits.next() else { return };
+    let Some(supervisor) = system.roles.supervisor.map(|index| &system.instances[index]) else {
+        return report.push(Error::new(
+            &limit.place,
+            "nobody watches this limit",
+            "expected a supervisor in the system, which does",
+            "name one in [system] (supervisor = \"supervisor\") and write its instance, or remove the limit",
+        ));
     };
+    if *supervisor.threads >= SUPERVISOR_THREADS {
+        return;
+    }
     report.push(
         Error::new(
             &supervisor.threads.place,
