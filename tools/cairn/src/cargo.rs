@@ -149,8 +149,12 @@ pub fn artifacts(command: &mut Command) -> Result<Vec<Artifact>> {
             artifacts.push(serde_json::from_str(&line).context("cannot read cargo's messages")?);
         }
     }
-    if !child.wait()?.success() {
-        bail!("the build failed; the messages above say where");
+    match child.wait()? {
+        status if status.success() => {}
+        status if status.code().is_some() => {
+            bail!("the build failed; the messages above say where")
+        }
+        status => bail!("cargo was ended from outside ({status}); is there too little memory?"),
     }
     Ok(artifacts)
 }
