@@ -174,9 +174,18 @@ impl PortalsProxy {
         at(self.make_lock()?)
     }
 
-    /// Makes a lock and attaches it to a mutex.
+    /// Makes a lock and attaches it to a mutex, unless it has one: in the first call, say, whoever else comes first. Threads that
+    /// come at the same time take a lock of the quota each for a moment.
     pub fn attach_lock<T>(&self, mutex: &Mutex<T>) -> Result<(), Error> {
-        mutex.attach(self.lock()?.first_portal())
+        if mutex.is_attached() {
+            return Ok(());
+        }
+        let attached = self
+            .lock()
+            .map(|lock| lock.first_portal())
+            .and_then(|lock| mutex.attach(lock).inspect_err(|_| _ = self.close(lock.into())));
+        // Another thread may have been faster.
+        if mutex.is_attached() { Ok(()) } else { attached }
     }
 }
 

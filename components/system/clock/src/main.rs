@@ -30,11 +30,7 @@ static PORTAL_MANAGER: Mutex<()> = Mutex::new(());
 
 /// Calls the portal manager in `body`, one caller at a time.
 fn one_at_a_time<R>(body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    if !PORTAL_MANAGER.is_attached() {
-        let attached = imports::PORTALS.attach_lock(&PORTAL_MANAGER);
-        // Another thread may have been faster.
-        attached.or(if PORTAL_MANAGER.is_attached() { Ok(()) } else { attached })?;
-    }
+    imports::PORTALS.attach_lock(&PORTAL_MANAGER)?;
     let _guard = PORTAL_MANAGER.lock()?;
     body()
 }

@@ -49,20 +49,10 @@ impl Owner {
     }
 }
 
-/// Makes the lock when the first client comes.
-fn attach_lock() -> Result<(), Error> {
-    if OWNERS.is_attached() {
-        return Ok(());
-    }
-    let attached = imports::PORTALS.attach_lock(&OWNERS);
-    // Another thread may have been faster.
-    attached.or(if OWNERS.is_attached() { Ok(()) } else { attached })
-}
-
 impl Valves for Server {
     fn reserve(&self, place: Place, number: u64) -> Result<Object<dyn Valve>, ValveError> {
         let number = usize::try_from(number).map_err(|_| ValveError::NoSuchValve)?;
-        attach_lock()?;
+        imports::PORTALS.attach_lock(&OWNERS)?;
         let mut owners = OWNERS.lock()?;
         let owner = owners.get_mut(number).ok_or(ValveError::NoSuchValve)?;
         if let Some(before) = owner {
@@ -88,7 +78,7 @@ impl Valves for Server {
 
     fn position(&self, number: u64) -> Result<u8, ValveError> {
         let number = usize::try_from(number).map_err(|_| ValveError::NoSuchValve)?;
-        attach_lock()?;
+        imports::PORTALS.attach_lock(&OWNERS)?;
         let owner = *OWNERS.lock()?.get(number).ok_or(ValveError::NoSuchValve)?;
         let Some(owner) = owner.filter(|owner| !owner.has_ended()) else { return Ok(0) };
         Ok(HELD.with(owner.control, |held| held.percent.load(Relaxed)).unwrap_or(0))

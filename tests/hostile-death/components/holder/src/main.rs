@@ -27,9 +27,7 @@ cairn::component! {
 
 impl Holder for Server {
     fn hold(&self, microseconds: u64) -> Result<u64, Error> {
-        if !FINISHED.is_attached() {
-            imports::PORTALS.attach_lock(&FINISHED)?;
-        }
+        imports::PORTALS.attach_lock(&FINISHED)?;
         let mut finished = FINISHED.lock()?;
         HOLDING.store(1, Relaxed);
         // The supervisor ends the sleep of who is on the way home to a dead domain, if it lasts.
