@@ -103,17 +103,20 @@ fn call_half(
     let start = code.literals()?;
     frame_values(code, specification, crossing);
     if let Some(operation) = semaphore {
+        // Words that are never executed put the ends where they need no instruction to lie in one line
+        // (`Code::leave`), also that of the slow path, which has the same code for P and V.
         match operation {
-            SemaphoreOperation::P => code.emit(&stencil::SEMAPHORE_P)?,
+            SemaphoreOperation::P => {
+                code.emit(&stencil::SEMAPHORE_P)?;
+                code.zeros(2)?;
+            }
             SemaphoreOperation::V => {
                 code.emit(&stencil::SEMAPHORE_V)?;
+                code.zeros(1)?;
                 code.label(Label::Note);
                 code.emit(&stencil::SEMAPHORE_NOTE)?;
             }
         }
-        // Never executed: behind it the slow path, which has the same code for P and V, ends in a place where it needs
-        // no instruction to lie in one line (`Code::leave`).
-        code.zeros(2)?;
         code.label(Label::Slow);
     }
     code.emit(&stencil::CALL_PUSH)?;

@@ -1,10 +1,12 @@
 # P and V on a semaphore, when they need not block, nor change who runs (see abi/src/semaphore.rs). The count is in `a0`,
 # since the slow path fills that in itself (the methods' first letter is `c`): nothing of it is left to the caller.
+# The branch off the fast path is not the last word of a line of 16 bytes: a core that fetches on before it takes the
+# branch would wait for the next line, which is in no cache where the fast path is never taken, and forget it.
 stencil_semaphore_p:
     ld      t2, LITERAL_SEMAPHORE(t1)
-    csrw    sepc, ra
     ld      a0, 0(t2)
     branch_if_not_positive a0, to_slow
+    csrw    sepc, ra
     addi    a0, a0, -1
     sd      a0, 0(t2)
     li      a0, 0
@@ -15,9 +17,9 @@ stencil_semaphore_p:
 
 stencil_semaphore_v:
     ld      t2, LITERAL_SEMAPHORE(t1)
-    csrw    sepc, ra
     ld      a0, 0(t2)
     branch_if_negative a0, to_note
+    csrw    sepc, ra
     addi    a0, a0, 1
     sd      a0, 0(t2)
     li      a0, 0
@@ -34,6 +36,7 @@ stencil_semaphore_note:
     ld      t5, 0(t3)
     ld      a0, LITERAL_CONSTANT(t1)
     branch_if_less t4, t5, to_slow
+    csrw    sepc, ra
     sd      zero, 0(t2)
     sd      a0, 0(t3)
     li      a0, 0
