@@ -40,19 +40,27 @@ pub const FRAME_RA: i64 = 16;
 pub const FRAME_ACTIVATION: i64 = 24;
 /// Bytes in a frame header.
 pub const FRAME_HEADER: i64 = 32;
-/// First scratch word above the header: the trap entry saves `t1` here.
-pub const FRAME_SCRATCH: i64 = 32;
+/// First of three scratch words above the header: in the first two the trap entry saves `t1` and `t2`, where a trap
+/// frame above this one has these registers.
+pub const FRAME_SCRATCH: i64 = TRAP_FRAME + trap_register(6);
+const _: () = assert!(FRAME_SCRATCH == FRAME_HEADER && trap_register(7) == trap_register(6) + 8);
 
 /// Bytes of register state in a trap frame, below its header: x1 to x31 and the four words that follow here.
 pub const TRAP_STATE: i64 = 35 * 8;
 /// Bytes by which a trap moves the frame pointer.
 pub const TRAP_FRAME: i64 = FRAME_HEADER + TRAP_STATE;
-/// Offset from a trap frame's header of register `x<number>` (1 to 31).
+/// Offset from a trap frame's header of register `x<number>` (1 to 31), in this order but that `x6` and `x7`, which the
+/// trap entry saves first, have the places of `x1` and `x2`.
 pub const fn trap_register(number: i64) -> i64 {
-    (number - 1) * 8 - TRAP_STATE
+    let place = match number {
+        1 | 2 => number + 5,
+        6 | 7 => number - 5,
+        _ => number,
+    };
+    (place - 1) * 8 - TRAP_STATE
 }
-/// Of the first one.
-pub const TRAP_STATE_X: i64 = trap_register(1);
+/// Of the first place.
+pub const TRAP_STATE_X: i64 = -TRAP_STATE;
 /// Offset from a trap frame's header of `sstatus`: where and how the thread goes on. Only the nucleus and the layout
 /// write it.
 pub const TRAP_STATUS: i64 = -32;

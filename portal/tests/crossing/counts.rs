@@ -112,7 +112,7 @@ fn interrupts() {
     let mut world = World::new(83);
     world.machine.csr.stimecmp = 0;
     let crossed = world.cross();
-    check("interrupt to scheduler", crossed.instructions, 79, 100);
+    check("interrupt to scheduler", crossed.instructions, 75, 100);
     world.machine.csr.stimecmp = u64::MAX;
     check("scheduler to interrupted thread", world.reply(0, 0).instructions, 53, 80);
 }

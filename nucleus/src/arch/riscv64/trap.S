@@ -55,15 +55,11 @@ trap_other:
 trap_save:
     addi    tp, tp, TRAP_FRAME
     sd      t2, TRAP_STATUS(tp)
-    # The scratch words lie inside this frame's state: fetch them before they are overwritten.
-    ld      t1, FRAME_SCRATCH - TRAP_FRAME(tp)
-    ld      t2, FRAME_SCRATCH - TRAP_FRAME + 8(tp)
-    sd      ra, TRAP_STATE_X + 0*8(tp)
-    sd      sp, TRAP_STATE_X + 1*8(tp)
+    # t1 and t2 are in their places: FRAME_SCRATCH of the frame below.
+    sd      ra, TRAP_STATE_X + 5*8(tp)
+    sd      sp, TRAP_STATE_X + 6*8(tp)
     sd      gp, TRAP_STATE_X + 2*8(tp)
     sd      t0, TRAP_STATE_X + 4*8(tp)
-    sd      t1, TRAP_STATE_X + 5*8(tp)
-    sd      t2, TRAP_STATE_X + 6*8(tp)
     csrr    t2, sscratch
     sd      t2, TRAP_STATE_X + 3*8(tp)          # the user's tp
     sd      s0, TRAP_STATE_X + 7*8(tp)
@@ -115,7 +111,6 @@ trap_save:
 service_stack_wait:
     csrw    stval, t2
     csrr    t2, sstatus
-    li      t1, 0
     sd      zero, FRAME_SCRATCH(tp)
     sd      zero, FRAME_SCRATCH + 8(tp)
     li      t3, 0
@@ -159,12 +154,12 @@ trap_return_fenced:
     csrw    sie, t0
     ld      t0, TRAP_STATE_X + 3*8(tp)
     csrw    sscratch, t0
-    ld      ra, TRAP_STATE_X + 0*8(tp)
-    ld      sp, TRAP_STATE_X + 1*8(tp)
+    ld      ra, TRAP_STATE_X + 5*8(tp)
+    ld      sp, TRAP_STATE_X + 6*8(tp)
     ld      gp, TRAP_STATE_X + 2*8(tp)
     ld      t0, TRAP_STATE_X + 4*8(tp)
-    ld      t1, TRAP_STATE_X + 5*8(tp)
-    ld      t2, TRAP_STATE_X + 6*8(tp)
+    ld      t1, TRAP_STATE_X + 0*8(tp)
+    ld      t2, TRAP_STATE_X + 1*8(tp)
     ld      s0, TRAP_STATE_X + 7*8(tp)
     ld      s1, TRAP_STATE_X + 8*8(tp)
     ld      a0, TRAP_STATE_X + 9*8(tp)
