@@ -114,5 +114,5 @@ fn interrupts() {
     let crossed = world.cross();
     check("interrupt to scheduler", crossed.instructions, 75, 100);
     world.machine.csr.stimecmp = u64::MAX;
-    check("scheduler to interrupted thread", world.reply(0, 0).instructions, 53, 80);
+    check("scheduler to interrupted thread", world.reply(0, 0).instructions, 54, 80);
 }

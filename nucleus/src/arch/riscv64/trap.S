@@ -147,9 +147,11 @@ trap_return_fenced:
     csrw    sepc, t0
     ld      t0, TRAP_STATUS(tp)
     # Ends a reservation: the thread may have been interrupted between its `lr` and `sc`, and the hart may hold one of
-    # another thread since. If it is one of this word, the frame that ends here gets a zero, which nobody reads.
-    sc.d    zero, zero, (tp)
+    # another thread since. If it is one of this word, the frame that ends here gets a zero, which nobody reads. It is a
+    # word that no trap reads: some caches forget the lines of its set.
     csrw    sstatus, t0
+    addi    t0, tp, FRAME_ACTIVATION
+    sc.d    zero, zero, (t0)
     ld      t0, TRAP_INTERRUPTS(tp)
     csrw    sie, t0
     ld      t0, TRAP_STATE_X + 3*8(tp)
