@@ -86,7 +86,7 @@ pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
                     ty,
                     format!(
                         "a reference to a single value cannot cross a portal: pass `{}` by value (a small struct with \
-                         `#[derive(Clone, Copy, cairn::Wire)]`), or bytes as `&[u8]`",
+                         `#[derive(Clone, Copy, Debug, cairn::Wire)]`), or bytes as `&[u8]`",
                         text(inner)
                     ),
                 )),
@@ -228,7 +228,7 @@ fn plain(ty: &Type) -> Result<(), Error> {
         "Self" => "an interface has no `Self` type: write a type with `#[derive(cairn::Wire)]`",
         "Result" => "a `Result` cannot be a parameter or be nested",
         _ if !last.arguments.is_none() => {
-            "a generic type cannot cross a portal: write a small struct of its own with `#[derive(Clone, Copy, cairn::Wire)]`"
+            "a generic type cannot cross a portal: write a small struct of its own with `#[derive(Clone, Copy, Debug, cairn::Wire)]`"
         }
         _ => return Ok(()),
     };
@@ -238,7 +238,7 @@ fn plain(ty: &Type) -> Result<(), Error> {
 fn unsupported(ty: &Type) -> Error {
     let message = match ty {
         Type::Tuple(_) => {
-            "a tuple is no parameter: write several, or a small struct with `#[derive(Clone, Copy, cairn::Wire)]`"
+            "a tuple is no parameter: write several, or a small struct with `#[derive(Clone, Copy, Debug, cairn::Wire)]`"
         }
         Type::Array(_) | Type::Slice(_) => "pass bytes as `&[u8]` or `&mut [u8]`",
         Type::Ptr(_) => {

@@ -25,7 +25,7 @@ pub struct Mutex<T> {
 unsafe impl<T: Send> Sync for Mutex<T> {}
 
 /// What `lock` of that interface answers beside zero.
-#[derive(PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 struct Status(i64);
 
 /// The lock is taken, but its last owner ended while it held it.

@@ -7,14 +7,15 @@
 use crate::call::{Arguments, REPLY_WORDS, Registers};
 use crate::{DomainId, Error, InstanceId};
 use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_SIGNED, VALUE_UNSIGNED, VALUE_WORDS};
+use core::fmt::Debug;
 
 /// A type that travels in registers. Implement it with `#[derive(cairn::Wire)]`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot travel through a portal",
     label = "not a type that fits into registers",
-    note = "add `#[derive(Clone, Copy, cairn::Wire)]` to it if it is a small struct or an enum without fields, or pass bytes as `&[u8]`"
+    note = "add `#[derive(Clone, Copy, Debug, cairn::Wire)]` to it if it is a small struct or an enum without fields, or pass bytes as `&[u8]`"
 )]
-pub trait Wire: Copy {
+pub trait Wire: Copy + Debug {
     /// Registers that it takes.
     const WORDS: usize;
     /// How a shell shows it: one of the `VALUE_*` constants of the descriptor.
@@ -34,7 +35,7 @@ pub trait Wire: Copy {
     label = "not a type that fits into registers",
     note = "a method returns `()`, an integer, `bool`, `Object<dyn Interface>`, a struct or enum with `#[derive(cairn::Wire)]`, or a tuple of such types; more comes back through a `&mut [u8]` parameter"
 )]
-pub trait Value: Sized {
+pub trait Value: Debug + Sized {
     /// How a shell shows it: one of the `VALUE_*` constants of the descriptor.
     const KIND: u32;
     /// Words of the reply that it uses.
@@ -53,7 +54,7 @@ pub trait Value: Sized {
     message = "`{Self}` cannot be the error of a portal's method",
     note = "use `cairn::Error`, or an enum with `#[derive(cairn::MethodError)]` and a variant `Portal(cairn::Error)`"
 )]
-pub trait MethodError: Sized + From<Error> {
+pub trait MethodError: Debug + Sized + From<Error> {
     /// A hash of its codes.
     const SHAPE: u64;
 

@@ -4,33 +4,33 @@
 use std::collections::HashMap;
 
 mod shapes {
-    #[derive(Clone, Copy, cairn::Wire)]
+    #[derive(Clone, Copy, Debug, cairn::Wire)]
     pub struct Point {
         pub x: u32,
         pub y: u32,
     }
-    #[derive(Clone, Copy, cairn::Wire)]
+    #[derive(Clone, Copy, Debug, cairn::Wire)]
     pub enum Mode {
         Slow,
         Fast,
     }
-    #[derive(cairn::MethodError)]
+    #[derive(Debug, cairn::MethodError)]
     pub enum Failure {
         Full,
         Portal(cairn::Error),
     }
     pub mod other {
-        #[derive(Clone, Copy, cairn::Wire)]
+        #[derive(Clone, Copy, Debug, cairn::Wire)]
         pub struct Point {
             pub x: u32,
             pub y: i32,
         }
-        #[derive(Clone, Copy, cairn::Wire)]
+        #[derive(Clone, Copy, Debug, cairn::Wire)]
         pub enum Mode {
             Fast,
             Slow,
         }
-        #[derive(cairn::MethodError)]
+        #[derive(Debug, cairn::MethodError)]
         pub enum Failure {
             Broken,
             Portal(cairn::Error),

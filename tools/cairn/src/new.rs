@@ -1,5 +1,8 @@
 //! `./cairn new component NAME`, `./cairn new client NAME SERVER`: a component that builds, runs and is tested.
 
+#[cfg(test)]
+mod built;
+mod call;
 mod client;
 mod names;
 

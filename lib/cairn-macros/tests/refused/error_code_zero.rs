@@ -1,4 +1,4 @@
-#[derive(cairn::MethodError)]
+#[derive(Debug, cairn::MethodError)]
 #[repr(u32)]
 pub enum Failure {
     Full = 0,

@@ -1,4 +1,4 @@
-#[derive(cairn::MethodError)]
+#[derive(Debug, cairn::MethodError)]
 pub enum Failure {
     Full,
 }

@@ -2,7 +2,7 @@
 #![allow(unused_imports)]
 use cairn::Error;
 
-#[derive(Clone, Copy, cairn::Wire)]
+#[derive(Clone, Copy, Debug, cairn::Wire)]
 pub struct Four {
     a: u64,
     b: u64,

@@ -1,4 +1,4 @@
-#[derive(Clone, Copy, cairn::Wire)]
+#[derive(Clone, Copy, Debug, cairn::Wire)]
 pub enum Shape {
     Circle(u32),
     Point,

@@ -1,4 +1,4 @@
-#[derive(Clone, Copy, cairn::Wire)]
+#[derive(Clone, Copy, Debug, cairn::Wire)]
 pub struct Five {
     a: u8,
     b: u8,

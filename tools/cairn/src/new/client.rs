@@ -1,5 +1,6 @@
 //! `./cairn new client NAME SERVER`: a component that calls an interface which is served already.
 
+use super::call::{Call, Items};
 use super::names::Names;
 use super::{Made, SYSTEM, read, write_all};
 use crate::{build, interfaces, test};
@@ -9,11 +10,23 @@ use cairn_loader::Export;
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, value};
 
+/// The crate of the interfaces that the system shares.
+const SHARED: &str = "cairn-interfaces";
+
 /// What the new component calls.
 struct Server {
     instance: String,
     export: String,
     interface: String,
+    contract: Contract,
+    call: Call,
+}
+
+/// The crate that declares an interface.
+pub(super) struct Contract {
+    pub(super) package: String,
+    /// Its folder, a path from the root.
+    pub(super) folder: String,
 }
 
 /// Makes the component `name` in the repository at `root`, a client of `server` in the system demo: an instance, or
@@ -31,26 +44,65 @@ pub fn client(root: &Path, name: &str, server: &str) -> Result<String> {
     let component = component_of(root, &description, instance)?;
     let exports = build::component(&component)?.descriptor.exports;
     let export = choose(instance, &exports, export)?;
-    let interface = &export.interface;
-    let known =
-        interfaces::find(&interface.name).ok().filter(|known| known.version == interface.version);
-    if known.is_none() {
-        bail!(
-            "`{instance}.{}` is of the interface `{}`, which is not one of interfaces/src/; a client of it needs the \
-             crate that declares it, as examples/valves/client does",
-            export.name,
-            interface.name
-        );
+    let (contract, items) = contract_of(root, &component, export)?;
+    let interface = export.interface.name.clone();
+    let server = Server {
+        instance: instance.to_owned(),
+        export: export.name.clone(),
+        call: items.call(&interface)?,
+        interface,
+        contract,
+    };
+    let file = items.file(&server.interface).expect("it has been called");
+    make(root, &names, &server, file)
+}
+
+/// The crate that declares an export's interface: the one that the system shares, or one that the server depends on.
+fn contract_of(root: &Path, component: &str, export: &Export) -> Result<(Contract, Items)> {
+    let name = &export.interface.name;
+    let is_shared =
+        interfaces::find(name).is_ok_and(|known| known.version == export.interface.version);
+    let crates = match is_shared {
+        true => vec![Contract { package: SHARED.to_owned(), folder: "interfaces".to_owned() }],
+        false => neighbours(root, component)?,
+    };
+    for contract in crates {
+        let items = Items::read(root, &format!("{}/src", contract.folder))?;
+        if items.file(name).is_some() {
+            return Ok((contract, items));
+        }
     }
-    make(
-        root,
-        &names,
-        &Server {
-            instance: instance.to_owned(),
-            export: export.name.clone(),
-            interface: interface.name.clone(),
-        },
+    bail!(
+        "`{}` is of the interface `{name}`, which is declared neither in interfaces/src/ nor in a crate that \
+         {component}/Cargo.toml names by its path; move it into a crate that client and server depend on, as \
+         examples/valves/contract",
+        export.name
     )
+}
+
+/// The crates that a component's manifest names by their paths.
+fn neighbours(root: &Path, component: &str) -> Result<Vec<Contract>> {
+    let Ok(text) = std::fs::read_to_string(root.join(component).join("Cargo.toml")) else {
+        // In C all interfaces are shared ones.
+        return Ok(Vec::new());
+    };
+    let manifest: DocumentMut = text.parse().with_context(|| format!("{component}/Cargo.toml"))?;
+    let dependencies = manifest.get("dependencies").and_then(Item::as_table_like);
+    let neighbours = dependencies.into_iter().flat_map(|table| table.iter());
+    Ok(neighbours
+        .filter_map(|(package, dependency)| {
+            let path = dependency.as_table_like()?.get("path")?.as_str()?;
+            let mut parts: Vec<&str> = component.split('/').collect();
+            for part in path.split('/') {
+                match part {
+                    ".." => drop(parts.pop()?),
+                    "." | "" => {}
+                    part => parts.push(part),
+                }
+            }
+            Some(Contract { package: package.to_owned(), folder: parts.join("/") })
+        })
+        .collect())
 }
 
 /// The folder of the component of an instance.
@@ -97,34 +149,16 @@ fn choose<'a>(instance: &str, exports: &'a [Export], wanted: Option<&str>) -> Re
     }
 }
 
-fn make(root: &Path, names: &Names, server: &Server) -> Result<String> {
+fn make(root: &Path, names: &Names, server: &Server, file: &str) -> Result<String> {
     let name = names.name;
-    let (file, source) = declaration(root, &server.interface)?;
-    let (method, call) = call(&source, &server.interface).with_context(|| {
-        format!(
-            "`{}` has no method that takes numbers, texts and bytes only; write a client as docs/components.md shows",
-            server.interface
-        )
-    })?;
-    let traits = match server.interface.as_str() {
-        "Console" => "Console".to_owned(),
-        other => {
-            let mut both = ["Console", other];
-            both.sort_unstable();
-            format!("{{{}}}", both.join(", "))
-        }
-    };
     let export = format!("{}.{}", server.instance, server.export);
-    let fill = |template: &str| {
-        names
-            .fill(template)
-            .replace("@server@", &export)
-            .replace("@traits@", &traits)
-            .replace("@Server@", &server.interface)
-            .replace("@method@", &method)
-            .replace("@call@", &call)
-            .replace("@file@", &file)
-    };
+    let Server { interface, contract, call, .. } = server;
+    let fill = |template| fill(names, template, &export, interface, contract, call);
+    let mut manifest = fill(include_str!("../../templates/component/Cargo.toml.in"));
+    if contract.package != SHARED {
+        let Contract { package, folder } = contract;
+        manifest += &format!("{package} = {{ path = \"../../../{folder}\" }}\n");
+    }
     let description = with_client(&read(root, SYSTEM)?, name, server)?;
     let made = Made {
         rows: vec![
@@ -135,17 +169,14 @@ fn make(root: &Path, names: &Names, server: &Server) -> Result<String> {
             ("", format!("./cairn test {name}"), "runs its test".to_owned()),
         ],
         files: vec![
-            (
-                format!("components/apps/{name}/Cargo.toml"),
-                fill(include_str!("../../templates/component/Cargo.toml.in")),
-            ),
+            (format!("components/apps/{name}/Cargo.toml"), manifest),
             (
                 format!("components/apps/{name}/src/main.rs"),
                 fill(include_str!("../../templates/client/main.rs.in")),
             ),
             (
                 format!("components/apps/{name}/README.md"),
-                fill(include_str!("../../templates/client/README.md.in")),
+                fill(include_str!("../../templates/client/README.md.in")).replace("@file@", file),
             ),
             (
                 format!("tests/{name}/test.toml"),
@@ -157,52 +188,51 @@ fn make(root: &Path, names: &Names, server: &Server) -> Result<String> {
     write_all(root, made)
 }
 
-/// The file that declares an interface, and its text.
-fn declaration(root: &Path, interface: &str) -> Result<(String, String)> {
-    let folder = root.join("interfaces/src");
-    for entry in std::fs::read_dir(&folder)
-        .with_context(|| format!("cannot read {}", folder.display()))?
-        .flatten()
-    {
-        let text = std::fs::read_to_string(entry.path()).unwrap_or_default();
-        if text.contains(&format!("pub trait {interface} {{")) {
-            let file = entry.file_name();
-            return Ok((format!("interfaces/src/{}", file.to_string_lossy()), text));
-        }
+/// A template of a client's.
+pub(super) fn fill(
+    names: &Names,
+    template: &str,
+    export: &str,
+    interface: &str,
+    contract: &Contract,
+    call: &Call,
+) -> String {
+    let mut imports = vec!["console: Console".to_owned()];
+    let mut shared = vec!["Console"];
+    if call.needs_portals {
+        imports.push("portals: Portals".to_owned());
+        shared.push("Portals");
     }
-    bail!("no file of interfaces/src/ has a line `pub trait {interface} {{`")
+    imports.push(format!("server: {interface}"));
+    let mut own = vec![interface];
+    own.extend(call.types.iter().map(String::as_str));
+    let uses = if contract.package == SHARED {
+        shared.extend(own);
+        used(SHARED, shared)
+    } else {
+        let mut uses = [used(SHARED, shared), used(&contract.package, own)];
+        uses.sort_unstable();
+        uses.join("\n")
+    };
+    names
+        .fill(template)
+        .replace("@server@", export)
+        .replace("@uses@", &uses)
+        .replace("@imports@", &imports.join(", "))
+        .replace("@Server@", interface)
+        .replace("@method@", &call.method)
+        .replace("@arguments@", &call.arguments)
 }
 
-/// The first method of an interface, by its declaration, that can be called with values written down: its name, and
-/// the call.
-fn call(source: &str, interface: &str) -> Option<(String, String)> {
-    let (_, body) = source.split_once(&format!("pub trait {interface} {{"))?;
-    let (body, _) = body.split_once("\n}")?;
-    let code: String = body.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
-    code.split(';').find_map(|method| {
-        let (_, method) = method.split_once("fn ")?;
-        let (name, rest) = method.split_once('(')?;
-        let (parameters, _) = rest.split_once(')')?;
-        let mut number = 1;
-        let mut values = Vec::new();
-        for parameter in parameters.split(',').map(str::trim).filter(|one| !one.is_empty()) {
-            let Some((_, kind)) = parameter.split_once(':') else { continue };
-            values.push(match kind.trim() {
-                "u8" | "u16" | "u32" | "u64" | "usize" | "i8" | "i16" | "i32" | "i64" | "isize" => {
-                    number += 1;
-                    number.to_string()
-                }
-                "bool" => "false".to_owned(),
-                "&str" => "\"hello\"".to_owned(),
-                "&[u8]" => "b\"hello\\n\"".to_owned(),
-                "&mut [u8]" => "&mut [0; 64]".to_owned(),
-                // The portal fills these in.
-                "Caller" | "CallerThread" | "Now" | "PortalIndex" => continue,
-                _ => return None,
-            });
-        }
-        Some((name.to_owned(), format!("{name}({})", values.join(", "))))
-    })
+/// A `use` of names at a package's root.
+fn used(package: &str, mut names: Vec<&str>) -> String {
+    names.sort_unstable();
+    names.dedup();
+    let names = match names.as_slice() {
+        [one] => (*one).to_owned(),
+        several => format!("{{{}}}", several.join(", ")),
+    };
+    format!("use {}::{names};", package.replace('-', "_"))
 }
 
 /// The description with an instance of the client, connected; everything else as it was.
@@ -219,6 +249,9 @@ fn with_client(text: &str, name: &str, server: &Server) -> Result<String> {
     }
     let mut imports = Table::new();
     imports["console"] = value("console.console");
+    if server.call.needs_portals {
+        imports["portals"] = value("portals.portals");
+    }
     imports["server"] = value(format!("{}.{}", server.instance, server.export));
     let mut instance = Table::new();
     instance["component"] = value(name);
@@ -233,17 +266,6 @@ fn with_client(text: &str, name: &str, server: &Server) -> Result<String> {
 mod tests {
     use super::*;
     use cairn_loader::Interface;
-
-    #[test]
-    fn the_first_method_that_takes_plain_values_is_called() {
-        let source = "pub trait Other {\n    fn no(&self) -> R;\n}\n\npub trait Echo {\n    /// Opens; a comment.\n    \
-                      fn open(&self, place: Place) -> R;\n    fn add(\n        &self,\n        caller: Caller,\n        \
-                      left: u64,\n        text: &str,\n    ) -> R;\n    fn fill(&self, buffer: &mut [u8]) -> R;\n}\n";
-        let (method, made) = call(source, "Echo").unwrap();
-        assert_eq!((method.as_str(), made.as_str()), ("add", "add(2, \"hello\")"));
-        assert_eq!(call("pub trait Echo {\n    fn a(&self, p: Place) -> R;\n}\n", "Echo"), None);
-        assert_eq!(call(source, "Nothing"), None);
-    }
 
     fn export(name: &str, is_object: bool) -> Export {
         let interface = Interface { name: "Echo".into(), version: 1, methods: Vec::new() };
@@ -268,8 +290,19 @@ mod tests {
 
     #[test]
     fn the_server_lets_its_new_client_in() {
-        let server =
-            Server { instance: "greeter".into(), export: "echo".into(), interface: "Echo".into() };
+        let call = Call {
+            method: "add".into(),
+            arguments: "2, 3".into(),
+            types: Vec::new(),
+            needs_portals: false,
+        };
+        let mut server = Server {
+            instance: "greeter".into(),
+            export: "echo".into(),
+            interface: "Echo".into(),
+            contract: Contract { package: SHARED.into(), folder: "interfaces".into() },
+            call,
+        };
         let text = "[instance.greeter]\ncomponent = \"greeter\"\n[instance.greeter.exports.echo]\nopen = [\"shell\"]\n";
         let added = with_client(text, "visitor", &server).unwrap();
         let expected = "\n[instance.visitor]\ncomponent = \"visitor\"\nmemory = \"128K\"\nrestart = \"on-fault\"\n\n\
@@ -281,6 +314,26 @@ mod tests {
         assert!(
             with_client(&added, "visitor", &server).unwrap_err().to_string().contains("already")
         );
+        server.call.needs_portals = true;
+        let with_objects = with_client(text, "visitor", &server).unwrap();
+        assert!(with_objects.contains("\nportals = \"portals.portals\"\n"), "{with_objects}");
+    }
+
+    #[test]
+    fn an_interface_may_be_in_a_crate_beside_its_server() {
+        let root = crate::paths::root();
+        let valves = |version| {
+            let interface = Interface { name: "Valves".into(), version, methods: Vec::new() };
+            Export { name: "valves".into(), is_object: false, interface }
+        };
+        let (contract, items) = contract_of(&root, "examples/valves/server", &valves(1)).unwrap();
+        assert_eq!(contract.package, "cairn-example-valves-contract");
+        assert_eq!(contract.folder, "examples/valves/contract");
+        assert_eq!(items.file("Valves"), Some("examples/valves/contract/src/lib.rs"));
+        for folder in ["components/drivers/console", "examples/c-greeter"] {
+            let error = contract_of(&root, folder, &valves(1)).map(|_| ()).unwrap_err().to_string();
+            assert!(error.contains("which is declared neither in interfaces/src/"), "{error}");
+        }
     }
 
     #[test]

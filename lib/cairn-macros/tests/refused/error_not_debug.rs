@@ -1,0 +1,7 @@
+#[derive(cairn::MethodError)]
+pub enum Refused {
+    Full,
+    Portal(cairn::Error),
+}
+
+fn main() {}

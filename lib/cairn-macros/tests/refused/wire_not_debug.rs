@@ -1,0 +1,6 @@
+#[derive(Clone, Copy, cairn::Wire)]
+pub struct Point {
+    pub x: u32,
+}
+
+fn main() {}

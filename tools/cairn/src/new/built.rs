@@ -1,0 +1,118 @@
+//! Whatever an interface looks like, the client that is made for it compiles.
+
+use super::call::Items;
+use super::client::{Contract, fill};
+use super::names::Names;
+use crate::{cargo, paths};
+use std::path::Path;
+
+/// Every kind of parameter and of reply that an interface can have.
+const CONTRACT: &str = r#"#![no_std]
+#![forbid(unsafe_code)]
+use cairn::{Caller, CallerThread, Error, Now, Object, Place};
+
+#[derive(Clone, Copy, Debug, cairn::Wire)]
+pub enum Mode { Slow = 3, Fast = 300 }
+#[derive(Clone, Copy, Debug, cairn::Wire)]
+pub struct Measurement { pub number: u64, pub time: u32, pub value: i16 }
+#[derive(Clone, Copy, Debug, cairn::Wire)]
+pub struct Pair(pub i64, pub bool);
+#[derive(Clone, Copy, Debug, cairn::Wire)]
+pub struct Nested { pub pair: Pair, pub mode: Mode }
+#[derive(Clone, Copy, Debug, cairn::MethodError)]
+pub enum Refused { Full, Portal(Error) }
+
+#[cairn::interface]
+pub trait Nothing { fn call(&self) -> Result<(), Error>; }
+#[cairn::interface]
+pub trait Word { fn call(&self, small: u8, signed: i64, on: bool) -> Result<i32, Error>; }
+#[cairn::interface]
+pub trait Truth { fn call(&self, text: &str, bytes: &[u8], buffer: &mut [u8]) -> Result<bool, Error>; }
+#[cairn::interface]
+pub trait Wide { fn call(&self, caller: Caller, now: Now) -> Result<Measurement, Error>; }
+#[cairn::interface]
+pub trait Tuple { fn call(&self, thread: CallerThread, pair: Pair) -> Result<(u64, bool, Mode), Error>; }
+#[cairn::interface]
+pub trait Small { fn call(&self, mode: Mode) -> Result<Mode, Error>; }
+#[cairn::interface]
+pub trait Deep { fn call(&self, nested: Nested) -> Result<Nested, Refused>; }
+#[cairn::interface]
+pub trait Plain { fn open(&self, place: Place) -> Result<Object<dyn Word>, Error>; fn call(&self) -> Result<usize, Refused>; }
+#[cairn::interface]
+pub trait Opens { fn open(&self, place: Place, first: u64) -> Result<Object<dyn Word>, Refused>; }
+"#;
+const INTERFACES: [&str; 9] =
+    ["Nothing", "Word", "Truth", "Wide", "Tuple", "Small", "Deep", "Plain", "Opens"];
+
+fn write(folder: &Path, file: &str, text: &str) {
+    let path = folder.join(file);
+    std::fs::create_dir_all(path.parent().expect("a folder")).unwrap();
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn a_client_of_any_interface_compiles() {
+    let root = paths::root();
+    // A workspace of its own, below `target`, so that nothing of the repository's is touched.
+    let folder = paths::target().join("new-clients");
+    let _ = std::fs::remove_dir_all(folder.join("clients"));
+    let path = |name: &str| format!("{{ path = {:?} }}", root.join(name));
+    let (cairn, shared) = (path("lib/cairn"), path("interfaces"));
+    write(
+        &folder,
+        "Cargo.toml",
+        "[workspace]\nresolver = \"3\"\nmembers = [\"contract\", \"clients\"]\n",
+    );
+    std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    let package = "[package]\nversion = \"0.1.0\"\nedition = \"2024\"\n";
+    write(
+        &folder,
+        "contract/Cargo.toml",
+        &format!("{package}name = \"new-contract\"\n[dependencies]\ncairn = {cairn}\n"),
+    );
+    write(&folder, "contract/src/lib.rs", CONTRACT);
+    write(
+        &folder,
+        "clients/Cargo.toml",
+        &format!(
+            "{package}name = \"new-clients\"\n[dependencies]\ncairn = {cairn}\ncairn-interfaces = {shared}\n\
+             new-contract = {{ path = \"../contract\" }}\n"
+        ),
+    );
+
+    let own = Contract { package: "new-contract".into(), folder: "contract".into() };
+    let all = Contract { package: "cairn-interfaces".into(), folder: "interfaces".into() };
+    let known = cairn_interfaces::ALL
+        .iter()
+        .map(|one| cairn_abi::descriptor::name_text(&one.name).to_owned());
+    let own_items = Items::read(&folder, "contract/src").unwrap();
+    let all_items = Items::read(&root, "interfaces/src").unwrap();
+    let mut made = 0;
+    let both = INTERFACES
+        .iter()
+        .map(|name| (&own, &own_items, (*name).to_owned()))
+        .chain(known.map(|name| (&all, &all_items, name)));
+    for (contract, items, interface) in both {
+        let call = items.call(&interface).unwrap();
+        let name = format!("client-{made}");
+        let names = Names::new(&name).unwrap();
+        let template = include_str!("../../templates/client/main.rs.in");
+        let text = fill(&names, template, "server.export", &interface, contract, &call);
+        assert!(!text.contains('@'), "{text}");
+        write(&folder, &format!("clients/src/bin/{name}.rs"), &text);
+        made += 1;
+    }
+    assert!(made > 30, "{made} clients");
+
+    let mut command = cargo::cargo("check");
+    command
+        .current_dir(&folder)
+        .args(["--offline", "--bins", "--package", "new-clients", "--target", cargo::TARGET])
+        .arg("--target-dir")
+        .arg(folder.join("target"));
+    cargo::with_library(&mut command);
+    let output = command.output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{messages}");
+    assert!(!messages.contains("warning"), "{messages}");
+}
