@@ -165,8 +165,11 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
 
     let memory = memory.and_then(|value| read_memory(&value, report));
     let emulation = read_emulation(qemu, simulator, report);
-    let devices = devices.map_or(Vec::new(), |value| devices::read(&value, report));
-    let interrupts = interrupts.and_then(|value| read_interrupts(&value, &devices, report));
+    let (devices, broken) =
+        devices.map_or_else(Default::default, |value| devices::read(&value, report));
+    let has_interrupts = interrupts.is_some();
+    let interrupts =
+        interrupts.and_then(|value| read_interrupts(&value, &devices, &broken, report));
     let devices = devices::named(devices, interrupts.as_ref(), report);
     let mut table = board?.table("`[board]`", report)?;
     let name = table
@@ -217,6 +220,7 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         devices,
     };
     check(&board, report);
+    devices::check(&board, has_interrupts, report);
     Some(board)
 }
 
@@ -310,6 +314,7 @@ fn read_qemu(value: &Value<'_>, report: &mut Report) -> Option<Qemu> {
 fn read_interrupts(
     value: &Value<'_>,
     devices: &[Device],
+    broken: &[String],
     report: &mut Report,
 ) -> Option<InterruptController> {
     let mut table: Table<'_> = value.table("`[interrupts]`", report)?;
@@ -325,6 +330,9 @@ fn read_interrupts(
     table.finish(report);
     let controller = controller?;
     let Some(device) = devices.iter().position(|device| *device.name == *controller) else {
+        if broken.contains(&controller) {
+            return None;
+        }
         let names = devices.iter().map(|device| device.name.as_str());
         report.push(Error::new(
             &controller.place,
@@ -403,5 +411,4 @@ fn check(board: &Board, report: &mut Report) {
             "describe the part of the memory that lies below: the memory manager has no addresses for more",
         ));
     }
-    devices::check(board, report);
 }

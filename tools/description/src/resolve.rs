@@ -331,7 +331,12 @@ fn find_device(
             &name.place,
             format!("unknown device `{name}`"),
             format!("expected a device of the board `{}`", board.name),
-            suggestion(name, "the devices are", names, "add it to the board description"),
+            suggestion(
+                name,
+                "the devices are",
+                names,
+                "add it to the board description, or write `?` behind it if the component does without",
+            ),
         ));
     }
     found.map(|device| Located::new(device, name.place.clone()))

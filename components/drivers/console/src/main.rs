@@ -13,7 +13,7 @@ use cairn::{Error, Object, Place, environment};
 use cairn_console::discipline::{self, Line};
 use cairn_console::readers::{self, Readers};
 use cairn_console::ring::Ring;
-use cairn_interfaces::{Console, InterruptProxy, Portals, SemaphoreProxy, Terminal};
+use cairn_interfaces::{Console, InterruptProxy, Portals, Terminal};
 // Relaxed: `line_of` is touched in the writers' turn, which a lock orders.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use port::{Port, TRANSMIT_FIFO};
@@ -27,8 +27,6 @@ const TOGETHER: usize = 256;
 const RECEIVED_AT_ONCE: usize = 64;
 /// Longest line that `read_line` collects.
 const LINE: usize = 256;
-/// The acknowledgement follows the four portals of the device's semaphore.
-const ACKNOWLEDGE: u32 = 4;
 
 struct Screen {
     /// Written by the holder of `turn`, read by the interrupt thread.
@@ -67,13 +65,12 @@ cairn::component! {
 /// The interrupt thread.
 fn main() {
     let registers = environment::device(0).expect("the description gives the console no device");
-    let interrupt = registers.interrupt_portal().expect("the console's device has no interrupt");
+    let (signal, source) =
+        InterruptProxy::of(&registers).expect("the console's device has no interrupt");
     TERMINAL.arrived.make().expect("semaphore");
     TERMINAL.room.make().expect("semaphore");
     TERMINAL.turn.make().expect("lock");
     let port = Port::begin(registers);
-    let (signal, source) =
-        (SemaphoreProxy::at(interrupt), InterruptProxy::at(interrupt + ACKNOWLEDGE));
     // Callers that came before now left output.
     port.set_transmit_interrupt(true);
     loop {

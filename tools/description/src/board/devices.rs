@@ -53,12 +53,19 @@ impl Device {
     }
 }
 
-pub(super) fn read(value: &Value<'_>, report: &mut Report) -> Vec<Device> {
+/// The devices, and the names of those that are reported: who names one of them makes no mistake.
+pub(super) fn read(value: &Value<'_>, report: &mut Report) -> (Vec<Device>, Vec<String>) {
+    let (mut devices, mut broken) = (Vec::new(), Vec::new());
     let Some(mut table) = value.table("`device`", report) else {
-        return Vec::new();
+        return (devices, broken);
     };
-    let values = table.take_all();
-    values.iter().filter_map(|value| read_device(value, report)).collect()
+    for value in table.take_all() {
+        match read_device(&value, report) {
+            Some(device) => devices.push(device),
+            None => broken.push(value.name.to_string()),
+        }
+    }
+    (devices, broken)
 }
 
 fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
@@ -153,13 +160,20 @@ pub(super) fn named(
     devices
 }
 
-pub(super) fn check(board: &Board, report: &mut Report) {
+/// `has_interrupts`: there is a table `[interrupts]`. The board has none of one that is reported.
+pub(super) fn check(board: &Board, has_interrupts: bool, report: &mut Report) {
     for (index, device) in board.devices.iter().enumerate() {
-        check_device(board, device, &board.devices[..index], report);
+        check_device(board, device, &board.devices[..index], has_interrupts, report);
     }
 }
 
-fn check_device(board: &Board, device: &Device, before: &[Device], report: &mut Report) {
+fn check_device(
+    board: &Board,
+    device: &Device,
+    before: &[Device],
+    has_interrupts: bool,
+    report: &mut Report,
+) {
     let registers = device.base..device.base + device.size;
     let memory = board.memory.base..board.memory.base + *board.memory.size;
     let overlap = |other: &Range<u64>| registers.start < other.end && other.start < registers.end;
@@ -196,6 +210,7 @@ fn check_device(board: &Board, device: &Device, before: &[Device], report: &mut 
         return;
     };
     match &board.interrupts {
+        None if has_interrupts => {}
         None => report.push(Error::new(
             &interrupt.place,
             "an interrupt without an interrupt controller",

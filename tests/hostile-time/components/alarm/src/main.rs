@@ -9,7 +9,7 @@
 
 use cairn::environment;
 use cairn::registers::Registers;
-use cairn_interfaces::{InterruptProxy, SemaphoreProxy};
+use cairn_interfaces::InterruptProxy;
 use cairn_test_hostile_beat::beats;
 use cairn_test_hostile_contract::rounds;
 
@@ -19,8 +19,6 @@ const ALARM_LOW: usize = 0x08;
 const ALARM_HIGH: usize = 0x0c;
 const INTERRUPT_ENABLE: usize = 0x10;
 const CLEAR_INTERRUPT: usize = 0x1c;
-/// The acknowledgement follows the four portals of the device's semaphore.
-const ACKNOWLEDGE: u32 = 4;
 const PERIOD: u64 = 1_000_000;
 
 cairn::component! {
@@ -40,8 +38,7 @@ fn set_alarm(clock: &Registers, due: u64) {
 
 fn main() {
     let clock = environment::device(0).expect("the description gives a clock");
-    let first = clock.interrupt_portal().expect("the clock has an interrupt");
-    let (signal, source) = (SemaphoreProxy::at(first), InterruptProxy::at(first + ACKNOWLEDGE));
+    let (signal, source) = InterruptProxy::of(&clock).expect("the clock has an interrupt");
     clock.write_u32(INTERRUPT_ENABLE, 1);
     source.acknowledge().expect("acknowledge");
     let mut due = now(&clock);

@@ -9,15 +9,13 @@
 use cairn::registers::Registers;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place, environment};
-use cairn_interfaces::{Console, InterruptProxy, SemaphoreProxy, Terminal};
+use cairn_interfaces::{Console, InterruptProxy, Terminal};
 use cairn_test_hostile_beat::{Storm, mode};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const DATA: usize = 0;
 const INTERRUPT_ENABLE: usize = 1;
 const TRANSMITTER_EMPTY: u8 = 2;
-/// The acknowledgement follows the four portals of the device's semaphore.
-const ACKNOWLEDGE: u32 = 4;
 
 struct Server {
     mode: AtomicU64,
@@ -45,8 +43,7 @@ fn enable(mode: u64) {
 
 /// The driver's thread.
 fn main() {
-    let first = port().interrupt_portal().expect("the port has an interrupt");
-    let (signal, source) = (SemaphoreProxy::at(first), InterruptProxy::at(first + ACKNOWLEDGE));
+    let (signal, source) = InterruptProxy::of(&port()).expect("the port has an interrupt");
     source.acknowledge().expect("acknowledge");
     loop {
         signal.p().expect("wait for the interrupt");
