@@ -266,3 +266,41 @@ fn code_is_in_the_file_that_it_names() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count > 10, "only {count} blocks name their file");
 }
+
+/// A table that a reader takes for all there is has a row for each.
+#[test]
+fn tables_of_commands_and_methods_are_complete() {
+    let page = |path: &str| std::fs::read_to_string(paths::root().join(path)).unwrap();
+    let missing = |page: &str, names: &[String]| -> Vec<String> {
+        let is_there = |name: &str| {
+            page.lines().any(|line| {
+                line.starts_with("| `")
+                    && line
+                        .split('`')
+                        .skip(1)
+                        .step_by(2)
+                        .any(|code| code.split([' ', '(']).next() == Some(name))
+            })
+        };
+        names.iter().filter(|name| !is_there(name)).cloned().collect()
+    };
+    let commands = page("components/apps/shell/src/commands.rs");
+    let commands: Vec<String> = Regex::new(r#"(?m)^        name: "(\w+)""#)
+        .unwrap()
+        .captures_iter(&commands)
+        .map(|found| found[1].to_owned())
+        .collect();
+    assert!(commands.len() > 10, "{commands:?}");
+    let none: [String; 0] = [];
+    assert_eq!(missing(&page("docs/reference/shell.md"), &commands), none, "commands");
+
+    let supervisor = cairn_tool::interfaces::find("Supervisor").unwrap();
+    let methods: Vec<String> = supervisor.methods[..supervisor.method_count as usize]
+        .iter()
+        .map(|method| String::from_utf8_lossy(&method.name).trim_end_matches('\0').to_owned())
+        .collect();
+    assert_eq!(missing(&page("docs/components.md"), &methods), none, "methods of `Supervisor`");
+    let empty: Vec<String> = Vec::new();
+    assert_eq!(missing("| `ps`, `mem(x)` |", &["ps".into(), "mem".into()]), empty);
+    assert_eq!(missing("`ps`\n| `other ps` |", &["ps".into()]), ["ps"]);
+}
