@@ -312,13 +312,17 @@ pub fn describe(tree: &[u8], board: &str) -> Result<String> {
     Ok(text)
 }
 
-/// Writes the description of the machine that the file `tree` describes to `boards/NAME.toml` below `root`. What
-/// there is to say about it.
+/// Writes the description of the machine that the file `tree` describes to `boards/NAME.toml` below `root`, or where a
+/// name with a `/` in it says. What there is to say about it.
 pub fn import(root: &Path, tree: &Path, name: &str) -> Result<String> {
     let shown = tree.display();
     let bytes = std::fs::read(tree).with_context(|| format!("cannot read {shown}"))?;
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    let (path, name) = match stem.rsplit_once('/') {
+        Some((_, name)) => (format!("{stem}.toml"), name),
+        None => (format!("boards/{stem}.toml"), stem),
+    };
     let text = describe(&bytes, name).with_context(|| format!("{shown}"))?;
-    let path = format!("boards/{name}.toml");
     // The name, too, is what descriptions can have.
     let board = Board::parse(&Source::new(&path, &text)).map_err(|report| anyhow!("{report}"))?;
     let file = root.join(&path);
@@ -328,14 +332,15 @@ pub fn import(root: &Path, tree: &Path, name: &str) -> Result<String> {
     if file.exists() {
         bail!("{path} exists: remove it first, or take another name");
     }
-    std::fs::write(&file, text).with_context(|| format!("cannot write {path}"))?;
+    std::fs::write(&file, text)
+        .with_context(|| format!("cannot write {path}; is its folder there?"))?;
     let unsaid = board.devices.iter().filter(|device| device.dma).count();
     Ok(format!(
         "made   {path}: {} devices, of which {unsaid} may reach memory by themselves, as nothing says that they do not\n\
          \n\
          next   look through it; what a device tree does not say stands there as what always works\n\
-         \x20      ./cairn build demo --board {name}    makes an image for it\n\
-         \x20      ./cairn run demo --board {name}      boots it in QEMU, if the file says how: a table [qemu] with\n\
+         \x20      ./cairn build demo --board {stem}    makes an image for it\n\
+         \x20      ./cairn run demo --board {stem}      boots it in QEMU, if the file says how: a table [qemu] with\n\
          \x20                                           the key machine, for example machine = \"virt\"\n",
         board.devices.len()
     ))

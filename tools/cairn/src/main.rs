@@ -128,7 +128,7 @@ enum BoardCommand {
     Import {
         /// The flattened device tree, as firmware passes it on: `/sys/firmware/fdt` under Linux
         file: PathBuf,
-        /// The board's name: small letters, digits, `-`
+        /// The board's name: small letters, digits, `-`; with a `/` in it, a path from the repository's root
         name: String,
     },
 }

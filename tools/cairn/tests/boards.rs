@@ -170,6 +170,34 @@ fn the_context_is_that_of_the_first_hart_with_supervisor_mode() {
 }
 
 #[test]
+fn a_board_may_lie_in_a_folder_of_ones_own() {
+    let root = paths::temporary(&paths::target().join("boards-test"));
+    for folder in ["boards", "products/mine"] {
+        std::fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    let file = root.join("virt.dtb");
+    std::fs::write(&file, tree("virt")).unwrap();
+    for (name, path, board) in [
+        ("plain", "boards/plain.toml", "plain"),
+        ("products/mine/board", "products/mine/board.toml", "products/mine/board"),
+        ("products/mine/other.toml", "products/mine/other.toml", "products/mine/other"),
+    ] {
+        let said = board::import(&root, &file, name).unwrap();
+        assert!(said.contains(&format!("made   {path}: ")), "{said}");
+        assert!(said.contains(&format!("--board {board} ")), "{said}");
+        let text = std::fs::read_to_string(root.join(path)).unwrap();
+        let expected = board.rsplit('/').next().unwrap();
+        assert_eq!(*Board::parse(&Source::new(path, &text)).unwrap().name, expected);
+        let again = board::import(&root, &file, name).unwrap_err().to_string();
+        assert!(again.contains(&format!("{path} exists")), "{again}");
+    }
+    let nowhere = board::import(&root, &file, "nowhere/board").unwrap_err().to_string();
+    assert!(nowhere.contains("cannot write nowhere/board.toml"), "{nowhere}");
+    assert!(board::import(&root, &file, "products/mine/").is_err());
+    std::fs::remove_dir_all(root).unwrap();
+}
+
+#[test]
 fn broken_device_trees_are_errors() {
     let tree = tree("virt");
     let message = |bytes: &[u8]| format!("{:#}", board::describe(bytes, "broken").unwrap_err());

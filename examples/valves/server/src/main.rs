@@ -5,7 +5,7 @@
 
 use cairn::object::ObjectTable;
 use cairn::sync::Mutex;
-use cairn::{Caller, Error, Object, Place};
+use cairn::{Caller, Object, Place};
 use cairn_example_valves_contract::{Valve, ValveError, Valves};
 use cairn_interfaces::Portals;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
