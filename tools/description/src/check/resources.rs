@@ -89,7 +89,8 @@ fn check_stacks(system: &System, index: usize, report: &mut Report) {
         ));
         return;
     }
-    let clients = clients(system, index);
+    let mut clients = clients(system, index);
+    clients.extend(openers(system, index));
     let needed = clients.len() as u64 * u64::from(stacks.per_client);
     if needed > u64::from(stacks.count) {
         let mut error = Error::new(
@@ -106,12 +107,35 @@ fn check_stacks(system: &System, index: usize, report: &mut Report) {
         for client in clients {
             let client = &system.instances[client];
             let calls = client.imports.iter().find(|import| *import.target == index);
-            if let Some(connection) = calls {
-                error = error.note(&connection.target.place, format!("`{}` calls it", client.name));
-            }
+            error = match calls {
+                Some(connection) => {
+                    error.note(&connection.target.place, format!("`{}` calls it", client.name))
+                }
+                None => error.note(&client.name.place, "may open it by name"),
+            };
         }
         report.push(error);
     }
+}
+
+/// The instances that an export of `server` names in `open`, that can open by name, since they call the portal manager,
+/// and that are not connected. Of `"*"` nobody knows who will come.
+fn openers(system: &System, server: usize) -> impl Iterator<Item = usize> {
+    let exports = &system.instances[server].exports;
+    let is_named = move |client: usize| {
+        exports.iter().any(|export| {
+            export.open_place.is_some()
+                && matches!(&export.open, Open::Instances(named) if named.contains(&client))
+        })
+    };
+    let opens = move |client: usize| {
+        let targets = || system.instances[client].imports.iter().map(|import| *import.target);
+        let is_connected = targets().any(|target| target == server);
+        let is_manager = |target: usize| system.instances[target].role == Some(Role::Portals);
+        !is_connected && targets().any(is_manager)
+    };
+    (0..system.instances.len())
+        .filter(move |client| *client != server && is_named(*client) && opens(*client))
 }
 
 /// Each client of each server has a queue of stacks.
