@@ -1,4 +1,4 @@
-//! Whatever an interface looks like, the client that is made for it compiles.
+//! Whatever an interface looks like, the client that is made for it compiles; so do the names that the book has.
 
 use super::call::Items;
 use super::client::{Contract, fill};
@@ -50,8 +50,25 @@ fn write(folder: &Path, file: &str, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
+/// A program that uses the names that the book's table says are in the library.
+fn documented_names(root: &Path) -> String {
+    let book = std::fs::read_to_string(root.join("docs/components.md")).unwrap();
+    let rows = book.lines().filter(|line| line.starts_with("| `cairn"));
+    let uses: Vec<String> = rows
+        .map(|row| {
+            let words: Vec<&str> = row.split('`').skip(1).step_by(2).collect();
+            format!("use {}::{{{}}};\n", words[0], words[1..].join(", "))
+        })
+        .collect();
+    assert!(uses.len() > 6, "{uses:?}");
+    format!(
+        "#![no_std]\n#![no_main]\n#![allow(unused_imports)]\n{}cairn::component! {{ name: \"names\" }}\n",
+        uses.concat()
+    )
+}
+
 #[test]
-fn a_client_of_any_interface_compiles() {
+fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     let root = paths::root();
     // A workspace of its own, below `target`, so that nothing of the repository's is touched.
     let folder = paths::target().join("new-clients");
@@ -103,6 +120,8 @@ fn a_client_of_any_interface_compiles() {
         made += 1;
     }
     assert!(made > 30, "{made} clients");
+
+    write(&folder, "clients/src/bin/names.rs", &documented_names(&root));
 
     let mut command = cargo::cargo("check");
     command
