@@ -78,7 +78,7 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     write(
         &folder,
         "Cargo.toml",
-        "[workspace]\nresolver = \"3\"\nmembers = [\"contract\", \"clients\"]\n",
+        "[workspace]\nresolver = \"3\"\nmembers = [\"contract\", \"clients\"]\n[profile.dev]\ndebug = false\n",
     );
     std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let package = "[package]\nversion = \"0.1.0\"\nedition = \"2024\"\n";
