@@ -227,7 +227,9 @@ proptest! {
         World::new(rate, tasks(rate, &weights, whole), others, deeds).run(100_000)?;
     }
 
-    /// A refill recedes by what a thread runs in the background, which an interrupt is part of: it must not come for every moment.
+    /// A refill recedes by what a thread runs in the background, which an interrupt is part of: it must not come for every moment,
+    /// nor for every tick. An interrupt takes less than a hundredth of the shortest period; where one takes all of that, a
+    /// refill is due whenever an interrupt ends, and hardly anything is left for threads.
     #[test]
     fn the_timer_leaves_time_to_threads(
         interrupt in 1..10u64,
@@ -238,6 +240,6 @@ proptest! {
         let mut world = World::with(100, if has_share { WHOLE } else { 0 }, Vec::new(), others, deeds);
         world.interrupt = interrupt;
         world.run(100_000)?;
-        prop_assert!(world.useful > world.now / 4, "{} of {}", world.useful, world.now);
+        prop_assert!(world.useful > world.now / 10 * 9, "{} of {}", world.useful, world.now);
     }
 }
