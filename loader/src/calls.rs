@@ -20,6 +20,11 @@ pub struct Call {
 }
 
 impl Call {
+    /// Address of its call instruction.
+    fn instruction(&self) -> u64 {
+        self.offset + if self.portal.is_some() { 4 } else { 0 }
+    }
+
     /// Bytes that are the call's alone.
     fn size(&self) -> u64 {
         match (self.is_stub, self.portal) {
@@ -47,11 +52,8 @@ impl<File: AsRef<[u8]>> Component<File> {
                 from = to;
             }
         }
-        let is_noted = |at: u64| {
-            let before = self.calls.partition_point(|call| call.offset <= at);
-            before > 0 && at - self.calls[before - 1].offset < self.calls[before - 1].size()
-        };
-        foreign.retain(|at| !is_noted(*at));
+        // What else stands in the 16 bytes of a stub is foreign, too.
+        foreign.retain(|at| self.calls.binary_search_by_key(at, Call::instruction).is_err());
         foreign
     }
 }

@@ -1,9 +1,12 @@
 //! A component's file is another's work: broken in any way, it is an error or a component, never a panic of the tool.
 #![forbid(unsafe_code)]
 
+use cairn_abi::arch::call::{CALL, CALLS, STUB_SIZE, STUBS};
 use cairn_image::Component;
 use cairn_random::Random;
 use cairn_tool::cargo::{self, Kind};
+use object::{Object, ObjectSection};
+use std::collections::BTreeSet;
 
 /// Words that counts, sizes and addresses go wrong at.
 const WORDS: [u64; 10] = [
@@ -73,4 +76,72 @@ fn broken_component_files_never_panic() {
         }
     }
     assert!(refused > 300 && taken > 300, "{refused} refused, {taken} taken");
+}
+
+/// The call instructions of a component, noted or not.
+fn calls(component: &Component) -> BTreeSet<u64> {
+    let noted = component.calls.iter().map(|call| match call.portal {
+        Some(_) => call.offset + 4,
+        None => call.offset,
+    });
+    noted.chain(component.foreign_calls()).collect()
+}
+
+/// Whatever a file notes of its calls, it is refused, or no call that it has is missed.
+#[test]
+fn notes_of_calls_hide_no_call() {
+    let package = "cairn-clock";
+    let files = cargo::build_for_target(Kind::Component, &[package]).unwrap();
+    let original = std::fs::read(&files[package]).unwrap();
+    let elf = object::File::parse(&*original).unwrap();
+    let section = |name| elf.section_by_name(name)?.file_range();
+    let notes = [STUBS, CALLS].into_iter().filter_map(section);
+    let notes: Vec<usize> =
+        notes.flat_map(|(at, size)| (at as usize..(at + size) as usize).step_by(8)).collect();
+    let good = Component::read(original.clone()).unwrap();
+    let all = calls(&good);
+
+    let mut random = Random::new(0x5851_f42d_4c95_7f2d);
+    let (mut refused, mut taken) = (0, 0);
+    for _ in 0..3000 {
+        let mut file = original.clone();
+        for _ in 0..=random.index(3) {
+            let call = good.calls[random.index(good.calls.len())].offset;
+            let segment = &good.segments[random.index(good.segments.len())].range();
+            let note = match random.index(12) {
+                0 => WORDS[random.index(WORDS.len())],
+                1 => call,
+                2 => call.wrapping_add(random.index(40) as u64).wrapping_sub(20),
+                3 => segment.start + random.index((segment.end - segment.start) as usize) as u64,
+                4 => segment.end.wrapping_sub(random.index(16) as u64),
+                5 => call | 1 << random.index(64),
+                _ => 0,
+            };
+            let at = notes[random.index(notes.len())];
+            file[at..at + 8].copy_from_slice(&note.to_le_bytes());
+        }
+        match Component::read(file) {
+            Ok(component) => {
+                taken += 1;
+                assert!(calls(&component).is_superset(&all));
+            }
+            Err(message) => {
+                refused += 1;
+                let is_clear =
+                    message.contains("no call in the form") || message.contains("overlap");
+                assert!(is_clear, "{message:?}");
+            }
+        }
+    }
+    assert!(refused > 300 && taken > 100, "{refused} refused, {taken} taken");
+
+    // One behind a stub, in the 16 bytes that are that one's alone.
+    let text = elf.section_by_name(".text").unwrap();
+    for stub in good.calls.iter().filter(|call| call.is_stub) {
+        let mut file = original.clone();
+        let hidden = stub.offset + STUB_SIZE - 4;
+        let at = (text.file_range().unwrap().0 + hidden - text.address()) as usize;
+        file[at..at + 4].copy_from_slice(&CALL.to_le_bytes());
+        assert!(Component::read(file).unwrap().foreign_calls().contains(&hidden), "{hidden:#x}");
+    }
 }
