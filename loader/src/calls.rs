@@ -21,7 +21,7 @@ pub struct Call {
 
 impl Call {
     /// Address of its call instruction.
-    fn instruction(&self) -> u64 {
+    pub fn instruction(&self) -> u64 {
         self.offset + if self.portal.is_some() { 4 } else { 0 }
     }
 

@@ -3,6 +3,7 @@
 
 use cairn_abi::arch::call::{CALL, CALLS, STUB_SIZE, STUBS};
 use cairn_image::Component;
+use cairn_loader::Call;
 use cairn_random::Random;
 use cairn_tool::cargo::{self, Kind};
 use object::{Object, ObjectSection};
@@ -80,11 +81,7 @@ fn broken_component_files_never_panic() {
 
 /// The call instructions of a component, noted or not.
 fn calls(component: &Component) -> BTreeSet<u64> {
-    let noted = component.calls.iter().map(|call| match call.portal {
-        Some(_) => call.offset + 4,
-        None => call.offset,
-    });
-    noted.chain(component.foreign_calls()).collect()
+    component.calls.iter().map(Call::instruction).chain(component.foreign_calls()).collect()
 }
 
 /// Whatever a file notes of its calls, it is refused, or no call that it has is missed.
