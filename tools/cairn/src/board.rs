@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::text::Visible;
-use cairn_description::{Board, NAME_MAXIMUM, Source, show_size};
+use cairn_description::{Board, NAME_MAXIMUM, Source, board_place, show_size};
 use dtoolkit::fdt::{Fdt, FdtNode};
 use dtoolkit::{Node as _, Property as _};
 use std::collections::BTreeMap;
@@ -318,10 +318,8 @@ pub fn import(root: &Path, tree: &Path, name: &str) -> Result<String> {
     let shown = tree.display();
     let bytes = std::fs::read(tree).with_context(|| format!("cannot read {shown}"))?;
     let stem = name.strip_suffix(".toml").unwrap_or(name);
-    let (path, name) = match stem.rsplit_once('/') {
-        Some((_, name)) => (format!("{stem}.toml"), name),
-        None => (format!("boards/{stem}.toml"), stem),
-    };
+    let (folder, name) = board_place(name);
+    let path = format!("{folder}/{name}.toml");
     let text = describe(&bytes, name).with_context(|| format!("{shown}"))?;
     // The name, too, is what descriptions can have.
     let board = Board::parse(&Source::new(&path, &text)).map_err(|report| anyhow!("{report}"))?;

@@ -30,7 +30,7 @@ mod units;
 pub use board::Board;
 pub use connect::{Connected, ConnectedImport, connect};
 pub use files::{Disk, Files};
-pub use load::{load, load_board, load_from};
+pub use load::{board_place, load, load_board, load_from};
 pub use model::System;
 pub use names::NAME_MAXIMUM;
 pub use place::{Located, Place, Source};

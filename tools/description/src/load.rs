@@ -177,10 +177,15 @@ fn descriptions(files: &dyn Files, folder: &str) -> Vec<String> {
     names.iter().filter_map(|name| name.strip_suffix(".toml").map(str::to_owned)).collect()
 }
 
+/// The folder in which a board that is named so lies, and its name there: in `boards`, or where a name with a `/` says.
+pub fn board_place(name: &str) -> (&str, &str) {
+    let stem = name.strip_suffix(".toml").unwrap_or(name);
+    stem.rsplit_once('/').unwrap_or(("boards", stem))
+}
+
 fn find_board(files: &dyn Files, draft: &Draft, report: &mut Report) -> Option<Board> {
     let name = &draft.board;
-    let stem = name.strip_suffix(".toml").unwrap_or(name);
-    let (folder, file) = stem.rsplit_once('/').unwrap_or(("boards", stem));
+    let (folder, file) = board_place(name);
     let path = format!("{folder}/{file}.toml");
     let boards = descriptions(files, folder);
     let shown = |board: &String| match name.contains('/') {
