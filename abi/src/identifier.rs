@@ -1,7 +1,10 @@
-//! Numbers that name things. Each thing has a type of its own, though today a system gives an instance, its domain and its
-//! region the same number.
+//! Numbers that name things. Each thing has a type of its own, though the layout gives an instance, its domain and its
+//! region the same number; nothing else may rely on that.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+/// Numbers of instances are below it; 0 is none.
+pub const INSTANCES_MAXIMUM: usize = 256;
 
 macro_rules! identifiers {
     ($($(#[$doc:meta])* $name:ident;)*) => { $(

@@ -5,7 +5,7 @@
 
 use crate::Space;
 use crate::descriptor::{LETTERS_SIZE, NAME_SIZE};
-use crate::identifier::{DomainId, InstanceId, RegionId};
+use crate::identifier::{DomainId, INSTANCES_MAXIMUM, InstanceId, RegionId};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First word of a record: "CAIRNREC".
@@ -83,7 +83,7 @@ pub struct Header {
     pub exports: Table,
     /// [`Method`]s of the exports.
     pub methods: Table,
-    /// [`Portal`]s.
+    /// [`Portal`]s, by client and index.
     pub portals: Table,
     /// [`Activation`]s.
     pub activations: Table,
@@ -216,7 +216,7 @@ pub struct Export {
     /// Nanoseconds that it may keep a thread which was called home, or zero: as the header says.
     pub cancelled_for: u64,
     /// Which instances may open it: a bit for each number; all ones: anyone.
-    pub open: [u64; 4],
+    pub open: [u64; INSTANCES_MAXIMUM / 64],
 }
 
 /// A method of an export.

@@ -6,7 +6,7 @@ use cairn::component::Interface;
 use cairn::cost::Cost;
 use cairn::object::Places;
 use cairn::sync::Mutex;
-use cairn::{Caller, DomainId, Error, InstanceId, Object, Place};
+use cairn::{Caller, Error, InstanceId, Object, Place};
 
 /// Behind an instance's name: where it is asked.
 const DOOR: &str = ".door";
@@ -266,11 +266,11 @@ pub enum ParameterError {
 /// What may be known of portals; asking changes nothing.
 #[cairn::interface]
 pub trait PortalListing {
-    /// Describes the next portal of a domain from `index` on as text, `NotFound` behind the last; the
+    /// Describes the next portal of an instance from `index` on as text, `NotFound` behind the last; the
     /// value is the length of the text, and the index of that portal.
     fn describe(
         &self,
-        domain: DomainId,
+        instance: InstanceId,
         index: u64,
         text: &mut [u8],
     ) -> Result<(usize, u64), Error>;

@@ -4,7 +4,7 @@
 
 use crate::literal::{
     CallFrame, LITERAL_FRAME, LITERAL_LONGEST, LITERAL_LONGEST_CALL, LITERAL_MARK, LITERAL_RETURN,
-    MARK_CALL, MARK_DEAD, MARK_RETURN,
+    MARK_DEAD, MARK_RETURN,
 };
 use cairn_abi::DomainId;
 use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
@@ -162,15 +162,6 @@ impl<W: Words> Iterator for Walk<'_, W> {
         self.next = below;
         Some(frame)
     }
-}
-
-/// The domain that the call portal with this code leads to; `None`: this is no call portal.
-pub fn callee<W: Words>(words: &W, code: u64) -> Option<DomainId> {
-    let literal = |base: u64, literal: i64| words.load(base.wrapping_add_signed(literal));
-    literal(code, LITERAL_MARK).filter(|mark| *mark == MARK_CALL)?;
-    let back = literal(code, LITERAL_RETURN)?;
-    literal(back, LITERAL_MARK).filter(|mark| *mark == MARK_RETURN)?;
-    Some(CallFrame::of_word(literal(back, LITERAL_FRAME)?).callee)
 }
 
 /// The domain whose portal table this is.

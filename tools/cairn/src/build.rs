@@ -6,6 +6,7 @@ use crate::machine::Machine;
 use crate::{paths, sources};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::{DomainId, RegionId};
 use cairn_description::{Connected, System};
 use cairn_image::check::Domain;
 use cairn_image::{Component, Image, Nucleus};
@@ -152,6 +153,18 @@ pub fn tight(system: &str) -> Result<BuiltImage> {
         }
     }
     image(parts, Some("tight"))
+}
+
+/// The image of `system` on its board, but with domains and regions whose numbers are not those of their instances.
+pub fn numbers_apart(system: &str) -> Result<BuiltImage> {
+    let mut parts = Parts::new(system, None)?;
+    let last = parts.system.instances.len() as u16;
+    for instance in &mut parts.system.instances {
+        let number = instance.number.0;
+        instance.domain = DomainId(last + 1 - number);
+        instance.region = RegionId(number % last + 1);
+    }
+    image(parts, Some("numbers-apart"))
 }
 
 /// By how many pages systems differ that are laid out for boards with more and with less memory, at most.

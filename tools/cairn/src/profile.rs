@@ -7,10 +7,7 @@ use crate::build::{self, BuiltImage, Symbols};
 use crate::cycle_trace::{self, Event, Events, What};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
-use cairn_abi::RegionId;
-use cairn_abi::address::{
-    KERNEL, PAGE_SIZE, PORTAL_CODE, REGION_SHIFT, REGION_SIZE, THREADS, region,
-};
+use cairn_abi::address::{KERNEL, PAGE_SIZE, PORTAL_CODE, REGION_SIZE, THREADS, region};
 use cairn_abi::text::Visible;
 use cairn_image::Places;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -176,11 +173,10 @@ pub fn run(image: &BuiltImage, request: &Request) -> Result<String> {
     Ok(shown(&profile, &names, request.rows))
 }
 
-/// Whose region a page of user mode is in; instances have the numbers of their domains, from 1.
+/// Whose region a page of user mode is in.
 fn owner(page: u64, domains: &[cairn_image::check::Domain]) -> String {
-    let number = page >> REGION_SHIFT & 0xff;
-    let domain = number.checked_sub(1).and_then(|index| domains.get(index as usize));
-    match domain.filter(|_| region(RegionId(number as u16)) == page & !(REGION_SIZE - 1)) {
+    let start = page & !(REGION_SIZE - 1);
+    match domains.iter().find(|domain| region(domain.region) == start) {
         Some(domain) => domain.name.clone(),
         None => "in no region: shared, a role's, or memory itself".to_owned(),
     }

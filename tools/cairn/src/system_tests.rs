@@ -36,6 +36,9 @@ pub struct SystemTest {
     /// Boot on the system's board with no more memory than the build accepts; with a page less it must refuse.
     #[serde(default)]
     pub tight: bool,
+    /// Boot on the system's board with domains and regions whose numbers are not those of their instances.
+    #[serde(default)]
+    pub numbers_apart: bool,
     /// Boot with QEMU's instruction counter, so that the run repeats exactly.
     #[serde(default)]
     pub icount: bool,
@@ -222,9 +225,10 @@ pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
             let test = SystemTest::read(&file(&name))?;
             let image = {
                 let _one_at_a_time = building.lock().expect("no build panics");
-                let image = match test.tight {
-                    true => build::tight(&system)?,
-                    false => build::build(&system, board.as_deref())?,
+                let image = match (test.tight, test.numbers_apart) {
+                    (true, _) => build::tight(&system)?,
+                    (_, true) => build::numbers_apart(&system)?,
+                    _ => build::build(&system, board.as_deref())?,
                 };
                 if test.without_fences { fences::removed(&image)? } else { image }
             };

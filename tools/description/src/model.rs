@@ -118,6 +118,10 @@ pub struct Instance {
     pub name: Located<String>,
     /// Its number, from 1.
     pub number: InstanceId,
+    /// Its protection domain.
+    pub domain: DomainId,
+    /// Its region of addresses.
+    pub region: RegionId,
     /// The component, as written.
     pub component: Located<String>,
     /// The component's folder, relative to the repository's root, with `/`.
@@ -295,18 +299,6 @@ pub enum Open {
     /// These instances, as indexes, sorted. Without `open` in the description: those that it
     /// connects to the export.
     Instances(Vec<usize>),
-}
-
-impl Instance {
-    /// Its protection domain: one of its own, of its number.
-    pub fn domain(&self) -> DomainId {
-        DomainId(self.number.0)
-    }
-
-    /// Its region of addresses, of its number.
-    pub fn region(&self) -> RegionId {
-        RegionId(self.number.0)
-    }
 }
 
 impl Open {

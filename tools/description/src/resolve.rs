@@ -9,8 +9,8 @@ use crate::model::{
 use crate::names::suggestion;
 use crate::place::Located;
 use crate::report::{Error, Report};
-use cairn_abi::InstanceId;
 use cairn_abi::address::{GROUP_MEMBERS_MAXIMUM, PAGE_SIZE};
+use cairn_abi::{DomainId, InstanceId, RegionId};
 use std::collections::HashMap;
 
 /// Stands for every instance in `open` and `trust`.
@@ -288,8 +288,12 @@ fn resolve_instance(
         },
     };
     let priority = draft.priority.unwrap_or(Located::new(default_priority, place.clone()));
+    let number = index as u16 + 1;
     Instance {
-        number: InstanceId(index as u16 + 1),
+        number: InstanceId(number),
+        // A domain and a region of its own, which have its number.
+        domain: DomainId(number),
+        region: RegionId(number),
         // One that was not found has been reported.
         folder: folders.get(&*draft.component).cloned().unwrap_or_default(),
         component: draft.component,

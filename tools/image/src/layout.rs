@@ -282,6 +282,7 @@ impl<'a> Layout<'a> {
         let domain = |index: usize| check::Domain {
             name: self.system.instances[index].name.to_string(),
             root: self.placed[index].root.0,
+            region: self.system.instances[index].region,
             role: self.system.instances[index].role,
         };
         self.instances().map(domain).collect()

@@ -47,7 +47,7 @@ pub struct InstanceReport {
 
 impl InstanceReport {
     pub(crate) fn new(instance: &Instance, component: &Component) -> InstanceReport {
-        let region = instance.region();
+        let region = instance.region;
         InstanceReport {
             name: instance.name.to_string(),
             component: component.descriptor.name.clone(),

@@ -5,7 +5,8 @@ use crate::screen::Screen;
 use crate::{call, imports};
 use cairn::Error;
 use cairn::abi::text::plain;
-use cairn::time::{now, own_domain, ticks};
+use cairn::environment::startup;
+use cairn::time::{now, ticks};
 use cairn_shell::policy::{Policy, Times};
 use cairn_shell::words::{Word, number};
 use core::fmt::{Result, Write};
@@ -57,9 +58,9 @@ struct State {
 
 impl State {
     fn of(name: &str) -> State {
-        let Some(domain) = listing::domain_of(name) else { return State::default() };
+        let Some(instance) = listing::number_of(name) else { return State::default() };
         let mut text = [0; 256];
-        let (length, _) = imports::SUPERVISOR.describe(domain, &mut text).unwrap_or_default();
+        let (length, _) = imports::SUPERVISOR.describe(instance, &mut text).unwrap_or_default();
         let text = plain(text.get_mut(..length).unwrap_or(&mut []));
         let mut words = text.split(' ').skip(2);
         State {
@@ -72,7 +73,7 @@ impl State {
 
 /// Whether this terminal works only with the component `name`: the console, or the shell itself.
 fn carries_terminal(name: &str) -> bool {
-    if listing::domain_of(name) == Some(own_domain().into()) {
+    if listing::number_of(name) == Some(startup().instance.into()) {
         return true;
     }
     let mut is_console = false;

@@ -2,10 +2,10 @@
 
 use crate::imports;
 use crate::screen::Screen;
-use cairn::DomainId;
 use cairn::Error;
+use cairn::InstanceId;
 use cairn::abi::text::plain;
-use cairn::time::own_domain;
+use cairn::environment::startup;
 use cairn_shell::table::Column::{self, Number, Text};
 use cairn_shell::table::{Row, Uptime};
 use cairn_shell::words::Word;
@@ -50,13 +50,13 @@ pub fn report(result: core::result::Result<(), Error>, screen: &mut Screen) -> R
     }
 }
 
-/// Every instance: its domain and its name.
+/// Every instance: its number and its name.
 pub fn each_instance(mut take: impl FnMut(u64, &str)) {
     // Without the supervisor there are no names to complete.
     let _ = each(
         |number, text| imports::SUPERVISOR.describe(number, text),
         behind,
-        |domain, text| take(domain, text.split(' ').next().unwrap_or("")),
+        |number, text| take(number, text.split(' ').next().unwrap_or("")),
     );
 }
 
@@ -114,12 +114,12 @@ pub fn names(_words: &[Word], screen: &mut Screen) -> Result {
     )
 }
 
-/// Domain of the instance called `name`.
-pub fn domain_of(name: &str) -> Option<u64> {
+/// Number of the instance called `name`.
+pub fn number_of(name: &str) -> Option<u64> {
     let mut found = None;
-    each_instance(|domain, known| {
+    each_instance(|number, known| {
         if known == name {
-            found = Some(domain);
+            found = Some(number);
         }
     });
     found
@@ -128,7 +128,7 @@ pub fn domain_of(name: &str) -> Option<u64> {
 /// Hands `take` what portal `index` of the shell says of itself: specification, server, method.
 pub fn portal(index: u32, take: impl FnOnce(&str)) {
     let mut text = [0; LONGEST];
-    let described = imports::PORTALS_LISTING.describe(own_domain(), index.into(), &mut text);
+    let described = imports::PORTALS_LISTING.describe(startup().instance, index.into(), &mut text);
     let (length, _) = described.unwrap_or_default();
     take(plain(text.get_mut(..length).unwrap_or(&mut [])));
 }
@@ -140,13 +140,13 @@ pub fn server_of(index: u32, take: impl FnOnce(&str)) {
 
 pub fn portals(words: &[Word], screen: &mut Screen) -> Result {
     if let Some(name) = words.first() {
-        return match domain_of(name) {
-            Some(domain) => portals_of(domain, name, screen),
+        return match number_of(name) {
+            Some(number) => portals_of(number, name, screen),
             None => writeln!(screen, "error: no component `{name}`; `ps` lists them all"),
         };
     }
     let mut result = Ok(());
-    each_instance(|domain, name| result = result.and_then(|()| portals_of(domain, name, screen)));
+    each_instance(|number, name| result = result.and_then(|()| portals_of(number, name, screen)));
     result?;
     writeln!(
         screen,
@@ -155,13 +155,13 @@ pub fn portals(words: &[Word], screen: &mut Screen) -> Result {
     )
 }
 
-fn portals_of(domain: u64, name: &str, screen: &mut Screen) -> Result {
+fn portals_of(instance: u64, name: &str, screen: &mut Screen) -> Result {
     let columns = &[Text(13), Text(23), Text(16)];
     let header = Row { columns, text: "specification to method" };
     let mut result = Ok(());
     let mut none = true;
     let described = each(
-        |index, text| imports::PORTALS_LISTING.describe(DomainId(domain as u16), index, text),
+        |index, text| imports::PORTALS_LISTING.describe(InstanceId(instance as u16), index, text),
         behind,
         |index, text| {
             if none {

@@ -9,7 +9,8 @@ use cairn_abi::address::{
     DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE,
     WINDOW_SLOTS, region,
 };
-use cairn_abi::domain::{CLIENT_ROW_WORDS, DOMAINS_MAXIMUM, client_row};
+use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::memory::FREE_PAGES_MAXIMUM;
 use cairn_abi::record::{Activation, Header, Instance, Segment};
 use cairn_abi::{Error, InstanceId};
@@ -76,7 +77,7 @@ pub struct State {
     pub frames: Frames<FRAME_WORDS>,
     /// Free pages for page tables.
     pub tables: TablePool,
-    accounts: [Account; DOMAINS_MAXIMUM],
+    accounts: [Account; INSTANCES_MAXIMUM],
     /// Sections made at run time.
     pub sections: Sections,
 }
@@ -91,7 +92,7 @@ impl State {
         State {
             frames: Frames::new(),
             tables: Frames::new(),
-            accounts: [const { Account::new() }; DOMAINS_MAXIMUM],
+            accounts: [const { Account::new() }; INSTANCES_MAXIMUM],
             sections: Sections::empty(),
         }
     }

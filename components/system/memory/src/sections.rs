@@ -14,14 +14,14 @@ use crate::manager::Manager;
 use crate::settled::Settled;
 use crate::tables::{self, READ, USER, WRITE};
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE};
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::memory::{SECTIONS_AT_RUN_TIME, TABLES_AT_RUN_TIME};
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
 use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// Most sections at a time: one at least for each instance.
-pub const COUNT: usize = DOMAINS_MAXIMUM;
+pub const COUNT: usize = INSTANCES_MAXIMUM;
 /// Most sections that one instance maps at a time, if there are enough for all.
 pub const OF_DOMAIN: u32 = TABLES_AT_RUN_TIME;
 /// Most pages of a section: the last page of its addresses stays unmapped.
@@ -33,7 +33,7 @@ const INSTANCE_MASK: u64 = (1 << INSTANCE_BITS) - 1;
 /// One more instance maps the section.
 const MAPPER: u64 = 1 << INSTANCE_BITS;
 const PAGES_SHIFT: u32 = 2 * INSTANCE_BITS;
-const _: () = assert!(DOMAINS_MAXIMUM <= 1 << INSTANCE_BITS);
+const _: () = assert!(INSTANCES_MAXIMUM <= 1 << INSTANCE_BITS);
 const _: () = assert!(PAGES_MAXIMUM < 1 << (32 - PAGES_SHIFT));
 
 /// A section in a word; zero: there is none.
@@ -72,11 +72,11 @@ impl Word {
 }
 
 /// A bit for each instance. One beyond the table is in none.
-struct Instances([AtomicU64; DOMAINS_MAXIMUM.div_ceil(64)]);
+struct Instances([AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)]);
 
 impl Instances {
     const fn new() -> Instances {
-        Instances([const { AtomicU64::new(0) }; DOMAINS_MAXIMUM.div_ceil(64)])
+        Instances([const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)])
     }
 
     fn place(&self, instance: InstanceId) -> Option<(&AtomicU64, u64)> {

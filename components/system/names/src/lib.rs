@@ -5,21 +5,23 @@
 
 use cairn_abi::Error;
 use cairn_abi::InstanceId;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 // Relaxed: the fences beside a slot's version order its words; of `next_number` only different values are wanted, and
 // a bit of `retired` stays, as `has_retired` does.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// Most bytes of a name `instance.export`.
 pub const NAME_MAXIMUM: usize = 63;
-/// Most names that are added at run time: one at least for each domain.
-pub const ADDITIONS_MAXIMUM: usize = 256;
+/// Most names that are added at run time: one at least for each instance.
+pub const ADDITIONS_MAXIMUM: usize = INSTANCES_MAXIMUM;
 /// Most names of one server, if there are enough for all.
 pub const ADDITIONS_OF_SERVER: usize = 16;
 
 const WORDS: usize = NAME_MAXIMUM.div_ceil(8);
 
-/// Which domains may open a name: a bit for each number. No domain has number 0: its bit is [`ASKS`].
-pub type Policy = [u64; 4];
+/// Which instances may open a name: a bit for each number. None has number 0: its bit is [`ASKS`].
+pub type Policy = [u64; POLICY_WORDS];
+const POLICY_WORDS: usize = INSTANCES_MAXIMUM / 64;
 
 /// A client that is not admitted asks the server.
 const ASKS: u64 = 1;
@@ -27,7 +29,7 @@ const ASKS: u64 = 1;
 const ASK: &str = "ask";
 
 /// Who says `*`.
-pub const EVERYBODY: Policy = [u64::MAX; 4];
+pub const EVERYBODY: Policy = [u64::MAX; POLICY_WORDS];
 
 /// Whether a policy admits a client.
 pub fn admits(policy: &Policy, client: InstanceId) -> bool {
@@ -52,7 +54,7 @@ pub fn parse_policy(
     if text.trim() == "*" {
         return Ok(EVERYBODY);
     }
-    let mut policy = [0; 4];
+    let mut policy = [0; POLICY_WORDS];
     for name in text.split_ascii_whitespace() {
         if name == ASK {
             policy[0] |= ASKS;
@@ -94,7 +96,7 @@ pub struct Server {
 
 impl Addition {
     const NONE: Addition =
-        Addition { number: 0, server: InstanceId(0), policy: [0; 4], name: [0; WORDS] };
+        Addition { number: 0, server: InstanceId(0), policy: [0; POLICY_WORDS], name: [0; WORDS] };
 
     /// The name, as bytes in `buffer`.
     pub fn name<'buffer>(&self, buffer: &'buffer mut [u8; WORDS * 8]) -> &'buffer str {
@@ -123,7 +125,7 @@ fn pack(name: &[u8]) -> Result<[u64; WORDS], Error> {
 /// has read it whole.
 struct Slot {
     version: AtomicU64,
-    words: [AtomicU64; 6 + WORDS],
+    words: [AtomicU64; 2 + POLICY_WORDS + WORDS],
 }
 
 impl Slot {
@@ -134,8 +136,8 @@ impl Slot {
             let addition = Addition {
                 number: word(0),
                 server: InstanceId(word(1) as u16),
-                policy: [word(2), word(3), word(4), word(5)],
-                name: core::array::from_fn(|index| word(6 + index)),
+                policy: core::array::from_fn(|index| word(2 + index)),
+                name: core::array::from_fn(|index| word(2 + POLICY_WORDS + index)),
             };
             fence(Ordering::Acquire);
             if before.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == before {
@@ -169,7 +171,7 @@ pub struct Additions {
     writing: AtomicBool,
     next_number: AtomicU64,
     /// Instances of the description that are no more, a bit for each number.
-    retired: [AtomicU64; 4],
+    retired: [AtomicU64; POLICY_WORDS],
     /// Whether there is one.
     has_retired: AtomicBool,
 }
@@ -179,11 +181,14 @@ impl Additions {
     pub const fn new(first_number: u64) -> Additions {
         Additions {
             slots: [const {
-                Slot { version: AtomicU64::new(0), words: [const { AtomicU64::new(0) }; 6 + WORDS] }
+                Slot {
+                    version: AtomicU64::new(0),
+                    words: [const { AtomicU64::new(0) }; 2 + POLICY_WORDS + WORDS],
+                }
             }; ADDITIONS_MAXIMUM],
             writing: AtomicBool::new(false),
             next_number: AtomicU64::new(first_number),
-            retired: [const { AtomicU64::new(0) }; 4],
+            retired: [const { AtomicU64::new(0) }; POLICY_WORDS],
             has_retired: AtomicBool::new(false),
         }
     }

@@ -19,6 +19,7 @@
 
 use crate::entries::Entries;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{DomainId, Error, InstanceId};
 
 /// Most blocks of the system.
@@ -182,7 +183,7 @@ pub struct Blocks {
     end: usize,
     /// The free ones below `end`, as a list.
     free: u16,
-    accounts: [Account; DOMAINS_MAXIMUM],
+    accounts: [Account; INSTANCES_MAXIMUM],
     entries: [Entries; DOMAINS_MAXIMUM],
     /// Reservations that were ever made.
     reservations: u64,
@@ -194,7 +195,7 @@ impl Blocks {
         slots: [Block::FREE; BLOCKS_MAXIMUM],
         end: 0,
         free: NONE,
-        accounts: [Account { first: NONE, held: 0, first_made: NONE }; DOMAINS_MAXIMUM],
+        accounts: [Account { first: NONE, held: 0, first_made: NONE }; INSTANCES_MAXIMUM],
         entries: [Entries::TAKEN; DOMAINS_MAXIMUM],
         reservations: 0,
     };

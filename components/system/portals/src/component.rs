@@ -9,7 +9,8 @@ use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, DomainId, Error, InstanceId, environment, time};
 use cairn_abi::address;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
-use cairn_abi::domain::{self, DOMAINS_MAXIMUM};
+use cairn_abi::domain;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
 use cairn_interfaces::{self as interfaces, LockError, ParameterError, RUN_TIME_NAMES};
 use cairn_portal::parameter::{FRAGMENT_MAXIMUM, Why};
@@ -32,7 +33,7 @@ const SHORT: usize = 64;
 static STATE: Exclusive<State> = Exclusive::new(State { manager: Manager::EMPTY, machine: None });
 
 /// Each instance's domain as the record has it, zero where it has none: known without the lock once the manager has begun.
-static DOMAINS: [AtomicU16; DOMAINS_MAXIMUM] = [const { AtomicU16::new(0) }; DOMAINS_MAXIMUM];
+static DOMAINS: [AtomicU16; INSTANCES_MAXIMUM] = [const { AtomicU16::new(0) }; INSTANCES_MAXIMUM];
 
 struct State {
     manager: Manager,
@@ -414,12 +415,12 @@ impl interfaces::ParameterTypes for Server {
 impl interfaces::PortalListing for Server {
     fn describe(
         &self,
-        domain: DomainId,
+        instance: InstanceId,
         index: u64,
         text: WriteWindow<'_>,
     ) -> Result<(usize, u64), Error> {
         locked(|manager, machine| {
-            let (index, line) = describe(manager, machine, domain, index)?;
+            let (index, line) = describe(manager, machine, instance, index)?;
             Ok(line.answer(&text, index as u64))
         })
     }

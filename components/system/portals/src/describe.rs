@@ -2,11 +2,12 @@
 
 use crate::memory::Memory;
 use cairn::text::Line;
-use cairn::{DomainId, Error, InstanceId, environment};
+use cairn::{Error, InstanceId, environment};
 use cairn_abi::address::{COUNTERS, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 use cairn_abi::privileged::*;
+use cairn_abi::record::Instance;
 use cairn_portal::invocation::Words;
 use cairn_portal::literal::{LITERAL_COUNTER, LITERALS_SIZE};
 use cairn_portals::blocks::Kind;
@@ -37,71 +38,69 @@ pub fn counters_used(memory: &Memory) -> u64 {
     entries.filter_map(|code| counter(memory, code)).max().map_or(COUNTERS, |last| last + 8)
 }
 
-/// The next portal of a domain from `index` on.
+/// The next portal of an instance from `index` on. What else is in its domain's table is another's of the domain.
 pub fn describe(
     manager: &Manager,
     memory: &Memory,
-    domain: DomainId,
+    instance: InstanceId,
     index: u64,
 ) -> Result<(usize, Text), Error> {
-    manager.instances().in_domain(domain)?;
+    let record = manager.instances().get(instance)?;
     // Below are what every domain has: return, its own number, its thread's, the time.
     let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_SWITCH);
-    let index = (from..PORTALS_MAXIMUM)
-        .find(|index| memory.entry(domain, *index) != memory.layout().header.no_portal)
-        .ok_or(Error::NotFound)?;
-    let mut line = Text::new();
-    // What does not fit is left out.
-    let _ = describe_entry(manager, memory, &mut line, domain, index);
-    if let Some(counter) = counter(memory, memory.entry(domain, index))
-        && let Some(section) = environment::section("counters")
-        && ((counter - COUNTERS) as usize) < section.size()
-    {
-        let _ = write!(line, " {}", section.load((counter - COUNTERS) as usize));
+    for index in from..PORTALS_MAXIMUM {
+        let code = memory.entry(record.domain, index);
+        let mut line = Text::new();
+        // What does not fit is left out.
+        if code == memory.layout().header.no_portal
+            || describe_entry(manager, memory, &mut line, record, index).is_none()
+        {
+            continue;
+        }
+        if let Some(counter) = counter(memory, code)
+            && let Some(section) = environment::section("counters")
+            && ((counter - COUNTERS) as usize) < section.size()
+        {
+            let _ = write!(line, " {}", section.load((counter - COUNTERS) as usize));
+        }
+        return Ok((index, line));
     }
-    Ok((index, line))
+    Err(Error::NotFound)
 }
 
-/// Whether an instance is in a domain.
-fn is_in(manager: &Manager, instance: InstanceId, domain: DomainId) -> bool {
-    manager.instances().get(instance).is_ok_and(|instance| instance.domain == domain)
-}
-
+/// `None`: what is there is not this instance's.
 fn describe_entry(
     manager: &Manager,
     memory: &Memory,
     line: &mut Text,
-    domain: DomainId,
+    client: &Instance,
     index: usize,
-) -> core::fmt::Result {
+) -> Option<core::fmt::Result> {
     let layout = memory.layout();
     let instance = |number: InstanceId| {
         manager.instances().get(number).map_or("?", |instance| name_text(&instance.name))
     };
-    let listed = layout
-        .portals
-        .iter()
-        .find(|portal| portal.index as usize == index && is_in(manager, portal.client, domain));
-    if let Some(portal) = listed {
-        let Some(export) = layout.exports.get(portal.export as usize) else { return Ok(()) };
-        let method = layout.methods_of(export).get(portal.method as usize);
-        let length = portal.specification.iter().position(|byte| *byte == 0).unwrap_or(16);
-        let specification = core::str::from_utf8(&portal.specification[..length]).unwrap_or("?");
+    if let Some(connection) = layout.connection(client.number, index)
+        && connection.code == memory.entry(client.domain, index)
+    {
+        let export = layout.exports.get(connection.export as usize)?;
+        let method = layout.methods_of(export).get(connection.method as usize);
         let method = method.map_or("?", |method| name_text(&method.name));
-        return write!(
+        let length = connection.specification.iter().position(|byte| *byte == 0).unwrap_or(16);
+        let specification = core::str::from_utf8(&connection.specification[..length]);
+        return Some(write!(
             line,
-            "{specification} {}.{} {method}",
+            "{} {}.{} {method}",
+            specification.unwrap_or("?"),
             instance(export.instance),
             name_text(&export.name)
-        );
+        ));
     }
     if index < PORTAL_FIRST_IMPORT {
-        return write!(line, "short-circuit nucleus {}", privileged(index));
+        return Some(write!(line, "short-circuit nucleus {}", privileged(index)));
     }
-    let holders = manager.instances().all().filter(|instance| instance.domain == domain);
-    let mut blocks = holders.map(|instance| manager.open_at(instance.number, index));
-    let Some(block) = blocks.find_map(|block| block) else {
-        return describe_interrupt((manager, layout), line, domain, index);
+    let Some(block) = manager.open_at(client.number, index) else {
+        return describe_interrupt((manager, layout), line, client.number, index);
     };
     let method = index - block.first();
     let stack = if block.server == manager.scheduler() { "rp" } else { "np" };
@@ -122,34 +121,25 @@ fn describe_entry(
             name_text(&method.name)
         )
     };
-    match block.kind {
+    Some(match block.kind {
         Kind::Export(export) => described(line, export),
         Kind::Object(export, control) => {
-            described(line, export)?;
-            write!(line, " object {control:#x}")
+            described(line, export).and_then(|()| write!(line, " object {control:#x}"))
         }
         Kind::Semaphore(number) => {
-            described(line, semaphores)?;
-            write!(line, " semaphore {number}")
+            described(line, semaphores).and_then(|()| write!(line, " semaphore {number}"))
         }
-        Kind::Lock(number) => {
-            described(line, locks)?;
-            write!(line, " lock {number}")
-        }
+        Kind::Lock(number) => described(line, locks).and_then(|()| write!(line, " lock {number}")),
         Kind::Registration(number) => match manager.registration(number) {
-            Some(registration) => {
-                write!(
-                    line,
-                    "np{} {} {method}",
-                    letters(&registration.methods[method].0),
-                    registration.name()
-                )
-            }
-            None => {
-                write!(line, "{} (name taken back) {method}", instance(block.server))
-            }
+            Some(registration) => write!(
+                line,
+                "np{} {} {method}",
+                letters(&registration.methods[method].0),
+                registration.name()
+            ),
+            None => write!(line, "{} (name taken back) {method}", instance(block.server)),
         },
-    }
+    })
 }
 
 /// A driver's portals: behind its imports, for each of its interrupts a semaphore's and the
@@ -157,38 +147,38 @@ fn describe_entry(
 fn describe_interrupt(
     (manager, layout): (&Manager, &Layout),
     line: &mut Text,
-    domain: DomainId,
+    client: InstanceId,
     index: usize,
-) -> core::fmt::Result {
-    let imports =
-        layout.portals.iter().filter(|portal| is_in(manager, portal.client, domain)).count();
-    let offset = index - PORTAL_FIRST_IMPORT - imports.min(index - PORTAL_FIRST_IMPORT);
+) -> Option<core::fmt::Result> {
+    let imports = layout.portals.iter().filter(|portal| portal.client == client).count();
+    let offset = index.checked_sub(PORTAL_FIRST_IMPORT + imports)?;
     let served = |interface: &str| {
         layout.exports.iter().find(|export| name_text(&export.interface) == interface)
     };
-    let semaphore = served("Semaphore");
-    let semaphore_methods = semaphore.map_or(&[][..], |export| layout.methods_of(export));
+    let semaphore = served("Semaphore")?;
+    let semaphore_methods = layout.methods_of(semaphore);
     let size = semaphore_methods.len() + 1;
-    let mut interrupts =
-        layout.interrupts.iter().filter(|one| is_in(manager, one.instance, domain));
-    let Some(interrupt) = interrupts.nth(offset / size) else { return line.write_str("?") };
-    let acknowledge = served("Interrupt");
+    let mut interrupts = layout.interrupts.iter().filter(|one| one.instance == client);
+    let interrupt = interrupts.nth(offset / size)?;
     let (export, method) = match semaphore_methods.get(offset % size) {
-        Some(method) => (semaphore, Some(method)),
-        None => (acknowledge, acknowledge.and_then(|export| layout.methods_of(export).first())),
+        Some(method) => (semaphore, method),
+        None => {
+            let acknowledge = served("Interrupt")?;
+            (acknowledge, layout.methods_of(acknowledge).first()?)
+        }
     };
-    let (Some(export), Some(method)) = (export, method) else { return line.write_str("?") };
     let server =
         manager.instances().get(export.instance).map_or("?", |server| name_text(&server.name));
-    write!(
+    Some(write!(
         line,
         "rp{} {server}.{} {} interrupt {}",
         letters(&method.letters),
         name_text(&export.name),
         name_text(&method.name),
         interrupt.source
-    )
+    ))
 }
+
 /// What a privileged portal does.
 const fn privileged(index: usize) -> &'static str {
     match index {

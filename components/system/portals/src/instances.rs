@@ -2,19 +2,20 @@
 //! later.
 
 use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Instance;
-use cairn_abi::{DomainId, Error, InstanceId};
+use cairn_abi::{Error, InstanceId};
 
 /// Records of instances, by their numbers.
-pub struct Instances([Option<&'static Instance>; DOMAINS_MAXIMUM]);
+pub struct Instances([Option<&'static Instance>; INSTANCES_MAXIMUM]);
 
 impl Instances {
     /// None.
-    pub const EMPTY: Instances = Instances([None; DOMAINS_MAXIMUM]);
+    pub const EMPTY: Instances = Instances([None; INSTANCES_MAXIMUM]);
 
-    /// Adds one whose number and domain no other has.
+    /// Adds one whose number no other has.
     pub fn add(&mut self, record: &'static Instance) -> Result<(), Error> {
-        if record.domain.index() >= DOMAINS_MAXIMUM || self.in_domain(record.domain).is_ok() {
+        if record.domain.index() >= DOMAINS_MAXIMUM {
             return Err(Error::BadArgument);
         }
         match self.0.get_mut(record.number.index()) {
@@ -24,7 +25,7 @@ impl Instances {
         Ok(())
     }
 
-    /// Forgets one: its number and its domain can be another's.
+    /// Forgets one: its number can be another's.
     pub fn remove(&mut self, number: InstanceId) {
         if let Some(place) = self.0.get_mut(number.index()) {
             *place = None;
@@ -36,16 +37,9 @@ impl Instances {
         self.0.get(number.index()).copied().flatten().ok_or(Error::BadArgument)
     }
 
-    /// All, in the order of their numbers.
-    pub fn all(&self) -> impl Iterator<Item = &'static Instance> {
-        self.0.iter().copied().flatten()
-    }
-
-    /// The instance whose domain this is.
-    pub fn in_domain(&self, domain: DomainId) -> Result<&'static Instance, Error> {
-        let is_it = |instance: &&Instance| instance.domain == domain;
-        // Mostly they have the same number.
-        let guess = self.0.get(domain.index()).copied().flatten().filter(is_it);
-        guess.or_else(|| self.all().find(is_it)).ok_or(Error::BadArgument)
+    /// Whether no other is in the domain of this one.
+    pub fn is_alone(&self, record: &Instance) -> bool {
+        let mut neighbours = self.0.iter().flatten().filter(|one| one.domain == record.domain);
+        neighbours.all(|one| one.number == record.number)
     }
 }

@@ -21,7 +21,7 @@ pub struct Layout {
     pub exports: &'static [Export],
     /// Of all exports.
     pub methods: &'static [Method],
-    /// Of the description's connections.
+    /// Of the description's connections, by client and index.
     pub portals: &'static [Portal],
     /// Stacks of callees.
     pub activations: &'static [Activation],
@@ -44,6 +44,13 @@ impl Layout {
         };
         let position = self.exports.iter().position(is_wanted);
         position.map(|position| position as u32).ok_or(Error::NotFound)
+    }
+
+    /// What the description connected at an index of a client's table.
+    pub fn connection(&self, client: InstanceId, index: usize) -> Option<&'static Portal> {
+        let key = (client, u32::try_from(index).ok()?);
+        let place = self.portals.binary_search_by_key(&key, |portal| (portal.client, portal.index));
+        self.portals.get(place.ok()?)
     }
 
     /// Methods of an export.

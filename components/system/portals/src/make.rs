@@ -77,7 +77,7 @@ impl Maker {
         })
     }
 
-    /// Adds an instance, with the portals that are in its domain's table. A client has a part of what portals are made
+    /// Adds an instance, and with the first of a domain the portals that are in its table. A client has a part of what portals are made
     /// from.
     pub fn add_domain<M: Machine>(
         &mut self,
@@ -90,10 +90,11 @@ impl Maker {
             self.instances.remove(record.number);
             return Err(error);
         }
-        let no_portal = machine.layout().header.no_portal;
-        let taken =
-            (0..PORTALS_MAXIMUM).filter(|index| machine.entry(record.domain, *index) != no_portal);
-        self.blocks.add_table(record.domain, taken);
+        if self.instances.is_alone(record) {
+            let no_portal = machine.layout().header.no_portal;
+            let is_taken = |index: &usize| machine.entry(record.domain, *index) != no_portal;
+            self.blocks.add_table(record.domain, (0..PORTALS_MAXIMUM).filter(is_taken));
+        }
         Ok(())
     }
 
@@ -148,17 +149,23 @@ impl Maker {
         with_letters(standard, letters, &self.types).map(drop)
     }
 
-    /// The instance that a portal in the table of a domain leads to.
+    /// The instance that a client's portal leads to.
     pub fn server_of<M: Machine>(
         &self,
         machine: &M,
-        domain: DomainId,
+        client: InstanceId,
         index: u64,
     ) -> Result<InstanceId, Error> {
-        let index = usize::try_from(index).ok().filter(|index| *index < PORTALS_MAXIMUM);
-        let code = machine.entry(domain, index.ok_or(Error::NoPortal)?);
-        let callee = cairn_portal::invocation::callee(machine, code).ok_or(Error::NoPortal)?;
-        Ok(self.instances.in_domain(callee)?.number)
+        let index = usize::try_from(index).map_err(|_| Error::NoPortal)?;
+        if let Some(block) = self.blocks.open_at(client, index) {
+            return Ok(block.server);
+        }
+        let layout = machine.layout();
+        let connection = layout.connection(client, index).ok_or(Error::NoPortal)?;
+        // The client, its server, or what this led to can be another than the layout's.
+        let leads = machine.entry(self.instances.get(client)?.domain, index) == connection.code;
+        let export = layout.exports.get(connection.export as usize).filter(|_| leads);
+        Ok(export.ok_or(Error::NoPortal)?.instance)
     }
 
     /// Makes a block of portals in a client's table; the value is the first index.

@@ -246,7 +246,7 @@ impl Manager {
     ) -> Result<u64, Error> {
         let domain = client.domain;
         let client = client.alive(machine)?;
-        let server = self.maker.server_of(machine, domain, via)?;
+        let server = self.maker.server_of(machine, client, via)?;
         // The scheduler's objects are made here.
         if server == self.maker.scheduler() {
             return Err(Error::NotAllowed);

@@ -2,7 +2,8 @@
 
 use crate::blocks::NO_INSTANCE;
 use crate::machine::Machine;
-use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Activation;
 use cairn_abi::{Error, InstanceId};
 
@@ -35,8 +36,8 @@ pub struct Queues {
     described: u16,
     end: u16,
     /// Of each client: its queues, as a list, and how many of them were made here.
-    first: [u16; DOMAINS_MAXIMUM],
-    made: [u16; DOMAINS_MAXIMUM],
+    first: [u16; INSTANCES_MAXIMUM],
+    made: [u16; INSTANCES_MAXIMUM],
     owners: [u16; ACTIVATIONS_MAXIMUM],
 }
 
@@ -46,8 +47,8 @@ impl Queues {
         queues: [Queue::FREE; QUEUES_MAXIMUM],
         described: 0,
         end: 0,
-        first: [NOBODY; DOMAINS_MAXIMUM],
-        made: [0; DOMAINS_MAXIMUM],
+        first: [NOBODY; INSTANCES_MAXIMUM],
+        made: [0; INSTANCES_MAXIMUM],
         owners: [NOT_FOR_CALLS; ACTIVATIONS_MAXIMUM],
     };
 

@@ -2,14 +2,14 @@
 
 use crate::blocks::{Kind, NO_INSTANCE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
 
 /// Most bytes of a name `instance.export`.
 pub const NAME_MAXIMUM: usize = 63;
 /// Most registrations of the system: one at least for each instance.
-const REGISTRATIONS_MAXIMUM: usize = DOMAINS_MAXIMUM;
+const REGISTRATIONS_MAXIMUM: usize = INSTANCES_MAXIMUM;
 /// Most of one server, if there are enough for all.
 const REGISTRATIONS_OF_SERVER: usize = 8;
 
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn whatever_others_register_a_server_has_its_part() {
-        for instances in [1, 12, 64, 65, 200, DOMAINS_MAXIMUM - 1] {
+        for instances in [1, 12, 64, 65, 200, INSTANCES_MAXIMUM - 1] {
             let mut all = Registrations::EMPTY;
             all.begin(instances);
             let part = (REGISTRATIONS_MAXIMUM / instances).min(REGISTRATIONS_OF_SERVER);

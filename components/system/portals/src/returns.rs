@@ -10,7 +10,8 @@ use crate::area::GRANULE;
 use crate::machine::Machine;
 use cairn_abi::InstanceId;
 use cairn_abi::address::PORTAL_CODE;
-use cairn_abi::domain::{DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_abi::domain::QUEUES_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_portal::generate::{LITERALS, place};
 use cairn_portal::literal::*;
 use cairn_portal::{Crossing, Limits};
@@ -33,7 +34,7 @@ impl List {
 /// All return portals that were made at run time, as lists in their own literals.
 pub struct Returns {
     /// The first granule of the first of each list; zero, which is the layout's: none.
-    first: [u16; QUEUES_MAXIMUM + DOMAINS_MAXIMUM],
+    first: [u16; QUEUES_MAXIMUM + INSTANCES_MAXIMUM],
     /// Granules of all.
     granules: u16,
 }
@@ -50,7 +51,7 @@ pub fn code(start: u16) -> u64 {
 impl Returns {
     /// None.
     pub const EMPTY: Returns =
-        Returns { first: [0; QUEUES_MAXIMUM + DOMAINS_MAXIMUM], granules: 0 };
+        Returns { first: [0; QUEUES_MAXIMUM + INSTANCES_MAXIMUM], granules: 0 };
 
     /// Granules of all.
     pub fn granules(&self) -> u16 {

@@ -3,14 +3,14 @@
 
 use crate::area::Share;
 use crate::blocks::{BLOCKS_MAXIMUM, NO_INSTANCE};
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 
 /// The clients' parts.
 pub struct Shares {
-    code: [Share; DOMAINS_MAXIMUM],
+    code: [Share; INSTANCES_MAXIMUM],
     /// The client that has each part of the area; there are as many parts as clients.
-    holders: [InstanceId; DOMAINS_MAXIMUM],
+    holders: [InstanceId; INSTANCES_MAXIMUM],
     clients: usize,
     /// The first granule of all parts, and granules of each.
     first: u16,
@@ -20,8 +20,8 @@ pub struct Shares {
 impl Shares {
     /// No client has anything.
     pub const NONE: Shares = Shares {
-        code: [Share::NONE; DOMAINS_MAXIMUM],
-        holders: [NO_INSTANCE; DOMAINS_MAXIMUM],
+        code: [Share::NONE; INSTANCES_MAXIMUM],
+        holders: [NO_INSTANCE; INSTANCES_MAXIMUM],
         clients: 0,
         first: 0,
         part: 0,
@@ -29,7 +29,7 @@ impl Shares {
 
     /// Divides granules `first .. end` and the blocks into equal parts for so many clients.
     pub fn begin(&mut self, clients: usize, first: u16, end: u16) {
-        let clients = clients.clamp(1, DOMAINS_MAXIMUM);
+        let clients = clients.clamp(1, INSTANCES_MAXIMUM);
         let part = end.saturating_sub(first) / clients as u16;
         *self = Shares { clients, first, part, ..Shares::NONE };
     }
@@ -73,8 +73,8 @@ impl Shares {
 pub fn clients(
     connections: impl Iterator<Item = (InstanceId, InstanceId)>,
     manager: InstanceId,
-) -> [bool; DOMAINS_MAXIMUM] {
-    let mut clients = [false; DOMAINS_MAXIMUM];
+) -> [bool; INSTANCES_MAXIMUM] {
+    let mut clients = [false; INSTANCES_MAXIMUM];
     // Its own lock.
     clients[manager.index()] = true;
     for (client, server) in connections {
@@ -129,7 +129,7 @@ mod tests {
         let connections =
             connections.map(|(client, server)| (InstanceId(client), InstanceId(server)));
         let found = clients(connections.into_iter(), InstanceId(1));
-        let expected: Vec<usize> = (0..DOMAINS_MAXIMUM).filter(|client| found[*client]).collect();
+        let expected: Vec<usize> = (0..INSTANCES_MAXIMUM).filter(|client| found[*client]).collect();
         assert_eq!(expected, [1, 2, 5]);
     }
 }

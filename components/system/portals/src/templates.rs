@@ -6,7 +6,8 @@ use crate::blocks::Kind;
 use crate::crossing::{Entry, with_letters};
 use cairn_abi::Error;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_abi::domain::{DOMAINS_MAXIMUM, PORTALS_SHIFT};
+use cairn_abi::domain::PORTALS_SHIFT;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_portal::generate::{self, LITERALS, Links};
 use cairn_portal::{
     Crossing, GenerateError, Letter, Parameters, SemaphoreOperation, Specification,
@@ -27,7 +28,7 @@ const RECIPES: usize = 16;
 /// Bits of a client in a template's key: what the letters, the index and the rest leave of it.
 const CLIENT_BITS: u32 = 15;
 const _: () =
-    assert!(DOMAINS_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_SHIFT + CLIENT_BITS + 2 <= 32);
+    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_SHIFT + CLIENT_BITS + 2 <= 32);
 
 /// Code of a call portal, or of a return portal.
 pub struct Template {

@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 use cairn_abi::InstanceId;
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_scheduler::heap::{self, ByWaitKey};
 use cairn_scheduler::{IDLE, ReadyQueue, ThreadIndex, Threads};
 
@@ -28,9 +28,9 @@ pub struct EarliestDeadline {
     jobs: [Job; 256],
     /// Of the threads that begin in an instance: in so many ticks, in units of 2^-16, their share is one of the run clock's; zero: they
     /// have none.
-    inverse_shares: [u64; DOMAINS_MAXIMUM],
+    inverse_shares: [u64; INSTANCES_MAXIMUM],
     /// When all that the ended threads of an instance ran is paid for.
-    paid: [u64; DOMAINS_MAXIMUM],
+    paid: [u64; INSTANCES_MAXIMUM],
 }
 
 #[derive(Clone, Copy)]
@@ -97,7 +97,7 @@ impl EarliestDeadline {
 
     /// Gives each thread of an instance one `inverse`th of the time, in units of [`WHOLE`]; zero: none.
     pub fn set_share(&mut self, instance: InstanceId, inverse: u64) {
-        self.inverse_shares[instance.index() % DOMAINS_MAXIMUM] = inverse.div_ceil(self.rate);
+        self.inverse_shares[instance.index() % INSTANCES_MAXIMUM] = inverse.div_ceil(self.rate);
     }
 
     /// Sets a thread's period, at least that of priority `ceiling`, through
@@ -170,8 +170,8 @@ impl ReadyQueue for EarliestDeadline {
             woken: 0,
             held_up: 0,
         }; 256],
-        inverse_shares: [0; DOMAINS_MAXIMUM],
-        paid: [0; DOMAINS_MAXIMUM],
+        inverse_shares: [0; INSTANCES_MAXIMUM],
+        paid: [0; INSTANCES_MAXIMUM],
     };
     const BUDGETS: bool = true;
 
@@ -286,15 +286,15 @@ impl ReadyQueue for EarliestDeadline {
 
     fn begin(&mut self, thread: ThreadIndex, home: usize, now: u64) {
         // Instead of one that has ended, not beside it.
-        let own = self.paid[home % DOMAINS_MAXIMUM] | BACKGROUND;
-        let inverse_share = self.inverse_shares[home % DOMAINS_MAXIMUM];
+        let own = self.paid[home % INSTANCES_MAXIMUM] | BACKGROUND;
+        let inverse_share = self.inverse_shares[home % INSTANCES_MAXIMUM];
         let none = EarliestDeadline::ZERO.jobs[0];
         self.jobs[thread as usize] = Job { own, inverse_share, woken: now, ..none };
     }
 
     fn end(&mut self, threads: &Threads, thread: ThreadIndex, home: usize, now: u64) {
         let paid = self.paid_at(threads, thread);
-        let last = &mut self.paid[home % DOMAINS_MAXIMUM];
+        let last = &mut self.paid[home % INSTANCES_MAXIMUM];
         *last = paid.max(*last);
         // Whoever gets its locks was not held up by others' budgets.
         self.jobs[thread as usize].woken = now;

@@ -2,7 +2,7 @@
 
 use crate::testing::*;
 use crate::*;
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -55,7 +55,7 @@ fn a_number_has_one_instance_at_a_time() {
     assert_eq!(s.add_domain(NEW, QUOTA), Err(Error::Busy));
     assert_eq!(s.retire_domain(NEW), Ok(()));
     assert_eq!(s.add_domain(NEW, QUOTA), Ok(()));
-    let beyond = InstanceId(DOMAINS_MAXIMUM as u16);
+    let beyond = InstanceId(INSTANCES_MAXIMUM as u16);
     assert_eq!(s.add_domain(beyond, QUOTA), Err(Error::BadArgument));
     assert_eq!(s.retire_domain(beyond), Err(Error::BadArgument));
     // Without a quota, too.
@@ -177,7 +177,7 @@ fn only_a_dead_drivers_device_is_removed() {
         (NEW, own, Error::NotAllowed),
         (NEW, DEVICE + 1, Error::NotFound),
         (NEW, u16::MAX, Error::BadArgument),
-        (InstanceId(DOMAINS_MAXIMUM as u16), DEVICE, Error::BadArgument),
+        (InstanceId(INSTANCES_MAXIMUM as u16), DEVICE, Error::BadArgument),
     ];
     for (instance, semaphore, error) in refused {
         assert_eq!(s.remove_device(instance, semaphore), Err(error), "{instance} {semaphore}");
@@ -196,7 +196,7 @@ fn only_a_dead_drivers_device_is_removed() {
 fn many_instances_come_and_go_under_all_numbers() {
     let mut s = scheduler(&[50]);
     for round in 0..3u8 {
-        for number in 3..DOMAINS_MAXIMUM as u16 {
+        for number in 3..INSTANCES_MAXIMUM as u16 {
             let quota =
                 Quota { threads: 1, semaphores: u16::from(round) + 1, locks: 1, priority: 10 };
             s.add_domain(InstanceId(number), quota).unwrap();

@@ -4,7 +4,7 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, ThreadIndex};
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use core::ops::{Index, IndexMut};
 
@@ -32,7 +32,7 @@ pub(crate) struct Tenant(TenantNumber);
 
 type TenantNumber = u8;
 // More instances need a longer number.
-const _: () = assert!(DOMAINS_MAXIMUM <= 1 << TenantNumber::BITS);
+const _: () = assert!(INSTANCES_MAXIMUM <= 1 << TenantNumber::BITS);
 
 impl Tenant {
     /// Instance 0, which is no instance.
@@ -40,7 +40,7 @@ impl Tenant {
 
     /// [`Error::BadArgument`]: there is no account of this number.
     pub(crate) fn of(instance: InstanceId) -> Result<Tenant, Error> {
-        if instance.index() >= DOMAINS_MAXIMUM {
+        if instance.index() >= INSTANCES_MAXIMUM {
             return Err(Error::BadArgument);
         }
         Ok(Tenant(instance.0 as TenantNumber))
@@ -87,10 +87,10 @@ impl Account {
 }
 
 /// The accounts of all instances.
-pub(crate) struct Accounts([Account; DOMAINS_MAXIMUM]);
+pub(crate) struct Accounts([Account; INSTANCES_MAXIMUM]);
 
 impl Accounts {
-    pub(crate) const NONE: Accounts = Accounts([Account::NONE; DOMAINS_MAXIMUM]);
+    pub(crate) const NONE: Accounts = Accounts([Account::NONE; INSTANCES_MAXIMUM]);
 }
 
 impl Index<Tenant> for Accounts {
@@ -98,14 +98,14 @@ impl Index<Tenant> for Accounts {
 
     #[inline(always)]
     fn index(&self, tenant: Tenant) -> &Account {
-        &self.0[tenant.0 as usize % DOMAINS_MAXIMUM]
+        &self.0[tenant.0 as usize % INSTANCES_MAXIMUM]
     }
 }
 
 impl IndexMut<Tenant> for Accounts {
     #[inline(always)]
     fn index_mut(&mut self, tenant: Tenant) -> &mut Account {
-        &mut self.0[tenant.0 as usize % DOMAINS_MAXIMUM]
+        &mut self.0[tenant.0 as usize % INSTANCES_MAXIMUM]
     }
 }
 

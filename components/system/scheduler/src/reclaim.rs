@@ -6,7 +6,7 @@ use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::{Life, SEMAPHORES};
 use crate::thread::{IDLE, State, ThreadIndex};
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 
 /// Most threads and objects that one step of [`Scheduler::reclaim`] looks at.
@@ -39,7 +39,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         cursor: u64,
         now: u64,
     ) -> M::Outcome {
-        if cursor >= SCAN_END || dead.index() >= DOMAINS_MAXIMUM {
+        if cursor >= SCAN_END || dead.index() >= INSTANCES_MAXIMUM {
             return self.refuse(Error::BadArgument);
         }
         let mut cursor = cursor;

@@ -12,7 +12,7 @@ use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::StackQueues;
 use crate::thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
 use crate::worker::Worker;
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -95,7 +95,7 @@ pub struct Scheduler<Q, M> {
     pub(crate) free_semaphores: Bitmap<16>,
     pub(crate) free_locks: Bitmap<4>,
     /// Instances whose first thread has ended, which the supervisor has not asked for yet.
-    pub(crate) returned: Bitmap<{ DOMAINS_MAXIMUM / 64 }>,
+    pub(crate) returned: Bitmap<{ INSTANCES_MAXIMUM / 64 }>,
     pub(crate) configuration: Configuration,
     /// A quantum by the run clock.
     pub(crate) run_quantum: u64,

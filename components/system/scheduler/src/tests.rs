@@ -3,7 +3,7 @@
 extern crate std;
 use crate::testing::*;
 use crate::*;
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 use std::vec::Vec;
@@ -181,7 +181,7 @@ fn threads_begin_end_and_are_joined() {
 fn threads_refuse_what_is_wrong() {
     let mut s = scheduler(&[50, 40]);
     assert_eq!(s.spawn(1, ONE, START, 256, 0), refused(Error::BadArgument));
-    let none = InstanceId(DOMAINS_MAXIMUM as u16 + 1);
+    let none = InstanceId(INSTANCES_MAXIMUM as u16 + 1);
     assert_eq!(s.start_first(1, none, START, 9, 0), refused(Error::BadArgument));
     assert_eq!(s.reclaim(1, none, 0, 0), refused(Error::BadArgument));
     assert_eq!(s.add_domain(none, QUOTA), Err(Error::BadArgument));

@@ -243,8 +243,9 @@ impl interfaces::Supervisor for Server {
         };
         let threads = (0..system.thread_count()).filter(is_home).count();
         let line = Line::<128>::of(format_args!(
-            "{} {instance} {phase} {policy} {} {}K/{}K {threads}",
+            "{} {} {phase} {policy} {} {}K/{}K {threads}",
             name_text(&record.name),
+            record.domain,
             state.restarts.load(Relaxed),
             state.pages.load(Relaxed) * 4,
             state.page_quota.load(Relaxed) * 4,

@@ -5,7 +5,7 @@ use cairn::time::ticks;
 use cairn::{DomainId, Error, InstanceId, environment};
 use cairn_abi::address::{PORTAL_CODE, THREADS};
 use cairn_abi::descriptor::name_text;
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::{Export, Header, Instance, Symbol, Thread};
 use cairn_abi::text::Visible;
 use cairn_abi::thread::THREADS_MAXIMUM;
@@ -227,7 +227,8 @@ impl InstanceState {
     }
 }
 
-static STATES: [InstanceState; DOMAINS_MAXIMUM] = [const { InstanceState::new() }; DOMAINS_MAXIMUM];
+static STATES: [InstanceState; INSTANCES_MAXIMUM] =
+    [const { InstanceState::new() }; INSTANCES_MAXIMUM];
 /// Instances that are not alive.
 static UNDONE: Instances = Instances::new();
 /// Instances of which something was asked.
@@ -235,7 +236,7 @@ pub static REQUESTED: Instances = Instances::new();
 
 /// The state of an instance, whose number is the record's.
 pub fn state(instance: InstanceId) -> &'static InstanceState {
-    &STATES[instance.index() % DOMAINS_MAXIMUM]
+    &STATES[instance.index() % INSTANCES_MAXIMUM]
 }
 
 /// An instance's next phase begins.
@@ -262,7 +263,7 @@ pub fn numbers(instances: &Instances) -> impl Iterator<Item = InstanceId> {
 /// Threads, by their indexes.
 pub type Threads = Set<{ THREADS_MAXIMUM.div_ceil(64) }>;
 /// Instances, by their numbers: each has at least a domain.
-pub type Instances = Set<{ DOMAINS_MAXIMUM.div_ceil(64) }>;
+pub type Instances = Set<{ INSTANCES_MAXIMUM.div_ceil(64) }>;
 
 /// A set of small numbers.
 pub struct Set<const WORDS: usize>([AtomicU64; WORDS]);

@@ -3,17 +3,17 @@
 
 use super::ObjectTable;
 use crate::{Caller, Error};
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 // Relaxed: of `opened` only different values are wanted.
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 /// In a control word: the client. Below it is the place in its part.
 const CLIENT_SHIFT: u32 = 8;
-const CLIENT: u64 = ((DOMAINS_MAXIMUM as u64) - 1) << CLIENT_SHIFT;
+const CLIENT: u64 = ((INSTANCES_MAXIMUM as u64) - 1) << CLIENT_SHIFT;
 
 /// A table with `PART` objects of the state `T` for each client, for a `static`.
 pub struct ObjectParts<T, const PART: usize> {
-    parts: [Part<T, PART>; DOMAINS_MAXIMUM],
+    parts: [Part<T, PART>; INSTANCES_MAXIMUM],
 }
 
 struct Part<T, const PART: usize> {
@@ -35,7 +35,7 @@ impl<T, const PART: usize> ObjectParts<T, PART> {
         assert!(PART > 0 && PART <= 1 << CLIENT_SHIFT, "a place has its bits in a control word");
         ObjectParts {
             parts: [const { Part { objects: ObjectTable::new(), opened: AtomicU32::new(0) } };
-                DOMAINS_MAXIMUM],
+                INSTANCES_MAXIMUM],
         }
     }
 

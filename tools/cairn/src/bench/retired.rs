@@ -30,7 +30,7 @@ pub fn add(name: &str, board: &str, lengths: &mut Lengths) -> Result<()> {
 pub fn boot(board: &str) -> Result<[u64; 2]> {
     let parts = Parts::new("hello", Some(board))?;
     let regions: Vec<u64> =
-        parts.system.instances.iter().map(|instance| region(instance.region())).collect();
+        parts.system.instances.iter().map(|instance| region(instance.region)).collect();
     let hello =
         parts.system.instance("hello").context("the system `hello` has no such instance")?;
     let image = build::image(parts, Some(board))?;

@@ -100,7 +100,7 @@ pub fn interruptible(parts: &Parts) -> Vec<u64> {
     let instances = parts.system.instances.iter().enumerate();
     instances
         .filter(|(index, _)| !off.contains(&Some(*index)))
-        .map(|(_, instance)| region(instance.region()))
+        .map(|(_, instance)| region(instance.region))
         .collect()
 }
 

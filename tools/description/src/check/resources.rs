@@ -8,11 +8,15 @@ use cairn_abi::address::{
     ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, SEMAPHORES, STACK_ALIASES,
 };
 use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_abi::identifier;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::SECTIONS_MAXIMUM;
 
-/// Domain 0 is the nucleus' own.
-const INSTANCES_MAXIMUM: usize = DOMAINS_MAXIMUM - 1;
+/// Each has a domain of its own; number 0 is no instance, and the nucleus' own domain.
+const INSTANCES_MAXIMUM: usize = {
+    assert!(identifier::INSTANCES_MAXIMUM <= DOMAINS_MAXIMUM);
+    identifier::INSTANCES_MAXIMUM - 1
+};
 
 /// Gives instances without `stacks` as many as their possible clients need.
 pub(super) fn default_stacks(system: &mut System) {

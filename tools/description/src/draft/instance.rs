@@ -10,7 +10,7 @@ use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, PAGE_SIZE};
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_abi::thread::THREADS_MAXIMUM;
@@ -26,7 +26,7 @@ pub(super) fn read_instance(
         .require("component", &format!("component = \"{}\"", value.name), report)
         .and_then(|value| read_component(&value, report));
     let copies = match table.take("copies") {
-        Some(value) => value.integer(1..=DOMAINS_MAXIMUM as u64 - 1, report).map(Some),
+        Some(value) => value.integer(1..=INSTANCES_MAXIMUM as u64 - 1, report).map(Some),
         None => Some(None),
     };
     let placement = match table.take("placement") {

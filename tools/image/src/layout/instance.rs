@@ -55,9 +55,9 @@ pub(super) struct Parts {
 
 impl Parts {
     fn new(instance: &Instance, component: &Component) -> Result<Parts, cairn_description::Error> {
-        let heap = image_spread(instance.region()) + component.image_end();
+        let heap = image_spread(instance.region) + component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
-        let activations = activation_from(heap + heap_size, instance.region());
+        let activations = activation_from(heap + heap_size, instance.region);
         let stacks = 1 + u64::from(instance.stacks.count);
         let parts = Parts { heap, heap_size, activations, stacks, quota: *instance.memory };
         if parts.end() > DEVICES_OFFSET {
@@ -97,17 +97,17 @@ impl Layout<'_> {
         let tables_before = self.tables.used;
         let memory_before = self.memory.end();
         let parts = Parts::new(instance, component)?;
-        let region = region(instance.region());
+        let region = region(instance.region);
         let root = Root(self.tables.take(1)?);
         let leaves = parts.leaves();
         let entries = self.tables.leaves(&mut self.memory, root, region, leaves)?;
         self.tables.directory(&mut self.memory, root, SECTIONS_AT_RUN_TIME)?;
-        let domain = instance.domain();
+        let domain = instance.domain;
         let table = portal_table(domain);
         self.placed.push(Placed {
             domain,
             region,
-            image: region + image_spread(instance.region()),
+            image: region + image_spread(instance.region),
             parts,
             root,
             space: Space::new(root.0, if self.asids() { domain.into() } else { 0 }),

@@ -4,6 +4,7 @@
 use super::Layout;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{LETTERS_SIZE, name};
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::*;
 use cairn_abi::{InstanceId, domain, semaphore, startup};
 use cairn_description::model::{self, Open, Restart};
@@ -69,7 +70,7 @@ impl RecordParts {
         let thread = Thread {
             index: index as u32,
             instance: instance.number,
-            domain: instance.domain(),
+            domain: instance.domain,
             priority: (*instance.priority).into(),
             idle: idle.into(),
         };
@@ -194,7 +195,7 @@ impl Layout<'_> {
         header.interrupts = writer.table(&self.record.interrupts);
         header.exports = writer.table(&exports);
         header.methods = writer.table(&methods);
-        let portals: Vec<Portal> = self
+        let mut portals: Vec<Portal> = self
             .record
             .portals
             .iter()
@@ -204,6 +205,7 @@ impl Layout<'_> {
                 ..*portal
             })
             .collect();
+        portals.sort_by_key(|portal| (portal.client, portal.index));
         header.portals = writer.table(&portals);
         header.activations = writer.table(&self.record.activations);
         header.segments = writer.table(&self.record.segments);
@@ -253,8 +255,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     Instance {
         name: name(&instance.name),
         number: instance.number,
-        domain: instance.domain(),
-        region: instance.region(),
+        domain: instance.domain,
+        region: instance.region,
         priority: (*instance.priority).into(),
         restart: match *instance.restart {
             Restart::Never => RESTART_NEVER,
@@ -293,9 +295,9 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
         for (position, export) in component.descriptor.exports.iter().enumerate() {
             let described = layout.connected.exports[index].iter().position(|at| *at == position);
             let described = described.map(|at| &instance.exports[at]);
-            let mut open = [0u64; 4];
+            let mut open = [0; INSTANCES_MAXIMUM / 64];
             match described.map(|described| &described.open) {
-                Some(Open::Anyone) => open = [u64::MAX; 4],
+                Some(Open::Anyone) => open = [u64::MAX; INSTANCES_MAXIMUM / 64],
                 Some(Open::Instances(allowed)) => {
                     for allowed in allowed {
                         let number = layout.system.instances[*allowed].number.index();

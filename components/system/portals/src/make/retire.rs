@@ -55,12 +55,16 @@ impl Maker {
         Ok(first as u64 + 1)
     }
 
-    /// Clears an entry if the layout made it and it leads from or to an instance: of its own table the one with this number,
-    /// behind those the connections of all. A holder keeps its indexes, which lead nowhere.
+    /// Clears an entry if the layout made it and it leads from or to an instance: of its own table the one with this number, if it
+    /// does not share that, or if this is its connection; behind those the connections of all. A holder keeps its indexes, which lead nowhere.
     fn clear_laid_out<M: Machine>(&self, machine: &M, gone: &Instance, entry: usize) -> Option<()> {
         let layout = machine.layout();
         let (domain, index) = match entry.checked_sub(PORTALS_MAXIMUM) {
-            None => (gone.domain, entry),
+            None if self.instances.is_alone(gone) => (gone.domain, entry),
+            None => {
+                let own = layout.connection(gone.number, entry)?;
+                (machine.entry(gone.domain, entry) == own.code).then_some((gone.domain, entry))?
+            }
             Some(number) => {
                 let portal = layout.portals.get(number)?;
                 let (index, client) = (portal.index as usize, self.instances.get(portal.client));
@@ -78,7 +82,9 @@ impl Maker {
 
     fn forget<M: Machine>(&mut self, machine: &M, record: &Instance) {
         self.pools.retire(machine, record.number);
-        self.blocks.remove_table(record.domain);
+        if self.instances.is_alone(record) {
+            self.blocks.remove_table(record.domain);
+        }
         self.instances.remove(record.number);
     }
 }

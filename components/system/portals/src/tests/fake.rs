@@ -9,7 +9,7 @@ use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor,
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, stack_queue};
 use cairn_abi::record::*;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
-use cairn_portal::invocation::{Words, callee};
+use cairn_portal::invocation::Words;
 use cairn_portal::literal::*;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -38,6 +38,7 @@ pub const NUMBERS: u64 = 1;
 pub const READER: u64 = 2;
 /// The export of `SERVER` that clients open.
 pub const SERVICE: usize = 4;
+pub const SERVICE_METHODS: usize = 2;
 pub const SEMAPHORE_METHODS: usize = 2;
 pub const VERSION: u64 = 9;
 /// The first import's portal; those to both servers follow.
@@ -258,8 +259,10 @@ impl Fake {
     pub fn meaning(&self, instance: InstanceId, index: usize) -> Option<Meaning> {
         let code = self.entries.borrow()[domain_of(instance).index()][index];
         let literal = |literal: i64| self.load(code.wrapping_add_signed(literal)).unwrap();
+        let frame = |back: u64| self.load(back.wrapping_add_signed(LITERAL_FRAME)).unwrap();
+        let callee = || CallFrame::of_word(frame(literal(LITERAL_RETURN))).callee;
         (code != NO_PORTAL).then(|| Meaning {
-            server: InstanceId(DOMAINS as u16 - callee(self, code).unwrap().0),
+            server: InstanceId(DOMAINS as u16 - callee().0),
             entry: literal(LITERAL_ENTRY),
             constant: literal(LITERAL_CONSTANT),
         })

@@ -3,6 +3,7 @@
 use super::*;
 use crate::blocks::NO_INSTANCE;
 use crate::machine::Published;
+use cairn_abi::record::Instance;
 
 #[test]
 fn the_number_of_an_instance_that_is_gone_can_be_anothers() {
@@ -132,4 +133,47 @@ fn what_the_system_cannot_do_without_stays() {
     assert_eq!(manager.retire_domain(&machine, ESSENTIAL, 0), Err(Error::NotAllowed));
     assert_eq!(portals_in(&machine, ESSENTIAL), before);
     assert_eq!(manager.instances().get(ESSENTIAL).map(|record| record.number), Ok(ESSENTIAL));
+}
+
+#[test]
+fn two_instances_of_a_domain_have_each_their_own_of_its_table() {
+    let mut world = world();
+    let World { machine, manager } = &mut world;
+    let record = *manager.instances().get(SECOND).unwrap();
+    let open = |manager: &mut Manager, one: Client| {
+        manager.open_export(machine, one, SERVICE, ANY).unwrap() as usize
+    };
+    let shared = domain_of(CLIENT);
+    let (first, second) = (client(CLIENT), Client { domain: shared, ..client(SECOND) });
+    // The one that had a domain of its own comes into the other's.
+    machine.set_alive(SECOND, false);
+    retire(manager, machine, SECOND);
+    let before = open(manager, first);
+    let record = Box::leak(Box::new(Instance { domain: shared, ..record }));
+    manager.add_domain(machine, record, true).unwrap();
+    let opened = [open(manager, second), open(manager, first)];
+    assert!(opened[0] > before && opened[1] > opened[0], "each index is one's");
+    // What it may call is what it opened, not what its neighbour did.
+    let reserve = |manager: &mut Manager, one: Client, via: usize| {
+        manager.reserve(machine, one, via as u64, b"Numbers", ANY).map(drop)
+    };
+    assert_eq!(reserve(manager, second, opened[0]), Ok(()));
+    for via in [before, opened[1], import_of(SERVER) as usize] {
+        assert_eq!(reserve(manager, first, via), Ok(()));
+        assert_eq!(reserve(manager, second, via), Err(Error::NoPortal));
+    }
+    assert!(manager.close(machine, second, before as u64).is_err());
+    // They die together; one is gone for good.
+    machine.set_alive(CLIENT, false);
+    while manager.instance_died(machine, SECOND).unwrap() != 0 {}
+    retire(manager, machine, SECOND);
+    machine.set_alive(CLIENT, true);
+    let imports = FIRST as usize..FIRST as usize + IMPORTS;
+    let blocks = [before, opened[1]].into_iter().flat_map(|first| first..first + SERVICE_METHODS);
+    assert_eq!(portals_in(machine, CLIENT), imports.chain(blocks).collect::<Vec<_>>());
+    assert_eq!(open(manager, first), opened[0], "free again, and no other is");
+    machine.set_alive(CLIENT, false);
+    while manager.instance_died(machine, CLIENT).unwrap() != 0 {}
+    retire(manager, machine, CLIENT);
+    assert_eq!(portals_in(machine, CLIENT), []);
 }

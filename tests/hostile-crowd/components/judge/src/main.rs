@@ -4,9 +4,9 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::InstanceId;
 use cairn::measure::Stamp;
 use cairn::time::{counter, ticks};
-use cairn::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_contract::operations::{OPERATIONS, Operation, Servers};
 use cairn_test_hostile_contract::{Victim, rounds};
@@ -64,7 +64,7 @@ const FURTHER: [Operation; 6] = [
     ("what there is of memory", |_| {
         imports::USAGE.usage().and(imports::USAGE.usage_of(InstanceId(1))).map(drop)
     }),
-    ("describe a portal", |_| imports::CODE.describe(DomainId(1), 1, &mut [0; 64]).map(drop)),
+    ("describe a portal", |_| imports::CODE.describe(InstanceId(1), 1, &mut [0; 64]).map(drop)),
     (RESTART, |_| {
         imports::SUPERVISOR.restart("neighbour")?;
         while imports::NEIGHBOUR.echo(1) != Ok(2) {

@@ -1,7 +1,6 @@
 //! What the system has: the same before an attack and after what died has started again.
 
-use cairn::Error;
-use cairn::{DomainId, InstanceId};
+use cairn::{Error, InstanceId};
 use cairn_interfaces::{
     MemoryStatisticsProxy, NamesProxy, PortalListingProxy, SchedulerStatisticsProxy,
 };
@@ -56,16 +55,16 @@ impl Tellers {
             portals: 0,
             names: count(0, |number, text| self.names.list(number, text)),
         };
-        // No domain has the number behind the last.
-        for domain in
-            (1..256).take_while(|domain| self.memory.usage_of(InstanceId(*domain)).is_ok())
+        // No instance has the number behind the last.
+        for number in
+            (1..256).take_while(|number| self.memory.usage_of(InstanceId(*number)).is_ok())
         {
-            let held = self.scheduling.held(InstanceId(domain)).expect("held");
+            let held = self.scheduling.held(InstanceId(number)).expect("held");
             measure.threads += u64::from(held.threads);
             measure.semaphores += u64::from(held.semaphores);
             measure.locks += u64::from(held.locks);
             measure.portals +=
-                count(1, |index, text| self.portals.describe(DomainId(domain), index, text));
+                count(1, |index, text| self.portals.describe(InstanceId(number), index, text));
         }
         measure
     }

@@ -13,9 +13,9 @@ mod types;
 use cairn::call::Call;
 use cairn::component::Interface;
 use cairn::sync::Mutex;
-use cairn::{Error, time};
+use cairn::{Error, environment, time};
+use cairn_abi::InstanceId;
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
-use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces::{
     LockProxy, PortalControl, PortalListing, Portals, PortalsProxy, SemaphoreProxy, Threads,
 };
@@ -387,7 +387,7 @@ fn death() -> Result<(), Failed> {
     let mut text = [0; 64];
     // Behind its one import.
     let first = PORTAL_FIRST_IMPORT as u64 + u64::from(PortalsProxy::METHODS);
-    let own = |text: &mut [u8]| imports::LISTING.describe(DomainId(partner().0), first, text);
+    let own = |text: &mut [u8]| imports::LISTING.describe(partner(), first, text);
     expect!(own(&mut text).is_ok(), true);
     succeed!(died(partner()));
     expect!(succeed!(imports::LISTING.usage()).0 < after.0, true);
@@ -412,7 +412,8 @@ fn cost() -> Result<(), Failed> {
     }
     expect!(imports::CONTROL.measure("rpci"), Err(Error::BadArgument));
     let mut text = [0; 64];
-    let (length, index) = succeed!(imports::LISTING.describe(time::own_domain(), 0, &mut text));
+    let (length, index) =
+        succeed!(imports::LISTING.describe(environment::startup().instance, 0, &mut text));
     let line = core::str::from_utf8(&text[..length]).unwrap_or("?");
     say!("{index} {line}");
     Ok(())
