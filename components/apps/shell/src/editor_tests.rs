@@ -2,6 +2,7 @@
 
 use crate::complete::Completer;
 use crate::editor::{Answer, Editor};
+use cairn_random::Random;
 use std::string::{String, ToString};
 use std::vec::Vec;
 use std::{format, vec};
@@ -215,16 +216,15 @@ fn a_line_that_was_cut_off_is_not_done() {
 
 #[test]
 fn any_bytes_leave_screen_and_line_in_step() {
-    // A simple generator is enough: the point is that nothing panics and the screen is right.
-    let mut state = 1u64;
+    // The point is that nothing panics and the screen is right.
+    let mut random = Random::new(1);
     let mut session = Session::type_in("");
     for _ in 0..20_000 {
-        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         let choices = [
             "a", "b ", "\x7f", LEFT, "\x1b[C", "\x01", "\x05", "\x0b", "\x15", "\x17", UP, DOWN,
             "\x1b[3~", "\x1b", "\t", "call c", "\x03",
         ];
-        session.keys(choices[(state >> 33) as usize % choices.len()]);
+        session.keys(choices[random.index(choices.len())]);
     }
     session.keys("\x05");
     let shown = session.terminal.screen().lines().last().unwrap().to_string();

@@ -123,6 +123,7 @@ impl Area {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cairn_random::Random;
 
     #[test]
     fn holes_are_found_behind_the_last_and_then_from_the_start() {
@@ -149,10 +150,9 @@ mod tests {
         let mut share = Share::new(7, 1000);
         let mut model = [false; 1000];
         let mut held: Vec<(u16, u16)> = Vec::new();
-        let mut random = 1u64;
+        let mut random = Random::new(1);
         for _ in 0..20_000 {
-            random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            let number = random >> 33;
+            let number = random.next();
             let count = (number % 90) as u16 + 1;
             if number & 1024 == 0 {
                 let longest = model[7..].split(|taken| *taken).map(<[bool]>::len).max().unwrap();

@@ -11,6 +11,7 @@ use cairn_abi::domain::PORTALS_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::literal::LITERALS_SIZE;
 use cairn_portal::{Crossing, Parameters, Specification, generate};
+use cairn_random::Random;
 use fake::*;
 use std::collections::BTreeMap;
 
@@ -198,11 +199,8 @@ fn what_others_keep_for_their_next_opening_can_be_had() {
 fn every_portal_has_the_code_of_its_letters() {
     let mut world = world();
     let World { machine, manager } = &mut world;
-    let mut random = 1u64;
-    let mut number = |below: u64| {
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (random >> 33) % below
-    };
+    let mut random = Random::new(1);
+    let mut number = |below: u64| random.below(below);
     for _ in 0..300 {
         let methods: Vec<String> = (0..=number(16).min(15))
             .map(|_| {
@@ -327,11 +325,8 @@ fn an_index_means_what_it_meant_or_nothing() {
     let mut world = world();
     let before = world.free();
     let mut held = Held::new();
-    let mut random = 1u64;
-    let mut number = |below: u64| {
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (random >> 33) % below
-    };
+    let mut random = Random::new(1);
+    let mut number = |below: u64| random.below(below);
     let (mut filled, mut refused) = (0, 0);
     for step in 0..30_000 {
         let holder = [CLIENT, SECOND][number(2) as usize];
