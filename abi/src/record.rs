@@ -142,6 +142,8 @@ pub struct Instance {
     pub memory_used: u64,
     /// Its part of the time, in percent; zero: it declares none.
     pub share: u64,
+    /// First address of its region.
+    pub start_address: u64,
     /// Its address space.
     pub space: Space,
     /// Kernel address of the page-table entry of its region's first page; those of the next pages

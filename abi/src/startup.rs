@@ -2,7 +2,7 @@
 //! ([`crate::address::STARTUP_OFFSET`]).
 
 use crate::descriptor::NAME_SIZE;
-use crate::identifier::{DomainId, InstanceId, RegionId};
+use crate::identifier::{DomainId, InstanceId};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First word of a startup page: "CAIRNSTA".
@@ -41,10 +41,8 @@ pub struct Startup {
     pub instance: InstanceId,
     /// Its protection domain.
     pub domain: DomainId,
-    /// Its region.
-    pub region: RegionId,
     /// Not used.
-    pub reserved: u16,
+    pub reserved: u32,
     /// Name in the system description, padded with zeros.
     pub name: [u8; NAME_SIZE],
     /// Ticks of the time base in a second.

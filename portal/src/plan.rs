@@ -10,7 +10,7 @@
 //! | leave | `sret`, with the callee's return stub as return address |
 
 use crate::specification::{Specification, Stack, State};
-use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
+use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS};
 use cairn_abi::descriptor::{Name, is_name};
 use cairn_abi::domain::{portal_table, stack_queue};
 use cairn_abi::record::Instance;
@@ -248,7 +248,7 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
             callee: End::of(callee),
             stub: callee.stub,
             ground,
-            source: Source::Memory { first: region(caller.region), size: caller.entries_span },
+            source: Source::Memory { first: caller.start_address, size: caller.entries_span },
             source_entry: caller.entries,
             entry: 0,
             constant: 0,

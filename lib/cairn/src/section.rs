@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::environment::startup;
-use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, ROLE_RECORD, region};
+use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE, ROLE_RECORD};
 // Relaxed: who shares a section orders its words, with fences of its own.
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -41,7 +41,7 @@ impl Section {
     /// given back is a fault.
     pub fn of_pages(address: u64, pages: u64) -> Option<Section> {
         let startup = startup();
-        let end = region(startup.region) + DEVICES_OFFSET;
+        let end = (startup.run_time_memory & !(REGION_SIZE - 1)) + DEVICES_OFFSET;
         let size = pages.checked_mul(PAGE_SIZE)?;
         let fits = address.is_multiple_of(PAGE_SIZE)
             && address >= startup.run_time_memory

@@ -6,7 +6,7 @@ use crate::manager::Manager;
 use crate::sections;
 use crate::settled::Settled;
 use crate::tables;
-use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, STARTUP_OFFSET, region};
+use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, STARTUP_OFFSET};
 use cairn_abi::record::Segment;
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
@@ -51,7 +51,7 @@ impl<'a> Manager<'a> {
 
     fn release_pages(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
         let (record, root) = (self.record(instance)?, self.root(instance)?);
-        let (start, base) = (region(record.region), self.base(instance)?);
+        let (start, base) = (record.start_address, self.base(instance)?);
         let mut offset = at.max(base);
         let mut left = ENTRIES_OF_STEP;
         while self.has_more_than_laid_out(instance)? && offset < DEVICES_OFFSET {
@@ -111,7 +111,7 @@ impl<'a> Manager<'a> {
     pub fn revive(&self, instance: InstanceId) -> Result<(), Error> {
         let (record, root) = (self.record(instance)?, self.root(instance)?);
         let startup =
-            self.tables.find(root, region(record.region) + STARTUP_OFFSET).and_then(tables::mapped);
+            self.tables.find(root, record.start_address + STARTUP_OFFSET).and_then(tables::mapped);
         let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);
         if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
             generation.fetch_add(1, Relaxed);

@@ -2,7 +2,7 @@
 
 use crate::manager::Manager;
 use crate::sections;
-use cairn_abi::address::{PAGE_SIZE, REGION_SIZE, activation_from, region};
+use cairn_abi::address::{PAGE_SIZE, REGION_SIZE, activation_from};
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
@@ -14,7 +14,7 @@ impl Manager<'_> {
         if account.present.load(Relaxed) {
             return Err(Error::Busy);
         }
-        let start = region(record.region);
+        let start = record.start_address;
         let end = self.segments_of(record).map(|segment| segment.address + segment.size - start);
         let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
         account.base.store(activation_from(end, record.region) as u32, Relaxed);

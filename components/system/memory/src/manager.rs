@@ -7,7 +7,7 @@ use crate::settled::Settled;
 use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::address::{
     DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE,
-    WINDOW_SLOTS, region,
+    WINDOW_SLOTS,
 };
 use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
@@ -253,7 +253,7 @@ impl<'a> Manager<'a> {
     /// tables, in a row, because windows reach no others.
     fn reserve(&self, instance: InstanceId, pages: u64) -> Result<u64, Error> {
         let (record, root) = (self.record(instance)?, self.root(instance)?);
-        let region = region(record.region);
+        let region = record.start_address;
         let end = region + record.entries_span.min(DEVICES_OFFSET);
         let mut start = region + u64::from(self.account(instance)?.base.load(Relaxed));
         'search: while start + pages * PAGE_SIZE <= end {
@@ -311,7 +311,7 @@ impl<'a> Manager<'a> {
     /// Takes pages back that [`Manager::allocate`] gave. `Busy`: one of them is in a window of a call.
     pub fn free(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
         let root = self.root(instance)?;
-        let start = region(self.record(instance)?.region);
+        let start = self.record(instance)?.start_address;
         let base = start + u64::from(self.account(instance)?.base.load(Relaxed));
         let limit = start + DEVICES_OFFSET;
         let inside = address.is_multiple_of(PAGE_SIZE)

@@ -119,6 +119,7 @@ fn instance(number: InstanceId) -> Instance {
         recovery_priority: 10,
         run_to_completion: 0,
         region: RegionId(number.0 + 50),
+        start_address: region_of(number),
         memory: QUOTA * PAGE_SIZE,
         memory_used: 3 * PAGE_SIZE,
         share: 0,

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::make::Maker;
 use crate::registrations::{Registration, Registrations};
 use crate::synchronisation::{Interfaces, Synchronisation};
-use cairn_abi::address::{REGION_SIZE, region};
+use cairn_abi::address::REGION_SIZE;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, is_name};
 use cairn_abi::record::{Export, Instance};
 use cairn_abi::{Error, InstanceId};
@@ -317,7 +317,7 @@ impl Manager {
         if methods.is_empty() || methods.len() > METHODS_MAXIMUM || !rest.is_empty() {
             return Err(Error::BadArgument);
         }
-        let own = region(self.maker.instances().get(server)?.region);
+        let own = self.maker.instances().get(server)?.start_address;
         let own = own..own + REGION_SIZE;
         let mut registration = Registration::of(server);
         registration.count = methods.len();

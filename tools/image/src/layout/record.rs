@@ -257,6 +257,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         number: instance.number,
         domain: instance.domain,
         region: instance.region,
+        start_address: placed.region,
         priority: (*instance.priority).into(),
         restart: match *instance.restart {
             Restart::Never => RESTART_NEVER,

@@ -132,7 +132,6 @@ impl Layout<'_> {
         page.magic = MAGIC;
         page.instance = instance.number;
         page.domain = instance.domain;
-        page.region = instance.region;
         page.name = descriptor::name(&instance.name);
         page.time_base = self.system.board.time_base;
         page.run_rate = self.system.board.run_rate();

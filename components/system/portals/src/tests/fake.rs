@@ -166,6 +166,7 @@ fn layout() -> Layout {
         number,
         domain: domain_of(number),
         region: region_of(number),
+        start_address: region(region_of(number)),
         priority: 0,
         recovery_priority: 0,
         run_to_completion: (number == SCHEDULER).into(),
