@@ -1,7 +1,7 @@
 //! Timers: their ends, changes of their periods while somebody waits, more of them than a client may have.
 
-use crate::harness::{Judge, pause};
-use crate::imports::{CLOCK, PORTALS, SUPERVISOR, THREADS};
+use crate::harness::{Judge, pause, wait_until};
+use crate::imports::{CLOCK, PORTALS, SCHEDULING, SUPERVISOR, THREADS};
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn::{Error, Object};
@@ -60,8 +60,11 @@ fn of_the_dead(judge: &mut Judge) {
     let name = "timers of the dead";
     for client in ["", "timer", "timer2"] {
         if !client.is_empty() {
+            let threads = || (0..64).filter(|index| SCHEDULING.thread(*index).is_ok()).count();
+            let before = threads();
             judge.expect(name, SUPERVISOR.kill(client), Ok(()));
-            pause(20_000);
+            // Its thread waits in the clock, and comes home when it is called.
+            wait_until(|| threads() < before);
         }
         for timer in core::array::from_fn::<Opened, TIMERS, _>(|_| open(FOR_EVER)) {
             judge.expect(name, timer.and_then(|timer| timer.proxy().close()), Ok(()));
