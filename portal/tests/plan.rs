@@ -11,13 +11,13 @@ const TOP: u64 = 0x7000;
 
 fn instance(number: u16, runs_to_completion: bool, stack_group: u32) -> Instance {
     let mut instance = Instance::new_zeroed();
-    (instance.number, instance.domain, instance.region) =
-        (InstanceId(number), DomainId(number), RegionId(number));
+    (instance.number, instance.domain) = (InstanceId(number), DomainId(number));
+    instance.start_address = region(RegionId(number));
     instance.run_to_completion = runs_to_completion.into();
     instance.stack_group = stack_group;
     instance.space = Space::new(0, number.into());
     (instance.entries, instance.entries_span) = (0x100 + u64::from(number), 0x2000);
-    (instance.stub, instance.stack) = (region(RegionId(number)) + 8, TOP);
+    (instance.stub, instance.stack) = (instance.start_address + 8, TOP);
     instance
 }
 
