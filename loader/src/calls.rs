@@ -1,11 +1,11 @@
-//! Where a component calls. Its file notes each call that a library of Cairn's made; the layout can write those anew, as
-//! a jump, when the component shares a domain with what it calls. Every other call instruction is foreign.
+//! Where a component calls. Its file notes each call that a library of Cairn's made; the layout can write those anew
+//! (`relink.rs`), as a jump, when the component shares a domain with what it calls. Every other call instruction is foreign.
 
 use crate::{Component, Rights, Segment, notes};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use cairn_abi::arch::call::{CALL, CALLS, END, STUB_SIZE, STUBS, index, length};
+use cairn_abi::arch::call::{CALL, CALLS, END, ROOM, STUB_SIZE, STUBS, index, length};
 
 /// A call that the file notes: it has the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,13 +25,10 @@ impl Call {
         self.offset + if self.portal.is_some() { 4 } else { 0 }
     }
 
-    /// Bytes that are the call's alone.
-    fn size(&self) -> u64 {
-        match (self.is_stub, self.portal) {
-            (true, _) => STUB_SIZE,
-            (false, Some(_)) => 12,
-            (false, None) => 8,
-        }
+    /// Bytes that are the call's alone: those of a jump through a word. Where the index is known before, what it
+    /// calls needs none.
+    pub(crate) fn size(&self) -> u64 {
+        if !self.is_stub && self.portal.is_some() { 12 } else { STUB_SIZE }
     }
 }
 
@@ -101,8 +98,13 @@ fn call(code: &[u8], offset: u64, is_stub: bool) -> Option<Call> {
     let portal = index(first);
     let at = if portal.is_some() { 4 } else { 0 };
     let is_in_form = word(code, at) == Some(CALL) && word(code, at + 4) == Some(END);
-    let has_room = !is_stub || offset.is_multiple_of(STUB_SIZE) && code.len() as u64 >= STUB_SIZE;
-    (is_in_form && has_room).then_some(Call { offset, portal, is_stub })
+    let call = Call { offset, portal, is_stub };
+    let room = code.get(at + 8..call.size() as usize)?;
+    let has_room = match is_stub {
+        true => offset.is_multiple_of(STUB_SIZE),
+        false => room.chunks(4).all(|word| *word == ROOM.to_le_bytes()),
+    };
+    (is_in_form && has_room).then_some(call)
 }
 
 #[cfg(test)]
@@ -110,7 +112,6 @@ mod tests {
     use super::*;
 
     const LOAD_17: u32 = 0x0110_0293;
-    const NOTHING: u32 = 0x0000_0013;
 
     fn bytes(code: &[u32], lead: &[u8]) -> Vec<u8> {
         lead.iter().copied().chain(code.iter().flat_map(|word| word.to_le_bytes())).collect()
@@ -124,7 +125,7 @@ mod tests {
 
     #[test]
     fn call_instructions_are_found() {
-        assert_eq!(found(&[LOAD_17, CALL, END, NOTHING, CALL], &[]), [0x10004, 0x10010]);
+        assert_eq!(found(&[LOAD_17, CALL, END, ROOM, CALL], &[]), [0x10004, 0x10010]);
         // Behind a compressed instruction.
         assert_eq!(found(&[LOAD_17, CALL], &[1, 0]), [0x10006]);
         // The halves of two instructions are no call.
@@ -134,22 +135,27 @@ mod tests {
     #[test]
     fn a_noted_call_has_the_form() {
         let is_call = |code: &[u32], offset, is_stub| call(&bytes(code, &[]), offset, is_stub);
-        let stub = [LOAD_17, CALL, END, NOTHING];
+        let stub = [LOAD_17, CALL, END, ROOM];
         let expected = Call { offset: 0x10000, portal: Some(17), is_stub: true };
         assert_eq!(is_call(&stub, 0x10000, true), Some(expected));
-        let given = is_call(&[CALL, END, NOTHING, NOTHING], 0x10000, true);
+        let given = is_call(&[CALL, END, ROOM, ROOM], 0x10000, true);
         assert_eq!(given, Some(Call { portal: None, ..expected }));
         let in_place = Call { offset: 0x10002, is_stub: false, ..expected };
         assert_eq!(is_call(&stub[..3], 0x10002, false), Some(in_place));
+        let given = is_call(&[CALL, END, ROOM, ROOM], 0x10002, false);
+        assert_eq!(given, Some(Call { portal: None, ..in_place }));
         // Not aligned, without room.
         assert_eq!(is_call(&stub, 0x10008, true), None);
         assert_eq!(is_call(&stub[..3], 0x10000, true), None);
-        // Without the jump behind it, cut off, with something between, of another register.
+        // Without the jump behind it, cut off, with something between, of another register; without room for a jump, or
+        // with something in it.
         for code in [
-            &[LOAD_17, CALL, NOTHING, NOTHING][..],
+            &[LOAD_17, CALL, ROOM, ROOM][..],
             &[LOAD_17, CALL],
-            &[LOAD_17, NOTHING, CALL, END],
-            &[LOAD_17 ^ 0x80, CALL, END, NOTHING],
+            &[LOAD_17, ROOM, CALL, END],
+            &[LOAD_17 ^ 0x80, CALL, END, ROOM],
+            &[CALL, END, ROOM],
+            &[CALL, END, ROOM, LOAD_17],
         ] {
             assert_eq!(is_call(code, 0x10000, false), None, "{code:x?}");
         }

@@ -11,10 +11,12 @@ mod clock;
 mod component;
 mod descriptor;
 mod notes;
+mod relink;
 mod segment;
 mod validity;
 
 pub use calls::Call;
 pub use component::{Component, Symbol};
 pub use descriptor::{Descriptor, Export, Import, Interface, Method};
+pub use relink::{Form, Load};
 pub use segment::{Rights, Segment};

@@ -4,8 +4,10 @@
 use cairn_abi::arch::call::{STUB_SIZE, STUBS};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_image::Component;
+use cairn_loader::{Call, Form, Load};
 use cairn_tool::build::{Parts, check_calls, component};
 use cairn_tool::cargo::{self, Kind};
+use cairn_tool::paths;
 use object::{Object, ObjectSection};
 
 #[test]
@@ -39,6 +41,60 @@ fn every_call_of_a_system_is_in_the_form() {
         }
     }
     assert!(stubs > 50, "{stubs} stubs of imports: are calls made in another way?");
+}
+
+/// The folders of all components below one, which is relative to the root.
+fn folders(below: &str, found: &mut Vec<String>) {
+    let entries = std::fs::read_dir(paths::root().join(below)).unwrap();
+    for entry in entries.map(Result::unwrap).filter(|entry| entry.file_type().unwrap().is_dir()) {
+        let folder = format!("{below}/{}", entry.file_name().into_string().unwrap());
+        let is_program = entry.path().join("src/main.rs").exists();
+        if is_program || entry.path().join("component.toml").exists() {
+            found.push(folder);
+        } else {
+            folders(&folder, found);
+        }
+    }
+}
+
+/// The layout can write each call anew: as it is, nothing changes; as a jump, nothing else does.
+#[test]
+fn calls_are_written_anew_in_their_own_bytes() {
+    let mut all = Vec::new();
+    for below in ["components", "examples", "tests", "bench/components"] {
+        folders(below, &mut all);
+    }
+    assert!(all.len() > 100, "{} components", all.len());
+    let mut written = 0;
+    for folder in all {
+        let component = component(&folder).unwrap();
+        let image = 0x4_0401_0000;
+        for segment in &component.segments {
+            let mut before = vec![0xff; segment.size as usize];
+            component.fill(segment, image, &mut before);
+            let mut same = before.clone();
+            component.relink(segment, image, &mut same, |call| Form::Trap(call.portal)).unwrap();
+            assert!(same == before, "{folder}");
+
+            let mut links = before.clone();
+            let link = |call: &Call| Form::Link {
+                word: image - 8,
+                load: call.portal.filter(|_| call.is_stub).map(Load::Index),
+            };
+            component.relink(segment, image, &mut links, link).unwrap();
+            for call in component.calls.iter().filter(|call| segment.range().contains(&call.offset))
+            {
+                let size = if call.is_stub || call.portal.is_none() { 16 } else { 12 };
+                let at = (call.offset - segment.offset) as usize;
+                let bytes = at..at + size;
+                assert!(links[bytes.clone()] != before[bytes.clone()], "{folder}: {call:x?}");
+                links[bytes.clone()].copy_from_slice(&before[bytes]);
+                written += 1;
+            }
+            assert!(links == before, "{folder}");
+        }
+    }
+    assert!(written > 1000, "{written} calls");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use cairn_abi::arch::call::{CALL, CALLS, STUB_SIZE, STUBS};
 use cairn_image::Component;
-use cairn_loader::Call;
+use cairn_loader::{Call, Form};
 use cairn_random::Random;
 use cairn_tool::cargo::{self, Kind};
 use object::{Object, ObjectSection};
@@ -34,6 +34,8 @@ fn broken_component_files_never_panic() {
         for segment in &component.segments {
             let mut memory = vec![0xff; segment.size as usize];
             component.fill(segment, image, &mut memory);
+            let link = |_: &Call| Form::Link { word: image - 8, load: None };
+            component.relink(segment, image, &mut memory, link).unwrap();
             component.count_by_cycles(segment, &mut memory);
         }
     };

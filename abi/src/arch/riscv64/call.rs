@@ -1,5 +1,7 @@
 //! The form of calls in a component's machine code, and where its file says that they are. None of the instructions is
 //! compressed, and nothing executes the jump.
+//!
+//! A call can be written anew in its place, as a jump through a word (`link`): so each has the bytes for that.
 
 /// `ecall`.
 pub const CALL: u32 = 0x0000_0073;
@@ -9,13 +11,44 @@ pub const END: u32 = 0x0000_006f;
 pub const STUBS: &str = ".cairn.stubs";
 /// The same for calls that are executed where they stand, at any address.
 pub const CALLS: &str = ".cairn.calls";
+/// What room is filled with that a call has where it stands: `nop`.
+pub const ROOM: u32 = 0x0000_0013;
 /// Bytes, and alignment, of a stub: `li t0, INDEX`, the call, the end, room.
 pub const STUB_SIZE: u64 = 16;
 
+/// `li t0, 0`
+const LOAD_INDEX: u32 = 0x0000_0293;
+/// `li a0, 0`
+const LOAD_CONTROL_WORD: u32 = 0x0000_0513;
+
 /// Before it: the index that `li t0, INDEX` loads.
 pub const fn index(instruction: u32) -> Option<u16> {
-    const LOAD: u32 = 0x0000_0293;
-    if instruction & 0x800f_ffff == LOAD { Some((instruction >> 20) as u16) } else { None }
+    if instruction & 0x800f_ffff == LOAD_INDEX { Some((instruction >> 20) as u16) } else { None }
+}
+
+/// `li t0, INDEX`; none: an immediate cannot say it.
+pub const fn load_index(index: u16) -> Option<u32> {
+    if index < 1 << 11 { Some(LOAD_INDEX | (index as u32) << 20) } else { None }
+}
+
+/// `li a0, WORD`, the control word of a callee that nothing else tells; none: an immediate cannot say it.
+pub const fn load_control_word(word: i16) -> Option<u32> {
+    let fits = -(1 << 11) <= word && word < 1 << 11;
+    if fits { Some(LOAD_CONTROL_WORD | (word as u32) << 20) } else { None }
+}
+
+/// A jump to the address in the word that lies `offset` bytes from the first of these: `auipc t1, UPPER`,
+/// `ld t1, LOWER(t1)`, `jr t1`. None: out of reach. A load of something else goes before the last.
+pub const fn link(offset: i64) -> Option<[u32; 3]> {
+    const ADD_UPPER: u32 = 0x0000_0317;
+    const LOAD: u32 = 0x0003_3303;
+    const JUMP: u32 = 0x0003_0067;
+    // The lower half is signed.
+    let Some(rounded) = offset.checked_add(0x800) else { return None };
+    if rounded as i32 as i64 != rounded {
+        return None;
+    }
+    Some([ADD_UPPER | rounded as u32 & 0xffff_f000, LOAD | (offset as u32) << 20, JUMP])
 }
 
 /// Bytes of the instruction that begins with these 16 bits (unprivileged manual, section 1.5).

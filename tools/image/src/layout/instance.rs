@@ -10,7 +10,7 @@ use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::{DomainId, Space};
 use cairn_description::model::Instance;
 use cairn_description::show_size;
-use cairn_loader::Rights;
+use cairn_loader::{Form, Rights};
 
 /// An instance's addresses and sizes, as far as it is laid out.
 pub(super) struct Placed {
@@ -141,6 +141,9 @@ impl Layout<'_> {
             let address = placed.image + segment.offset;
             let mut content = vec![0; size as usize];
             component.fill(segment, placed.image, &mut content);
+            // Every domain is an instance's own: its indexes are those of its table.
+            component
+                .relink(segment, placed.image, &mut content, |call| Form::Trap(call.portal))?;
             if self.system.board.cycle_base.is_some() {
                 component.count_by_cycles(segment, &mut content);
             }

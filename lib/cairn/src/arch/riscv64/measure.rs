@@ -88,7 +88,7 @@ macro_rules! sequence {
 }
 
 // The call has the form of all (`call.rs`), and comes back by `ra`.
-sequence!(through_portal, call_in_place!(""));
+sequence!(through_portal, call_in_place!());
 sequence!(through_function, "jalr t0");
 sequence!(through_nothing, "");
 

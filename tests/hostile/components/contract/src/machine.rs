@@ -13,7 +13,7 @@ pub fn call(index: u64, words: [u64; 8]) -> (i64, u64) {
         asm!(
             "jal ra, 2f",
             "j 3f",
-            ".option push", ".option norvc", "2: ecall", "j .", ".option pop",
+            ".option push", ".option norvc", "2: ecall", "j .", "nop", "nop", ".option pop",
             // Where a call is: see `form.rs` of the library.
             ".pushsection .cairn.calls, \"\", @progbits", ".dword 2b", ".popsection",
             "3:",
@@ -63,7 +63,7 @@ extern "C" fn look(index: u64, words: &[u64; 8], found: &mut [u64; 32]) {
         "li t1, {kept}", "mv t2, t1", "mv t3, t1", "mv t4, t1", "mv t5, t1", "mv t6, t1",
         "jal ra, 2f",
         "j 3f",
-        ".option push", ".option norvc", "2: ecall", "j .", ".option pop",
+        ".option push", ".option norvc", "2: ecall", "j .", "nop", "nop", ".option pop",
             // Where a call is: see `form.rs` of the library.
             ".pushsection .cairn.calls, \"\", @progbits", ".dword 2b", ".popsection",
         "3:",

@@ -1,0 +1,205 @@
+//! Writing noted calls anew: the layout decides for each how it reaches what it calls.
+
+use crate::calls::Call;
+use crate::{Component, Segment};
+use alloc::format;
+use alloc::string::String;
+use cairn_abi::arch::call::{link, load_control_word, load_index};
+
+/// How a noted call reaches what it calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// By a trap: the portal at this index; none: the index is in its register already.
+    Trap(Option<u16>),
+    /// By a jump to the address in the word at this address, with what the other side finds in a register.
+    Link {
+        /// Address of the word.
+        word: u64,
+        /// What is loaded on the way.
+        load: Option<Load>,
+    },
+}
+
+/// What the other side of a jump finds in a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Load {
+    /// A portal finds its index.
+    Index(u16),
+    /// A method finds the control word, which no portal fills in.
+    ControlWord(i16),
+}
+
+impl Load {
+    fn instruction(self) -> Result<u32, String> {
+        match self {
+            Load::Index(index) => load_index(index),
+            Load::ControlWord(word) => load_control_word(word),
+        }
+        .ok_or_else(|| format!("no instruction loads {self:?}"))
+    }
+}
+
+impl<File: AsRef<[u8]>> Component<File> {
+    /// Writes the noted calls in `memory`, which [`Component::fill`] has made the segment's content for the same
+    /// `image`, in the forms that `choose` says, and nothing else. The error is for people.
+    pub fn relink(
+        &self,
+        segment: &Segment,
+        image: u64,
+        memory: &mut [u8],
+        mut choose: impl FnMut(&Call) -> Form,
+    ) -> Result<(), String> {
+        for call in self.calls.iter().filter(|call| segment.range().contains(&call.offset)) {
+            let at = (call.offset - segment.offset) as usize;
+            let place = memory.get_mut(at..at + call.size() as usize);
+            let place = place.ok_or("the memory is not the segment's")?;
+            write(call, image.wrapping_add(call.offset), choose(call), place)
+                .map_err(|error| format!("the call at {:#x} in the file: {error}", call.offset))?;
+        }
+        Ok(())
+    }
+}
+
+/// Writes a call at `address`; `place` has the bytes that are its own. What stays of the former one is never executed.
+fn write(call: &Call, address: u64, form: Form, place: &mut [u8]) -> Result<(), String> {
+    let (words, count) = match (form, call.portal) {
+        (Form::Trap(None), None) => ([0; 4], 0),
+        (Form::Trap(Some(index)), Some(_)) => ([Load::Index(index).instruction()?, 0, 0, 0], 1),
+        (Form::Trap(_), Some(_)) => return Err("it has an index, expected the new one".into()),
+        (Form::Trap(_), None) => return Err("it has no index, expected none".into()),
+        (Form::Link { word, load }, _) => {
+            let [upper, lower, jump] =
+                link(word.wrapping_sub(address) as i64).ok_or_else(|| {
+                    format!("the word at {word:#x} is out of reach from {address:#x}")
+                })?;
+            match load {
+                Some(load) => ([upper, lower, load.instruction()?, jump], 4),
+                None => ([upper, lower, jump, 0], 3),
+            }
+        }
+    };
+    if place.len() < 4 * count {
+        return Err(format!("it has {} bytes, expected {} for {form:?}", place.len(), 4 * count));
+    }
+    for (place, word) in place.chunks_exact_mut(4).zip(&words[..count]) {
+        place.copy_from_slice(&word.to_le_bytes());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+    use cairn_abi::arch::call::{CALL, END, ROOM};
+    use cairn_isa::riscv64::decode::{Arithmetic, Instruction, decode};
+
+    const ADDRESS: u64 = 0x4_0401_0000;
+    const T0: u8 = 5;
+    const T1: u8 = 6;
+    const A0: u8 = 10;
+
+    fn bytes(words: &[u32]) -> Vec<u8> {
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    fn stub(portal: Option<u16>) -> (Call, Vec<u8>) {
+        let code = match portal {
+            Some(index) => [load_index(index).unwrap(), CALL, END, ROOM],
+            None => [CALL, END, ROOM, ROOM],
+        };
+        (Call { offset: 0x10000, portal, is_stub: true }, bytes(&code))
+    }
+
+    /// The stub in a form.
+    fn written(portal: Option<u16>, form: Form) -> Result<Vec<u8>, String> {
+        let (call, mut place) = stub(portal);
+        write(&call, ADDRESS, form, &mut place)?;
+        Ok(place)
+    }
+
+    fn decoded(place: &[u8]) -> Vec<Instruction> {
+        let words = place.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word));
+        words.map(|word| decode(word).expect("an instruction")).collect()
+    }
+
+    fn load(to: u8, value: i64) -> Instruction {
+        let (operation, right) = (Arithmetic::Add, value as u64);
+        Instruction::ComputeImmediate { operation, word: false, to, left: 0, right }
+    }
+
+    #[test]
+    fn a_trap_is_what_was_there_but_for_its_index() {
+        assert_eq!(written(Some(17), Form::Trap(Some(17))), Ok(stub(Some(17)).1));
+        assert_eq!(written(Some(17), Form::Trap(Some(300))), Ok(stub(Some(300)).1));
+        assert_eq!(written(None, Form::Trap(None)), Ok(stub(None).1));
+        let place = written(Some(0), Form::Trap(Some(2047))).unwrap();
+        assert_eq!(decoded(&place)[..2], [load(T0, 2047), Instruction::EnvironmentCall]);
+        for (portal, form) in [(Some(17), None), (None, Some(17)), (Some(17), Some(2048))] {
+            let error = written(portal, Form::Trap(form)).unwrap_err();
+            assert!(error.contains("expected") || error.contains("no instruction loads"));
+        }
+    }
+
+    #[test]
+    fn a_link_loads_its_word_and_jumps_there() {
+        let loads = [
+            (None, None),
+            (Some(Load::Index(300)), Some(load(T0, 300))),
+            (Some(Load::ControlWord(-2048)), Some(load(A0, -2048))),
+            (Some(Load::ControlWord(2047)), Some(load(A0, 2047))),
+        ];
+        let distances = [0, 8, 0x7f8, 0x800, 0xff8, 0x1000, -8, -0x800, -0x808, 0x0123_4568];
+        let ends = [i64::from(i32::MAX) - 0x807, i64::from(i32::MIN) - 0x800];
+        for distance in distances.into_iter().chain(ends) {
+            for (given, expected) in loads {
+                for portal in [Some(17), None] {
+                    let word = ADDRESS.wrapping_add_signed(distance);
+                    let place = written(portal, Form::Link { word, load: given }).unwrap();
+                    let found = decoded(&place);
+                    let Instruction::AddUpperImmediate { to: T1, value } = found[0] else {
+                        panic!("{found:?}")
+                    };
+                    let Instruction::Load { size: 8, signed: true, to: T1, base: T1, offset } =
+                        found[1]
+                    else {
+                        panic!("{found:?}")
+                    };
+                    assert_eq!(ADDRESS.wrapping_add(value).wrapping_add(offset), word);
+                    let jump = Instruction::JumpRegister { to: 0, base: T1, offset: 0 };
+                    let rest: Vec<_> = expected.into_iter().chain([jump]).collect();
+                    assert_eq!(found[2..2 + rest.len()], rest);
+                    assert!(!place.as_chunks().0.contains(&CALL.to_le_bytes()));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_an_error_and_changes_nothing() {
+        let (call, before) = stub(Some(17));
+        let word = |distance| ADDRESS.wrapping_add_signed(distance);
+        let beyond = [i64::from(i32::MAX) - 0x7ff, i64::from(i32::MIN) - 0x801, i64::MAX, i64::MIN];
+        let far = beyond.map(|distance| (Form::Link { word: word(distance), load: None }, "reach"));
+        let loads = [Load::Index(2048), Load::ControlWord(2048), Load::ControlWord(-2049)];
+        let loads = loads.map(|load| Form::Link { word: ADDRESS, load: Some(load) });
+        for (form, message) in far.into_iter().chain(loads.map(|form| (form, "no instruction"))) {
+            let mut place = before.clone();
+            let error = write(&call, ADDRESS, form, &mut place).unwrap_err();
+            assert!(error.contains(message), "{form:?}: {error}");
+            assert_eq!(place, before);
+        }
+        // Where it stands, a call of a known index has room for the jump alone.
+        let in_place = Call { is_stub: false, ..call };
+        assert_eq!(in_place.size(), 12);
+        let (own, behind) = before.split_at(12);
+        let mut place = own.to_vec();
+        let link = |load| Form::Link { word: ADDRESS, load };
+        let error = write(&in_place, ADDRESS, link(Some(Load::Index(17))), &mut place);
+        assert!(error.unwrap_err().contains("it has 12 bytes, expected 16"));
+        assert_eq!(place, own);
+        write(&in_place, ADDRESS, link(None), &mut place).unwrap();
+        assert_eq!(decoded(&place).len(), 3);
+        assert_eq!(behind, ROOM.to_le_bytes());
+    }
+}
