@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 use cairn_interfaces::{Console, Supervisor, Threads};
+use cairn_random::Random;
 use cairn_test_hostile_contract::{judge, say};
 use cairn_test_hostile_starts_contract::Tidy;
 
@@ -36,18 +37,21 @@ fn main() {
         failed += 1;
     }
     say!("ok: who was killed while it waited for its next life lives");
-    let mut lives = 0;
-    while imports::TIDY.counts().expect("counts").0 < TAKEN && lives < 3000 {
+    let (mut lives, mut random) = (0, Random::of_seed(1));
+    // Who comes between is, by deadlines, a matter of chance: then so many lives are tried.
+    let tried = cairn::environment::argument().parse::<u64>();
+    let most = tried.clone().unwrap_or(3000);
+    while imports::TIDY.counts().expect("counts").0 < TAKEN && lives < most {
         let _ = imports::SUPERVISOR.kill("newborn");
-        // Longer than callees of the dead have.
-        judge::pause(imports::THREADS, 101_000);
+        // Longer than callees of the dead have; by chance, since the accomplices may be in step with what lasts as long each time.
+        judge::pause(imports::THREADS, 101_000 + random.below(3_000));
         let _ = imports::SUPERVISOR.restart("newborn");
-        judge::pause(imports::THREADS, 2_000);
+        judge::pause(imports::THREADS, 1_000 + random.below(3_000));
         lives += 1;
     }
     judge::pause(imports::THREADS, 100_000);
     let (worked, disturbed) = imports::TIDY.counts().expect("counts");
-    if worked < TAKEN || disturbed != 0 {
+    if (worked < TAKEN && tried.is_err()) || disturbed != 0 {
         say!(
             "FAILED: in {lives} lives it worked {worked} times, and was disturbed {disturbed} times"
         );
