@@ -123,6 +123,29 @@ pub const fn region(region: RegionId) -> u64 {
     (number % REGION_SPREAD) << (REGION_SHIFT + 8) | number << REGION_SHIFT
 }
 
+/// Where the regions of instances in the kernel domain begin, behind all of its areas: as many as those of user mode, at
+/// the same distances, by [`kernel_region`].
+pub const KERNEL_REGIONS: u64 = KERNEL + 0x20_0000_0000;
+
+/// First address of a region in the kernel domain.
+pub const fn kernel_region(number: RegionId) -> u64 {
+    KERNEL_REGIONS + region(number)
+}
+
+/// Stacks on which threads execute instances in the kernel domain: that of thread `i` ends at `i + 1` times
+/// [`KERNEL_STACK_STRIDE`] from here. Below it nothing is mapped.
+pub const KERNEL_STACKS: u64 = kernel_span(10);
+/// Distance between the ends of two of them.
+pub const KERNEL_STACK_STRIDE: u64 = 128 * 1024;
+/// Bytes of one of them.
+pub const KERNEL_STACK_SIZE: u64 = 16 * 1024;
+
+/// The stack pointer of a thread whose kernel stack is empty. It is less than the end, so that each such pointer is in its
+/// own stride.
+pub const fn kernel_stack(thread: usize) -> u64 {
+    KERNEL_STACKS + (thread as u64 + 1) * KERNEL_STACK_STRIDE - 16
+}
+
 /// How much further in its region than at [`IMAGE_OFFSET`] an image begins: the leaf page
 /// tables' entries of images in regions whose numbers follow each other are in different lines of a cache, and not in
 /// the first ones of a page, where the root tables have the regions and the thread blocks their frames.

@@ -47,6 +47,8 @@ areas! {
     activation(0), Shared, "activations";
     COUNTERS, OfHart, "call counters";
     FINISHER, Shared, "finisher";
+    KERNEL_STACKS, OfHart, "kernel stacks";
+    KERNEL_REGIONS, Shared, "instances in the kernel";
 }
 
 const _: () = {

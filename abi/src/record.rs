@@ -133,7 +133,9 @@ pub struct Instance {
     /// The highest priority at which it is cleaned up and started again.
     pub recovery_priority: u32,
     /// 1: it runs to completion, on one stack, with interrupts off.
-    pub run_to_completion: u16,
+    pub run_to_completion: u8,
+    /// 1: it runs in the kernel domain.
+    pub in_kernel: u8,
     /// Its region.
     pub region: RegionId,
     /// Quota of memory, bytes.

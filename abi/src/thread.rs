@@ -1,7 +1,7 @@
 //! The thread block: a page per thread that only privileged code can write.
 //!
 //! ```text
-//! 0x40    thread fields (FIELD_*)
+//! 0x38    thread fields (FIELD_*)
 //! 0x58    invocation stack, growing up: base frame (see base_frame), frames, room for one trap frame
 //! 0x1000
 //! ```
@@ -71,6 +71,8 @@ pub const TRAP_SEPC: i64 = -16;
 /// Offset from a trap frame's header of the space that was left.
 pub const TRAP_SPACE: i64 = -8;
 
+/// Stack pointer with which the thread next enters an instance in the kernel domain.
+pub const FIELD_KERNEL_STACK: i64 = 0x38;
 /// The topmost frame's header while the thread does not run; zero: the thread does not exist.
 pub const FIELD_FRAME: i64 = 0x40;
 /// Domain in which the thread began.

@@ -179,6 +179,15 @@ extern "C" fn unwind(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
     0
 }
 
+/// Whether a thread was stopped in privileged mode: nobody chooses where it goes on.
+///
+/// # Safety
+/// `header` is a trap frame's.
+unsafe fn was_privileged(header: u64) -> bool {
+    // SAFETY: below a trap frame's header lies its state.
+    unsafe { load(at(header, thread::TRAP_STATUS)) & trap::STATUS_PRIVILEGED != 0 }
+}
+
 /// Lets a thread fault when it comes back by a call's frame (its return address is moved into the kernel's half), and
 /// lets one go on that faulted so (the address in its trap frame is moved back).
 #[unsafe(no_mangle)]
@@ -194,7 +203,7 @@ extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
         if back == arch::trap_return_address() {
             let place = at(header, thread::TRAP_SEPC);
             let pc = load(place);
-            if pc < KERNEL {
+            if pc < KERNEL || was_privileged(header) {
                 return Error::BadArgument.status();
             }
             store(place, pc & !KERNEL);
@@ -222,7 +231,8 @@ extern "C" fn refuse(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
     // SAFETY: `header` is a frame's, below which lies its state. What is changed are registers with which a thread goes on
     // in user mode.
     unsafe {
-        if load(at(header, thread::FRAME_RETURN)) != arch::trap_return_address() {
+        let is_trap = load(at(header, thread::FRAME_RETURN)) == arch::trap_return_address();
+        if !is_trap || was_privileged(header) {
             return Error::BadArgument.status();
         }
         let register = |number| at(header, thread::trap_register(number));

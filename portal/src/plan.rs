@@ -25,6 +25,8 @@ pub enum Place {
         /// Its address space.
         space: Space,
     },
+    /// In the kernel domain, in whatever space the thread has.
+    Kernel,
 }
 
 /// One end of a crossing.
@@ -54,15 +56,20 @@ impl End {
         End {
             instance: instance.number,
             domain: instance.domain,
-            place: Place::User { space: instance.space },
+            place: match instance.in_kernel {
+                0 => Place::User { space: instance.space },
+                _ => Place::Kernel,
+            },
             table: portal_table(instance.domain),
         }
     }
 
-    /// The space while its code runs.
+    /// The space while its code runs, if it has one of its own.
     pub fn space(&self) -> Space {
-        let Place::User { space } = self.place;
-        space
+        match self.place {
+            Place::User { space } => space,
+            Place::Kernel => Space::NONE,
+        }
     }
 }
 
@@ -229,7 +236,11 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
     let (stack, ground) = match (runs_to_completion(callee), caller.stack_group) {
         (true, _) => (Stack::RunToCompletion, Ground::Top(callee.stack)),
         (false, group) => (
-            if trust.shared_stack { Stack::Shared } else { Stack::New },
+            match trust.shared_stack {
+                _ if callee.in_kernel != 0 => Stack::Kernel,
+                true => Stack::Shared,
+                false => Stack::New,
+            },
             Ground::Group(match group {
                 u32::MAX => 0,
                 group => STACK_GROUPS + u64::from(group) * STACK_GROUP_SIZE,
@@ -238,7 +249,7 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
     };
     let state = match stack {
         Stack::RunToCompletion if runs_to_completion(caller) => State::Discarded,
-        Stack::Shared | Stack::New if trust.minimal_state => State::Minimal,
+        Stack::Shared | Stack::New | Stack::Kernel if trust.minimal_state => State::Minimal,
         _ => State::Partial,
     };
     Plan {

@@ -20,6 +20,8 @@ pub enum Stack {
     New,
     /// `r`: the callee's one stack, interrupts off, to completion.
     RunToCompletion,
+    /// `k`: the thread's own in the kernel domain, where the callee runs.
+    Kernel,
 }
 
 /// Second letter: the state that the portal keeps.
@@ -123,9 +125,9 @@ pub struct SpecificationError {
 impl fmt::Display for SpecificationError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.reason {
-            Reason::TooShort => "expected a stack letter (s, n, r) and a state letter (m, p, d)",
+            Reason::TooShort => "expected a stack letter (s, n, r, k) and a state letter (m, p, d)",
             Reason::UnknownStack => {
-                "expected a stack letter: s (shared), n (new) or r (run to completion)"
+                "expected a stack letter: s (shared), n (new), r (run to completion) or k (kernel)"
             }
             Reason::UnknownState => {
                 "expected a state letter: m (minimal), p (partial) or d (discarded)"
@@ -154,6 +156,7 @@ impl Specification {
             b's' => Stack::Shared,
             b'n' => Stack::New,
             b'r' => Stack::RunToCompletion,
+            b'k' => Stack::Kernel,
             _ => return error(0, Reason::UnknownStack),
         };
         let state = match state {
@@ -217,7 +220,7 @@ impl Specification {
             if windows > WINDOWS_MAXIMUM {
                 return Err(SpecificationError { at, reason: Reason::TooManyWindows });
             }
-            if letter.is_window() && self.stack == Stack::RunToCompletion {
+            if letter.is_window() && matches!(self.stack, Stack::RunToCompletion | Stack::Kernel) {
                 return Err(SpecificationError { at, reason: Reason::Impossible });
             }
             self.letters[self.count as usize] = letter;
@@ -282,6 +285,7 @@ impl fmt::Display for Specification {
             Stack::Shared => 's',
             Stack::New => 'n',
             Stack::RunToCompletion => 'r',
+            Stack::Kernel => 'k',
         };
         let state = match self.state {
             State::Minimal => 'm',

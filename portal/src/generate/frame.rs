@@ -35,7 +35,11 @@ pub(super) fn frame_values(code: &mut Code, specification: &Specification, cross
     code.value(Value::FrameSizeNegative, -size);
     code.value(Value::AbortScrubSize, abort_scrub_size(specification));
     code.value(Value::Stamp, FRAME_HEADER - size);
-    code.value(Value::State, state_offset(specification));
+    let state = state_offset(specification);
+    code.value(Value::State, state);
+    // Of who is called in the kernel domain: in the one free word, or where all is saved.
+    let is_minimal = specification.state == State::Minimal;
+    code.value(Value::ThreadPointer, state + if is_minimal { 8 } else { 112 });
     code.value(Value::CopiesSize, -(specification.windows() as i64 * COPY_STRIDE as i64));
     code.value(Value::Index, crossing.index as i64);
     code.value(Value::Caller, crossing.caller.instance.0.into());

@@ -101,6 +101,7 @@ fn call_half(
     semaphore: Option<SemaphoreOperation>,
 ) -> Result<(usize, usize), GenerateError> {
     let start = code.literals()?;
+    let is_kernel = specification.stack == Stack::Kernel;
     frame_values(code, specification, crossing);
     if let Some(operation) = semaphore {
         // Words that are never executed put the ends where they need no instruction to lie in one line
@@ -131,6 +132,7 @@ fn call_half(
         Stack::Shared => code.emit(&stencil::STACK_SHARED)?,
         Stack::New => code.emit(&stencil::STACK_NEW)?,
         Stack::RunToCompletion => code.emit(&stencil::STACK_RUN_TO_COMPLETION)?,
+        Stack::Kernel => code.emit(&stencil::STACK_KERNEL)?,
     }
     if specification.windows() > 0 {
         match specification.stack {
@@ -144,11 +146,15 @@ fn call_half(
     }
     if specification.state == State::Partial {
         code.emit(&stencil::SAVE_PARTIAL)?;
+    } else if is_kernel {
+        code.emit(&stencil::SAVE_THREAD_POINTER)?;
     }
     parameters(code, specification, types)?;
-    let fence = enter(code, crossing, &stencil::ENTER)?;
-    code.emit(&stencil::ENTER_ENTRY)?;
-    if specification.state != State::Partial {
+    let fence = if is_kernel { 0 } else { enter(code, crossing, &stencil::ENTER)? };
+    code.emit(if is_kernel { &stencil::ENTER_KERNEL } else { &stencil::ENTER_ENTRY })?;
+    if is_kernel {
+        // Nothing is hidden from who may read all.
+    } else if specification.state != State::Partial {
         code.leave(1, &stencil::LEAVE_MINIMAL)?;
     } else if specification.stack == Stack::RunToCompletion {
         code.leave(0, &stencil::LEAVE)?;
@@ -183,6 +189,16 @@ fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
     code.emit(&stencil::FIND_BASE)
 }
 
+/// Leaves to the caller.
+fn leave_back(code: &mut Code, specification: &Specification) -> Result<(), GenerateError> {
+    if specification.state != State::Partial {
+        return code.leave(0, &stencil::LEAVE);
+    }
+    // The first words of the reply beside its value stay.
+    code.emit_part(&stencil::SCRUB_RETURN, specification.reply() - 1..)?;
+    code.scrub_and_leave()
+}
+
 /// The return half. What it depends on beside the crossing is the specification's [`shape`](Specification::shape).
 fn return_half(
     code: &mut Code,
@@ -192,9 +208,12 @@ fn return_half(
     let start = code.literals()?;
     frame_values(code, specification, crossing);
     let run_to_completion = specification.stack == Stack::RunToCompletion;
+    let is_kernel = specification.stack == Stack::Kernel;
     let release = specification.takes_activation();
 
-    enter(code, crossing, &stencil::RETURN_ENTER)?;
+    if !is_kernel {
+        enter(code, crossing, &stencil::RETURN_ENTER)?;
+    }
     value_back(code, specification, types)?;
     close_windows(code, specification, |letter| match letter {
         Letter::Write => SERVICE_CLOSE_WRITE,
@@ -209,7 +228,9 @@ fn return_half(
         code.emit(&stencil::RESTORE_STACK)?;
     }
     code.emit(&stencil::RESTORE_ADDRESS)?;
-    if specification.state == State::Partial {
+    if is_kernel {
+        code.emit(&stencil::POP_KERNEL)?;
+    } else if specification.state == State::Partial {
         code.emit(&stencil::RESTORE_PARTIAL)?;
     } else {
         code.emit(&stencil::POP)?;
@@ -221,13 +242,7 @@ fn return_half(
         code.emit(&stencil::WAKE_CHECK)?;
         code.label(Label::Woken);
     }
-    if specification.state == State::Partial {
-        // The first words of the reply beside its value stay.
-        code.emit_part(&stencil::SCRUB_RETURN, specification.reply() - 1..)?;
-        code.scrub_and_leave()?;
-    } else {
-        code.leave(0, &stencil::LEAVE)?;
-    }
+    leave_back(code, specification)?;
     if release {
         code.label(Label::Wake);
         code.emit(&stencil::WAKE)?;
@@ -235,7 +250,8 @@ fn return_half(
 
     let abort = code.at;
     if specification.state == State::Minimal {
-        code.emit(&stencil::SCRUB_ABORT)?;
+        // Its first word is for the thread pointer, which is saved for who is called in the kernel domain.
+        code.emit_part(&stencil::SCRUB_ABORT, usize::from(is_kernel)..)?;
     }
     find_base(code, start)?;
     enter(code, crossing, &stencil::RETURN_ENTER)?;
@@ -245,14 +261,24 @@ fn return_half(
         // A callee on the caller's stack that died did not put the stack pointer back.
         code.emit(&stencil::RESTORE_STACK)?;
     }
-    code.emit(&stencil::JUMP_TO_FINISH)?;
+    if is_kernel && specification.state == State::Partial {
+        // A callee that died kept nothing.
+        code.emit(&stencil::RESTORE_STACK)?;
+        code.emit(&stencil::RESTORE_ADDRESS)?;
+        code.emit(&stencil::RESTORE_PARTIAL)?;
+        leave_back(code, specification)?;
+    } else {
+        code.emit(&stencil::JUMP_TO_FINISH)?;
+    }
 
     // The dead entry is named like a return portal, by an address before which lie its own mark
     // and its own abort entry: itself.
     code.align()?;
     code.zeros(8)?;
     let dead = code.at;
-    find_base(code, start)?;
+    if release {
+        find_base(code, start)?;
+    }
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
     if run_to_completion {
         code.emit(&stencil::INTERRUPTS_ON)?;

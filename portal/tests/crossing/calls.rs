@@ -208,16 +208,19 @@ impl World {
             Stack::Shared => crossed.before[usize::from(SP)],
             Stack::New => connection.activations[0].stack - copies,
             Stack::RunToCompletion => connection.crossing.ground.address(),
+            Stack::Kernel => kernel_stack(THREAD),
         };
         assert_eq!(self.machine.get(SP), stack, "the callee's stack");
         assert_eq!(self.machine.get(RA), connection.crossing.stub);
         let unused = &ARGUMENTS[specification.words()..];
-        let scrubbed = specification.state == State::Partial && connection.callee != SCHEDULER;
+        let kernel = is_kernel(connection.callee);
+        let scrubbed =
+            specification.state == State::Partial && connection.callee != SCHEDULER && !kernel;
         for register in SAVED.iter().chain(unused) {
             let before = crossed.before[usize::from(*register)];
             let expected = match *register {
                 _ if scrubbed => 0,
-                TP if specification.state == State::Partial => self.machine.csr.sscratch,
+                TP if specification.state == State::Partial || kernel => self.machine.csr.sscratch,
                 _ => before,
             };
             assert_eq!(self.machine.get(*register), expected, "{} at the callee", name(*register));
@@ -320,6 +323,7 @@ impl World {
         let specification = &connection.specification;
         let kept = |register: u8| match specification.state {
             State::Partial => before[usize::from(register)],
+            _ if register == TP && is_kernel(connection.callee) => before[usize::from(register)],
             _ => callee[usize::from(register)],
         };
         for register in SAVED {
@@ -476,6 +480,19 @@ fn run_to_completion_calls() {
         let connection = world.connect(&format!("rp{letters}"), CLIENT, SCHEDULER);
         for _ in 0..3 {
             world.round_trip(&connection);
+        }
+    }
+}
+
+#[test]
+fn calls_into_the_kernel_domain() {
+    for head in ["km", "kp"] {
+        for letters in ["", "c", "ciii", "=athic", "iiiiiiii", "ci2", "c4"] {
+            let mut world = World::new(7);
+            let connection = world.connect(&format!("{head}{letters}"), CLIENT, KERNEL_SERVER);
+            for _ in 0..3 {
+                world.round_trip(&connection);
+            }
         }
     }
 }

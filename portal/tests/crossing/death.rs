@@ -11,13 +11,16 @@ use cairn_abi::domain::{FIELD_ALIVE, portal_table};
 use cairn_abi::privileged::*;
 use cairn_abi::thread::*;
 use cairn_emulator::Interrupt;
+use cairn_emulator::csr::STATUS_SPP;
 use cairn_emulator::register::*;
 use cairn_portal::State;
 use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
 
 /// What a frame can hold: nothing, registers, an activation, copies, windows; and replies of several words.
-const KINDS: [&str; 10] =
-    ["smi", "spi", "nmi", "npi", "npr", "nmwr", "spwrw", "npwww", "nmi4", "npr4"];
+const KINDS: [&str; 13] = [
+    "smi", "spi", "nmi", "npi", "npr", "nmwr", "spwrw", "npwww", "nmi4", "npr4", "kmi", "kpi",
+    "kpi3",
+];
 
 /// The thread from which the services are called.
 const OTHER: usize = 2;
@@ -83,7 +86,7 @@ impl World {
 
 #[test]
 fn the_middle_of_three_is_dead() {
-    for first in KINDS {
+    for first in KINDS.iter().filter(|kind| !kind.starts_with('k')) {
         for second in KINDS {
             if second.starts_with('s') {
                 // Server and backend have no stack group in common.
@@ -92,7 +95,7 @@ fn the_middle_of_three_is_dead() {
             for seed in 0..6 {
                 let mut world = World::new(seed);
                 let outer = world.connect(first, CLIENT, SERVER);
-                let inner = world.connect(second, SERVER, BACKEND);
+                let inner = world.connect(second, SERVER, World::callee(second, BACKEND));
                 let (buffers, before) = world.checked_call(&outer);
                 world.checked_call(&inner);
                 let frame = world.machine.csr.sscratch;
@@ -135,7 +138,7 @@ fn the_thread_of_a_dead_domain_ends() {
     for kind in KINDS {
         for seed in 0..6 {
             let mut world = World::new(seed);
-            let connection = world.connect(kind, CLIENT, SERVER);
+            let connection = world.connect(kind, CLIENT, World::callee(kind, SERVER));
             world.checked_call(&connection);
             world.mark_dead(world.machine.csr.sscratch);
             world.reply(0, 5);
@@ -153,13 +156,14 @@ fn a_callee_that_faults_becomes_an_error_of_the_caller() {
     for kind in KINDS {
         for seed in 0..6 {
             let mut world = World::new(seed);
-            let connection = world.connect(kind, CLIENT, SERVER);
+            let server = World::callee(kind, SERVER);
+            let connection = world.connect(kind, CLIENT, server);
             let (buffers, before) = world.checked_call(&connection);
             world.scramble();
-            world.machine.set(A1, at(SERVER, NOTHING));
-            world.machine.program_counter = at(SERVER, LOAD);
+            world.machine.set(A1, at(server, NOTHING));
+            world.machine.program_counter = at(server, LOAD);
             let callee = world.cross().before;
-            world.assert_upcall(Upcall::Fault, THREAD, 13, at(SERVER, NOTHING));
+            world.assert_upcall(Upcall::Fault, THREAD, 13, at(server, NOTHING));
             world.mark_dead(world.machine.csr.sscratch);
             let scheduler = world.reply(0, 0).before;
             assert_ne!(callee[usize::from(S0)], world.machine.get(S0));
@@ -328,6 +332,29 @@ fn diverting_by_the_service() {
     world.set_word(place, link | KERNEL);
     assert_eq!(divert(&mut world, trap), 0);
     assert_eq!(world.word(place), link);
+}
+
+/// Where a thread goes on that was stopped in privileged mode nobody chooses.
+#[test]
+fn a_thread_in_the_kernel_domain_is_not_sent_elsewhere() {
+    let mut world = World::new(46);
+    let connection = world.connect("kpi", CLIENT, KERNEL_SERVER);
+    world.checked_call(&connection);
+    interrupt(&mut world);
+    let trap = world.machine.csr.sscratch;
+    to_another_thread(&mut world);
+    let (portals, bad) = ([PORTAL_REFUSE, PORTAL_DIVERT], Error::BadArgument.status());
+    for portal in portals {
+        assert_eq!(by_the_service(&mut world, portal, THREAD as u64, trap % 4096), bad);
+    }
+    // The same of one that was in user mode.
+    let status = trap.wrapping_add_signed(TRAP_STATUS);
+    world.set_word(status, world.word(status) & !STATUS_SPP);
+    for portal in portals {
+        assert_eq!(by_the_service(&mut world, portal, THREAD as u64, trap % 4096), 0);
+        let place = trap.wrapping_add_signed(TRAP_SEPC);
+        world.set_word(place, at(KERNEL_SERVER, RESUME));
+    }
 }
 
 /// A call that waits for a stack is answered for its thread, which goes on as if the callee had returned that.

@@ -6,7 +6,7 @@ use cairn_abi::Error;
 use cairn_abi::address::*;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::thread::*;
-use cairn_emulator::csr::{STATUS_SIE, STATUS_SPIE};
+use cairn_emulator::csr::{STATUS_SIE, STATUS_SPIE, STATUS_SUM};
 use cairn_emulator::encode;
 use cairn_emulator::register::*;
 use cairn_portal::literal::{LITERAL_RETURN, LITERALS_SIZE};
@@ -55,6 +55,9 @@ impl Pair {
 
     /// A return while threads wait for its activation, and one while none does.
     fn wakes(&self, world: &mut World) {
+        if !self.inner.specification.takes_activation() {
+            return;
+        }
         for waiters in [1, 0] {
             world.set_word(self.inner.crossing.waiters, waiters);
             let (buffers, before) = world.checked_call(&self.inner);
@@ -67,8 +70,11 @@ impl Pair {
     /// The callee dies; then the caller, while it is in the callee.
     fn dies(&self, world: &mut World, waiters: u64) {
         let (_, before) = world.checked_call(&self.inner);
-        world.machine.set(A1, at(BACKEND, NOTHING));
-        world.machine.program_counter = at(BACKEND, LOAD);
+        let callee = self.inner.callee;
+        // What the callee leaves in registers is not what the caller had there.
+        world.scramble();
+        world.machine.set(A1, at(callee, NOTHING));
+        world.machine.program_counter = at(callee, LOAD);
         world.cross();
         world.mark_dead(world.machine.csr.sscratch);
         let scheduler = world.reply(7, 7).before;
@@ -87,7 +93,8 @@ impl Pair {
         let reply = (world.machine.get(A0) as i64, world.machine.get(A1));
         assert_eq!(reply, (Error::Dead.status(), 0));
         assert_eq!(world.machine.csr.sscratch, base_header());
-        assert_eq!(world.machine.csr.software_pending, waiters != 0);
+        let wakes = waiters != 0 && self.inner.specification.takes_activation();
+        assert_eq!(world.machine.csr.software_pending, wakes);
         world.machine.csr.software_pending = false;
         if let Some(first) = self.inner.activations.first() {
             world.assert_windows_closed(first);
@@ -103,14 +110,16 @@ impl Pair {
         let connection = &self.inner;
         let stack = world.usual_stack(connection);
         let (arguments, _) = world.arguments(connection);
-        let queue = connection.crossing.queue;
-        world.fill_queue(queue, &[]);
-        let crossed = world.call(connection.index, stack, arguments);
-        world.assert_upcall(Upcall::StackWait, THREAD, 8, queue);
-        assert_eq!(world.machine.csr.sscratch, crossed.frame_before + TRAP_FRAME as u64);
-        world.reply(0, 0);
-        world.fill_queue(queue, &connection.activations);
-        world.assert_at(SERVER, CALL);
+        if connection.specification.takes_activation() {
+            let queue = connection.crossing.queue;
+            world.fill_queue(queue, &[]);
+            let crossed = world.call(connection.index, stack, arguments);
+            world.assert_upcall(Upcall::StackWait, THREAD, 8, queue);
+            assert_eq!(world.machine.csr.sscratch, crossed.frame_before + TRAP_FRAME as u64);
+            world.reply(0, 0);
+            world.fill_queue(queue, &connection.activations);
+            world.assert_at(SERVER, CALL);
+        }
         let (arguments, buffers) = world.arguments(connection);
         for buffer in &buffers {
             // Only this one is bad.
@@ -169,10 +178,10 @@ const fn encode_li(register: u8) -> u32 {
 
 #[test]
 fn every_instruction_of_a_portal_matters() {
-    for kind in ["npr", "npcw", "npirw", "np=athc", "nmcr", "npc4"] {
+    for kind in ["npr", "npcw", "npirw", "np=athc", "nmcr", "npc4", "kp=athc", "kmci", "kpc4"] {
         let mut world = World::new(90);
         let outer = world.connect("npi", CLIENT, SERVER);
-        let inner = world.connect(kind, SERVER, BACKEND);
+        let inner = world.connect(kind, SERVER, World::callee(kind, BACKEND));
         let pair = Pair { outer, inner };
         let scenario = |world: &mut World| pair.everything(world);
         scenario(&mut world.clone());
@@ -256,6 +265,55 @@ fn use_nucleus(world: &mut World, pair: &Pair) {
     assert_eq!(reply, (Error::BadPointer.status(), 0));
     world.check_caller(connection, &crossed.before, &back.before);
     interrupt(world);
+}
+
+/// A call into the kernel domain, an interrupt there, which finds `tp` as no compiled code leaves it, a fault, and one of a
+/// portal.
+fn use_kernel(world: &mut World, connection: &Connection, copying: &Connection) {
+    let (buffers, before) = world.checked_call(connection);
+    world.machine.csr.sstatus |= STATUS_SUM;
+    let registers = world.machine.registers();
+    world.machine.set(TP, 12);
+    world.machine.csr.stimecmp = 0;
+    let crossed = world.cross();
+    assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Timer));
+    crossed.assert_writes((crossed.frame_before, world.machine.csr.sscratch), &[]);
+    world.machine.csr.stimecmp = u64::MAX;
+    world.reply(0, 0);
+    assert_eq!(world.machine.registers(), registers);
+    let lasting = STATUS_SUM | STATUS_SIE;
+    assert_eq!(world.machine.csr.sstatus & lasting, lasting, "as it was interrupted");
+    world.machine.csr.sstatus &= !STATUS_SUM;
+    world.checked_return(connection, buffers, &before);
+    world.checked_call(connection);
+    let (callee, value) = (connection.callee, at(connection.callee, NOTHING));
+    world.machine.set(A1, value);
+    world.machine.program_counter = at(callee, LOAD);
+    world.cross();
+    world.assert_upcall(Upcall::Fault, THREAD, 13, value);
+    world.mark_dead(world.machine.csr.sscratch);
+    world.reply(0, 0);
+    world.assert_at(connection.caller, RESUME);
+    // A fault of the nucleus, which copies.
+    let arguments = [at(CLIENT, NOTHING), 8, 0, 0, 0, 0, 0, 0];
+    world.call(copying.index, at(CLIENT, STACK), arguments);
+    assert_eq!(world.machine.get(A0) as i64, Error::BadPointer.status());
+}
+
+#[test]
+fn every_instruction_of_the_way_into_the_kernel_domain_matters() {
+    let mut world = World::new(92);
+    let connection = world.connect("kpci", CLIENT, KERNEL_SERVER);
+    let copying = world.connect("npr", CLIENT, SERVER);
+    let scenario = |world: &mut World| use_kernel(world, &connection, &copying);
+    scenario(&mut world.clone());
+    let symbol = |name: &str| world.nucleus.symbol(name);
+    for address in (symbol("kernel_enter")..symbol("trap_kernel") + 20).step_by(4) {
+        let word = world.word(address) as u32;
+        if word != 0 && !noticed(&without(&world, address), scenario) {
+            panic!("nobody notices the absence of {word:#010x} at {address:#x}");
+        }
+    }
 }
 
 /// An interrupt and its end leave all registers as they were, and what interrupts.

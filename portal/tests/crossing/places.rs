@@ -12,8 +12,10 @@ pub const CLIENT: usize = 2;
 pub const SERVER: usize = 3;
 /// Who is called by the server.
 pub const BACKEND: usize = 4;
+/// Who is called in the kernel domain, and calls from there.
+pub const KERNEL_SERVER: usize = 5;
 /// One past the last domain.
-pub const DOMAINS_END: usize = 5;
+pub const DOMAINS_END: usize = 6;
 /// The thread that runs first.
 pub const THREAD: usize = 1;
 /// Thread blocks.
@@ -21,7 +23,7 @@ pub const THREAD_COUNT: usize = 4;
 
 /// Offsets in every domain's region.
 pub const STUB: u64 = IMAGE_OFFSET;
-/// A bare `ecall`.
+/// A bare `ecall`; in the kernel domain `ret`.
 pub const CALL: u64 = IMAGE_OFFSET + 0x8;
 /// `lbu a0, 0(a1)`.
 pub const LOAD: u64 = IMAGE_OFFSET + 0xc;
@@ -68,15 +70,23 @@ pub const TABLES_PHYSICAL: u64 = 0x8700_0000;
 pub const TABLES_PAGES: u64 = 64;
 pub const USER_PHYSICAL: u64 = 0x9000_0000;
 pub const GROUP_PHYSICAL: u64 = 0xa000_0000;
+pub const KERNEL_STACKS_PHYSICAL: u64 = 0xb000_0000;
 
 /// First address of a domain's region, plus `offset`.
 pub fn at(domain: usize, offset: u64) -> u64 {
-    region(RegionId(domain as u16)) + offset
+    let number = RegionId(domain as u16);
+    offset + if is_kernel(domain) { kernel_region(number) } else { region(number) }
+}
+
+/// Whether a domain is an instance's in the kernel domain.
+pub fn is_kernel(domain: usize) -> bool {
+    domain == KERNEL_SERVER
 }
 
 /// Physical address of a user or kernel address that a world maps (page tables included).
 pub fn physical(address: u64) -> u64 {
     let windows = [
+        (KERNEL_STACKS, KERNEL_STACKS_PHYSICAL),
         (PAGE_TABLES, TABLES_PHYSICAL),
         (ACTIVATIONS, ACTIVATIONS_PHYSICAL),
         (SEMAPHORES, SEMAPHORES_PHYSICAL),
@@ -88,11 +98,13 @@ pub fn physical(address: u64) -> u64 {
     ];
     let aliases = STACK_ALIASES..SEMAPHORES;
     assert!(!aliases.contains(&address), "an alias: use the address that it stands for");
+    let is_area = |start: &u64| *start <= address && address < KERNEL_REGIONS;
     if let Some((start, physical)) =
-        windows.into_iter().filter(|(start, _)| *start <= address).max_by_key(|(start, _)| *start)
+        windows.into_iter().filter(|(start, _)| is_area(start)).max_by_key(|(start, _)| *start)
     {
         return address - start + physical;
     }
+    let address = address.checked_sub(KERNEL_REGIONS).unwrap_or(address);
     let offset = address % REGION_SIZE;
     assert!(offset < SOURCE_SIZE, "{address:#x} is nowhere in a test's region");
     USER_PHYSICAL + address / REGION_SIZE * SOURCE_SIZE + offset

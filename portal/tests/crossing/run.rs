@@ -74,9 +74,15 @@ impl World {
         }
     }
 
-    /// The running domain returns with this reply, every other register destroyed.
+    /// The running domain returns with this reply, every other register destroyed, but those that compiled code keeps in
+    /// the kernel domain.
     pub fn reply(&mut self, status: u64, value: u64) -> Crossed {
+        let kept = SAVED.map(|register| self.machine.get(register));
         self.scramble();
+        if is_kernel(self.running()) {
+            SAVED.iter().zip(kept).for_each(|(register, kept)| self.machine.set(*register, kept));
+            self.machine.set(RA, self.nucleus.symbol("kernel_return"));
+        }
         let stack = self.random.u64(..);
         for (register, number) in [(SP, stack), (T0, 0), (A0, status), (A1, value)] {
             self.machine.set(register, number);
@@ -87,7 +93,7 @@ impl World {
 
     /// One user instruction, and the way through the kernel domain if it traps.
     pub fn cross(&mut self) -> Crossed {
-        assert_eq!(self.machine.privilege, Privilege::User, "a crossing begins in user mode");
+        assert!(self.is_in_component(), "a crossing begins in a component");
         self.machine.journal.clear();
         let before = self.machine.registers();
         let frame_before = self.machine.csr.sscratch;
@@ -104,11 +110,14 @@ impl World {
 
     fn run_kernel(&mut self) {
         for _ in 0..LIMIT {
-            if self.machine.privilege == Privilege::User {
+            if self.is_in_component() {
                 return self.check_after();
             }
             let status = self.machine.csr.sstatus;
-            assert_eq!(status & STATUS_SIE, 0, "interrupts are off");
+            let lets_in = ["kernel_enter", "kernel_return"].map(|name| self.nucleus.symbol(name));
+            // Each side of the instruction that changes it.
+            let may_be_on = [lets_in[0] + 4, lets_in[1]].contains(&self.machine.program_counter);
+            assert_eq!(status & STATUS_SIE != 0, may_be_on, "interrupts, {}", self.trace());
             if (PORTAL_CODE..THREADS).contains(&self.machine.program_counter) {
                 let forbidden = STATUS_SPP | STATUS_SUM;
                 assert_eq!(
@@ -124,13 +133,24 @@ impl World {
         panic!("no way back to user mode, {}", self.trace());
     }
 
-    /// What holds whenever privileged code has left.
+    /// Whether the next instruction is a component's.
+    pub fn is_in_component(&self) -> bool {
+        let machine = &self.machine;
+        machine.privilege == Privilege::User || machine.program_counter >= KERNEL_REGIONS
+    }
+
+    /// What holds whenever privileged code that is no component's has left.
     fn check_after(&self) {
         let csr = &self.machine.csr;
-        let forbidden = STATUS_SUM | STATUS_MXR | STATUS_FS;
         let status = csr.read(SSTATUS, Privilege::Supervisor).unwrap();
-        assert_eq!(status & forbidden, 0, "user memory is closed, floating point off");
         let domain = self.running();
+        // In the kernel domain a component may have been interrupted while it had user memory open.
+        let forbidden = STATUS_MXR | STATUS_FS | if is_kernel(domain) { 0 } else { STATUS_SUM };
+        assert_eq!(status & forbidden, 0, "user memory is closed, floating point off");
+        if is_kernel(domain) {
+            assert_eq!(status & (STATUS_SIE | STATUS_SPP), STATUS_SIE, "interrupts are on");
+            assert_eq!(self.machine.get(TP), csr.sscratch, "the topmost frame");
+        }
         let interrupts = if domain == SCHEDULER { 0 } else { self.interrupts };
         assert_eq!(csr.sie, interrupts, "sie in domain {domain}");
         let frame = csr.sscratch;

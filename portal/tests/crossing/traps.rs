@@ -9,16 +9,19 @@ use cairn_abi::arch::trap::USER_STATUS;
 use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME, portal_table};
 use cairn_abi::privileged::*;
 use cairn_abi::thread::*;
-use cairn_emulator::csr::{STATUS_SIE, STATUS_SPIE};
+use cairn_emulator::csr::{STATUS_SIE, STATUS_SPIE, STATUS_SUM};
 use cairn_emulator::register::*;
 use cairn_emulator::{Interrupt, Step};
 
 impl World {
-    /// Random registers in user mode, the stack pointer too.
+    /// Random registers of the component, the stack pointer too; compiled code in the kernel domain keeps `tp`.
     fn scramble_all(&mut self) {
         self.scramble();
         let stack = self.random.u64(..);
         self.machine.set(SP, stack);
+        if is_kernel(self.running()) {
+            self.machine.set(TP, self.machine.csr.sscratch);
+        }
     }
 }
 
@@ -29,12 +32,13 @@ fn an_interrupt_resumes_with_all_registers() {
         (Interrupt::Software, Upcall::Software),
         (Interrupt::External, Upcall::External),
     ] {
-        for nested in [false, true] {
+        for nested in [None, Some(("npwr", SERVER)), Some(("kpci", KERNEL_SERVER))] {
             let mut world = World::new(50);
-            let connection = world.connect("npwr", CLIENT, SERVER);
-            if nested {
+            if let Some((specification, callee)) = nested {
+                let connection = world.connect(specification, CLIENT, callee);
                 world.checked_call(&connection);
             }
+            let status = world.machine.csr.sstatus;
             let domain = world.running();
             world.scramble_all();
             world.machine.program_counter = at(domain, RESUME + 8);
@@ -57,6 +61,8 @@ fn an_interrupt_resumes_with_all_registers() {
             let back = world.reply(0, 0);
             world.assert_at(domain, RESUME + 8);
             assert_eq!(world.machine.registers(), crossed.before);
+            let lasting = STATUS_SIE | STATUS_SUM;
+            assert_eq!(world.machine.csr.sstatus & lasting, status & lasting);
             assert_eq!(world.machine.csr.sscratch, crossed.frame_before);
             back.assert_writes((frame, frame), &[]);
         }
@@ -275,12 +281,12 @@ fn privileged_portals_check_their_arguments() {
     let threads = THREAD_COUNT as u64;
     let cases: [(usize, [u64; 2], i64); 7] = [
         (PORTAL_SET_UP_THREAD, [threads, 1], bad),
-        (PORTAL_SET_UP_THREAD, [2, 5], bad),
+        (PORTAL_SET_UP_THREAD, [2, DOMAINS_END as u64], bad),
         (PORTAL_SET_UP_THREAD, [2, 1 << 51], bad),
         // The running thread: its own frames would be gone when it returns.
         (PORTAL_SET_UP_THREAD, [THREAD as u64, 1], bad),
         (PORTAL_SET_UP_THREAD, [2, 0], dead),
-        (PORTAL_SET_ALIVE, [5, 0], bad),
+        (PORTAL_SET_ALIVE, [DOMAINS_END as u64, 0], bad),
         (PORTAL_SET_ALIVE, [2, 2], bad),
     ];
     for (portal, [first, second], expected) in cases {

@@ -11,7 +11,7 @@ use cairn_abi::arch::trap::slots;
 use cairn_abi::page_table::OWN;
 use cairn_abi::parameters::Parameters;
 pub use cairn_abi::upcall::Upcall;
-use cairn_abi::{DomainId, InstanceId, RegionId, Space};
+use cairn_abi::{DomainId, InstanceId, Space};
 use cairn_abi::{domain, privileged, semaphore, thread};
 use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
@@ -137,16 +137,33 @@ impl World {
         ] {
             self.map_new(0, address, physical(address), pages, KERNEL_DATA);
         }
+        for thread in 0..THREAD_COUNT {
+            let stack = kernel_stack(thread);
+            let top_page = stack / PAGE_SIZE * PAGE_SIZE;
+            self.map_new(0, top_page, physical(top_page), 1, KERNEL_DATA);
+            let field =
+                thread::thread_block(thread).wrapping_add_signed(thread::FIELD_KERNEL_STACK);
+            self.set_word(field, stack);
+        }
+        for number in (1..DOMAINS_END).filter(|number| is_kernel(*number)) {
+            let address = at(number, IMAGE_OFFSET);
+            let flags = READ | EXECUTE | GLOBAL | ACCESSED;
+            self.map_new(0, address, physical(address), 1, flags);
+            self.map_new(0, at(number, DATA), physical(at(number, DATA)), DATA_PAGES, KERNEL_DATA);
+        }
     }
 
     fn add_domain(&mut self, number: usize) {
         let asid = if self.fences.asids() { number as u16 } else { 0 };
         let space = AddressSpace::new(&mut self.tables, asid);
-        // All of the kernel domain lies below one entry of the root.
-        let entry = (KERNEL >> 30 & 511) * 8;
-        let kernel = self.machine.memory.read_u64(self.spaces[0].root + entry).unwrap();
-        self.machine.memory.write_u64(space.root + entry, kernel).unwrap();
+        for entry in (256..512).map(|entry| entry * 8) {
+            let kernel = self.machine.memory.read_u64(self.spaces[0].root + entry).unwrap();
+            self.machine.memory.write_u64(space.root + entry, kernel).unwrap();
+        }
         self.spaces.push(space);
+        if is_kernel(number) {
+            return self.fill_domain(number);
+        }
 
         let execute = EXECUTE | USER | ACCESSED | OWN;
         let map = |world: &mut World, offset, pages, flags| {
@@ -161,11 +178,16 @@ impl World {
             let pages = (GROUP_STACK - STACK_GROUPS) / PAGE_SIZE;
             self.map_new(number, STACK_GROUPS, GROUP_PHYSICAL, pages, USER_DATA);
         }
+        self.fill_domain(number);
+    }
+
+    /// The program of a domain, and its block.
+    fn fill_domain(&mut self, number: usize) {
         let mut program = vec![encode::NOP; 0x100];
         program[..7].copy_from_slice(&[
             encode::addi(T0, ZERO, 0),
             encode::ECALL,
-            encode::ECALL,
+            if is_kernel(number) { encode::jalr(ZERO, RA, 0) } else { encode::ECALL },
             encode::lbu(A0, A1, 0),
             encode::sb(A0, A1, 0),
             encode::lr_d(A0, A1),
@@ -174,7 +196,8 @@ impl World {
         self.write_bytes(at(number, STUB), &encode::bytes(&program));
 
         let table = domain::portal_table(DomainId(number as u16));
-        self.set_word(table.wrapping_add_signed(domain::FIELD_SPACE), space.satp());
+        let space = if is_kernel(number) { 0 } else { self.spaces[number].satp() };
+        self.set_word(table.wrapping_add_signed(domain::FIELD_SPACE), space);
         self.set_word(table.wrapping_add_signed(domain::FIELD_NUMBER), number as u64);
         self.set_word(table.wrapping_add_signed(domain::FIELD_ALIVE), 1);
     }
@@ -295,7 +318,7 @@ impl World {
         End {
             instance: InstanceId(number as u16),
             domain: DomainId(number as u16),
-            place: Place::User { space },
+            place: if is_kernel(number) { Place::Kernel } else { Place::User { space } },
             table: domain::portal_table(DomainId(number as u16)),
         }
     }
@@ -332,13 +355,16 @@ impl World {
     ) -> (Crossing, Vec<Activation>) {
         let index = self.next_index[caller];
         self.next_index[caller] += 1;
-        let source = region(RegionId(caller as u16));
+        let source = at(caller, 0);
         let source_entry = self.spaces[caller].entry(&self.machine.memory, source).unwrap();
         let mut crossing = Crossing {
             caller: self.end(caller),
             callee: self.end(callee),
             entry: at(callee, ENTRY),
-            stub: at(callee, STUB),
+            stub: match is_kernel(callee) {
+                true => self.nucleus.symbol("kernel_return"),
+                false => at(callee, STUB),
+            },
             constant: self.random.u64(..),
             index,
             ground: match callee {
@@ -397,6 +423,11 @@ impl World {
         Activation { descriptor, stack, entries }
     }
 
+    /// Whom a call of this specification goes to: `callee`, or who is in the kernel domain.
+    pub fn callee(specification: &str, callee: usize) -> usize {
+        if specification.starts_with('k') { KERNEL_SERVER } else { callee }
+    }
+
     /// Generates and installs a call portal.
     pub fn connect(&mut self, specification: &str, caller: usize, callee: usize) -> Connection {
         self.connect_with(specification, caller, callee, 2)
@@ -427,8 +458,13 @@ impl World {
         index
     }
 
-    /// The domain whose page table is in use.
+    /// The domain whose component is executed.
     pub fn running(&self) -> usize {
+        if self.machine.privilege == Privilege::Supervisor {
+            let number = (self.machine.program_counter - KERNEL_REGIONS) >> REGION_SHIFT & 0xff;
+            assert!(is_kernel(number as usize), "this is no component");
+            return number as usize;
+        }
         let satp = self.machine.csr.satp;
         (1..DOMAINS_END)
             .find(|number| self.spaces[*number].satp() == satp)

@@ -7,6 +7,10 @@
 pub const CALL: u32 = 0x0000_0073;
 /// Behind it: `j .`
 pub const END: u32 = 0x0000_006f;
+/// `ret`
+pub const RETURN: u32 = 0x0000_8067;
+/// `ebreak`
+pub const BREAK: u32 = 0x0010_0073;
 /// Section of a component's file, not loaded: the addresses of its stubs, 64-bit words. 0: one that is not linked.
 pub const STUBS: &str = ".cairn.stubs";
 /// The same for calls that are executed where they stand, at any address.

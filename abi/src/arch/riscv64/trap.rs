@@ -7,6 +7,9 @@ use crate::upcall::{Access, Fault, Upcall};
 /// supervisor.
 pub const USER_STATUS: u64 = 2 << 32;
 
+/// The bit of `sstatus` in a trap frame that says that the thread was in privileged mode (SPP).
+pub const STATUS_PRIVILEGED: u64 = 1 << 8;
+
 /// From the table: the entry of exception 0, behind which the others follow. A cause has four bits there.
 pub const EXCEPTION_ENTRIES: i64 = UPCALL_ENTRIES;
 /// From the table: the entry of interrupt 0.

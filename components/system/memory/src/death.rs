@@ -116,7 +116,7 @@ impl<'a> Manager<'a> {
         if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
             generation.fetch_add(1, Relaxed);
         }
-        self.tables.set_reachable(root, true);
+        tables::set_reachable(self.reach(instance)?, true);
         self.settle();
         Ok(())
     }

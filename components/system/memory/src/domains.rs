@@ -2,6 +2,7 @@
 
 use crate::manager::Manager;
 use crate::sections;
+use crate::tables::is_reachable;
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE, activation_from};
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
@@ -27,7 +28,7 @@ impl Manager<'_> {
     /// An instance is no more. [`Error::Busy`]: it is to be killed and released first. Its page table leads nowhere then, and
     /// its number nowhere from now on.
     pub fn retire_domain(&self, instance: InstanceId) -> Result<(), Error> {
-        let is_reachable = self.tables.is_reachable(self.root(instance)?);
+        let is_reachable = is_reachable(self.reach(instance)?);
         let account = self.account(instance)?;
         let maps_any = account.sections.load(Relaxed) != 0;
         if is_reachable || maps_any || self.has_more_than_laid_out(instance)? {

@@ -170,6 +170,16 @@ impl<'a> Manager<'a> {
         self.tables.root(self.record(instance)?.space).ok_or(Error::NotFound)
     }
 
+    /// The page-table entries that lead to all that an instance can execute.
+    pub(crate) fn reach(&self, instance: InstanceId) -> Result<&'a [AtomicI64], Error> {
+        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let entries = match record.in_kernel {
+            0 => self.tables.to_user_mode(root),
+            _ => self.tables.to_region(root, record.start_address),
+        };
+        entries.ok_or(Error::NotFound)
+    }
+
     /// Does something that no other thread of the instance may do at the same time.
     pub(crate) fn alone_in_sections<T>(
         &self,
@@ -394,7 +404,7 @@ impl<'a> Manager<'a> {
 
     /// The instance dies: a thread that enters it faults.
     pub fn kill(&self, instance: InstanceId) -> Result<(), Error> {
-        self.tables.set_reachable(self.root(instance)?, false);
+        tables::set_reachable(self.reach(instance)?, false);
         self.settle();
         Ok(())
     }

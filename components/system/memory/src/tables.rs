@@ -5,7 +5,7 @@
 
 use crate::frames::Frames;
 use crate::settled::Settled;
-use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, REGION_SIZE};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::memory::TABLES_AT_RUN_TIME;
 use cairn_abi::page_table::{
@@ -51,23 +51,16 @@ impl<'a> Tables<'a> {
         self.words.get(table * ENTRIES + index(address, level))
     }
 
-    /// The tables below `root` lose or regain their valid bits: every address of user mode faults, or
-    /// none does that did not before.
-    pub fn set_reachable(&self, root: Root, reachable: bool) {
-        let valid = VALID as i64;
-        let Some(entries) = self.words.get(root.0 * ENTRIES..) else { return };
-        for entry in entries.iter().take(ENTRIES / 2) {
-            // A thread of the domain may be taking the entry away, or making it.
-            let _ = entry.fetch_update(Relaxed, Relaxed, |word| {
-                (word != 0).then_some(if reachable { word | valid } else { word & !valid })
-            });
-        }
+    /// The entries that lead to all of user mode below `root`.
+    pub fn to_user_mode(&self, root: Root) -> Option<&'a [AtomicI64]> {
+        self.words.get(root.0 * ENTRIES..)?.get(..ENTRIES / 2)
     }
 
-    /// Whether any address of user mode below `root` is reached.
-    pub fn is_reachable(&self, root: Root) -> bool {
-        let entries = self.words.get(root.0 * ENTRIES..).unwrap_or(&[]);
-        entries.iter().take(ENTRIES / 2).any(|entry| entry.load(Relaxed) as u64 & VALID != 0)
+    /// The entries that lead to a region, which lies below one directory.
+    pub fn to_region(&self, root: Root, start: u64) -> Option<&'a [AtomicI64]> {
+        const COUNT: usize = (REGION_SIZE / LEAF_SPAN) as usize;
+        let directory = self.below(self.entry(root.0, start, ROOT_LEVEL)?)?;
+        self.words.get(directory * ENTRIES + index(start, 1)..)?.get(..COUNT)
     }
 
     /// The table that an entry of a table names. An entry that is not valid but not zero belongs to a
@@ -151,6 +144,22 @@ impl<'a> Tables<'a> {
         let word = entry.load(Relaxed) as u64;
         if word != 0 && is_table(word) { self.number(target(word)) } else { None }
     }
+}
+
+/// The tables behind `entries` lose or regain their valid bits: every address there faults, or none does that did not before.
+pub fn set_reachable(entries: &[AtomicI64], reachable: bool) {
+    let valid = VALID as i64;
+    for entry in entries {
+        // A thread of the domain may be taking the entry away, or making it.
+        let _ = entry.fetch_update(Relaxed, Relaxed, |word| {
+            (word != 0).then_some(if reachable { word | valid } else { word & !valid })
+        });
+    }
+}
+
+/// Whether any address behind them is reached.
+pub fn is_reachable(entries: &[AtomicI64]) -> bool {
+    entries.iter().any(|entry| entry.load(Relaxed) as u64 & VALID != 0)
 }
 
 /// Claims an entry that is empty.

@@ -118,6 +118,7 @@ fn instance(number: InstanceId) -> Instance {
         stack_group: u32::MAX,
         recovery_priority: 10,
         run_to_completion: 0,
+        in_kernel: 0,
         region: RegionId(number.0 + 50),
         start_address: region_of(number),
         memory: QUOTA * PAGE_SIZE,

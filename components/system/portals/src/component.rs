@@ -345,8 +345,8 @@ impl interfaces::PortalControl for Server {
         let mut buffer = [0; 2 + LETTERS_SIZE];
         let text = specification.text(&mut buffer)?;
         let specification = Specification::parse(text).map_err(|_| Error::BadArgument)?;
-        // The caller does not run to completion.
-        if specification.stack == Stack::RunToCompletion {
+        // The caller neither runs to completion nor in the kernel domain.
+        if matches!(specification.stack, Stack::RunToCompletion | Stack::Kernel) {
             return Err(Error::BadArgument);
         }
         let trust = Trust {

@@ -103,7 +103,12 @@ fn describe_entry(
         return describe_interrupt((manager, layout), line, client.number, index);
     };
     let method = index - block.first();
-    let stack = if block.server == manager.scheduler() { "rp" } else { "np" };
+    let is_in_kernel = manager.instances().get(block.server).is_ok_and(|one| one.in_kernel != 0);
+    let stack = match block.server == manager.scheduler() {
+        true => "rp",
+        false if is_in_kernel => "kp",
+        false => "np",
+    };
     let (semaphores, locks) = manager.synchronisation_exports();
     let described = |line: &mut Text, export: u32| {
         let Some(export) = layout.exports.get(export as usize) else {
@@ -133,7 +138,7 @@ fn describe_entry(
         Kind::Registration(number) => match manager.registration(number) {
             Some(registration) => write!(
                 line,
-                "np{} {} {method}",
+                "{stack}{} {} {method}",
                 letters(&registration.methods[method].0),
                 registration.name()
             ),

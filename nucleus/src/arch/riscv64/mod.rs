@@ -8,7 +8,9 @@ global_asm!(
     ".option norelax",
     // What others know as well (abi/src/constants.rs).
     include_str!(concat!(env!("OUT_DIR"), "/constants.S")),
-    // Privileged manual, section 4.1.1: SPP, SUM; cleared at boot: SIE, SPIE, UBE, SPP, VS, FS, SUM, MXR.
+    // Privileged manual, section 4.1.1; cleared at boot: SIE, SPIE, UBE, SPP, VS, FS, SUM, MXR.
+    ".equ SSTATUS_SIE, 1 << 1",
+    ".equ SSTATUS_SPIE, 1 << 5",
     ".equ SSTATUS_SPP, 1 << 8",
     ".equ SSTATUS_SUM, 1 << 18",
     ".equ SSTATUS_CLEAR, 1 << 1 | 1 << 5 | 1 << 6 | 1 << 8 | 3 << 9 | 3 << 13 | 1 << 18 | 1 << 19",
@@ -20,6 +22,7 @@ global_asm!(
     ".equ NUCLEUS_STACK_SIZE, 4096",
     include_str!("boot.S"),
     include_str!("trap.S"),
+    include_str!("kernel.S"),
     include_str!("window.S"),
     include_str!("privileged.S"),
 );

@@ -117,8 +117,8 @@ service_stack_wait:
     li      t4, 0
     j       trap_save
 
-    # A fault in privileged mode is lawful only where portals copy user memory.
-trap_privileged:
+    # A fault of a portal or the nucleus is lawful only where portals copy user memory.
+trap_fault:
     csrr    t1, sepc
     lla     t2, copy_begin
     bltu    t1, t2, 1f

@@ -170,6 +170,7 @@ fn layout() -> Layout {
         priority: 0,
         recovery_priority: 0,
         run_to_completion: (number == SCHEDULER).into(),
+        in_kernel: 0,
         restart: 0,
         essential: (number == ESSENTIAL).into(),
         first_thread: 0,
