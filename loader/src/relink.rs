@@ -4,7 +4,8 @@ use crate::calls::Call;
 use crate::{Component, Segment};
 use alloc::format;
 use alloc::string::String;
-use cairn_abi::arch::call::{link, load_control_word, load_index};
+use cairn_abi::Error;
+use cairn_abi::arch::call::{BREAK, RETURN, link, load_control_word, load_index};
 
 /// How a noted call reaches what it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub enum Form {
         /// What is loaded on the way.
         load: Option<Load>,
     },
+    /// Not at all: a stub answers that there is no portal, and where a call stands that does not come back is a breakpoint.
+    Absent,
 }
 
 /// What the other side of a jump finds in a register.
@@ -66,6 +69,11 @@ fn write(call: &Call, address: u64, form: Form, place: &mut [u8]) -> Result<(), 
         (Form::Trap(None), None) => ([0; 4], 0),
         (Form::Trap(Some(index)), Some(_)) => ([Load::Index(index).instruction()?, 0, 0, 0], 1),
         (Form::Trap(_), Some(_)) => return Err("it has an index, expected the new one".into()),
+        (Form::Absent, _) if call.is_stub => {
+            let status = Load::ControlWord(Error::NoPortal.status() as i16).instruction()?;
+            ([status, RETURN, 0, 0], 2)
+        }
+        (Form::Absent, _) => ([BREAK, 0, 0, 0], 1),
         (Form::Trap(_), None) => return Err("it has no index, expected none".into()),
         (Form::Link { word, load }, _) => {
             let [upper, lower, jump] =
@@ -138,6 +146,18 @@ mod tests {
         for (portal, form) in [(Some(17), None), (None, Some(17)), (Some(17), Some(2048))] {
             let error = written(portal, Form::Trap(form)).unwrap_err();
             assert!(error.contains("expected") || error.contains("no instruction loads"));
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_taken_out_answers_or_breaks() {
+        for portal in [Some(17), None] {
+            let place = written(portal, Form::Absent).unwrap();
+            let back = Instruction::JumpRegister { to: 0, base: 1, offset: 0 };
+            assert_eq!(decoded(&place)[..2], [load(A0, Error::NoPortal.status()), back]);
+            let (call, mut place) = stub(portal);
+            write(&Call { is_stub: false, ..call }, ADDRESS, Form::Absent, &mut place).unwrap();
+            assert_eq!(decoded(&place)[0], Instruction::Breakpoint);
         }
     }
 

@@ -4,6 +4,7 @@
 
 mod copies;
 mod distribution;
+mod inside;
 mod link;
 mod load;
 mod page;
@@ -28,6 +29,7 @@ mod machine {
 
 pub use copies::*;
 pub use distribution::*;
+pub use inside::*;
 pub use link::*;
 pub use load::*;
 #[cfg(target_os = "none")]

@@ -7,6 +7,7 @@ use crate::{paths, sources};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, RegionId};
+use cairn_description::model::Instance;
 use cairn_description::{Connected, System};
 use cairn_image::check::Domain;
 use cairn_image::{Component, Image, Nucleus};
@@ -92,6 +93,23 @@ pub fn check_calls(component: &Component, is_refused: bool) -> Result<()> {
     )
 }
 
+/// Refuses in the kernel domain whose source could read and write everything there. `forbids_unsafe_code` says of a folder
+/// whether it cannot.
+fn check_trust(system: &System, forbids_unsafe_code: impl Fn(&str) -> bool) -> Result<()> {
+    let is_refused = |instance: &&Instance| {
+        let accepted = *instance.accepts_unsafe_code || !instance.is_in_kernel();
+        !accepted && !forbids_unsafe_code(&instance.folder)
+    };
+    let Some(instance) = system.instances.iter().find(is_refused) else { return Ok(()) };
+    let error = cairn_description::Error::new(
+        &instance.placement.place,
+        format!("`{}` could do anything in the kernel domain", instance.name),
+        format!("expected a component that forbids unsafe code: `{}` does not", instance.folder),
+        "write `#![forbid(unsafe_code)]` in its main.rs, placement = \"domain\" here, or trust = \"unsafe-code\"",
+    );
+    bail!("{}", cairn_description::Report::from(error))
+}
+
 impl Parts {
     /// Reads and checks the description of `system` (a name in `systems/`, or a file below the
     /// root), for its board or for another, builds its components and connects them.
@@ -119,6 +137,7 @@ impl Parts {
         let descriptor = |folder: &str| Some(&components.get(folder)?.1.descriptor);
         let connected = cairn_description::connect(&system, descriptor)
             .map_err(|report| anyhow!("{report}"))?;
+        check_trust(&system, sources::forbids_unsafe_code)?;
         Ok(Parts { system, connected, components })
     }
 

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 13] = [
+const BACKWARD: [(&str, &str); 15] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_place", "prints a text of its own when the machine stops"),
     ("fatal", "prints texts of its own and a name when the machine stops"),
@@ -21,6 +21,8 @@ const BACKWARD: [(&str, &str); 13] = [
         "cairn_nucleus::service::frame_header",
         "follows the frames of an invocation stack down, at least 48 bytes each in half a page",
     ),
+    ("trap_kernel", "to the part of the trap entry that saves, once"),
+    ("trap_privileged", "to the part of the trap entry for faults of the nucleus, once"),
     ("divert", "to its own end, which the compiler put before: its source has no loop"),
     ("unwind", "to its own end, which the compiler put before: its source has no loop"),
     ("copy_in", "to the refusal of a bad pointer, which does not come back"),

@@ -3,6 +3,7 @@
 
 mod cycles;
 mod devices;
+pub(crate) mod placement;
 mod resources;
 mod roles;
 mod trust;
@@ -13,6 +14,7 @@ use crate::report::Report;
 /// Fills in the defaults that depend on the whole system, then checks it.
 pub(crate) fn check(system: &mut System, report: &mut Report) {
     resources::default_stacks(system);
+    placement::check(system, report);
     roles::check(system, report);
     resources::check(system, report);
     devices::check(system, report);

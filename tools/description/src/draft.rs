@@ -5,7 +5,7 @@ mod copies;
 mod instance;
 
 use crate::document;
-use crate::model::{Access, Restart, Role, StackMode, StateMode};
+use crate::model::{Access, Placement, Restart, Role, StackMode, StateMode};
 use crate::names::NameKind;
 use crate::place::{Located, Place, Source};
 use crate::report::Report;
@@ -49,6 +49,8 @@ pub(crate) struct InstanceDraft {
     /// Its table's name, which its copies have in common.
     pub table: String,
     pub component: Located<String>,
+    pub placement: Located<Placement>,
+    pub accepts_unsafe_code: Located<bool>,
     /// `None`: the default, which depends on the role.
     pub priority: Option<Located<u8>>,
     /// `None`: its priority.

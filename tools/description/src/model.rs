@@ -2,6 +2,7 @@
 
 use crate::board::Board;
 use crate::place::{Located, Place};
+use cairn_abi::address::{kernel_region, region};
 use cairn_abi::{DomainId, InstanceId, RegionId};
 
 /// A system: every name is resolved to an index into one of these lists.
@@ -128,6 +129,10 @@ pub struct Instance {
     pub folder: String,
     /// The role it holds, if any.
     pub role: Option<Role>,
+    /// Where it runs.
+    pub placement: Located<Placement>,
+    /// Whether it may run in the kernel domain though it does not forbid unsafe code.
+    pub accepts_unsafe_code: Located<bool>,
     /// Priority of its first thread; 255 is the highest.
     pub priority: Located<u8>,
     /// The highest priority at which the supervisor cleans up after it and starts it again.
@@ -299,6 +304,27 @@ pub enum Open {
     /// These instances, as indexes, sorted. Without `open` in the description: those that it
     /// connects to the export.
     Instances(Vec<usize>),
+}
+
+/// Where an instance runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement {
+    /// In user mode, in a protection domain of its own.
+    Domain,
+    /// In privileged mode, in the kernel domain.
+    Kernel,
+}
+
+impl Instance {
+    /// Whether it runs in the kernel domain.
+    pub fn is_in_kernel(&self) -> bool {
+        *self.placement == Placement::Kernel
+    }
+
+    /// First address of its region.
+    pub fn start_address(&self) -> u64 {
+        if self.is_in_kernel() { kernel_region(self.region) } else { region(self.region) }
+    }
 }
 
 impl Open {

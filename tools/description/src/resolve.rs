@@ -298,6 +298,8 @@ fn resolve_instance(
         folder: folders.get(&*draft.component).cloned().unwrap_or_default(),
         component: draft.component,
         role,
+        placement: draft.placement,
+        accepts_unsafe_code: draft.accepts_unsafe_code,
         recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),
         priority,
         memory: draft.memory,

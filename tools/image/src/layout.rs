@@ -25,6 +25,7 @@ use crate::quota;
 use crate::report::{InstanceReport, Report};
 use crate::room::{self, Room};
 use crate::sharing::Shared;
+use cairn_abi::Space;
 use cairn_abi::address::*;
 use cairn_description::board::FenceByAddress;
 use cairn_description::{Connected, System};
@@ -87,7 +88,7 @@ struct Layout<'a> {
     next: Numbers,
     /// Physical addresses of code that is placed already. Only the memory manager can write code, so instances with equal
     /// code share its pages: in a chain of such instances it is in the cache once.
-    texts: HashMap<Vec<u8>, u64>,
+    texts: HashMap<(Vec<u8>, u64), u64>,
     /// The stack queue of a client and a server.
     queues: HashMap<(usize, usize), u64>,
     /// The portal that an unused entry of a table leads to.
@@ -272,6 +273,11 @@ impl<'a> Layout<'a> {
         self.fences().asids()
     }
 
+    /// The space that the hart boots in: the kernel domain's half alone.
+    fn boot_space(&self) -> Space {
+        Space::new(self.kernel_root.0, self.last_asid())
+    }
+
     /// The ASID with all bits that the board has, by which the nucleus finds out whether the hart has them.
     fn last_asid(&self) -> u64 {
         (1 << self.system.board.asid_bits) - 1
@@ -333,6 +339,12 @@ impl<'a> Layout<'a> {
         trusted.map(entry).collect()
     }
 
+    /// Instances in the kernel domain, and whether unsafe code of theirs is accepted.
+    fn in_kernel(&self) -> Vec<(String, bool)> {
+        let placed = self.system.instances.iter().filter(|instance| instance.is_in_kernel());
+        placed.map(|one| (one.name.to_string(), *one.accepts_unsafe_code)).collect()
+    }
+
     /// Instances that reach devices which they were not given.
     fn beside(&self) -> Vec<(String, Vec<String>)> {
         let board = &self.system.board;
@@ -366,6 +378,7 @@ impl<'a> Layout<'a> {
             shared: shared.sharings,
             roles: shared.roles,
             trusted: self.trusted(),
+            in_kernel: self.in_kernel(),
             beside: self.beside(),
         }
     }

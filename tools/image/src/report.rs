@@ -47,14 +47,13 @@ pub struct InstanceReport {
 
 impl InstanceReport {
     pub(crate) fn new(instance: &Instance, component: &Component) -> InstanceReport {
-        let region = instance.region;
         InstanceReport {
             name: instance.name.to_string(),
             component: component.descriptor.name.clone(),
             own_calls: component.foreign_calls().len(),
             number: instance.number.0,
-            region: address::region(region),
-            image: address::region(region) + address::image_spread(region),
+            region: instance.start_address(),
+            image: instance.start_address() + address::image_spread(instance.region),
             ..InstanceReport::default()
         }
     }
@@ -91,6 +90,8 @@ pub struct Report {
     pub roles: Vec<RoleViews>,
     /// Instances that the description trusts with everything, each with its devices that reach all memory.
     pub trusted: Vec<(String, Vec<String>)>,
+    /// Instances in the kernel domain, each with whether it has unsafe code that the description accepts.
+    pub in_kernel: Vec<(String, bool)>,
     /// Instances with devices that they were not given, but that lie in the pages of those that they were.
     pub beside: Vec<(String, Vec<String>)>,
 }
@@ -178,6 +179,10 @@ impl fmt::Display for Report {
             }
             writeln!(formatter)?;
         }
+        for (instance, unsafe_code) in &self.in_kernel {
+            let accepted = if *unsafe_code { ", unsafe code accepted" } else { "" };
+            writeln!(formatter, "in the kernel domain: {instance}{accepted}")?;
+        }
         for (instance, devices) in &self.beside {
             writeln!(
                 formatter,
@@ -224,6 +229,7 @@ mod tests {
             instances: vec![instance("one", 8192, 65536), instance("two", 4096, 4096)],
             shared: Vec::new(),
             roles: Vec::new(),
+            in_kernel: vec![("inside".to_owned(), false), ("wild".to_owned(), true)],
             trusted: vec![
                 ("one".into(), vec!["net0".into(), "net1".into()]),
                 ("two".into(), Vec::new()),
@@ -242,6 +248,8 @@ mod tests {
         let trusted = text.lines().filter(|line| line.starts_with("trusted")).collect::<Vec<_>>();
         let expected = "trusted with everything: one; all memory is in reach of its net0, net1";
         assert_eq!(trusted, [expected, "trusted with everything: two"]);
+        assert!(text.contains("\nin the kernel domain: inside\n"), "{text}");
+        assert!(text.contains("\nin the kernel domain: wild, unsafe code accepted\n"), "{text}");
         assert!(text.contains("\nin the pages of its devices, two reaches timer0\n"), "{text}");
     }
 

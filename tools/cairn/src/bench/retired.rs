@@ -5,7 +5,7 @@ use super::trace::{Lengths, interruptible};
 use crate::build::{self, Parts};
 use crate::cycle_trace::{self, Event, Events, What};
 use anyhow::{Context, Result, bail};
-use cairn_abi::address::{REGION_SIZE, region};
+use cairn_abi::address::REGION_SIZE;
 use std::process::Stdio;
 
 /// Cycles of each system in which the time interrupts are off is looked for: the boot and as much of the
@@ -30,7 +30,7 @@ pub fn add(name: &str, board: &str, lengths: &mut Lengths) -> Result<()> {
 pub fn boot(board: &str) -> Result<[u64; 2]> {
     let parts = Parts::new("hello", Some(board))?;
     let regions: Vec<u64> =
-        parts.system.instances.iter().map(|instance| region(instance.region)).collect();
+        parts.system.instances.iter().map(|instance| instance.start_address()).collect();
     let hello =
         parts.system.instance("hello").context("the system `hello` has no such instance")?;
     let image = build::image(parts, Some(board))?;
@@ -85,6 +85,7 @@ fn count(events: Events, on: &[u64], lengths: &mut Lengths) -> Result<()> {
 mod tests {
     use super::*;
     use cairn_abi::RegionId;
+    use cairn_abi::address::region;
 
     #[test]
     fn times_between_interruptible_instructions_are_counted() {

@@ -11,7 +11,7 @@ use crate::machine::{self, Console, Options};
 use crate::paths;
 use crate::qemu;
 use anyhow::{Context, Result, bail};
-use cairn_abi::address::{REGION_SIZE, region};
+use cairn_abi::address::REGION_SIZE;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::ops::Range;
@@ -100,7 +100,7 @@ pub fn interruptible(parts: &Parts) -> Vec<u64> {
     let instances = parts.system.instances.iter().enumerate();
     instances
         .filter(|(index, _)| !off.contains(&Some(*index)))
-        .map(|(_, instance)| region(instance.region))
+        .map(|(_, instance)| instance.start_address())
         .collect()
 }
 
@@ -181,6 +181,7 @@ pub fn result(name: &str, lengths: &Lengths) -> Option<Measured> {
 mod tests {
     use super::*;
     use cairn_abi::RegionId;
+    use cairn_abi::address::region;
 
     fn log(addresses: &[u64]) -> String {
         addresses

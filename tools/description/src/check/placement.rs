@@ -7,6 +7,16 @@ use cairn_loader::Descriptor;
 
 /// Whom the description places there.
 pub(super) fn check(system: &System, report: &mut Report) {
+    for instance in system.instances.iter().filter(|instance| !instance.is_in_kernel()) {
+        if *instance.accepts_unsafe_code {
+            report.push(Error::new(
+                &instance.accepts_unsafe_code.place,
+                format!("`{}` does not run in the kernel domain", instance.name),
+                "expected no `trust` here",
+                "remove it: in a protection domain of its own unsafe code reaches nothing of others",
+            ));
+        }
+    }
     for instance in system.instances.iter().filter(|instance| instance.is_in_kernel()) {
         if instance.stacks.declared {
             report.push(Error::new(

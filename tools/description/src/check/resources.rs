@@ -24,7 +24,7 @@ pub(super) fn default_stacks(system: &mut System) {
     for index in 0..count {
         let instance = &system.instances[index];
         let runs_to_completion = instance.role.is_some_and(Role::runs_to_completion);
-        if instance.stacks.declared || runs_to_completion {
+        if instance.stacks.declared || runs_to_completion || instance.is_in_kernel() {
             continue;
         }
         let connected = clients(system, index);

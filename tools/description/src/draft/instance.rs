@@ -4,7 +4,7 @@ use super::connections::{read_export, read_import};
 use super::{
     InstanceDraft, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, StacksDraft, all, number,
 };
-use crate::model::{Access, Restart};
+use crate::model::{Access, Placement, Restart};
 use crate::names::NameKind;
 use crate::place::Located;
 use crate::report::{Error, Report};
@@ -31,7 +31,11 @@ pub(super) fn read_instance(
     };
     let placement = match table.take("placement") {
         Some(value) => read_placement(&value, report),
-        None => Some(()),
+        None => Some(Located::new(Placement::Domain, table.place().clone())),
+    };
+    let accepts_unsafe_code = match table.take("trust") {
+        Some(value) => value.choice(&[("unsafe-code", true)], report),
+        None => Some(Located::new(false, table.place().clone())),
     };
     let priority = priority_of(&mut table, "priority", report);
     let recovery_priority = priority_of(&mut table, "recovery_priority", report);
@@ -99,11 +103,12 @@ pub(super) fn read_instance(
         None => Some(Vec::new()),
     };
     table.finish(report);
-    placement?;
     let draft = InstanceDraft {
         table: name.clone()?.value,
         name: name?,
         component: component?,
+        placement: placement?,
+        accepts_unsafe_code: accepts_unsafe_code?,
         priority: priority?,
         recovery_priority: recovery_priority?,
         memory: memory?,
@@ -179,7 +184,7 @@ fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<Stri
     None
 }
 
-fn read_placement(value: &Value<'_>, report: &mut Report) -> Option<()> {
+fn read_placement(value: &Value<'_>, report: &mut Report) -> Option<Located<Placement>> {
     if let Some(mut table) = value.as_table("`placement`") {
         let with = table.require("with", "placement = { with = \"console\" }", report);
         table.finish(report);
@@ -188,15 +193,20 @@ fn read_placement(value: &Value<'_>, report: &mut Report) -> Option<()> {
         value.expected("a string or a table", "placement = \"domain\"", report);
         return None;
     } else {
-        let choices = [("domain", true), ("kernel", false), ("extension", false)];
-        if value.choice(&choices, report)?.value {
-            return Some(());
+        let choices = [
+            ("domain", Some(Placement::Domain)),
+            ("kernel", Some(Placement::Kernel)),
+            ("extension", None),
+        ];
+        let Located { value: chosen, place } = value.choice(&choices, report)?;
+        if let Some(placement) = chosen {
+            return Some(Located::new(placement, place));
         }
     }
     report.push(Error::new(
         &value.place(),
         "this placement is not possible yet",
-        "expected \"domain\"",
+        "expected \"domain\" or \"kernel\"",
         "place it in a protection domain of its own: placement = \"domain\"",
     ));
     None

@@ -10,7 +10,7 @@ use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::{DomainId, Space};
 use cairn_description::model::Instance;
 use cairn_description::show_size;
-use cairn_loader::{Form, Rights};
+use cairn_loader::{Call, Form, Rights};
 
 /// An instance's addresses and sizes, as far as it is laid out.
 pub(super) struct Placed {
@@ -21,6 +21,10 @@ pub(super) struct Placed {
     pub parts: Parts,
     pub root: Root,
     pub space: Space,
+    /// Who reaches its pages, as a right: [`USER`], or [`GLOBAL`] in the kernel domain.
+    pub reach: u64,
+    /// Where its functions return to.
+    pub stub: u64,
     /// Kernel address of the page-table entry of the region's first page.
     pub entries: u64,
     /// Bytes of the region that those entries map.
@@ -58,7 +62,8 @@ impl Parts {
         let heap = image_spread(instance.region) + component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
         let activations = activation_from(heap + heap_size, instance.region);
-        let stacks = 1 + u64::from(instance.stacks.count);
+        // In the kernel domain each thread has its own.
+        let stacks = if instance.is_in_kernel() { 0 } else { 1 + u64::from(instance.stacks.count) };
         let parts = Parts { heap, heap_size, activations, stacks, quota: *instance.memory };
         if parts.end() > DEVICES_OFFSET {
             return Err(cairn_description::Error::new(
@@ -97,20 +102,32 @@ impl Layout<'_> {
         let tables_before = self.tables.used;
         let memory_before = self.memory.end();
         let parts = Parts::new(instance, component)?;
-        let region = region(instance.region);
-        let root = Root(self.tables.take(1)?);
+        let in_kernel = instance.is_in_kernel();
+        let region = instance.start_address();
+        let root = if in_kernel { self.kernel_root } else { Root(self.tables.take(1)?) };
         let leaves = parts.leaves();
         let entries = self.tables.leaves(&mut self.memory, root, region, leaves)?;
-        self.tables.directory(&mut self.memory, root, SECTIONS_AT_RUN_TIME)?;
+        if !in_kernel {
+            self.tables.directory(&mut self.memory, root, SECTIONS_AT_RUN_TIME)?;
+        }
+        let image = region + image_spread(instance.region);
         let domain = instance.domain;
         let table = portal_table(domain);
         self.placed.push(Placed {
             domain,
             region,
-            image: region + image_spread(instance.region),
+            image,
             parts,
             root,
-            space: Space::new(root.0, if self.asids() { domain.into() } else { 0 }),
+            space: match in_kernel {
+                true => self.boot_space(),
+                false => Space::new(root.0, if self.asids() { domain.into() } else { 0 }),
+            },
+            reach: if in_kernel { GLOBAL } else { USER },
+            stub: match in_kernel {
+                true => self.nucleus.symbol("kernel_return")?,
+                false => image + component.stub,
+            },
             entries: self.tables.kernel_address(entries),
             entries_span: leaves * LEAF_SPAN,
             stack: 0,
@@ -142,13 +159,15 @@ impl Layout<'_> {
             let mut content = vec![0; size as usize];
             component.fill(segment, placed.image, &mut content);
             // Every domain is an instance's own: its indexes are those of its table.
-            component
-                .relink(segment, placed.image, &mut content, |call| Form::Trap(call.portal))?;
+            let in_kernel = self.system.instances[index].is_in_kernel();
+            let form = |call: &Call| if in_kernel { Form::Absent } else { Form::Trap(call.portal) };
+            component.relink(segment, placed.image, &mut content, form)?;
             if self.system.board.cycle_base.is_some() {
                 component.count_by_cycles(segment, &mut content);
             }
             let is_code = segment.rights == Rights::Code;
-            let physical = match self.texts.get(&content).filter(|_| is_code) {
+            let text = (content.clone(), placed.reach);
+            let physical = match self.texts.get(&text).filter(|_| is_code) {
                 // Pages that are shared with other instances count in the quota of each.
                 Some(physical) => {
                     placed.memory_used += pages(size) * PAGE_SIZE;
@@ -161,13 +180,13 @@ impl Layout<'_> {
                 }
             };
             if is_code {
-                self.texts.entry(content.clone()).or_insert(physical);
+                self.texts.entry(text).or_insert(physical);
             }
             let rights = match segment.rights {
                 Rights::Code => READ | EXECUTE,
                 Rights::Constants => READ,
                 Rights::Data => READ | WRITE,
-            } | USER
+            } | placed.reach
                 | OWN;
             self.tables.map_range(
                 &mut self.memory,
@@ -224,7 +243,7 @@ impl Layout<'_> {
     fn map_fresh(&mut self, index: usize, address: u64, size: u64) -> Result<u64, String> {
         let placed = &self.placed[index];
         let physical = self.memory.pages(pages(size));
-        let rights = OWN | USER | READ | WRITE;
+        let rights = OWN | placed.reach | READ | WRITE;
         self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
         self.record.segment(
             self.system.instances[index].number,

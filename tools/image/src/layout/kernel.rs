@@ -5,7 +5,6 @@ use super::{Layout, pages};
 use crate::memory::*;
 use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
-use cairn_abi::Space;
 use cairn_abi::address::*;
 use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, activation};
 use cairn_abi::memory::TABLES_AT_RUN_TIME;
@@ -155,7 +154,25 @@ impl Layout<'_> {
             self.map_kernel_range(FINISHER, finisher, PAGE_SIZE, READ | WRITE)?;
         }
         let (physical, size) = (self.tables.physical, self.tables.count * PAGE_SIZE);
-        self.map_kernel_range(PAGE_TABLES, physical, size, READ | WRITE)
+        self.map_kernel_range(PAGE_TABLES, physical, size, READ | WRITE)?;
+        if self.system.instances.iter().any(Instance::is_in_kernel) {
+            self.map_kernel_stacks()?;
+        }
+        Ok(())
+    }
+
+    /// A stack in the kernel domain for each thread that there can be.
+    fn map_kernel_stacks(&mut self) -> Result<(), String> {
+        for thread in 0..*self.system.threads as usize {
+            let top = kernel_stack(thread);
+            let end = top.next_multiple_of(PAGE_SIZE);
+            let physical = self.memory.pages(pages(KERNEL_STACK_SIZE));
+            let first = end - KERNEL_STACK_SIZE;
+            self.map_kernel_range(first, physical, KERNEL_STACK_SIZE, READ | WRITE)?;
+            let field = thread_block(thread).wrapping_add_signed(thread::FIELD_KERNEL_STACK);
+            self.memory.store(self.areas.threads.at(field), top);
+        }
+        Ok(())
     }
 
     pub(super) fn map_kernel_range(
@@ -196,7 +213,7 @@ impl Layout<'_> {
     pub(super) fn write_parameters(&mut self, upcalls: &Upcalls) -> Result<(), String> {
         let nucleus = self.areas.nucleus;
         let parameters = Parameters {
-            boot_space: Space::new(self.kernel_root.0, self.last_asid()).word(),
+            boot_space: self.boot_space().word(),
             nucleus_offset: nucleus.address.wrapping_sub(nucleus.physical),
             boot_frame: thread_block(0) + (thread::base_frame(0) + thread::TRAP_FRAME) as u64,
             boot_portal: upcalls.boot,

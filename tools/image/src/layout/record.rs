@@ -273,6 +273,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
         recovery_priority: (*instance.recovery_priority).into(),
         run_to_completion: runs_to_completion.into(),
+        in_kernel: instance.is_in_kernel().into(),
         memory: *instance.memory,
         memory_used: placed.memory_used,
         share: u64::from(*instance.share),
@@ -281,7 +282,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         entries_span: placed.entries_span,
         page_tables: placed.page_tables,
         main: component.descriptor.main.map_or(0, |main| placed.image + main),
-        stub: placed.image + component.stub,
+        stub: placed.stub,
         stack: placed.stack,
     }
 }

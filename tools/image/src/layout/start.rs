@@ -59,7 +59,7 @@ impl Layout<'_> {
             (at(top, TRAP_INTERRUPTS), INTERRUPTS_ON),
             (at(top, TRAP_SEPC), placed.image + main),
             (at(top, TRAP_SPACE), placed.space.word()),
-            (at(top, trap_register(RETURN_REGISTER)), placed.image + self.components[index].stub),
+            (at(top, trap_register(RETURN_REGISTER)), placed.stub),
             (at(top, trap_register(STACK_REGISTER)), placed.stack),
             (at(block, FIELD_FRAME), thread_block(thread as usize) + (top - block)),
             (at(block, FIELD_DOMAIN), placed.domain.into()),
@@ -108,7 +108,8 @@ impl Layout<'_> {
         for (index, placed) in self.placed.iter().enumerate() {
             let (address, physical) =
                 (placed.region + STARTUP_OFFSET, first + index as u64 * PAGE_SIZE);
-            self.tables.map(&mut self.memory, placed.root, address, physical, USER | READ)?;
+            let rights = placed.reach | READ;
+            self.tables.map(&mut self.memory, placed.root, address, physical, rights)?;
         }
         Ok(first)
     }

@@ -13,6 +13,9 @@ pub trait Trouble {
     fn commit(&self, deed: u64, address: u64) -> Result<u64, Error>;
 }
 
+/// Which of them the hardware does not stop in the kernel domain, by their positions.
+pub const PRIVILEGED: [usize; 6] = [4, 5, 6, 7, 8, 13];
+
 /// What the victim can do, none of which comes back.
 pub const DEEDS: [&str; 14] = [
     "panic",

@@ -1,0 +1,30 @@
+//! Is called in the kernel domain and returns at once.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+use cairn::cost::Cost;
+use cairn_bench::{Inside, InsideProxy, Meter, settled};
+
+struct Server;
+static SERVER: Server = Server;
+
+cairn::component! {
+    name: "inside",
+    exports: { inside: Inside = SERVER },
+}
+
+impl Inside for Server {
+    fn pass(&self, _first: u64, _second: u64, _third: u64) -> Result<u64, Error> {
+        Ok(0)
+    }
+
+    fn own_cost(&self) -> Result<Cost, Error> {
+        let [Some(entry), ..] = InsideProxy::entries::<CairnExport_inside>() else {
+            return Err(Error::NotFound);
+        };
+        let meter = Meter::new();
+        Ok(settled(|| meter.entry(entry, &[0; 8])))
+    }
+}

@@ -1,0 +1,41 @@
+//! Serves words in the kernel domain, and faults there when it is asked to.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+use cairn_test_kernel_inside::{Inside, mixed};
+use core::hint::black_box;
+
+struct Server;
+static SERVER: Server = Server;
+
+cairn::component! {
+    name: "inside",
+    exports: { inside: Inside = SERVER },
+}
+
+#[inline(never)]
+fn descend(calls: u64) -> u64 {
+    let page = black_box([calls; 32]);
+    if calls == 0 { page[7] } else { descend(calls - 1) + page[3] }
+}
+
+impl Inside for Server {
+    fn mix(&self, first: u64, second: u64, third: u64) -> Result<(u64, u64, u64), Error> {
+        Ok(mixed(first, second, third))
+    }
+
+    fn spin(&self, rounds: u64) -> Result<(), Error> {
+        (0..rounds).for_each(|round| _ = black_box(round));
+        Ok(())
+    }
+
+    fn deep(&self, calls: u64) -> Result<u64, Error> {
+        Ok(descend(calls))
+    }
+
+    fn fail(&self) -> Result<(), Error> {
+        panic!("as asked");
+    }
+}
