@@ -21,10 +21,7 @@ use cairn_abi::{DomainId, InstanceId, Space};
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// In user mode, in a domain of its own.
-    User {
-        /// Its address space.
-        space: Space,
-    },
+    User,
     /// In the kernel domain, in whatever space the thread has.
     Kernel,
 }
@@ -38,6 +35,8 @@ pub struct End {
     pub domain: DomainId,
     /// Where it runs.
     pub place: Place,
+    /// The space while its code runs, if it has one of its own.
+    pub space: Space,
     /// Kernel address of the portal table.
     pub table: u64,
 }
@@ -47,7 +46,8 @@ impl End {
     pub const NONE: End = End {
         instance: InstanceId(0),
         domain: DomainId(0),
-        place: Place::User { space: Space::NONE },
+        place: Place::User,
+        space: Space::NONE,
         table: 0,
     };
 
@@ -56,19 +56,9 @@ impl End {
         End {
             instance: instance.number,
             domain: instance.domain,
-            place: match instance.in_kernel {
-                0 => Place::User { space: instance.space },
-                _ => Place::Kernel,
-            },
+            place: if instance.in_kernel == 0 { Place::User } else { Place::Kernel },
+            space: instance.space,
             table: portal_table(instance.domain),
-        }
-    }
-
-    /// The space while its code runs, if it has one of its own.
-    pub fn space(&self) -> Space {
-        match self.place {
-            Place::User { space } => space,
-            Place::Kernel => Space::NONE,
         }
     }
 }

@@ -16,7 +16,8 @@ fn crossing() -> Crossing {
     let end = |number: u16| End {
         instance: InstanceId(number),
         domain: DomainId(number),
-        place: Place::User { space: Space::new(0, number.into()) },
+        place: Place::User,
+        space: Space::new(0, number.into()),
         table: u64::from(number) << 13,
     };
     Crossing {
@@ -161,7 +162,8 @@ fn what_differs_between_portals_of_one_specification_is_in_the_literals() {
         callee: End {
             instance: InstanceId(9),
             domain: DomainId(9),
-            place: Place::User { space: Space::new(77 << 12, 0) },
+            place: Place::User,
+            space: Space::new(77 << 12, 0),
             table: 5,
         },
         entry: 1,

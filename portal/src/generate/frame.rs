@@ -2,7 +2,7 @@
 
 use super::Crossing;
 use super::code::Code;
-use crate::specification::{Specification, State};
+use crate::specification::{Specification, Stack, State};
 use crate::stencil::{self, Value};
 use cairn_abi::address::COPY_STRIDE;
 use cairn_abi::thread::FRAME_HEADER;
@@ -35,11 +35,12 @@ pub(super) fn frame_values(code: &mut Code, specification: &Specification, cross
     code.value(Value::FrameSizeNegative, -size);
     code.value(Value::AbortScrubSize, abort_scrub_size(specification));
     code.value(Value::Stamp, FRAME_HEADER - size);
-    let state = state_offset(specification);
-    code.value(Value::State, state);
-    // Of who is called in the kernel domain: in the one free word, or where all is saved.
-    let is_minimal = specification.state == State::Minimal;
-    code.value(Value::ThreadPointer, state + if is_minimal { 8 } else { 112 });
+    code.value(Value::State, state_offset(specification));
+    if specification.stack == Stack::Kernel {
+        // In the one free word, or where all is saved.
+        let place = if specification.state == State::Minimal { 8 } else { 112 };
+        code.value(Value::ThreadPointer, state_offset(specification) + place);
+    }
     code.value(Value::CopiesSize, -(specification.windows() as i64 * COPY_STRIDE as i64));
     code.value(Value::Index, crossing.index as i64);
     code.value(Value::Caller, crossing.caller.instance.0.into());

@@ -56,7 +56,7 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
     literals(&[
         (LITERAL_MARK, MARK_CALL),
         (LITERAL_RETURN, back),
-        (LITERAL_SPACE, crossing.callee.space().word()),
+        (LITERAL_SPACE, crossing.callee.space.word()),
         (LITERAL_TABLE, crossing.callee.table),
         (LITERAL_ENTRY, crossing.entry),
         (LITERAL_STUB, crossing.stub),
@@ -67,7 +67,7 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
         (LITERAL_SOURCE_SIZE, source_size),
         (LITERAL_SOURCE_ENTRY, crossing.source_entry),
         (LITERAL_QUEUE, crossing.queue),
-        (LITERAL_IDENTIFIER, crossing.callee.space().identifier()),
+        (LITERAL_IDENTIFIER, crossing.callee.space.identifier()),
         (LITERAL_COUNTER, crossing.counter),
     ])
 }
@@ -84,7 +84,7 @@ pub fn return_literals(
         (LITERAL_MARK, MARK_RETURN),
         (LITERAL_ABORT, at(links.abort)),
         (LITERAL_RETURN, at(links.dead)),
-        (LITERAL_SPACE, crossing.caller.space().word()),
+        (LITERAL_SPACE, crossing.caller.space.word()),
         (LITERAL_TABLE, crossing.caller.table),
         (LITERAL_WAITERS, crossing.waiters),
         (LITERAL_LONGEST, crossing.limits.execution),
@@ -92,7 +92,7 @@ pub fn return_literals(
         (LITERAL_CANCELLED, crossing.limits.cancelled),
         (LITERAL_SERVICES, crossing.services),
         (LITERAL_QUEUE, crossing.queue),
-        (LITERAL_IDENTIFIER, crossing.callee.space().identifier()),
+        (LITERAL_IDENTIFIER, crossing.callee.space.identifier()),
         (LITERAL_FRAME, CallFrame { size: links.frame_size, caller, callee }.word()),
     ]);
     (literals, [at(links.back), at(links.dead), MARK_DEAD])

@@ -10,7 +10,7 @@ use super::{Crossing, GenerateError, Generated, SemaphoreOperation};
 use crate::literal::*;
 use crate::parameter::Parameters;
 use crate::specification::{Letter, Specification, Stack, State};
-use crate::stencil::{self, Label, Value};
+use crate::stencil::{self, Label, Stencil, Value};
 
 /// Generates a call portal and its return portal into `words`, to be executed at `address` (a
 /// multiple of 16).
@@ -150,19 +150,13 @@ fn call_half(
         code.emit(&stencil::SAVE_THREAD_POINTER)?;
     }
     parameters(code, specification, types)?;
-    let fence = if is_kernel { 0 } else { enter(code, crossing, &stencil::ENTER)? };
-    code.emit(if is_kernel { &stencil::ENTER_KERNEL } else { &stencil::ENTER_ENTRY })?;
-    if is_kernel {
+    let fence = if is_kernel {
         // Nothing is hidden from who may read all.
-    } else if specification.state != State::Partial {
-        code.leave(1, &stencil::LEAVE_MINIMAL)?;
-    } else if specification.stack == Stack::RunToCompletion {
-        code.leave(0, &stencil::LEAVE)?;
+        code.emit(&stencil::ENTER_KERNEL)?;
+        0
     } else {
-        scrub_unused(code, specification)?;
-        code.emit(&stencil::LEAVE_PARTIAL)?;
-        code.scrub_and_leave()?;
-    }
+        enter_domain(code, specification, crossing)?
+    };
     code.label(Label::Overflow);
     code.emit(&stencil::OVERFLOW)?;
     if specification.stack == Stack::Shared {
@@ -178,8 +172,29 @@ fn call_half(
         code.emit(&stencil::REFUSED)?;
     }
     code.resolve()?;
-    let fence = if specification.stack == Stack::RunToCompletion { 0 } else { fence };
     Ok((start, fence))
+}
+
+/// Enters the callee's domain. Returns the place of the fence if it does not run to completion, or zero.
+#[inline(always)]
+fn enter_domain(
+    code: &mut Code,
+    specification: &Specification,
+    crossing: &Crossing,
+) -> Result<usize, GenerateError> {
+    let fence = enter(code, crossing, &stencil::ENTER)?;
+    code.emit(&stencil::ENTER_ENTRY)?;
+    if specification.state != State::Partial {
+        code.leave(1, &stencil::LEAVE_MINIMAL)?;
+    } else if specification.stack == Stack::RunToCompletion {
+        code.leave(0, &stencil::LEAVE)?;
+        return Ok(0);
+    } else {
+        scrub_unused(code, specification)?;
+        code.emit(&stencil::LEAVE_PARTIAL)?;
+        code.scrub_and_leave()?;
+    }
+    Ok(fence)
 }
 
 /// Finds `t1` in an entry beside the first.
@@ -190,6 +205,7 @@ fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
 }
 
 /// Leaves to the caller.
+#[inline(always)]
 fn leave_back(code: &mut Code, specification: &Specification) -> Result<(), GenerateError> {
     if specification.state != State::Partial {
         return code.leave(0, &stencil::LEAVE);
@@ -208,12 +224,12 @@ fn return_half(
     let start = code.literals()?;
     frame_values(code, specification, crossing);
     let run_to_completion = specification.stack == Stack::RunToCompletion;
-    let is_kernel = specification.stack == Stack::Kernel;
     let release = specification.takes_activation();
-
-    if !is_kernel {
-        enter(code, crossing, &stencil::RETURN_ENTER)?;
+    if specification.stack == Stack::Kernel {
+        return back_from_kernel(code, specification, crossing, start);
     }
+
+    enter(code, crossing, &stencil::RETURN_ENTER)?;
     value_back(code, specification, types)?;
     close_windows(code, specification, |letter| match letter {
         Letter::Write => SERVICE_CLOSE_WRITE,
@@ -228,9 +244,7 @@ fn return_half(
         code.emit(&stencil::RESTORE_STACK)?;
     }
     code.emit(&stencil::RESTORE_ADDRESS)?;
-    if is_kernel {
-        code.emit(&stencil::POP_KERNEL)?;
-    } else if specification.state == State::Partial {
+    if specification.state == State::Partial {
         code.emit(&stencil::RESTORE_PARTIAL)?;
     } else {
         code.emit(&stencil::POP)?;
@@ -250,8 +264,7 @@ fn return_half(
 
     let abort = code.at;
     if specification.state == State::Minimal {
-        // Its first word is for the thread pointer, which is saved for who is called in the kernel domain.
-        code.emit_part(&stencil::SCRUB_ABORT, usize::from(is_kernel)..)?;
+        code.emit(&stencil::SCRUB_ABORT)?;
     }
     find_base(code, start)?;
     enter(code, crossing, &stencil::RETURN_ENTER)?;
@@ -261,24 +274,14 @@ fn return_half(
         // A callee on the caller's stack that died did not put the stack pointer back.
         code.emit(&stencil::RESTORE_STACK)?;
     }
-    if is_kernel && specification.state == State::Partial {
-        // A callee that died kept nothing.
-        code.emit(&stencil::RESTORE_STACK)?;
-        code.emit(&stencil::RESTORE_ADDRESS)?;
-        code.emit(&stencil::RESTORE_PARTIAL)?;
-        leave_back(code, specification)?;
-    } else {
-        code.emit(&stencil::JUMP_TO_FINISH)?;
-    }
+    code.emit(&stencil::JUMP_TO_FINISH)?;
 
     // The dead entry is named like a return portal, by an address before which lie its own mark
     // and its own abort entry: itself.
     code.align()?;
     code.zeros(8)?;
     let dead = code.at;
-    if release {
-        find_base(code, start)?;
-    }
+    find_base(code, start)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
     if run_to_completion {
         code.emit(&stencil::INTERRUPTS_ON)?;
@@ -288,6 +291,49 @@ fn return_half(
         code.emit(&stencil::DEAD_WAKE)?;
         code.label(Label::DeadPop);
     }
+    code.emit(&stencil::DEAD_POP)?;
+    code.resolve()?;
+
+    let frame_size = stamped_frame_size(specification, crossing) as u16;
+    Ok(Links { back: start * 4, abort: abort * 4, dead: dead * 4, frame_size })
+}
+
+/// The same of a portal into the kernel domain. The caller's space is in use still, but when the callee died.
+#[inline(never)]
+fn back_from_kernel(
+    code: &mut Code,
+    specification: &Specification,
+    crossing: &Crossing,
+    start: usize,
+) -> Result<Links, GenerateError> {
+    let restore = |code: &mut Code, rest: &Stencil| {
+        code.emit(&stencil::RESTORE_STACK)?;
+        code.emit(&stencil::RESTORE_ADDRESS)?;
+        code.emit(rest)?;
+        leave_back(code, specification)
+    };
+    code.label(Label::Finish);
+    restore(code, &stencil::POP_KERNEL)?;
+
+    let abort = code.at;
+    let is_minimal = specification.state == State::Minimal;
+    if is_minimal {
+        // Without its first word: the thread pointer was saved.
+        code.emit_part(&stencil::SCRUB_ABORT, 1..)?;
+    }
+    find_base(code, start)?;
+    enter(code, crossing, &stencil::RETURN_ENTER)?;
+    code.emit_part(&stencil::ABORT_REPLY, ..specification.reply())?;
+    if is_minimal {
+        code.emit(&stencil::JUMP_TO_FINISH)?;
+    } else {
+        // What a callee that died did not keep is loaded.
+        restore(code, &stencil::RESTORE_PARTIAL)?;
+    }
+
+    code.align()?;
+    code.zeros(8)?;
+    let dead = code.at;
     code.emit(&stencil::DEAD_POP)?;
     code.resolve()?;
 

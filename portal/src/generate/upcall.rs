@@ -59,7 +59,7 @@ fn run_to_completion_literals(code: &mut Code, start: usize, crossing: &Crossing
     let own = code.address + start as u64 * 4;
     code.literal(start, LITERAL_MARK, MARK_CALL);
     code.literal(start, LITERAL_ABORT, own);
-    code.literal(start, LITERAL_SPACE, crossing.callee.space().word());
+    code.literal(start, LITERAL_SPACE, crossing.callee.space.word());
     code.literal(start, LITERAL_TABLE, crossing.callee.table);
     code.literal(start, LITERAL_ENTRY, crossing.entry);
     code.literal(start, LITERAL_STUB, crossing.stub);

@@ -16,7 +16,7 @@ fn boot(has_environment: bool, asid_bits: u32, promised: u32) -> (World, Stop) {
     let mut world = World::with(options, Fences::ByAsid, 95);
     let portal = world.upcall_portal(Upcall::Timer);
     let parameters = world.nucleus.symbol("NUCLEUS_PARAMETERS");
-    let kernel = world.end(SCHEDULER).space().word() & !(0xffff << SATP_ASID_SHIFT);
+    let kernel = world.end(SCHEDULER).space.word() & !(0xffff << SATP_ASID_SHIFT);
     let satp = kernel | ((1 << promised) - 1) << SATP_ASID_SHIFT;
     let frame = thread_block(0).wrapping_add_signed(base_frame(0) + TRAP_FRAME);
     let nucleus = cairn_abi::address::NUCLEUS;
@@ -63,7 +63,7 @@ fn what_the_firmware_left_is_gone() {
         assert_eq!((csr.sie, csr.scounteren), (0, 7));
         assert_eq!(csr.stvec, world.nucleus.symbol("trap_entry"));
         assert_eq!(csr.pending() & Interrupt::Software.bit(), 0);
-        assert_eq!(csr.satp, world.end(SCHEDULER).space().word());
+        assert_eq!(csr.satp, world.end(SCHEDULER).space.word());
         assert_eq!(world.machine.program_counter, World::upcall_entry(Upcall::Timer));
         assert_eq!(world.machine.get(A1), thread_block(0) >> 12);
         // Paging begins with a fault; without the register another trap follows.

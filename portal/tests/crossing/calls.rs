@@ -253,7 +253,7 @@ impl World {
                 || found == STATUS_SUM
                 || ends
                     .iter()
-                    .any(|end| end.space().word() == found || is_address(end.domain.into()))
+                    .any(|end| end.space.word() == found || is_address(end.domain.into()))
                 || connection.activations.iter().any(|taken| distance(taken) == found)
                 || owners.iter().any(|owner| owner.contains(&found))
                 || self.is_of_memory(connection.caller, found);

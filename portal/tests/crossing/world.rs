@@ -318,7 +318,8 @@ impl World {
         End {
             instance: InstanceId(number as u16),
             domain: DomainId(number as u16),
-            place: if is_kernel(number) { Place::Kernel } else { Place::User { space } },
+            place: if is_kernel(number) { Place::Kernel } else { Place::User },
+            space,
             table: domain::portal_table(DomainId(number as u16)),
         }
     }
