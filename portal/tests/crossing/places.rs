@@ -39,6 +39,8 @@ pub const RESUME: u64 = IMAGE_OFFSET + 0x20;
 pub const ENTRY: u64 = IMAGE_OFFSET + 0x40;
 /// Entry points of the scheduler for upcalls: of a thread's end, then one for each `Upcall`, 16 bytes apart.
 pub const UPCALL_ENTRIES: u64 = IMAGE_OFFSET + 0x80;
+/// Where a test puts a program.
+pub const PROGRAM: u64 = IMAGE_OFFSET + 0x400;
 /// Pages that can be read and written.
 pub const DATA: u64 = 0x2_0000;
 /// How many.

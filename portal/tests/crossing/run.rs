@@ -108,24 +108,12 @@ impl World {
         }
     }
 
-    fn run_kernel(&mut self) {
+    pub fn run_kernel(&mut self) {
         for _ in 0..LIMIT {
             if self.is_in_component() {
                 return self.check_after();
             }
-            let status = self.machine.csr.sstatus;
-            let lets_in = ["kernel_enter", "kernel_return"].map(|name| self.nucleus.symbol(name));
-            // Each side of the instruction that changes it.
-            let may_be_on = [lets_in[0] + 4, lets_in[1]].contains(&self.machine.program_counter);
-            assert_eq!(status & STATUS_SIE != 0, may_be_on, "interrupts, {}", self.trace());
-            if (PORTAL_CODE..THREADS).contains(&self.machine.program_counter) {
-                let forbidden = STATUS_SPP | STATUS_SUM;
-                assert_eq!(
-                    status & forbidden,
-                    0,
-                    "portal code leaves to user mode, and sees none of it"
-                );
-            }
+            self.check_privileged();
             let step = self.machine.step();
             let expected = matches!(step, Step::Completed | Step::Trapped(_));
             assert!(expected, "{step:?}, {}", self.trace());
@@ -190,7 +178,7 @@ impl World {
         }
     }
 
-    fn trace(&self) -> String {
+    pub fn trace(&self) -> String {
         let path = &self.machine.journal.path;
         let end = &path[path.len().saturating_sub(20)..];
         let traps = &self.machine.journal.traps;

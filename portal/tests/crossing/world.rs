@@ -4,6 +4,7 @@
 
 use crate::nucleus::{Nucleus, nucleus};
 pub use crate::places::*;
+use crate::privileged::Landmarks;
 
 use cairn_abi::address::*;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
@@ -53,10 +54,14 @@ pub struct World {
     pub random: fastrand::Rng,
     pub nucleus: &'static Nucleus,
     pub fences: Fences,
+    pub landmarks: Landmarks,
+    /// The `satp` that was found to be a space last.
+    pub checked_space: u64,
     /// `sie` where ordinary components run.
     pub interrupts: u64,
     tables: Tables,
-    spaces: Vec<AddressSpace>,
+    /// By the number of their domain; 0: the kernel domain.
+    pub spaces: Vec<AddressSpace>,
     portals_used: u64,
     queues: usize,
     activations: usize,
@@ -87,6 +92,8 @@ impl World {
             random: fastrand::Rng::with_seed(seed),
             nucleus: nucleus(),
             fences,
+            landmarks: Landmarks::new(nucleus()),
+            checked_space: 0,
             interrupts: INTERRUPTS_ON,
             tables,
             spaces: vec![kernel],
