@@ -12,6 +12,7 @@ mod mutation;
 mod nucleus;
 mod places;
 mod privileged;
+mod round_trips;
 mod run;
 mod semaphores;
 mod steps;

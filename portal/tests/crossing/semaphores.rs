@@ -8,6 +8,14 @@ use cairn_portal::Source;
 use cairn_portal::{SemaphoreOperation, Specification, generate};
 
 impl World {
+    /// Index of a new semaphore with this value.
+    pub fn add_semaphore(&mut self, value: i64) -> usize {
+        self.semaphores += 1;
+        let index = self.semaphores;
+        self.set_word(semaphore_word(index), value as u64);
+        index
+    }
+
     /// A semaphore with this count and a portal on it; the address of the count. Nothing is to be noted.
     pub fn connect_semaphore(
         &mut self,

@@ -66,7 +66,7 @@ pub struct World {
     queues: usize,
     activations: usize,
     activations_of: [u64; DOMAINS_END],
-    semaphores: usize,
+    pub semaphores: usize,
     next_index: [u64; DOMAINS_END],
 }
 
@@ -458,14 +458,6 @@ impl World {
         Connection { specification, caller, callee, index, crossing, code, activations }
     }
 
-    /// Index of a new semaphore with this value.
-    pub fn add_semaphore(&mut self, value: i64) -> usize {
-        self.semaphores += 1;
-        let index = self.semaphores;
-        self.set_word(semaphore::semaphore_word(index), value as u64);
-        index
-    }
-
     /// The domain whose component is executed.
     pub fn running(&self) -> usize {
         if self.machine.privilege == Privilege::Supervisor {
@@ -477,15 +469,6 @@ impl World {
         (1..DOMAINS_END)
             .find(|number| self.spaces[*number].satp() == satp)
             .unwrap_or_else(|| panic!("satp {satp:#x} is no domain's"))
-    }
-
-    /// For a hart without ASIDs whose portals rely on them: tells the domains apart by what such a
-    /// hart keeps of `satp`.
-    pub fn forget_asids(&mut self) {
-        for space in &mut self.spaces {
-            space.asid = 0;
-        }
-        self.machine.csr.satp = self.spaces[CLIENT].satp();
     }
 
     /// The word at a kernel or user address, by its physical place.
