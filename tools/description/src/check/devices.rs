@@ -172,8 +172,8 @@ fn check_reach(system: &System, instance: &Instance, device: &Located<usize>, re
                 &device.place,
                 format!("`{name}` of the board `{}` refuses user mode", system.board.name),
                 format!("expected {holder} in the kernel domain, where alone it could reach its registers"),
-                "the placement \"kernel\" does not exist yet, so this system cannot run on this board until it does; \
-                 choose another board",
+                "what has devices cannot be placed in the kernel domain yet, so this system cannot run on this board until it \
+                 can; choose another board",
             )
             .note(&this.name.place, "`user_access = false`"),
         );
