@@ -1,5 +1,5 @@
-//! Numbers that name things. Each thing has a type of its own, though the layout gives an instance, its domain and its
-//! region the same number; nothing else may rely on that.
+//! Numbers that name things. Each thing has a type of its own, though an instance of a description, its domain and its
+//! region get the same number; nothing may rely on that.
 
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

@@ -93,12 +93,11 @@ pub fn check_calls(component: &Component, is_refused: bool) -> Result<()> {
     )
 }
 
-/// Refuses in the kernel domain whose source could read and write everything there. `forbids_unsafe_code` says of a folder
-/// whether it cannot.
-fn check_trust(system: &System, forbids_unsafe_code: impl Fn(&str) -> bool) -> Result<()> {
+/// Refuses in the kernel domain whose source could read and write everything there.
+fn check_trust(system: &System) -> Result<()> {
     let is_refused = |instance: &&Instance| {
         let accepted = *instance.accepts_unsafe_code || !instance.is_in_kernel();
-        !accepted && !forbids_unsafe_code(&instance.folder)
+        !accepted && !sources::forbids_unsafe_code(&instance.folder)
     };
     let Some(instance) = system.instances.iter().find(is_refused) else { return Ok(()) };
     let error = cairn_description::Error::new(
@@ -137,7 +136,7 @@ impl Parts {
         let descriptor = |folder: &str| Some(&components.get(folder)?.1.descriptor);
         let connected = cairn_description::connect(&system, descriptor)
             .map_err(|report| anyhow!("{report}"))?;
-        check_trust(&system, sources::forbids_unsafe_code)?;
+        check_trust(&system)?;
         Ok(Parts { system, connected, components })
     }
 

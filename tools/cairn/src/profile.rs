@@ -7,7 +7,7 @@ use crate::build::{self, BuiltImage, Symbols};
 use crate::cycle_trace::{self, Event, Events, What};
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, bail};
-use cairn_abi::address::{KERNEL, PAGE_SIZE, PORTAL_CODE, REGION_SIZE, THREADS, region};
+use cairn_abi::address::{KERNEL, PAGE_SIZE, PORTAL_CODE, REGION_SIZE, THREADS};
 use cairn_abi::text::Visible;
 use cairn_image::Places;
 use object::{Object, ObjectSymbol, SymbolKind};
@@ -176,7 +176,7 @@ pub fn run(image: &BuiltImage, request: &Request) -> Result<String> {
 /// Whose region a page of user mode is in.
 fn owner(page: u64, domains: &[cairn_image::check::Domain]) -> String {
     let start = page & !(REGION_SIZE - 1);
-    match domains.iter().find(|domain| region(domain.region) == start) {
+    match domains.iter().find(|domain| domain.start_address == start) {
         Some(domain) => domain.name.clone(),
         None => "in no region: shared, a role's, or memory itself".to_owned(),
     }

@@ -11,7 +11,6 @@
 
 use crate::memory::{EXECUTE, Memory, OWN, READ, USER, VALID, WRITE};
 use crate::sharing::{Mapped, Reason, Shared};
-use cairn_abi::RegionId;
 use cairn_abi::address::*;
 use cairn_abi::kernel_area::KernelArea;
 use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, is_table, span, target};
@@ -25,8 +24,8 @@ pub struct Domain {
     pub name: String,
     /// Physical address of its root page table.
     pub root: u64,
-    /// Where its instance lies.
-    pub region: RegionId,
+    /// First address of its instance's region.
+    pub start_address: u64,
     /// The role it has, whose views it may map.
     pub role: Option<Role>,
 }
@@ -305,7 +304,7 @@ mod tests {
             let domain = |index: usize| Domain {
                 name: ["one", "two"][index].into(),
                 root: self.roots[index].0,
-                region: RegionId(index as u16 + 1),
+                start_address: region(RegionId(index as u16 + 1)),
                 role: (index == 1).then_some(Role::Scheduler),
             };
             let domains = [domain(0), domain(1)];

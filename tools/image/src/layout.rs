@@ -87,7 +87,7 @@ struct Layout<'a> {
     placed: Vec<Placed>,
     next: Numbers,
     /// Physical addresses of code that is placed already. Only the memory manager can write code, so instances with equal
-    /// code share its pages: in a chain of such instances it is in the cache once.
+    /// code share its pages: in a chain of such instances it is in the cache once. Beside the code who reaches it.
     texts: HashMap<(Vec<u8>, u64), u64>,
     /// The stack queue of a client and a server.
     queues: HashMap<(usize, usize), u64>,
@@ -288,7 +288,7 @@ impl<'a> Layout<'a> {
         let domain = |index: usize| check::Domain {
             name: self.system.instances[index].name.to_string(),
             root: self.placed[index].root.0,
-            region: self.system.instances[index].region,
+            start_address: self.placed[index].region,
             role: self.system.instances[index].role,
         };
         self.instances().map(domain).collect()

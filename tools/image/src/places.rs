@@ -150,7 +150,7 @@ mod tests {
         let domain = |index: usize| Domain {
             name: ["one", "two"][index].into(),
             root: roots[index],
-            region: RegionId(index as u16 + 1),
+            start_address: region(RegionId(index as u16 + 1)),
             role: None,
         };
         let places = Places::read(LOAD, memory.into_bytes(), &[domain(0), domain(1)]);

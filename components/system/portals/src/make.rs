@@ -77,8 +77,8 @@ impl Maker {
         })
     }
 
-    /// Adds an instance, and with the first of a domain the portals that are in its table. A client has a part of what portals are made
-    /// from.
+    /// Adds an instance, and with the first of a domain the portals that are in its table. A client has a part of what
+    /// portals are made from.
     pub fn add_domain<M: Machine>(
         &mut self,
         machine: &M,

@@ -1,4 +1,4 @@
-# Components in the kernel domain: into them, back from them, and traps of theirs (docs/portals.md, "Placement").
+# Components in the kernel domain: into them, back from them, and traps of theirs (docs/portals.md, "Into the kernel domain").
 #
 # While such a component runs, `tp` and `sscratch` are the header of the topmost frame, interrupts are on, and the page
 # table is that of the domain in user mode that the thread came from. Portals run with interrupts off: they are set here.

@@ -166,8 +166,8 @@ impl Layout<'_> {
                 component.count_by_cycles(segment, &mut content);
             }
             let is_code = segment.rights == Rights::Code;
-            let text = (content.clone(), placed.reach);
-            let physical = match self.texts.get(&text).filter(|_| is_code) {
+            let text = is_code.then(|| (content.clone(), placed.reach));
+            let physical = match text.as_ref().and_then(|text| self.texts.get(text)) {
                 // Pages that are shared with other instances count in the quota of each.
                 Some(physical) => {
                     placed.memory_used += pages(size) * PAGE_SIZE;
@@ -179,7 +179,7 @@ impl Layout<'_> {
                     physical
                 }
             };
-            if is_code {
+            if let Some(text) = text {
                 self.texts.entry(text).or_insert(physical);
             }
             let rights = match segment.rights {

@@ -55,8 +55,9 @@ impl Maker {
         Ok(first as u64 + 1)
     }
 
-    /// Clears an entry if the layout made it and it leads from or to an instance: of its own table the one with this number, if it
-    /// does not share that, or if this is its connection; behind those the connections of all. A holder keeps its indexes, which lead nowhere.
+    /// Clears an entry if the layout made it and it leads from or to an instance: of its own table the one with this number, if
+    /// it does not share that, or if this is its connection; behind those the connections of all. A holder keeps its
+    /// indexes, which lead nowhere.
     fn clear_laid_out<M: Machine>(&self, machine: &M, gone: &Instance, entry: usize) -> Option<()> {
         let layout = machine.layout();
         let (domain, index) = match entry.checked_sub(PORTALS_MAXIMUM) {
