@@ -6,6 +6,7 @@
 //! is a constant and its number is a bit field of its address.
 
 use crate::identifier::RegionId;
+use crate::thread::THREADS_MAXIMUM;
 
 /// Bytes in a page.
 pub const PAGE_SIZE: u64 = 4096;
@@ -22,7 +23,12 @@ pub const REGION_SIZE: u64 = 1 << REGION_SHIFT;
 const REGION_SPREAD: u64 = 8;
 /// The startup page (see [`crate::startup`]), read-only, at this offset in the region.
 pub const STARTUP_OFFSET: u64 = 0x1000;
-/// An image begins at least this far in its region; below it only the startup page is mapped. A component is linked to
+/// In the kernel domain: the pages of the instance's domain block that hold its portal table, read-only. Its calls jump to
+/// what the table's words say, which this brings within reach of a call.
+pub const LINKS_OFFSET: u64 = 0x2000;
+/// Bytes there: a table may begin and end in the middle of a page.
+pub const LINKS_SIZE: u64 = 2 * PAGE_SIZE;
+/// An image begins at least this far in its region; below it only the startup page and the links are mapped. A component is linked to
 /// begin here, and the host tool moves it up by [`image_spread`].
 pub const IMAGE_OFFSET: u64 = 0x1_0000;
 /// Device registers are mapped from this offset of the region on, a page-aligned block each.
@@ -132,6 +138,15 @@ pub const fn kernel_region(number: RegionId) -> u64 {
     KERNEL_REGIONS + region(number)
 }
 
+/// Where in the kernel domain the view of a role lies, behind all areas: so far from its beginning as that of user mode is
+/// from the view of all memory, whose first address is that of physical address 0.
+pub const fn kernel_view(address: u64) -> u64 {
+    KERNEL + (address - ROLE_MEMORY)
+}
+/// Where these begin: memory lies behind.
+pub const KERNEL_VIEWS: u64 = KERNEL + 0x4000_0000;
+const _: () = assert!(KERNEL % ROLE_MEMORY == 0 && KERNEL_VIEWS > kernel_stack(THREADS_MAXIMUM));
+
 /// Stacks on which threads execute instances in the kernel domain: that of thread `i` ends at `i + 1` times
 /// [`KERNEL_STACK_STRIDE`] from here. Below it nothing is mapped.
 pub const KERNEL_STACKS: u64 = kernel_span(10);
@@ -139,6 +154,8 @@ pub const KERNEL_STACKS: u64 = kernel_span(10);
 pub const KERNEL_STACK_STRIDE: u64 = 128 * 1024;
 /// Bytes of one of them.
 pub const KERNEL_STACK_SIZE: u64 = 16 * 1024;
+/// The bit of a stack pointer that tells the upper half of such a stack.
+pub const KERNEL_STACK_HALF_BIT: u32 = KERNEL_STACK_SIZE.ilog2() - 1;
 
 /// The stack pointer of a thread whose kernel stack is empty. It is less than the end, so that each such pointer is in its
 /// own stride.

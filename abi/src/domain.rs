@@ -35,6 +35,16 @@ pub const FIELD_NUMBER: i64 = -272;
 pub const FIELD_ALIVE: i64 = -280;
 /// From the table: raised at each restart.
 pub const FIELD_GENERATION: i64 = -288;
+/// From the table: where threads that begin in this domain do, if it is an instance's in the kernel domain. Elsewhere zero:
+/// they begin in user mode, where whoever sets them up says.
+pub const FIELD_KERNEL_ENTRY: i64 = -296;
+/// From the table: where the copy routine of an instance in the kernel domain begins, ends, and goes on if it cannot reach its
+/// memory. Elsewhere zero.
+pub const FIELD_COPY_BEGIN: i64 = -304;
+/// See [`FIELD_COPY_BEGIN`].
+pub const FIELD_COPY_END: i64 = -312;
+/// See [`FIELD_COPY_BEGIN`].
+pub const FIELD_COPY_LANDING: i64 = -320;
 /// From the table: the name of the domain's component, [`crate::descriptor::NAME_SIZE`] bytes.
 pub const FIELD_NAME: i64 = -512;
 

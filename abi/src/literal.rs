@@ -13,6 +13,8 @@ pub const LITERALS_SIZE: i64 = 128;
 pub const LITERAL_MARK: i64 = -8;
 /// Return code: where to go on if the callee is dead.
 pub const LITERAL_ABORT: i64 = -16;
+/// Call: the portal's index in its caller's table.
+pub const LITERAL_INDEX: i64 = -16;
 /// Call: address of the return portal's code. Return: address of its *dead* entry. Dead entry: address
 /// of its return portal, for walks of an invocation stack.
 pub const LITERAL_RETURN: i64 = -24;
@@ -108,3 +110,9 @@ pub const SERVICE_CLOSE: i64 = 16;
 pub const SERVICE_CLOSE_WRITE: i64 = 24;
 /// An empty stack queue: waits in the scheduler, then calls again.
 pub const SERVICE_STACK_WAIT: i64 = 32;
+/// The same for a caller in the kernel domain.
+pub const SERVICE_STACK_WAIT_IN_KERNEL: i64 = 40;
+/// [`SERVICE_OPEN_READ`] for memory of the kernel domain.
+pub const SERVICE_OPEN_KERNEL_READ: i64 = 48;
+/// [`SERVICE_OPEN_WRITE`] for memory of the kernel domain.
+pub const SERVICE_OPEN_KERNEL_WRITE: i64 = 56;

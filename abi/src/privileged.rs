@@ -11,6 +11,8 @@ pub const PORTAL_SWITCH: usize = 4;
 pub const PORTAL_SET_UP_THREAD: usize = 5;
 /// Scheduler: the next timer interrupt. `a0` absolute time in ticks; all ones: none.
 pub const PORTAL_SET_TIMER: usize = 6;
+/// In the kernel domain, a word that calls jump to whose index is in `t0`.
+pub const PORTAL_KERNEL_CALL: usize = 7;
 /// Supervisor: unwind. `a0` thread index, `a1` offset of a frame's header in the block: the frame
 /// returns into a dead domain and becomes an error return.
 pub const PORTAL_UNWIND: usize = 8;

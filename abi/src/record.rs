@@ -132,7 +132,12 @@ pub struct Instance {
     pub stack_group: u32,
     /// The highest priority at which it is cleaned up and started again.
     pub recovery_priority: u32,
-    /// 1: it runs to completion, on one stack, with interrupts off.
+    /// Its first export in the table of exports.
+    pub first_export: u32,
+    /// Its exports, which follow each other there.
+    pub export_count: u32,
+    /// Not 0: it runs to completion, on one stack, with interrupts off; 2: as all that do it is in the kernel domain, so that
+    /// nobody masks them one by one.
     pub run_to_completion: u8,
     /// 1: it runs in the kernel domain.
     pub in_kernel: u8,

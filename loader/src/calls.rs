@@ -5,7 +5,9 @@ use crate::{Component, Rights, Segment, notes};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use cairn_abi::arch::call::{CALL, CALLS, END, ROOM, STUB_SIZE, STUBS, index, length};
+use cairn_abi::arch::call::{
+    CALL, CALLS, END, INSTRUCTION_ALIGNMENT, ROOM, STUB_SIZE, STUBS, index,
+};
 
 /// A call that the file notes: it has the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,20 +36,14 @@ impl Call {
 
 impl<File: AsRef<[u8]>> Component<File> {
     /// Addresses of call instructions that are not noted: of machine code that no library of Cairn's made, so that
-    /// nobody knows which portal they call. Machine code is read from the first instruction of each function on, one
-    /// after the other; data among it may look like one.
+    /// nobody knows which portal they call. Every place where an instruction can begin is looked at, whatever the file's
+    /// symbols say: a jump may lead into the middle of what they make an instruction. So data among the code, and halves of
+    /// two instructions, may look like one.
     pub fn foreign_calls(&self) -> Vec<u64> {
         let mut foreign = Vec::new();
         for segment in self.segments.iter().filter(|segment| segment.rights == Rights::Code) {
             let code = &self.file()[segment.content.clone()];
-            let start = segment.offset + segment.content_at;
-            let mut from = 0;
-            let starts = self.symbols.iter().map(|symbol| symbol.offset.wrapping_sub(start));
-            let starts = starts.filter(|at| *at < code.len() as u64).map(|at| at as usize);
-            for to in starts.chain([code.len()]) {
-                find(&code[from..to], start + from as u64, &mut foreign);
-                from = to;
-            }
+            find(code, segment.offset + segment.content_at, &mut foreign);
         }
         // What else stands in the 16 bytes of a stub is foreign, too.
         foreign.retain(|at| self.calls.binary_search_by_key(at, Call::instruction).is_err());
@@ -55,14 +51,16 @@ impl<File: AsRef<[u8]>> Component<File> {
     }
 }
 
-/// Adds the addresses of the call instructions in `code`, which begins at address `start`.
+/// Adds the addresses of the call instructions in `code`, which begins at address `start` and has zeros behind it.
 fn find(code: &[u8], start: u64, calls: &mut Vec<u64>) {
-    let mut at = 0;
-    while let Some(first) = code.get(at..).and_then(<[u8]>::first_chunk) {
-        if word(code, at) == Some(CALL) {
+    let first = (start % INSTRUCTION_ALIGNMENT) as usize;
+    for at in (first..code.len()).step_by(INSTRUCTION_ALIGNMENT as usize) {
+        let bytes = CALL.to_le_bytes();
+        let found = &code[at..code.len().min(at + bytes.len())];
+        let (same, behind) = bytes.split_at(found.len());
+        if same == found && behind.iter().all(|byte| *byte == 0) {
             calls.push(start + at as u64);
         }
-        at += length(u16::from_le_bytes(*first));
     }
 }
 
@@ -128,8 +126,14 @@ mod tests {
         assert_eq!(found(&[LOAD_17, CALL, END, ROOM, CALL], &[]), [0x10004, 0x10010]);
         // Behind a compressed instruction.
         assert_eq!(found(&[LOAD_17, CALL], &[1, 0]), [0x10006]);
-        // The halves of two instructions are no call.
-        assert_eq!(found(&[0x0073_0013, 0x0013_0000], &[]), []);
+        // In the middle of what is read as two instructions: a jump can lead there.
+        assert_eq!(found(&[0x0073_0013, 0x0013_0000], &[]), [0x10002]);
+        // What begins with half of an instruction shifts nothing.
+        assert_eq!(found(&[LOAD_17, CALL], &[0x13, 0]), [0x10006]);
+        // The code ends within it, and zeros follow; where no instruction begins there is none.
+        assert_eq!(found(&[LOAD_17], &[0x73, 0, 0x73, 0]), []);
+        assert_eq!(found(&[0x0073_0013], &[]), [0x10002]);
+        assert_eq!(found(&[CALL << 8, ROOM], &[]), []);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::calls::{self, Call};
 use crate::clock;
+use crate::copy::{self, Copying};
 use crate::descriptor::Descriptor;
 use crate::segment::{self, Segment};
 use crate::validity;
@@ -38,6 +39,8 @@ pub struct Component<File> {
     pub symbols: Vec<Symbol>,
     /// The calls that its file notes, in the order of their addresses.
     pub calls: Vec<Call>,
+    /// Its copy routine, if it has one.
+    pub copying: Option<Copying>,
     relocations: Vec<Relocation>,
     /// Addresses of reads of the run clock, as linked.
     pub(crate) clock_reads: Vec<u64>,
@@ -71,7 +74,18 @@ impl<File: AsRef<[u8]>> Component<File> {
         let clock_reads = clock::reads(&elf, bytes, &segments)?;
         let symbols = symbols(&elf);
         let calls = calls::noted(&elf, bytes, &segments)?;
-        Ok(Component { descriptor, stub, segments, symbols, calls, relocations, clock_reads, file })
+        let copying = copy::noted(&elf, bytes, &segments)?;
+        Ok(Component {
+            descriptor,
+            stub,
+            segments,
+            symbols,
+            calls,
+            copying,
+            relocations,
+            clock_reads,
+            file,
+        })
     }
 
     pub(crate) fn file(&self) -> &[u8] {

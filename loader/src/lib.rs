@@ -9,6 +9,7 @@ extern crate alloc;
 mod calls;
 mod clock;
 mod component;
+mod copy;
 mod descriptor;
 mod notes;
 mod relink;
@@ -17,6 +18,7 @@ mod validity;
 
 pub use calls::Call;
 pub use component::{Component, Symbol};
+pub use copy::Copying;
 pub use descriptor::{Descriptor, Export, Import, Interface, Method};
-pub use relink::{Form, Load};
+pub use relink::{First, Form};
 pub use segment::{Rights, Segment};

@@ -5,38 +5,41 @@ use crate::{Component, Segment};
 use alloc::format;
 use alloc::string::String;
 use cairn_abi::Error;
-use cairn_abi::arch::call::{BREAK, RETURN, link, load_control_word, load_index};
+use cairn_abi::arch::call::{BREAK, INTERRUPTS_OFF, RETURN, link, load_control_word, load_index};
 
 /// How a noted call reaches what it calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// By a trap: the portal at this index; none: the index is in its register already.
     Trap(Option<u16>),
-    /// By a jump to the address in the word at this address, with what the other side finds in a register.
+    /// By a jump to the address in the word at this address.
     Link {
         /// Address of the word.
         word: u64,
-        /// What is loaded on the way.
-        load: Option<Load>,
+        /// What is done before.
+        first: Option<First>,
     },
     /// Not at all: a stub answers that there is no portal, and where a call stands that does not come back is a breakpoint.
     Absent,
 }
 
-/// What the other side of a jump finds in a register.
+/// What is done before such a jump, an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Load {
-    /// A portal finds its index.
+pub enum First {
+    /// A portal's index is loaded.
     Index(u16),
     /// A method finds the control word, which no portal fills in.
     ControlWord(i16),
+    /// A portal that is called in the kernel domain finds interrupts off, as behind a trap.
+    InterruptsOff,
 }
 
-impl Load {
+impl First {
     fn instruction(self) -> Result<u32, String> {
         match self {
-            Load::Index(index) => load_index(index),
-            Load::ControlWord(word) => load_control_word(word),
+            First::Index(index) => load_index(index),
+            First::ControlWord(word) => load_control_word(word),
+            First::InterruptsOff => Some(INTERRUPTS_OFF),
         }
         .ok_or_else(|| format!("no instruction loads {self:?}"))
     }
@@ -67,21 +70,21 @@ impl<File: AsRef<[u8]>> Component<File> {
 fn write(call: &Call, address: u64, form: Form, place: &mut [u8]) -> Result<(), String> {
     let (words, count) = match (form, call.portal) {
         (Form::Trap(None), None) => ([0; 4], 0),
-        (Form::Trap(Some(index)), Some(_)) => ([Load::Index(index).instruction()?, 0, 0, 0], 1),
+        (Form::Trap(Some(index)), Some(_)) => ([First::Index(index).instruction()?, 0, 0, 0], 1),
         (Form::Trap(_), Some(_)) => return Err("it has an index, expected the new one".into()),
         (Form::Absent, _) if call.is_stub => {
-            let status = Load::ControlWord(Error::NoPortal.status() as i16).instruction()?;
+            let status = First::ControlWord(Error::NoPortal.status() as i16).instruction()?;
             ([status, RETURN, 0, 0], 2)
         }
         (Form::Absent, _) => ([BREAK, 0, 0, 0], 1),
         (Form::Trap(_), None) => return Err("it has no index, expected none".into()),
-        (Form::Link { word, load }, _) => {
-            let [upper, lower, jump] =
-                link(word.wrapping_sub(address) as i64).ok_or_else(|| {
-                    format!("the word at {word:#x} is out of reach from {address:#x}")
-                })?;
-            match load {
-                Some(load) => ([upper, lower, load.instruction()?, jump], 4),
+        (Form::Link { word, first }, _) => {
+            let from = address + if first.is_some() { 4 } else { 0 };
+            let [upper, lower, jump] = link(word.wrapping_sub(from) as i64).ok_or_else(|| {
+                format!("the word at {word:#x} is out of reach from {address:#x}")
+            })?;
+            match first {
+                Some(first) => ([first.instruction()?, upper, lower, jump], 4),
                 None => ([upper, lower, jump, 0], 3),
             }
         }
@@ -165,34 +168,46 @@ mod tests {
     fn a_link_loads_its_word_and_jumps_there() {
         let loads = [
             (None, None),
-            (Some(Load::Index(300)), Some(load(T0, 300))),
-            (Some(Load::ControlWord(-2048)), Some(load(A0, -2048))),
-            (Some(Load::ControlWord(2047)), Some(load(A0, 2047))),
+            (Some(First::Index(300)), Some(load(T0, 300))),
+            (Some(First::ControlWord(-2048)), Some(load(A0, -2048))),
+            (Some(First::ControlWord(2047)), Some(load(A0, 2047))),
         ];
         let distances = [0, 8, 0x7f8, 0x800, 0xff8, 0x1000, -8, -0x800, -0x808, 0x0123_4568];
-        let ends = [i64::from(i32::MAX) - 0x807, i64::from(i32::MIN) - 0x800];
+        let ends = [i64::from(i32::MAX) - 0x807, i64::from(i32::MIN) - 0x7f8];
         for distance in distances.into_iter().chain(ends) {
             for (given, expected) in loads {
                 for portal in [Some(17), None] {
                     let word = ADDRESS.wrapping_add_signed(distance);
-                    let place = written(portal, Form::Link { word, load: given }).unwrap();
+                    let place = written(portal, Form::Link { word, first: given }).unwrap();
                     let found = decoded(&place);
-                    let Instruction::AddUpperImmediate { to: T1, value } = found[0] else {
-                        panic!("{found:?}")
-                    };
-                    let Instruction::Load { size: 8, signed: true, to: T1, base: T1, offset } =
-                        found[1]
-                    else {
-                        panic!("{found:?}")
-                    };
-                    assert_eq!(ADDRESS.wrapping_add(value).wrapping_add(offset), word);
-                    let jump = Instruction::JumpRegister { to: 0, base: T1, offset: 0 };
-                    let rest: Vec<_> = expected.into_iter().chain([jump]).collect();
-                    assert_eq!(found[2..2 + rest.len()], rest);
+                    let (before, found) = found.split_at(expected.iter().len());
+                    assert_eq!(before.first(), expected.as_ref());
+                    check_jump(found, ADDRESS + 4 * before.len() as u64, word);
                     assert!(!place.as_chunks().0.contains(&CALL.to_le_bytes()));
                 }
             }
         }
+    }
+
+    /// Instructions at `address` that jump to where a word says.
+    fn check_jump(found: &[Instruction], address: u64, word: u64) {
+        let Instruction::AddUpperImmediate { to: T1, value } = found[0] else {
+            panic!("{found:?}")
+        };
+        let Instruction::Load { size: 8, signed: true, to: T1, base: T1, offset } = found[1] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(address.wrapping_add(value).wrapping_add(offset), word);
+        assert_eq!(found[2], Instruction::JumpRegister { to: 0, base: T1, offset: 0 });
+    }
+
+    #[test]
+    fn a_call_of_the_kernel_domain_turns_interrupts_off_first() {
+        let form = Form::Link { word: ADDRESS - 0x4000, first: Some(First::InterruptsOff) };
+        let place = written(Some(17), form).unwrap();
+        let (first, jump) = place.split_at(4);
+        assert_eq!(first, INTERRUPTS_OFF.to_le_bytes());
+        check_jump(&decoded(jump), ADDRESS + 4, ADDRESS - 0x4000);
     }
 
     #[test]
@@ -200,9 +215,10 @@ mod tests {
         let (call, before) = stub(Some(17));
         let word = |distance| ADDRESS.wrapping_add_signed(distance);
         let beyond = [i64::from(i32::MAX) - 0x7ff, i64::from(i32::MIN) - 0x801, i64::MAX, i64::MIN];
-        let far = beyond.map(|distance| (Form::Link { word: word(distance), load: None }, "reach"));
-        let loads = [Load::Index(2048), Load::ControlWord(2048), Load::ControlWord(-2049)];
-        let loads = loads.map(|load| Form::Link { word: ADDRESS, load: Some(load) });
+        let far =
+            beyond.map(|distance| (Form::Link { word: word(distance), first: None }, "reach"));
+        let loads = [First::Index(2048), First::ControlWord(2048), First::ControlWord(-2049)];
+        let loads = loads.map(|first| Form::Link { word: ADDRESS, first: Some(first) });
         for (form, message) in far.into_iter().chain(loads.map(|form| (form, "no instruction"))) {
             let mut place = before.clone();
             let error = write(&call, ADDRESS, form, &mut place).unwrap_err();
@@ -214,8 +230,8 @@ mod tests {
         assert_eq!(in_place.size(), 12);
         let (own, behind) = before.split_at(12);
         let mut place = own.to_vec();
-        let link = |load| Form::Link { word: ADDRESS, load };
-        let error = write(&in_place, ADDRESS, link(Some(Load::Index(17))), &mut place);
+        let link = |first| Form::Link { word: ADDRESS, first };
+        let error = write(&in_place, ADDRESS, link(Some(First::Index(17))), &mut place);
         assert!(error.unwrap_err().contains("it has 12 bytes, expected 16"));
         assert_eq!(place, own);
         write(&in_place, ADDRESS, link(None), &mut place).unwrap();

@@ -40,8 +40,14 @@ pub(crate) fn check_relocations(
         let has_word = |segment: &Segment| {
             segment.range().contains(offset) && segment.range().end - offset >= 8
         };
-        if !segments.iter().any(has_word) {
-            return Err(format!("relocation at {offset:#x} outside every segment"));
+        match segments.iter().find(|segment| has_word(segment)) {
+            Some(segment) if segment.rights == Rights::Code => {
+                return Err(format!(
+                    "relocation at {offset:#x} in machine code, which would not be the code that was checked for calls"
+                ));
+            }
+            Some(_) => {}
+            None => return Err(format!("relocation at {offset:#x} outside every segment")),
         }
     }
     Ok(())
@@ -126,6 +132,22 @@ mod tests {
 
     fn refusal(change: impl Fn(&mut Descriptor)) -> String {
         check_with(change).expect_err("a bad component")
+    }
+
+    #[test]
+    fn a_relocation_is_not_in_machine_code() {
+        let behind = |rights| Segment { offset: 0x1_1000, ..segment(rights) };
+        let check = |offset, rights| {
+            let relocations = [Relocation { offset, target: 0x73 }];
+            check_relocations(&relocations, &[segment(Rights::Code), behind(rights)])
+        };
+        for offset in [0x1_0000, 0x1_0004, 0x1_0ff8] {
+            let error = check(offset, Rights::Constants).unwrap_err();
+            assert!(error.contains("in machine code"), "{offset:#x}: {error}");
+        }
+        for rights in [Rights::Constants, Rights::Data] {
+            assert_eq!(check(0x1_1000, rights), Ok(()));
+        }
     }
 
     #[test]

@@ -39,7 +39,9 @@ const ZEROED_AT_ONCE: u64 = 5 * 8;
 const _: () = assert!((thread::TRAP_STATE as u64).is_multiple_of(ZEROED_AT_ONCE));
 
 /// Prepares a thread that does not run: a base frame, whose return ends the thread, and above it a
-/// trap frame that begins at `entry`. `running` is the topmost frame of the running thread.
+/// trap frame that begins at `entry`. `running` is the topmost frame of the running thread. In the kernel domain stack and
+/// return address are nobody's choice, and where a thread begins only of a scheduler that is there too; under another it
+/// begins at the main function of its instance.
 #[unsafe(no_mangle)]
 extern "C" fn set_up_thread(
     index: u64,
@@ -67,6 +69,14 @@ extern "C" fn set_up_thread(
         if load(at(table, domain::FIELD_ALIVE)) == 0 {
             return Error::Dead.status();
         }
+        let kernel_entry = load(at(table, domain::FIELD_KERNEL_ENTRY));
+        let is_trusted = || {
+            let own = load(at(running, thread::FRAME_TABLE));
+            load(at(own, domain::FIELD_KERNEL_ENTRY)) != 0
+        };
+        if kernel_entry != 0 && kernel_entry != entry && !is_trusted() {
+            return Error::NotAllowed.status();
+        }
         // Five words a turn: interrupts are off.
         let mut word = at(top, -thread::TRAP_STATE);
         while word < top {
@@ -83,13 +93,21 @@ extern "C" fn set_up_thread(
         store(at(base, thread::FRAME_ACTIVATION), 0);
         store(at(top, thread::FRAME_RETURN), arch::trap_return_address());
         store(at(top, thread::FRAME_TABLE), table);
-        store(at(top, thread::TRAP_STATUS), trap::USER_STATUS);
+        let register = |number| at(top, thread::trap_register(number));
+        let (mut status, mut stack, mut link) = (trap::USER_STATUS, stack, link);
+        if kernel_entry != 0 {
+            status = trap::KERNEL_STATUS;
+            stack = load(at(block, thread::FIELD_KERNEL_STACK));
+            link = arch::kernel_return_address();
+            store(register(trap::FRAME_REGISTER), base);
+        }
+        store(at(top, thread::TRAP_STATUS), status);
         store(at(top, thread::TRAP_INTERRUPTS), INTERRUPTS_ON);
         store(at(top, thread::TRAP_SEPC), entry);
         store(at(top, thread::TRAP_SPACE), load(at(table, domain::FIELD_SPACE)));
-        store(at(top, thread::trap_register(trap::RETURN_REGISTER)), link);
-        store(at(top, thread::trap_register(trap::STACK_REGISTER)), stack);
-        store(at(top, thread::trap_register(trap::ARGUMENT_REGISTER)), argument);
+        store(register(trap::RETURN_REGISTER), link);
+        store(register(trap::STACK_REGISTER), stack);
+        store(register(trap::ARGUMENT_REGISTER), argument);
         let generation = at(block, thread::FIELD_GENERATION);
         store(generation, load(generation) + 1);
         store(at(block, thread::FIELD_DOMAIN), domain_number);
@@ -185,7 +203,7 @@ extern "C" fn unwind(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
 /// `header` is a trap frame's.
 unsafe fn was_privileged(header: u64) -> bool {
     // SAFETY: below a trap frame's header lies its state.
-    unsafe { load(at(header, thread::TRAP_STATUS)) & trap::STATUS_PRIVILEGED != 0 }
+    unsafe { load(at(header, thread::TRAP_STATUS)) & trap::SSTATUS_SPP != 0 }
 }
 
 /// Lets a thread fault when it comes back by a call's frame (its return address is moved into the kernel's half), and
@@ -229,10 +247,12 @@ extern "C" fn refuse(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
         return Error::BadArgument.status();
     };
     // SAFETY: `header` is a frame's, below which lies its state. What is changed are registers with which a thread goes on
-    // in user mode.
+    // in user mode, or behind a call in the kernel domain.
     unsafe {
         let is_trap = load(at(header, thread::FRAME_RETURN)) == arch::trap_return_address();
-        if !is_trap || was_privileged(header) {
+        // In the kernel domain a thread stands at a call only here, with the return address that compiled code gave it.
+        let calls = || load(at(header, thread::TRAP_SEPC)) == arch::kernel_call_address();
+        if !is_trap || was_privileged(header) && !calls() {
             return Error::BadArgument.status();
         }
         let register = |number| at(header, thread::trap_register(number));

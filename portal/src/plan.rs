@@ -5,7 +5,7 @@
 //! | entry | the `ecall`'s trap, by the index in the caller's table |
 //! | space | the callee's page table; a fence where address-space identifiers do not tell domains apart |
 //! | stack | the callee's one stack if it runs to completion; the caller's if both share it; else one of the callee's queue |
-//! | state | discarded between two that run to completion; minimal if the caller trusts the callee with it; else partial |
+//! | state | discarded between two that run to completion; kernel for a caller there; minimal if the caller trusts the callee with it; else partial |
 //! | parameters | memory is copied or mapped, from the caller's region |
 //! | leave | `sret`, with the callee's return stub as return address |
 
@@ -18,12 +18,17 @@ use cairn_abi::semaphore::waiters_word;
 use cairn_abi::{DomainId, InstanceId, Space};
 
 /// Where the code of one end runs.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In user mode, in a domain of its own.
     User,
     /// In the kernel domain, in whatever space the thread has.
     Kernel,
+    /// There as well, to completion: with interrupts off.
+    KernelToCompletion {
+        /// Each of them is masked too, since somebody does the same in user mode, where nothing else keeps them out.
+        masks: bool,
+    },
 }
 
 /// One end of a crossing.
@@ -56,7 +61,11 @@ impl End {
         End {
             instance: instance.number,
             domain: instance.domain,
-            place: if instance.in_kernel == 0 { Place::User } else { Place::Kernel },
+            place: match (instance.in_kernel, instance.run_to_completion) {
+                (0, _) => Place::User,
+                (_, 0) => Place::Kernel,
+                (_, number) => Place::KernelToCompletion { masks: number == 1 },
+            },
             space: instance.space,
             table: portal_table(instance.domain),
         }
@@ -239,6 +248,7 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
     };
     let state = match stack {
         Stack::RunToCompletion if runs_to_completion(caller) => State::Discarded,
+        _ if caller.in_kernel != 0 => State::Kernel,
         Stack::Shared | Stack::New | Stack::Kernel if trust.minimal_state => State::Minimal,
         _ => State::Partial,
     };

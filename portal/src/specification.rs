@@ -34,6 +34,9 @@ pub enum State {
     /// `d`: discarded; the caller does not come back. Only from one run-to-completion component
     /// to another.
     Discarded,
+    /// `k`: of a caller in the kernel domain, whose space is that of whoever its thread came from: what the convention
+    /// preserves, that space, and how far the thread's stack there is in use.
+    Kernel,
 }
 
 /// A parameter.
@@ -99,7 +102,7 @@ pub enum Reason {
     TooShort,
     /// Not `s`, `n` or `r`.
     UnknownStack,
-    /// Not `m`, `p` or `d`.
+    /// Not `m`, `p`, `d` or `k`.
     UnknownState,
     /// Not a parameter letter.
     UnknownLetter,
@@ -109,7 +112,7 @@ pub enum Reason {
     TooManyWindows,
     /// The number of a reply's words is not 2 to 4, or not the last letter.
     BadReply,
-    /// Run-to-completion callees take no memory, `d` goes only with `r`, `m` never does.
+    /// Run-to-completion callees take no memory, `d` goes only with `r`, `m` never does; `k` never goes with `s`.
     Impossible,
 }
 
@@ -125,12 +128,14 @@ pub struct SpecificationError {
 impl fmt::Display for SpecificationError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.reason {
-            Reason::TooShort => "expected a stack letter (s, n, r, k) and a state letter (m, p, d)",
+            Reason::TooShort => {
+                "expected a stack letter (s, n, r, k) and a state letter (m, p, d, k)"
+            }
             Reason::UnknownStack => {
                 "expected a stack letter: s (shared), n (new), r (run to completion) or k (kernel)"
             }
             Reason::UnknownState => {
-                "expected a state letter: m (minimal), p (partial) or d (discarded)"
+                "expected a state letter: m (minimal), p (partial), d (discarded) or k (kernel)"
             }
             Reason::UnknownLetter => {
                 "expected a parameter letter: one of i c r w = a t h, or a registered one"
@@ -138,7 +143,9 @@ impl fmt::Display for SpecificationError {
             Reason::TooManyWords => "more than 8 argument words (r and w take two)",
             Reason::TooManyWindows => "more than 3 parameters of r and w",
             Reason::BadReply => "a reply of more than one word is the last letter: 2, 3 or 4",
-            Reason::Impossible => "r goes with p or d and takes no r or w; d goes only with r",
+            Reason::Impossible => {
+                "r goes with p, d or k and takes no r or w; d goes only with r, and k never with s"
+            }
         };
         write!(formatter, "portal specification, character {}: {text}", self.at + 1)
     }
@@ -163,11 +170,15 @@ impl Specification {
             b'm' => State::Minimal,
             b'p' => State::Partial,
             b'd' => State::Discarded,
+            b'k' => State::Kernel,
             _ => return error(1, Reason::UnknownState),
         };
-        if (state == State::Discarded || stack == Stack::RunToCompletion)
-            && (stack != Stack::RunToCompletion || state == State::Minimal)
-        {
+        let is_possible = match (stack, state) {
+            (Stack::RunToCompletion, state) => state != State::Minimal,
+            (Stack::Shared, State::Kernel) | (_, State::Discarded) => false,
+            _ => true,
+        };
+        if !is_possible {
             return error(1, Reason::Impossible);
         }
         Specification::without_letters(stack, state).with_letters(letters)
@@ -220,7 +231,7 @@ impl Specification {
             if windows > WINDOWS_MAXIMUM {
                 return Err(SpecificationError { at, reason: Reason::TooManyWindows });
             }
-            if letter.is_window() && matches!(self.stack, Stack::RunToCompletion | Stack::Kernel) {
+            if letter.is_window() && self.stack == Stack::RunToCompletion {
                 return Err(SpecificationError { at, reason: Reason::Impossible });
             }
             self.letters[self.count as usize] = letter;
@@ -265,7 +276,7 @@ impl Specification {
 
     /// Whether a call takes an activation from the callee's stack queue.
     pub fn takes_activation(&self) -> bool {
-        self.stack == Stack::New || self.windows() > 0
+        self.stack == Stack::New || self.stack == Stack::Shared && self.windows() > 0
     }
 }
 
@@ -291,6 +302,7 @@ impl fmt::Display for Specification {
             State::Minimal => 'm',
             State::Partial => 'p',
             State::Discarded => 'd',
+            State::Kernel => 'k',
         };
         write!(formatter, "{stack}{state}")?;
         for letter in self.letters() {

@@ -5,7 +5,7 @@ use cairn_portal::{Letter, Stack, State};
 
 /// Every specification of up to `words` letters that the parser takes.
 fn all(letters: usize) -> Vec<String> {
-    let mut texts: Vec<String> = ["s", "n", "r"]
+    let mut texts: Vec<String> = ["s", "n", "r", "k"]
         .iter()
         .flat_map(|stack| ["m", "p", "d"].map(|state| format!("{stack}{state}")))
         .collect();
@@ -25,10 +25,10 @@ fn all(letters: usize) -> Vec<String> {
 #[test]
 fn what_was_read_is_written_the_same() {
     let texts = all(4);
-    // s and n with m or p take everything of up to four letters but `wwww` and its like (4 of r or
+    // s, n and k with m or p take everything of up to four letters but `wwww` and its like (4 of r or
     // w); r with p or d takes the six letters without memory.
     let count = |letters: usize| (0..=4).map(|length| letters.pow(length)).sum::<usize>();
-    assert_eq!(texts.len(), 4 * (count(8) - 16) + 2 * count(6) + 3);
+    assert_eq!(texts.len(), 6 * (count(8) - 16) + 2 * count(6) + 3);
     for text in texts {
         let specification = Specification::parse(&text).unwrap();
         assert_eq!(specification.to_string(), text);
@@ -42,9 +42,14 @@ fn the_parts() {
     let letters = [Letter::Constant, Letter::Read, Letter::Write, Letter::Word];
     assert_eq!(specification.letters(), letters);
     assert_eq!((specification.words(), specification.windows()), (6, 2));
-    for (text, takes) in
-        [("sm", false), ("smr", true), ("spiii", false), ("nm", true), ("rp", false)]
-    {
+    for (text, takes) in [
+        ("sm", false),
+        ("smr", true),
+        ("spiii", false),
+        ("nm", true),
+        ("rp", false),
+        ("kmrw", false),
+    ] {
         assert_eq!(Specification::parse(text).unwrap().takes_activation(), takes, "{text}");
     }
     assert_eq!((specification.reply(), Specification::parse("npc3").unwrap().reply()), (1, 3));

@@ -2,6 +2,7 @@
 
 use cairn::abi::descriptor::EntryPoint;
 use cairn::abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_TIME};
+use cairn::measure::Portals;
 use cairn::measure::{self, Cost, Sample, Stamp, unused_mark};
 
 /// A short-circuit portal that every domain has.
@@ -72,6 +73,11 @@ impl Meter {
     /// ordinary function, where `jalr` stands for the return stub's `li`.
     pub fn entry(&self, entry: EntryPoint, words: &[u64; 8]) -> Cost {
         self.cost(measure::function(entry, words, &unused_mark()))
+    }
+
+    /// A call of an import's method by its stub, and the `jalr` that stands for the caller's `call`.
+    pub fn stub(&self, portals: Portals, method: u32, words: &[u64; 8]) -> Cost {
+        self.cost(measure::stub(portals, method, words, &unused_mark()))
     }
 
     fn cost(&self, sample: Sample) -> Cost {

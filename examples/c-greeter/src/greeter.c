@@ -32,7 +32,8 @@ struct cairn_reply greeter_say(uint64_t control, const volatile void *text, size
     if (length > TEXT)
         return (struct cairn_reply){ CAIRN_ERROR_TOO_LARGE, 0 };
     char copy[TEXT];
-    cairn_copy_in(copy, text, length);
+    if (cairn_copy_in(copy, text, length) < length)
+        return (struct cairn_reply){ CAIRN_ERROR_BAD_POINTER, 0 };
     cairn_copy_out(said, copy, length);
     said_length = length;
 

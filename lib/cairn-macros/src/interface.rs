@@ -78,6 +78,11 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
                 Self { portals }
             }
 
+            /// The portals.
+            pub const fn portals(&self) -> ::cairn::expansion::Portals {
+                self.portals
+            }
+
             /// Index of the first portal.
             pub const fn first_portal(&self) -> u32 {
                 self.portals.first()

@@ -219,6 +219,16 @@ impl Portals {
         self.first
     }
 
+    /// The address of the stub of an import's method; 0: there is none.
+    #[cfg(target_os = "none")]
+    pub(crate) fn stub(self, method: u32) -> u64 {
+        match self.by {
+            Some(By::Stubs(stubs)) => stubs.get(method as usize).copied().flatten(),
+            _ => None,
+        }
+        .map_or(0, |stub| stub as usize as u64)
+    }
+
     /// Calls the portal of method `method`, passing the first `WORDS` argument registers, and
     /// decodes the reply. For expansions, which know that the arguments fit the method.
     #[inline(always)]

@@ -6,6 +6,7 @@
 
 use crate::arch::measure as machine;
 pub use crate::arch::measure::page_fault;
+pub use crate::call::Portals;
 pub use crate::cost::Cost;
 use cairn_abi::descriptor::{EntryPoint, Reply};
 // Relaxed: the call that is measured orders the two threads.
@@ -95,6 +96,15 @@ fn run(sequence: Sequence, target: u64, words: &[u64; 8], mark: &Mark) -> Sample
 #[inline(never)]
 pub fn portal(index: u32, words: &[u64; 8], mark: &Mark) -> Sample {
     run(machine::through_portal, index.into(), words, mark)
+}
+
+/// Calls a method of an import by its stub, which is measured too, as is the `jalr` that calls it. Panics if nothing else calls
+/// imports so.
+#[inline(never)]
+pub fn stub(portals: Portals, method: u32, words: &[u64; 8], mark: &Mark) -> Sample {
+    let stub = portals.stub(method);
+    assert!(stub != 0, "an import's portals have stubs");
+    run(machine::through_function, stub, words, mark)
 }
 
 /// Calls a server's entry point as an ordinary function: what the server's own instructions cost.

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use crate::environment::startup;
-use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE, ROLE_RECORD};
+use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE, ROLE_RECORD, kernel_view};
 // Relaxed: who shares a section orders its words, with fences of its own.
 use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
@@ -134,7 +134,8 @@ impl Section {
     /// The bytes of the layout's record, which nothing writes; `None` if this is another section, which
     /// others may write even if this instance may not.
     pub(crate) fn record(&self) -> Option<&'static [u8]> {
-        if self.address as u64 != ROLE_RECORD || self.writable {
+        let is_record = [ROLE_RECORD, kernel_view(ROLE_RECORD)].contains(&(self.address as u64));
+        if !is_record || self.writable {
             return None;
         }
         // SAFETY: mapped for good and readable, and read-only in every domain: the host tool maps

@@ -43,21 +43,24 @@ impl<'call> ReadWindow<'call> {
         self.length == 0
     }
 
-    /// Copies from `offset` on into `buffer`, as much as both have, and returns how much that was.
+    /// Copies from `offset` on into `buffer`, as much as both have, and returns how much that was. A component in the kernel
+    /// domain finds that nothing was copied if the caller may not read it: the call answers [`Error::BadPointer`] then,
+    /// whatever the component does.
     pub fn read(&self, offset: usize, buffer: &mut [u8]) -> usize {
-        let count = self.length.saturating_sub(offset).min(buffer.len());
-        if count > 0 {
-            memory::copy_in(self.address + offset, &mut buffer[..count]);
+        match self.length.saturating_sub(offset).min(buffer.len()) {
+            0 => 0,
+            count => memory::copy_in(self.address + offset, &mut buffer[..count]),
         }
-        count
     }
 
     /// Copies the whole window into the beginning of `buffer`; [`Error::TooLarge`] if it does not
-    /// fit.
+    /// fit, [`Error::BadPointer`] if the caller may not read it.
     pub fn copy<'buffer>(&self, buffer: &'buffer mut [u8]) -> Result<&'buffer mut [u8], Error> {
         let part = buffer.get_mut(..self.length).ok_or(Error::TooLarge)?;
-        self.read(0, part);
-        Ok(part)
+        match self.read(0, part) == self.length {
+            true => Ok(part),
+            false => Err(Error::BadPointer),
+        }
     }
 
     /// As [`ReadWindow::copy`], for a `&str` parameter; [`Error::Malformed`] if it is not UTF-8.
@@ -75,7 +78,7 @@ impl<'call> ReadWindow<'call> {
         while offset < self.length {
             let count = self.read(offset, &mut buffer);
             if count == 0 {
-                break;
+                return Err(Error::BadPointer);
             }
             piece(&buffer[..count])?;
             offset += count;
@@ -103,13 +106,12 @@ impl<'call> WriteWindow<'call> {
         self.read.is_empty()
     }
 
-    /// Copies `bytes` to `offset`, as much as fits, and returns how much that was.
+    /// Copies `bytes` to `offset`, as much as fits, and returns how much that was; nothing as by [`ReadWindow::read`].
     pub fn write(&self, offset: usize, bytes: &[u8]) -> usize {
-        let count = self.len().saturating_sub(offset).min(bytes.len());
-        if count > 0 {
-            memory::copy_out(self.read.address + offset, &bytes[..count]);
+        match self.len().saturating_sub(offset).min(bytes.len()) {
+            0 => 0,
+            count => memory::copy_out(self.read.address + offset, &bytes[..count]),
         }
-        count
     }
 
     /// The same memory, to read what the caller left there.

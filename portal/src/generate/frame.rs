@@ -20,26 +20,34 @@ pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Cross
 /// Where the saved stack pointer and registers begin, from the header: below the windows' records
 /// of two words each (pointer, length).
 fn state_offset(specification: &Specification) -> i64 {
-    let records = -16 * specification.windows() as i64;
+    let records = match specification.stack {
+        // What is read and written in place is not closed.
+        Stack::Kernel => 0,
+        _ => -16 * specification.windows() as i64,
+    };
     match (specification.stack, specification.state) {
         (_, State::Discarded) => records,
         (_, State::Minimal) => records - 16,
         (_, State::Partial) => records - 128,
+        (_, State::Kernel) => records - 144,
     }
 }
 
 /// What a call's frame holds, for the holes of all stencils that reach into it.
 pub(super) fn frame_values(code: &mut Code, specification: &Specification, crossing: &Crossing) {
     let size = stamped_frame_size(specification, crossing);
+    let state = state_offset(specification);
     code.value(Value::FrameSize, size);
     code.value(Value::FrameSizeNegative, -size);
     code.value(Value::AbortScrubSize, abort_scrub_size(specification));
     code.value(Value::Stamp, FRAME_HEADER - size);
-    code.value(Value::State, state_offset(specification));
+    code.value(Value::State, state);
+    code.value(Value::KernelStack, state + 120);
+    code.value(Value::Space, state + 128);
     if specification.stack == Stack::Kernel {
         // In the one free word, or where all is saved.
         let place = if specification.state == State::Minimal { 8 } else { 112 };
-        code.value(Value::ThreadPointer, state_offset(specification) + place);
+        code.value(Value::ThreadPointer, state + place);
     }
     code.value(Value::CopiesSize, -(specification.windows() as i64 * COPY_STRIDE as i64));
     code.value(Value::Index, crossing.index as i64);
@@ -49,8 +57,12 @@ pub(super) fn frame_values(code: &mut Code, specification: &Specification, cross
 /// Bytes of code with which an abort entry begins and a refused call leaves out.
 fn abort_scrub_size(specification: &Specification) -> i64 {
     match specification.state {
-        State::Minimal => stencil::SCRUB_ABORT.code.len() as i64 * 4,
-        State::Partial | State::Discarded => 0,
+        // Into the kernel domain, without its first word.
+        State::Minimal => {
+            let first = i64::from(specification.stack == Stack::Kernel);
+            (stencil::SCRUB_ABORT.code.len() as i64 - first) * 4
+        }
+        State::Partial | State::Kernel | State::Discarded => 0,
     }
 }
 

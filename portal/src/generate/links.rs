@@ -55,6 +55,7 @@ pub fn call_literals(crossing: &Crossing, back: u64) -> [u64; LITERALS] {
     };
     literals(&[
         (LITERAL_MARK, MARK_CALL),
+        (LITERAL_INDEX, crossing.index),
         (LITERAL_RETURN, back),
         (LITERAL_SPACE, crossing.callee.space.word()),
         (LITERAL_TABLE, crossing.callee.table),

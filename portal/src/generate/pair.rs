@@ -9,6 +9,7 @@ use super::upcall::discarding;
 use super::{Crossing, GenerateError, Generated, SemaphoreOperation};
 use crate::literal::*;
 use crate::parameter::Parameters;
+use crate::plan::Place;
 use crate::specification::{Letter, Specification, Stack, State};
 use crate::stencil::{self, Label, Stencil, Value};
 
@@ -102,22 +103,10 @@ fn call_half(
 ) -> Result<(usize, usize), GenerateError> {
     let start = code.literals()?;
     let is_kernel = specification.stack == Stack::Kernel;
+    let from_kernel = specification.state == State::Kernel;
     frame_values(code, specification, crossing);
     if let Some(operation) = semaphore {
-        // Words that are never executed put the ends where they need no instruction to lie in one line
-        // (`Code::leave`), also that of the slow path, which has the same code for P and V.
-        match operation {
-            SemaphoreOperation::P => {
-                code.emit(&stencil::SEMAPHORE_P)?;
-                code.zeros(2)?;
-            }
-            SemaphoreOperation::V => {
-                code.emit(&stencil::SEMAPHORE_V)?;
-                code.zeros(1)?;
-                code.label(Label::Note);
-                code.emit(&stencil::SEMAPHORE_NOTE)?;
-            }
-        }
+        fast_path(code, operation, from_kernel)?;
         code.label(Label::Slow);
     }
     code.emit(&stencil::CALL_PUSH)?;
@@ -130,49 +119,122 @@ fn call_half(
     match specification.stack {
         // The abort entry gives the stack pointer back.
         Stack::Shared => code.emit(&stencil::STACK_SHARED)?,
-        Stack::New => code.emit(&stencil::STACK_NEW)?,
-        Stack::RunToCompletion => code.emit(&stencil::STACK_RUN_TO_COMPLETION)?,
-        Stack::Kernel => code.emit(&stencil::STACK_KERNEL)?,
+        Stack::New => {
+            if from_kernel {
+                code.emit(&stencil::KERNEL_STACK_ROOM)?;
+            }
+            code.emit(&stencil::STACK_NEW)?;
+        }
+        Stack::RunToCompletion => {
+            code.emit(&stencil::STACK_RUN_TO_COMPLETION)?;
+            if masks(crossing) {
+                code.emit(&stencil::INTERRUPTS_OFF)?;
+            }
+        }
+        Stack::Kernel => {
+            code.emit(&stencil::KEEP_STACK)?;
+            if !from_kernel {
+                code.emit(&stencil::STACK_KERNEL)?;
+            }
+        }
     }
-    if specification.windows() > 0 {
+    let windows = specification.windows();
+    if windows > 0 && is_kernel {
+        code.emit(&stencil::WINDOWS_UNMARKED)?;
+    } else if windows > 0 {
         match specification.stack {
             Stack::New => code.emit(&stencil::STACK_BELOW_COPIES)?,
             _ => code.emit(&stencil::STACK_WINDOWS)?,
         }
-        for slot in 1..specification.windows() as i64 {
+        for slot in 1..windows as i64 {
             window_values(code, slot);
             code.emit(&stencil::WINDOW_CLEAR)?;
         }
     }
-    if specification.state == State::Partial {
-        code.emit(&stencil::SAVE_PARTIAL)?;
-    } else if is_kernel {
-        code.emit(&stencil::SAVE_THREAD_POINTER)?;
+    match specification.state {
+        State::Partial => {
+            code.emit(&stencil::SAVE_REGISTERS)?;
+            code.emit(&stencil::SAVE_OWN_POINTER)?;
+        }
+        State::Kernel => {
+            code.emit(&stencil::SAVE_REGISTERS)?;
+            code.emit(&stencil::SAVE_SPACE)?;
+        }
+        _ if is_kernel => code.emit(&stencil::SAVE_THREAD_POINTER)?,
+        _ => {}
     }
     parameters(code, specification, types)?;
-    let fence = if is_kernel {
-        // Nothing is hidden from who may read all.
-        code.emit(&stencil::ENTER_KERNEL)?;
-        0
-    } else {
-        enter_domain(code, specification, crossing)?
+    // Nothing is hidden from who may read all.
+    let fence = match crossing.callee.place {
+        Place::User => enter_domain(code, specification, crossing)?,
+        Place::Kernel => code.emit(&stencil::ENTER_KERNEL).map(|()| 0)?,
+        Place::KernelToCompletion { .. } => code.emit(&stencil::ENTER_TO_COMPLETION).map(|()| 0)?,
     };
     code.label(Label::Overflow);
-    code.emit(&stencil::OVERFLOW)?;
+    match from_kernel {
+        true => code.leave(5, &stencil::OVERFLOW_IN_KERNEL)?,
+        false => code.emit(&stencil::OVERFLOW)?,
+    }
     if specification.stack == Stack::Shared {
         code.label(Label::BadStack);
         code.emit(&stencil::BAD_STACK)?;
     }
     if specification.takes_activation() {
         code.label(Label::StackWait);
+        if is_below_kernel(specification) {
+            // What the first word loads is in its register still.
+            code.emit_part(&stencil::RESTORE_KERNEL_STACK, 1..)?;
+        }
+        let service = if from_kernel { SERVICE_STACK_WAIT_IN_KERNEL } else { SERVICE_STACK_WAIT };
+        code.value(Value::StackWaitService, service);
         code.emit(&stencil::STACK_WAIT)?;
     }
-    if specification.windows() > 0 {
+    if windows > 0 {
+        if is_kernel {
+            code.label(Label::TooLarge);
+            code.emit(&stencil::TOO_LARGE)?;
+            code.label(Label::BadPointer);
+            code.emit(&stencil::BAD_POINTER)?;
+        }
         code.label(Label::Refused);
         code.emit(&stencil::REFUSED)?;
     }
     code.resolve()?;
     Ok((start, fence))
+}
+
+/// P or V if it needs no call.
+fn fast_path(
+    code: &mut Code,
+    operation: SemaphoreOperation,
+    from_kernel: bool,
+) -> Result<(), GenerateError> {
+    let leave = |code: &mut Code, end: &Stencil| match from_kernel {
+        true => code.leave(2, &stencil::LEAVE_TO_KERNEL),
+        false => code.emit(end),
+    };
+    // Words that are never executed put the ends where they need no instruction to lie in one line
+    // (`Code::leave`), also that of the slow path, which has the same code for P and V.
+    match operation {
+        SemaphoreOperation::P => {
+            code.emit(&stencil::SEMAPHORE_P)?;
+            leave(code, &stencil::SEMAPHORE_LEAVE)?;
+            code.zeros(2)
+        }
+        SemaphoreOperation::V => {
+            code.emit(&stencil::SEMAPHORE_V)?;
+            leave(code, &stencil::SEMAPHORE_LEAVE)?;
+            code.zeros(1)?;
+            code.label(Label::Note);
+            code.emit(&stencil::SEMAPHORE_NOTE)?;
+            leave(code, &stencil::SEMAPHORE_NOTE_LEAVE)
+        }
+    }
+}
+
+/// Whether interrupts are masked one by one while the callee runs to completion.
+pub(super) fn masks(crossing: &Crossing) -> bool {
+    crossing.callee.place != Place::KernelToCompletion { masks: false }
 }
 
 /// Enters the callee's domain. Returns the place of the fence if it does not run to completion, or zero.
@@ -184,7 +246,7 @@ fn enter_domain(
 ) -> Result<usize, GenerateError> {
     let fence = enter(code, crossing, &stencil::ENTER)?;
     code.emit(&stencil::ENTER_ENTRY)?;
-    if specification.state != State::Partial {
+    if matches!(specification.state, State::Minimal | State::Discarded) {
         code.leave(1, &stencil::LEAVE_MINIMAL)?;
     } else if specification.stack == Stack::RunToCompletion {
         code.leave(0, &stencil::LEAVE)?;
@@ -207,12 +269,45 @@ fn find_base(code: &mut Code, start: usize) -> Result<(), GenerateError> {
 /// Leaves to the caller.
 #[inline(always)]
 fn leave_back(code: &mut Code, specification: &Specification) -> Result<(), GenerateError> {
-    if specification.state != State::Partial {
-        return code.leave(0, &stencil::LEAVE);
+    match specification.state {
+        State::Partial => {}
+        // Nothing is hidden from who may read all.
+        State::Kernel => return code.leave(2, &stencil::LEAVE_TO_KERNEL),
+        State::Minimal | State::Discarded => return code.leave(0, &stencil::LEAVE),
     }
     // The first words of the reply beside its value stay.
     code.emit_part(&stencil::SCRUB_RETURN, specification.reply() - 1..)?;
     code.scrub_and_leave()
+}
+
+/// Loads what the C convention preserves, and leaves the frame.
+fn restore_registers(code: &mut Code, specification: &Specification) -> Result<(), GenerateError> {
+    if specification.state == State::Kernel {
+        code.emit(&stencil::RESTORE_REGISTERS)?;
+        return code.emit(&stencil::POP_IN_KERNEL);
+    }
+    code.emit(&stencil::FIND_BELOW)?;
+    code.emit(&stencil::RESTORE_REGISTERS)?;
+    code.emit(&stencil::RESTORE_OWN_POINTER)
+}
+
+/// Enters the caller's space.
+#[inline(always)]
+fn enter_back(
+    code: &mut Code,
+    specification: &Specification,
+    crossing: &Crossing,
+) -> Result<(), GenerateError> {
+    let first = match specification.state {
+        State::Kernel => &stencil::RESTORE_SPACE,
+        _ => &stencil::RETURN_ENTER,
+    };
+    enter(code, crossing, first).map(drop)
+}
+
+/// Whether the caller keeps its place on the thread's stack in the kernel domain while another uses what is below.
+fn is_below_kernel(specification: &Specification) -> bool {
+    specification.state == State::Kernel && specification.stack == Stack::New
 }
 
 /// The return half. What it depends on beside the crossing is the specification's [`shape`](Specification::shape).
@@ -223,13 +318,13 @@ fn return_half(
 ) -> Result<Links, GenerateError> {
     let start = code.literals()?;
     frame_values(code, specification, crossing);
-    let run_to_completion = specification.stack == Stack::RunToCompletion;
+    let masked = specification.stack == Stack::RunToCompletion && masks(crossing);
     let release = specification.takes_activation();
     if specification.stack == Stack::Kernel {
         return back_from_kernel(code, specification, crossing, start);
     }
 
-    enter(code, crossing, &stencil::RETURN_ENTER)?;
+    enter_back(code, specification, crossing)?;
     value_back(code, specification, types)?;
     close_windows(code, specification, |letter| match letter {
         Letter::Write => SERVICE_CLOSE_WRITE,
@@ -239,17 +334,19 @@ fn return_half(
     if release {
         code.emit(&stencil::RELEASE)?;
     }
+    if is_below_kernel(specification) {
+        code.emit(&stencil::RESTORE_KERNEL_STACK)?;
+    }
     // `s` with `m` trusts the callee to keep the pointer.
     if specification.stack != Stack::Shared || specification.state == State::Partial {
         code.emit(&stencil::RESTORE_STACK)?;
     }
     code.emit(&stencil::RESTORE_ADDRESS)?;
-    if specification.state == State::Partial {
-        code.emit(&stencil::RESTORE_PARTIAL)?;
-    } else {
-        code.emit(&stencil::POP)?;
+    match specification.state {
+        State::Partial | State::Kernel => restore_registers(code, specification)?,
+        State::Minimal | State::Discarded => code.emit(&stencil::POP)?,
     }
-    if run_to_completion {
+    if masked {
         code.emit(&stencil::INTERRUPTS_ON)?;
     }
     if release {
@@ -267,7 +364,7 @@ fn return_half(
         code.emit(&stencil::SCRUB_ABORT)?;
     }
     find_base(code, start)?;
-    enter(code, crossing, &stencil::RETURN_ENTER)?;
+    enter_back(code, specification, crossing)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
     code.emit_part(&stencil::ABORT_REPLY, ..specification.reply())?;
     if specification.stack == Stack::Shared && specification.state == State::Minimal {
@@ -283,8 +380,11 @@ fn return_half(
     let dead = code.at;
     find_base(code, start)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
-    if run_to_completion {
+    if masked {
         code.emit(&stencil::INTERRUPTS_ON)?;
+    }
+    if is_below_kernel(specification) {
+        code.emit(&stencil::RESTORE_KERNEL_STACK)?;
     }
     if release {
         code.emit(&stencil::RELEASE)?;
@@ -298,7 +398,7 @@ fn return_half(
     Ok(Links { back: start * 4, abort: abort * 4, dead: dead * 4, frame_size })
 }
 
-/// The same of a portal into the kernel domain. The caller's space is in use still, but when the callee died.
+/// The same of a portal into the kernel domain. The space is the caller's still, but when the callee died.
 #[inline(never)]
 fn back_from_kernel(
     code: &mut Code,
@@ -306,14 +406,23 @@ fn back_from_kernel(
     crossing: &Crossing,
     start: usize,
 ) -> Result<Links, GenerateError> {
-    let restore = |code: &mut Code, rest: &Stencil| {
+    if specification.windows() > 0 {
+        code.emit(&stencil::WINDOWS_CHECK)?;
+    }
+    code.label(Label::Finish);
+    if specification.state == State::Kernel {
+        code.emit(&stencil::RESTORE_ADDRESS)?;
+        code.emit(&stencil::POP_IN_KERNEL)?;
+    } else {
         code.emit(&stencil::RESTORE_STACK)?;
         code.emit(&stencil::RESTORE_ADDRESS)?;
-        code.emit(rest)?;
-        leave_back(code, specification)
-    };
-    code.label(Label::Finish);
-    restore(code, &stencil::POP_KERNEL)?;
+        code.emit(&stencil::POP_KERNEL)?;
+    }
+    leave_back(code, specification)?;
+    if specification.windows() > 0 {
+        code.label(Label::BadPointer);
+        code.emit(&stencil::OUT_OF_REACH)?;
+    }
 
     let abort = code.at;
     let is_minimal = specification.state == State::Minimal;
@@ -321,14 +430,19 @@ fn back_from_kernel(
         // Without its first word: the thread pointer was saved.
         code.emit_part(&stencil::SCRUB_ABORT, 1..)?;
     }
-    find_base(code, start)?;
-    enter(code, crossing, &stencil::RETURN_ENTER)?;
+    if specification.state != State::Kernel {
+        find_base(code, start)?;
+    }
+    enter_back(code, specification, crossing)?;
     code.emit_part(&stencil::ABORT_REPLY, ..specification.reply())?;
     if is_minimal {
         code.emit(&stencil::JUMP_TO_FINISH)?;
     } else {
         // What a callee that died did not keep is loaded.
-        restore(code, &stencil::RESTORE_PARTIAL)?;
+        code.emit(&stencil::RESTORE_STACK)?;
+        code.emit(&stencil::RESTORE_ADDRESS)?;
+        restore_registers(code, specification)?;
+        leave_back(code, specification)?;
     }
 
     code.align()?;

@@ -5,7 +5,7 @@ use super::code::Code;
 use super::frame::window_values;
 use crate::literal::*;
 use crate::parameter::Parameters;
-use crate::specification::{Letter, Specification, Stack};
+use crate::specification::{Letter, Specification, Stack, State};
 use crate::stencil::{self, Value};
 
 /// Fills in what the portal itself passes, and opens windows.
@@ -27,9 +27,19 @@ pub(super) fn parameters(
             }
             Letter::Thread => code.emit(&stencil::THREAD[position])?,
             Letter::Time => code.emit(&stencil::TIME[position])?,
+            // Who calls from the kernel domain is trusted with it.
+            Letter::Read | Letter::Write if specification.stack == Stack::Kernel => {
+                if specification.state != State::Kernel {
+                    code.emit(&stencil::WINDOW_IN_PLACE[position])?;
+                }
+            }
             Letter::Read | Letter::Write => {
-                let service =
-                    if *letter == Letter::Read { SERVICE_OPEN_READ } else { SERVICE_OPEN_WRITE };
+                let service = match (letter, specification.state) {
+                    (Letter::Read, State::Kernel) => SERVICE_OPEN_KERNEL_READ,
+                    (Letter::Read, _) => SERVICE_OPEN_READ,
+                    (_, State::Kernel) => SERVICE_OPEN_KERNEL_WRITE,
+                    _ => SERVICE_OPEN_WRITE,
+                };
                 code.value(Value::WindowService, service);
                 window_values(code, slot);
                 if *letter == Letter::Write {

@@ -3,7 +3,8 @@
 use super::code::Code;
 use super::{Crossing, GenerateError, Generated};
 use crate::literal::*;
-use crate::stencil::{self, Value};
+use crate::plan::Place;
+use crate::stencil::{self, Label, Value};
 
 /// A portal that does its work itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +19,8 @@ pub enum ShortCircuit {
     NoPortal,
 }
 
-/// Generates a short-circuit portal for `crossing.caller`.
+/// Generates a short-circuit portal for `crossing.caller`. What an index without a portal leads to is the same for all but
+/// those that run to completion in the kernel domain.
 pub fn short_circuit(
     kind: ShortCircuit,
     crossing: &Crossing,
@@ -32,10 +34,22 @@ pub fn short_circuit(
         ShortCircuit::OwnDomain => code.emit(&stencil::OWN_DOMAIN)?,
         ShortCircuit::OwnThread => code.emit(&stencil::OWN_THREAD)?,
         ShortCircuit::Time => code.emit(&stencil::OWN_TIME)?,
-        ShortCircuit::NoPortal => code.emit(&stencil::NO_PORTAL)?,
+        ShortCircuit::NoPortal => {}
     }
-    if kind != ShortCircuit::NoPortal {
-        code.emit(&stencil::SHORT_CIRCUIT_LEAVE)?;
+    let leave = &stencil::SHORT_CIRCUIT_IN_KERNEL;
+    match (kind, crossing.caller.place) {
+        (ShortCircuit::NoPortal, Place::KernelToCompletion { .. }) => {
+            code.emit(&stencil::NO_PORTAL_TO_COMPLETION)?;
+        }
+        (ShortCircuit::NoPortal, _) => {
+            code.emit(&stencil::NO_PORTAL)?;
+            code.label(Label::InKernel);
+            code.emit(&stencil::NO_PORTAL_IN_KERNEL)?;
+            code.resolve()?;
+        }
+        (_, Place::User) => code.emit(&stencil::SHORT_CIRCUIT_LEAVE)?,
+        (_, Place::Kernel) => code.emit(leave)?,
+        (_, Place::KernelToCompletion { .. }) => code.emit_part(leave, 1..)?,
     }
     code.literal(start, LITERAL_MARK, MARK_CALL);
     code.finish(start, 0)

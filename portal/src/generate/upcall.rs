@@ -3,10 +3,12 @@
 
 use super::code::{Code, enter};
 use super::frame::frame_values;
+use super::pair::masks;
 use super::parameters::parameters;
 use super::{Crossing, GenerateError, Generated};
 use crate::literal::*;
 use crate::parameter::Parameters;
+use crate::plan::Place;
 use crate::specification::Specification;
 use crate::stencil::{self, Value};
 
@@ -23,6 +25,9 @@ pub fn upcall(
     let mut code = Code::new(words, address);
     let start = code.literals()?;
     code.emit(&stencil::UPCALL_ENTER)?;
+    if masks(crossing) {
+        code.emit(&stencil::INTERRUPTS_OFF)?;
+    }
     if acknowledge {
         code.emit(&stencil::UPCALL_ACKNOWLEDGE)?;
     }
@@ -30,11 +35,18 @@ pub fn upcall(
     code.emit(&stencil::UPCALL_ARGUMENTS)?;
     code.value(Value::Caller, crossing.caller.instance.0.into());
     code.emit(&stencil::CALLER_4)?;
-    enter(&mut code, crossing, &stencil::ENTER)?;
-    code.emit(&stencil::ENTER_ENTRY)?;
-    code.leave(1, &stencil::LEAVE_MINIMAL)?;
+    enter_to_completion(&mut code, crossing)?;
     run_to_completion_literals(&mut code, start, crossing);
     code.finish(start, 0)
+}
+
+fn enter_to_completion(code: &mut Code, crossing: &Crossing) -> Result<(), GenerateError> {
+    if matches!(crossing.callee.place, Place::KernelToCompletion { .. }) {
+        return code.emit(&stencil::ENTER_TO_COMPLETION);
+    }
+    enter(code, crossing, &stencil::ENTER)?;
+    code.emit(&stencil::ENTER_ENTRY)?;
+    code.leave(1, &stencil::LEAVE_MINIMAL)
 }
 
 /// A call that discards its caller's state.
@@ -46,10 +58,11 @@ pub(super) fn discarding(
     let start = code.literals()?;
     frame_values(&mut code, specification, crossing);
     code.emit(&stencil::UPCALL_ENTER)?;
+    if masks(crossing) {
+        code.emit(&stencil::INTERRUPTS_OFF)?;
+    }
     parameters(&mut code, specification, &Parameters::NONE)?;
-    enter(&mut code, crossing, &stencil::ENTER)?;
-    code.emit(&stencil::ENTER_ENTRY)?;
-    code.leave(1, &stencil::LEAVE_MINIMAL)?;
+    enter_to_completion(&mut code, crossing)?;
     code.resolve()?;
     run_to_completion_literals(&mut code, start, crossing);
     code.finish(start, 0)

@@ -5,7 +5,7 @@ use crate::run::*;
 use crate::world::*;
 use cairn_abi::address::*;
 use cairn_abi::domain::{ACTIVATION_ALIAS, ACTIVATION_NEXT, QUEUE_SIZE};
-use cairn_abi::thread::{FRAME_SCRATCH, thread_block};
+use cairn_abi::thread::{FIELD_KERNEL_STACK, FRAME_SCRATCH, thread_block};
 use cairn_emulator::csr::STATUS_SUM;
 use cairn_emulator::register::*;
 use cairn_portal::generate::frame_size;
@@ -131,7 +131,8 @@ impl World {
             allowed.push((head, QUEUE_SIZE));
             assert_eq!(self.word(head), next, "the next activation is at the queue's head");
         }
-        for buffer in &buffers {
+        allowed.extend(connection.kernel_stack_word());
+        for buffer in buffers.iter().filter(|_| !connection.is_in_place()) {
             let activation = &connection.activations[0];
             if buffer.mapped() {
                 allowed.push(buffer.entries(activation));
@@ -167,6 +168,11 @@ impl World {
                 Letter::Thread => assert_eq!(found, THREAD as u64),
                 Letter::Registered { .. } => unreachable!("`types` has these"),
                 Letter::Time => assert!((time..=self.machine.csr.time).contains(&found)),
+                Letter::Read | Letter::Write if connection.is_in_place() => {
+                    assert_eq!(found, passed);
+                    let length = crossed.before[usize::from(register) + 1];
+                    assert_eq!(self.machine.get(register + 1), length);
+                }
                 Letter::Read | Letter::Write => {
                     let buffer = buffers.iter().find(|buffer| buffer.register == register).unwrap();
                     let activation = &connection.activations[0];
@@ -208,19 +214,20 @@ impl World {
             Stack::Shared => crossed.before[usize::from(SP)],
             Stack::New => connection.activations[0].stack - copies,
             Stack::RunToCompletion => connection.crossing.ground.address(),
+            Stack::Kernel if is_kernel(connection.caller) => crossed.before[usize::from(SP)],
             Stack::Kernel => kernel_stack(THREAD),
         };
         assert_eq!(self.machine.get(SP), stack, "the callee's stack");
         assert_eq!(self.machine.get(RA), connection.crossing.stub);
         let unused = &ARGUMENTS[specification.words()..];
         let kernel = is_kernel(connection.callee);
-        let scrubbed =
-            specification.state == State::Partial && connection.callee != SCHEDULER && !kernel;
+        let keeps = matches!(specification.state, State::Partial | State::Kernel);
+        let scrubbed = keeps && connection.callee != SCHEDULER && !kernel;
         for register in SAVED.iter().chain(unused) {
             let before = crossed.before[usize::from(*register)];
             let expected = match *register {
                 _ if scrubbed => 0,
-                TP if specification.state == State::Partial || kernel => self.machine.csr.sscratch,
+                TP if keeps || kernel => self.machine.csr.sscratch,
                 _ => before,
             };
             assert_eq!(self.machine.get(*register), expected, "{} at the callee", name(*register));
@@ -279,6 +286,13 @@ impl World {
     ) {
         let mut allowed = Vec::new();
         for buffer in buffers.iter_mut().filter(|buffer| buffer.writable) {
+            if connection.is_in_place() {
+                buffer.content.fill_with(|| self.random.u8(..));
+                if buffer.length() > 0 {
+                    self.write_bytes(buffer.pointer, &buffer.content);
+                }
+                continue;
+            }
             self.change(buffer, &connection.activations[0]);
             if !buffer.mapped() {
                 allowed.push((buffer.pointer, buffer.length()));
@@ -298,7 +312,8 @@ impl World {
             let content = self.bytes(buffer.pointer, buffer.length());
             assert_eq!(content, buffer.content, "the caller's buffer in slot {}", buffer.slot);
         }
-        for buffer in buffers.iter().filter(|buffer| buffer.mapped()) {
+        let is_mapped = |buffer: &&Buffer| buffer.mapped() && !connection.is_in_place();
+        for buffer in buffers.iter().filter(is_mapped) {
             allowed.push(buffer.entries(&connection.activations[0]));
         }
         if connection.specification.takes_activation() {
@@ -306,6 +321,7 @@ impl World {
             allowed.push((connection.crossing.queue, QUEUE_SIZE));
             allowed.push((first.wrapping_add_signed(ACTIVATION_NEXT), 8));
         }
+        allowed.extend(connection.kernel_stack_word());
         // Only the scratch words above the callee's frame.
         let top = crossed.frame_before + FRAME_SCRATCH as u64 - 32;
         crossed.assert_writes((top, top), &allowed);
@@ -322,7 +338,7 @@ impl World {
     ) {
         let specification = &connection.specification;
         let kept = |register: u8| match specification.state {
-            State::Partial => before[usize::from(register)],
+            State::Partial | State::Kernel => before[usize::from(register)],
             _ if register == TP && is_kernel(connection.callee) => before[usize::from(register)],
             _ => callee[usize::from(register)],
         };
@@ -351,7 +367,8 @@ impl World {
                     name(*register)
                 );
             }
-        } else {
+        } else if specification.state != State::Kernel {
+            // Nothing is hidden from the kernel domain.
             self.check_public(connection, &TEMPORARY, &[before, callee]);
             self.check_public(connection, &ARGUMENTS[2..], &[before, callee]);
         }
@@ -390,6 +407,19 @@ impl World {
         let (buffers, before) = self.checked_call(connection);
         self.checked_return(connection, buffers, &before);
         assert_eq!(self.machine.csr.sscratch, base_header());
+    }
+}
+
+impl Connection {
+    /// Whether the callee gets at the caller's memory where it is.
+    fn is_in_place(&self) -> bool {
+        is_kernel(self.callee)
+    }
+
+    /// The word that says where the thread's stack in the kernel domain goes on below a caller there.
+    fn kernel_stack_word(&self) -> Option<(u64, u64)> {
+        let is_below = is_kernel(self.caller) && !self.activations.is_empty();
+        is_below.then(|| (thread_block(THREAD).wrapping_add_signed(FIELD_KERNEL_STACK), 8))
     }
 }
 

@@ -17,9 +17,9 @@ use cairn_portal::State;
 use cairn_portal::literal::{LITERAL_MARK, LITERAL_RETURN, MARK_DEAD, MARK_RETURN};
 
 /// What a frame can hold: nothing, registers, an activation, copies, windows; and replies of several words.
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 16] = [
     "smi", "spi", "nmi", "npi", "npr", "nmwr", "spwrw", "npwww", "nmi4", "npr4", "kmi", "kpi",
-    "kpi3",
+    "kpi3", "kmr", "kpwr", "kprrw3",
 ];
 
 /// The thread from which the services are called.
@@ -332,6 +332,103 @@ fn diverting_by_the_service() {
     world.set_word(place, link | KERNEL);
     assert_eq!(divert(&mut world, trap), 0);
     assert_eq!(world.word(place), link);
+}
+
+/// What a call out of the kernel domain can hold.
+const FROM_KERNEL: [&str; 8] = ["nki", "nkr", "nkw", "nkwrw", "nki4", "rki", "kki", "kki3"];
+
+/// A world in which a thread of the client is in the kernel domain and has called from there.
+fn through_kernel(outer: &str, inner: &str, seed: u64) -> (World, [Connection; 2], [[u64; 32]; 2]) {
+    let mut world = World::new(seed);
+    let outer = world.connect(outer, CLIENT, KERNEL_SERVER);
+    let inner = world.connect(inner, KERNEL_SERVER, World::callee(inner, SERVER));
+    let (_, before) = world.checked_call(&outer);
+    let (_, inner_before) = world.checked_call(&inner);
+    (world, [outer, inner], [before, inner_before])
+}
+
+#[test]
+fn who_calls_from_the_kernel_domain_is_dead() {
+    for kind in ["kmi", "kpi", "kpi3"] {
+        for inner in FROM_KERNEL {
+            for seed in 0..4 {
+                let (mut world, [outer, inner], [before, _]) = through_kernel(kind, inner, seed);
+                world.mark_dead(world.machine.csr.sscratch);
+                let back = world.reply(0, 5);
+                world.assert_released(&inner);
+                world.assert_dead(&outer, &before, &[], &back.before);
+                assert_eq!(world.machine.csr.sscratch, base_header());
+                // Its stack in the kernel domain is empty again: this looks at it.
+                world.round_trip(&outer);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_is_called_from_the_kernel_domain_dies() {
+    for inner in FROM_KERNEL.into_iter().filter(|inner| !inner.starts_with('r')) {
+        for seed in 0..4 {
+            let (mut world, [outer, inner], [before, inner_before]) =
+                through_kernel("kpi", inner, seed);
+            let callee = inner.callee;
+            world.scramble();
+            world.machine.set(A1, at(callee, NOTHING));
+            world.machine.program_counter = at(callee, LOAD);
+            world.cross();
+            world.assert_upcall(Upcall::Fault, THREAD, 13, at(callee, NOTHING));
+            world.mark_dead(world.machine.csr.sscratch);
+            let scheduler = world.reply(0, 0).before;
+            world.assert_released(&inner);
+            world.assert_dead(&inner, &inner_before, &[], &scheduler);
+            world.put_back(&before);
+            world.checked_return(&outer, vec![], &before);
+            world.round_trip(&outer);
+        }
+    }
+}
+
+/// A call that waits for a stack begins anew by its index: what that leads to by then is called.
+#[test]
+fn a_call_from_the_kernel_domain_waits_for_a_stack() {
+    for letters in ["", "i", "cr", "w"] {
+        let mut world = World::new(47);
+        let outer = world.connect("kpi", CLIENT, KERNEL_SERVER);
+        let inner = world.connect(&format!("nk{letters}"), KERNEL_SERVER, SERVER);
+        let (_, before) = world.checked_call(&outer);
+        world.fill_queue(inner.crossing.queue, &[]);
+        let (arguments, _) = world.arguments(&inner);
+        let stack = world.usual_stack(&inner);
+        let crossed = world.call(inner.index, stack, arguments);
+        world.assert_upcall(Upcall::StackWait, THREAD, 8, inner.crossing.queue);
+        world.check_trap_frame(world.machine.csr.sscratch);
+        let mut refused = world.clone();
+
+        world.fill_queue(inner.crossing.queue, &inner.activations);
+        world.reply(0, 0);
+        world.assert_at(SERVER, ENTRY);
+        world.reply(3, 4);
+        world.assert_at(KERNEL_SERVER, RESUME);
+        assert_eq!((world.machine.get(A0), world.machine.get(A1)), (3, 4));
+        for register in SAVED.iter().chain(&[SP, RA]) {
+            assert_eq!(world.machine.get(*register), crossed.before[usize::from(*register)]);
+        }
+
+        // Nobody waits for ever: the supervisor answers.
+        let frame = refused.machine.csr.sscratch;
+        to_another_thread(&mut refused);
+        assert_bad_places(&mut refused, PORTAL_REFUSE, frame, &[frame]);
+        let answer = by_the_service(&mut refused, PORTAL_REFUSE, THREAD as u64, frame % 4096);
+        assert_eq!(answer, 0);
+        back_to_the_thread(&mut refused);
+        refused.assert_at(KERNEL_SERVER, RESUME);
+        assert_eq!(refused.machine.get(A0) as i64, Error::Cancelled.status());
+        for register in SAVED.iter().chain(&[SP, RA]) {
+            assert_eq!(refused.machine.get(*register), crossed.before[usize::from(*register)]);
+        }
+        refused.put_back(&before);
+        refused.checked_return(&outer, vec![], &before);
+    }
 }
 
 /// Where a thread goes on that was stopped in privileged mode nobody chooses.

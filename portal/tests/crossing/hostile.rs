@@ -13,7 +13,7 @@ use cairn_portal::generate::frame_size;
 
 impl World {
     /// The caller goes on at its return address with this error, and all is as before the call.
-    fn assert_refused(&mut self, connection: &Connection, crossed: &Crossed, error: Error) {
+    pub fn assert_refused(&mut self, connection: &Connection, crossed: &Crossed, error: Error) {
         self.assert_at(connection.caller, RESUME);
         let reply = (self.machine.get(A0) as i64, self.machine.get(A1));
         assert_eq!(reply, (error.status(), 0), "expected {error:?}");
@@ -433,8 +433,25 @@ fn indexes_without_a_portal() {
         let crossed = world.call(index, at(CLIENT, STACK), [7; 8]);
         world.assert_at(CLIENT, RESUME);
         let status = Error::NoPortal.status() as u64;
-        let second = if index < limit { index * 8 } else { crossed.before[usize::from(T2)] };
+        let second = if index < limit { 0 } else { crossed.before[usize::from(T2)] };
         assert_unchanged(&world, &crossed, &[(A0, status), (T1, 0), (T2, second)]);
+        crossed.assert_writes((crossed.frame_before, crossed.frame_before), &[]);
+    }
+}
+
+#[test]
+fn indexes_without_a_portal_in_the_kernel_domain() {
+    for index in [15, 16, PORTALS_MAXIMUM as u64, u64::MAX] {
+        let mut world = World::new(29);
+        world.start(KERNEL_SERVER, &[]);
+        world.prepare_call(16, kernel_stack(THREAD) - 64, [7; 8]);
+        world.machine.set(T0, index);
+        world.machine.set(T1, world.nucleus.symbol("kernel_call"));
+        let crossed = world.cross();
+        world.assert_at(KERNEL_SERVER, RESUME);
+        let status = Error::NoPortal.status() as u64;
+        let kept = [T1, T2].map(|register| (register, world.machine.get(register)));
+        assert_unchanged(&world, &crossed, &[(A0, status), kept[0], kept[1]]);
         crossed.assert_writes((crossed.frame_before, crossed.frame_before), &[]);
     }
 }

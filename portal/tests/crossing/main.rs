@@ -8,6 +8,7 @@ mod counts;
 mod death;
 mod fences;
 mod hostile;
+mod in_place;
 mod mutation;
 mod nucleus;
 mod places;

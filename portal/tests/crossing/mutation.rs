@@ -5,6 +5,7 @@ use crate::world::*;
 use cairn_abi::Error;
 use cairn_abi::address::*;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
+use cairn_abi::arch::trap::KERNEL_STATUS;
 use cairn_abi::thread::*;
 use cairn_emulator::csr::{STATUS_SIE, STATUS_SPIE, STATUS_SUM};
 use cairn_emulator::encode;
@@ -25,10 +26,13 @@ fn without(world: &World, address: u64) -> World {
     world
 }
 
-/// The portal under test goes from the server to the backend; the client calls the server first.
+/// The portal under test goes from the server to the backend, or from one in the kernel domain; the client calls the server
+/// or that one first.
 struct Pair {
     outer: Connection,
     inner: Connection,
+    /// From who was called out of the kernel domain back into it.
+    again: Option<Connection>,
 }
 
 impl Pair {
@@ -104,6 +108,9 @@ impl Pair {
             world.fill_queue(self.inner.crossing.queue, &self.inner.activations);
         }
         world.call_any(&self.outer);
+        if is_kernel(self.inner.caller) {
+            assert_eq!(world.machine.get(SP), kernel_stack(THREAD), "nothing of it is in use");
+        }
     }
 
     fn refusals(&self, world: &mut World) {
@@ -116,20 +123,44 @@ impl Pair {
             let crossed = world.call(connection.index, stack, arguments);
             world.assert_upcall(Upcall::StackWait, THREAD, 8, queue);
             assert_eq!(world.machine.csr.sscratch, crossed.frame_before + TRAP_FRAME as u64);
-            world.reply(0, 0);
-            world.fill_queue(queue, &connection.activations);
-            world.assert_at(SERVER, CALL);
+            if is_kernel(connection.caller) {
+                // It calls again.
+                world.check_trap_frame(world.machine.csr.sscratch);
+                world.fill_queue(queue, &connection.activations);
+                world.reply(0, 0);
+                world.assert_at(connection.callee, ENTRY);
+                let back = world.reply(0, 0);
+                world.check_caller(connection, &crossed.before, &back.before);
+            } else {
+                world.reply(0, 0);
+                world.fill_queue(queue, &connection.activations);
+                world.assert_at(SERVER, CALL);
+            }
         }
         let (arguments, buffers) = world.arguments(connection);
         for buffer in &buffers {
             // Only this one is bad.
-            let mut arguments = arguments;
-            arguments[usize::from(buffer.register - A0) + 1] = u64::MAX;
-            let crossed = world.call(connection.index, stack, arguments);
-            world.assert_at(SERVER, RESUME);
-            assert_eq!(world.machine.get(A0) as i64, Error::TooLarge.status());
-            assert_eq!(world.machine.get(A1), 0);
-            world.check_caller(connection, &crossed.before, &crossed.before);
+            let in_place = [
+                (0, 1 << USER_ADDRESS_BITS, Error::BadPointer),
+                (1, u64::MAX, Error::BadPointer),
+                (1, WINDOW_MAXIMUM + 1, Error::TooLarge),
+            ];
+            let bad = match is_kernel(connection.callee) {
+                true => &in_place[..],
+                false => &[(1, u64::MAX, Error::TooLarge)],
+            };
+            for (word, value, error) in bad {
+                let mut arguments = arguments;
+                arguments[usize::from(buffer.register - A0) + word] = *value;
+                let crossed = world.call(connection.index, stack, arguments);
+                world.assert_at(connection.caller, RESUME);
+                assert_eq!(world.machine.get(A0) as i64, error.status());
+                assert_eq!(world.machine.get(A1), 0);
+                world.check_caller(connection, &crossed.before, &crossed.before);
+            }
+        }
+        if is_kernel(connection.callee) && !buffers.is_empty() {
+            world.call_out_of_reach(connection, arguments);
         }
         // A second frame of any size does not fit here.
         let below = world.machine.csr.sscratch;
@@ -140,16 +171,39 @@ impl Pair {
         }
         world.machine.csr.sscratch = top;
         let crossed = world.call(connection.index, stack, arguments);
-        world.assert_at(SERVER, RESUME);
+        world.assert_at(connection.caller, RESUME);
         assert_eq!(world.machine.get(A0) as i64, Error::InvocationOverflow.status());
         assert_eq!(world.machine.csr.sscratch, top);
-        assert_eq!([T1, T2].map(|register| world.machine.get(register)), [0; 2]);
+        if is_kernel(connection.caller) {
+            assert_eq!(world.machine.get(RA), crossed.before[usize::from(RA)]);
+        } else {
+            assert_eq!([T1, T2].map(|register| world.machine.get(register)), [0; 2]);
+        }
         crossed.assert_writes((top, top), &[]);
         world.machine.csr.sscratch = below;
+        if is_kernel(connection.caller) && connection.specification.takes_activation() {
+            // Less than half of the thread's stack there is left.
+            let low = kernel_stack(THREAD) - KERNEL_STACK_SIZE / 2 - 0x100;
+            world.machine.set(TP, below);
+            world.call(connection.index, low, arguments);
+            world.assert_at(connection.caller, RESUME);
+            assert_eq!(world.machine.get(A0) as i64, Error::InvocationOverflow.status());
+        }
+    }
+
+    /// What is called in the kernel domain meanwhile begins below who waits there.
+    fn enters_again(&self, world: &mut World) {
+        let Some(again) = &self.again else { return };
+        let (buffers, before) = world.checked_call(&self.inner);
+        world.call_any(again);
+        assert_eq!(world.machine.get(SP), before[usize::from(SP)]);
+        world.reply(0, 0);
+        world.checked_return(&self.inner, buffers, &before);
     }
 
     fn everything(&self, world: &mut World) {
         world.call_any(&self.outer);
+        self.enters_again(world);
         self.refusals(world);
         self.round_trips(world);
         self.wakes(world);
@@ -160,7 +214,8 @@ impl Pair {
 }
 
 /// What can be taken out of a portal, and why.
-const REDUNDANT: [(u32, &str); 8] = [
+const REDUNDANT: [(u32, &str); 9] = [
+    (encode::NOP, "it puts the end into one line"),
     (encode_li(T0), "when a call with windows is aborted, closing them uses it"),
     (encode_li(T3), "the last window service left zero there; as t0"),
     (encode_li(T4), "as t0"),
@@ -178,11 +233,21 @@ const fn encode_li(register: u8) -> u32 {
 
 #[test]
 fn every_instruction_of_a_portal_matters() {
-    for kind in ["npr", "npcw", "npirw", "np=athc", "nmcr", "npc4", "kp=athc", "kmci", "kpc4"] {
+    let out_of_kernel = ["nkcr", "nkw", "nkc4", "kkcia", "kk3"];
+    let others = [
+        "npr", "npcw", "npirw", "np=athc", "nmcr", "npc4", "kp=athc", "kmci", "kpc4", "kmr",
+        "kpiw3",
+    ];
+    for kind in others.into_iter().chain(out_of_kernel) {
         let mut world = World::new(90);
-        let outer = world.connect("npi", CLIENT, SERVER);
-        let inner = world.connect(kind, SERVER, World::callee(kind, BACKEND));
-        let pair = Pair { outer, inner };
+        let (outer, caller) = match out_of_kernel.contains(&kind) {
+            true => ("kpi", KERNEL_SERVER),
+            false => ("npi", SERVER),
+        };
+        let outer = world.connect(outer, CLIENT, caller);
+        let inner = world.connect(kind, caller, World::callee(kind, BACKEND));
+        let again = kind.starts_with("nk").then(|| world.connect("kmi", BACKEND, KERNEL_SERVER));
+        let pair = Pair { outer, inner, again };
         let scenario = |world: &mut World| pair.everything(world);
         scenario(&mut world.clone());
 
@@ -199,6 +264,43 @@ fn every_instruction_of_a_portal_matters() {
                     address - code.call
                 );
             }
+        }
+    }
+}
+
+#[test]
+fn every_instruction_of_a_wait_in_the_kernel_domain_matters() {
+    let mut world = World::new(93);
+    let outer = world.connect("kpi", CLIENT, KERNEL_SERVER);
+    let inner = world.connect("nkci", KERNEL_SERVER, SERVER);
+    let scenario = |world: &mut World| {
+        let (_, before) = world.checked_call(&outer);
+        let (arguments, stack) = ([5; 8], world.usual_stack(&inner));
+        world.fill_queue(inner.crossing.queue, &[]);
+        let crossed = world.call(inner.index, stack, arguments);
+        world.assert_upcall(Upcall::StackWait, THREAD, 8, inner.crossing.queue);
+        let status = world.machine.csr.sscratch.wrapping_add_signed(TRAP_STATUS);
+        assert_eq!(world.word(status), KERNEL_STATUS);
+        world.fill_queue(inner.crossing.queue, &inner.activations);
+        world.reply(0, 0);
+        world.assert_at(SERVER, ENTRY);
+        assert_eq!(world.machine.get(A1), 5);
+        let back = world.reply(0, 0);
+        world.check_caller(&inner, &crossed.before, &back.before);
+        world.put_back(&before);
+        world.checked_return(&outer, vec![], &before);
+    };
+    scenario(&mut world.clone());
+    let symbol = |name: &str| world.nucleus.symbol(name);
+    let (wait, call) = (symbol("service_stack_wait_in_kernel"), symbol("kernel_call"));
+    // Up to the jump of each. Two registers that the wait clears are nobody's, and that an index is too large, others test.
+    let bound = |world: &World, address| world.word(address & !7) >> (8 * (address & 7));
+    for address in (wait..wait + 12 * 4).chain(call..call + 8 * 4).step_by(4) {
+        let word = bound(&world, address) as u32;
+        let is_bound = (call + 4..call + 12).contains(&address);
+        let clears = address == wait + 7 * 4 || address == wait + 8 * 4;
+        if !is_bound && !clears && !noticed(&without(&world, address), scenario) {
+            panic!("nobody notices the absence of {word:#010x} at {address:#x}");
         }
     }
 }
@@ -267,9 +369,9 @@ fn use_nucleus(world: &mut World, pair: &Pair) {
     interrupt(world);
 }
 
-/// A call into the kernel domain, an interrupt there, which finds `tp` as no compiled code leaves it, a fault, and one of a
-/// portal.
-fn use_kernel(world: &mut World, connection: &Connection, copying: &Connection) {
+/// A call into the kernel domain, an interrupt there, which finds `tp` as no compiled code leaves it, faults before, in and
+/// behind the copy routine, and one of a portal.
+fn use_kernel(world: &mut World, [connection, in_place, copying]: &[Connection; 3]) {
     let (buffers, before) = world.checked_call(connection);
     world.machine.csr.sstatus |= STATUS_SUM;
     let registers = world.machine.registers();
@@ -285,15 +387,20 @@ fn use_kernel(world: &mut World, connection: &Connection, copying: &Connection) 
     assert_eq!(world.machine.csr.sstatus & lasting, lasting, "as it was interrupted");
     world.machine.csr.sstatus &= !STATUS_SUM;
     world.checked_return(connection, buffers, &before);
-    world.checked_call(connection);
     let (callee, value) = (connection.callee, at(connection.callee, NOTHING));
-    world.machine.set(A1, value);
-    world.machine.program_counter = at(callee, LOAD);
-    world.cross();
-    world.assert_upcall(Upcall::Fault, THREAD, 13, value);
-    world.mark_dead(world.machine.csr.sscratch);
-    world.reply(0, 0);
-    world.assert_at(connection.caller, RESUME);
+    world.write_bytes(at(callee, PROGRAM), &encode::bytes(&[encode::lbu(A0, A1, 0)]));
+    for place in [LOAD, PROGRAM] {
+        world.checked_call(connection);
+        world.machine.set(A1, value);
+        world.machine.program_counter = at(callee, place);
+        world.cross();
+        world.assert_upcall(Upcall::Fault, THREAD, 13, value);
+        world.mark_dead(world.machine.csr.sscratch);
+        world.reply(0, 0);
+        world.assert_at(connection.caller, RESUME);
+    }
+    world.call_out_of_reach(in_place, [at(CLIENT, DATA), 8, 0, 0, 0, 0, 0, 0]);
+    world.round_trip(in_place);
     // A fault of the nucleus, which copies.
     let arguments = [at(CLIENT, NOTHING), 8, 0, 0, 0, 0, 0, 0];
     world.call(copying.index, at(CLIENT, STACK), arguments);
@@ -304,11 +411,15 @@ fn use_kernel(world: &mut World, connection: &Connection, copying: &Connection) 
 fn every_instruction_of_the_way_into_the_kernel_domain_matters() {
     let mut world = World::new(92);
     let connection = world.connect("kpci", CLIENT, KERNEL_SERVER);
+    let in_place = world.connect("kpr", CLIENT, KERNEL_SERVER);
     let copying = world.connect("npr", CLIENT, SERVER);
-    let scenario = |world: &mut World| use_kernel(world, &connection, &copying);
+    let connections = [connection, in_place, copying];
+    let scenario = |world: &mut World| use_kernel(world, &connections);
     scenario(&mut world.clone());
     let symbol = |name: &str| world.nucleus.symbol(name);
-    for address in (symbol("kernel_enter")..symbol("trap_kernel") + 20).step_by(4) {
+    let fault = symbol("kernel_access_fault");
+    let parts = [symbol("kernel_enter")..symbol("trap_kernel") + 20, fault..fault + 48];
+    for address in parts.into_iter().flat_map(|part| part.step_by(4)) {
         let word = world.word(address) as u32;
         if word != 0 && !noticed(&without(&world, address), scenario) {
             panic!("nobody notices the absence of {word:#010x} at {address:#x}");
@@ -346,7 +457,7 @@ fn every_instruction_of_trap_entry_and_return_matters() {
     let mut world = World::new(91);
     let outer = world.connect("npi", CLIENT, SERVER);
     let inner = world.connect("nprw", SERVER, BACKEND);
-    let pair = Pair { outer, inner };
+    let pair = Pair { outer, inner, again: None };
     let scenario = |world: &mut World| use_nucleus(world, &pair);
     scenario(&mut world.clone());
     let symbol = |name: &str| world.nucleus.symbol(name);

@@ -14,8 +14,10 @@ pub const SERVER: usize = 3;
 pub const BACKEND: usize = 4;
 /// Who is called in the kernel domain, and calls from there.
 pub const KERNEL_SERVER: usize = 5;
+/// Who is called there by the former.
+pub const KERNEL_BACKEND: usize = 6;
 /// One past the last domain.
-pub const DOMAINS_END: usize = 6;
+pub const DOMAINS_END: usize = 7;
 /// The thread that runs first.
 pub const THREAD: usize = 1;
 /// Thread blocks.
@@ -23,7 +25,7 @@ pub const THREAD_COUNT: usize = 4;
 
 /// Offsets in every domain's region.
 pub const STUB: u64 = IMAGE_OFFSET;
-/// A bare `ecall`; in the kernel domain `ret`.
+/// A bare `ecall`; in the kernel domain `ret`, by which index 0 is called there.
 pub const CALL: u64 = IMAGE_OFFSET + 0x8;
 /// `lbu a0, 0(a1)`.
 pub const LOAD: u64 = IMAGE_OFFSET + 0xc;
@@ -35,10 +37,14 @@ pub const LOAD_RESERVED: u64 = IMAGE_OFFSET + 0x14;
 pub const STORE_CONDITIONAL: u64 = IMAGE_OFFSET + 0x18;
 /// Where calls return to.
 pub const RESUME: u64 = IMAGE_OFFSET + 0x20;
+/// In the kernel domain, a call: interrupts off, `jr t1`.
+pub const JUMP: u64 = IMAGE_OFFSET + 0x28;
 /// Entry point of a server.
 pub const ENTRY: u64 = IMAGE_OFFSET + 0x40;
 /// Entry points of the scheduler for upcalls: of a thread's end, then one for each `Upcall`, 16 bytes apart.
 pub const UPCALL_ENTRIES: u64 = IMAGE_OFFSET + 0x80;
+/// In the kernel domain, the copy routine ([`crate::in_place`]).
+pub const COPY: u64 = IMAGE_OFFSET + 0x200;
 /// Where a test puts a program.
 pub const PROGRAM: u64 = IMAGE_OFFSET + 0x400;
 /// Pages that can be read and written.
@@ -82,7 +88,7 @@ pub fn at(domain: usize, offset: u64) -> u64 {
 
 /// Whether a domain is an instance's in the kernel domain.
 pub fn is_kernel(domain: usize) -> bool {
-    domain == KERNEL_SERVER
+    domain >= KERNEL_SERVER
 }
 
 /// Physical address of a user or kernel address that a world maps (page tables included).

@@ -1,5 +1,6 @@
 //! What holds at every instruction of privileged code. `World::cross` asks before each.
 
+use crate::in_place::opened;
 use crate::nucleus::Nucleus;
 use crate::world::*;
 use cairn_abi::DomainId;
@@ -9,7 +10,7 @@ use cairn_abi::thread::*;
 use cairn_emulator::csr::{SATP_ASID_SHIFT, STATUS_SIE, STATUS_SPIE, STATUS_SPP, STATUS_SUM};
 use cairn_emulator::register::{T1, TP};
 use cairn_emulator::{AddressSpace, Privilege, encode};
-use cairn_portal::invocation::{Frame, Kind, Walk, Words};
+use cairn_portal::invocation::{Frame, Kind, Walk, Words, domain_of};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,14 +18,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 #[derive(Clone)]
 pub struct Landmarks {
     /// User memory is open: from the first instruction of a copy to the one that closes it.
-    copying: [Range<u64>; 2],
+    copying: [Range<u64>; 4],
     /// A trap from supervisor mode was taken, and `sstatus` still says so.
     trapped: [Range<u64>; 3],
     /// `sstatus` of who goes on is loaded.
     leaving: Range<u64>,
     trap_return: u64,
-    /// Interrupts are on, on the way into a component and back.
+    /// Interrupts are on, on the way into a component and back...
     entering: [u64; 2],
+    /// ... and on the way from a call to its portal.
+    calling: [u64; 2],
 }
 
 impl Landmarks {
@@ -38,6 +41,8 @@ impl Landmarks {
             copying: [
                 symbol("copy_begin")..symbol("copy_in_end") + closing,
                 symbol("copy_out")..symbol("copy_end") + closing,
+                opened(KERNEL_SERVER),
+                opened(KERNEL_BACKEND),
             ],
             trapped: [
                 entry..back,
@@ -47,6 +52,7 @@ impl Landmarks {
             leaving: symbol("trap_return_fenced")..symbol("trap_return_fence"),
             trap_return: back,
             entering: [symbol("kernel_enter") + 4, symbol("kernel_return")],
+            calling: [symbol("kernel_call"), symbol("kernel_call") + 40],
         }
     }
 
@@ -114,7 +120,7 @@ impl World {
         let status = csr.sstatus;
         let set = status & (STATUS_SPP | STATUS_SUM);
         // Traps leave to where they came from, and user memory is closed, but in these places.
-        if set != 0 {
+        if set != 0 && !(set == STATUS_SPP && self.leaves_to_kernel(address)) {
             let unlawful = set & !self.landmarks.lawful(address, status);
             assert_eq!(unlawful, 0, "sstatus at {address:#x}, {}", self.trace());
             // A trap out of a copy in the kernel domain still has it set, and the way back there again.
@@ -141,24 +147,53 @@ impl World {
     /// Interrupts are on in supervisor mode: compiled code of an instance runs, its thread can be stopped here.
     fn check_kernel_code(&self) {
         let (csr, address) = (&self.machine.csr, self.machine.program_counter);
-        let number = match self.landmarks.entering.contains(&address) {
-            true => KERNEL_SERVER,
-            false => {
+        let table = self.word(csr.sscratch.wrapping_add_signed(FRAME_TABLE));
+        let number = match address {
+            _ if self.landmarks.entering.contains(&address) || self.is_threshold(address) => {
+                usize::from(domain_of(table).expect("a frame names a domain").0)
+            }
+            _ => {
                 assert!(address >= KERNEL_REGIONS, "interrupts are on, {}", self.trace());
                 self.running()
             }
         };
+        assert!(is_kernel(number), "interrupts are on, {}", self.trace());
         assert_eq!(csr.sie, self.interrupts, "sie in kernel code, {}", self.trace());
         let frames = self.frames();
         let complete = frames.last().is_some_and(|frame| frame.kind == Kind::Base);
         assert!(complete, "frames {frames:x?} do not end in the base, {}", self.trace());
-        let table = self.word(csr.sscratch.wrapping_add_signed(FRAME_TABLE));
         assert_eq!(table, self.table(number), "the topmost frame names who runs, {}", self.trace());
-        // On behalf of the first domain below that has a space; who began in the kernel has the kernel's.
-        let user =
-            frames.iter().map(|frame| usize::from(frame.into.0)).find(|into| !is_kernel(*into));
-        let space = self.space_of(user.unwrap_or(0));
-        assert_eq!(csr.satp, space, "the space of the caller, {}", self.trace());
+        self.check_space();
+    }
+
+    /// The space in which code of the kernel domain runs: that of the first domain below that has one, of a thread that began
+    /// in the kernel domain the kernel's. Not where a test has put a frame that stands on none.
+    pub fn check_space(&self) {
+        let frames = self.frames();
+        if frames.last().is_some_and(|frame| frame.kind == Kind::Base) {
+            let mut into = frames.iter().map(|frame| usize::from(frame.into.0));
+            let space = self.space_of(into.find(|into| !is_kernel(*into)).unwrap_or(0));
+            assert_eq!(self.machine.csr.satp, space, "the space of the caller, {}", self.trace());
+        }
+    }
+
+    /// Whether a caller in the kernel domain has just begun a call by index, or is about to go on behind what stays for good.
+    fn is_threshold(&self, address: u64) -> bool {
+        let is_end = || self.short_circuits.iter().any(|code| code.contains(&address));
+        self.landmarks.calling.contains(&address) || is_end()
+    }
+
+    fn instruction(&self, address: u64) -> u32 {
+        (self.word(address & !7) >> (8 * (address & 7))) as u32
+    }
+
+    /// Whether a portal is about to leave to the kernel domain.
+    fn leaves_to_kernel(&self, address: u64) -> bool {
+        if !(PORTAL_CODE..THREADS).contains(&address) || self.instruction(address) != encode::SRET {
+            return false;
+        }
+        let table = self.word(self.machine.csr.sscratch.wrapping_add_signed(FRAME_TABLE));
+        domain_of(table).is_some_and(|domain| is_kernel(domain.index()))
     }
 
     /// What a thread goes on with: where it was stopped in the kernel, `tp` is its topmost frame.

@@ -50,7 +50,15 @@ impl World {
         for (register, argument) in ARGUMENTS.into_iter().zip(arguments) {
             self.machine.set(register, argument);
         }
-        self.machine.program_counter = at(domain, CALL);
+        if is_kernel(domain) {
+            // As the layout writes the call there: no trap, no index, and `tp` is the topmost frame.
+            self.machine.set(TP, self.machine.csr.sscratch);
+            self.machine.set(T0, u64::MAX);
+            self.machine.set(T1, self.word(self.table(domain) + index * 8));
+        }
+        // Of whatever trapped last.
+        (self.machine.csr.sepc, self.machine.csr.scause) = (0, 13);
+        self.machine.program_counter = at(domain, if is_kernel(domain) { JUMP } else { CALL });
     }
 
     /// The running domain calls.
@@ -69,8 +77,16 @@ impl World {
     /// A caller's stack pointer that the connection accepts.
     pub fn usual_stack(&self, connection: &Connection) -> u64 {
         match connection.specification.stack {
+            _ if is_kernel(connection.caller) => kernel_stack(THREAD) - 0x100,
             cairn_portal::Stack::Shared => GROUP_STACK - 0x100,
             _ => at(connection.caller, STACK - 0x100),
+        }
+    }
+
+    /// Compiled code of the kernel domain puts back what it saved when it was entered, but `tp`.
+    pub fn put_back(&mut self, entered: &[u64; 32]) {
+        for register in SAVED.into_iter().filter(|register| *register != TP) {
+            self.machine.set(register, entered[usize::from(register)]);
         }
     }
 
@@ -78,15 +94,21 @@ impl World {
     /// the kernel domain.
     pub fn reply(&mut self, status: u64, value: u64) -> Crossed {
         let kept = SAVED.map(|register| self.machine.get(register));
+        let caller = self.frames()[0].into;
+        let mut stack = self.machine.get(SP);
         self.scramble();
         if is_kernel(self.running()) {
             SAVED.iter().zip(kept).for_each(|(register, kept)| self.machine.set(*register, kept));
             self.machine.set(RA, self.nucleus.symbol("kernel_return"));
         }
-        let stack = self.random.u64(..);
+        // Between two in the kernel domain the pointer is kept like a register.
+        if !(is_kernel(self.running()) && is_kernel(caller.index())) {
+            stack = self.random.u64(..);
+        }
         for (register, number) in [(SP, stack), (T0, 0), (A0, status), (A1, value)] {
             self.machine.set(register, number);
         }
+        self.machine.csr.sepc = 0;
         self.machine.program_counter = at(self.running(), CALL);
         self.cross()
     }
@@ -99,6 +121,11 @@ impl World {
         let frame_before = self.machine.csr.sscratch;
         let executed = self.machine.executed();
         self.machine.step();
+        if self.machine.program_counter == at(KERNEL_SERVER, JUMP + 4)
+            || self.machine.program_counter == at(KERNEL_BACKEND, JUMP + 4)
+        {
+            self.machine.step();
+        }
         self.run_kernel();
         Crossed {
             instructions: self.machine.executed() - executed,
@@ -138,6 +165,7 @@ impl World {
         if is_kernel(domain) {
             assert_eq!(status & (STATUS_SIE | STATUS_SPP), STATUS_SIE, "interrupts are on");
             assert_eq!(self.machine.get(TP), csr.sscratch, "the topmost frame");
+            self.check_space();
         }
         let interrupts = if domain == SCHEDULER { 0 } else { self.interrupts };
         assert_eq!(csr.sie, interrupts, "sie in domain {domain}");

@@ -7,8 +7,9 @@ pub use crate::places::*;
 use crate::privileged::Landmarks;
 
 use cairn_abi::address::*;
+use cairn_abi::arch::call::INTERRUPTS_OFF;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
-use cairn_abi::arch::trap::slots;
+use cairn_abi::arch::trap::{ACCESS_FAULTS, slots};
 use cairn_abi::page_table::OWN;
 use cairn_abi::parameters::Parameters;
 pub use cairn_abi::upcall::Upcall;
@@ -22,6 +23,7 @@ use cairn_portal::{
     Specification, fences, generate,
 };
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// A call portal with what belongs to it.
 #[derive(Clone, Debug)]
@@ -67,6 +69,8 @@ pub struct World {
     activations: usize,
     activations_of: [u64; DOMAINS_END],
     pub semaphores: usize,
+    /// Code of short circuits that is executed with interrupts on.
+    pub short_circuits: Vec<Range<u64>>,
     next_index: [u64; DOMAINS_END],
 }
 
@@ -102,6 +106,7 @@ impl World {
             activations: 0,
             activations_of: [0; DOMAINS_END],
             semaphores: 0,
+            short_circuits: vec![],
             next_index: [domain::PORTAL_FIRST_IMPORT as u64; DOMAINS_END],
         };
         world.map_kernel();
@@ -156,7 +161,13 @@ impl World {
             let address = at(number, IMAGE_OFFSET);
             let flags = READ | EXECUTE | GLOBAL | ACCESSED;
             self.map_new(0, address, physical(address), 1, flags);
-            self.map_new(0, at(number, DATA), physical(at(number, DATA)), DATA_PAGES, KERNEL_DATA);
+            self.map_new(
+                0,
+                at(number, DATA),
+                physical(at(number, DATA)),
+                DATA_PAGES,
+                KERNEL_DATA | OWN,
+            );
         }
     }
 
@@ -191,7 +202,7 @@ impl World {
     /// The program of a domain, and its block.
     fn fill_domain(&mut self, number: usize) {
         let mut program = vec![encode::NOP; 0x100];
-        program[..7].copy_from_slice(&[
+        program[..12].copy_from_slice(&[
             encode::addi(T0, ZERO, 0),
             encode::ECALL,
             if is_kernel(number) { encode::jalr(ZERO, RA, 0) } else { encode::ECALL },
@@ -199,14 +210,24 @@ impl World {
             encode::sb(A0, A1, 0),
             encode::lr_d(A0, A1),
             encode::sc_d(A0, A0, A1),
+            encode::NOP,
+            encode::NOP,
+            encode::NOP,
+            INTERRUPTS_OFF,
+            encode::jalr(ZERO, T1, 0),
         ]);
         self.write_bytes(at(number, STUB), &encode::bytes(&program));
+        if is_kernel(number) {
+            self.add_copy_routine(number);
+        }
 
         let table = domain::portal_table(DomainId(number as u16));
         let space = if is_kernel(number) { 0 } else { self.spaces[number].satp() };
         self.set_word(table.wrapping_add_signed(domain::FIELD_SPACE), space);
         self.set_word(table.wrapping_add_signed(domain::FIELD_NUMBER), number as u64);
         self.set_word(table.wrapping_add_signed(domain::FIELD_ALIVE), 1);
+        let entry = if is_kernel(number) { at(number, ENTRY) } else { 0 };
+        self.set_word(table.wrapping_add_signed(domain::FIELD_KERNEL_ENTRY), entry);
     }
 
     fn fill_tables(&mut self) {
@@ -228,8 +249,13 @@ impl World {
                     generate::short_circuit(kind, &crossing, words, address)
                 });
                 self.install(number, index as u64, code.call);
+                if is_kernel(number) {
+                    self.short_circuits.push(code.call..code.call + code.size as u64);
+                }
             }
         }
+        // Which finds out where it was called from.
+        self.short_circuits.push(none.call..none.call + none.size as u64);
         for (portal, name) in [
             (privileged::PORTAL_SWITCH, "privileged_switch"),
             (privileged::PORTAL_SET_UP_THREAD, "privileged_set_up_thread"),
@@ -257,6 +283,10 @@ impl World {
                 for slot in slots(upcall) {
                     self.set_word(table.wrapping_add_signed(domain::upcall_entry(*slot)), code);
                 }
+            }
+            for slot in ACCESS_FAULTS.iter().filter(|_| is_kernel(number)) {
+                let entry = table.wrapping_add_signed(domain::upcall_entry(*slot));
+                self.set_word(entry, self.nucleus.symbol("kernel_access_fault"));
             }
         }
     }
@@ -431,9 +461,14 @@ impl World {
         Activation { descriptor, stack, entries }
     }
 
-    /// Whom a call of this specification goes to: `callee`, or who is in the kernel domain.
+    /// Whom a call of this specification goes to: `callee`, or who is in the kernel domain, or the scheduler.
     pub fn callee(specification: &str, callee: usize) -> usize {
-        if specification.starts_with('k') { KERNEL_SERVER } else { callee }
+        match &specification[..2] {
+            "kk" => KERNEL_BACKEND,
+            head if head.starts_with('k') => KERNEL_SERVER,
+            head if head.starts_with('r') => SCHEDULER,
+            _ => callee,
+        }
     }
 
     /// Generates and installs a call portal.

@@ -78,19 +78,42 @@ fn from_file(folder: &str, file: &Path) -> Result<Component> {
 /// Refuses a call of a portal that no library of Cairn's made, where the source cannot have made it. The layout would not
 /// find it when it places the component beside what it calls.
 pub fn check_calls(component: &Component, is_refused: bool) -> Result<()> {
-    let Some(at) = component.foreign_calls().first().copied().filter(|_| is_refused) else {
-        return Ok(());
-    };
-    let place = match component.symbols.iter().rfind(|symbol| symbol.offset <= at) {
-        Some(symbol) => format!("`{}`+{:#x}", symbol.name, at - symbol.offset),
-        None => "no function".to_owned(),
-    };
+    let Some(place) = foreign_call(component).filter(|_| is_refused) else { return Ok(()) };
     bail!(
-        "its machine code has an `ecall`, or data that looks like one, at {at:#x}, in {place}, that is not one of the \
+        "its machine code has an `ecall`, or data that looks like one, at {place}, that is not one of the \
          library's noted calls (abi/src/arch/riscv64/call.rs). The source forbids unsafe code, so it comes from a \
          dependency with assembly of its own: do without that, or allow unsafe code in the component, which then can \
          only have a domain of its own"
     )
+}
+
+/// Where the first foreign call of a component is, for people.
+fn foreign_call(component: &Component) -> Option<String> {
+    let at = *component.foreign_calls().first()?;
+    let symbol = component.symbols.iter().rfind(|symbol| symbol.offset <= at);
+    Some(match symbol {
+        Some(symbol) => format!("{at:#x}, in `{}`+{:#x}", symbol.name, at - symbol.offset),
+        None => format!("{at:#x}, in no function"),
+    })
+}
+
+/// Refuses in the kernel domain whose machine code calls with instructions that the layout cannot write anew. Trust does not
+/// help: in privileged mode they call the firmware, which may do anything with interrupts off and never come back.
+pub fn check_kernel_calls(instance: &Instance, component: &Component) -> Result<()> {
+    let place = foreign_call(component).filter(|_| instance.is_in_kernel());
+    let Some(place) = place else { return Ok(()) };
+    let error = cairn_description::Error::new(
+        &instance.placement.place,
+        format!("`{}` would call the firmware from the kernel domain", instance.name),
+        format!(
+            "expected machine code whose calls are all noted by a library of Cairn's: that of `{}` has an `ecall`, or data \
+             that looks like one, at {place}",
+            instance.folder
+        ),
+        "call by the library only (abi/src/arch/riscv64/call.rs), or write placement = \"domain\" here; \
+         `trust = \"unsafe-code\"` does not allow it",
+    );
+    bail!("{}", cairn_description::Report::from(error))
 }
 
 /// Refuses in the kernel domain whose source could read and write everything there.
@@ -132,6 +155,9 @@ impl Parts {
             let file = executables[&package].clone();
             let component = from_file(&folder, &file)?;
             components.insert(folder, (file, component));
+        }
+        for instance in &system.instances {
+            check_kernel_calls(instance, &components[&instance.folder].1)?;
         }
         let descriptor = |folder: &str| Some(&components.get(folder)?.1.descriptor);
         let connected = cairn_description::connect(&system, descriptor)

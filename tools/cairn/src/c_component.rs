@@ -59,7 +59,8 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
 
     let library = paths::root().join("lib/c");
     let mut objects = Vec::new();
-    for file in [vec![library.join("start.S")], sources(&source.join("src"))?].concat() {
+    let copy = paths::root().join("lib/cairn/src/arch/riscv64/copy.S");
+    for file in [vec![library.join("start.S"), copy], sources(&source.join("src"))?].concat() {
         let object =
             output.join(format!("{}.o", file.file_name().expect("a file has a name").display()));
         let mut command = Command::new(COMPILER);

@@ -4,8 +4,8 @@
 use cairn_abi::arch::call::{STUB_SIZE, STUBS};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_image::Component;
-use cairn_loader::{Call, Form, Load};
-use cairn_tool::build::{Parts, check_calls, component};
+use cairn_loader::{Call, First, Form};
+use cairn_tool::build::{Parts, check_calls, check_kernel_calls, component};
 use cairn_tool::cargo::{self, Kind};
 use cairn_tool::paths;
 use object::{Object, ObjectSection};
@@ -79,7 +79,7 @@ fn calls_are_written_anew_in_their_own_bytes() {
             let mut links = before.clone();
             let link = |call: &Call| Form::Link {
                 word: image - 8,
-                load: call.portal.filter(|_| call.is_stub).map(Load::Index),
+                first: call.portal.filter(|_| call.is_stub).map(First::Index),
             };
             component.relink(segment, image, &mut links, link).unwrap();
             for call in component.calls.iter().filter(|call| segment.range().contains(&call.offset))
@@ -104,6 +104,28 @@ fn a_call_in_machine_code_of_its_own_is_refused_where_the_source_cannot_have_it(
     check_calls(&attacker, false).unwrap();
     let refusal = format!("{:#}", check_calls(&attacker, true).unwrap_err());
     assert!(refusal.contains("not one of the library's noted calls"), "{refusal}");
+}
+
+/// Trust accepts what the source does with memory, not calls of the firmware.
+#[test]
+fn a_call_in_machine_code_of_its_own_is_refused_in_the_kernel_domain_even_with_trust() {
+    let error = |system| format!("{:#}", Parts::new(system, None).map(|_| ()).unwrap_err());
+    let refusal = error("tests/kernel/foreign");
+    for part in [
+        "tests/kernel/foreign.toml:",
+        "`trouble` would call the firmware from the kernel domain",
+        "that of `tests/hostile/components/attacker` has an `ecall`",
+        "`trust = \"unsafe-code\"` does not allow it",
+    ] {
+        assert!(refusal.contains(part), "{part}: {refusal}");
+    }
+    // The same component in a domain of its own, and a trusted one without such calls in the kernel domain.
+    let parts = Parts::new("tests/kernel/kernel", None).unwrap();
+    let attacker = component("tests/hostile/components/attacker").unwrap();
+    for instance in &parts.system.instances {
+        let is_refused = check_kernel_calls(instance, &attacker).is_err();
+        assert_eq!(is_refused, *instance.name == "trouble", "{}", *instance.name);
+    }
 }
 
 #[test]

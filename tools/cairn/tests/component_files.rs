@@ -2,8 +2,11 @@
 #![forbid(unsafe_code)]
 
 use cairn_abi::arch::call::{CALL, CALLS, STUB_SIZE, STUBS};
+use cairn_emulator::csr::STATUS_SUM;
+use cairn_emulator::register::*;
+use cairn_emulator::{Machine, Privilege, Step, Stop};
 use cairn_image::Component;
-use cairn_loader::{Call, Form};
+use cairn_loader::{Call, Form, Rights};
 use cairn_random::Random;
 use cairn_tool::cargo::{self, Kind};
 use object::{Object, ObjectSection};
@@ -23,6 +26,9 @@ const WORDS: [u64; 10] = [
     u64::MAX,
 ];
 
+/// Registers that the copy routine may change: `t0` to `t2`, `a0`, `a1`, `a3`, `t3`, `t4`.
+const COPY_CHANGES: [u8; 8] = [5, 6, 7, 10, 11, 13, 28, 29];
+
 #[test]
 fn broken_component_files_never_panic() {
     let package = "cairn-greeter";
@@ -34,7 +40,7 @@ fn broken_component_files_never_panic() {
         for segment in &component.segments {
             let mut memory = vec![0xff; segment.size as usize];
             component.fill(segment, image, &mut memory);
-            let link = |_: &Call| Form::Link { word: image - 8, load: None };
+            let link = |_: &Call| Form::Link { word: image - 8, first: None };
             component.relink(segment, image, &mut memory, link).unwrap();
             component.count_by_cycles(segment, &mut memory);
         }
@@ -79,6 +85,81 @@ fn broken_component_files_never_panic() {
         }
     }
     assert!(refused > 300 && taken > 300, "{refused} refused, {taken} taken");
+}
+
+/// The copy routine, in Rust's components and in C's, copies any length between any addresses, each byte once, and nothing else.
+#[test]
+fn the_copy_routine_copies() {
+    for folder in ["components/drivers/console", "examples/c-greeter"] {
+        let component = cairn_tool::build::component(folder).unwrap();
+        let copying = component.copying.clone().expect("a copy routine");
+        let mut machine = Machine::new();
+        let code =
+            component.segments.iter().find(|segment| segment.rights == Rights::Code).unwrap();
+        let mut memory = vec![0; code.size as usize];
+        component.fill(code, 0, &mut memory);
+        machine.memory.add(code.offset, code.size);
+        machine.memory.write(code.offset, &memory).unwrap();
+        const FROM: u64 = 0x8000_0000;
+        const TO: u64 = 0x8000_1000;
+        const BACK: u64 = 0x8000_2000;
+        machine.memory.add(FROM, 0x1000);
+        machine.memory.add(TO, 0x1000);
+        let source: Vec<u8> = (0..256).map(|byte| byte as u8 | 1).collect();
+        machine.memory.write(FROM, &source).unwrap();
+        for (from, to) in (0..64).map(|pair| (8 + pair % 8, 8 + pair / 8)) {
+            for length in 0..=80 {
+                machine.memory.write(TO, &[0; 256]).unwrap();
+                machine.journal.clear();
+                let kept: Vec<u8> = (0..32).filter(|x| !COPY_CHANGES.contains(x)).collect();
+                for register in 1..32 {
+                    machine.set(register, u64::from(register) * 0x1111);
+                }
+                for (register, value) in
+                    [(RA, BACK), (A0, TO + to), (A1, FROM + from), (A2, length)]
+                {
+                    machine.set(register, value);
+                }
+                let before: Vec<u64> = kept.iter().map(|register| machine.get(*register)).collect();
+                machine.program_counter = copying.code.start;
+                assert_eq!(machine.run_until(BACK, 1000), Stop::Address, "{from} {to} {length}");
+                assert_eq!(machine.get(A0), length);
+                let after: Vec<u64> = kept.iter().map(|register| machine.get(*register)).collect();
+                assert_eq!(after, before);
+                let mut expected = [0; 256];
+                let target = to as usize..(to + length) as usize;
+                expected[target].copy_from_slice(&source[from as usize..(from + length) as usize]);
+                assert_eq!(machine.memory.read(TO, 256).unwrap(), expected, "{from} {to} {length}");
+                let written: u64 =
+                    machine.journal.writes.iter().map(|write| write.size as u64).sum();
+                assert_eq!(written, length, "each byte once");
+            }
+        }
+        // Where it cannot reach its memory it is in the noted code; from the landing it goes back, with nothing.
+        for (to, from) in [(TO, 0x9000_0000), (0x9000_0000, FROM)] {
+            for length in [1, 4, 8, 80] {
+                for (register, value) in [(RA, BACK), (A0, to), (A1, from), (A2, length)] {
+                    machine.set(register, value);
+                }
+                // As in the kernel domain, where the first instruction leads behind the routine.
+                machine.privilege = Privilege::Supervisor;
+                machine.program_counter = copying.code.end;
+                let mut at = 0;
+                for _ in 0..100 {
+                    at = machine.program_counter;
+                    if let Step::Trapped(_) = machine.step() {
+                        break;
+                    }
+                }
+                assert!(copying.code.contains(&at), "{at:#x}");
+                machine.privilege = Privilege::Supervisor;
+                machine.program_counter = copying.landing;
+                assert_eq!(machine.run_until(BACK, 10), Stop::Address);
+                assert_eq!(machine.get(A0), 0);
+                assert_eq!(machine.csr.sstatus & STATUS_SUM, 0, "user memory is closed again");
+            }
+        }
+    }
 }
 
 /// The call instructions of a component, noted or not.

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 15] = [
+const BACKWARD: [(&str, &str); 19] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_place", "prints a text of its own when the machine stops"),
     ("fatal", "prints texts of its own and a name when the machine stops"),
@@ -26,7 +26,11 @@ const BACKWARD: [(&str, &str); 15] = [
     ("divert", "to its own end, which the compiler put before: its source has no loop"),
     ("unwind", "to its own end, which the compiler put before: its source has no loop"),
     ("copy_in", "to the refusal of a bad pointer, which does not come back"),
+    ("service_open_kernel_read", "to what all that open a window do, which is not behind it"),
+    ("service_open_kernel_write", "to what all that open a window do, which is not behind it"),
     ("service_stack_wait", "to the trap entry, as a trap would get there"),
+    ("service_stack_wait_in_kernel", "to the trap entry, as a trap would get there"),
+    ("kernel_access_fault", "to the trap return, which does not come back"),
     ("trap_return_fence", "to the trap return, which does not come back"),
 ];
 
@@ -119,7 +123,11 @@ fn it_waits_in_one_place() {
         .filter(|one| one.name == "wfi")
         .map(|one| one.function)
         .collect();
-    assert_eq!(waits, ["privileged_wait"], "`wfi` is in the portal that idle alone has");
+    assert_eq!(
+        waits,
+        ["privileged_wait", "kernel_wait"],
+        "`wfi` is in the portals that idle alone has"
+    );
 }
 
 #[test]

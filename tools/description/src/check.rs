@@ -3,7 +3,7 @@
 
 mod cycles;
 mod devices;
-pub(crate) mod placement;
+mod placement;
 mod resources;
 mod roles;
 mod trust;

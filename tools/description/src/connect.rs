@@ -1,7 +1,6 @@
 //! Checks a system against what its components' files say: every import connected to an export
 //! of the same interface, in the same version.
 
-use crate::check::placement;
 use crate::control;
 use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
@@ -56,7 +55,6 @@ pub fn connect<'a>(
     let imports = (0..system.instances.len()).map(|at| connector.imports(at, &mut report));
     let imports = imports.collect();
     control::check(system, &connector.components, &mut report);
-    placement::check_components(system, &connector.components, &mut report);
     report.into_result(Connected { imports, exports })
 }
 

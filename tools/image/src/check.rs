@@ -142,7 +142,12 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
                     domain.name
                 ));
             }
-            if address >= KERNEL {
+            if (KERNEL_VIEWS..KERNEL_REGIONS).contains(&address) {
+                // Whose component is there is trusted with it, as in a domain of its own.
+                if flags & EXECUTE != 0 {
+                    error = Some(format!("a view of a role at {address:#x} can be executed"));
+                }
+            } else if address >= KERNEL {
                 let page = kernel.entry(physical).or_default();
                 page.flags |= flags;
                 let is_not_trusted =

@@ -5,6 +5,8 @@
 
 /// `ecall`.
 pub const CALL: u32 = 0x0000_0073;
+/// Instructions begin at multiples of so many bytes.
+pub const INSTRUCTION_ALIGNMENT: u64 = 2;
 /// Behind it: `j .`
 pub const END: u32 = 0x0000_006f;
 /// `ret`
@@ -41,8 +43,12 @@ pub const fn load_control_word(word: i16) -> Option<u32> {
     if fits { Some(LOAD_CONTROL_WORD | (word as u32) << 20) } else { None }
 }
 
+/// `csrci sstatus, SIE`, in the kernel domain: nobody is stopped between the word that says where a portal is and the
+/// portal, which so can be another's code as soon as no word leads there.
+pub const INTERRUPTS_OFF: u32 = 0x1001_7073;
+
 /// A jump to the address in the word that lies `offset` bytes from the first of these: `auipc t1, UPPER`,
-/// `ld t1, LOWER(t1)`, `jr t1`. None: out of reach. A load of something else goes before the last.
+/// `ld t1, LOWER(t1)`, `jr t1`. None: out of reach.
 pub const fn link(offset: i64) -> Option<[u32; 3]> {
     const ADD_UPPER: u32 = 0x0000_0317;
     const LOAD: u32 = 0x0003_3303;
@@ -55,7 +61,7 @@ pub const fn link(offset: i64) -> Option<[u32; 3]> {
     Some([ADD_UPPER | rounded as u32 & 0xffff_f000, LOAD | (offset as u32) << 20, JUMP])
 }
 
-/// Bytes of the instruction that begins with these 16 bits (unprivileged manual, section 1.5).
-pub const fn length(first: u16) -> usize {
-    if first & 3 == 3 { 4 } else { 2 }
+/// A jump so many bytes on; none: out of the reach of this form.
+pub const fn jump(distance: u64) -> Option<u32> {
+    if distance < 1 << 11 && distance & 1 == 0 { Some(END | (distance as u32) << 20) } else { None }
 }

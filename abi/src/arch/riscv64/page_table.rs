@@ -31,6 +31,12 @@ pub const PTE_WRITABLE: u64 = PTE_READABLE | WRITE;
 /// Mask of the bits that a page keeps in such a window: the callee neither owns nor executes it.
 pub const PTE_READ_WINDOW: u64 = !(OWN | WRITE | EXECUTE);
 pub const PTE_WRITE_WINDOW: u64 = !(OWN | EXECUTE);
+/// The same of a caller in the kernel domain, whose pages user mode does not reach and every space has.
+pub const PTE_KERNEL_READABLE: u64 = OWN | VALID | READ;
+pub const PTE_KERNEL_WRITABLE: u64 = PTE_KERNEL_READABLE | WRITE;
+pub const PTE_KERNEL_READ_WINDOW: u64 = PTE_READ_WINDOW & !GLOBAL;
+pub const PTE_KERNEL_WRITE_WINDOW: u64 = PTE_WRITE_WINDOW & !GLOBAL;
+pub const PTE_USER: u64 = USER;
 
 /// Entries of a table.
 pub const ENTRIES: usize = 512;

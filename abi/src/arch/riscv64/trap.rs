@@ -7,13 +7,27 @@ use crate::upcall::{Access, Fault, Upcall};
 /// supervisor.
 pub const USER_STATUS: u64 = 2 << 32;
 
-/// The bit of `sstatus` in a trap frame that says that the thread was in privileged mode (SPP).
-pub const STATUS_PRIVILEGED: u64 = 1 << 8;
+/// Bits of `sstatus` (section 4.1.1): interrupts are taken in privileged mode; they were, before a trap from there.
+pub const SSTATUS_SIE: u64 = 1 << 1;
+pub const SSTATUS_SPIE: u64 = 1 << 5;
+/// The trap came from privileged mode, or `sret` leaves to it.
+pub const SSTATUS_SPP: u64 = 1 << 8;
+/// Privileged mode may access user memory.
+pub const SSTATUS_SUM: u64 = 1 << 18;
+
+/// `sstatus` of a thread that begins in the kernel domain.
+pub const KERNEL_STATUS: u64 = USER_STATUS | SSTATUS_SPP | SSTATUS_SPIE;
 
 /// From the table: the entry of exception 0, behind which the others follow. A cause has four bits there.
 pub const EXCEPTION_ENTRIES: i64 = UPCALL_ENTRIES;
 /// From the table: the entry of interrupt 0.
 pub const INTERRUPT_ENTRIES: i64 = UPCALL_ENTRIES + 16 * 8;
+
+/// Causes of loads and stores that cannot be done. Those of an instance in the kernel domain have an entry of their own, which
+/// goes on with [`FAULT_ENTRY`] if its copy routine did not ask for it.
+pub const ACCESS_FAULTS: [u8; 4] = [5, 7, 13, 15];
+/// From the table: the entry of an illegal instruction, by way of all other faults.
+pub const FAULT_ENTRY: i64 = EXCEPTION_ENTRIES + 2 * 8;
 
 /// Cause of a wait for a stack: that of the `ecall`, which the thread executes again afterwards.
 pub const STACK_WAIT: u64 = 8;
@@ -50,6 +64,8 @@ pub const fn fault(cause: u64, value: u64) -> Fault {
 /// Of a new thread: its return address, stack pointer and argument, for [`trap_register`](crate::thread::trap_register).
 pub const RETURN_REGISTER: i64 = 1;
 pub const STACK_REGISTER: i64 = 2;
+/// In the kernel domain: the topmost frame.
+pub const FRAME_REGISTER: i64 = 4;
 pub const ARGUMENT_REGISTER: i64 = 10;
 
 /// Registers that hold a panic's message: `a0` to `a7`, `s2` to `s9`.

@@ -5,6 +5,7 @@
 
 use cairn::Error;
 use cairn::cost::Cost;
+use cairn::window::ReadWindow;
 use cairn_bench::{Inside, InsideProxy, Meter, settled};
 
 struct Server;
@@ -20,8 +21,13 @@ impl Inside for Server {
         Ok(0)
     }
 
-    fn own_cost(&self) -> Result<Cost, Error> {
-        let [Some(entry), ..] = InsideProxy::entries::<CairnExport_inside>() else {
+    fn leave(&self, _bytes: ReadWindow<'_>) -> Result<u64, Error> {
+        Ok(0)
+    }
+
+    fn own_cost(&self, method: u64) -> Result<Cost, Error> {
+        let entries = InsideProxy::entries::<CairnExport_inside>();
+        let Some(Some(entry)) = entries.get(method as usize).copied() else {
             return Err(Error::NotFound);
         };
         let meter = Meter::new();

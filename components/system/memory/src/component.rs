@@ -49,7 +49,8 @@ fn manager() -> Option<Manager<'static>> {
             first_free: (first_free / PAGE_SIZE) as usize,
         },
         memory: memory.words(memory.size() / 8),
-        memory_physical: memory.address() as u64 - ROLE_MEMORY,
+        // In user mode and in the kernel domain: the distance from where physical address 0 would be.
+        memory_physical: memory.address() as u64 % ROLE_MEMORY,
         fence,
     })
 }

@@ -12,6 +12,7 @@ use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use std::cell::Cell;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
+use zerocopy::FromZeros;
 
 const TABLES_PHYSICAL: u64 = 0x8000_0000;
 /// Of each instance from the layout: a root, a directory, a leaf, the directory of sections made at run time.
@@ -108,29 +109,18 @@ fn instance(number: InstanceId) -> Instance {
         number,
         domain: domain(number),
         priority: 10,
-        restart: 0,
-        essential: 0,
-        first_thread: 0,
         threads: 1,
-        semaphores: 0,
-        locks: 0,
         per_client: 1,
         stack_group: u32::MAX,
         recovery_priority: 10,
-        run_to_completion: 0,
-        in_kernel: 0,
         region: RegionId(number.0 + 50),
         start_address: region_of(number),
         memory: QUOTA * PAGE_SIZE,
         memory_used: 3 * PAGE_SIZE,
-        share: 0,
         space: Space::new(root, number.into()),
-        entries: 0,
         entries_span: LEAF_SPAN,
         page_tables: LAID_OUT as u64,
-        main: 0,
-        stub: 0,
-        stack: 0,
+        ..Instance::new_zeroed()
     }
 }
 

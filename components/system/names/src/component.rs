@@ -26,107 +26,118 @@ cairn::component! {
     },
 }
 
-/// Of the description; some may have retired.
-fn described_instances() -> &'static [Instance] {
-    Record::find().map_or(&[], |record| record.table(record.header.instances))
+/// What the layout's record says of instances and their exports.
+#[derive(Clone, Copy)]
+struct Directory {
+    /// By number from 1; of some there may be none any more.
+    instances: &'static [Instance],
+    exports: &'static [Export],
+    methods: &'static [Method],
 }
 
-/// Those of the description that there are.
-fn instances() -> impl Iterator<Item = &'static Instance> {
-    described_instances().iter().filter(|instance| !ADDITIONS.is_retired(instance.number))
-}
+impl Directory {
+    fn find() -> Result<Directory, Error> {
+        let record = Record::find().ok_or(Error::NotFound)?;
+        let instances: &[Instance] = record.table(record.header.instances);
+        ADDITIONS.domains.begin(instances.iter().map(|instance| instance.number));
+        let (exports, methods) = (record.header.exports, record.header.methods);
+        Ok(Directory { instances, exports: record.table(exports), methods: record.table(methods) })
+    }
 
-fn exports() -> &'static [Export] {
-    Record::find().map_or(&[], |record| record.table(record.header.exports))
-}
+    /// Those that there are.
+    fn instances(&self) -> impl Iterator<Item = &'static Instance> {
+        self.instances.iter().filter(|instance| ADDITIONS.domains.is_present(instance.number))
+    }
 
-fn instance_name(number: InstanceId) -> Option<&'static str> {
-    instances().find(|instance| instance.number == number).map(|instance| name_text(&instance.name))
-}
+    fn instance_name(&self, number: InstanceId) -> Option<&'static str> {
+        let mut instances = self.instances();
+        instances.find(|one| one.number == number).map(|instance| name_text(&instance.name))
+    }
 
-/// The server under whose name an instance's names are.
-fn owner(number: InstanceId) -> Owner {
-    Owner { number, among: described_instances().len() }
-}
+    /// The number of the instance called `name`.
+    fn instance_number(&self, name: &str) -> Option<InstanceId> {
+        let is = |instance: &&Instance| name_text(&instance.name) == name;
+        self.instances().find(is).map(|instance| instance.number)
+    }
 
-/// The number of the instance called `name`.
-fn instance_number(name: &str) -> Option<InstanceId> {
-    let is = |instance: &&Instance| name_text(&instance.name) == name;
-    instances().find(is).map(|instance| instance.number)
-}
+    /// The server under whose name an instance's names are.
+    fn owner(&self, number: InstanceId) -> Owner {
+        Owner { number, among: self.instances.len() }
+    }
 
-/// The number of the instance before the dot of a name, and what stands behind it.
-fn server_of<'name>(
-    described: &'static [Instance],
-    name: &'name [u8],
-) -> Option<(InstanceId, &'name [u8])> {
-    // Padding is no part of a name.
-    let end =
-        name.iter().position(|byte| matches!(byte, b'.' | 0)).filter(|end| name[*end] != 0)?;
-    let (server, export) = (&name[..end], &name[end + 1..]);
-    let mut candidates = described.iter();
-    let found = candidates.find(|candidate| is_name(&candidate.name, server))?;
-    (!ADDITIONS.is_retired(found.number)).then_some((found.number, export))
-}
+    /// The instance before the dot of a name, and what stands behind it.
+    fn server_of<'name>(&self, name: &'name [u8]) -> Option<(&'static Instance, &'name [u8])> {
+        // Padding is no part of a name.
+        let end =
+            name.iter().position(|byte| matches!(byte, b'.' | 0)).filter(|end| name[*end] != 0)?;
+        let (server, export) = (&name[..end], &name[end + 1..]);
+        let mut candidates = self.instances.iter();
+        let found = candidates.find(|candidate| is_name(&candidate.name, server))?;
+        ADDITIONS.domains.is_present(found.number).then_some((found, export))
+    }
 
-/// The description's export called `name`. Objects have no names.
-fn described(name: &[u8]) -> Option<(usize, &'static Export)> {
-    let record = Record::find()?;
-    let found = server_of(record.table(record.header.instances), name);
-    let (server, export) = found.filter(|(_, export)| !export.contains(&0))?;
-    let exports: &[Export] = record.table(record.header.exports);
-    exports.iter().enumerate().find(|(_, candidate)| {
-        candidate.instance == server && candidate.is_object == 0 && is_name(&candidate.name, export)
-    })
+    /// The export of a server called `name`. Objects have no names.
+    fn export(&self, server: &Instance, name: &[u8]) -> Option<(usize, &'static Export)> {
+        let first = server.first_export as usize;
+        let exports = self.exports.get(first..first + server.export_count as usize)?;
+        let is = |one: &Export| one.is_object == 0 && is_name(&one.name, name);
+        let place = exports.iter().position(is).filter(|_| !name.contains(&0))?;
+        Some((first + place, &exports[place]))
+    }
+
+    /// The export called `name`, its server's name before the dot.
+    fn described(&self, name: &[u8]) -> Option<(usize, &'static Export)> {
+        let (server, export) = self.server_of(name)?;
+        self.export(server, export)
+    }
+
+    fn line(&self, name: Arguments, interface: &str, policy: &Policy) -> Text {
+        let mut line = Text::new();
+        // A line that is too long is cut.
+        let _ = write!(line, "{name} {interface} ");
+        if *policy == EVERYBODY {
+            let _ = line.write_str("*");
+            return line;
+        }
+        let mut separator = "";
+        for instance in self.instances().filter(|instance| admits(policy, instance.number)) {
+            let _ = write!(line, "{separator}{}", name_text(&instance.name));
+            separator = ",";
+        }
+        if separator.is_empty() {
+            let _ = line.write_str("-");
+        }
+        line
+    }
 }
 
 type Text = Line<256>;
-
-fn line(name: Arguments, interface: &str, policy: &Policy) -> Text {
-    let mut line = Text::new();
-    // A line that is too long is cut.
-    let _ = write!(line, "{name} {interface} ");
-    if *policy == EVERYBODY {
-        let _ = line.write_str("*");
-        return line;
-    }
-    let mut separator = "";
-    for instance in instances().filter(|instance| admits(policy, instance.number)) {
-        let _ = write!(line, "{separator}{}", name_text(&instance.name));
-        separator = ",";
-    }
-    if separator.is_empty() {
-        let _ = line.write_str("-");
-    }
-    line
-}
 
 impl interfaces::Names for Server {
     fn look_up(&self, client: InstanceId, name: ReadWindow<'_>) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
         let name = &*name.copy(&mut buffer)?;
-        let (number, policy) = match described(name) {
-            Some((index, export)) => {
-                return ADDITIONS.decide_described(&export.open, client).map(|()| index as u64);
-            }
-            None => {
-                let (server, _) = server_of(described_instances(), name).ok_or(Error::NotFound)?;
-                let addition = ADDITIONS.find(owner(server.into()), name).ok_or(Error::NotFound)?;
-                (addition.number, addition.policy)
-            }
-        };
-        decide(&policy, client).map(|()| number)
+        let directory = Directory::find()?;
+        let (server, export) = directory.server_of(name).ok_or(Error::NotFound)?;
+        if let Some((index, export)) = directory.export(server, export) {
+            return ADDITIONS.decide_described(&export.open, client).map(|()| index as u64);
+        }
+        let addition =
+            ADDITIONS.find(directory.owner(server.number), name).ok_or(Error::NotFound)?;
+        decide(&addition.policy, client).map(|()| addition.number)
     }
 
     fn list(&self, number: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
-        let exports = exports();
+        let directory = Directory::find()?;
+        let exports = directory.exports;
         let from = usize::try_from(number).unwrap_or(usize::MAX);
         let mut described = exports.iter().enumerate().skip(from);
-        let described = described
-            .find(|(_, export)| export.is_object == 0 && !ADDITIONS.is_retired(export.instance));
+        let described = described.find(|(_, export)| {
+            export.is_object == 0 && ADDITIONS.domains.is_present(export.instance)
+        });
         if let Some((index, export)) = described {
-            let instance = instance_name(export.instance).unwrap_or("?");
-            let line = line(
+            let instance = directory.instance_name(export.instance).unwrap_or("?");
+            let line = directory.line(
                 format_args!("{instance}.{}", name_text(&export.name)),
                 name_text(&export.interface),
                 &export.open,
@@ -137,7 +148,7 @@ impl interfaces::Names for Server {
         let (place, addition) = ADDITIONS.iter(from).next().ok_or(Error::NotFound)?;
         let mut buffer = [0; 64];
         let name = addition.name(&mut buffer);
-        let line = line(format_args!("{name}"), "(run-time)", &addition.policy);
+        let line = directory.line(format_args!("{name}"), "(run-time)", &addition.policy);
         Ok(line.answer(&text, (exports.len() + place) as u64 + 1))
     }
 
@@ -148,14 +159,13 @@ impl interfaces::Names for Server {
         text: WriteWindow<'_>,
     ) -> Result<usize, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
-        let (_, export) = described(name.copy(&mut buffer)?).ok_or(Error::NotFound)?;
-        let record = Record::find().ok_or(Error::NotFound)?;
-        let methods: &[Method] = record.table(record.header.methods);
+        let directory = Directory::find()?;
+        let (_, export) = directory.described(name.copy(&mut buffer)?).ok_or(Error::NotFound)?;
         if number >= u64::from(export.method_count) {
             return Err(Error::NotFound);
         }
-        let method =
-            methods.get(export.first_method as usize + number as usize).ok_or(Error::NotFound)?;
+        let index = export.first_method as usize + number as usize;
+        let method = directory.methods.get(index).ok_or(Error::NotFound)?;
         let length =
             method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
         let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
@@ -176,14 +186,15 @@ impl interfaces::NameControl for Server {
         let name = name.text(&mut buffer)?;
         let mut policy_buffer = [0; 256];
         let policy = policy.text(&mut policy_buffer)?;
-        if !belongs_to(name, instance_name(server).ok_or(Error::BadArgument)?) {
+        let directory = Directory::find()?;
+        if !belongs_to(name, directory.instance_name(server).ok_or(Error::BadArgument)?) {
             return Err(Error::NotAllowed);
         }
-        if described(name.as_bytes()).is_some() {
+        if directory.described(name.as_bytes()).is_some() {
             return Err(Error::Busy);
         }
-        let policy = parse_policy(policy, instance_number)?;
-        ADDITIONS.add(owner(server), name, policy)
+        let policy = parse_policy(policy, |name| directory.instance_number(name))?;
+        ADDITIONS.add(directory.owner(server), name, policy)
     }
 
     fn admit(
@@ -193,19 +204,20 @@ impl interfaces::NameControl for Server {
         client: InstanceId,
         admitted: bool,
     ) -> Result<(), Error> {
-        if !instances().any(|instance| instance.number == client) {
+        let directory = Directory::find()?;
+        if !ADDITIONS.domains.is_present(client) {
             return Err(Error::BadArgument);
         }
         let mut buffer = [0; NAME_MAXIMUM];
-        ADDITIONS.admit(owner(server), name.text(&mut buffer)?, client, admitted)
+        ADDITIONS.admit(directory.owner(server), name.text(&mut buffer)?, client, admitted)
     }
 
     fn remove(&self, server: InstanceId, name: ReadWindow<'_>) -> Result<u64, Error> {
         let mut buffer = [0; NAME_MAXIMUM];
-        ADDITIONS.remove(owner(server), name.text(&mut buffer)?)
+        ADDITIONS.remove(Directory::find()?.owner(server), name.text(&mut buffer)?)
     }
 
     fn remove_all(&self, server: InstanceId) -> Result<u64, Error> {
-        ADDITIONS.remove_all(owner(server))
+        ADDITIONS.remove_all(Directory::find()?.owner(server))
     }
 }

@@ -6,9 +6,11 @@
 use cairn_abi::Error;
 use cairn_abi::InstanceId;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
-// Relaxed: the fences beside a slot's version order its words; of `next_number` only different values are wanted, and
-// a bit of `retired` stays, as `has_retired` does.
+// Relaxed: the fences beside a slot's version order its words; of `next_number` only different values are wanted.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+
+pub mod domains;
+use domains::Domains;
 
 /// Most bytes of a name `instance.export`.
 pub const NAME_MAXIMUM: usize = 63;
@@ -170,10 +172,8 @@ pub struct Additions {
     slots: [Slot; ADDITIONS_MAXIMUM],
     writing: AtomicBool,
     next_number: AtomicU64,
-    /// Instances of the description that are no more, a bit for each number.
-    retired: [AtomicU64; POLICY_WORDS],
-    /// Whether there is one.
-    has_retired: AtomicBool,
+    /// The instances that there are.
+    pub domains: Domains,
 }
 
 impl Additions {
@@ -188,8 +188,7 @@ impl Additions {
             }; ADDITIONS_MAXIMUM],
             writing: AtomicBool::new(false),
             next_number: AtomicU64::new(first_number),
-            retired: [const { AtomicU64::new(0) }; POLICY_WORDS],
-            has_retired: AtomicBool::new(false),
+            domains: Domains::NONE,
         }
     }
 
@@ -281,34 +280,24 @@ impl Additions {
         })
     }
 
-    /// Whether what the description says of a number does not hold any more: its instance has retired.
-    #[inline]
-    pub fn is_retired(&self, instance: InstanceId) -> bool {
-        if !self.has_retired.load(Ordering::Relaxed) {
-            return false;
-        }
-        let word = self.retired.get(instance.index() / 64);
-        word.is_some_and(|word| word.load(Ordering::Relaxed) >> (instance.index() % 64) & 1 == 1)
-    }
-
     /// Whether the description lets a client open an export: what it says of clients by their names it says of none that
     /// came under such a number since.
     #[inline]
     pub fn decide_described(&self, policy: &Policy, client: InstanceId) -> Result<(), Error> {
-        match self.is_retired(client) && *policy != EVERYBODY {
-            true => Err(Error::NotAllowed),
-            false => decide(policy, client),
+        match self.domains.is_described(client) || *policy == EVERYBODY {
+            true => decide(policy, client),
+            false => Err(Error::NotAllowed),
         }
     }
 
     /// An instance is no more: its names are nobody's, and what others admitted it to is not open to who comes next under its
     /// number, unless it is open to everybody.
     pub fn retire_domain(&self, server: Server) -> Result<(), Error> {
+        if !self.domains.is_present(server.number) {
+            return Err(Error::NotFound);
+        }
         self.remove_all(server)?;
         let (word, bit) = (server.number.index() / 64, 1 << (server.number.index() % 64));
-        if word >= self.retired.len() {
-            return Err(Error::BadArgument);
-        }
         self.write(|| {
             for slot in &self.slots {
                 let mut addition = slot.read();
@@ -318,9 +307,7 @@ impl Additions {
                     slot.write(&addition);
                 }
             }
-            self.retired[word].fetch_or(bit, Ordering::Relaxed);
-            self.has_retired.store(true, Ordering::Relaxed);
-            Ok(())
+            self.domains.retire(server.number)
         })
     }
 

@@ -38,16 +38,19 @@ fn nothing_of_a_retired_instance_remains() {
     let additions = Additions::new(1);
     let (other, gone) = (server(3), server(5));
     let both: Policy = [1 << 5 | 1 << 7, 0, 0, 0];
+    additions.domains.begin((1..=16).map(InstanceId));
     let first = additions.add(gone, "gone.door", EVERYBODY).unwrap();
     additions.add(other, "other.named", both).unwrap();
     additions.add(other, "other.all", EVERYBODY).unwrap();
     additions.add(other, "other.asked", [ASKS, 0, 0, 0]).unwrap();
     additions.admit(other, "other.asked", gone.number, true).unwrap();
-    assert!(!additions.is_retired(gone.number));
+    assert_eq!(additions.domains.add_domain(gone.number), Err(Error::Busy), "it is there");
     additions.retire_domain(gone).unwrap();
+    assert_eq!(additions.retire_domain(gone), Err(Error::NotFound));
     assert_eq!(additions.find(gone, b"gone.door"), None);
     // Nor of what the description says of it.
-    assert!(additions.is_retired(gone.number) && !additions.is_retired(other.number));
+    let (is_present, is_gone) = (InstanceId(3), InstanceId(5));
+    assert!(additions.domains.is_present(is_present) && !additions.domains.is_present(is_gone));
     let described = |policy, client| additions.decide_described(&policy, InstanceId(client));
     assert_eq!(described(both, 5), Err(Error::NotAllowed));
     assert_eq!((described(both, 7), described(EVERYBODY, 5)), (Ok(()), Ok(())));
@@ -60,6 +63,10 @@ fn nothing_of_a_retired_instance_remains() {
     assert_eq!(decided(b"other.all", 5), Ok(()));
     let everybody = additions.find(other, b"other.all").unwrap().policy;
     assert_eq!(everybody, EVERYBODY);
+    assert_eq!(additions.domains.add_domain(gone.number), Ok(()));
+    assert!(additions.domains.is_present(gone.number));
+    assert_eq!(described(both, 5), Err(Error::NotAllowed), "the description does not mean it");
+    assert_eq!(described(EVERYBODY, 5), Ok(()));
     // Another owner of the number has all of its part, and the names mean other ones.
     let part = Additions::part(gone.among);
     let names =
@@ -67,6 +74,43 @@ fn nothing_of_a_retired_instance_remains() {
     assert_eq!(names.count(), part);
     assert_eq!(additions.remove(gone, "gone.door"), Err(Error::NotFound));
     assert!(additions.iter(0).all(|(_, found)| found.number != first));
+}
+
+#[test]
+fn an_instance_is_added_once_and_retires_once() {
+    let domains = Domains::NONE;
+    for beyond in [0, 256, u16::MAX] {
+        assert_eq!(domains.add_domain(InstanceId(beyond)), Err(Error::BadArgument));
+        assert!(!domains.is_present(InstanceId(beyond)));
+    }
+    domains.begin([InstanceId(1), InstanceId(2)].into_iter());
+    assert!(domains.is_described(InstanceId(2)) && !domains.is_present(InstanceId(3)));
+    let (added, described) = (InstanceId(3), InstanceId(1));
+    assert_eq!(domains.add_domain(added), Ok(()));
+    assert!(domains.is_present(added) && !domains.is_described(added));
+    for number in [added, described] {
+        assert_eq!(domains.add_domain(number), Err(Error::Busy));
+        assert_eq!((domains.retire(number), domains.retire(number)), (Ok(()), Err(Error::Busy)));
+        assert!(!domains.is_present(number));
+        assert_eq!(domains.add_domain(number), Ok(()));
+        assert!(domains.is_present(number) && !domains.is_described(number));
+    }
+}
+
+#[test]
+fn who_takes_over_from_the_layout_late_changes_nothing() {
+    let domains = Domains::NONE;
+    let (gone, others) = (InstanceId(3), [InstanceId(1), InstanceId(2), InstanceId(3)]);
+    // Another thread takes over, and an instance retires, while this one is on its way.
+    domains.begin(others.into_iter().inspect(|number| {
+        if *number == others[1] {
+            domains.begin(others.into_iter());
+            domains.retire(gone).unwrap();
+        }
+    }));
+    assert_eq!(others.map(|number| domains.is_described(number)), [true, true, false]);
+    domains.begin(others.into_iter());
+    assert!(!domains.is_present(gone));
 }
 
 #[test]

@@ -53,6 +53,7 @@ pub fn describe(
         let mut line = Text::new();
         // What does not fit is left out.
         if code == memory.layout().header.no_portal
+            || index == PORTAL_KERNEL_CALL
             || describe_entry(manager, memory, &mut line, record, index).is_none()
         {
             continue;
@@ -104,10 +105,23 @@ fn describe_entry(
     };
     let method = index - block.first();
     let is_in_kernel = manager.instances().get(block.server).is_ok_and(|one| one.in_kernel != 0);
-    let stack = match block.server == manager.scheduler() {
-        true => "rp",
-        false if is_in_kernel => "kp",
-        false => "np",
+    let stack = match (block.server == manager.scheduler(), client.in_kernel != 0) {
+        (true, false) => "rp",
+        (true, true) => "rk",
+        (false, false) => {
+            if is_in_kernel {
+                "kp"
+            } else {
+                "np"
+            }
+        }
+        (false, true) => {
+            if is_in_kernel {
+                "kk"
+            } else {
+                "nk"
+            }
+        }
     };
     let (semaphores, locks) = manager.synchronisation_exports();
     let described = |line: &mut Text, export: u32| {

@@ -18,7 +18,7 @@
 use crate::component as imports;
 use crate::death::Reason;
 use crate::look::Undisturbed;
-use crate::state::{System, Threads, state};
+use crate::system::{System, state};
 use cairn::time::{now, ticks};
 use cairn::{DomainId, InstanceId, privileged};
 use cairn_abi::address::KERNEL;
@@ -26,6 +26,7 @@ use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, index_of_name};
 use cairn_abi::upcall::{Access, Fault};
 use cairn_interfaces::{Activity, ThreadState, Wait};
 use cairn_portal::literal::{LITERAL_CANCELLED, LITERAL_RETURN};
+use cairn_supervisor::instances::Threads;
 use cairn_supervisor::stack::{Frame, Kind, Words};
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU16, AtomicU64, Ordering::Relaxed};
 

@@ -5,9 +5,7 @@ use crate::death::Reason;
 use crate::look::WORKER;
 use crate::printer::Printer;
 use crate::runaway;
-use crate::state::{
-    CRASH, KILL, MEASURE, Phase, REQUESTED, RESTART, System, enter, numbers, state, undone,
-};
+use crate::system::{INSTANCES, System, state};
 use crate::tell;
 use cairn::text::Line;
 use cairn::time::{now, own_thread, ticks};
@@ -17,6 +15,7 @@ use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
 use cairn_interfaces as interfaces;
+use cairn_supervisor::instances::{CRASH, KILL, MEASURE, Phase, RESTART, numbers};
 use core::sync::atomic::Ordering::Relaxed;
 
 /// Between two looks whether a request is done.
@@ -58,6 +57,7 @@ enum Work {
 fn main() {
     let Some(system) = System::find() else { return };
     WORKER.store(own_thread(), Relaxed);
+    system.take_over();
     let own = system.instance(environment::startup().instance);
     let highest = own.map_or(0, |record| record.priority as u8);
     runaway::begin(&system, highest);
@@ -102,8 +102,8 @@ impl System {
         while let Ok(instance) = imports::CONTROL.next_returned() {
             self.returned(instance);
         }
-        for instance in numbers(&REQUESTED) {
-            REQUESTED.remove(instance.into());
+        for instance in numbers(&INSTANCES.requested) {
+            INSTANCES.requested.remove(instance.into());
             self.serve(instance, state(instance).requests.load(Relaxed));
         }
     }
@@ -112,7 +112,7 @@ impl System {
     fn next_work(&self) -> (Work, u8) {
         let (mut best, mut best_priority) = (None, 0);
         let (mut until, mut priority) = (u64::MAX, 0);
-        for instance in undone() {
+        for instance in INSTANCES.undone() {
             let own = self.priority_of(instance);
             match self.waits_until(instance).filter(|time| *time > now()) {
                 None if best.is_none() || own > best_priority => {
@@ -171,7 +171,7 @@ impl System {
             {
                 state.due.store(u64::MAX, Relaxed);
                 if matches!(state.phase(), Phase::Renewing | Phase::Sweeping) {
-                    enter(instance, Phase::Dead);
+                    INSTANCES.enter(instance, Phase::Dead);
                 }
             }
         }
@@ -190,7 +190,7 @@ fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {
 fn ask(instance: InstanceId, what: u8) -> Result<(), Error> {
     state(instance).requests.fetch_or(what, Relaxed);
     loop {
-        REQUESTED.insert(instance.into());
+        INSTANCES.requested.insert(instance.into());
         imports::CONTROL.alarm()?;
         if state(instance).requests.load(Relaxed) & what == 0 {
             return Ok(());
@@ -223,8 +223,8 @@ impl interfaces::Supervisor for Server {
 
     fn describe(&self, number: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
         let system = System::find().ok_or(Error::NotSupported)?;
-        let instance = InstanceId::of_word(number.max(1)).ok_or(Error::NotFound)?;
-        let record = system.instance(instance).ok_or(Error::NotFound)?;
+        let record = system.instances(number).next().ok_or(Error::NotFound)?;
+        let instance = record.number;
         let state = state(instance);
         let phase = match state.phase() {
             Phase::Alive => "alive",

@@ -9,7 +9,7 @@
 
 use crate::component as imports;
 use crate::look::Undisturbed;
-use crate::state::{InstanceState, Phase, System, enter, state};
+use crate::system::{INSTANCES, System, state};
 use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, privileged};
 use cairn_abi::arch::trap;
@@ -18,6 +18,7 @@ use cairn_abi::thread::index_of_name;
 use cairn_abi::upcall::Fault;
 use cairn_interfaces::ThreadFault;
 use cairn_supervisor::backoff;
+use cairn_supervisor::instances::{InstanceState, Phase};
 use cairn_supervisor::stack::{Frame, Kind};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -141,7 +142,7 @@ impl System {
         state.died.store(now, Relaxed);
         state.look.store(0, Relaxed);
         state.look_interval.store(ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
-        enter(record.number, Phase::Closing);
+        INSTANCES.enter(record.number, Phase::Closing);
     }
 
     /// The priority of the next step for an instance that is not alive.
@@ -159,7 +160,7 @@ impl System {
         let state = state(instance);
         let cursor = &state.cursor;
         match state.phase() {
-            Phase::Alive => {}
+            Phase::Absent | Phase::Alive => {}
             Phase::Closing => {
                 let step = advance(cursor, |_| {
                     self.in_portals(|| imports::PORTALS.instance_died(instance))
@@ -168,7 +169,7 @@ impl System {
             }
             Phase::Leaving => {
                 if self.leave_some(record) {
-                    enter(instance, Phase::Reclaiming);
+                    INSTANCES.enter(instance, Phase::Reclaiming);
                 }
             }
             Phase::Reclaiming => {
@@ -181,7 +182,7 @@ impl System {
                 self.next(record, "take the memory of", step, Phase::Dead);
             }
             Phase::Dead => match self.in_portals(|| imports::PORTALS.instance_starts(instance)) {
-                Ok(()) => enter(instance, Phase::Renewing),
+                Ok(()) => INSTANCES.enter(instance, Phase::Renewing),
                 failed => {
                     self.expect("start", record, failed);
                     state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
@@ -203,7 +204,7 @@ impl System {
     /// others from their turn.
     fn next(&self, record: &Instance, what: &str, step: Result<bool, Error>, next: Phase) {
         if step != Ok(false) {
-            enter(record.number, next);
+            INSTANCES.enter(record.number, next);
         }
         self.expect(what, record, step.map(drop));
     }
@@ -251,7 +252,7 @@ impl System {
             return;
         }
         if state.away.next(0).is_none() {
-            return enter(record.number, Phase::Releasing);
+            return INSTANCES.enter(record.number, Phase::Releasing);
         }
         let interval = state.look_interval.load(Relaxed);
         let longer = (interval * 2).min(ticks(LOOK_MAXIMUM_MICROSECONDS));
@@ -288,7 +289,7 @@ impl System {
         state.started.store(now(), Relaxed);
         state.restarts.fetch_add(1, Relaxed);
         state.due.store(u64::MAX, Relaxed);
-        enter(instance, Phase::Alive);
+        INSTANCES.enter(instance, Phase::Alive);
         let result = revived.and_then(|()| start(record));
         if result.is_err() {
             self.expect("start", record, result);

@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod backoff;
+pub mod instances;
 pub mod log;
 pub mod report;
 pub mod watch;

@@ -9,7 +9,7 @@
 //!   a dead domain return with an error, which it has to do anyway.
 
 use crate::component as imports;
-use crate::state::System;
+use crate::system::System;
 use cairn::time::run_clock;
 use cairn::{DomainId, privileged};
 use cairn_abi::thread::{FIELD_FRAME, thread_block};

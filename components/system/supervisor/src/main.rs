@@ -12,7 +12,7 @@ mod machine {
     pub mod look;
     pub mod printer;
     pub mod runaway;
-    pub mod state;
+    pub mod system;
     pub mod tell;
 }
 #[cfg(target_os = "none")]

@@ -9,12 +9,13 @@
 use crate::blame::{HELD_UP_TIMES, is_held_up, used};
 use crate::component as imports;
 use crate::death::Reason;
-use crate::state::{System, Threads, state};
+use crate::system::{System, state};
 use cairn::exclusive::Exclusive;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_interfaces::{Activity, ThreadState, Wait, spawn};
+use cairn_supervisor::instances::Threads;
 use cairn_supervisor::stack::{Frame, Kind, Limit};
 use cairn_supervisor::watch::Watch;
 use core::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering::Relaxed};

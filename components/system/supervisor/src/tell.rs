@@ -3,7 +3,7 @@
 
 use crate::death::Reason;
 use crate::printer;
-use crate::state::System;
+use crate::system::System;
 use cairn::exclusive::Exclusive;
 use cairn::time::ticks;
 use cairn::{Error, InstanceId};

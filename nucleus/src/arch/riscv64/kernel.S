@@ -33,3 +33,113 @@ trap_kernel:
     li      t1, SSTATUS_SPP | SSTATUS_SUM
     csrc    sstatus, t1
     j       trap_save
+
+# As `service_stack_wait`; when the thread goes on, it calls what its index leads to then.
+    .globl service_stack_wait_in_kernel
+service_stack_wait_in_kernel:
+    csrw    stval, t2
+    li      t2, STACK_WAIT
+    csrw    scause, t2
+    ld      t0, LITERAL_INDEX(t1)
+    lla     t2, kernel_call
+    csrw    sepc, t2
+    sd      zero, FRAME_SCRATCH(tp)
+    sd      zero, FRAME_SCRATCH + 8(tp)
+    csrr    t2, sstatus
+    li      t3, SSTATUS_SPP | SSTATUS_SPIE
+    or      t2, t2, t3
+    li      t3, 0
+    li      t4, 0
+    j       trap_save
+
+# A call from there whose index is in t0, as the trap entry finds its portal.
+    .globl kernel_call
+kernel_call:
+    csrci   sstatus, SSTATUS_SIE
+    srli    t1, t0, PORTALS_SHIFT
+    bnez    t1, 1f
+    ld      t1, FRAME_TABLE(tp)
+    slli    t2, t0, 3
+    add     t1, t1, t2
+    ld      t1, 0(t1)
+    jr      t1
+1:  li      a0, ERROR_NO_PORTAL
+    csrsi   sstatus, SSTATUS_SIE
+    ret
+
+# The privileged portals of components in the kernel domain, which turned interrupts off. Who runs to completion leaves them so.
+.macro leave_to_completion
+    ret
+.endm
+.macro leave_in_kernel
+    csrsi   sstatus, SSTATUS_SIE
+    ret
+.endm
+.macro in_kernel function, leave
+    .globl kernel_\function
+kernel_\function:
+    call_rust \function
+    \leave
+.endm
+    in_kernel set_up_thread, leave_to_completion
+    in_kernel set_timer_by_firmware, leave_to_completion
+    in_kernel unwind, leave_in_kernel
+    in_kernel divert, leave_in_kernel
+    in_kernel refuse, leave_in_kernel
+    in_kernel set_alive, leave_in_kernel
+    in_kernel reset, leave_in_kernel
+
+# As `privileged_switch`, of a caller that could do it itself.
+    .balign 16
+    .globl kernel_switch
+kernel_switch:
+    srli    t3, tp, 12
+    slli    t3, t3, 12
+    li      t2, THREADS_PAGE
+    add     t2, t2, a2
+    slli    t2, t2, 12
+    sd      tp, FIELD_FRAME(t3)
+    ld      tp, FIELD_FRAME(t2)
+    ld      t1, FRAME_RETURN(tp)
+    jr      t1
+
+    .globl kernel_set_timer
+kernel_set_timer:
+    csrw    STIMECMP, a0
+    li      a0, 0
+    leave_to_completion
+
+    .globl kernel_fence_translation
+kernel_fence_translation:
+    fence_translation
+    leave_in_kernel
+
+    .globl kernel_fence_instruction
+kernel_fence_instruction:
+    fence.i
+    li      a0, 0
+    leave_in_kernel
+
+    .globl kernel_wait
+kernel_wait:
+    wfi
+    li      a0, 0
+    leave_in_kernel
+
+# A load or store of a component in the kernel domain that cannot be done; the trap frame is complete. In its copy routine it is
+# what its caller passed: the callee's frame below is marked, where those in user mode have their activation, for the return
+# portal, which answers, and the routine ends. The words lie in the instance's block, which no component writes.
+    .globl kernel_access_fault
+kernel_access_fault:
+    ld      t2, FRAME_TABLE - TRAP_FRAME(tp)
+    ld      t1, TRAP_SEPC(tp)
+    ld      t3, FIELD_COPY_BEGIN(t2)
+    ld      t4, FIELD_COPY_END(t2)
+    bltu    t1, t3, 1f
+    bgeu    t1, t4, 1f
+    ld      t3, FIELD_COPY_LANDING(t2)
+    sd      t3, FRAME_ACTIVATION - TRAP_FRAME(tp)
+    sd      t3, TRAP_SEPC(tp)
+    j       trap_return
+1:  ld      t1, FAULT_ENTRY(t2)
+    jr      t1

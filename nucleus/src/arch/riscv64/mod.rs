@@ -9,10 +9,6 @@ global_asm!(
     // What others know as well (abi/src/constants.rs).
     include_str!(concat!(env!("OUT_DIR"), "/constants.S")),
     // Privileged manual, section 4.1.1; cleared at boot: SIE, SPIE, UBE, SPP, VS, FS, SUM, MXR.
-    ".equ SSTATUS_SIE, 1 << 1",
-    ".equ SSTATUS_SPIE, 1 << 5",
-    ".equ SSTATUS_SPP, 1 << 8",
-    ".equ SSTATUS_SUM, 1 << 18",
     ".equ SSTATUS_CLEAR, 1 << 1 | 1 << 5 | 1 << 6 | 1 << 8 | 3 << 9 | 3 << 13 | 1 << 18 | 1 << 19",
     // Section 4.1.10; the assembler does not know its name.
     ".equ SENVCFG, 0x10a",
@@ -22,14 +18,28 @@ global_asm!(
     ".equ NUCLEUS_STACK_SIZE, 4096",
     include_str!("boot.S"),
     include_str!("trap.S"),
-    include_str!("kernel.S"),
     include_str!("window.S"),
     include_str!("privileged.S"),
+    include_str!("kernel.S"),
 );
 
 unsafe extern "C" {
     /// The code that a trap frame names as its return portal; never called as a function.
     fn trap_return();
+    /// Where functions in the kernel domain return to; never called as a function.
+    fn kernel_return();
+    /// Where calls from there begin whose index is in a register; never called as a function.
+    fn kernel_call();
+}
+
+/// Address of where functions in the kernel domain return to.
+pub fn kernel_return_address() -> u64 {
+    kernel_return as *const () as u64
+}
+
+/// Address of where calls from there begin whose index is in a register.
+pub fn kernel_call_address() -> u64 {
+    kernel_call as *const () as u64
 }
 
 /// Address of the code that resumes a thread from a trap frame.

@@ -44,8 +44,7 @@ privileged_set_timer:
 
 # The fence is executed while `satp` has the identifier 0, which no domain has where identifiers tell domains apart:
 # there are cores that compare with that one, whatever the operands (see `closing by_satp` in window.S).
-    .globl privileged_fence_translation
-privileged_fence_translation:
+.macro fence_translation
     li      t2, SPACE_IDENTIFIER
     csrrc   t2, satp, t2
     beqz    a0, 1f
@@ -55,6 +54,10 @@ privileged_fence_translation:
 2:  csrw    satp, t2
     li      t2, 0
     li      a0, 0
+.endm
+    .globl privileged_fence_translation
+privileged_fence_translation:
+    fence_translation
     leave_short_circuit
 
     .globl privileged_fence_instruction
@@ -73,9 +76,7 @@ privileged_wait:
 
 # The services written in Rust run on the hart's own nucleus stack; a seventh argument is the frame. What they leave in
 # registers, words of other domains' frames among it, is cleared.
-.macro in_rust name, function
-    .globl \name
-\name:
+.macro call_rust function
     sd      ra, FRAME_SCRATCH(tp)
     sd      sp, FRAME_SCRATCH + 8(tp)
     lla     sp, nucleus_stack_top
@@ -83,6 +84,11 @@ privileged_wait:
     call    \function
     ld      ra, FRAME_SCRATCH(tp)
     ld      sp, FRAME_SCRATCH + 8(tp)
+.endm
+.macro in_rust name, function
+    .globl \name
+\name:
+    call_rust \function
     li      a1, 0
     li      a2, 0
     li      a3, 0

@@ -180,12 +180,13 @@ unmap_\form:
     .endr
 1:  jr      t5
 
-.macro open name, required, kept
+# `copy` is where short parameters are copied; `added`: a bit that entries get.
+.macro open name, copy, required, kept, added
     .globl service_\name
 service_\name:
     li      t0, COPY_MAXIMUM
     bltu    t0, t3, 1f
-    j       copy_in
+    j       \copy
 1:  li      t0, WINDOW_MAXIMUM
     bltu    t0, t3, refuse_too_large
     slli    t0, t2, 52                          # begins at a page; whole pages are passed
@@ -201,8 +202,15 @@ service_\name:
     add     t6, t6, t0
     slot
     pages_before_last
+    .ifb    \added
     slli    t3, t3, 5                           # 32 bytes of code for each
     lla     t0, 2f - 32
+    .else
+    slli    t0, t3, 5                           # 36
+    slli    t3, t3, 2
+    add     t3, t3, t0
+    lla     t0, 2f - 36
+    .endif
     sub     t0, t0, t3
     jr      t0
     .rept   4
@@ -212,14 +220,17 @@ service_\name:
     addi    t3, t3, -\required
     bnez    t3, refuse_bad_pointer
     andi    t0, t0, \kept
+    .ifnb   \added
+    ori     t0, t0, \added
+    .endif
     sd      t0, 0(ra)
     addi    ra, ra, 8
     .endr
 2:  li      t3, 0
     jr      t5
 .endm
-    open    open_read, PTE_READABLE, PTE_READ_WINDOW
-    open    open_write, PTE_WRITABLE, PTE_WRITE_WINDOW
+    open    open_read, copy_in, PTE_READABLE, PTE_READ_WINDOW
+    open    open_write, copy_in, PTE_WRITABLE, PTE_WRITE_WINDOW
 
     # Closing must not enter the unrolled code by this length.
 refuse_too_large:
@@ -238,6 +249,7 @@ refuse_bad_pointer:
 copy_in:
     srli    t0, t2, USER_ADDRESS_BITS           # an address of the kernel domain would be readable here
     bnez    t0, refuse_bad_pointer
+copy_in_any:
     copy_place
     mv      ra, t6
     beqz    t3, 5f
@@ -276,6 +288,10 @@ copy_fault:
 closed:
     jr      t5
 
+# For callers in the kernel domain, who may read all of it.
+    open    open_kernel_read, copy_in_any, PTE_KERNEL_READABLE, PTE_KERNEL_READ_WINDOW, PTE_USER
+    open    open_kernel_write, copy_in_any, PTE_KERNEL_WRITABLE, PTE_KERNEL_WRITE_WINDOW, PTE_USER
+
 # What portals reach by LITERAL_SERVICES: a table for each kind of board.
     .section .rodata.services, "a"
     .balign 8
@@ -287,6 +303,9 @@ service_table_\form:
     .dword  service_close_\form
     .dword  service_close_write_\form
     .dword  service_stack_wait
+    .dword  service_stack_wait_in_kernel
+    .dword  service_open_kernel_read
+    .dword  service_open_kernel_write
 .endm
     services by_asid
     services by_satp

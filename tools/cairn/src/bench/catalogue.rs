@@ -236,6 +236,11 @@ impl Catalogue {
         Ok(chosen.cloned().collect())
     }
 
+    /// What stands before the names that a system reports: those of another placement begin with its name.
+    pub fn prefix(system: &str) -> &'static str {
+        if system.starts_with("kernel-") { "kernel." } else { "" }
+    }
+
     /// The systems that measure these.
     pub fn systems<'a>(&'a self, filter: &'a Filter) -> BTreeSet<&'a str> {
         self.chosen(filter).filter_map(|benchmark| benchmark.system.as_deref()).collect()

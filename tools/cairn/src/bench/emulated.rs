@@ -63,5 +63,5 @@ fn boot(name: &str) -> Result<(Vec<Measured>, Result<()>)> {
     let ended = ended.with_context(|| {
         format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end())
     });
-    Ok((Measured::of_transcript(&transcript, Unit::Instructions)?, ended))
+    Ok((Measured::of_transcript(name, &transcript, Unit::Instructions)?, ended))
 }

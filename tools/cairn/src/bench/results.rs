@@ -1,5 +1,6 @@
 //! What benchmark systems print, and the JSON that is made of it.
 
+use super::catalogue::Catalogue;
 use crate::paths;
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -103,9 +104,11 @@ impl Measured {
 
     /// The results in the lines of a console's transcript, in one unit. Results in cycles have the
     /// instructions beside them.
-    pub fn of_transcript(transcript: &str, unit: Unit) -> Result<Vec<Measured>> {
+    pub fn of_transcript(system: &str, transcript: &str, unit: Unit) -> Result<Vec<Measured>> {
         let lines = transcript.lines().filter_map(|line| line.strip_prefix("BENCH "));
-        let lines: Vec<(Unit, Measured)> = lines.map(Measured::parse).collect::<Result<_>>()?;
+        let lines = lines.map(|line| format!("{}{line}", Catalogue::prefix(system)));
+        let lines: Vec<(Unit, Measured)> =
+            lines.map(|line| Measured::parse(&line)).collect::<Result<_>>()?;
         let of_unit = |unit| lines.iter().filter(move |(other, _)| *other == unit);
         let mut results: Vec<Measured> =
             of_unit(unit).map(|(_, measured)| measured.clone()).collect();
@@ -199,10 +202,10 @@ mod tests {
     fn cycles_have_their_instructions_beside_them() {
         let transcript = "boot\nBENCH a cycles 2 8 10 10 10 4\nBENCH a instructions 2 4 4 4 4 4\n\
                           BENCH b cycles 1 7 7 7 7 4\nBENCH-END\n";
-        let results = Measured::of_transcript(transcript, Unit::Cycles).unwrap();
+        let results = Measured::of_transcript("calls", transcript, Unit::Cycles).unwrap();
         let shown: Vec<_> = results.iter().map(|r| (&*r.name, r.median, r.instructions)).collect();
         assert_eq!(shown, [("a", 5.0, Some(2.0)), ("b", 7.0, None)]);
-        let results = Measured::of_transcript(transcript, Unit::Instructions).unwrap();
+        let results = Measured::of_transcript("calls", transcript, Unit::Instructions).unwrap();
         assert_eq!((results.len(), results[0].median, results[0].instructions), (1, 2.0, None));
     }
 

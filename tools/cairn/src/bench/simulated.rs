@@ -94,7 +94,9 @@ fn wanted(catalogue: &Catalogue, filter: &Filter, system: &str) -> Option<String
     let names = |filter| -> Vec<&str> {
         let measured = catalogue.chosen(filter);
         let by_system = measured.filter(|benchmark| benchmark.system.as_deref() == Some(system));
-        by_system.map(|benchmark| benchmark.name.as_str()).collect()
+        by_system
+            .map(|benchmark| benchmark.name.trim_start_matches(Catalogue::prefix(system)))
+            .collect()
     };
     let everything = Filter::default();
     let (chosen, all) = (names(filter), names(&everything));
@@ -205,7 +207,7 @@ fn boot(name: &str, command: Command, progress: &ProgressBar) -> Outcome {
     let ended = ended.with_context(|| {
         format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end())
     });
-    Ok((Measured::of_transcript(&transcript, Unit::Cycles)?, ended))
+    Ok((Measured::of_transcript(name, &transcript, Unit::Cycles)?, ended))
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
 //! What an instance in the kernel domain can have and do.
 
-use crate::model::{Instance, System};
-use crate::place::Place;
+use crate::model::System;
 use crate::report::{Error, Report};
-use cairn_loader::Descriptor;
 
 /// Whom the description places there.
 pub(super) fn check(system: &System, report: &mut Report) {
@@ -37,49 +35,16 @@ pub(super) fn check(system: &System, report: &mut Report) {
                 "remove it: each thread has a stack of its own there",
             ));
         }
-        let here = &instance.placement.place;
-        let device = instance.devices.first().map(|device| &device.place);
-        let section = instance.sections.first().map(|section| &section.access.place);
-        let import = instance.imports.first().map(|import| &import.import.place);
-        for (place, what) in [
-            (instance.role.map(|_| here), "holds a role"),
-            (device, "has devices"),
-            (section, "has sections"),
-            (import, "calls others"),
-        ] {
-            if let Some(place) = place {
-                report.push(not_yet(instance, place, what));
-            }
+        if let Some(section) = instance.sections.first() {
+            report.push(Error::new(
+                &section.access.place,
+                format!(
+                    "`{}` has sections, which is not possible in the kernel domain yet",
+                    instance.name
+                ),
+                "expected a component without sections",
+                "place it in a protection domain of its own: placement = \"domain\"",
+            ));
         }
     }
-}
-
-/// What their components are.
-pub(crate) fn check_components(
-    system: &System,
-    components: &[Option<&Descriptor>],
-    report: &mut Report,
-) {
-    let placed = system.instances.iter().zip(components);
-    for (instance, component) in placed.filter(|(instance, _)| instance.is_in_kernel()) {
-        let Some(component) = component else { continue };
-        if component.main.is_some() {
-            report.push(not_yet(instance, &instance.placement.place, "has a main function"));
-        }
-        let methods = component.exports.iter().flat_map(|export| &export.interface.methods);
-        if let Some(method) = methods.into_iter().find(|method| method.letters.contains(['r', 'w']))
-        {
-            let what = format!("takes memory in `{}`", method.name);
-            report.push(not_yet(instance, &instance.placement.place, &what));
-        }
-    }
-}
-
-fn not_yet(instance: &Instance, place: &Place, what: &str) -> Error {
-    Error::new(
-        place,
-        format!("`{}` {what}, which is not possible in the kernel domain yet", instance.name),
-        "expected a component that serves words and calls nobody",
-        "place it in a protection domain of its own: placement = \"domain\"",
-    )
 }

@@ -7,10 +7,11 @@ use crate::report::InstanceReport;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
+use cairn_abi::privileged::PORTAL_KERNEL_CALL;
 use cairn_abi::{DomainId, Space};
-use cairn_description::model::Instance;
+use cairn_description::model::{Instance, Role};
 use cairn_description::show_size;
-use cairn_loader::{Call, Form, Rights};
+use cairn_loader::{Call, First, Form, Rights};
 
 /// An instance's addresses and sizes, as far as it is laid out.
 pub(super) struct Placed {
@@ -45,6 +46,13 @@ pub(super) struct Placed {
     pub report: InstanceReport,
 }
 
+impl Placed {
+    /// The portal table as calls in the kernel domain reach it.
+    fn links(&self) -> u64 {
+        self.region + LINKS_OFFSET + self.table % PAGE_SIZE
+    }
+}
+
 /// Where the parts of a region begin, from its first address, and their sizes.
 #[derive(Clone, Copy)]
 pub(super) struct Parts {
@@ -62,8 +70,11 @@ impl Parts {
         let heap = image_spread(instance.region) + component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
         let activations = activation_from(heap + heap_size, instance.region);
-        // In the kernel domain each thread has its own.
-        let stacks = if instance.is_in_kernel() { 0 } else { 1 + u64::from(instance.stacks.count) };
+        // In the kernel domain each thread has its own, and who runs to completion has one there too.
+        let stacks = match instance.is_in_kernel() {
+            true => instance.role.is_some_and(Role::runs_to_completion).into(),
+            false => 1 + u64::from(instance.stacks.count),
+        };
         let parts = Parts { heap, heap_size, activations, stacks, quota: *instance.memory };
         if parts.end() > DEVICES_OFFSET {
             return Err(cairn_description::Error::new(
@@ -140,6 +151,9 @@ impl Layout<'_> {
             report: InstanceReport::new(instance, component),
         });
         self.load_component(index)?;
+        if in_kernel {
+            self.map_links(index)?;
+        }
         self.map_heap(index)?;
         self.map_stacks(index)?;
         self.map_devices(index)?;
@@ -159,9 +173,22 @@ impl Layout<'_> {
             let mut content = vec![0; size as usize];
             component.fill(segment, placed.image, &mut content);
             // Every domain is an instance's own: its indexes are those of its table.
-            let in_kernel = self.system.instances[index].is_in_kernel();
-            let form = |call: &Call| if in_kernel { Form::Absent } else { Form::Trap(call.portal) };
+            let instance = &self.system.instances[index];
+            let (links, indexed) = (placed.links(), PORTAL_KERNEL_CALL as u16);
+            // Who runs to completion has interrupts off, and what is called by index 0 or none turns them off itself.
+            let is_off = instance.role.is_some_and(Role::runs_to_completion);
+            let first = |portal| (portal != 0 && !is_off).then_some(First::InterruptsOff);
+            let form = |call: &Call| match (instance.is_in_kernel(), call.portal) {
+                (false, portal) => Form::Trap(portal),
+                (true, Some(portal)) => {
+                    Form::Link { word: links + u64::from(portal) * 8, first: first(portal) }
+                }
+                (true, None) => Form::Link { word: links + u64::from(indexed) * 8, first: None },
+            };
             component.relink(segment, placed.image, &mut content, form)?;
+            if instance.is_in_kernel() {
+                component.copy_in_place(segment, &mut content)?;
+            }
             if self.system.board.cycle_base.is_some() {
                 component.count_by_cycles(segment, &mut content);
             }
@@ -227,6 +254,14 @@ impl Layout<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The portal table of an instance in the kernel domain, where its calls reach it.
+    fn map_links(&mut self, index: usize) -> Result<(), String> {
+        let placed = &self.placed[index];
+        let first = placed.table_physical / PAGE_SIZE * PAGE_SIZE;
+        let address = placed.region + LINKS_OFFSET;
+        self.map_kernel_range(address, first, LINKS_SIZE, READ)
     }
 
     fn map_heap(&mut self, index: usize) -> Result<(), String> {
@@ -298,11 +333,11 @@ impl Layout<'_> {
     }
 
     fn map_devices(&mut self, index: usize) -> Result<(), String> {
-        let Placed { region, root, .. } = self.placed[index];
+        let Placed { region, root, reach, .. } = self.placed[index];
         for (position, device) in self.system.instances[index].devices.iter().enumerate() {
             let range = self.system.board.devices[**device].pages();
             let address = region + self.device_offset(index, position);
-            let (size, rights) = (range.end - range.start, USER | READ | WRITE);
+            let (size, rights) = (range.end - range.start, reach | READ | WRITE);
             self.tables.map_large(&mut self.memory, root, address, range.start, size, rights)?;
         }
         Ok(())

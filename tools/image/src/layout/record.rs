@@ -2,12 +2,14 @@
 //! during the other steps; [`Layout::write_record`] writes it.
 
 use super::Layout;
+use crate::Component;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{LETTERS_SIZE, name};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::*;
 use cairn_abi::{InstanceId, domain, semaphore, startup};
 use cairn_description::model::{self, Open, Restart};
+
 use cairn_portal::Generated;
 use std::collections::HashMap;
 use zerocopy::{Immutable, IntoBytes};
@@ -189,8 +191,9 @@ impl Layout<'_> {
     }
 
     fn write_tables(&self, writer: &mut Writer, header: &mut Header) {
-        let (exports, methods, first_exports) = exports(self);
-        header.instances = writer.table(&instances(self));
+        let instances = instances(self);
+        let (exports, methods) = exports(self);
+        header.instances = writer.table(&instances);
         header.threads = writer.table(&self.record.threads);
         header.interrupts = writer.table(&self.record.interrupts);
         header.exports = writer.table(&exports);
@@ -201,7 +204,7 @@ impl Layout<'_> {
             .iter()
             .map(|(portal, client, (server, export))| Portal {
                 client: self.system.instances[*client].number,
-                export: first_exports[*server] + *export as u32,
+                export: instances[*server].first_export + *export as u32,
                 ..*portal
             })
             .collect();
@@ -252,6 +255,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     let (component, roles) = (layout.components[index], &layout.system.roles);
     let first_thread = layout.record.first_threads.get(&index);
     let runs_to_completion = index == roles.scheduler || roles.interrupts == Some(index);
+    let mut to_completion = [Some(roles.scheduler), roles.interrupts].into_iter().flatten();
+    let in_kernel = to_completion.all(|index| layout.system.instances[index].is_in_kernel());
     Instance {
         name: name(&instance.name),
         number: instance.number,
@@ -272,7 +277,9 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         per_client: instance.stacks.per_client,
         stack_group: instance.stack_group.map_or(u32::MAX, |group| group as u32),
         recovery_priority: (*instance.recovery_priority).into(),
-        run_to_completion: runs_to_completion.into(),
+        first_export: layout.components[..index].iter().map(|one| export_count(one)).sum(),
+        export_count: export_count(component),
+        run_to_completion: if !runs_to_completion { 0 } else { 1 + u8::from(in_kernel) },
         in_kernel: instance.is_in_kernel().into(),
         memory: *instance.memory,
         memory_used: placed.memory_used,
@@ -287,13 +294,16 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     }
 }
 
-/// Exports with their methods, and the first export of each instance.
-fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
-    let (mut exports, mut methods, mut firsts) = (Vec::new(), Vec::new(), Vec::new());
+fn export_count(component: &Component) -> u32 {
+    component.descriptor.exports.len() as u32
+}
+
+/// Exports with their methods.
+fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>) {
+    let (mut exports, mut methods) = (Vec::new(), Vec::new());
     for (index, instance) in layout.system.instances.iter().enumerate() {
         let component = layout.components[index];
         let image = layout.placed[index].image;
-        firsts.push(exports.len() as u32);
         for (position, export) in component.descriptor.exports.iter().enumerate() {
             let described = layout.connected.exports[index].iter().position(|at| *at == position);
             let described = described.map(|at| &instance.exports[at]);
@@ -340,7 +350,7 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>, Vec<u32>) {
             }
         }
     }
-    (exports, methods, firsts)
+    (exports, methods)
 }
 
 /// Longest name of a function that is kept for messages.

@@ -1,6 +1,7 @@
 //! Views: the mappings beside their region of the components that hold a role.
 
 use super::Layout;
+use super::instance::Placed;
 use super::kernel::{Area, SPARE_ACTIVATIONS};
 use crate::memory::{READ, USER, WRITE};
 use cairn_abi::address::*;
@@ -8,6 +9,7 @@ use cairn_abi::descriptor::name;
 use cairn_abi::domain::{QUEUE_SIZE, QUEUES_MAXIMUM, activation};
 use cairn_abi::startup::Mapping;
 use cairn_description::model::Role;
+use std::collections::HashSet;
 
 /// One of those mappings.
 struct Wanted {
@@ -17,6 +19,8 @@ struct Wanted {
     physical: u64,
     size: u64,
     writable: bool,
+    /// Where the kernel domain has it anyway, with these rights.
+    area: Option<u64>,
 }
 
 impl Layout<'_> {
@@ -29,13 +33,22 @@ impl Layout<'_> {
         clients: (u64, u64),
         memory_end: u64,
     ) -> Result<(), String> {
+        let mut mapped = HashSet::new();
         for wanted in self.wanted(record, clients, memory_end) {
             let Some(index) = self.system.roles.get(wanted.role) else { continue };
             let Wanted { address, physical, writable, .. } = wanted;
-            let root = self.placed[index].root;
-            let rights = USER | READ | if writable { WRITE } else { 0 };
+            let Placed { root, reach, .. } = self.placed[index];
+            let rights = reach | READ | if writable { WRITE } else { 0 };
             let size = wanted.size.next_multiple_of(PAGE_SIZE);
-            self.tables.map_large(&mut self.memory, root, address, physical, size, rights)?;
+            let (address, is_new) = match (reach, wanted.area) {
+                (USER, _) => (address, true),
+                (_, Some(area)) => (area, false),
+                // The same for all that are there.
+                (_, None) => (kernel_view(address), mapped.insert(address)),
+            };
+            if is_new {
+                self.tables.map_large(&mut self.memory, root, address, physical, size, rights)?;
+            }
             sections[index].push(Mapping {
                 name: name(wanted.section),
                 address,
@@ -50,8 +63,18 @@ impl Layout<'_> {
     fn wanted(&self, record: (u64, u64), clients: (u64, u64), memory_end: u64) -> Vec<Wanted> {
         let areas = &self.areas;
         let mut all = Vec::new();
-        let mut want = |role, section, address, (physical, size), writable| {
-            all.push(Wanted { role, section, address, physical, size, writable });
+        let mut want = |role, section, address, (physical, size), writable: bool| {
+            let area = match address {
+                ROLE_SEMAPHORES => Some(SEMAPHORES),
+                ROLE_ACTIVATIONS => Some(ACTIVATIONS),
+                ROLE_THREADS => Some(THREADS),
+                ROLE_DOMAINS => Some(DOMAINS),
+                ROLE_PAGE_TABLES => Some(PAGE_TABLES),
+                ROLE_COUNTERS => Some(COUNTERS),
+                ROLE_PORTAL_CODE if !writable => Some(PORTAL_CODE),
+                _ => None,
+            };
+            all.push(Wanted { role, section, address, physical, size, writable, area });
         };
         let whole = |area: &Area| (area.physical, area.size);
 

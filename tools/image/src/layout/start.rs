@@ -4,7 +4,9 @@ use super::{Error, Layout, pages, take};
 use crate::memory::*;
 use cairn_abi::address::*;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
-use cairn_abi::arch::trap::{RETURN_REGISTER, STACK_REGISTER, USER_STATUS};
+use cairn_abi::arch::trap::{
+    FRAME_REGISTER, KERNEL_STATUS, RETURN_REGISTER, STACK_REGISTER, USER_STATUS,
+};
 use cairn_abi::descriptor;
 use cairn_abi::startup::*;
 use cairn_abi::thread::*;
@@ -46,21 +48,27 @@ impl Layout<'_> {
         let thread = take(&mut self.next.thread);
         let placed = &self.placed[index];
         let block = self.areas.threads.at(thread_block(thread as usize));
+        let in_kernel = instance.is_in_kernel();
         let base = block + base_frame(thread as usize) as u64;
         let top = base + TRAP_FRAME as u64;
         let trap_return = self.nucleus.symbol("trap_return")?;
         let at = |header: u64, offset: i64| header.wrapping_add_signed(offset);
+        let (stack, frame) = match in_kernel {
+            false => (placed.stack, 0),
+            true => (kernel_stack(thread as usize), thread_block(thread as usize) + (base - block)),
+        };
         let words = [
             (at(base, FRAME_RETURN), exit),
             (at(base, FRAME_TABLE), placed.table),
             (at(top, FRAME_RETURN), trap_return),
             (at(top, FRAME_TABLE), placed.table),
-            (at(top, TRAP_STATUS), USER_STATUS),
+            (at(top, TRAP_STATUS), if in_kernel { KERNEL_STATUS } else { USER_STATUS }),
             (at(top, TRAP_INTERRUPTS), INTERRUPTS_ON),
             (at(top, TRAP_SEPC), placed.image + main),
             (at(top, TRAP_SPACE), placed.space.word()),
             (at(top, trap_register(RETURN_REGISTER)), placed.stub),
-            (at(top, trap_register(STACK_REGISTER)), placed.stack),
+            (at(top, trap_register(STACK_REGISTER)), stack),
+            (at(top, trap_register(FRAME_REGISTER)), frame),
             (at(block, FIELD_FRAME), thread_block(thread as usize) + (top - block)),
             (at(block, FIELD_DOMAIN), placed.domain.into()),
         ];

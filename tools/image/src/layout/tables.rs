@@ -5,7 +5,8 @@ use cairn_abi::descriptor;
 use cairn_abi::domain::*;
 use cairn_abi::privileged::*;
 use cairn_description::model::Role;
-use cairn_portal::{Crossing, End, ShortCircuit, generate};
+use cairn_loader::Copying;
+use cairn_portal::{Crossing, End, Place, ShortCircuit, generate};
 
 impl Layout<'_> {
     /// Fills every table: unused entries lead to the portal that answers `NoPortal`.
@@ -14,8 +15,15 @@ impl Layout<'_> {
         let fatal = self.nucleus.symbol("nucleus_fatal")?;
         for index in self.instances() {
             let table = self.placed[index].table_physical;
+            let crossing = Crossing { caller: self.end(index), ..Crossing::NONE };
+            let no_portal = match crossing.caller.place {
+                Place::User | Place::Kernel => self.no_portal,
+                Place::KernelToCompletion { .. } => {
+                    self.short_circuit(ShortCircuit::NoPortal, &crossing)?
+                }
+            };
             for portal in 0..PORTALS_MAXIMUM as u64 {
-                self.memory.store(table + portal * 8, self.no_portal);
+                self.memory.store(table + portal * 8, no_portal);
             }
             for slot in 0..UPCALL_SLOTS {
                 self.memory.store(table.wrapping_add_signed(upcall_entry(slot)), fatal);
@@ -24,10 +32,12 @@ impl Layout<'_> {
             self.memory.store(field(FIELD_SPACE), self.placed[index].space.word());
             self.memory.store(field(FIELD_NUMBER), self.placed[index].domain.into());
             self.memory.store(field(FIELD_ALIVE), 1);
+            if self.system.instances[index].is_in_kernel() {
+                self.fill_kernel_words(index)?;
+            }
             let name = descriptor::name(&self.system.instances[index].name);
             self.memory.write(field(FIELD_NAME), &name);
 
-            let crossing = Crossing { caller: self.end(index), ..Crossing::NONE };
             for (portal, kind) in [
                 (PORTAL_OWN_DOMAIN, ShortCircuit::OwnDomain),
                 (PORTAL_OWN_THREAD, ShortCircuit::OwnThread),
@@ -36,6 +46,30 @@ impl Layout<'_> {
                 let code = self.short_circuit(kind, &crossing)?;
                 self.install(index, portal, code);
             }
+        }
+        Ok(())
+    }
+
+    /// What calls of an instance in the kernel domain jump to that is no portal, and where its first thread begins: one
+    /// without a main function has none, and what begins there ends.
+    fn fill_kernel_words(&mut self, index: usize) -> Result<(), String> {
+        let back = self.nucleus.symbol("kernel_return")?;
+        self.install(index, PORTAL_RETURN, back);
+        let call = self.nucleus.symbol("kernel_call")?;
+        self.install(index, PORTAL_KERNEL_CALL, call);
+        let main = self.components[index].descriptor.main;
+        let placed = &self.placed[index];
+        let image = placed.image;
+        let mut words = vec![(FIELD_KERNEL_ENTRY, main.map_or(back, |main| image + main))];
+        if let Some(Copying { code, landing }) = &self.components[index].copying {
+            words.extend([
+                (FIELD_COPY_BEGIN, image + code.start),
+                (FIELD_COPY_END, image + code.end),
+                (FIELD_COPY_LANDING, image + landing),
+            ]);
+        }
+        for (field, word) in words {
+            self.memory.store(placed.table_physical.wrapping_add_signed(field), word);
         }
         Ok(())
     }
@@ -63,29 +97,33 @@ impl Layout<'_> {
     /// The privileged short-circuit portals of an instance's role, which lie in the nucleus.
     pub(super) fn grant(&mut self, index: usize) -> Result<(), String> {
         let set_timer = match self.system.board.sstc {
-            true => "privileged_set_timer",
-            false => "privileged_set_timer_by_firmware",
+            true => "set_timer",
+            false => "set_timer_by_firmware",
+        };
+        let place = match self.system.instances[index].is_in_kernel() {
+            true => "kernel",
+            false => "privileged",
         };
         let granted: &[(usize, &str)] = match self.system.instances[index].role {
             Some(Role::Scheduler) => &[
-                (PORTAL_SWITCH, "privileged_switch"),
-                (PORTAL_SET_UP_THREAD, "privileged_set_up_thread"),
+                (PORTAL_SWITCH, "switch"),
+                (PORTAL_SET_UP_THREAD, "set_up_thread"),
                 (PORTAL_SET_TIMER, set_timer),
             ],
             Some(Role::Supervisor) => &[
-                (PORTAL_UNWIND, "privileged_unwind"),
-                (PORTAL_SET_ALIVE, "privileged_set_alive"),
-                (PORTAL_RESET, "privileged_reset"),
-                (PORTAL_DIVERT, "privileged_divert"),
-                (PORTAL_REFUSE, "privileged_refuse"),
+                (PORTAL_UNWIND, "unwind"),
+                (PORTAL_SET_ALIVE, "set_alive"),
+                (PORTAL_RESET, "reset"),
+                (PORTAL_DIVERT, "divert"),
+                (PORTAL_REFUSE, "refuse"),
             ],
-            Some(Role::Memory) => &[(PORTAL_FENCE_TRANSLATION, "privileged_fence_translation")],
-            Some(Role::Portals) => &[(PORTAL_FENCE_INSTRUCTION, "privileged_fence_instruction")],
-            Some(Role::Idle) => &[(PORTAL_WAIT, "privileged_wait")],
+            Some(Role::Memory) => &[(PORTAL_FENCE_TRANSLATION, "fence_translation")],
+            Some(Role::Portals) => &[(PORTAL_FENCE_INSTRUCTION, "fence_instruction")],
+            Some(Role::Idle) => &[(PORTAL_WAIT, "wait")],
             _ => &[],
         };
         for (portal, symbol) in granted {
-            let code = self.nucleus.symbol(symbol)?;
+            let code = self.nucleus.symbol(&format!("{place}_{symbol}"))?;
             let table = self.placed[index].table_physical;
             self.memory.store(table + *portal as u64 * 8, code);
         }

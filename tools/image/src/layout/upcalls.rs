@@ -2,7 +2,7 @@
 //! thread was.
 
 use super::{Error, Layout};
-use cairn_abi::arch::trap::slots;
+use cairn_abi::arch::trap::{ACCESS_FAULTS, slots};
 use cairn_abi::domain::upcall_entry;
 use cairn_abi::upcall::Upcall;
 use cairn_loader::Interface;
@@ -54,6 +54,13 @@ impl Layout<'_> {
                 let code = self.upcall(crossing, Some(index), upcall == Upcall::Software)?;
                 for slot in slots(upcall) {
                     self.memory.store(table.wrapping_add_signed(upcall_entry(*slot)), code);
+                }
+            }
+            let copies = self.components[index].copying.is_some();
+            if copies && self.system.instances[index].is_in_kernel() {
+                let code = self.nucleus.symbol("kernel_access_fault")?;
+                for slot in ACCESS_FAULTS {
+                    self.memory.store(table.wrapping_add_signed(upcall_entry(slot)), code);
                 }
             }
         }

@@ -5,7 +5,7 @@ use crate::blocks::Kind;
 use crate::machine::{Layout, Machine, Published};
 use crate::synchronisation::Interfaces;
 use cairn_abi::address::{PORTAL_CODE, region};
-use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, NAME_SIZE, name};
+use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, name};
 use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, stack_queue};
 use cairn_abi::record::*;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
@@ -14,6 +14,7 @@ use cairn_portal::literal::*;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use zerocopy::FromZeros;
 
 pub const SCHEDULER: InstanceId = InstanceId(1);
 pub const MANAGER: InstanceId = InstanceId(2);
@@ -162,33 +163,20 @@ fn layout() -> Layout {
             queue: u64::MAX,
         });
     let instances = (1..DOMAINS as u16).map(InstanceId).map(|number| Instance {
-        name: [0; NAME_SIZE],
         number,
         domain: domain_of(number),
         region: region_of(number),
         start_address: region(region_of(number)),
-        priority: 0,
-        recovery_priority: 0,
         run_to_completion: (number == SCHEDULER).into(),
-        in_kernel: 0,
-        restart: 0,
         essential: (number == ESSENTIAL).into(),
-        first_thread: 0,
         threads: 1,
         semaphores: 8,
         locks: 8,
         per_client: 1,
         stack_group: u32::MAX,
-        memory: 0,
-        memory_used: 0,
-        share: 0,
         space: Space::new(0, number.into()),
-        entries: 0,
-        entries_span: 0,
-        page_tables: 0,
-        main: 0,
         stub: region(region_of(number)) + 0x10000,
-        stack: 0,
+        ..Instance::new_zeroed()
     });
     let activations = (0..40).map(|index| Activation {
         index,

@@ -1,6 +1,7 @@
 //! RISC-V 64.
 
 pub(crate) mod call;
+pub(crate) mod copy;
 pub(crate) mod counter;
 mod form;
 pub(crate) mod leave;

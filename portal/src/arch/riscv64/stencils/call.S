@@ -64,13 +64,15 @@ stencil_stack_below_copies:
 stencil_stack_run_to_completion:
     sd      sp, %lo(state)(tp)
     ld      sp, LITERAL_STACK(t1)
+
+stencil_interrupts_off:
     csrw    sie, zero
 
 # ---------------------------------------------------------------------------- call: state
 
 # Saves what the C convention preserves. The word at `state` is the stack pointer. From here on `tp` and `sscratch` are
 # both the frame.
-stencil_save_partial:
+stencil_save_registers:
     csrrw   t2, sscratch, tp
     sd      s0, %lo(state + 8)(tp)
     sd      s1, %lo(state + 16)(tp)
@@ -85,6 +87,9 @@ stencil_save_partial:
     sd      s10, %lo(state + 88)(tp)
     sd      s11, %lo(state + 96)(tp)
     sd      gp, %lo(state + 104)(tp)
+
+# Towards the kernel domain it is the frame below.
+stencil_save_own_pointer:
     sd      t2, %lo(state + 112)(tp)
 
 # ---------------------------------------------------------------------------- call: parameters
@@ -271,11 +276,11 @@ stencil_bad_stack:
     csrrw   tp, sscratch, tp
     sret
 
-# Waits in the scheduler and then executes the `ecall` again: arguments, t0 and ra are untouched.
+# Waits in the scheduler and then executes the `ecall` again, or the portal: arguments, t0 and ra are untouched.
 stencil_stack_wait:
     addi    tp, tp, %lo(frame_size_negative)
     ld      t3, LITERAL_SERVICES(t1)
-    ld      t3, SERVICE_STACK_WAIT(t3)
+    ld      t3, %lo(stack_wait_service)(t3)
     jr      t3
 
 # A window was refused: the abort entry of the return portal undoes the call, but for its scrubbing,

@@ -30,6 +30,13 @@
 # is not taken.
     .equ    number_t2, 7
     .equ    number_a0, 10
+    .equ    number_a1, 11
+    .equ    number_a2, 12
+    .equ    number_a3, 13
+    .equ    number_a4, 14
+    .equ    number_a5, 15
+    .equ    number_a6, 16
+    .equ    number_a7, 17
     .equ    number_t3, 28
     .equ    number_t4, 29
     .equ    number_t5, 30
@@ -47,8 +54,14 @@
 .macro branch_if_negative register, target
     branch  4 << 12 | number_\register << 15, \target
 .endm
+.macro branch_if_not_negative register, target
+    branch  5 << 12 | number_\register << 15, \target
+.endm
 .macro branch_if_less register, other, target
     branch  4 << 12 | number_\register << 15 | number_\other << 20, \target
+.endm
+.macro branch_if_below register, other, target  # unsigned
+    branch  6 << 12 | number_\register << 15 | number_\other << 20, \target
 .endm
 .macro branch_if_not_positive register, target  # zero >= register
     branch  5 << 12 | number_\register << 20, \target

@@ -30,8 +30,10 @@ stencil_restore_address:
     ld      ra, FRAME_RA(tp)
 
 # With the pop: `tp`, by which all others are reached, comes last.
-stencil_restore_partial:
+stencil_find_below:
     addi    t2, tp, %lo(frame_size_negative)
+
+stencil_restore_registers:
     ld      s0, %lo(state + 8)(tp)
     ld      s1, %lo(state + 16)(tp)
     ld      s2, %lo(state + 24)(tp)
@@ -45,6 +47,8 @@ stencil_restore_partial:
     ld      s10, %lo(state + 88)(tp)
     ld      s11, %lo(state + 96)(tp)
     ld      gp, %lo(state + 104)(tp)
+
+stencil_restore_own_pointer:
     csrw    sscratch, t2
     csrw    sepc, ra
     ld      tp, %lo(state + 112)(tp)

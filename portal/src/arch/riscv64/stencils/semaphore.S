@@ -10,10 +10,6 @@ stencil_semaphore_p:
     addi    a0, a0, -1
     sd      a0, 0(t2)
     li      a0, 0
-    li      t1, 0
-    li      t2, 0
-    csrrw   tp, sscratch, tp
-    leave
 
 stencil_semaphore_v:
     ld      t2, LITERAL_SEMAPHORE(t1)
@@ -23,10 +19,6 @@ stencil_semaphore_v:
     addi    a0, a0, 1
     sd      a0, 0(t2)
     li      a0, 0
-    li      t1, 0
-    li      t2, 0
-    csrrw   tp, sscratch, tp
-    leave
 
 # Who waits alone, and would not go before the caller, is noted for the scheduler: once, since the number of a semaphore
 # is above all levels.
@@ -40,6 +32,14 @@ stencil_semaphore_note:
     sd      zero, 0(t2)
     sd      a0, 0(t3)
     li      a0, 0
+
+# The ends of the fast paths towards a domain.
+stencil_semaphore_leave:
+    li      t1, 0
+    li      t2, 0
+    csrrw   tp, sscratch, tp
+    leave
+stencil_semaphore_note_leave:
     li      t1, 0
     li      t2, 0
     li      t3, 0

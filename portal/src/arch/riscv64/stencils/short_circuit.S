@@ -11,10 +11,17 @@ stencil_short_circuit_leave:
     csrrw   tp, sscratch, tp
     leave
 
+# One for all domains; where the caller runs, its block says.
 stencil_no_portal:
+    ld      t2, FRAME_TABLE(tp)
     addi    a0, zero, ERROR_NO_PORTAL
+    ld      t2, FIELD_KERNEL_ENTRY(t2)
+    branch_if_not_zero t2, to_in_kernel
     li      t1, 0
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
     sret
+stencil_no_portal_in_kernel:
+    csrsi   sstatus, SSTATUS_SIE
+    ret
 stencil_end:

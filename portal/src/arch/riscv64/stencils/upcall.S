@@ -4,7 +4,6 @@ stencil_upcall_enter:
     ld      t2, LITERAL_TABLE(t1)
     sd      t2, FRAME_TABLE(tp)
     ld      sp, LITERAL_STACK(t1)
-    csrw    sie, zero
 
 # Upcalls find in a1 the thread, in a2 the cause and in a3 its value (fault address; queue of a
 # stack wait), in a4 the instance that ran (zero: none), as a method `ctiia` would.

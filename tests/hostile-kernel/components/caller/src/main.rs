@@ -3,6 +3,8 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod memory;
+
 use cairn::thread::Stack;
 use cairn::{Error, environment};
 use cairn_interfaces::{self as interfaces, spawn};
@@ -14,6 +16,7 @@ cairn::component! {
     imports: {
         console: interfaces::Console,
         threads: interfaces::Threads,
+        memory: interfaces::Memory,
         inside: Inside,
         #[minimal] minimal: Inside,
     },
@@ -21,12 +24,14 @@ cairn::component! {
 }
 
 static STACK: Stack<8192> = Stack::new();
+static GIVER: Stack<4096> = Stack::new();
 /// Deeper than its stack.
 const BEYOND: u64 = 1000;
 
 fn main() {
     let own: u64 = environment::argument().parse().unwrap_or(0);
     let _second = spawn(imports::THREADS, &STACK, attack, own + 100, 20 + own as u8);
+    let _giver = spawn(imports::THREADS, &GIVER, memory::give_and_take, own, 30);
     attack(own);
 }
 
@@ -39,6 +44,7 @@ fn attack(seed: u64) {
             1 => proxy.fail(),
             2..1000 => proxy.deep(random.below(20)).map(drop),
             1000..2000 => proxy.spin(random.below(20_000)),
+            2000..20_000 => memory::attack(&mut random, proxy),
             _ => {
                 let [first, second, third] = [(); 3].map(|()| random.next());
                 let found = proxy.mix(first, second, third);

@@ -15,6 +15,10 @@ pub trait Inside {
     fn deep(&self, calls: u64) -> Result<u64, Error>;
     /// Panics.
     fn fail(&self) -> Result<(), Error>;
+    /// The sum of the bytes, or what it could read of it.
+    fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
+    /// Turns every bit, as far as it can.
+    fn turn(&self, bytes: &mut [u8]) -> Result<u64, Error>;
 }
 
 /// Words made of three others.

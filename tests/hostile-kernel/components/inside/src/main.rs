@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::window::{ReadWindow, WriteWindow};
 use cairn_test_kernel_inside::{Inside, mixed};
 use core::hint::black_box;
 
@@ -37,5 +38,29 @@ impl Inside for Server {
 
     fn fail(&self) -> Result<(), Error> {
         panic!("as asked");
+    }
+
+    fn sum(&self, bytes: ReadWindow<'_>) -> Result<u64, Error> {
+        let mut sum = 0;
+        // It does not say that it failed: the portal does.
+        let _ = bytes.pieces::<64>(|piece| {
+            sum += piece.iter().map(|byte| u64::from(*byte)).sum::<u64>();
+            Ok(())
+        });
+        Ok(sum)
+    }
+
+    fn turn(&self, bytes: WriteWindow<'_>) -> Result<u64, Error> {
+        let mut buffer = [0; 128];
+        let mut offset = 0;
+        while offset < bytes.len() {
+            let read = bytes.as_read().read(offset, &mut buffer);
+            buffer.iter_mut().for_each(|byte| *byte = !*byte);
+            match bytes.write(offset, &buffer[..read]) {
+                0 => break,
+                written => offset += written,
+            }
+        }
+        Ok(offset as u64)
     }
 }

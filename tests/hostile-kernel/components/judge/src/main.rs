@@ -26,7 +26,7 @@ cairn::component! {
 cairn_test_hostile_contract::harness!();
 
 const ROUNDS: u64 = 40;
-/// Numbers of the copies of `caller`, each with two threads.
+/// Numbers of the copies of `caller`, each with three threads.
 const CALLERS: [u16; 3] = [10, 11, 12];
 
 fn answers() -> bool {
@@ -37,7 +37,7 @@ fn main() {
     let mut judge = harness::begin();
     let name = "a component in the kernel domain dies beside its callers";
     let mut random = Random::of_seed(3);
-    let has_begun = |caller| imports::SCHEDULING.held(caller).is_ok_and(|held| held.threads == 2);
+    let has_begun = |caller| imports::SCHEDULING.held(caller).is_ok_and(|held| held.threads == 3);
     harness::wait_until(|| CALLERS.map(InstanceId).into_iter().all(has_begun) && answers());
     judge.start();
     let mut dead = 0;

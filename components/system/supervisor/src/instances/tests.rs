@@ -1,0 +1,60 @@
+//! Instances come and go.
+
+use super::*;
+
+const ONE: InstanceId = InstanceId(1);
+const LAST: InstanceId = InstanceId(INSTANCES_MAXIMUM as u16 - 1);
+
+#[test]
+fn an_instance_is_there_from_its_adding_to_its_retiring() {
+    let instances = Instances::NONE;
+    for nobody in [InstanceId(0), InstanceId(INSTANCES_MAXIMUM as u16), InstanceId(u16::MAX)] {
+        assert_eq!(instances.add_domain(nobody), Err(Error::BadArgument));
+    }
+    for instance in [ONE, LAST] {
+        assert_eq!(instances.state(instance).phase(), Phase::Absent);
+        assert_eq!(instances.retire_domain(instance), Err(Error::NotFound));
+        assert_eq!(instances.add_domain(instance), Ok(()));
+        assert!(instances.state(instance).is_alive());
+        assert_eq!(instances.add_domain(instance), Err(Error::Busy));
+    }
+    assert_eq!(instances.undone().count(), 0);
+    instances.enter(LAST, Phase::Closing);
+    assert!(instances.undone().eq([LAST]));
+    assert_eq!(instances.add_domain(LAST), Err(Error::Busy), "it is not cleaned up");
+}
+
+#[test]
+fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
+    let instances = Instances::NONE;
+    instances.add_domain(ONE).unwrap();
+    let state = instances.state(ONE);
+    let others = (1..=Phase::Sweeping as u8).filter(|number| *number != Phase::Dead as u8);
+    for phase in others.map(Phase::of) {
+        instances.enter(ONE, phase);
+        assert_eq!(instances.retire_domain(ONE), Err(Error::Busy), "{phase:?}");
+        assert_eq!(state.phase(), phase, "{phase:?}");
+    }
+    instances.enter(ONE, Phase::Dead);
+    state.due.store(7, Relaxed);
+    assert_eq!(instances.retire_domain(ONE), Err(Error::Busy), "it will start again");
+    state.due.store(u64::MAX, Relaxed);
+    for word in [&state.started, &state.died, &state.look, &state.look_interval] {
+        word.store(7, Relaxed);
+    }
+    for word in [&state.pages, &state.page_quota] {
+        word.store(7, Relaxed);
+    }
+    state.faults.store(7, Relaxed);
+    state.restarts.store(7, Relaxed);
+    state.wanted.store(7, Relaxed);
+    state.requests.store(KILL, Relaxed);
+    instances.requested.insert(ONE.into());
+    assert_eq!(instances.retire_domain(ONE), Ok(()));
+    assert_eq!(instances.retire_domain(ONE), Err(Error::NotFound));
+    assert_eq!((instances.undone().count(), numbers(&instances.requested).count()), (0, 0));
+    assert_eq!(instances.add_domain(ONE), Ok(()));
+    let fresh = InstanceState::new();
+    fresh.phase.store(Phase::Alive as u8, Relaxed);
+    assert_eq!(format!("{state:?}"), format!("{fresh:?}"));
+}

@@ -1,0 +1,144 @@
+//! What the supervisor sees of the system: the layout's record, the threads' blocks, the states of the instances.
+
+use cairn::section::Section;
+use cairn::time::ticks;
+use cairn::{DomainId, Error, InstanceId, environment};
+use cairn_abi::address::{PORTAL_CODE, THREADS};
+use cairn_abi::descriptor::name_text;
+use cairn_abi::record::{Export, Header, Instance, Symbol, Thread};
+use cairn_abi::text::Visible;
+use cairn_interfaces::ThreadState;
+use cairn_supervisor::instances::{InstanceState, Instances};
+use cairn_supervisor::stack::Words;
+
+/// The states of all instances.
+pub static INSTANCES: Instances = Instances::NONE;
+
+/// The state of an instance, whose number is the record's.
+pub fn state(instance: InstanceId) -> &'static InstanceState {
+    INSTANCES.state(instance)
+}
+
+/// The layout's record and the memory of the kernel domain that the role shows.
+#[derive(Clone, Copy)]
+pub struct System {
+    pub header: &'static Header,
+    /// By number from 1; of some there may be none any more.
+    instances: &'static [Instance],
+    pub symbols: &'static [Symbol],
+    exports: &'static [Export],
+    first_threads: &'static [Thread],
+    names: &'static [u8],
+    threads: Section,
+    code: Section,
+}
+
+impl System {
+    /// `None` if this instance does not hold the role.
+    pub fn find() -> Option<System> {
+        let record = cairn::record::Record::find()?;
+        Some(System {
+            header: record.header,
+            instances: record.table(record.header.instances),
+            symbols: record.table(record.header.symbols),
+            exports: record.table(record.header.exports),
+            first_threads: record.table(record.header.threads),
+            names: record.table(record.header.symbol_names),
+            threads: environment::section("threads")?,
+            code: environment::section("portal-code")?,
+        })
+    }
+
+    /// Takes over from the layout, once.
+    pub fn take_over(&self) {
+        for record in self.instances {
+            // The host tool numbers them from 1, and no more than there are states.
+            let _ = INSTANCES.add_domain(record.number);
+        }
+    }
+
+    /// What the record says of a number; whether there is such an instance, its state says.
+    pub fn instance(&self, instance: InstanceId) -> Option<&'static Instance> {
+        self.instances.get(instance.index().checked_sub(1)?)
+    }
+
+    /// Those that there are, from a number on.
+    pub fn instances(&self, from: u64) -> impl Iterator<Item = &'static Instance> {
+        let from = usize::try_from(from).unwrap_or(usize::MAX).saturating_sub(1);
+        let records = self.instances.get(from..).unwrap_or(&[]).iter();
+        records.filter(|record| state(record.number).is_present())
+    }
+
+    /// The instance that lives in a domain, which frames name; 0, which is always alive, if none does. The way back is
+    /// the record's `domain`.
+    pub fn lives_in(&self, domain: DomainId) -> InstanceId {
+        // As long as both have the same number, the first one looked at is it.
+        let at = domain.index().saturating_sub(1).min(self.instances.len());
+        let (before, from) = self.instances.split_at(at);
+        let mut records = from.iter().chain(before);
+        records.find(|record| record.domain == domain).map_or(InstanceId(0), |record| record.number)
+    }
+
+    /// Whether a fault of the instance halts the machine.
+    pub fn is_essential(&self, instance: InstanceId) -> bool {
+        self.instance(instance).is_none_or(|record| record.essential != 0)
+    }
+
+    /// The instance of that name.
+    pub fn named(&self, name: &str) -> Result<&'static Instance, Error> {
+        let mut instances = self.instances.iter();
+        let found = instances.find(|instance| name_text(&instance.name) == name);
+        found.filter(|found| state(found.number).is_present()).ok_or(Error::NotFound)
+    }
+
+    /// The scheduler's domain.
+    pub fn scheduler(&self) -> Option<DomainId> {
+        let mut exports = self.exports.iter();
+        let control = exports.find(|export| name_text(&export.interface) == "Supervision")?;
+        self.instance(control.instance).map(|record| record.domain)
+    }
+
+    /// The shortest of the longest executions that exports declare, in ticks.
+    pub fn shortest_limit(&self) -> Option<u64> {
+        let limits = self.exports.iter().flat_map(|export| {
+            [export.longest_execution, export.longest_call].into_iter().filter(|limit| *limit != 0)
+        });
+        limits.min().map(|nanoseconds| ticks(nanoseconds.div_ceil(1000)))
+    }
+
+    /// The instance in which a thread began. The idle thread is that of no instance for the scheduler, so that it is
+    /// never ended with one.
+    pub fn home(&self, thread: ThreadState) -> InstanceId {
+        match thread.home {
+            InstanceId(0) => self
+                .first_threads
+                .iter()
+                .find(|thread| thread.idle != 0)
+                .map_or(InstanceId(0), |thread| thread.instance),
+            instance => instance,
+        }
+    }
+
+    /// Threads that can exist.
+    pub fn thread_count(&self) -> u64 {
+        self.header.free_threads.end
+    }
+
+    /// The name of a function, which its component's author chose.
+    pub fn symbol_name(&self, symbol: &Symbol) -> Visible<'static> {
+        let from = symbol.name as usize;
+        Visible(self.names.get(from..from + symbol.name_length as usize).unwrap_or(&[]))
+    }
+}
+
+impl Words for System {
+    fn load(&self, address: u64) -> Option<u64> {
+        let (section, offset) = match address {
+            THREADS.. => (&self.threads, address - THREADS),
+            PORTAL_CODE.. => (&self.code, address - PORTAL_CODE),
+            _ => return None,
+        };
+        let inside = offset % 8 == 0 && offset < section.size() as u64;
+        inside.then(|| section.load(offset as usize))
+    }
+}
