@@ -28,6 +28,9 @@ pub const STARTUP_OFFSET: u64 = 0x1000;
 pub const LINKS_OFFSET: u64 = 0x2000;
 /// Bytes there: a table may begin and end in the middle of a page.
 pub const LINKS_SIZE: u64 = 2 * PAGE_SIZE;
+/// Where a domain has several instances: one page, read-only, of words by the indexes of the domain's portal table. Where one
+/// calls another, its word says where the method is, which is called without a portal.
+pub const INSIDE_OFFSET: u64 = 0x4000;
 /// An image begins at least this far in its region; below it only the startup page and the links are mapped. A component is linked to
 /// begin here, and the host tool moves it up by [`image_spread`].
 pub const IMAGE_OFFSET: u64 = 0x1_0000;

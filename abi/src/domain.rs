@@ -14,6 +14,8 @@ const BEFORE_TABLE: u64 = 512 + 64;
 pub const DOMAIN_BLOCK_SIZE: u64 = BEFORE_TABLE + PORTALS_MAXIMUM as u64 * 8;
 /// Most domains of a system.
 pub const DOMAINS_MAXIMUM: usize = 256;
+/// Most instances of one domain.
+pub const FELLOWS_MAXIMUM: usize = 8;
 /// Entries of a portal table.
 pub const PORTALS_MAXIMUM: usize = 512;
 /// log2 of [`PORTALS_MAXIMUM`]: an index is in range if nothing remains after this shift.
@@ -35,9 +37,9 @@ pub const FIELD_NUMBER: i64 = -272;
 pub const FIELD_ALIVE: i64 = -280;
 /// From the table: raised at each restart.
 pub const FIELD_GENERATION: i64 = -288;
-/// From the table: where threads that begin in this domain do, if it is an instance's in the kernel domain. Elsewhere zero:
-/// they begin in user mode, where whoever sets them up says.
-pub const FIELD_KERNEL_ENTRY: i64 = -296;
+/// From the table: where threads that begin in this domain do, if it is in the kernel domain, a word for each instance, none of
+/// them zero. Elsewhere the first is: threads begin in user mode, where whoever sets them up says.
+pub const FIELD_KERNEL_ENTRIES: i64 = -384;
 /// From the table: where the copy routine of an instance in the kernel domain begins, ends, and goes on if it cannot reach its
 /// memory. Elsewhere zero.
 pub const FIELD_COPY_BEGIN: i64 = -304;

@@ -143,6 +143,12 @@ pub struct Instance {
     pub in_kernel: u8,
     /// Its region.
     pub region: RegionId,
+    /// The instance that stands for all of its domain, which end and start again together: itself if it is alone.
+    pub leader: InstanceId,
+    /// The one of them behind it; 0: none. The leader is the first.
+    pub next_fellow: InstanceId,
+    /// Not used.
+    pub reserved: [u16; 2],
     /// Quota of memory, bytes.
     pub memory: u64,
     /// Memory in use, bytes, page tables not counted.

@@ -41,8 +41,10 @@ pub struct Startup {
     pub instance: InstanceId,
     /// Its protection domain.
     pub domain: DomainId,
+    /// How much further back its portals lie in its domain's table than it was built for: those of the instances before it.
+    pub portals_before: u16,
     /// Not used.
-    pub reserved: u32,
+    pub reserved: u16,
     /// Name in the system description, padded with zeros.
     pub name: [u8; NAME_SIZE],
     /// Ticks of the time base in a second.

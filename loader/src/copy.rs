@@ -4,7 +4,7 @@
 use crate::{Component, Segment, notes};
 use alloc::format;
 use alloc::string::String;
-use cairn_abi::arch::call::jump;
+use cairn_abi::arch::call::{jump, link};
 use core::ops::Range;
 
 const SECTION: &str = ".cairn.copy";
@@ -27,11 +27,45 @@ impl<File: AsRef<[u8]>> Component<File> {
             return Ok(());
         }
         let jump = jump(code.end - code.start).ok_or("the copy routine is too long")?;
-        let at = (code.start - segment.offset) as usize;
-        let place = memory.get_mut(at..at + 4).ok_or("the memory is not the segment's")?;
-        place.copy_from_slice(&jump.to_le_bytes());
-        Ok(())
+        write(&[jump], code, segment, memory)
     }
+
+    /// Makes it a jump to another's, whose address is in the word at this address: of the instances of one domain there, the
+    /// nucleus knows the routine of one. `image` as for [`Component::fill`].
+    pub fn copy_elsewhere(
+        &self,
+        segment: &Segment,
+        image: u64,
+        memory: &mut [u8],
+        word: u64,
+    ) -> Result<(), String> {
+        let Some(Copying { code, .. }) = &self.copying else { return Ok(()) };
+        if !segment.range().contains(&code.start) {
+            return Ok(());
+        }
+        let from = image.wrapping_add(code.start);
+        let jump = link(word.wrapping_sub(from) as i64).ok_or("the word is out of reach")?;
+        write(&jump, code, segment, memory)
+    }
+}
+
+/// Writes instructions where the routine begins.
+fn write(
+    instructions: &[u32],
+    code: &Range<u64>,
+    segment: &Segment,
+    memory: &mut [u8],
+) -> Result<(), String> {
+    let size = 4 * instructions.len();
+    if code.end - code.start < size as u64 {
+        return Err("the copy routine is too short".into());
+    }
+    let at = (code.start - segment.offset) as usize;
+    let place = memory.get_mut(at..at + size).ok_or("the memory is not the segment's")?;
+    for (place, instruction) in place.chunks_exact_mut(4).zip(instructions) {
+        place.copy_from_slice(&instruction.to_le_bytes());
+    }
+    Ok(())
 }
 
 /// The copy routine that `elf`, which is `file`, notes: that of a library of Cairn's, once, or none.

@@ -41,7 +41,7 @@ const _: () = assert!((thread::TRAP_STATE as u64).is_multiple_of(ZEROED_AT_ONCE)
 /// Prepares a thread that does not run: a base frame, whose return ends the thread, and above it a
 /// trap frame that begins at `entry`. `running` is the topmost frame of the running thread. In the kernel domain stack and
 /// return address are nobody's choice, and where a thread begins only of a scheduler that is there too; under another it
-/// begins at the main function of its instance.
+/// begins at the main function of an instance of the domain.
 #[unsafe(no_mangle)]
 extern "C" fn set_up_thread(
     index: u64,
@@ -69,12 +69,13 @@ extern "C" fn set_up_thread(
         if load(at(table, domain::FIELD_ALIVE)) == 0 {
             return Error::Dead.status();
         }
-        let kernel_entry = load(at(table, domain::FIELD_KERNEL_ENTRY));
+        let kernel_entry = load(at(table, domain::FIELD_KERNEL_ENTRIES));
         let is_trusted = || {
             let own = load(at(running, thread::FRAME_TABLE));
-            load(at(own, domain::FIELD_KERNEL_ENTRY)) != 0
+            load(at(own, domain::FIELD_KERNEL_ENTRIES)) != 0
         };
-        if kernel_entry != 0 && kernel_entry != entry && !is_trusted() {
+        let begins = |number| load(at(table, domain::FIELD_KERNEL_ENTRIES + number * 8)) == entry;
+        if kernel_entry != 0 && !(0..domain::FELLOWS_MAXIMUM as i64).any(begins) && !is_trusted() {
             return Error::NotAllowed.status();
         }
         // Five words a turn: interrupts are off.

@@ -84,7 +84,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
             }
 
             /// Index of the first portal.
-            pub const fn first_portal(&self) -> u32 {
+            pub fn first_portal(&self) -> u32 {
                 self.portals.first()
             }
 

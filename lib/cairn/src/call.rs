@@ -14,6 +14,8 @@ use crate::arch::call as machine;
 use host as machine;
 
 use crate::Error;
+#[cfg(target_os = "none")]
+use crate::environment::startup;
 use crate::wire::{MethodError, Value, Wire};
 use cairn_abi::descriptor::Reply;
 use staging::is_plain;
@@ -215,8 +217,13 @@ impl Portals {
     }
 
     /// Index of the first portal.
-    pub const fn first(self) -> u32 {
-        self.first
+    pub fn first(self) -> u32 {
+        match self.by {
+            // The component was built for a table of its own.
+            #[cfg(target_os = "none")]
+            Some(By::Stubs(_)) => self.first + u32::from(startup().portals_before),
+            _ => self.first,
+        }
     }
 
     /// The address of the stub of an import's method; 0: there is none.

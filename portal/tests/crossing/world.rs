@@ -227,7 +227,7 @@ impl World {
         self.set_word(table.wrapping_add_signed(domain::FIELD_NUMBER), number as u64);
         self.set_word(table.wrapping_add_signed(domain::FIELD_ALIVE), 1);
         let entry = if is_kernel(number) { at(number, ENTRY) } else { 0 };
-        self.set_word(table.wrapping_add_signed(domain::FIELD_KERNEL_ENTRY), entry);
+        self.set_word(table.wrapping_add_signed(domain::FIELD_KERNEL_ENTRIES), entry);
     }
 
     fn fill_tables(&mut self) {

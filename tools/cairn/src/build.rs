@@ -204,9 +204,8 @@ pub fn numbers_apart(system: &str) -> Result<BuiltImage> {
     let mut parts = Parts::new(system, None)?;
     let last = parts.system.instances.len() as u16;
     for instance in &mut parts.system.instances {
-        let number = instance.number.0;
-        instance.domain = DomainId(last + 1 - number);
-        instance.region = RegionId(number % last + 1);
+        instance.domain = DomainId(last + 1 - instance.domain.0);
+        instance.region = RegionId(instance.number.0 % last + 1);
     }
     image(parts, Some("numbers-apart"))
 }

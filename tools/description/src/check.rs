@@ -8,12 +8,14 @@ mod resources;
 mod roles;
 mod trust;
 
+use crate::fellows;
 use crate::model::System;
 use crate::report::Report;
 
 /// Fills in the defaults that depend on the whole system, then checks it.
 pub(crate) fn check(system: &mut System, report: &mut Report) {
     resources::default_stacks(system);
+    fellows::deepen_stacks(system, report);
     placement::check(system, report);
     roles::check(system, report);
     resources::check(system, report);

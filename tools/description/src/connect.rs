@@ -7,12 +7,16 @@ use crate::names::suggestion;
 use crate::report::{Error, Report};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 use cairn_loader::{Descriptor, Import, Interface};
+use std::ops::Range;
 
 /// A system's connections in the terms of its components' files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connected {
     /// For each instance of the system, its imports in the order of the component's descriptor.
     pub imports: Vec<Vec<ConnectedImport>>,
+    /// For each instance, the indexes of its imports' portals in the table of its domain: behind those of its fellows before
+    /// it. A component is built as if they began at [`PORTAL_FIRST_IMPORT`].
+    pub portals: Vec<Range<usize>>,
     /// For each instance, for each of its [`Instance::exports`], the index of the export in the
     /// component's descriptor.
     pub exports: Vec<Vec<usize>>,
@@ -54,8 +58,9 @@ pub fn connect<'a>(
     let exports: Vec<Vec<usize>> = exports.collect();
     let imports = (0..system.instances.len()).map(|at| connector.imports(at, &mut report));
     let imports = imports.collect();
+    let portals = (0..system.instances.len()).map(|at| connector.portals(at)).collect();
     control::check(system, &connector.components, &mut report);
-    report.into_result(Connected { imports, exports })
+    report.into_result(Connected { imports, portals, exports })
 }
 
 fn not_built(instance: &Instance) -> Error {
@@ -121,7 +126,7 @@ impl<'a> Connector<'a> {
                 report.push(surplus_connection(instance, component, connection));
             }
         }
-        let mut portal = PORTAL_FIRST_IMPORT;
+        let mut portal = self.portals(at).start;
         let mut connected = Vec::new();
         for import in &component.imports {
             let first_portal = portal;
@@ -140,11 +145,27 @@ impl<'a> Connector<'a> {
                 connected.push(ConnectedImport { connection: index, target, export, first_portal });
             }
         }
-        self.check_portals(instance, portal, report);
+        self.check_portals(at, report);
         connected
     }
 
-    fn check_portals(&self, instance: &Instance, imported: usize, report: &mut Report) {
+    /// The indexes of its imports' portals in the table of its domain.
+    fn portals(&self, at: usize) -> Range<usize> {
+        let methods = |at: usize| {
+            let imports = self.components[at].into_iter().flat_map(|component| &component.imports);
+            imports.map(|import| import.interface.methods.len()).sum::<usize>()
+        };
+        let before = self.system.fellows(at).take_while(|fellow| *fellow < at).map(methods);
+        let first = PORTAL_FIRST_IMPORT + before.sum::<usize>();
+        first..first + methods(at)
+    }
+
+    /// All of a domain have one table; what is behind its last instance's is looked at.
+    fn check_portals(&self, at: usize, report: &mut Report) {
+        if self.system.fellows(at).any(|fellow| fellow > at) {
+            return;
+        }
+        let instance = &self.system.instances[at];
         // A device's interrupt is a semaphore of the scheduler's, and one portal to acknowledge it.
         let scheduler = self.components[self.system.roles.scheduler];
         let semaphore = scheduler.into_iter().flat_map(|scheduler| &scheduler.exports);
@@ -152,8 +173,9 @@ impl<'a> Connector<'a> {
         let of_interrupt =
             1 + semaphore.map(|export| export.interface.methods.len()).sum::<usize>();
         let device = |index: usize| self.system.board.devices[index].interrupt.is_some();
-        let interrupts = instance.devices.iter().filter(|index| device(***index)).count();
-        let portals = imported + of_interrupt * interrupts;
+        let devices = self.system.fellows(at).flat_map(|at| &self.system.instances[at].devices);
+        let interrupts = devices.filter(|index| device(***index)).count();
+        let portals = self.portals(at).end + of_interrupt * interrupts;
         if portals > PORTALS_MAXIMUM {
             report.push(Error::new(
                 &instance.name.place,

@@ -50,6 +50,8 @@ pub(crate) struct InstanceDraft {
     pub table: String,
     pub component: Located<String>,
     pub placement: Located<Placement>,
+    /// Whose domain it is in, if not one of its own.
+    pub shares: Option<Shares>,
     pub accepts_unsafe_code: Located<bool>,
     /// `None`: the default, which depends on the role.
     pub priority: Option<Located<u8>>,
@@ -72,6 +74,15 @@ pub(crate) struct InstanceDraft {
     pub sections: Vec<(Located<String>, Located<Access>)>,
     pub imports: Vec<ImportDraft>,
     pub exports: Vec<ExportDraft>,
+}
+
+/// What an instance says of those with which it has one domain.
+#[derive(Clone)]
+pub(crate) enum Shares {
+    /// `placement = { with = "NAME" }`: it is in that instance's.
+    With(Located<String>),
+    /// `fate = "NAME"`: in the kernel domain, with all that say so.
+    Fate(Located<String>),
 }
 
 #[derive(Clone)]

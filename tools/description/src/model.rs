@@ -112,14 +112,15 @@ impl Roles {
     }
 }
 
-/// One running copy of a component, in a protection domain of its own.
+/// One running copy of a component.
 #[derive(Clone, Debug)]
 pub struct Instance {
     /// Its name; the place is the key of its table.
     pub name: Located<String>,
     /// Its number, from 1.
     pub number: InstanceId,
-    /// Its protection domain.
+    /// Its protection domain, or what stands for one in the kernel domain. Those that have the same end together, and call each
+    /// other by plain procedure calls.
     pub domain: DomainId,
     /// Its region of addresses.
     pub region: RegionId,
@@ -321,6 +322,11 @@ impl Instance {
         *self.placement == Placement::Kernel
     }
 
+    /// The domain that it has if it shares none: the one of its number.
+    pub(crate) fn number_as_domain(&self) -> DomainId {
+        DomainId(self.number.0)
+    }
+
     /// First address of its region.
     pub fn start_address(&self) -> u64 {
         if self.is_in_kernel() { kernel_region(self.region) } else { region(self.region) }
@@ -356,6 +362,12 @@ pub struct StackGroup {
 }
 
 impl System {
+    /// The instances of the domain of one of them, itself too, in order.
+    pub fn fellows(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
+        let domain = self.instances[index].domain;
+        (0..self.instances.len()).filter(move |other| self.instances[*other].domain == domain)
+    }
+
     /// The index of the instance called `name`.
     pub fn instance(&self, name: &str) -> Option<usize> {
         self.instances.iter().position(|instance| *instance.name == name)

@@ -2,6 +2,7 @@
 
 use crate::board::{Board, Device};
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
+use crate::fellows;
 use crate::model::{
     Connection, Export, Instance, Open, Restart, Role, Roles, Section, SectionUse, StackGroup,
     StackMode, Stacks, StateMode, System,
@@ -40,6 +41,11 @@ pub(crate) fn resolve(
         draft.sections.into_iter().map(|(name, size)| Section { name, size }).collect();
     let mut stack_groups = Groups::new(draft.stack_groups);
     let mut instances = Vec::new();
+    let shares: Vec<_> = draft
+        .instances
+        .iter()
+        .map(|instance| (instance.shares.clone(), instance.restart.clone()))
+        .collect();
     let mut connections = Vec::new();
     for (index, instance) in draft.instances.into_iter().enumerate() {
         connections.push((instance.imports, instance.exports));
@@ -57,6 +63,7 @@ pub(crate) fn resolve(
         ));
     }
     let stack_groups = stack_groups.finish(&instances, report);
+    fellows::join(&mut instances, &shares, &names, report);
     let (imports, exports): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
     for (instance, drafts) in exports.into_iter().enumerate() {
         instances[instance].exports = drafts
@@ -87,7 +94,7 @@ fn quoted(name: &str) -> String {
 }
 
 /// The index of the instance called `name`; an error if there is none.
-fn find_instance(
+pub(crate) fn find_instance(
     name: &Located<String>,
     instances: &[Located<String>],
     report: &mut Report,

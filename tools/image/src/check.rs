@@ -24,10 +24,10 @@ pub struct Domain {
     pub name: String,
     /// Physical address of its root page table.
     pub root: u64,
-    /// First address of its instance's region.
+    /// First address of its first instance's region.
     pub start_address: u64,
-    /// The role it has, whose views it may map.
-    pub role: Option<Role>,
+    /// The roles of its instances, whose views it may map.
+    pub roles: Vec<Role>,
 }
 
 /// One page in one domain.
@@ -205,7 +205,8 @@ fn check_page(
         uses.iter().filter(|used| Reason::of(used.address) != Some(Reason::Role)).collect();
     for used in uses {
         if Reason::of(used.address) == Some(Reason::Role) {
-            let access = domains[used.domain].role.and_then(|role| role_access(role, used.address));
+            let roles = domains[used.domain].roles.iter();
+            let access = roles.filter_map(|role| role_access(*role, used.address)).max();
             match access {
                 None => {
                     return Err(format!(
@@ -310,7 +311,7 @@ mod tests {
                 name: ["one", "two"][index].into(),
                 root: self.roots[index].0,
                 start_address: region(RegionId(index as u16 + 1)),
-                role: (index == 1).then_some(Role::Scheduler),
+                roles: (index == 1).then_some(Role::Scheduler).into_iter().collect(),
             };
             let domains = [domain(0), domain(1)];
             check(&mut self.memory, &domains)

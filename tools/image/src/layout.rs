@@ -7,6 +7,7 @@
 //! startup pages), `record` (the record for the components that take over) and `roles`
 //! (what those components map). They all work on [`Layout`].
 
+mod calls;
 mod connections;
 mod instance;
 mod kernel;
@@ -201,6 +202,7 @@ impl<'a> Layout<'a> {
                 self.check_quotas()?;
             }
         }
+        self.link_inside();
         self.place_stack_groups()?;
         self.check_quotas()?;
         self.fill_tables()?;
@@ -250,6 +252,12 @@ impl<'a> Layout<'a> {
         memory.base + *memory.size
     }
 
+    /// Indexes of the first instances of all domains, which stand for the others.
+    fn firsts(&self) -> impl Iterator<Item = usize> + use<'a> {
+        let system = self.system;
+        self.instances().filter(move |index| system.fellows(*index).next() == Some(*index))
+    }
+
     /// Indexes of the instances.
     fn instances(&self) -> Range<usize> {
         0..self.system.instances.len()
@@ -289,9 +297,13 @@ impl<'a> Layout<'a> {
             name: self.system.instances[index].name.to_string(),
             root: self.placed[index].root.0,
             start_address: self.placed[index].region,
-            role: self.system.instances[index].role,
+            roles: self
+                .system
+                .fellows(index)
+                .filter_map(|at| self.system.instances[at].role)
+                .collect(),
         };
-        self.instances().map(domain).collect()
+        self.firsts().map(domain).collect()
     }
 
     fn instance_report(&self, index: usize) -> InstanceReport {

@@ -151,7 +151,7 @@ mod tests {
             name: ["one", "two"][index].into(),
             root: roots[index],
             start_address: region(RegionId(index as u16 + 1)),
-            role: None,
+            roles: Vec::new(),
         };
         let places = Places::read(LOAD, memory.into_bytes(), &[domain(0), domain(1)]);
         let name = |physical| places.name(physical).unwrap();

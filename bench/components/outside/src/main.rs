@@ -17,7 +17,13 @@ static MEMORY: [u8; 4096] = [7; 4096];
 
 cairn::component! {
     name: "outside",
-    imports: { partial: Inside, #[minimal] minimal: Inside, within: Within },
+    imports: {
+        partial: Inside,
+        #[minimal] minimal: Inside,
+        within: Within,
+        beside_fellow: Within,
+        sharer: Within,
+    },
     main: main,
 }
 
@@ -53,14 +59,17 @@ fn main() {
             }
         }
     });
-    // Within the kernel domain there and back, which is to be compared with a plain call.
-    for (name, to_domain, legs) in
-        [("portal.from_kernel.iii", 1, LEGS), ("call.kernel.isolated", 0, 1)]
-    {
+    // Those that stay in one place, there and back, are to be compared with a plain call.
+    for (name, caller, to_domain, legs) in [
+        ("portal.from_kernel.iii", imports::WITHIN, 1, LEGS),
+        ("call.kernel.isolated", imports::WITHIN, 0, 1),
+        ("call.kernel", imports::BESIDE_FELLOW, 0, 1),
+        ("call.shared", imports::SHARER, 0, 1),
+    ] {
         report.samples(format_args!("{name}"), legs, |samples| {
             let rounds = Rounds::of_chain(WARM_UP, SAMPLES, 2);
             for round in rounds.all() {
-                let cost = imports::WITHIN.cost(to_domain).expect("it answers");
+                let cost = caller.cost(to_domain).expect("it answers");
                 if rounds.counts(round) {
                     samples.add(cost);
                 }

@@ -154,7 +154,7 @@ impl System {
         }
         if requests & CRASH != 0 {
             // Without a report: its next instruction is a fault like any other.
-            let _ = imports::MEMORY.kill(instance);
+            let _ = self.instance(instance).map(|leader| self.unmap(leader));
         }
         if requests & (KILL | RESTART) != 0 {
             let restart = requests & RESTART != 0;
@@ -206,7 +206,7 @@ fn request(name: ReadWindow<'_>, what: u8) -> Result<(), Error> {
     if instance.essential != 0 {
         return Err(Error::NotAllowed);
     }
-    ask(instance.number, what)
+    ask(instance.leader, what)
 }
 
 /// As [`interfaces::Activity`] has them.
@@ -225,7 +225,7 @@ impl interfaces::Supervisor for Server {
         let system = System::find().ok_or(Error::NotSupported)?;
         let record = system.instances(number).next().ok_or(Error::NotFound)?;
         let instance = record.number;
-        let state = state(instance);
+        let (own, state) = (state(instance), state(record.leader));
         let phase = match state.phase() {
             Phase::Alive => "alive",
             Phase::Dead | Phase::Renewing | Phase::Sweeping => "dead",
@@ -247,8 +247,8 @@ impl interfaces::Supervisor for Server {
             name_text(&record.name),
             record.domain,
             state.restarts.load(Relaxed),
-            state.pages.load(Relaxed) * 4,
-            state.page_quota.load(Relaxed) * 4,
+            own.pages.load(Relaxed) * 4,
+            own.page_quota.load(Relaxed) * 4,
         ));
         Ok(line.answer(&text, instance.into()))
     }
@@ -271,7 +271,7 @@ impl interfaces::Supervisor for Server {
     }
 
     fn crash(&self, name: ReadWindow<'_>) -> Result<(), Error> {
-        let instance = named(name)?.number;
+        let instance = named(name)?.leader;
         if !state(instance).is_alive() {
             return Err(Error::Dead);
         }

@@ -95,12 +95,13 @@ impl System {
     /// for those that shall always run.
     pub fn returned(&self, instance: InstanceId) {
         let wanted = |record: &&Instance| record.restart == RESTART_ALWAYS && record.essential == 0;
-        if self.instance(instance).filter(wanted).is_some() && state(instance).is_alive() {
-            self.die(instance, Reason::Returned);
+        let Some(record) = self.instance(instance).filter(wanted) else { return };
+        if state(record.leader).is_alive() {
+            self.die(record.leader, Reason::Returned);
         }
     }
 
-    /// An instance dies: from here on no thread executes anything in it.
+    /// An instance dies, a leader with its fellows: from here on no thread executes anything in it.
     pub fn die(&self, instance: InstanceId, reason: Reason) {
         let Some(record) = self.instance(instance) else { return };
         let state = state(instance);
@@ -134,10 +135,15 @@ impl System {
         self.note(instance, reason, delay, state.wanted.load(Relaxed));
     }
 
+    /// No thread executes anything in a leader's domain, from its next instruction on.
+    pub fn unmap(&self, leader: &'static Instance) -> Result<(), Error> {
+        self.fellows(leader).try_for_each(|fellow| imports::MEMORY.kill(fellow.number))
+    }
+
     /// No thread executes anything in an instance any more; what it did until now is to be undone.
-    fn end(&self, record: &Instance, now: u64) {
+    fn end(&self, record: &'static Instance, now: u64) {
         let state = state(record.number);
-        self.expect("unmap", record, imports::MEMORY.kill(record.number));
+        self.expect("unmap", record, self.unmap(record));
         self.expect("mark", record, privileged::set_alive(record.domain, false));
         state.died.store(now, Relaxed);
         state.look.store(0, Relaxed);
@@ -154,17 +160,17 @@ impl System {
         }
     }
 
-    /// One step of what is to be done for an instance that is not alive.
+    /// One step of what is to be done for an instance that is not alive, or for one of its fellows.
     pub fn step(&self, instance: InstanceId) {
-        let Some(record) = self.instance(instance) else { return };
         let state = state(instance);
+        let fellow = InstanceId(state.at.load(Relaxed));
+        let Some(record) = self.instance(fellow) else { return };
         let cursor = &state.cursor;
         match state.phase() {
             Phase::Absent | Phase::Alive => {}
             Phase::Closing => {
-                let step = advance(cursor, |_| {
-                    self.in_portals(|| imports::PORTALS.instance_died(instance))
-                });
+                let step =
+                    advance(cursor, |_| self.in_portals(|| imports::PORTALS.instance_died(fellow)));
                 self.next(record, "take the portals of", step, Phase::Leaving);
             }
             Phase::Leaving => {
@@ -173,23 +179,23 @@ impl System {
                 }
             }
             Phase::Reclaiming => {
-                let step = advance(cursor, |at| imports::CONTROL.reclaim(instance, at));
+                let step = advance(cursor, |at| imports::CONTROL.reclaim(fellow, at));
                 self.next(record, "reclaim from", step, Phase::Waiting);
             }
             Phase::Waiting => self.wait_for_one(record),
             Phase::Releasing => {
-                let step = advance(cursor, |at| imports::MEMORY.release(instance, at));
+                let step = advance(cursor, |at| imports::MEMORY.release(fellow, at));
                 self.next(record, "take the memory of", step, Phase::Dead);
             }
-            Phase::Dead => match self.in_portals(|| imports::PORTALS.instance_starts(instance)) {
-                Ok(()) => INSTANCES.enter(instance, Phase::Renewing),
+            Phase::Dead => match self.in_portals(|| imports::PORTALS.instance_starts(fellow)) {
+                Ok(()) => self.next(record, "start", Ok(true), Phase::Renewing),
                 failed => {
                     self.expect("start", record, failed);
                     state.due.store(now() + ticks(next_delay(state) * 1000), Relaxed);
                 }
             },
             Phase::Renewing => {
-                let step = advance(cursor, |at| imports::MEMORY.renew(instance, at));
+                let step = advance(cursor, |at| imports::MEMORY.renew(fellow, at));
                 self.next(record, "renew", step, Phase::Sweeping);
             }
             Phase::Sweeping => {
@@ -200,11 +206,18 @@ impl System {
         }
     }
 
-    /// After a step: the next phase begins when this one is done. What fails is told, and does not keep the
-    /// others from their turn.
+    /// After a step for one of those that end together: when it is done, the next of them has its turn; behind the last the next
+    /// phase begins. What fails is told, and does not keep the others from their turn.
     fn next(&self, record: &Instance, what: &str, step: Result<bool, Error>, next: Phase) {
         if step != Ok(false) {
-            INSTANCES.enter(record.number, next);
+            match record.next_fellow {
+                InstanceId(0) => INSTANCES.enter(record.leader, next),
+                fellow => {
+                    let state = state(record.leader);
+                    state.cursor.store(0, Relaxed);
+                    state.at.store(fellow.0, Relaxed);
+                }
+            }
         }
         self.expect(what, record, step.map(drop));
     }
@@ -280,17 +293,18 @@ impl System {
     }
 
     /// The instance's next life begins. The worker has just taken up all faults.
-    fn begin(&self, record: &Instance) {
+    fn begin(&self, record: &'static Instance) {
         let instance = record.number;
         let state = state(instance);
         // Alive first: a thread that finds its memory there can do everything.
-        let revived = privileged::set_alive(record.domain, true)
-            .and_then(|()| imports::MEMORY.revive(instance));
+        let revived = privileged::set_alive(record.domain, true).and_then(|()| {
+            self.fellows(record).try_for_each(|fellow| imports::MEMORY.revive(fellow.number))
+        });
         state.started.store(now(), Relaxed);
         state.restarts.fetch_add(1, Relaxed);
         state.due.store(u64::MAX, Relaxed);
         INSTANCES.enter(instance, Phase::Alive);
-        let result = revived.and_then(|()| start(record));
+        let result = revived.and_then(|()| self.fellows(record).try_for_each(start));
         if result.is_err() {
             self.expect("start", record, result);
             // It dies once more, and this counts as a fault: what was in the way may go away.

@@ -4,7 +4,7 @@
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
-use core::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// What is to be done for an instance. The supervisor's worker alone changes it, by one step at a time; it
 /// can be called only while it is [`Phase::Alive`].
@@ -58,7 +58,8 @@ impl Phase {
 #[repr(align(128))]
 pub struct InstanceState {
     phase: AtomicU8,
-    /// Where the next step of the phase begins.
+    /// Of which of its fellows the next step of the phase is, and where it begins.
+    pub at: AtomicU16,
     pub cursor: AtomicU64,
     /// What callers ask for.
     pub requests: AtomicU8,
@@ -97,6 +98,7 @@ impl InstanceState {
     const fn new() -> InstanceState {
         InstanceState {
             phase: AtomicU8::new(Phase::Absent as u8),
+            at: AtomicU16::new(0),
             cursor: AtomicU64::new(0),
             requests: AtomicU8::new(0),
             pages: AtomicU64::new(0),
@@ -191,6 +193,7 @@ impl Instances {
     pub fn enter(&self, instance: InstanceId, phase: Phase) {
         let state = self.state(instance);
         state.cursor.store(0, Relaxed);
+        state.at.store(instance.0, Relaxed);
         state.phase.store(phase as u8, Relaxed);
         match phase {
             Phase::Absent | Phase::Alive => self.undone.remove(instance.into()),

@@ -285,7 +285,7 @@ impl System {
             {
                 if self.is_essential(culprit) {
                     // The system cannot go on without it; the nucleus says so at its next instruction.
-                    let _ = imports::MEMORY.kill(culprit);
+                    let _ = self.instance(culprit).map(|leader| self.unmap(leader));
                 } else {
                     let longest = limit.longest_call.or(limit.longest).unwrap_or(0);
                     self.die(culprit, Reason::RanAway { thread: index, longest });

@@ -14,7 +14,7 @@ use cairn_supervisor::stack::Words;
 /// The states of all instances.
 pub static INSTANCES: Instances = Instances::NONE;
 
-/// The state of an instance, whose number is the record's.
+/// The state of an instance, whose number is the record's. Of those that end together it is the leader's that counts.
 pub fn state(instance: InstanceId) -> &'static InstanceState {
     INSTANCES.state(instance)
 }
@@ -69,14 +69,22 @@ impl System {
         records.filter(|record| state(record.number).is_present())
     }
 
-    /// The instance that lives in a domain, which frames name; 0, which is always alive, if none does. The way back is
-    /// the record's `domain`.
+    /// The leader of the instances that live in a domain, which frames name; 0, which is always alive, if none do. The way back
+    /// is the record's `domain`.
     pub fn lives_in(&self, domain: DomainId) -> InstanceId {
         // As long as both have the same number, the first one looked at is it.
         let at = domain.index().saturating_sub(1).min(self.instances.len());
         let (before, from) = self.instances.split_at(at);
         let mut records = from.iter().chain(before);
-        records.find(|record| record.domain == domain).map_or(InstanceId(0), |record| record.number)
+        records.find(|record| record.domain == domain).map_or(InstanceId(0), |record| record.leader)
+    }
+
+    /// Those that end and start again with their leader, itself first.
+    pub fn fellows(&self, leader: &'static Instance) -> impl Iterator<Item = &'static Instance> {
+        let instances = self.instances;
+        core::iter::successors(Some(leader), move |record| {
+            instances.get(record.next_fellow.index().checked_sub(1)?)
+        })
     }
 
     /// Whether a fault of the instance halts the machine.

@@ -7,7 +7,7 @@ use crate::system::System;
 use cairn::exclusive::Exclusive;
 use cairn::time::ticks;
 use cairn::{Error, InstanceId};
-use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
 use cairn_abi::arch::trap::{PANIC_MARK_REGISTER, PANIC_REGISTERS, STACK_REGISTER};
 use cairn_abi::descriptor::name_text;
 use cairn_abi::record::Instance;
@@ -126,9 +126,16 @@ impl System {
 
     fn tell(&self, note: &Note) {
         let mut log = printer::log();
-        let Some(record) = self.instance(note.instance) else { return };
-        let name = name_text(&record.name);
-        let _ = write!(log, "supervisor: `{name}` (domain {}) ", record.domain);
+        let Some(leader) = self.instance(note.instance) else { return };
+        // Of those that end together it is the one whose code it was.
+        let has = |one: &&Instance| (note.registers.pc ^ one.start_address) < REGION_SIZE;
+        let culprit = self.fellows(leader).find(has).unwrap_or(leader);
+        let _ =
+            write!(log, "supervisor: `{}` (domain {}", name_text(&culprit.name), culprit.domain);
+        for fellow in self.fellows(leader).filter(|fellow| fellow.number != culprit.number) {
+            let _ = write!(log, ", with `{}`", name_text(&fellow.name));
+        }
+        let _ = write!(log, ") ");
         let _ = match note.reason {
             Reason::RanAway { thread, longest } => writeln!(
                 log,

@@ -2,7 +2,7 @@
 
 use super::connections::{read_export, read_import};
 use super::{
-    InstanceDraft, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, StacksDraft, all, number,
+    InstanceDraft, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, Shares, StacksDraft, all, number,
 };
 use crate::model::{Access, Placement, Restart};
 use crate::names::NameKind;
@@ -31,7 +31,11 @@ pub(super) fn read_instance(
     };
     let placement = match table.take("placement") {
         Some(value) => read_placement(&value, report),
-        None => Some(Located::new(Placement::Domain, table.place().clone())),
+        None => Some((Located::new(Placement::Domain, table.place().clone()), None)),
+    };
+    let fate = match table.take("fate") {
+        Some(value) => value.name(NameKind::Plain, "drivers", report).map(Some),
+        None => Some(None),
     };
     let accepts_unsafe_code = match table.take("trust") {
         Some(value) => value.choice(&[("unsafe-code", true)], report),
@@ -103,11 +107,13 @@ pub(super) fn read_instance(
         None => Some(Vec::new()),
     };
     table.finish(report);
+    let (placement, with) = placement?;
     let draft = InstanceDraft {
+        shares: shares(&placement, with, fate?, report)?,
         table: name.clone()?.value,
         name: name?,
         component: component?,
-        placement: placement?,
+        placement,
         accepts_unsafe_code: accepts_unsafe_code?,
         priority: priority?,
         recovery_priority: recovery_priority?,
@@ -184,32 +190,58 @@ fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<Stri
     None
 }
 
-fn read_placement(value: &Value<'_>, report: &mut Report) -> Option<Located<Placement>> {
+/// Where it runs, and with whom if the description names one.
+fn read_placement(
+    value: &Value<'_>,
+    report: &mut Report,
+) -> Option<(Located<Placement>, Option<Located<String>>)> {
     if let Some(mut table) = value.as_table("`placement`") {
         let with = table.require("with", "placement = { with = \"console\" }", report);
         table.finish(report);
-        with?.text("console", report)?;
-    } else if value.as_text().is_none() {
+        let with = with?.text("console", report)?;
+        return Some((Located::new(Placement::Domain, value.place()), Some(with)));
+    }
+    if value.as_text().is_none() {
         value.expected("a string or a table", "placement = \"domain\"", report);
         return None;
-    } else {
-        let choices = [
-            ("domain", Some(Placement::Domain)),
-            ("kernel", Some(Placement::Kernel)),
-            ("extension", None),
-        ];
-        let Located { value: chosen, place } = value.choice(&choices, report)?;
-        if let Some(placement) = chosen {
-            return Some(Located::new(placement, place));
+    }
+    let choices = [
+        ("domain", Some(Placement::Domain)),
+        ("kernel", Some(Placement::Kernel)),
+        ("extension", None),
+    ];
+    let Located { value: chosen, place } = value.choice(&choices, report)?;
+    if chosen.is_none() {
+        report.push(Error::new(
+            &place,
+            "this placement is not possible yet",
+            "expected \"domain\", \"kernel\" or { with = \"NAME\" }",
+            "place it in a protection domain of its own: placement = \"domain\"",
+        ));
+    }
+    Some((Located::new(chosen?, place), None))
+}
+
+/// With whom it has one domain.
+fn shares(
+    placement: &Located<Placement>,
+    with: Option<Located<String>>,
+    fate: Option<Located<String>>,
+    report: &mut Report,
+) -> Option<Option<Shares>> {
+    match fate {
+        None => Some(with.map(Shares::With)),
+        Some(fate) if **placement == Placement::Kernel => Some(Some(Shares::Fate(fate))),
+        Some(fate) => {
+            report.push(Error::new(
+                &fate.place,
+                "only in the kernel domain a `fate` is chosen",
+                "expected `placement = \"kernel\"`",
+                "remove it: instances of one protection domain have one fate: placement = { with = \"NAME\" }",
+            ));
+            None
         }
     }
-    report.push(Error::new(
-        &value.place(),
-        "this placement is not possible yet",
-        "expected \"domain\" or \"kernel\"",
-        "place it in a protection domain of its own: placement = \"domain\"",
-    ));
-    None
 }
 
 fn read_stacks(value: &Value<'_>, report: &mut Report) -> Option<StacksDraft> {

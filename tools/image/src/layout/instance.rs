@@ -7,11 +7,10 @@ use crate::report::InstanceReport;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
-use cairn_abi::privileged::PORTAL_KERNEL_CALL;
 use cairn_abi::{DomainId, Space};
 use cairn_description::model::{Instance, Role};
 use cairn_description::show_size;
-use cairn_loader::{Call, First, Form, Rights};
+use cairn_loader::Rights;
 
 /// An instance's addresses and sizes, as far as it is laid out.
 pub(super) struct Placed {
@@ -37,6 +36,8 @@ pub(super) struct Placed {
     pub table_physical: u64,
     /// The first index of the table that nothing is installed at.
     pub next_portal: usize,
+    /// Where calls inside the domain find their methods, if it has several instances: where in memory.
+    pub inside: Option<u64>,
     /// Descriptors of activations that no client owns yet.
     pub activations: Vec<u64>,
     /// Pages of page tables.
@@ -48,7 +49,7 @@ pub(super) struct Placed {
 
 impl Placed {
     /// The portal table as calls in the kernel domain reach it.
-    fn links(&self) -> u64 {
+    pub fn links(&self) -> u64 {
         self.region + LINKS_OFFSET + self.table % PAGE_SIZE
     }
 }
@@ -115,7 +116,12 @@ impl Layout<'_> {
         let parts = Parts::new(instance, component)?;
         let in_kernel = instance.is_in_kernel();
         let region = instance.start_address();
-        let root = if in_kernel { self.kernel_root } else { Root(self.tables.take(1)?) };
+        let fellow = self.system.fellows(index).find(|fellow| *fellow < index);
+        let root = match fellow {
+            _ if in_kernel => self.kernel_root,
+            Some(fellow) => self.placed[fellow].root,
+            None => Root(self.tables.take(1)?),
+        };
         let leaves = parts.leaves();
         let entries = self.tables.leaves(&mut self.memory, root, region, leaves)?;
         if !in_kernel {
@@ -144,12 +150,19 @@ impl Layout<'_> {
             stack: 0,
             table,
             table_physical: self.areas.domains.at(table),
-            next_portal: PORTAL_FIRST_IMPORT,
+            next_portal: self
+                .system
+                .fellows(index)
+                .map(|at| self.connected.portals[at].end)
+                .max()
+                .unwrap_or(PORTAL_FIRST_IMPORT),
+            inside: None,
             activations: Vec::new(),
             page_tables: 0,
             memory_used: 0,
             report: InstanceReport::new(instance, component),
         });
+        self.map_inside(index)?;
         self.load_component(index)?;
         if in_kernel {
             self.map_links(index)?;
@@ -165,33 +178,29 @@ impl Layout<'_> {
     }
 
     fn load_component(&mut self, index: usize) -> Result<(), String> {
-        let placed = &mut self.placed[index];
         let component = self.components[index];
+        let image = self.placed[index].image;
+        let in_kernel = self.system.instances[index].is_in_kernel();
         for segment in &component.segments {
             let size = segment.size;
-            let address = placed.image + segment.offset;
+            let address = image + segment.offset;
             let mut content = vec![0; size as usize];
-            component.fill(segment, placed.image, &mut content);
-            // Every domain is an instance's own: its indexes are those of its table.
-            let instance = &self.system.instances[index];
-            let (links, indexed) = (placed.links(), PORTAL_KERNEL_CALL as u16);
-            // Who runs to completion has interrupts off, and what is called by index 0 or none turns them off itself.
-            let is_off = instance.role.is_some_and(Role::runs_to_completion);
-            let first = |portal| (portal != 0 && !is_off).then_some(First::InterruptsOff);
-            let form = |call: &Call| match (instance.is_in_kernel(), call.portal) {
-                (false, portal) => Form::Trap(portal),
-                (true, Some(portal)) => {
-                    Form::Link { word: links + u64::from(portal) * 8, first: first(portal) }
+            component.fill(segment, image, &mut content);
+            component.relink(segment, image, &mut content, |call| self.form(index, call))?;
+            match self.copying(index) {
+                Some((owner, _)) if in_kernel && owner == index => {
+                    component.copy_in_place(segment, &mut content)?;
                 }
-                (true, None) => Form::Link { word: links + u64::from(indexed) * 8, first: None },
-            };
-            component.relink(segment, placed.image, &mut content, form)?;
-            if instance.is_in_kernel() {
-                component.copy_in_place(segment, &mut content)?;
+                Some(_) if in_kernel => {
+                    let word = self.placed[index].region + INSIDE_OFFSET;
+                    component.copy_elsewhere(segment, image, &mut content, word)?;
+                }
+                _ => {}
             }
             if self.system.board.cycle_base.is_some() {
                 component.count_by_cycles(segment, &mut content);
             }
+            let placed = &mut self.placed[index];
             let is_code = segment.rights == Rights::Code;
             let text = is_code.then(|| (content.clone(), placed.reach));
             let physical = match text.as_ref().and_then(|text| self.texts.get(text)) {

@@ -257,9 +257,15 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     let runs_to_completion = index == roles.scheduler || roles.interrupts == Some(index);
     let mut to_completion = [Some(roles.scheduler), roles.interrupts].into_iter().flatten();
     let in_kernel = to_completion.all(|index| layout.system.instances[index].is_in_kernel());
+    let fellows: Vec<usize> = layout.system.fellows(index).collect();
+    let number = |index: usize| layout.system.instances[index].number;
+    let next_fellow = fellows.iter().find(|fellow| **fellow > index);
     Instance {
         name: name(&instance.name),
         number: instance.number,
+        leader: number(fellows[0]),
+        reserved: [0; 2],
+        next_fellow: next_fellow.map_or(InstanceId(0), |fellow| number(*fellow)),
         domain: instance.domain,
         region: instance.region,
         start_address: placed.region,

@@ -94,11 +94,20 @@ impl Layout<'_> {
                     physical
                 }
             };
-            let writable = matches!(*used.access, Access::ReadWrite);
+            // What one of a domain may do, all can.
+            let uses = |fellow: usize| {
+                let mut uses = self.system.instances[fellow].sections.iter();
+                uses.find(|one| one.section == used.section).map(|one| *one.access)
+            };
+            let fellows = self.system.fellows(index).filter_map(|at| Some((at, uses(at)?)));
+            let fellows: Vec<(usize, Access)> = fellows.collect();
+            let writable = fellows.iter().any(|(_, access)| *access == Access::ReadWrite);
             let rights = USER | READ | if writable { WRITE } else { 0 };
             let address = SECTIONS + used.section as u64 * SECTION_STRIDE;
             let root = self.placed[index].root;
-            self.tables.map_range(&mut self.memory, root, address, physical, size, rights)?;
+            if fellows[0].0 == index {
+                self.tables.map_range(&mut self.memory, root, address, physical, size, rights)?;
+            }
             mappings.push(Mapping {
                 name: descriptor::name(&section.name),
                 address,
@@ -141,6 +150,7 @@ impl Layout<'_> {
         page.magic = MAGIC;
         page.instance = instance.number;
         page.domain = instance.domain;
+        page.portals_before = self.portals_before(index);
         page.name = descriptor::name(&instance.name);
         page.time_base = self.system.board.time_base;
         page.run_rate = self.system.board.run_rate();

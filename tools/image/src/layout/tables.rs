@@ -13,7 +13,8 @@ impl Layout<'_> {
     pub(super) fn fill_tables(&mut self) -> Result<(), String> {
         self.no_portal = self.short_circuit(ShortCircuit::NoPortal, &Crossing::NONE)?;
         let fatal = self.nucleus.symbol("nucleus_fatal")?;
-        for index in self.instances() {
+        // A domain's first instance stands for all.
+        for index in self.firsts() {
             let table = self.placed[index].table_physical;
             let crossing = Crossing { caller: self.end(index), ..Crossing::NONE };
             let no_portal = match crossing.caller.place {
@@ -50,28 +51,41 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// What calls of an instance in the kernel domain jump to that is no portal, and where its first thread begins: one
+    /// What calls of a domain's instances in the kernel domain jump to that is no portal, and where their first threads begin: one
     /// without a main function has none, and what begins there ends.
     fn fill_kernel_words(&mut self, index: usize) -> Result<(), String> {
         let back = self.nucleus.symbol("kernel_return")?;
         self.install(index, PORTAL_RETURN, back);
         let call = self.nucleus.symbol("kernel_call")?;
         self.install(index, PORTAL_KERNEL_CALL, call);
-        let main = self.components[index].descriptor.main;
-        let placed = &self.placed[index];
-        let image = placed.image;
-        let mut words = vec![(FIELD_KERNEL_ENTRY, main.map_or(back, |main| image + main))];
-        if let Some(Copying { code, landing }) = &self.components[index].copying {
+        let main = |at: usize| {
+            let main = self.components[at].descriptor.main?;
+            Some(self.placed[at].image + main)
+        };
+        let mut entries: Vec<u64> = self.system.fellows(index).filter_map(main).collect();
+        entries.resize(FELLOWS_MAXIMUM, back);
+        let fields = (FIELD_KERNEL_ENTRIES..).step_by(8);
+        let mut words: Vec<(i64, u64)> = fields.zip(entries).collect();
+        if let Some((owner, Copying { code, landing })) = self.copying(index) {
+            let image = self.placed[owner].image;
             words.extend([
                 (FIELD_COPY_BEGIN, image + code.start),
                 (FIELD_COPY_END, image + code.end),
                 (FIELD_COPY_LANDING, image + landing),
             ]);
         }
+        let table = self.placed[index].table_physical;
         for (field, word) in words {
-            self.memory.store(placed.table_physical.wrapping_add_signed(field), word);
+            self.memory.store(table.wrapping_add_signed(field), word);
         }
         Ok(())
+    }
+
+    /// The copy routine of a domain in the kernel domain: that of its first instance that has one, which comes first.
+    pub(super) fn copying(&self, index: usize) -> Option<(usize, &Copying)> {
+        let components = self.components;
+        let mut fellows = self.system.fellows(index);
+        fellows.find_map(|fellow| Some((fellow, components[fellow].copying.as_ref()?)))
     }
 
     fn short_circuit(&mut self, kind: ShortCircuit, crossing: &Crossing) -> Result<u64, String> {
@@ -89,9 +103,11 @@ impl Layout<'_> {
     /// Puts a portal's code into an instance's table.
     pub(super) fn install(&mut self, index: usize, portal: usize, code: u64) {
         assert!(portal < PORTALS_MAXIMUM, "the description's check counts portals");
-        let placed = &mut self.placed[index];
-        self.memory.store(placed.table_physical + portal as u64 * 8, code);
-        placed.next_portal = placed.next_portal.max(portal + 1);
+        self.memory.store(self.placed[index].table_physical + portal as u64 * 8, code);
+        for fellow in self.system.fellows(index) {
+            let next = &mut self.placed[fellow].next_portal;
+            *next = (*next).max(portal + 1);
+        }
     }
 
     /// The privileged short-circuit portals of an instance's role, which lie in the nucleus.

@@ -38,7 +38,7 @@ impl Layout<'_> {
             Some(dispatcher) => Some(self.upcall_crossing(dispatcher, "external")?),
             None => None,
         };
-        for index in self.instances() {
+        for index in self.firsts() {
             let mut entries = Vec::new();
             if index != roles.scheduler && Some(index) != roles.interrupts {
                 let essential = *self.system.instances[index].essential;
@@ -56,7 +56,7 @@ impl Layout<'_> {
                     self.memory.store(table.wrapping_add_signed(upcall_entry(*slot)), code);
                 }
             }
-            let copies = self.components[index].copying.is_some();
+            let copies = self.copying(index).is_some();
             if copies && self.system.instances[index].is_in_kernel() {
                 let code = self.nucleus.symbol("kernel_access_fault")?;
                 for slot in ACCESS_FAULTS {

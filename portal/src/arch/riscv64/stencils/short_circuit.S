@@ -15,7 +15,7 @@ stencil_short_circuit_leave:
 stencil_no_portal:
     ld      t2, FRAME_TABLE(tp)
     addi    a0, zero, ERROR_NO_PORTAL
-    ld      t2, FIELD_KERNEL_ENTRY(t2)
+    ld      t2, FIELD_KERNEL_ENTRIES(t2)
     branch_if_not_zero t2, to_in_kernel
     li      t1, 0
     csrw    sepc, ra

@@ -1,0 +1,104 @@
+//! Asks the clerk and the teller, lets one of them die, and sees what becomes of both.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::{Error, environment, time};
+use cairn_interfaces as interfaces;
+use cairn_test_shared_contract::{Desk, Till};
+use core::fmt::{self, Write};
+
+cairn::component! {
+    name: "shared-judge",
+    imports: {
+        console: interfaces::Console,
+        threads: interfaces::Threads,
+        supervisor: interfaces::Supervisor,
+        desk: Desk,
+        till: Till,
+    },
+    main: main,
+}
+
+use imports::{CONSOLE, DESK, SUPERVISOR, THREADS, TILL};
+
+struct Screen;
+impl Write for Screen {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        CONSOLE.write(text.as_bytes()).map(drop).map_err(|_| fmt::Error)
+    }
+}
+
+fn expect<T: PartialEq + fmt::Debug>(what: &str, found: T, expected: T) {
+    let _ = match found == expected {
+        true => writeln!(Screen, "ok {what}"),
+        false => writeln!(Screen, "FAILED {what}: {found:?}, expected {expected:?}"),
+    };
+}
+
+fn wait_until(condition: impl Fn() -> bool) {
+    for _ in 0..5000 {
+        if condition() {
+            return;
+        }
+        let _ = THREADS.sleep_until(time::now() + time::ticks(200));
+    }
+}
+
+/// How often the supervisor says that an instance was started again, and whether it is alive.
+fn life(name: &str) -> Option<(bool, u64)> {
+    let mut number = 1;
+    let mut text = [0; 128];
+    loop {
+        let (length, found) = SUPERVISOR.describe(number, &mut text).ok()?;
+        let line = core::str::from_utf8(text.get(..length)?).ok()?;
+        let mut words = line.split(' ');
+        if words.next() == Some(name) {
+            let alive = words.nth(1) == Some("alive");
+            return Some((alive, words.nth(1)?.parse().ok()?));
+        }
+        number = found + 1;
+    }
+}
+
+/// Both live for the so-manieth time, and are as at the beginning of a life.
+fn expect_life(what: &str, restarts: u64) {
+    let both = || (life("clerk"), life("teller"));
+    let expected = Some((true, restarts));
+    wait_until(|| both() == (expected, expected) && DESK.begun() == Ok((1, 1000)));
+    expect(what, both(), (expected, expected));
+    expect(what, DESK.begun(), Ok((1, 1000)));
+}
+
+fn main() {
+    wait_until(|| DESK.begun() == Ok((1, 1000)));
+    expect("the clerk reaches the till", DESK.check(), Ok(()));
+    expect("nothing failed", DESK.failed(), Ok(0));
+    expect("the till holds what came from the desk", DESK.deposit(11), Ok(1000));
+    expect("the till's own callers see it", TILL.add(0), Ok(1011));
+    expect("memory of a caller of both", DESK.sum(&[3; 100]), Ok(300));
+    let own = u64::from(environment::startup().instance);
+    expect("a caller from elsewhere", TILL.who(), Ok(own));
+    expect("an import by its index", TILL.page_by_index(), Ok(()));
+    // A quota is each one's own.
+    let taken = DESK.take_pages(1000).unwrap_or(0);
+    expect("the clerk's quota ends", (1..100).contains(&taken), true);
+    expect("the teller's does not", TILL.take_pages(4), Ok(4));
+    expect("the teller's ends elsewhere", TILL.take_pages(1000).is_ok_and(|got| got > taken), true);
+    expect("a fault of one is the end of a call of the other", DESK.break_till(), Err(Error::Dead));
+    expect_life("both live again", 1);
+    expect("the clerk reaches the till again", DESK.check(), Ok(()));
+    expect("what both had is free again", DESK.take_pages(1000), Ok(taken));
+    expect("a fault in a call from elsewhere", TILL.break_down(), Err(Error::Dead));
+    expect_life("both live once more", 2);
+    expect("one is killed by name", SUPERVISOR.kill("teller"), Ok(()));
+    wait_until(|| life("clerk").is_some_and(|(alive, _)| !alive));
+    expect("the other is dead", DESK.deposit(1), Err(Error::Dead));
+    expect("the other starts again by name", SUPERVISOR.restart("clerk"), Ok(()));
+    expect_life("both were started", 3);
+    expect("one loses its memory", SUPERVISOR.crash("clerk"), Ok(()));
+    expect("the other has none", TILL.add(0), Err(Error::Dead));
+    expect_life("both have it again", 4);
+    let _ = writeln!(Screen, "shared: done");
+    let _ = SUPERVISOR.halt(0);
+}

@@ -1,0 +1,92 @@
+//! How each call of a component is written: by a trap, by a jump into a portal, or to a method in its own domain.
+
+use super::Layout;
+use crate::memory::READ;
+use cairn_abi::address::{INSIDE_OFFSET, PAGE_SIZE};
+use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_abi::privileged::PORTAL_KERNEL_CALL;
+use cairn_description::model::Role;
+use cairn_loader::{Call, Copying, First, Form};
+
+/// What a method can have as parameters that is called without a portal: nothing that a portal fills in, but for the control
+/// word of an export, which is zero.
+fn needs_no_portal(letters: &str) -> bool {
+    letters.starts_with('c') && letters[1..].chars().all(|letter| "irw234".contains(letter))
+}
+
+impl Layout<'_> {
+    /// How many portals of its fellows lie before those of an instance.
+    pub(super) fn portals_before(&self, index: usize) -> u16 {
+        (self.connected.portals[index].start - PORTAL_FIRST_IMPORT) as u16
+    }
+
+    /// A call of an instance, whose index is the one that its component was built with.
+    pub(super) fn form(&self, index: usize, call: &Call) -> Form {
+        let (instance, placed) = (&self.system.instances[index], &self.placed[index]);
+        let portal = call.portal.map(|portal| match usize::from(portal) < PORTAL_FIRST_IMPORT {
+            true => portal,
+            false => portal + self.portals_before(index),
+        });
+        if let Some(portal) = portal.filter(|portal| call.is_stub && self.is_inside(index, *portal))
+        {
+            let word = placed.region + INSIDE_OFFSET + u64::from(portal) * 8;
+            return Form::Link { word, first: Some(First::ControlWord(0)) };
+        }
+        if !instance.is_in_kernel() {
+            return Form::Trap(portal);
+        }
+        // Who runs to completion has interrupts off, and what is called by index 0 or none turns them off itself.
+        let is_off = instance.role.is_some_and(Role::runs_to_completion);
+        let first = portal.filter(|portal| *portal != 0 && !is_off).map(|_| First::InterruptsOff);
+        let word = placed.links() + u64::from(portal.unwrap_or(PORTAL_KERNEL_CALL as u16)) * 8;
+        Form::Link { word, first }
+    }
+
+    /// Whether the portal of an import at this index would lead to a method in the same domain that needs none.
+    fn is_inside(&self, index: usize, portal: u16) -> bool {
+        self.calls_inside(index).any(|(at, ..)| at == usize::from(portal))
+    }
+
+    /// The calls of an instance that stay in its domain and need no portal: the index of the portal, who is called, and the
+    /// method's place in that one's file.
+    fn calls_inside(&self, index: usize) -> impl Iterator<Item = (usize, usize, u64)> {
+        let imports = self.connected.imports[index].iter();
+        let domain = self.system.instances[index].domain;
+        let inside =
+            imports.filter(move |import| self.system.instances[import.target].domain == domain);
+        inside.flat_map(|import| {
+            let export = &self.components[import.target].descriptor.exports[import.export];
+            let methods = export.interface.methods.iter().enumerate();
+            let methods = methods.filter(|(_, method)| needs_no_portal(&method.letters));
+            methods.map(|(at, method)| (import.first_portal + at, import.target, method.entry))
+        })
+    }
+
+    /// Maps the page of an instance by which it calls its fellows.
+    pub(super) fn map_inside(&mut self, index: usize) -> Result<(), String> {
+        if self.system.fellows(index).nth(1).is_none() {
+            return Ok(());
+        }
+        let physical = self.memory.pages(1);
+        let placed = &mut self.placed[index];
+        placed.inside = Some(physical);
+        let (root, address, rights) =
+            (placed.root, placed.region + INSIDE_OFFSET, placed.reach | READ);
+        self.tables.map_range(&mut self.memory, root, address, physical, PAGE_SIZE, rights)
+    }
+
+    /// Writes where the methods are, when all instances have their places.
+    pub(super) fn link_inside(&mut self) {
+        for index in self.instances() {
+            let Some(page) = self.placed[index].inside else { continue };
+            let calls: Vec<_> = self.calls_inside(index).collect();
+            for (portal, target, entry) in calls {
+                self.memory.store(page + portal as u64 * 8, self.placed[target].image + entry);
+            }
+            // Index 0 is no import's: here it leads to the domain's copy routine.
+            if let Some((owner, Copying { code, .. })) = self.copying(index) {
+                self.memory.store(page, self.placed[owner].image + code.start);
+            }
+        }
+    }
+}
