@@ -157,7 +157,7 @@ fn check_reach(system: &System, instance: &Instance, device: &Located<usize>, re
             .note(&reaching.name.place, "the device; without `dma = false` it is taken to have DMA"),
         );
     }
-    if !this.user_access {
+    if !this.user_access && !instance.is_in_kernel() {
         let is_controller = system
             .board
             .interrupts
@@ -172,8 +172,10 @@ fn check_reach(system: &System, instance: &Instance, device: &Located<usize>, re
                 &device.place,
                 format!("`{name}` of the board `{}` refuses user mode", system.board.name),
                 format!("expected {holder} in the kernel domain, where alone it could reach its registers"),
-                "what has devices cannot be placed in the kernel domain yet, so this system cannot run on this board until it \
-                 can; choose another board",
+                format!(
+                    "write `placement = \"kernel\"` in `[instance.{}]`, or choose another board",
+                    instance.name.place.text()
+                ),
             )
             .note(&this.name.place, "`user_access = false`"),
         );

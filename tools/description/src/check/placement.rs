@@ -35,16 +35,5 @@ pub(super) fn check(system: &System, report: &mut Report) {
                 "remove it: each thread has a stack of its own there",
             ));
         }
-        if let Some(section) = instance.sections.first() {
-            report.push(Error::new(
-                &section.access.place,
-                format!(
-                    "`{}` has sections, which is not possible in the kernel domain yet",
-                    instance.name
-                ),
-                "expected a component without sections",
-                "place it in a protection domain of its own: placement = \"domain\"",
-            ));
-        }
     }
 }

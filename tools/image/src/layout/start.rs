@@ -94,18 +94,22 @@ impl Layout<'_> {
                     physical
                 }
             };
-            // What one of a domain may do, all can.
-            let uses = |fellow: usize| {
-                let mut uses = self.system.instances[fellow].sections.iter();
-                uses.find(|one| one.section == used.section).map(|one| *one.access)
-            };
-            let fellows = self.system.fellows(index).filter_map(|at| Some((at, uses(at)?)));
-            let fellows: Vec<(usize, Access)> = fellows.collect();
-            let writable = fellows.iter().any(|(_, access)| *access == Access::ReadWrite);
-            let rights = USER | READ | if writable { WRITE } else { 0 };
-            let address = SECTIONS + used.section as u64 * SECTION_STRIDE;
+            // What one may do, all can that have the same page table.
             let root = self.placed[index].root;
-            if fellows[0].0 == index {
+            let uses = |at: usize| {
+                let mut uses = self.system.instances[at].sections.iter();
+                let used = uses.find(|one| one.section == used.section)?;
+                (self.placed[at].root == root).then_some((at, *used.access))
+            };
+            let users: Vec<(usize, Access)> = self.instances().filter_map(uses).collect();
+            let writable = users.iter().any(|(_, access)| *access == Access::ReadWrite);
+            let rights = self.placed[index].reach | READ | if writable { WRITE } else { 0 };
+            let address = SECTIONS + used.section as u64 * SECTION_STRIDE;
+            let address = match self.system.instances[index].is_in_kernel() {
+                false => address,
+                true => kernel_view(address),
+            };
+            if users[0].0 == index {
                 self.tables.map_range(&mut self.memory, root, address, physical, size, rights)?;
             }
             mappings.push(Mapping {

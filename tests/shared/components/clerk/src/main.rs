@@ -100,6 +100,13 @@ impl Desk for Server {
         TILL.sum(bytes.copy(&mut buffer)?)
     }
 
+    fn write_notice(&self, word: u64) -> Result<u64, Error> {
+        let notice = environment::section("notice").ok_or(Error::NotFound)?;
+        let before = notice.load(0);
+        notice.store(0, word);
+        Ok(before)
+    }
+
     fn break_till(&self) -> Result<(), Error> {
         TILL.break_down()
     }

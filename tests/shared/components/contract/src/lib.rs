@@ -19,6 +19,8 @@ pub trait Till {
     fn who(&self, caller: Caller) -> Result<u64, Error>;
     /// A page, asked for by the index of its import.
     fn page_by_index(&self) -> Result<(), Error>;
+    /// The first word of the section `notice`.
+    fn notice(&self) -> Result<u64, Error>;
     /// It panics.
     fn break_down(&self) -> Result<(), Error>;
     /// Takes so many pages, and keeps them. The value is how many it got.
@@ -36,6 +38,8 @@ pub trait Desk {
     fn deposit(&self, amount: u64) -> Result<u64, Error>;
     /// The sum of the bytes, which the till makes of the caller's memory.
     fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
+    /// Writes the first word of the section `notice`; the value is what was there.
+    fn write_notice(&self, word: u64) -> Result<u64, Error>;
     /// Lets the till break down.
     fn break_till(&self) -> Result<(), Error>;
     /// How often the clerk's main function began in this life, and how often the till's did.

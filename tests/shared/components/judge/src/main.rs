@@ -80,6 +80,11 @@ fn main() {
     let own = u64::from(environment::startup().instance);
     expect("a caller from elsewhere", TILL.who(), Ok(own));
     expect("an import by its index", TILL.page_by_index(), Ok(()));
+    let notice = environment::section("notice").expect("the description maps it");
+    notice.store(0, 5);
+    expect("a section of one", DESK.write_notice(6), Ok(5));
+    expect("is the same of the other", TILL.notice(), Ok(6));
+    expect("and outside", notice.load(0), 6);
     // A quota is each one's own.
     let taken = DESK.take_pages(1000).unwrap_or(0);
     expect("the clerk's quota ends", (1..100).contains(&taken), true);

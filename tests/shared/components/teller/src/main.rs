@@ -5,7 +5,7 @@
 
 use cairn::call::Call;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn::{Caller, Error};
+use cairn::{Caller, Error, environment};
 use cairn_interfaces as interfaces;
 use cairn_test_shared_contract::Till;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -60,6 +60,10 @@ impl Till for Server {
             0 => imports::MEMORY.free(address, 1),
             _ => Err(Error::from_status(status)),
         }
+    }
+
+    fn notice(&self) -> Result<u64, Error> {
+        environment::section("notice").map(|notice| notice.load(0)).ok_or(Error::NotFound)
     }
 
     fn break_down(&self) -> Result<(), Error> {
