@@ -99,7 +99,9 @@ pub struct ImportDescriptor {
     /// The interface.
     pub interface: InterfaceDescriptor,
     /// 1: its proxy saves all registers itself, so its portals may have minimal state.
-    pub minimal: u32,
+    pub minimal: u16,
+    /// 1: a description may leave it out.
+    pub optional: u16,
 }
 
 impl ImportDescriptor {
@@ -108,6 +110,7 @@ impl ImportDescriptor {
         name: [0; NAME_SIZE],
         first_portal: 0,
         minimal: 0,
+        optional: 0,
         interface: InterfaceDescriptor::EMPTY,
     };
 }

@@ -200,8 +200,10 @@ pub struct Interrupt {
     pub semaphore: u32,
     /// The driver.
     pub instance: InstanceId,
+    /// Index of the semaphore's first portal in the driver's table; behind these portals lies the dispatcher's acknowledgement.
+    pub portal: u16,
     /// Not used.
-    pub reserved: [u16; 3],
+    pub reserved: [u16; 2],
 }
 
 /// An export of an instance.

@@ -43,8 +43,8 @@ pub struct Startup {
     pub domain: DomainId,
     /// How much further back its portals lie in its domain's table than it was built for: those of the instances before it.
     pub portals_before: u16,
-    /// Not used.
-    pub reserved: u16,
+    /// The imports that the description leaves out, a bit for each by its place.
+    pub imports_left_out: u16,
     /// Name in the system description, padded with zeros.
     pub name: [u8; NAME_SIZE],
     /// Ticks of the time base in a second.

@@ -146,7 +146,8 @@ struct cairn_import {
     char name[CAIRN_NAME_SIZE];
     uint32_t first_portal;
     struct cairn_interface interface;
-    uint32_t minimal; /* 0: a call in C does not save the registers that the convention preserves */
+    uint16_t minimal; /* 0: a call in C does not save the registers that the convention preserves */
+    uint16_t optional; /* 1: a description may leave it out; a call answers CAIRN_ERROR_NO_PORTAL then */
 };
 
 /* A server's entry point, whatever its parameters are: the registers are the same for all. */

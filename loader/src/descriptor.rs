@@ -43,6 +43,8 @@ pub struct Import {
     pub first_portal: usize,
     /// It is marked `#[minimal]`: its proxy saves all registers itself.
     pub is_minimal: bool,
+    /// A description may leave it out.
+    pub is_optional: bool,
     /// Interface.
     pub interface: Interface,
 }
@@ -117,7 +119,8 @@ fn import(record: Record) -> Result<Import, String> {
     Ok(Import {
         name: record.text(offset_of!(ImportDescriptor, name), NAME_SIZE),
         first_portal: record.half(offset_of!(ImportDescriptor, first_portal)) as usize,
-        is_minimal: record.half(offset_of!(ImportDescriptor, minimal)) != 0,
+        is_minimal: record.quarter(offset_of!(ImportDescriptor, minimal)) != 0,
+        is_optional: record.quarter(offset_of!(ImportDescriptor, optional)) != 0,
         interface: interface("methods in an import", &record.at(at), None)?,
     })
 }
@@ -168,6 +171,10 @@ impl<'section> Record<'section> {
 
     fn half(&self, offset: usize) -> u32 {
         self.at(offset).0.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes))
+    }
+
+    fn quarter(&self, offset: usize) -> u16 {
+        self.at(offset).0.first_chunk().map_or(0, |bytes| u16::from_le_bytes(*bytes))
     }
 
     fn text(&self, offset: usize, size: usize) -> String {

@@ -5,7 +5,10 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Error, Expr, Ident, LitStr, Path, Token, braced};
+use syn::{
+    Attribute, Error, Expr, GenericArgument, Ident, LitStr, Path, PathArguments, PathSegment,
+    Token, Type, braced,
+};
 
 /// Most exports and object interfaces of a component, as in the descriptor.
 const EXPORTS_MAXIMUM: usize = 10;
@@ -20,6 +23,8 @@ struct Component {
 
 struct Import {
     minimal: bool,
+    /// A description may leave it out.
+    optional: bool,
     name: Ident,
     interface: Path,
 }
@@ -73,7 +78,7 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     let mut aliases = TokenStream::new();
     let mut constants = TokenStream::new();
     let mut entries = Vec::new();
-    for (position, Import { minimal, name, interface }) in imports.iter().enumerate() {
+    for (position, Import { minimal, optional, name, interface }) in imports.iter().enumerate() {
         // The interface's path is resolved where the macro stands, not in the module.
         let alias = format_ident!("CairnImport{position}");
         let constant = Ident::new(&name.to_string().to_uppercase(), name.span());
@@ -83,14 +88,24 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
             #[doc(hidden)]
             type #alias = <dyn #interface as ::cairn::component::Interface>::Proxy;
         });
+        let proxy = quote! {
+            super::#alias::import(::cairn::expansion::Portals::imported::<
+                { super::CAIRN_IMPORTS[#position].first_portal },
+                { super::CAIRN_IMPORTS[#position].interface.method_count },
+            >(#minimal))
+        };
+        let place = position as u32;
+        let (kind, value) = match optional {
+            false => (quote!(super::#alias), proxy),
+            true => (
+                quote!(::cairn::component::Optional<super::#alias>),
+                quote!(::cairn::component::Optional::new(#proxy, #place)),
+            ),
+        };
         constants.extend(quote! {
             #[doc = #documentation]
             #[allow(dead_code)]
-            pub const #constant: super::#alias =
-                super::#alias::import(::cairn::expansion::Portals::imported::<
-                    { super::CAIRN_IMPORTS[#position].first_portal },
-                    { super::CAIRN_IMPORTS[#position].interface.method_count },
-                >(#minimal));
+            pub const #constant: #kind = #value;
         });
         let descriptor = &descriptors[position];
         entries.push(quote! {
@@ -98,6 +113,7 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
                 #text,
                 ::cairn::expansion::first_portal(&[#(#descriptors),*], #position),
                 #minimal,
+                #optional,
                 #descriptor,
             )
         });
@@ -260,8 +276,21 @@ impl Parse for Import {
         }
         let name = input.parse()?;
         input.parse::<Token![:]>()?;
-        Ok(Import { minimal, name, interface: input.parse()? })
+        let (optional, interface) = optional(input.parse()?);
+        Ok(Import { minimal, optional, name, interface })
     }
+}
+
+/// Whether a path is `Option<Interface>`, and the interface.
+fn optional(path: Path) -> (bool, Path) {
+    if let Some(PathSegment { ident, arguments: PathArguments::AngleBracketed(of) }) =
+        path.segments.last()
+        && ident == "Option"
+        && let [GenericArgument::Type(Type::Path(interface))] = &*of.args.iter().collect::<Vec<_>>()
+    {
+        return (true, interface.path.clone());
+    }
+    (false, path)
 }
 
 impl Parse for Export {

@@ -174,9 +174,42 @@ pub const fn import(
     import_name: &str,
     first_portal: u32,
     minimal: bool,
+    optional: bool,
     interface: InterfaceDescriptor,
 ) -> ImportDescriptor {
-    ImportDescriptor { name: name(import_name), first_portal, minimal: minimal as u32, interface }
+    ImportDescriptor {
+        name: name(import_name),
+        first_portal,
+        interface,
+        minimal: minimal as u16,
+        optional: optional as u16,
+    }
+}
+
+/// An import that a description may leave out: `imports: { log: Option<Log> }`.
+#[derive(Clone, Copy, Debug)]
+pub struct Optional<P> {
+    proxy: P,
+    /// Its place among the component's imports.
+    position: u32,
+}
+
+impl<P: Copy> Optional<P> {
+    /// For expansions.
+    #[doc(hidden)]
+    pub const fn new(proxy: P, position: u32) -> Optional<P> {
+        Optional { proxy, position }
+    }
+
+    /// Its proxy; `None` if the description leaves it out. Calls by the proxy are those of any import.
+    pub fn get(self) -> Option<P> {
+        #[cfg(target_os = "none")]
+        let left_out = crate::environment::startup().imports_left_out;
+        // A test on the host connects them all.
+        #[cfg(not(target_os = "none"))]
+        let left_out = 0u16;
+        if left_out >> self.position & 1 == 0 { Some(self.proxy) } else { None }
+    }
 }
 
 /// One export, or one object interface, of a component.

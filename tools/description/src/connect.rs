@@ -133,6 +133,9 @@ impl<'a> Connector<'a> {
             portal += import.interface.methods.len();
             let found = instance.imports.iter().position(|one| *one.import == import.name);
             let Some(index) = found else {
+                if import.is_optional {
+                    continue;
+                }
                 report.push(self.unconnected(instance, import));
                 continue;
             };

@@ -7,7 +7,7 @@ use cairn_abi::address::{COUNTERS, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 use cairn_abi::privileged::*;
-use cairn_abi::record::Instance;
+use cairn_abi::record::{Instance, Interrupt};
 use cairn_portal::invocation::Words;
 use cairn_portal::literal::{LITERAL_COUNTER, LITERALS_SIZE};
 use cairn_portals::blocks::Kind;
@@ -161,7 +161,7 @@ fn describe_entry(
     })
 }
 
-/// A driver's portals: behind its imports, for each of its interrupts a semaphore's and the
+/// A driver's portals: for each of its interrupts a semaphore's and the
 /// dispatcher's acknowledgement.
 fn describe_interrupt(
     (manager, layout): (&Manager, &Layout),
@@ -169,17 +169,18 @@ fn describe_interrupt(
     client: InstanceId,
     index: usize,
 ) -> Option<core::fmt::Result> {
-    let imports = layout.portals.iter().filter(|portal| portal.client == client).count();
-    let offset = index.checked_sub(PORTAL_FIRST_IMPORT + imports)?;
     let served = |interface: &str| {
         layout.exports.iter().find(|export| name_text(&export.interface) == interface)
     };
     let semaphore = served("Semaphore")?;
     let semaphore_methods = layout.methods_of(semaphore);
     let size = semaphore_methods.len() + 1;
-    let mut interrupts = layout.interrupts.iter().filter(|one| one.instance == client);
-    let interrupt = interrupts.nth(offset / size)?;
-    let (export, method) = match semaphore_methods.get(offset % size) {
+    let of_interrupt = |one: &&Interrupt| {
+        let first = usize::from(one.portal);
+        one.instance == client && (first..first + size).contains(&index)
+    };
+    let interrupt = layout.interrupts.iter().find(of_interrupt)?;
+    let (export, method) = match semaphore_methods.get(index - usize::from(interrupt.portal)) {
         Some(method) => (semaphore, method),
         None => {
             let acknowledge = served("Interrupt")?;

@@ -52,11 +52,12 @@ impl Private for Server {
 
 cairn::component! {
     name: "everything",
-    imports: { disk: disk::Disk, own: self::Private },
+    imports: { disk: disk::Disk, own: self::Private, spare: Option<disk::Disk> },
     exports: { private: crate::Private = SERVER },
     main: main,
 }
 
 fn main() {
     let _ = (imports::DISK.size(), imports::OWN.text("words"));
+    let _ = imports::SPARE.get().map(|spare| spare.size());
 }

@@ -113,15 +113,21 @@ fn interface(name: &str) -> Interface {
 }
 
 /// `imports` and `exports` are "name: Interface" words; an export with `*` is an object's, an
-/// import with `+` is minimal.
+/// import with `+` is minimal, with `?` optional.
 fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
     let split = |text: &str| {
         let (name, of) = text.split_once(": ").expect("name: Interface");
         (name.to_owned(), interface(of))
     };
     let import = |text: &&str| {
-        let (name, interface) = split(text.trim_start_matches('+'));
-        Import { name, first_portal: 0, is_minimal: text.starts_with('+'), interface }
+        let (name, interface) = split(text.trim_start_matches(['+', '?']));
+        Import {
+            name,
+            first_portal: 0,
+            is_minimal: text.starts_with('+'),
+            is_optional: text.starts_with('?'),
+            interface,
+        }
     };
     let export = |text: &&str| {
         let (name, interface) = split(text.trim_start_matches('*'));
@@ -160,6 +166,11 @@ pub fn components() -> BTreeMap<String, Descriptor> {
         ("components/apps/echo-renamed", component(false, &[], &["echo: Echo@renamed"])),
         ("components/apps/echo-types", component(false, &[], &["echo: Echo@types"])),
         ("components/apps/client", component(true, &["+echo: Echo"], &[])),
+        ("components/apps/choosy", component(true, &["?one: Echo", "?other: Echo"], &[])),
+        (
+            "components/apps/both",
+            component(false, &["next: Echo", "?other: Echo"], &["echo: Echo"]),
+        ),
         ("components/apps/relay", component(false, &["next: Echo"], &["echo: Echo"])),
         ("components/apps/plain", component(true, &[], &[])),
         ("components/apps/twin", component(true, &[], &[])),

@@ -168,6 +168,27 @@ fn exports_know_who_may_open_them_and_for_how_long() {
 }
 
 #[test]
+fn an_optional_import_keeps_its_place_if_it_is_left_out() {
+    let (_, connected) = good("optional");
+    let [import] = connected.imports[2][..] else { panic!("one is connected") };
+    let (first, one) = (cairn_abi::domain::PORTAL_FIRST_IMPORT, 1);
+    assert_eq!(import.first_portal, first + one);
+    assert_eq!(connected.portals[2], first..first + 2 * one);
+}
+
+#[test]
+fn those_of_one_domain_have_portals_behind_each_other() {
+    let (system, connected) = good("fellows");
+    let first = cairn_abi::domain::PORTAL_FIRST_IMPORT;
+    assert_eq!(connected.portals[2..], [first..first + 1, first..first, first + 1..first + 3]);
+    let domains: Vec<u16> = system.instances.iter().map(|instance| instance.domain.0).collect();
+    assert_eq!(domains, [1, 2, 3, 4, 3]);
+    // They start again together, and a call inside is on the caller's stack.
+    assert_eq!(system.instances[4].restart.value, system.instances[2].restart.value);
+    assert_eq!(*system.instances[2].stack, 16 * 1024 + system.instances[4].stacks.size);
+}
+
+#[test]
 fn groups_sections_and_modes() {
     let (system, _) = good("shared");
     assert_eq!(system.stack_groups.len(), 1);

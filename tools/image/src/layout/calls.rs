@@ -7,6 +7,7 @@ use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_abi::privileged::PORTAL_KERNEL_CALL;
 use cairn_description::model::Role;
 use cairn_loader::{Call, Copying, First, Form};
+use std::ops::Range;
 
 /// What a method can have as parameters that is called without a portal: nothing that a portal fills in, but for the control
 /// word of an export, which is zero.
@@ -32,6 +33,9 @@ impl Layout<'_> {
             let word = placed.region + INSIDE_OFFSET + u64::from(portal) * 8;
             return Form::Link { word, first: Some(First::ControlWord(0)) };
         }
+        if portal.is_some_and(|portal| call.is_stub && self.is_left_out(index, portal)) {
+            return Form::Absent;
+        }
         if !instance.is_in_kernel() {
             return Form::Trap(portal);
         }
@@ -40,6 +44,29 @@ impl Layout<'_> {
         let first = portal.filter(|portal| *portal != 0 && !is_off).map(|_| First::InterruptsOff);
         let word = placed.links() + u64::from(portal.unwrap_or(PORTAL_KERNEL_CALL as u16)) * 8;
         Form::Link { word, first }
+    }
+
+    /// The imports of an instance that its description leaves out, by their places, and the indexes of their portals.
+    fn left_out(&self, index: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
+        let mut end = self.connected.portals[index].start;
+        let imports = self.components[index].descriptor.imports.iter().map(move |import| {
+            let start = end;
+            end += import.interface.methods.len();
+            start..end
+        });
+        let connected = &self.connected.imports[index];
+        imports.enumerate().filter(|(_, portals)| {
+            connected.iter().all(|import| import.first_portal != portals.start)
+        })
+    }
+
+    /// The same as the startup page has it: a bit for each.
+    pub(super) fn imports_left_out(&self, index: usize) -> u16 {
+        self.left_out(index).fold(0, |left_out, (place, _)| left_out | 1 << place)
+    }
+
+    fn is_left_out(&self, index: usize, portal: u16) -> bool {
+        self.left_out(index).any(|(_, portals)| portals.contains(&portal.into()))
     }
 
     /// Whether the portal of an import at this index would lead to a method in the same domain that needs none.

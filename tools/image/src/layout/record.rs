@@ -89,7 +89,8 @@ impl RecordParts {
     ) {
         self.interrupt_portals.insert(device, portal as u64);
         let semaphore = semaphore as u32;
-        self.interrupts.push(Interrupt { source, semaphore, instance, reserved: [0; 3] });
+        let portal = portal as u16;
+        self.interrupts.push(Interrupt { source, semaphore, instance, portal, reserved: [0; 2] });
     }
 
     pub fn interrupt_portal(&self, instance: usize, position: usize) -> u64 {

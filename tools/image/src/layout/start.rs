@@ -154,6 +154,7 @@ impl Layout<'_> {
         page.magic = MAGIC;
         page.instance = instance.number;
         page.domain = instance.domain;
+        page.imports_left_out = self.imports_left_out(index);
         page.portals_before = self.portals_before(index);
         page.name = descriptor::name(&instance.name);
         page.time_base = self.system.board.time_base;

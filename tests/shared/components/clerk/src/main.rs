@@ -20,6 +20,8 @@ cairn::component! {
         memory: interfaces::Memory,
         till: Till,
         portals: interfaces::Portals,
+        nobody: Option<Till>,
+        other: Option<Till>,
     },
     exports: { desk: Desk = SERVER },
     main: main,
@@ -105,6 +107,11 @@ impl Desk for Server {
         let before = notice.load(0);
         notice.store(0, word);
         Ok(before)
+    }
+
+    fn options(&self) -> Result<(bool, u64), Error> {
+        let other = imports::OTHER.get().ok_or(Error::NotFound)?;
+        Ok((imports::NOBODY.get().is_some(), other.sum(&[1; 7])?))
     }
 
     fn break_till(&self) -> Result<(), Error> {

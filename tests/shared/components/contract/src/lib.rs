@@ -40,6 +40,8 @@ pub trait Desk {
     fn sum(&self, bytes: &[u8]) -> Result<u64, Error>;
     /// Writes the first word of the section `notice`; the value is what was there.
     fn write_notice(&self, word: u64) -> Result<u64, Error>;
+    /// Whether the import is there that the description leaves out, and what one sums seven bytes to that it does not.
+    fn options(&self) -> Result<(bool, u64), Error>;
     /// Lets the till break down.
     fn break_till(&self) -> Result<(), Error>;
     /// How often the clerk's main function began in this life, and how often the till's did.
