@@ -17,8 +17,11 @@ pub const C: &[(&str, i64)] = constants! {
     c: ABI_VERSION;
     domain: PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME, PORTAL_FIRST_IMPORT;
     descriptor: VALUE_NONE, VALUE_UNSIGNED, VALUE_SIGNED, VALUE_BOOL, VALUE_OBJECT, VALUE_WORDS, NAME_SIZE,
-        LETTERS_SIZE, METHODS_MAXIMUM, IMPORTS_MAXIMUM, EXPORTS_MAXIMUM;
-    c: DESCRIPTOR_MAGIC, SIZE_OF_METHOD, SIZE_OF_INTERFACE, SIZE_OF_IMPORT, SIZE_OF_EXPORT, SIZE_OF_COMPONENT;
+        LETTERS_SIZE, METHODS_MAXIMUM, IMPORTS_MAXIMUM, EXPORTS_MAXIMUM, ARGUMENTS_MAXIMUM, ARGUMENT_UNSIGNED,
+        ARGUMENT_SIGNED, ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_TEXT;
+    address: REGION_SIZE, STARTUP_OFFSET;
+    c: DESCRIPTOR_MAGIC, STARTUP_VALUES, SIZE_OF_METHOD, SIZE_OF_INTERFACE, SIZE_OF_IMPORT, SIZE_OF_EXPORT,
+        SIZE_OF_ARGUMENT, SIZE_OF_COMPONENT;
 };
 
 /// What Rust says in another way: the version, the descriptor's mark, and sizes, which `cairn.h` compares with its own.
@@ -31,6 +34,8 @@ mod c {
     pub const SIZE_OF_INTERFACE: usize = size_of::<InterfaceDescriptor>();
     pub const SIZE_OF_IMPORT: usize = size_of::<ImportDescriptor>();
     pub const SIZE_OF_EXPORT: usize = size_of::<ExportDescriptor>();
+    pub const SIZE_OF_ARGUMENT: usize = size_of::<ArgumentDescriptor>();
+    pub const STARTUP_VALUES: usize = core::mem::offset_of!(crate::startup::Startup, values);
     pub const SIZE_OF_COMPONENT: usize = size_of::<ComponentDescriptor>();
 }
 

@@ -139,6 +139,40 @@ impl ExportDescriptor {
     };
 }
 
+/// Kind of an argument: a number from 0 on, or a size.
+pub const ARGUMENT_UNSIGNED: u32 = 1;
+/// Kind of an argument: a number with a sign.
+pub const ARGUMENT_SIGNED: u32 = 2;
+/// Kind of an argument: 0 or 1.
+pub const ARGUMENT_BOOL: u32 = 3;
+/// Kind of an argument: a duration, in nanoseconds.
+pub const ARGUMENT_DURATION: u32 = 4;
+/// Kind of an argument: text in UTF-8.
+pub const ARGUMENT_TEXT: u32 = 5;
+/// Most arguments of a component.
+pub const ARGUMENTS_MAXIMUM: usize = 16;
+
+/// An argument of a component's instances, which a description gives (DREAMS, the constructor arguments of its component
+/// language).
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct ArgumentDescriptor {
+    /// Its name.
+    pub name: Name,
+    /// One of the `ARGUMENT_*` kinds.
+    pub kind: u32,
+    /// 1: the description may leave it out.
+    pub has_default: u32,
+    /// What it is then; of text always the empty one.
+    pub default: u64,
+}
+
+impl ArgumentDescriptor {
+    /// An unused entry.
+    pub const EMPTY: ArgumentDescriptor =
+        ArgumentDescriptor { name: [0; NAME_SIZE], kind: 0, has_default: 0, default: 0 };
+}
+
 /// A component.
 #[derive(Clone, Copy)]
 #[repr(C)]
@@ -159,6 +193,8 @@ pub struct ComponentDescriptor {
     pub imports: [ImportDescriptor; IMPORTS_MAXIMUM],
     /// What it serves.
     pub exports: [ExportDescriptor; EXPORTS_MAXIMUM],
+    /// Its arguments; an entry of kind 0 ends them.
+    pub arguments: [ArgumentDescriptor; ARGUMENTS_MAXIMUM],
 }
 
 /// `text` as a [`Name`]; a compile-time error if it is too long.

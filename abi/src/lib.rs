@@ -30,4 +30,4 @@ pub use error::Error;
 pub use identifier::{DomainId, InstanceId, RegionId};
 
 /// Version of the binary interface; nucleus, image and components carry it and must agree.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -1,7 +1,7 @@
 //! The startup page: an instance's name, resources and argument, read-only at a fixed offset of its region
 //! ([`crate::address::STARTUP_OFFSET`]).
 
-use crate::descriptor::NAME_SIZE;
+use crate::descriptor::{ARGUMENTS_MAXIMUM, NAME_SIZE};
 use crate::identifier::{DomainId, InstanceId};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
@@ -71,8 +71,11 @@ pub struct Startup {
     pub run_rate: u64,
     /// Bytes used in `argument`.
     pub argument_length: u64,
-    /// The description's `argument` string.
+    /// The description's `argument` string, and behind it the arguments that are text.
     pub argument: [u8; ARGUMENT_SIZE],
+    /// The arguments that the component declares, in its order. Of text the lower half is its place in the region, the upper one how
+    /// many bytes it has.
+    pub values: [u64; ARGUMENTS_MAXIMUM],
 }
 
 /// What one register holds at the breakpoint of a panic, whose message is in others

@@ -160,6 +160,34 @@ struct cairn_export {
     cairn_entry entries[CAIRN_METHODS_MAXIMUM];
 };
 
+/* An argument of the component's instances. The description gives it as a number, a text or `true`; the last has kind 0. */
+struct cairn_argument {
+    char name[CAIRN_NAME_SIZE];
+    uint32_t kind; /* CAIRN_ARGUMENT_* */
+    uint32_t has_default;
+    uint64_t default_value;
+};
+
+/* First address of the component's region: it follows from any address of its own. */
+static inline uintptr_t cairn_region(void)
+{
+    return (uintptr_t)&cairn_copy & ~((uintptr_t)CAIRN_REGION_SIZE - 1);
+}
+
+/* The value of an argument by its place in the descriptor. */
+static inline uint64_t cairn_argument(unsigned place)
+{
+    return ((const uint64_t *)(cairn_region() + CAIRN_STARTUP_OFFSET + CAIRN_STARTUP_VALUES))[place];
+}
+
+/* The same of text: how many bytes it has, and where they are; no zero ends them. */
+static inline size_t cairn_argument_text(unsigned place, const char **text)
+{
+    uint64_t value = cairn_argument(place);
+    *text = (const char *)(cairn_region() + (uint32_t)value);
+    return (size_t)(value >> 32);
+}
+
 struct cairn_component {
     uint64_t magic;
     uint32_t abi_version;
@@ -169,12 +197,14 @@ struct cairn_component {
     void (*main)(void);
     struct cairn_import imports[CAIRN_IMPORTS_MAXIMUM];
     struct cairn_export exports[CAIRN_EXPORTS_MAXIMUM];
+    struct cairn_argument arguments[CAIRN_ARGUMENTS_MAXIMUM];
 };
 
 _Static_assert(sizeof(struct cairn_method) == CAIRN_SIZE_OF_METHOD, "as in cairn-abi");
 _Static_assert(sizeof(struct cairn_interface) == CAIRN_SIZE_OF_INTERFACE, "as in cairn-abi");
 _Static_assert(sizeof(struct cairn_import) == CAIRN_SIZE_OF_IMPORT, "as in cairn-abi");
 _Static_assert(sizeof(struct cairn_export) == CAIRN_SIZE_OF_EXPORT, "as in cairn-abi");
+_Static_assert(sizeof(struct cairn_argument) == CAIRN_SIZE_OF_ARGUMENT, "as in cairn-abi");
 _Static_assert(sizeof(struct cairn_component) == CAIRN_SIZE_OF_COMPONENT, "as in cairn-abi");
 
 /* The descriptor, once in a component, at the file's top level:

@@ -5,8 +5,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cairn_abi::descriptor::{
-    ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor,
-    InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MethodDescriptor, NAME_SIZE,
+    ARGUMENTS_MAXIMUM, ArgumentDescriptor, ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor,
+    IMPORTS_MAXIMUM, ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM,
+    MethodDescriptor, NAME_SIZE,
 };
 use core::mem::{offset_of, size_of};
 
@@ -71,6 +72,19 @@ pub struct Descriptor {
     pub imports: Vec<Import>,
     /// What it serves.
     pub exports: Vec<Export>,
+    /// What its instances are given.
+    pub arguments: Vec<Argument>,
+}
+
+/// An argument of a component's instances.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Argument {
+    /// Its name.
+    pub name: String,
+    /// One of the `ARGUMENT_*` kinds.
+    pub kind: u32,
+    /// What it is if a description leaves it out.
+    pub default: Option<u64>,
 }
 
 impl Descriptor {
@@ -110,7 +124,23 @@ impl Descriptor {
                 )?
                 .map(export)
                 .collect::<Result<_, String>>()?,
+            arguments: (0..ARGUMENTS_MAXIMUM)
+                .map(|place| {
+                    let entries = offset_of!(ComponentDescriptor, arguments);
+                    argument(&component.at(entries + place * size_of::<ArgumentDescriptor>()))
+                })
+                .take_while(|argument| argument.kind != 0)
+                .collect(),
         })
+    }
+}
+
+fn argument(record: &Record) -> Argument {
+    let has_default = record.half(offset_of!(ArgumentDescriptor, has_default)) != 0;
+    Argument {
+        name: record.text(offset_of!(ArgumentDescriptor, name), NAME_SIZE),
+        kind: record.half(offset_of!(ArgumentDescriptor, kind)),
+        default: has_default.then(|| record.word(offset_of!(ArgumentDescriptor, default))),
     }
 }
 

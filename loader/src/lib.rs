@@ -19,6 +19,6 @@ mod validity;
 pub use calls::Call;
 pub use component::{Component, Symbol};
 pub use copy::Copying;
-pub use descriptor::{Descriptor, Export, Import, Interface, Method};
+pub use descriptor::{Argument, Descriptor, Export, Import, Interface, Method};
 pub use relink::{First, Form};
 pub use segment::{Rights, Segment};

@@ -18,6 +18,7 @@ struct Component {
     imports: Vec<Import>,
     exports: Vec<Export>,
     objects: Vec<Export>,
+    arguments: Vec<Argument>,
     main: Option<Path>,
 }
 
@@ -33,6 +34,22 @@ struct Export {
     name: Ident,
     interface: Path,
     server: Expr,
+}
+
+struct Argument {
+    name: Ident,
+    kind: Kind,
+    default: Option<Expr>,
+}
+
+/// What an argument can be.
+#[derive(Clone, Copy)]
+enum Kind {
+    Unsigned,
+    Signed,
+    Bool,
+    Duration,
+    Text,
 }
 
 pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
@@ -55,15 +72,17 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         export_items.extend(items);
         exports.push(descriptor);
     }
+    let (argument_items, arguments) = expand_arguments(&component.arguments);
     Ok(quote! {
         #import_items
         #export_items
+        #argument_items
 
         // The linker keeps it in a section of its own, which the host tool reads; it is not loaded.
         #[doc(hidden)]
         #[used]
         static CAIRN_COMPONENT: ::cairn::expansion::ComponentDescriptor =
-            ::cairn::expansion::component(#name, #main, &[#(#imports),*], &[#(#exports),*]);
+            ::cairn::expansion::component(#name, #main, &[#(#imports),*], &[#(#exports),*], &[#(#arguments),*]);
     })
 }
 
@@ -134,6 +153,75 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     (items, used)
 }
 
+/// The module `arguments`, a function for each, and the descriptors.
+fn expand_arguments(arguments: &[Argument]) -> (TokenStream, Vec<TokenStream>) {
+    let mut functions = TokenStream::new();
+    let mut descriptors = Vec::new();
+    for (place, Argument { name, kind, default }) in arguments.iter().enumerate() {
+        let word = quote!(::cairn::expansion::argument_value(#place));
+        let default = default.as_ref();
+        let (number, kind, value, default) = match kind {
+            Kind::Unsigned => {
+                (quote!(ARGUMENT_UNSIGNED), quote!(u64), word, default.map(|one| quote!(#one)))
+            }
+            Kind::Signed => (
+                quote!(ARGUMENT_SIGNED),
+                quote!(i64),
+                quote!(#word as i64),
+                default.map(|one| quote!({ let value: i64 = #one; value as u64 })),
+            ),
+            Kind::Bool => (
+                quote!(ARGUMENT_BOOL),
+                quote!(bool),
+                quote!(#word != 0),
+                default.map(|one| quote!({ let value: bool = #one; value as u64 })),
+            ),
+            Kind::Duration => (
+                quote!(ARGUMENT_DURATION),
+                quote!(::core::time::Duration),
+                quote!(::core::time::Duration::from_nanos(#word)),
+                default.map(|one| {
+                    quote!({ let value: ::core::time::Duration = #one; value.as_nanos() as u64 })
+                }),
+            ),
+            Kind::Text => (
+                quote!(ARGUMENT_TEXT),
+                quote!(&'static str),
+                quote!(::cairn::expansion::argument_text(#place)),
+                default.map(|one| {
+                    quote!({ let text: &str = #one; assert!(text.is_empty(), "the default of a text is \"\""); 0 })
+                }),
+            ),
+        };
+        let default = match default {
+            Some(default) => quote!(::core::option::Option::Some(#default)),
+            None => quote!(::core::option::Option::None),
+        };
+        let documentation = format!("The argument `{name}`, as the description says.");
+        functions.extend(quote! {
+            #[doc = #documentation]
+            #[allow(dead_code)]
+            pub fn #name() -> #kind {
+                #value
+            }
+        });
+        let text = name.to_string();
+        descriptors.push(quote! {
+            ::cairn::expansion::argument(#text, ::cairn::expansion::#number, #default)
+        });
+    }
+    if arguments.is_empty() {
+        return (TokenStream::new(), Vec::new());
+    }
+    let items = quote! {
+        /// What the description gives this instance.
+        mod arguments {
+            #functions
+        }
+    };
+    (items, descriptors)
+}
+
 /// The provider of an export or an object interface, and its descriptor.
 fn expand_export(
     Export { name, interface, server }: &Export,
@@ -178,7 +266,7 @@ impl Parse for Component {
     fn parse(input: ParseStream) -> Result<Self, Error> {
         let mut name = None;
         let mut main = None;
-        let (mut imports, mut exports, mut objects) = (None, None, None);
+        let (mut imports, mut exports, mut objects, mut arguments) = (None, None, None, None);
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             input.parse::<Token![:]>()?;
@@ -187,11 +275,12 @@ impl Parse for Component {
                 "imports" => imports.replace(list::<Import>(input)?).is_none(),
                 "exports" => exports.replace(list::<Export>(input)?).is_none(),
                 "objects" => objects.replace(list::<Export>(input)?).is_none(),
+                "arguments" => arguments.replace(list::<Argument>(input)?).is_none(),
                 "main" => main.replace(input.parse::<Path>()?).is_none(),
                 _ => {
                     return Err(Error::new(
                         key.span(),
-                        "expected one of `name`, `imports`, `exports`, `objects`, `main`",
+                        "expected one of `name`, `imports`, `exports`, `objects`, `arguments`, `main`",
                     ));
                 }
             };
@@ -209,6 +298,7 @@ impl Parse for Component {
             imports: imports.unwrap_or_default(),
             exports: exports.unwrap_or_default(),
             objects: objects.unwrap_or_default(),
+            arguments: arguments.unwrap_or_default(),
             main,
         };
         component.check()?;
@@ -220,6 +310,10 @@ impl Component {
     fn check(&self) -> Result<(), Error> {
         unique(self.imports.iter().map(|import| &import.name))?;
         unique(self.exports.iter().chain(&self.objects).map(|export| &export.name))?;
+        unique(self.arguments.iter().map(|argument| &argument.name))?;
+        if let Some(argument) = self.arguments.get(16) {
+            return Err(Error::new(argument.name.span(), "a component has at most 16 arguments"));
+        }
         if let Some(import) = self.imports.get(16) {
             return Err(Error::new(import.name.span(), "a component has at most 16 imports"));
         }
@@ -278,6 +372,43 @@ impl Parse for Import {
         input.parse::<Token![:]>()?;
         let (optional, interface) = optional(input.parse()?);
         Ok(Import { minimal, optional, name, interface })
+    }
+}
+
+impl Parse for Argument {
+    fn parse(input: ParseStream) -> Result<Self, Error> {
+        let name = input.parse()?;
+        input.parse::<Token![:]>()?;
+        let of: Type = input.parse()?;
+        let last = |of: &Type| match of {
+            Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
+            Type::Reference(text) => match &*text.elem {
+                Type::Path(path) => path.path.get_ident().map(|name| format!("&{name}")),
+                _ => None,
+            },
+            _ => None,
+        };
+        let kind = match last(&of).as_deref() {
+            Some("u64") => Kind::Unsigned,
+            Some("i64") => Kind::Signed,
+            Some("bool") => Kind::Bool,
+            Some("Duration") => Kind::Duration,
+            Some("&str") => Kind::Text,
+            _ => {
+                return Err(Error::new_spanned(
+                    of,
+                    "an argument is a `u64`, an `i64`, a `bool`, a `Duration` or a `&str`",
+                ));
+            }
+        };
+        let default = match input.peek(Token![=]) {
+            true => {
+                input.parse::<Token![=]>()?;
+                Some(input.parse()?)
+            }
+            false => None,
+        };
+        Ok(Argument { name, kind, default })
     }
 }
 

@@ -4,9 +4,9 @@ use crate::call::Portals;
 use crate::wire::{HASH_START, hash, hash_word};
 use crate::{Error, InstanceId};
 use cairn_abi::descriptor::{
-    ComponentDescriptor, EXPORTS_MAXIMUM, EntryPoint, ExportDescriptor, IMPORTS_MAXIMUM,
-    ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM, MainFunction,
-    MethodDescriptor, name,
+    ARGUMENTS_MAXIMUM, ArgumentDescriptor, ComponentDescriptor, EXPORTS_MAXIMUM, EntryPoint,
+    ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC,
+    METHODS_MAXIMUM, MainFunction, MethodDescriptor, name,
 };
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 
@@ -212,6 +212,15 @@ impl<P: Copy> Optional<P> {
     }
 }
 
+/// One argument of a component, of one of the `ARGUMENT_*` kinds.
+pub const fn argument(argument_name: &str, kind: u32, default: Option<u64>) -> ArgumentDescriptor {
+    let (has_default, default) = match default {
+        Some(value) => (1, value),
+        None => (0, 0),
+    };
+    ArgumentDescriptor { name: name(argument_name), kind, has_default, default }
+}
+
 /// One export, or one object interface, of a component.
 pub const fn export(
     export_name: &str,
@@ -228,7 +237,9 @@ pub const fn component(
     main: Option<MainFunction>,
     imports: &[ImportDescriptor],
     exports: &[ExportDescriptor],
+    arguments: &[ArgumentDescriptor],
 ) -> ComponentDescriptor {
+    assert!(arguments.len() <= ARGUMENTS_MAXIMUM, "a component has at most 16 arguments");
     assert!(imports.len() <= IMPORTS_MAXIMUM, "a component has at most 16 imports");
     assert!(
         exports.len() <= EXPORTS_MAXIMUM,
@@ -243,7 +254,13 @@ pub const fn component(
         main,
         imports: [ImportDescriptor::EMPTY; IMPORTS_MAXIMUM],
         exports: [ExportDescriptor::EMPTY; EXPORTS_MAXIMUM],
+        arguments: [ArgumentDescriptor::EMPTY; ARGUMENTS_MAXIMUM],
     };
+    let mut index = 0;
+    while index < arguments.len() {
+        descriptor.arguments[index] = arguments[index];
+        index += 1;
+    }
     let mut index = 0;
     while index < imports.len() {
         descriptor.imports[index] = imports[index];

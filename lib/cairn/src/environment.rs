@@ -29,6 +29,15 @@ pub fn argument() -> &'static str {
     core::str::from_utf8(&startup.argument[..length]).unwrap_or("")
 }
 
+/// The text of an argument's word in the startup page.
+pub(crate) fn text_of(word: u64) -> &'static str {
+    let startup = startup();
+    let from = (word as u32 as u64).wrapping_sub(STARTUP_OFFSET) as usize;
+    let at = from.wrapping_sub(core::mem::offset_of!(Startup, argument));
+    let end = at.wrapping_add((word >> 32) as usize);
+    core::str::from_utf8(startup.argument.get(at..end).unwrap_or(&[])).unwrap_or("")
+}
+
 fn find(mappings: &'static [Mapping], count: u32, name: &str) -> Option<&'static Mapping> {
     mappings.iter().take(count as usize).find(|mapping| is_name(&mapping.name, name.as_bytes()))
 }

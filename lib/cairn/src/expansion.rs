@@ -3,12 +3,13 @@
 
 pub use crate::call::{Arguments, Portals, Registers, Staging};
 pub use crate::component::{
-    component, export, first_portal, import, interface, letters, method, version, words,
+    argument, component, export, first_portal, import, interface, letters, method, version, words,
 };
 pub use crate::wire::{HASH_START, WORDS, hash, hash_word};
 pub use cairn_abi::descriptor::{
-    ComponentDescriptor, EntryPoint, ExportDescriptor, ImportDescriptor, InterfaceDescriptor,
-    METHODS_MAXIMUM, Reply,
+    ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
+    ArgumentDescriptor, ComponentDescriptor, EntryPoint, ExportDescriptor, ImportDescriptor,
+    InterfaceDescriptor, METHODS_MAXIMUM, Reply,
 };
 pub use wide::{Rest, Wide, entry};
 
@@ -124,4 +125,28 @@ pub const fn check_code(code: i64) -> i64 {
 #[inline(always)]
 pub fn portal_error(status: i64) -> Error {
     Error::from_status(status)
+}
+
+/// The value of an argument by its place.
+#[cfg(target_os = "none")]
+pub fn argument_value(place: usize) -> u64 {
+    crate::environment::startup().values.get(place).copied().unwrap_or(0)
+}
+
+/// The same of text.
+#[cfg(target_os = "none")]
+pub fn argument_text(place: usize) -> &'static str {
+    crate::environment::text_of(argument_value(place))
+}
+
+/// In a test on the host nobody gives any.
+#[cfg(not(target_os = "none"))]
+pub fn argument_value(_: usize) -> u64 {
+    0
+}
+
+/// The same of text.
+#[cfg(not(target_os = "none"))]
+pub fn argument_text(_: usize) -> &'static str {
+    ""
 }

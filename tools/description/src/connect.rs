@@ -1,6 +1,7 @@
 //! Checks a system against what its components' files say: every import connected to an export
 //! of the same interface, in the same version.
 
+use crate::arguments::{self, Value};
 use crate::control;
 use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
@@ -17,6 +18,8 @@ pub struct Connected {
     /// For each instance, the indexes of its imports' portals in the table of its domain: behind those of its fellows before
     /// it. A component is built as if they began at [`PORTAL_FIRST_IMPORT`].
     pub portals: Vec<Range<usize>>,
+    /// For each instance, the values of the arguments that its component declares, in its order.
+    pub arguments: Vec<Vec<Value>>,
     /// For each instance, for each of its [`Instance::exports`], the index of the export in the
     /// component's descriptor.
     pub exports: Vec<Vec<usize>>,
@@ -59,8 +62,14 @@ pub fn connect<'a>(
     let imports = (0..system.instances.len()).map(|at| connector.imports(at, &mut report));
     let imports = imports.collect();
     let portals = (0..system.instances.len()).map(|at| connector.portals(at)).collect();
+    let arguments = system.instances.iter().zip(&connector.components);
+    let arguments = arguments.map(|(instance, component)| match component {
+        Some(component) => arguments::check(instance, component, &mut report),
+        None => Vec::new(),
+    });
+    let arguments = arguments.collect();
     control::check(system, &connector.components, &mut report);
-    report.into_result(Connected { imports, portals, exports })
+    report.into_result(Connected { imports, portals, arguments, exports })
 }
 
 fn not_built(instance: &Instance) -> Error {

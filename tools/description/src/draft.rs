@@ -4,6 +4,7 @@ mod connections;
 mod copies;
 mod instance;
 
+use crate::arguments::Given;
 use crate::document;
 use crate::model::{Access, Placement, Restart, Role, StackMode, StateMode};
 use crate::names::NameKind;
@@ -69,6 +70,7 @@ pub(crate) struct InstanceDraft {
     pub essential: Option<Located<bool>>,
     pub trusted: Located<bool>,
     pub argument: String,
+    pub arguments: Vec<(Located<String>, Located<Given>)>,
     pub stack_group: Option<Located<String>>,
     pub devices: Vec<Located<String>>,
     pub sections: Vec<(Located<String>, Located<Access>)>,

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod arguments;
 pub mod board;
 mod check;
 pub mod components;
@@ -17,8 +18,8 @@ pub mod connect;
 mod control;
 mod document;
 mod draft;
-pub mod fellows;
-mod files;
+mod fellows;
+pub mod files;
 mod load;
 pub mod model;
 mod names;

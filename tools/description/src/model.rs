@@ -1,5 +1,6 @@
 //! What a system description says, checked and with all names resolved.
 
+use crate::arguments::Given;
 use crate::board::Board;
 use crate::place::{Located, Place};
 use cairn_abi::address::{kernel_region, region};
@@ -163,6 +164,8 @@ pub struct Instance {
     pub trusted: Located<bool>,
     /// Text that it is given at its start.
     pub argument: String,
+    /// The arguments that its component declares, as they are written.
+    pub arguments: Vec<(Located<String>, Located<Given>)>,
     /// The stack group it is a member of, as an index into [`System::stack_groups`].
     pub stack_group: Option<usize>,
     /// Its devices, as indexes into [`Board::devices`].

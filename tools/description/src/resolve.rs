@@ -321,6 +321,7 @@ fn resolve_instance(
         essential: draft.essential.unwrap_or(Located::new(role.is_some(), place)),
         trusted: draft.trusted,
         argument: draft.argument,
+        arguments: draft.arguments,
         stack_group: draft.stack_group.and_then(|name| groups.join(name, index, report)),
         devices,
         sections,

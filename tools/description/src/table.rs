@@ -4,6 +4,7 @@
 //! A tree can lie over others, those of the descriptions that it extends: a key that several have is read
 //! from the uppermost, but of tables all keys are there.
 
+use crate::arguments::Given;
 use crate::names::{NameKind, list, name_fault, nearest};
 use crate::place::{Located, Place, Source};
 use crate::report::{Error, Report};
@@ -342,6 +343,27 @@ impl<'a> Value<'a> {
             );
         }
         value.map(|value| self.located(value))
+    }
+
+    /// A number, a text or a boolean.
+    pub fn given(&self, report: &mut Report) -> Option<Located<Given>> {
+        let integer = |integer: &toml::de::DeInteger<'_>| {
+            i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(Given::Integer)
+        };
+        let given = match self.value.get_ref() {
+            DeValue::String(text) => Some(Given::Text(text.to_string())),
+            DeValue::Integer(value) => integer(value),
+            DeValue::Boolean(value) => Some(Given::Bool(*value)),
+            _ => None,
+        };
+        if given.is_none() {
+            self.expected(
+                "a number, a text, `true` or `false`",
+                &format!("{} = 1", self.name),
+                report,
+            );
+        }
+        given.map(|given| self.located(given))
     }
 
     /// One of several words.

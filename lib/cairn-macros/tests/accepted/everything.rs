@@ -54,10 +54,19 @@ cairn::component! {
     name: "everything",
     imports: { disk: disk::Disk, own: self::Private, spare: Option<disk::Disk> },
     exports: { private: crate::Private = SERVER },
+    arguments: {
+        times: u64,
+        offset: i64 = -1,
+        is_loud: bool = true,
+        pause: core::time::Duration = core::time::Duration::from_millis(5),
+        title: &str = "",
+    },
     main: main,
 }
 
 fn main() {
+    let _ = (arguments::times() as i64 + arguments::offset(), arguments::is_loud());
+    let _ = (arguments::pause().as_millis(), arguments::title().len());
     let _ = (imports::DISK.size(), imports::OWN.text("words"));
     let _ = imports::SPARE.get().map(|spare| spare.size());
 }

@@ -2,6 +2,10 @@
 #include "memory_statistics.h"
 #include "names.h"
 
+/* Its arguments, and the number for which it answers them. */
+enum { SHIFT, TITLE };
+enum { ARGUMENTS = 0xfffe };
+
 enum { NAMES = CAIRN_PORTAL_FIRST_IMPORT };
 
 MEMORY_STATISTICS_SERVER(words)
@@ -16,6 +20,11 @@ struct cairn_wide_reply words_usage(uint64_t control)
 struct cairn_wide_reply words_usage_of(uint64_t control, uint64_t position)
 {
     (void)control;
+    if (position == ARGUMENTS) {
+        const char *title;
+        size_t length = cairn_argument_text(TITLE, &title);
+        return (struct cairn_wide_reply){ 0, { cairn_argument(SHIFT), length << 8 | (uint8_t)title[length - 1] } };
+    }
     char text[64];
     uint64_t value[2];
     int64_t status = names_list(NAMES, position, text, sizeof text, value);
@@ -28,5 +37,6 @@ CAIRN_COMPONENT(
     .name = "c-words",
     .import_count = 1,
     .imports = { { "names", NAMES, NAMES_INTERFACE } },
+    .arguments = { { "shift", CAIRN_ARGUMENT_UNSIGNED }, { "title", CAIRN_ARGUMENT_TEXT } },
     .export_count = 1,
     .exports = { { "statistics", 0, MEMORY_STATISTICS_INTERFACE, MEMORY_STATISTICS_ENTRIES(words) } });

@@ -4,6 +4,7 @@ use super::connections::{read_export, read_import};
 use super::{
     InstanceDraft, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, Shares, StacksDraft, all, number,
 };
+use crate::arguments;
 use crate::model::{Access, Placement, Restart};
 use crate::names::NameKind;
 use crate::place::Located;
@@ -80,6 +81,12 @@ pub(super) fn read_instance(
         Some(value) => read_argument(&value, report),
         None => Some(String::new()),
     };
+    let arguments = match table.take("arguments") {
+        Some(value) => value
+            .table("`arguments`", report)
+            .and_then(|mut table| all(table.take_all(), report, arguments::read)),
+        None => Some(Vec::new()),
+    };
     let stack_group = match table.take("stack_group") {
         Some(value) => value.name(NameKind::Plain, "fast", report).map(Some),
         None => Some(None),
@@ -129,6 +136,7 @@ pub(super) fn read_instance(
         essential: essential?,
         trusted: trusted?,
         argument: argument?,
+        arguments: arguments?,
         stack_group: stack_group?,
         devices: devices?,
         sections: sections?,

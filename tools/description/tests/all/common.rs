@@ -1,8 +1,11 @@
 //! What all tests of descriptions share: files partly from disk, partly made up, and a fixed set
 //! of components.
 
+use cairn_abi::descriptor::{
+    ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
+};
 use cairn_description::{Board, Connected, Files, Report, Source, System, connect, load_from};
-use cairn_loader::{Descriptor, Export, Import, Interface, Method};
+use cairn_loader::{Argument, Descriptor, Export, Import, Interface, Method};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -138,6 +141,28 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
         main: has_main.then_some(0x1_0000),
         imports: imports.iter().map(import).collect(),
         exports: exports.iter().map(export).collect(),
+        arguments: Vec::new(),
+    }
+}
+
+/// One with an argument of each kind, of which that number and the second text can be left out.
+fn given() -> Descriptor {
+    let argument = |(name, kind, default): (&str, u32, Option<u64>)| Argument {
+        name: name.into(),
+        kind,
+        default,
+    };
+    let arguments = [
+        ("size", ARGUMENT_UNSIGNED, None),
+        ("level", ARGUMENT_SIGNED, Some(-3i64 as u64)),
+        ("loud", ARGUMENT_BOOL, None),
+        ("period", ARGUMENT_DURATION, None),
+        ("title", ARGUMENT_TEXT, None),
+        ("motto", ARGUMENT_TEXT, Some(0)),
+    ];
+    Descriptor {
+        arguments: arguments.into_iter().map(argument).collect(),
+        ..component(true, &[], &[])
     }
 }
 
@@ -171,6 +196,7 @@ pub fn components() -> BTreeMap<String, Descriptor> {
             "components/apps/both",
             component(false, &["next: Echo", "?other: Echo"], &["echo: Echo"]),
         ),
+        ("components/apps/given", given()),
         ("components/apps/relay", component(false, &["next: Echo"], &["echo: Echo"])),
         ("components/apps/plain", component(true, &[], &[])),
         ("components/apps/twin", component(true, &[], &[])),

@@ -2,6 +2,7 @@
 
 use crate::common::{Tree, check, folder};
 use cairn_abi::InstanceId;
+use cairn_description::arguments::Value;
 use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
 use cairn_description::{Board, Report, Source, System, load, load_board, load_from};
 use std::path::{Path, PathBuf};
@@ -165,6 +166,14 @@ fn exports_know_who_may_open_them_and_for_how_long() {
     let echo = &system.instances[system.instance("echo").expect("there")];
     assert_eq!(echo.exports[0].open, Open::Anyone);
     assert!(echo.exports[0].open.allows(0));
+}
+
+#[test]
+fn arguments_are_of_their_types() {
+    let (_, connected) = good("arguments");
+    let text = |text: &str| Value::Text(text.to_owned());
+    let words = [4096, -3i64 as u64, 1, 10_000_000].map(Value::Word);
+    assert_eq!(connected.arguments[1], [&words[..], &[text("left"), text("")]].concat());
 }
 
 #[test]

@@ -11,7 +11,9 @@ use cairn_abi::descriptor;
 use cairn_abi::startup::*;
 use cairn_abi::thread::*;
 use cairn_description::Located;
+use cairn_description::arguments::Value;
 use cairn_description::model::Access;
+use std::mem::offset_of;
 use zerocopy::{FromZeros, IntoBytes};
 
 impl Layout<'_> {
@@ -185,6 +187,19 @@ impl Layout<'_> {
         let length = argument.len().min(ARGUMENT_SIZE);
         page.argument_length = length as u64;
         page.argument[..length].copy_from_slice(&argument[..length]);
+        let mut end = length;
+        for (place, value) in self.connected.arguments[index].iter().enumerate() {
+            page.values[place] = match value {
+                Value::Word(word) => *word,
+                Value::Text(text) => {
+                    let at = end;
+                    end += text.len();
+                    page.argument[at..end].copy_from_slice(text.as_bytes());
+                    let from = STARTUP_OFFSET as usize + offset_of!(Startup, argument) + at;
+                    (text.len() as u64) << 32 | from as u64
+                }
+            };
+        }
         Ok(page)
     }
 

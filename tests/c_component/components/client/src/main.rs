@@ -72,6 +72,8 @@ fn main() {
     let behind = imports::STATISTICS.usage_of(InstanceId(u16::MAX));
     checks.equal("no words behind the last name", behind, Err(Error::NotFound));
     let _ = writeln!(Terminal, "ok values of two words");
+    let given = imports::STATISTICS.usage_of(InstanceId(0xfffe));
+    checks.equal("arguments", given, Ok((2048, 9 << 8 | u64::from(b's'))));
 
     let _ = writeln!(Terminal, "client: {} failed", checks.failed);
 }

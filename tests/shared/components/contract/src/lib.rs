@@ -19,6 +19,8 @@ pub trait Till {
     fn who(&self, caller: Caller) -> Result<u64, Error>;
     /// A page, asked for by the index of its import.
     fn page_by_index(&self) -> Result<(), Error>;
+    /// What the description gives it: two numbers, and whether the others are as expected.
+    fn given(&self) -> Result<(u64, i64, bool), Error>;
     /// The first word of the section `notice`.
     fn notice(&self) -> Result<u64, Error>;
     /// It panics.

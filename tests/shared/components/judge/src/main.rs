@@ -86,6 +86,7 @@ fn main() {
     expect("is the same of the other", TILL.notice(), Ok(6));
     expect("and outside", notice.load(0), 6);
     expect("imports that can be left out", DESK.options(), Ok((false, 7)));
+    expect("arguments", TILL.given(), Ok((65536, -7, true)));
     // A quota is each one's own.
     let taken = DESK.take_pages(1000).unwrap_or(0);
     expect("the clerk's quota ends", (1..100).contains(&taken), true);

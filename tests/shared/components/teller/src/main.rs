@@ -9,6 +9,7 @@ use cairn::{Caller, Error, environment};
 use cairn_interfaces as interfaces;
 use cairn_test_shared_contract::Till;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use core::time::Duration;
 
 struct Server;
 static SERVER: Server = Server;
@@ -18,12 +19,21 @@ cairn::component! {
     name: "teller",
     imports: { memory: interfaces::Memory },
     exports: { till: Till = SERVER },
+    arguments: {
+        opening: u64 = 1000,
+        drawer: u64,
+        debt: i64,
+        period: Duration = Duration::from_millis(2),
+        is_open: bool = false,
+        name: &str,
+        motto: &str = "",
+    },
     main: main,
 }
 
 /// What it holds at the beginning of a life.
 fn main() {
-    HELD.fetch_add(1000, Relaxed);
+    HELD.fetch_add(arguments::opening(), Relaxed);
 }
 
 impl Till for Server {
@@ -64,6 +74,13 @@ impl Till for Server {
 
     fn notice(&self) -> Result<u64, Error> {
         environment::section("notice").map(|notice| notice.load(0)).ok_or(Error::NotFound)
+    }
+
+    fn given(&self) -> Result<(u64, i64, bool), Error> {
+        let is_right = arguments::name() == "left till"
+            && arguments::motto().is_empty()
+            && arguments::period() == Duration::from_micros(1500);
+        Ok((arguments::drawer(), arguments::debt(), is_right && arguments::is_open()))
     }
 
     fn break_down(&self) -> Result<(), Error> {

@@ -1,0 +1,6 @@
+cairn::component! {
+    name: "given",
+    arguments: { ratio: f64 },
+}
+
+fn main() {}

@@ -1,0 +1,164 @@
+//! The arguments of an instance, of the types that its component declares.
+
+use crate::model::Instance;
+use crate::names::{NameKind, suggestion};
+use crate::place::Located;
+use crate::report::{Error, Report};
+use crate::table;
+use crate::units::{parse_duration, parse_size};
+use cairn_abi::descriptor::{
+    ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
+};
+use cairn_abi::startup::ARGUMENT_SIZE;
+use cairn_loader::{Argument, Descriptor};
+
+/// A value as it is written, before its component says of which type it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// A number.
+    Integer(i128),
+    /// A text, a size or a duration.
+    Text(String),
+    /// `true` or `false`.
+    Bool(bool),
+}
+
+/// The value of an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// As a component finds it in its startup page.
+    Word(u64),
+    /// Text.
+    Text(String),
+}
+
+/// Reads one of the table `arguments`.
+pub(crate) fn read(
+    value: &table::Value<'_>,
+    report: &mut Report,
+) -> Option<(Located<String>, Located<Given>)> {
+    let name = value.key_name(NameKind::Plain, "an argument", "period", report);
+    let given = value.given(report);
+    Some((name?, given?))
+}
+
+/// The values of an instance's arguments, in the order of its component; reports what does not fit.
+pub(crate) fn check(
+    instance: &Instance,
+    component: &Descriptor,
+    report: &mut Report,
+) -> Vec<Value> {
+    let declared = &component.arguments;
+    for (name, _) in &instance.arguments {
+        if !declared.iter().any(|argument| argument.name == **name) {
+            let names = declared.iter().map(|argument| argument.name.as_str());
+            report.push(Error::new(
+                &name.place,
+                format!("`{}` has no argument `{name}`", instance.component),
+                "expected an argument that the component declares",
+                match declared.is_empty() {
+                    true => "remove it: the component declares none".to_owned(),
+                    false => suggestion(name, "its arguments are", names, "remove it"),
+                },
+            ));
+        }
+    }
+    let mut room = ARGUMENT_SIZE.saturating_sub(instance.argument.len());
+    let mut values = Vec::new();
+    for argument in declared {
+        let given = instance.arguments.iter().find(|(name, _)| **name == argument.name);
+        let value = match (given, argument.default) {
+            (Some((_, given)), _) => value(argument, given, report),
+            (None, Some(_)) if argument.kind == ARGUMENT_TEXT => Some(Value::Text(String::new())),
+            (None, Some(default)) => Some(Value::Word(default)),
+            (None, None) => {
+                report.push(missing(instance, argument));
+                None
+            }
+        };
+        let Some(value) = value else { continue };
+        if let (Value::Text(text), Some((_, given))) = (&value, given) {
+            match room.checked_sub(text.len()) {
+                Some(rest) => room = rest,
+                None => report.push(Error::new(
+                    &given.place,
+                    format!("the texts of `{}` are too long", instance.name),
+                    format!("expected at most {ARGUMENT_SIZE} bytes in all, with `argument`"),
+                    "shorten them, or hand larger data over in a section",
+                )),
+            }
+        }
+        values.push(value);
+    }
+    values
+}
+
+/// The value of an argument that is given.
+fn value(argument: &Argument, given: &Located<Given>, report: &mut Report) -> Option<Value> {
+    let (value, expected, example) = match argument.kind {
+        ARGUMENT_UNSIGNED => {
+            let word = match &**given {
+                Given::Integer(number) => u64::try_from(*number).ok(),
+                Given::Text(text) => parse_size(text),
+                Given::Bool(_) => None,
+            };
+            (word.map(Value::Word), "a number from 0 on, or a size", "64")
+        }
+        ARGUMENT_SIGNED => {
+            let number = match **given {
+                Given::Integer(number) => i64::try_from(number).ok(),
+                _ => None,
+            };
+            (number.map(|number| Value::Word(number as u64)), "a number of 64 bits", "-1")
+        }
+        ARGUMENT_BOOL => {
+            let word = match **given {
+                Given::Bool(value) => Some(value.into()),
+                _ => None,
+            };
+            (word.map(Value::Word), "`true` or `false`", "true")
+        }
+        ARGUMENT_DURATION => {
+            let word = match &**given {
+                Given::Text(text) => parse_duration(text),
+                _ => None,
+            };
+            (word.map(Value::Word), "a duration", "\"10ms\"")
+        }
+        _ => {
+            let text = match &**given {
+                Given::Text(text) => Some(Value::Text(text.clone())),
+                _ => None,
+            };
+            (text, "a text", "\"left\"")
+        }
+    };
+    if value.is_none() {
+        report.push(Error::new(
+            &given.place,
+            format!("bad value for the argument `{}`", argument.name),
+            format!("expected {expected}"),
+            format!("write for example: {} = {example}", argument.name),
+        ));
+    }
+    value
+}
+
+fn missing(instance: &Instance, argument: &Argument) -> Error {
+    let example = match argument.kind {
+        ARGUMENT_UNSIGNED | ARGUMENT_SIGNED => "1",
+        ARGUMENT_BOOL => "true",
+        ARGUMENT_DURATION => "\"10ms\"",
+        _ => "\"text\"",
+    };
+    Error::new(
+        &instance.name.place,
+        format!("the argument `{}` of `{}` is missing", argument.name, instance.name),
+        format!("expected a value, since `{}` has no default for it", instance.component),
+        format!(
+            "write under `[instance.{}.arguments]`: {} = {example}",
+            instance.name.place.text(),
+            argument.name
+        ),
+    )
+}
