@@ -147,8 +147,12 @@ pub struct Instance {
     pub leader: InstanceId,
     /// The one of them behind it; 0: none. The leader is the first.
     pub next_fellow: InstanceId,
+    /// 1: it is started by the first call into it.
+    pub on_demand: u16,
     /// Not used.
-    pub reserved: [u16; 2],
+    pub reserved: u16,
+    /// If so: after so many nanoseconds in which nobody needed it it is ended, or zero.
+    pub idle_stop: u64,
     /// Quota of memory, bytes.
     pub memory: u64,
     /// Memory in use, bytes, page tables not counted.

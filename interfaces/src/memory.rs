@@ -38,6 +38,8 @@ pub trait MemoryControl {
     fn page_fault(&self, domain: DomainId, address: u64, cause: u64) -> Result<(), Error>;
     /// The instance dies: its memory is unmapped, so that a thread that enters it faults.
     fn kill(&self, instance: InstanceId) -> Result<(), Error>;
+    /// Takes a `kill` back after which nothing was done: the instance's memory is mapped as before.
+    fn bring_back(&self, instance: InstanceId) -> Result<(), Error>;
     /// One step of giving back what a dead instance allocated: 0 first, then what it answers, until 0. No
     /// invocation stack may name it any more.
     fn release(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error>;

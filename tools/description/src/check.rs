@@ -2,6 +2,7 @@
 //! one run shows all that is wrong.
 
 mod cycles;
+mod demand;
 mod devices;
 mod placement;
 mod resources;
@@ -17,6 +18,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     resources::default_stacks(system);
     fellows::deepen_stacks(system, report);
     placement::check(system, report);
+    demand::check(system, report);
     roles::check(system, report);
     resources::check(system, report);
     devices::check(system, report);

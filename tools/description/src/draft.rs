@@ -68,6 +68,9 @@ pub(crate) struct InstanceDraft {
     pub locks: Located<u32>,
     pub restart: Option<Located<Restart>>,
     pub essential: Option<Located<bool>>,
+    /// It is started by the first call into it.
+    pub on_demand: Option<Located<bool>>,
+    pub idle_stop: Option<Located<u64>>,
     pub trusted: Located<bool>,
     pub argument: String,
     pub arguments: Vec<(Located<String>, Located<Given>)>,

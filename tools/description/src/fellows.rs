@@ -158,12 +158,16 @@ fn check(fellows: &[usize], instances: &[Instance], report: &mut Report) {
 fn unite(fellows: &[usize], leader: usize, instances: &mut [Instance]) {
     let essential = fellows.iter().any(|index| *instances[*index].essential);
     let restart = instances[leader].restart.clone();
+    let on_demand = *instances[leader].on_demand;
+    let idle_stop = instances[leader].idle_stop.clone();
     let recoveries = fellows.iter().map(|index| *instances[*index].recovery_priority);
     let recovery = recoveries.max().unwrap_or(0);
     for index in fellows {
         let instance = &mut instances[*index];
         instance.restart = restart.clone();
         instance.essential.value = essential;
+        instance.on_demand.value = on_demand;
+        instance.idle_stop = idle_stop.clone();
         instance.recovery_priority.value = recovery;
     }
 }

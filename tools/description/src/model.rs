@@ -159,6 +159,10 @@ pub struct Instance {
     pub restart: Located<Restart>,
     /// The system halts when it faults.
     pub essential: Located<bool>,
+    /// It is started by the first call into it.
+    pub on_demand: Located<bool>,
+    /// If so: for how long nobody needs it before it ends, in nanoseconds.
+    pub idle_stop: Option<Located<u64>>,
     /// The description allows it what gives the whole system away: a device that reaches all memory, an
     /// interface by which a role commands others.
     pub trusted: Located<bool>,

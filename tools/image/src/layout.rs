@@ -238,6 +238,7 @@ impl<'a> Layout<'a> {
         let base = *self.system.board.load_address;
         let fences = fences.map(|physical| (physical - base) as usize).collect();
         let shared = check::check(&mut self.memory, &domains)?;
+        self.put_to_sleep();
         let report = self.report(shared);
         Ok(Image { bytes: self.memory.into_bytes(), report, domains, fences })
     }

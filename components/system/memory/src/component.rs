@@ -112,6 +112,10 @@ impl interfaces::MemoryControl for Server {
         with(|manager| manager.kill(instance))
     }
 
+    fn bring_back(&self, instance: InstanceId) -> Result<(), Error> {
+        with(|manager| manager.bring_back(instance))
+    }
+
     fn release(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error> {
         with(|manager| manager.release(instance, cursor))
     }

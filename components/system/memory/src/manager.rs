@@ -409,6 +409,13 @@ impl<'a> Manager<'a> {
         Ok(())
     }
 
+    /// It did not die after all.
+    pub fn bring_back(&self, instance: InstanceId) -> Result<(), Error> {
+        tables::set_reachable(self.reach(instance)?, true);
+        self.settle();
+        Ok(())
+    }
+
     /// Free pages, those for page tables among them, and all pages.
     pub fn usage(&self) -> (u64, u64) {
         let (frames, tables) = (&self.state.frames, &self.state.tables);

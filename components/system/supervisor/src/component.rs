@@ -2,6 +2,7 @@
 
 use crate::blame;
 use crate::death::Reason;
+use crate::idle;
 use crate::look::WORKER;
 use crate::printer::Printer;
 use crate::runaway;
@@ -49,6 +50,8 @@ enum Work {
     Tell,
     /// It looks at the threads that their own components call home.
     CallHome,
+    /// It looks whether an instance is needed.
+    LookAtIdle,
     /// Nothing until this time.
     Wait { until: u64 },
 }
@@ -81,6 +84,10 @@ fn main() {
             }
             Work::CallHome => {
                 system.call_next_home();
+                false
+            }
+            Work::LookAtIdle => {
+                system.look_at_idle();
                 false
             }
             Work::Tell => {
@@ -134,6 +141,14 @@ impl System {
             until = until.min(home_at);
             priority = priority.max(home_priority);
         }
+        let idle_at = idle::next_look();
+        if idle_at < u64::MAX {
+            if idle_at <= now() && best.is_none() && tell::priority().is_none() {
+                return (Work::LookAtIdle, idle::PRIORITY);
+            }
+            until = until.min(idle_at);
+            priority = priority.max(idle::PRIORITY);
+        }
         match (best, tell::priority()) {
             (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
                 (Work::Step { instance }, best_priority)
@@ -166,6 +181,7 @@ impl System {
             if state.is_alive() {
                 self.die(instance, Reason::Asked { restart });
             } else if restart {
+                state.sleeps.store(false, Relaxed);
                 state.due.store(now(), Relaxed);
             } else if self.instance(instance).is_none_or(|record| record.restart != RESTART_ALWAYS)
             {
@@ -227,7 +243,8 @@ impl interfaces::Supervisor for Server {
         let instance = record.number;
         let (own, state) = (state(instance), state(record.leader));
         let phase = match state.phase() {
-            Phase::Alive => "alive",
+            Phase::Alive | Phase::Tried => "alive",
+            Phase::Asleep => "asleep",
             Phase::Dead | Phase::Renewing | Phase::Sweeping => "dead",
             _ => "dying",
         };

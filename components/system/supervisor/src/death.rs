@@ -40,6 +40,8 @@ pub enum Reason {
     Kept { thread: u64 },
     /// Its main function returned, and its policy is to start it again.
     Returned,
+    /// Nobody needed it for as long as its description says.
+    Idle,
     /// A component asked for it, and perhaps for a new start.
     Asked {
         /// It shall start again.
@@ -59,7 +61,9 @@ impl System {
         let is_page_fault = matches!(fault, Fault::Denied(..));
         let domain = frame.into;
         let instance = self.lives_in(domain);
-        if frame.dead || !state(instance).is_alive() {
+        if is_page_fault && !frame.dead && self.wakes(instance) {
+            // It executes its instruction again.
+        } else if frame.dead || !state(instance).is_alive() {
             // A thread that enters a dead instance faults at its first instruction: an error return.
             self.want(instance, thread);
         } else if self.came_home(thread, frame, fault) {
@@ -113,6 +117,7 @@ impl System {
             state.faults.store(0, Relaxed);
         }
         let delay = match reason {
+            Reason::Idle => Some(0),
             Reason::Asked { restart } => (restart || record.restart == RESTART_ALWAYS).then_some(0),
             _ if record.restart == RESTART_NEVER => None,
             Reason::Fault { .. }
@@ -128,11 +133,15 @@ impl System {
                 state.wanted.store(0, Relaxed);
                 self.want(instance, thread);
             }
-            Reason::Returned | Reason::Asked { .. } => {
+            Reason::Returned | Reason::Idle | Reason::Asked { .. } => {
                 state.wanted.store(self.recovery_priority(instance), Relaxed);
             }
         }
-        self.note(instance, reason, delay, state.wanted.load(Relaxed));
+        let is_idle = matches!(reason, Reason::Idle);
+        state.sleeps.store(is_idle, Relaxed);
+        if !is_idle {
+            self.note(instance, reason, delay, state.wanted.load(Relaxed));
+        }
     }
 
     /// No thread executes anything in a leader's domain, from its next instruction on.
@@ -167,7 +176,7 @@ impl System {
         let Some(record) = self.instance(fellow) else { return };
         let cursor = &state.cursor;
         match state.phase() {
-            Phase::Absent | Phase::Alive => {}
+            Phase::Absent | Phase::Alive | Phase::Tried | Phase::Asleep => {}
             Phase::Closing => {
                 let step =
                     advance(cursor, |_| self.in_portals(|| imports::PORTALS.instance_died(fellow)));
@@ -292,27 +301,40 @@ impl System {
         false
     }
 
-    /// The instance's next life begins. The worker has just taken up all faults.
+    /// The instance's next life begins, or waits for a call to begin. The worker has just taken up all faults.
     fn begin(&self, record: &'static Instance) {
+        let state = state(record.number);
+        // Alive first: a thread that finds its memory there can do everything.
+        let revived = privileged::set_alive(record.domain, true);
+        state.restarts.fetch_add(1, Relaxed);
+        state.due.store(u64::MAX, Relaxed);
+        if state.sleeps.load(Relaxed) && revived.is_ok() {
+            return INSTANCES.enter(record.number, Phase::Asleep);
+        }
+        if !self.start(record, revived) {
+            state.restarts.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// An instance, whose memory is as at the start, lives, if nothing went wrong until now; whether it does.
+    pub fn start(&self, record: &'static Instance, before: Result<(), Error>) -> bool {
         let instance = record.number;
         let state = state(instance);
-        // Alive first: a thread that finds its memory there can do everything.
-        let revived = privileged::set_alive(record.domain, true).and_then(|()| {
+        let revived = before.and_then(|()| {
             self.fellows(record).try_for_each(|fellow| imports::MEMORY.revive(fellow.number))
         });
         state.started.store(now(), Relaxed);
-        state.restarts.fetch_add(1, Relaxed);
-        state.due.store(u64::MAX, Relaxed);
         INSTANCES.enter(instance, Phase::Alive);
+        self.look_later(record);
         let result = revived.and_then(|()| self.fellows(record).try_for_each(start));
         if result.is_err() {
             self.expect("start", record, result);
             // It dies once more, and this counts as a fault: what was in the way may go away.
             let now = now();
             self.end(record, now);
-            state.restarts.fetch_sub(1, Relaxed);
             state.due.store(now + ticks(next_delay(state) * 1000), Relaxed);
         }
+        result.is_ok()
     }
 
     /// What an instance that is not alive waits for: `None` if a step can be done.

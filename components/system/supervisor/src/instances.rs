@@ -4,10 +4,12 @@
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
-use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed,
+};
 
 /// What is to be done for an instance. The supervisor's worker alone changes it, by one step at a time; it
-/// can be called only while it is [`Phase::Alive`].
+/// can be called only up to [`Phase::Asleep`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Phase {
@@ -15,6 +17,10 @@ pub enum Phase {
     Absent,
     /// It runs or can be called.
     Alive,
+    /// It does too, but its memory is out of its page table, to see whether anybody still needs it.
+    Tried,
+    /// It was not started yet in this life, which its first call does.
+    Asleep,
     /// It died: no thread executes anything in it from here to the next `Alive`. What it had opened, and what others had
     /// opened of what it made, is closed.
     Closing,
@@ -39,14 +45,16 @@ impl Phase {
     const fn of(number: u8) -> Phase {
         match number {
             1 => Phase::Alive,
-            2 => Phase::Closing,
-            3 => Phase::Leaving,
-            4 => Phase::Reclaiming,
-            5 => Phase::Waiting,
-            6 => Phase::Releasing,
-            7 => Phase::Dead,
-            8 => Phase::Renewing,
-            9 => Phase::Sweeping,
+            2 => Phase::Tried,
+            3 => Phase::Asleep,
+            4 => Phase::Closing,
+            5 => Phase::Leaving,
+            6 => Phase::Reclaiming,
+            7 => Phase::Waiting,
+            8 => Phase::Releasing,
+            9 => Phase::Dead,
+            10 => Phase::Renewing,
+            11 => Phase::Sweeping,
             _ => Phase::Absent,
         }
     }
@@ -65,13 +73,15 @@ pub struct InstanceState {
     pub requests: AtomicU8,
     /// When it is started again, in ticks; `u64::MAX`: not.
     pub due: AtomicU64,
+    /// Its next life begins with a call.
+    pub sleeps: AtomicBool,
     /// When it was started.
     pub started: AtomicU64,
     /// When it died.
     pub died: AtomicU64,
     /// The best priority of the threads that want its next life, at most its recovery priority.
     pub wanted: AtomicU8,
-    /// When to look next whether invocation stacks still name it, and how long it was waited last.
+    /// When to look next whether invocation stacks still name it, or whether anybody needs it, and how long it was waited last.
     pub look: AtomicU64,
     pub look_interval: AtomicU64,
     /// Faults without good behaviour in between.
@@ -104,6 +114,7 @@ impl InstanceState {
             pages: AtomicU64::new(0),
             page_quota: AtomicU64::new(0),
             due: AtomicU64::new(u64::MAX),
+            sleeps: AtomicBool::new(false),
             started: AtomicU64::new(0),
             died: AtomicU64::new(0),
             wanted: AtomicU8::new(0),
@@ -138,7 +149,7 @@ impl InstanceState {
 
     /// Whether it can be called.
     pub fn is_alive(&self) -> bool {
-        self.phase.load(Relaxed) == Phase::Alive as u8
+        (Phase::Alive as u8..=Phase::Asleep as u8).contains(&self.phase.load(Relaxed))
     }
 }
 
@@ -196,7 +207,9 @@ impl Instances {
         state.at.store(instance.0, Relaxed);
         state.phase.store(phase as u8, Relaxed);
         match phase {
-            Phase::Absent | Phase::Alive => self.undone.remove(instance.into()),
+            Phase::Absent | Phase::Alive | Phase::Tried | Phase::Asleep => {
+                self.undone.remove(instance.into());
+            }
             _ => self.undone.insert(instance.into()),
         }
     }

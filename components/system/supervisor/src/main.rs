@@ -9,6 +9,7 @@ mod machine {
     pub mod blame;
     pub mod component;
     pub mod death;
+    pub mod idle;
     pub mod look;
     pub mod printer;
     pub mod runaway;

@@ -55,6 +55,7 @@ impl System {
             // The host tool numbers them from 1, and no more than there are states.
             let _ = INSTANCES.add_domain(record.number);
         }
+        self.put_to_sleep();
     }
 
     /// What the record says of a number; whether there is such an instance, its state says.

@@ -145,7 +145,7 @@ impl System {
             Reason::Kept { thread } => {
                 writeln!(log, "kept thread {thread}, which was asked to come home")
             }
-            Reason::Asked { .. } => writeln!(log, "was killed"),
+            Reason::Asked { .. } | Reason::Idle => writeln!(log, "was killed"),
             Reason::Returned => writeln!(log, "returned from its main function"),
             Reason::Fault { thread, fault, value, .. } => {
                 self.tell_fault(&note.registers, thread, fault, value)

@@ -16,6 +16,9 @@ use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_abi::thread::THREADS_MAXIMUM;
 
+/// For how long nobody needs an instance before it ends, in nanoseconds.
+const IDLE_STOP: std::ops::RangeInclusive<u64> = 1_000_000..=86_400_000_000_000;
+
 /// An instance's table, and how many copies it stands for if it says so.
 pub(super) fn read_instance(
     value: &Value<'_>,
@@ -71,6 +74,14 @@ pub(super) fn read_instance(
     };
     let essential = match table.take("essential") {
         Some(value) => value.boolean(report).map(Some),
+        None => Some(None),
+    };
+    let on_demand = match table.take("start") {
+        Some(value) => value.choice(&[("at-boot", false), ("on-demand", true)], report).map(Some),
+        None => Some(None),
+    };
+    let idle_stop = match table.take("idle_stop") {
+        Some(value) => value.duration(IDLE_STOP, report).map(Some),
         None => Some(None),
     };
     let trusted = match table.take("trusted") {
@@ -134,6 +145,8 @@ pub(super) fn read_instance(
         locks: locks?,
         restart: restart?,
         essential: essential?,
+        on_demand: on_demand?,
+        idle_stop: idle_stop?,
         trusted: trusted?,
         argument: argument?,
         arguments: arguments?,

@@ -8,6 +8,7 @@ use cairn_abi::arch::trap::{
     FRAME_REGISTER, KERNEL_STATUS, RETURN_REGISTER, STACK_REGISTER, USER_STATUS,
 };
 use cairn_abi::descriptor;
+use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, target};
 use cairn_abi::startup::*;
 use cairn_abi::thread::*;
 use cairn_description::Located;
@@ -41,6 +42,9 @@ impl Layout<'_> {
     fn set_up_thread(&mut self, index: usize, exit: u64) -> Result<(), String> {
         let instance = &self.system.instances[index];
         let Some(main) = self.components[index].descriptor.main else { return Ok(()) };
+        if *instance.on_demand {
+            return Ok(());
+        }
         let limit = *self.system.threads;
         if self.next.thread >= u64::from(limit) {
             return Err(format!(
@@ -80,6 +84,27 @@ impl Layout<'_> {
         let idle = self.system.roles.idle == Some(index);
         self.record.thread(thread, index, instance, idle);
         Ok(())
+    }
+
+    /// Takes the memory of those that are started by a call out of their page tables, as the memory manager does at a death.
+    pub(super) fn put_to_sleep(&mut self) {
+        for index in self.instances().filter(|index| *self.system.instances[*index].on_demand) {
+            let placed = &self.placed[index];
+            let entries: Vec<u64> = match self.system.instances[index].is_in_kernel() {
+                // All that the root has of user mode.
+                false => (placed.root.0..).step_by(8).take(ENTRIES / 2).collect(),
+                true => {
+                    let root = slot(placed.root.0, placed.region, ROOT_LEVEL);
+                    let directory = target(self.memory.load(root));
+                    let tables = (0..REGION_SIZE).step_by(LEAF_SPAN as usize);
+                    tables.map(|offset| slot(directory, placed.region + offset, 1)).collect()
+                }
+            };
+            for entry in entries {
+                let word = self.memory.load(entry);
+                self.memory.store(entry, word & !VALID);
+            }
+        }
     }
 
     /// Maps the sections that the description gives an instance.

@@ -56,5 +56,6 @@ fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
     assert_eq!(instances.add_domain(ONE), Ok(()));
     let fresh = InstanceState::new();
     fresh.phase.store(Phase::Alive as u8, Relaxed);
+    fresh.at.store(ONE.0, Relaxed);
     assert_eq!(format!("{state:?}"), format!("{fresh:?}"));
 }
