@@ -1,5 +1,6 @@
 //! From a system's name to an image that boots.
 
+use crate::alternatives;
 use crate::c_component;
 use crate::cargo::{self, Kind};
 use crate::machine::Machine;
@@ -237,7 +238,7 @@ pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
         nucleus: nucleus_file,
         machine,
         symbols,
-        report: image.report.to_string(),
+        report: image.report.to_string() + &alternatives::report(&parts),
         domains: image.domains,
         fences: image.fences,
         firmware: system.board.memory.base..*system.board.load_address,

@@ -1,6 +1,8 @@
 //! `./cairn graph`: a system as a picture.
 
+use crate::alternatives;
 use crate::build::Parts;
+use cairn_description::System;
 use cairn_description::model::{Open, StackMode};
 use cairn_graph::{Export, Graph, Import, Node};
 
@@ -31,6 +33,7 @@ pub fn draw(parts: &Parts) -> String {
                 specification: format!("{}{}", stack.letter(), connection.state.letter()),
                 node: connected.target,
                 export: connected.export,
+                alternatives: alternatives::of(parts, connected),
                 may_open: false,
             });
         }
@@ -39,7 +42,8 @@ pub fn draw(parts: &Parts) -> String {
         nodes.push(Node {
             name: instance.name.to_string(),
             component: components[index].descriptor.name.clone(),
-            domain: instance.number.0.into(),
+            domain: instance.domain.0.into(),
+            frame: frame(system, index),
             role: instance.role.map(|role| role.key().to_owned()),
             priority: *instance.priority,
             exports: exports.collect(),
@@ -49,6 +53,16 @@ pub fn draw(parts: &Parts) -> String {
         });
     }
     cairn_graph::draw(&Graph { title: system.name.to_string(), nodes })
+}
+
+/// The frame of an instance that shares a domain with others, or is in the kernel's.
+fn frame(system: &System, index: usize) -> Option<String> {
+    let instance = &system.instances[index];
+    match (instance.is_in_kernel(), system.fellows(index).count()) {
+        (true, _) => Some("kernel domain".to_owned()),
+        (false, 1) => None,
+        _ => Some(format!("domain {}", instance.domain)),
+    }
 }
 
 /// Exports that the description lets instance `client` open by name, and does not connect it to. What
@@ -71,6 +85,7 @@ fn openings(parts: &Parts, client: usize) -> Vec<Import> {
                 name: format!("{}.{}", *instance.name, *export.name),
                 interface: components[server].descriptor.exports[index].interface.name.clone(),
                 specification: String::new(),
+                alternatives: Vec::new(),
                 node: server,
                 export: index,
                 may_open: true,

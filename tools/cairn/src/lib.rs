@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod alternatives;
 pub mod bench;
 pub mod board;
 pub mod build;

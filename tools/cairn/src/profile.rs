@@ -161,48 +161,61 @@ pub fn run(image: &BuiltImage, request: &Request) -> Result<String> {
     )?;
     let content = std::fs::read(&image.file)
         .with_context(|| format!("cannot read {}", image.file.display()))?;
-    let places = Places::read(image.firmware.end, content, &image.domains);
+    let owner = |address| owner(address, &image.symbols);
+    let places = Places::read(image.firmware.end, content, &image.domains, &owner);
     let names = Names {
         function: &|address| functions.name(address),
         line: &|line| places.name(line),
-        page: &|page| match page {
-            KERNEL.. => cairn_image::places::kernel(page),
-            _ => owner(page, &image.domains),
+        page: &|page| match owner(page) {
+            Some(instance) => instance,
+            None if page >= KERNEL => cairn_image::places::kernel(page),
+            None => "in no region: shared, a role's, or memory itself".to_owned(),
         },
     };
     Ok(shown(&profile, &names, request.rows))
 }
 
-/// Whose region a page of user mode is in.
-fn owner(page: u64, domains: &[cairn_image::check::Domain]) -> String {
-    let start = page & !(REGION_SIZE - 1);
-    match domains.iter().find(|domain| domain.start_address == start) {
-        Some(domain) => domain.name.clone(),
-        None => "in no region: shared, a role's, or memory itself".to_owned(),
-    }
+/// The instance in whose region an address is.
+fn owner(address: u64, symbols: &[Symbols]) -> Option<String> {
+    // The first are the nucleus'.
+    let mut instances = symbols.iter().skip(1);
+    let found = instances.find(|symbols| symbols.offset / REGION_SIZE == address / REGION_SIZE);
+    found.map(|symbols| symbols.owner.clone())
 }
 
-/// The test of all this, if its name contains `filter`: where the cycles of a boot go.
+/// The test of all this, if its name contains `filter`: where the cycles of a boot go, with the component in a domain of its own
+/// and in the kernel's.
 pub fn jobs(filter: &str) -> Vec<Job> {
     const BOARD: &str = "rocket-rtl";
     let name = format!("profile: {BOARD}");
     let run = || {
-        let image = build::build("hello", Some(BOARD))?;
-        let request = Request { cycles: 0..80_000, input: None, rows: 1000 };
-        let text = run(&image, &request)?;
-        let expected = [
-            "  nucleus: trap_entry\n",
-            "  portal code\n",
-            "  firmware\n",
-            "  hello: cairn_hello::main\n",
-            "  thread ",
-            "  page table of hello, level 0, for 0x",
-            "  hello\n",
+        let systems = [
+            ("hello", "  page table of hello, level 0, for 0x10", "  1010001000  hello\n"),
+            (
+                "tests/kernel/kernel-hello",
+                "  hello, 0xfffffff010090000 (rx)\n",
+                "  fffffff010001000  hello\n",
+            ),
         ];
-        match expected.iter().find(|part| !text.contains(**part)) {
-            Some(name) => bail!("expected `{name}` in\n{text}"),
-            None => Ok(Outcome { passed: 1, ..Outcome::default() }),
+        for (system, line, walk) in systems {
+            let image = build::build(system, Some(BOARD))?;
+            let request = Request { cycles: 0..80_000, input: None, rows: 1000 };
+            let text = run(&image, &request)?;
+            let expected = [
+                "  nucleus: trap_entry\n",
+                "  portal code\n",
+                "  firmware\n",
+                "  hello: cairn_hello::main\n",
+                "  thread ",
+                line,
+                "  hello\n",
+                walk,
+            ];
+            if let Some(name) = expected.iter().find(|part| !text.contains(**part)) {
+                bail!("expected `{name}` of {system} in\n{text}");
+            }
         }
+        Ok(Outcome { passed: 1, ..Outcome::default() })
     };
     let job = Job { name, run: Box::new(run) };
     Vec::from_iter(Some(job).filter(|job| job.name.contains(filter)))

@@ -14,8 +14,19 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
 fn breakpoints_in_a_component_and_in_the_nucleus_are_hit() {
-    let image = build("demo", None).expect("the system builds");
-    let script = Path::new(env!("CARGO_TARGET_TMPDIR")).join("debugged.txt");
+    hit("demo");
+}
+
+#[test]
+fn breakpoints_in_a_component_in_the_kernel_domain_are_hit() {
+    hit("tests/kernel-shell/kernel-shell");
+}
+
+/// Stops in the nucleus, and in the greeter where it is placed.
+fn hit(system: &str) {
+    let image = build(system, None).expect("the system builds");
+    let script =
+        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.txt", system.replace('/', "-")));
     std::fs::write(&script, "call greeter fill\nhalt 3\n").unwrap();
     // A port that is free now.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

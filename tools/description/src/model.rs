@@ -375,6 +375,19 @@ impl System {
         (0..self.instances.len()).filter(move |other| self.instances[*other].domain == domain)
     }
 
+    /// Where an instance is, in words: `domain`, a domain of its own; `with NAME`, that of another; `kernel`, and `kernel with
+    /// NAME` with the fate of another.
+    pub fn placement(&self, index: usize) -> String {
+        let leader = self.fellows(index).next().filter(|leader| *leader != index);
+        let leader = leader.map(|leader| format!("with {}", self.instances[leader].name));
+        match (self.instances[index].is_in_kernel(), leader) {
+            (false, None) => "domain".to_owned(),
+            (true, None) => "kernel".to_owned(),
+            (false, Some(leader)) => leader,
+            (true, Some(leader)) => format!("kernel {leader}"),
+        }
+    }
+
     /// The index of the instance called `name`.
     pub fn instance(&self, name: &str) -> Option<usize> {
         self.instances.iter().position(|instance| *instance.name == name)

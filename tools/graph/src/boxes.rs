@@ -43,7 +43,11 @@ pub(crate) fn import_text(import: &Import) -> String {
     if import.may_open {
         return format!("may open {}", named(&import.name, &import.interface));
     }
-    format!("{} {}", named(&import.name, &import.interface), import.specification)
+    let others = match import.alternatives.len() {
+        0 => String::new(),
+        others => format!(" +{others}"),
+    };
+    format!("{} {}{others}", named(&import.name, &import.interface), import.specification)
 }
 
 /// A name with its interface, unless the name says it already.
@@ -59,6 +63,7 @@ pub(crate) fn named(name: &str, interface: &str) -> String {
 pub(crate) fn subtitle(node: &Node) -> String {
     let domain = match node.equals {
         0 => format!("domain {}", node.domain),
+        equals if node.frame.is_some() => format!("{} instances", equals + 1),
         equals => format!("{} domains", equals + 1),
     };
     let mut text = format!("{domain}, priority {}", node.priority);

@@ -1,5 +1,5 @@
-//! Draws a system as SVG: a box for each protection domain with its component, a line from each
-//! import to the export it is connected to.
+//! Draws a system as SVG: a box for each instance of a component, a line from each import to the export it is connected to, and a
+//! frame round the instances that have one domain, the kernel's or another.
 //!
 //! Three or more clients that differ in name only share one box.
 //!
@@ -13,6 +13,7 @@
 
 mod boxes;
 mod columns;
+mod frames;
 mod group;
 mod lines;
 mod order;
@@ -36,6 +37,8 @@ pub struct Node {
     pub component: String,
     /// Number of its protection domain.
     pub domain: u32,
+    /// What stands at the frame that it shares with others of the same text; `None`: it has a domain of its own.
+    pub frame: Option<String>,
     /// What the nucleus knows it for.
     pub role: Option<String>,
     /// Priority of its first thread; colours its head.
@@ -72,6 +75,8 @@ pub struct Import {
     pub node: usize,
     /// Its export, as an index.
     pub export: usize,
+    /// Other exports that serve the interface.
+    pub alternatives: Vec<String>,
     /// It is not connected: the description lets the instance open the export at run time.
     pub may_open: bool,
 }
@@ -84,6 +89,7 @@ pub fn draw(graph: &Graph) -> String {
     let graph = group::equal_clients(graph);
     let columns = columns::assign(&graph);
     let boxes = boxes::Boxes::new(&graph);
-    let plan = order::arrange(&graph, &columns, &boxes);
-    svg::write(&graph, &boxes, &plan)
+    let frames = frames::Frames::of(&graph);
+    let plan = order::arrange(&graph, &columns, &boxes, &frames);
+    svg::write(&graph, &boxes, &frames, &plan)
 }

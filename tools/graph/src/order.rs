@@ -4,6 +4,7 @@
 use crate::Graph;
 use crate::boxes::{Boxes, export_row, import_row};
 use crate::columns::Columns;
+use crate::frames::Frames;
 use crate::lines::{self, Line};
 
 /// Space between two boxes of a column.
@@ -56,6 +57,7 @@ impl Plan {
 
 struct Arranger<'a> {
     boxes: &'a Boxes,
+    frames: &'a Frames,
     items: Vec<Vec<Item>>,
     /// Pieces between column `n` and `n + 1`.
     pieces: Vec<Vec<Piece>>,
@@ -66,7 +68,7 @@ struct Arranger<'a> {
 }
 
 /// Arranges the boxes in their columns.
-pub(crate) fn arrange(graph: &Graph, columns: &Columns, boxes: &Boxes) -> Plan {
+pub(crate) fn arrange(graph: &Graph, columns: &Columns, boxes: &Boxes, frames: &Frames) -> Plan {
     let lines = lines::all(graph, columns);
     let mut items: Vec<Vec<Item>> = vec![Vec::new(); columns.count];
     for (node, column) in columns.of.iter().enumerate() {
@@ -90,12 +92,18 @@ pub(crate) fn arrange(graph: &Graph, columns: &Columns, boxes: &Boxes) -> Plan {
             from = to;
         }
     }
-    let order = items.iter().map(|items| (0..items.len()).collect()).collect();
+    let in_bands = |items: &Vec<Item>| {
+        let mut order: Vec<usize> = (0..items.len()).collect();
+        order.sort_by_key(|item| frames.band(items[*item]));
+        order
+    };
+    let order = items.iter().map(in_bands).collect();
     let tops = items.iter().map(|items| vec![0.0; items.len()]).collect();
-    let mut arranger = Arranger { boxes, items, pieces, order, tops };
+    let mut arranger = Arranger { boxes, frames, items, pieces, order, tops };
     arranger.order();
     arranger.level();
-    let Arranger { items, tops, .. } = arranger;
+    let Arranger { items, mut tops, .. } = arranger;
+    frames.part(&items, &mut tops, boxes);
     Plan { columns: items, tops, lines }
 }
 
@@ -170,7 +178,10 @@ impl Arranger<'_> {
                         self.wish(column, item, Some(side)).unwrap_or(self.tops[column][item])
                     })
                     .collect();
-                self.order[column].sort_by(|one, other| keys[*one].total_cmp(&keys[*other]));
+                let band = |item: usize| self.frames.band(self.items[column][item]);
+                self.order[column].sort_by(|one, other| {
+                    band(*one).cmp(&band(*other)).then(keys[*one].total_cmp(&keys[*other]))
+                });
                 self.stack(column);
             }
             let crossings = self.crossings();

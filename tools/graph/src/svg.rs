@@ -3,6 +3,7 @@
 use crate::boxes::{
     Boxes, CHARACTER, HEAD, MARGIN, ROW, export_row, import_row, import_text, named, role, subtitle,
 };
+use crate::frames::{self, Extent, Frames};
 use crate::lines::Line;
 use crate::order::{Item, Plan};
 use crate::{Graph, Node};
@@ -13,7 +14,7 @@ const BORDER: f64 = 24.0;
 /// Height of the title.
 const TITLE: f64 = 44.0;
 /// Height of the key below the drawing.
-const KEY: f64 = 46.0;
+const KEY: f64 = 66.0;
 /// Space between two columns, without the room of the lines.
 const GAP: f64 = 70.0;
 /// Room for each line between two columns.
@@ -27,6 +28,7 @@ const COLOURS: [&str; 8] =
 struct Drawing<'a> {
     graph: &'a Graph,
     boxes: &'a Boxes,
+    frames: &'a Frames,
     plan: &'a Plan,
     /// Left edge of each column.
     lefts: Vec<f64>,
@@ -39,7 +41,7 @@ struct Drawing<'a> {
 }
 
 /// The document.
-pub(crate) fn write(graph: &Graph, boxes: &Boxes, plan: &Plan) -> String {
+pub(crate) fn write(graph: &Graph, boxes: &Boxes, frames: &Frames, plan: &Plan) -> String {
     let mut columns = vec![0; graph.nodes.len()];
     let mut widths = Vec::new();
     let mut bottom: f64 = 0.0;
@@ -75,15 +77,22 @@ pub(crate) fn write(graph: &Graph, boxes: &Boxes, plan: &Plan) -> String {
     let mut drawing = Drawing {
         graph,
         boxes,
+        frames,
         plan,
         lefts,
         widths,
         columns,
-        bottom: bottom + TITLE + BORDER,
+        bottom: bottom
+            + TITLE
+            + BORDER
+            + if frames.labels.is_empty() { 0.0 } else { frames::SPACE },
         text: String::new(),
     };
     let height = drawing.bottom + back + KEY + BORDER;
     drawing.head(right, height);
+    for frame in 0..frames.labels.len() {
+        drawing.frame(frame);
+    }
     drawing.lines();
     for node in 0..graph.nodes.len() {
         drawing.node(node);
@@ -114,6 +123,22 @@ impl Drawing<'_> {
 
     fn top(&self, node: usize) -> f64 {
         self.plan.find(self.columns[node], Item::Box(node)) + TITLE + BORDER / 2.0
+    }
+
+    fn frame(&mut self, frame: usize) {
+        let Extent { columns, heights } = self.frames.extent(frame, self.plan, self.boxes);
+        let left = self.lefts[columns.0] - frames::SPACE;
+        let width = self.lefts[columns.1] + self.widths[columns.1] + frames::SPACE - left;
+        let top = heights.0 + TITLE + BORDER / 2.0 - frames::LABEL;
+        let height = heights.1 - heights.0 + frames::LABEL + frames::SPACE;
+        let label = escaped(&self.frames.labels[frame]);
+        self.put(format_args!(
+            "<g class=\"frame\"><rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" \
+             rx=\"8\" fill=\"#f3f3ee\" stroke=\"#888\" stroke-width=\"1.5\"/><text x=\"{:.1}\" y=\"{:.1}\" \
+             font-size=\"13\" font-weight=\"bold\">{label}</text></g>",
+            left + MARGIN,
+            top + 18.0
+        ));
     }
 
     fn lines(&mut self) {
@@ -155,10 +180,18 @@ impl Drawing<'_> {
         if line.may_open {
             return format!("{} may open {}.{}", client.name, server.name, export.name);
         }
-        format!(
+        let mut text = format!(
             "{}.{} to {}.{} ({})",
             client.name, import.name, server.name, export.name, import.specification
-        )
+        );
+        if !import.alternatives.is_empty() {
+            text += &format!(
+                "; {} also served by {}",
+                import.interface,
+                import.alternatives.join(", ")
+            );
+        }
+        text
     }
 
     fn start(&self, line: &Line) -> (f64, f64) {
@@ -284,11 +317,14 @@ impl Drawing<'_> {
     }
 
     fn key(&mut self, y: f64) {
-        self.put(format_args!(
-            "<text x=\"{BORDER}\" y=\"{y:.1}\">A box is a protection domain: left its exports, right its imports with \
-             the stack and state letters of their portals, grey its devices.</text>"
-        ));
-        let y = y + 20.0;
+        let mut y = y;
+        for line in [
+            "A box is an instance. Without a frame it has a protection domain of its own. Grey are its devices.",
+            "Left its exports, right its imports with the letters of their portals; +1: one more export serves the interface.",
+        ] {
+            self.put(format_args!("<text x=\"{BORDER}\" y=\"{y:.1}\">{line}</text>"));
+            y += 20.0;
+        }
         let text = "Priority of its first thread:";
         self.put(format_args!("<text x=\"{BORDER}\" y=\"{y:.1}\">{text}</text>"));
         let mut x = BORDER + (text.len() + 1) as f64 * CHARACTER;

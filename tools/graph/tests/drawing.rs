@@ -77,6 +77,7 @@ fn system() -> Graph {
                 specification: if node == 0 { "rp" } else { "np" }.to_owned(),
                 node,
                 export: SYSTEM[node].2.iter().position(|one| *one == export).unwrap(),
+                alternatives: Vec::new(),
                 may_open: false,
             }
         };
@@ -88,6 +89,7 @@ fn system() -> Graph {
             name: (*name).to_owned(),
             component: (*name).to_owned(),
             domain: number as u32 + 1,
+            frame: None,
             role: (number < 6).then(|| (*name).to_owned()),
             priority: *priority,
             exports: exports.iter().map(export).collect(),
@@ -111,7 +113,13 @@ fn number(text: &str, key: &str) -> f64 {
 
 /// Left, top, width, height of every box.
 fn boxes(svg: &str) -> Vec<[f64; 4]> {
-    let groups = svg.split("<g class=\"domain\"").skip(1);
+    rectangles(svg, "domain")
+}
+
+/// The same of every group of a class.
+fn rectangles(svg: &str, class: &str) -> Vec<[f64; 4]> {
+    let class = format!("<g class=\"{class}\"");
+    let groups = svg.split(&class).skip(1);
     groups.map(|group| ["x", "y", "width", "height"].map(|key| number(group, key))).collect()
 }
 
@@ -145,6 +153,55 @@ fn boxes_do_not_overlap_and_lie_inside() {
             assert!(apart(0) || apart(1), "{one:?} and {other:?} overlap");
         }
     }
+}
+
+#[test]
+fn a_frame_is_round_those_of_one_domain_and_nobody_else() {
+    for framed in [&[0, 5, 9][..], &[10], &(0..12).collect::<Vec<usize>>()] {
+        for pair in [&[][..], &[2, 7]] {
+            let mut graph = system();
+            for index in pair {
+                graph.nodes[*index].frame = Some("domain 3".to_owned());
+            }
+            for index in framed {
+                graph.nodes[*index].frame = Some("kernel domain".to_owned());
+            }
+            let svg = draw(&graph);
+            let labels = ["domain 3", "kernel domain"];
+            let labels = labels.into_iter().filter(|label| {
+                graph.nodes.iter().any(|node| node.frame.as_deref() == Some(*label))
+            });
+            let labels: Vec<&str> = labels.collect();
+            let (boxes, frames) = (boxes(&svg), rectangles(&svg, "frame"));
+            assert_eq!(frames.len(), labels.len());
+            for (frame, label) in frames.iter().zip(&labels) {
+                assert!(svg.contains(&format!(">{label}</text>")));
+                for (node, one) in graph.nodes.iter().zip(&boxes) {
+                    let is_inside = (0..2).all(|axis| {
+                        frame[axis] < one[axis]
+                            && one[axis] + one[axis + 2] < frame[axis] + frame[axis + 2]
+                    });
+                    let is_apart = (0..2).any(|axis| {
+                        one[axis] + one[axis + 2] < frame[axis]
+                            || frame[axis] + frame[axis + 2] < one[axis]
+                    });
+                    let belongs = node.frame.as_deref() == Some(*label);
+                    assert_eq!((is_inside, is_apart), (belongs, !belongs), "{}", node.name);
+                }
+                assert!(frame[1] > 36.0, "below the title");
+                assert!(frame[1] + frame[3] < number(&svg, "height") - 66.0, "above the key");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_else_serves_an_interface_is_counted_and_named() {
+    let mut graph = system();
+    graph.nodes[10].imports[0].alternatives = vec!["bench.text".to_owned(), "log.text".to_owned()];
+    let svg = draw(&graph);
+    assert!(svg.contains("console: Text np +2</text>"), "{svg}");
+    assert!(svg.contains("(np); Text also served by bench.text, log.text</title>"), "{svg}");
 }
 
 #[test]

@@ -313,6 +313,7 @@ impl<'a> Layout<'a> {
             page_tables: placed.page_tables * PAGE_SIZE,
             memory: placed.memory_used,
             quota: *self.system.instances[index].memory,
+            placement: self.system.placement(index),
             ..placed.report.clone()
         }
     }

@@ -19,26 +19,36 @@ enum Place {
     Table(String, u32, u64),
     /// A page of the kernel domain.
     Kernel(u64),
-    /// A page of these domains, at this address, with these rights.
-    User(Vec<String>, u64, &'static str),
+    /// A page of these instances or domains, at this address, with these rights.
+    Region(Vec<String>, u64, &'static str),
     /// A second mapping of a page, for a role or for privileged code.
     Beside(u64),
 }
 
 impl Places {
-    /// Reads the page tables of all `domains` in the content of an image, which is loaded at `load_address`.
-    pub fn read(load_address: u64, image: Vec<u8>, domains: &[Domain]) -> Places {
+    /// Reads the page tables of all `domains` in the content of an image, which is loaded at `load_address`. `owner` names the
+    /// instance in whose region an address is.
+    pub fn read(
+        load_address: u64,
+        image: Vec<u8>,
+        domains: &[Domain],
+        owner: &dyn Fn(u64) -> Option<String>,
+    ) -> Places {
         let memory = &mut Memory::of_image(load_address, image);
         let mut places = Places::default();
         for domain in domains {
-            let owner = |address| if address >= KERNEL { "the kernel" } else { &domain.name };
+            let table = |address| if address >= KERNEL { "the kernel" } else { &domain.name };
             places.add(domain.root, Place::Table(domain.name.clone(), 2, 0));
             walk(memory, domain.root, ROOT_LEVEL, 0, &mut |entry| match entry {
                 Entry::Table { address, physical, level } => {
-                    places.add(physical, Place::Table(owner(address).to_owned(), level, address));
+                    places.add(physical, Place::Table(table(address).to_owned(), level, address));
                 }
                 Entry::Page { address, physical, flags, .. } => {
-                    places.add(physical, place(&domain.name, address, flags));
+                    let place = match owner(address) {
+                        Some(instance) => Place::Region(vec![instance], address, rights(flags)),
+                        None => place(&domain.name, address, flags),
+                    };
+                    places.add(physical, place);
                 }
             });
         }
@@ -48,7 +58,9 @@ impl Places {
     fn add(&mut self, physical: u64, place: Place) {
         let known = self.0.entry(physical).or_insert_with(|| place.clone());
         match (known, place) {
-            (Place::User(names, known, _), Place::User(more, address, _)) if *known == address => {
+            (Place::Region(names, known, _), Place::Region(more, address, _))
+                if *known == address =>
+            {
                 names.extend(
                     more.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>(),
                 );
@@ -74,7 +86,7 @@ impl Places {
                 format!("page table of {owner}, level {level}, for {address:#x}")
             }
             Place::Kernel(address) => kernel(address + offset),
-            Place::User(names, address, rights) => {
+            Place::Region(names, address, rights) => {
                 let names = match &names[..] {
                     [name] => name.clone(),
                     [name, others @ ..] => format!("{name} and {} more", others.len()),
@@ -100,12 +112,15 @@ fn place(domain: &str, address: u64, flags: u64) -> Place {
             _ => Place::Kernel(address),
         };
     }
-    let rights = match flags & (WRITE | EXECUTE) {
+    Place::Region(vec![domain.to_owned()], address, rights(flags))
+}
+
+fn rights(flags: u64) -> &'static str {
+    match flags & (WRITE | EXECUTE) {
         WRITE => "rw",
         EXECUTE => "rx",
         _ => "r",
-    };
-    Place::User(vec![domain.to_owned()], address, rights)
+    }
 }
 
 /// Every area of the kernel domain is smaller than this, and begins further behind the one before.
@@ -134,7 +149,7 @@ mod tests {
         let mut memory = Memory::new(LOAD);
         let mut tables = PageTables::new(&mut memory, 64);
         let roots = [(); 2].map(|()| tables.take(1).unwrap());
-        let [own, shared, thread] = [(); 3].map(|()| memory.pages(1));
+        let [own, shared, thread, inside] = [(); 4].map(|()| memory.pages(1));
         let mut map = |root: usize, address, page, flags| {
             tables
                 .map(&mut memory, crate::memory::Root(roots[root]), address, page, flags)
@@ -153,11 +168,19 @@ mod tests {
             start_address: region(RegionId(index as u16 + 1)),
             roles: Vec::new(),
         };
-        let places = Places::read(LOAD, memory.into_bytes(), &[domain(0), domain(1)]);
+        map(1, kernel_region(RegionId(2)), inside, READ);
+        // The instances of the first region, and of one in the kernel domain.
+        let owner = |address| match address & !(REGION_SIZE - 1) {
+            start if start == region(RegionId(1)) => Some("one".to_owned()),
+            start if start == kernel_region(RegionId(2)) => Some("inside".to_owned()),
+            _ => None,
+        };
+        let places = Places::read(LOAD, memory.into_bytes(), &[domain(0), domain(1)], &owner);
         let name = |physical| places.name(physical).unwrap();
         assert_eq!(name(own + 8), format!("one, {:#x} (rx)", region(RegionId(1)) + 8));
         assert_eq!(name(shared), format!("one and 1 more, {SECTIONS:#x} (rw)"));
         assert_eq!(name(thread + 64), format!("thread 3, {:#x}", THREADS + 3 * PAGE_SIZE + 64));
+        assert_eq!(name(inside), format!("inside, {:#x} (r)", kernel_region(RegionId(2))));
         let root = |index: u64| name(roots[1] + index * 8);
         assert_eq!(root(1), "page table of two, level 2, for 0x40000000");
         assert_eq!(root(256), format!("page table of two, level 2, for {KERNEL:#x}"));

@@ -17,6 +17,10 @@ pub struct InstanceReport {
     pub component: String,
     /// Its number.
     pub number: u16,
+    /// Where it is, in words ([`cairn_description::System::placement`]).
+    pub placement: String,
+    /// The role that it holds.
+    pub role: Option<String>,
     /// First address of its region.
     pub region: u64,
     /// Address of what the component's file has at 0; a debugger loads its symbols there.
@@ -52,6 +56,7 @@ impl InstanceReport {
             component: component.descriptor.name.clone(),
             own_calls: component.foreign_calls().len(),
             number: instance.number.0,
+            role: instance.role.map(|role| role.key().to_owned()),
             region: instance.start_address(),
             image: instance.start_address() + address::image_spread(instance.region),
             ..InstanceReport::default()
@@ -110,13 +115,16 @@ impl InstanceReport {
     fn row(&self, region: &str) -> String {
         let sizes = [self.text, self.constants, self.data, self.heap, self.stacks, self.memory];
         let [text, constants, data, heap, stacks, memory] = sizes.map(kibibytes);
-        format!(
-            "{:<14} {region:>12} {text:>8} {constants:>9} {data:>8} {heap:>8} {stacks:>8} \
-             {memory:>9} {:>9} {:>11}",
+        let role = self.role.as_ref().map(|role| format!(", role {role}")).unwrap_or_default();
+        let row = format!(
+            "{:<14} {region:>18} {text:>8} {constants:>9} {data:>8} {heap:>8} {stacks:>8} \
+             {memory:>9} {:>9} {:>11}  {}{role}",
             self.name,
             kibibytes(self.quota),
-            kibibytes(self.page_tables)
-        )
+            kibibytes(self.page_tables),
+            self.placement,
+        );
+        row.trim_end().to_owned()
     }
 
     /// The sums of all.
@@ -141,7 +149,7 @@ impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(
             formatter,
-            "{:<14} {:>12} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>11}   (KiB)",
+            "{:<14} {:>18} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>11}  placement   (sizes in KiB)",
             "instance",
             "region",
             "text",

@@ -259,8 +259,14 @@ impl interfaces::Supervisor for Server {
             imports::SCHEDULING.thread(*index).is_ok_and(|thread| system.home(thread) == instance)
         };
         let threads = (0..system.thread_count()).filter(is_home).count();
-        let line = Line::<128>::of(format_args!(
-            "{} {} {phase} {policy} {} {}K/{}K {threads}",
+        let (place, with, leader) = match (record.in_kernel != 0, record.leader == instance) {
+            (false, true) => ("domain", "", ""),
+            (true, true) => ("kernel", "", ""),
+            (false, false) => ("", "with ", system.name(record.leader)),
+            (true, false) => ("kernel", " with ", system.name(record.leader)),
+        };
+        let line = Line::<160>::of(format_args!(
+            "{} {} {phase} {policy} {} {}K/{}K {threads} {place}{with}{leader}",
             name_text(&record.name),
             record.domain,
             state.restarts.load(Relaxed),

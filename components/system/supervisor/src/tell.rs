@@ -130,8 +130,9 @@ impl System {
         // Of those that end together it is the one whose code it was.
         let has = |one: &&Instance| (note.registers.pc ^ one.start_address) < REGION_SIZE;
         let culprit = self.fellows(leader).find(has).unwrap_or(leader);
-        let _ =
-            write!(log, "supervisor: `{}` (domain {}", name_text(&culprit.name), culprit.domain);
+        let place = if culprit.in_kernel != 0 { ", in the kernel" } else { "" };
+        let name = name_text(&culprit.name);
+        let _ = write!(log, "supervisor: `{name}` (domain {}{place}", culprit.domain);
         for fellow in self.fellows(leader).filter(|fellow| fellow.number != culprit.number) {
             let _ = write!(log, ", with `{}`", name_text(&fellow.name));
         }

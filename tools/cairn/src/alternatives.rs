@@ -1,0 +1,49 @@
+//! What else in a system serves an interface: where a connection could lead as well.
+
+use crate::build::Parts;
+use cairn_description::connect::ConnectedImport;
+use std::fmt::Write;
+
+/// Exports beside that of a connection that serve its interface in the same version, as `INSTANCE.EXPORT`.
+pub fn of(parts: &Parts, connected: &ConnectedImport) -> Vec<String> {
+    let components = parts.components();
+    let wanted = &components[connected.target].descriptor.exports[connected.export].interface;
+    let mut found = Vec::new();
+    for (server, component) in components.iter().enumerate() {
+        for (index, export) in component.descriptor.exports.iter().enumerate() {
+            let is_same = (&export.interface.name, export.interface.version)
+                == (&wanted.name, wanted.version);
+            if is_same && (server, index) != (connected.target, connected.export) {
+                found.push(format!("{}.{}", parts.system.instances[server].name, export.name));
+            }
+        }
+    }
+    found
+}
+
+/// A line for each connection that could lead elsewhere.
+pub fn report(parts: &Parts) -> String {
+    let mut text = String::new();
+    let components = parts.components();
+    for (client, instance) in parts.system.instances.iter().enumerate() {
+        for connected in &parts.connected.imports[client] {
+            let others = of(parts, connected);
+            if others.is_empty() {
+                continue;
+            }
+            let connection = &instance.imports[connected.connection];
+            let export = &components[connected.target].descriptor.exports[connected.export];
+            let _ = writeln!(
+                text,
+                "{}.{}: {} of {}.{}, which {} serves as well",
+                instance.name,
+                *connection.import,
+                export.interface.name,
+                parts.system.instances[connected.target].name,
+                export.name,
+                others.join(", ")
+            );
+        }
+    }
+    text
+}
