@@ -238,7 +238,11 @@ impl Catalogue {
 
     /// What stands before the names that a system reports: those of another placement begin with its name.
     pub fn prefix(system: &str) -> &'static str {
-        if system.starts_with("kernel-") { "kernel." } else { "" }
+        match system {
+            "kernel-driver" => "kernel.driver.",
+            _ if system.starts_with("kernel-") => "kernel.",
+            _ => "",
+        }
     }
 
     /// The systems that measure these.
