@@ -22,3 +22,11 @@ fn all_semaphores_are_closed() {
     let expected = (SEMAPHORES_MAXIMUM, semaphore_word(0) % PAGE_SIZE);
     assert_eq!(runs.iter().max(), Some(&expected), "{runs:x?}");
 }
+
+#[test]
+fn who_is_locked_fits_into_the_tlb_or_there_is_no_image() {
+    let error = build("tests/locked/translations", None).err().expect("it is refused");
+    let error = format!("{error:?}");
+    assert!(error.contains("the translations of `supervisor` do not fit into the TLB"), "{error}");
+    assert!(!error.contains("`idle`"), "{error}");
+}

@@ -37,6 +37,8 @@ pub struct Board {
     pub asid_bits: u32,
     /// What a translation fence of an address and an identifier compares.
     pub fence_by_address: FenceByAddress,
+    /// What its cores keep of translations, if the board says so.
+    pub tlb: Option<Tlb>,
     /// The supervisor's own timer comparator (Sstc) exists.
     pub sstc: bool,
     /// The kernel domain's data and portal code are mapped in large pages.
@@ -60,6 +62,17 @@ pub enum FenceByAddress {
     Asid,
     /// That in `satp`; so is assumed of a core of which nothing is said.
     SatpAsid,
+}
+
+/// Translations that a core keeps at a time, apart for instructions and data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tlb {
+    /// Entries for instructions.
+    pub instruction: u32,
+    /// Entries for data.
+    pub data: u32,
+    /// Pages of an entry, which follow each other, aligned: a power of two. A large page takes an entry of its own.
+    pub sector: u32,
 }
 
 /// Main memory.
@@ -200,6 +213,7 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         table.take("fence_by_address").map_or(Some(FenceByAddress::SatpAsid), |value| {
             value.choice(&choices, report).map(|choice| choice.value)
         });
+    let tlb = table.take("tlb").map(|value| read_tlb(&value, report));
     let cycle_base =
         table.take("cycle_base").and_then(|value| value.integer(1..=1_000_000_000_000, report));
     table.finish(report);
@@ -211,6 +225,10 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         cycle_base,
         asid_bits: asid_bits?.value as u32,
         fence_by_address: fence_by_address?,
+        tlb: match tlb {
+            Some(tlb) => Some(tlb?),
+            None => None,
+        },
         sstc: sstc?,
         large_kernel_pages: large_kernel_pages?,
         load_address: load_address?,
@@ -222,6 +240,35 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
     check(&board, report);
     devices::check(&board, has_interrupts, report);
     Some(board)
+}
+
+fn read_tlb(value: &Value<'_>, report: &mut Report) -> Option<Tlb> {
+    let mut table = value.table("`tlb`", report)?;
+    let example = "tlb = { instruction = 32, data = 32 }";
+    let mut entries = |key, report: &mut Report| {
+        let value = table.require(key, example, report)?;
+        value.integer(1..=65536, report).map(|entries| entries.value as u32)
+    };
+    let (instruction, data) = (entries("instruction", report), entries("data", report));
+    let sector = match table.take("sector") {
+        Some(value) => {
+            let powers = [1, 2, 4, 8, 16];
+            let sector = value.integer(1..=16, report)?;
+            if !powers.contains(&*sector) {
+                report.push(Error::new(
+                    &sector.place,
+                    "an entry has a power of two of pages",
+                    "expected 1, 2, 4, 8 or 16",
+                    "write for example: sector = 4",
+                ));
+                return None;
+            }
+            sector.value as u32
+        }
+        None => 1,
+    };
+    table.finish(report);
+    Some(Tlb { instruction: instruction?, data: data?, sector })
 }
 
 fn read_memory(value: &Value<'_>, report: &mut Report) -> Option<Memory> {

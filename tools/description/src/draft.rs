@@ -74,6 +74,7 @@ pub(crate) struct InstanceDraft {
     pub trusted: Located<bool>,
     pub argument: String,
     pub arguments: Vec<(Located<String>, Located<Given>)>,
+    pub locked: Located<bool>,
     pub stack_group: Option<Located<String>>,
     pub devices: Vec<Located<String>>,
     pub sections: Vec<(Located<String>, Located<Access>)>,

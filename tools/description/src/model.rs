@@ -166,6 +166,8 @@ pub struct Instance {
     /// The description allows it what gives the whole system away: a device that reaches all memory, an
     /// interface by which a role commands others.
     pub trusted: Located<bool>,
+    /// Its translations have to fit into the board's TLB.
+    pub locked: Located<bool>,
     /// Text that it is given at its start.
     pub argument: String,
     /// The arguments that its component declares, as they are written.

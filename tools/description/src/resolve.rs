@@ -322,6 +322,7 @@ fn resolve_instance(
         on_demand: draft.on_demand.unwrap_or(Located::new(false, place)),
         idle_stop: draft.idle_stop,
         trusted: draft.trusted,
+        locked: draft.locked,
         argument: draft.argument,
         arguments: draft.arguments,
         stack_group: draft.stack_group.and_then(|name| groups.join(name, index, report)),

@@ -26,6 +26,7 @@ use crate::quota;
 use crate::report::{InstanceReport, Report};
 use crate::room::{self, Room};
 use crate::sharing::Shared;
+use crate::translations;
 use cairn_abi::Space;
 use cairn_abi::address::*;
 use cairn_description::board::FenceByAddress;
@@ -238,9 +239,38 @@ impl<'a> Layout<'a> {
         let base = *self.system.board.load_address;
         let fences = fences.map(|physical| (physical - base) as usize).collect();
         let shared = check::check(&mut self.memory, &domains)?;
+        self.count_translations().map_err(Error::Description)?;
         self.put_to_sleep();
         let report = self.report(shared);
         Ok(Image { bytes: self.memory.into_bytes(), report, domains, fences })
+    }
+
+    /// How many translations each domain needs; an error where they have to fit into the TLB, and do not.
+    fn count_translations(&mut self) -> Result<(), cairn_description::Report> {
+        let Some(tlb) = self.system.board.tlb else { return Ok(()) };
+        let mut report = cairn_description::Report::new();
+        for index in self.instances() {
+            let instance = &self.system.instances[index];
+            let (root, region) = (self.placed[index].root.0, self.placed[index].region);
+            let is_chosen = |address: u64| match instance.is_in_kernel() {
+                true => (region..region + REGION_SIZE).contains(&address),
+                false => address < KERNEL,
+            };
+            let (code, data) = translations::count(&mut self.memory, root, tlb.sector, is_chosen);
+            self.placed[index].report.translations = Some((code, data));
+            if *instance.locked && (code > tlb.instruction.into() || data > tlb.data.into()) {
+                report.push(cairn_description::Error::new(
+                    &instance.locked.place,
+                    format!("the translations of `{}` do not fit into the TLB", instance.name),
+                    format!(
+                        "expected at most {} entries for instructions and {} for data, found {code} and {data}",
+                        tlb.instruction, tlb.data
+                    ),
+                    "give it less heap, fewer stacks and smaller ones, or remove `locked`",
+                ));
+            }
+        }
+        report.into_result(())
     }
 
     fn image_size(&self) -> u64 {
@@ -388,6 +418,7 @@ impl<'a> Layout<'a> {
             nucleus_code: self.nucleus.code_size,
             portal_code: self.code.next() - PORTAL_CODE,
             page_tables: self.tables.used * PAGE_SIZE,
+            tlb: self.system.board.tlb.map(|tlb| (tlb.instruction.into(), tlb.data.into())),
             instances,
             shared: shared.sharings,
             roles: shared.roles,

@@ -13,6 +13,7 @@ mod quota;
 mod report;
 mod room;
 pub mod sharing;
+mod translations;
 
 pub use layout::{Error, Image, layout};
 pub use nucleus::Nucleus;

@@ -43,6 +43,9 @@ pub struct InstanceReport {
     pub quota: u64,
     /// Bytes of its region that are left for what it asks for at run time.
     pub reachable: u64,
+    /// Entries of the TLB that all translations of its domain take, for instructions and for data, where the board says what
+    /// an entry is.
+    pub translations: Option<(u64, u64)>,
     /// Calls in machine code of its own, or data there that looks like one, which no layout can write anew.
     pub own_calls: usize,
     /// Its portals, a line each.
@@ -87,6 +90,8 @@ pub struct Report {
     pub portal_code: u64,
     /// Bytes of all page tables in use.
     pub page_tables: u64,
+    /// Entries of the board's TLB for instructions and for data, if it says so.
+    pub tlb: Option<(u64, u64)>,
     /// The instances.
     pub instances: Vec<InstanceReport>,
     /// Pages of sections and stack groups.
@@ -176,6 +181,24 @@ impl fmt::Display for Report {
                 instance.name, instance.own_calls
             )?;
         }
+        if let Some(tlb) = self.tlb {
+            let beyond = self.instances.iter().filter_map(|instance| {
+                let (code, data) = instance.translations?;
+                let is_beyond = code > tlb.0 || data > tlb.1;
+                is_beyond.then(|| format!("{} {code} and {data}", instance.name))
+            });
+            let beyond: Vec<String> = beyond.collect();
+            if !beyond.is_empty() {
+                writeln!(
+                    formatter,
+                    "more translations, if all of their pages are used, than the TLB's entries, {} for instructions and {} for \
+                     data: {}",
+                    tlb.0,
+                    tlb.1,
+                    beyond.join(", ")
+                )?;
+            }
+        }
         for views in &self.roles {
             writeln!(formatter, "for its role, {views}")?;
         }
@@ -233,6 +256,7 @@ mod tests {
             memory_needed: 0,
             nucleus_code: 0,
             portal_code: 0,
+            tlb: None,
             page_tables: 0,
             instances: vec![instance("one", 8192, 65536), instance("two", 4096, 4096)],
             shared: Vec::new(),

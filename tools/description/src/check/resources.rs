@@ -70,6 +70,19 @@ pub(super) fn check(system: &System, report: &mut Report) {
     check_queues(system, report);
     check_activations(system, report);
     check_memory(system, report);
+    for instance in system.instances.iter().filter(|instance| *instance.locked) {
+        if system.board.tlb.is_none() {
+            report.push(Error::new(
+                &instance.locked.place,
+                format!(
+                    "nothing says how many translations the board `{}` keeps",
+                    system.board.name
+                ),
+                "expected `tlb` in the board description",
+                "write there for example: tlb = { instruction = 32, data = 32 }",
+            ));
+        }
+    }
     check_threads(system, report);
     check_shares(system, report);
     check_semaphores(system, report);

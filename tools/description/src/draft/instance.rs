@@ -84,6 +84,10 @@ pub(super) fn read_instance(
         Some(value) => value.duration(IDLE_STOP, report).map(Some),
         None => Some(None),
     };
+    let locked = match table.take("locked") {
+        Some(value) => value.boolean(report),
+        None => Some(Located::new(false, table.place().clone())),
+    };
     let trusted = match table.take("trusted") {
         Some(value) => value.boolean(report),
         None => Some(Located::new(false, table.place().clone())),
@@ -148,6 +152,7 @@ pub(super) fn read_instance(
         on_demand: on_demand?,
         idle_stop: idle_stop?,
         trusted: trusted?,
+        locked: locked?,
         argument: argument?,
         arguments: arguments?,
         stack_group: stack_group?,

@@ -116,6 +116,9 @@ impl Layout<'_> {
             let physical = match self.record.section(used.section) {
                 Some(physical) => physical,
                 None => {
+                    if size >= LEAF_SPAN {
+                        self.memory.align(LEAF_SPAN);
+                    }
                     let physical = self.memory.pages(pages(size));
                     self.record.set_section(used.section, physical);
                     physical
@@ -137,7 +140,7 @@ impl Layout<'_> {
                 true => kernel_view(address),
             };
             if users[0].0 == index {
-                self.tables.map_range(&mut self.memory, root, address, physical, size, rights)?;
+                self.tables.map_large(&mut self.memory, root, address, physical, size, rights)?;
             }
             mappings.push(Mapping {
                 name: descriptor::name(&section.name),
