@@ -10,6 +10,7 @@ use cairn::{Error, environment};
 use cairn_interfaces::{self as interfaces, spawn};
 use cairn_random::Random;
 use cairn_test_kernel_inside::{Inside, mixed};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
     name: "caller",
@@ -27,6 +28,11 @@ static STACK: Stack<8192> = Stack::new();
 static GIVER: Stack<4096> = Stack::new();
 /// Deeper than its stack.
 const BEYOND: u64 = 1000;
+
+/// Calls that were made.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+/// When it says so.
+const MANY: u64 = 100_000;
 
 fn main() {
     let own: u64 = environment::argument().parse().unwrap_or(0);
@@ -54,6 +60,9 @@ fn attack(seed: u64) {
                 found.map(drop)
             }
         };
+        if CALLS.fetch_add(1, Relaxed) + 1 == MANY {
+            let _ = imports::CONSOLE.print(format_args!("caller: {MANY} calls\n"));
+        }
         match answer {
             Ok(()) => {}
             // It starts again, in a while.
