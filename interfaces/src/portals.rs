@@ -96,6 +96,18 @@ pub trait Portals {
     fn life(&self, instance: InstanceId) -> Result<u64, Error>;
 }
 
+/// What components are connected to, while they run (DREAMS, `set` of its component language).
+#[cairn::interface]
+pub trait Connections {
+    /// Connects the imports of `client` that the description connects to `from` (`instance.export`) to `to`, which the client may
+    /// open, and whose interface is the same. Calls that are under way come back; none answers that there is no portal. It
+    /// lasts until the client ends, or `to` is `from`: then they are connected as described. A server that starts again is
+    /// connected as before.
+    /// `NotFound`: no such export, or no such connection; `NotAllowed`: the client may not open it; `VersionMismatch`: another
+    /// interface; `BadArgument`: no such instance; `NotSupported`: a connection inside a domain, or of or to who runs to completion; `Exhausted`; `Dead`.
+    fn exchange(&self, client: InstanceId, from: &str, to: &str) -> Result<(), Error>;
+}
+
 /// Of a server that decides itself which clients open what it registered with the policy `ask`: its export, or
 /// registration, `door`. The client calls it on its own thread, as any other service, so a server that
 /// does not answer keeps only the client waiting that asked.

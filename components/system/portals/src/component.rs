@@ -53,6 +53,7 @@ cairn::component! {
         control: interfaces::PortalControl = SERVER,
         listing: interfaces::PortalListing = SERVER,
         types: interfaces::ParameterTypes = SERVER,
+        connections: interfaces::Connections = SERVER,
     },
     main: main,
 }
@@ -361,6 +362,27 @@ impl interfaces::PortalControl for Server {
             let after = Stamp::end();
             manager.close(machine, client, made?)?;
             Ok(after - before)
+        })
+    }
+}
+
+impl interfaces::Connections for Server {
+    fn exchange(
+        &self,
+        client: InstanceId,
+        from: ReadWindow<'_>,
+        to: ReadWindow<'_>,
+    ) -> Result<(), Error> {
+        domain_of(client)?;
+        let (mut from_buffer, mut to_buffer) = ([0; NAME_MAXIMUM], [0; NAME_MAXIMUM]);
+        let (from, to) = (&*from.copy(&mut from_buffer)?, &*to.copy(&mut to_buffer)?);
+        locked(|manager, machine| {
+            // The client may open both.
+            let number = |name| match NAMES.look_up(client, name)? {
+                number @ ..RUN_TIME_NAMES => Ok(number as usize),
+                _ => Err(Error::NotSupported),
+            };
+            manager.exchange(machine, client, (number(from)?, number(to)?))
         })
     }
 }

@@ -100,6 +100,7 @@ fn describe_entry(
     if index < PORTAL_FIRST_IMPORT {
         return Some(write!(line, "short-circuit nucleus {}", privileged(index)));
     }
+    let index = manager.exchanged(client.number, index).unwrap_or(index);
     let Some(block) = manager.open_at(client.number, index) else {
         return describe_interrupt((manager, layout), line, client.number, index);
     };

@@ -1,5 +1,6 @@
 //! How a block of portals is made, filled and closed.
 
+mod exchange;
 mod retire;
 
 use crate::area::GRANULE;
@@ -22,6 +23,7 @@ use cairn_portal::literal::{
 };
 use cairn_portal::specification::{Specification, Stack, State};
 use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Source, plan};
+use exchange::Exchanges;
 
 /// End of the call counters' memory.
 pub const COUNTERS_END: u64 = COUNTERS + 4 * PAGE_SIZE;
@@ -36,6 +38,7 @@ pub struct Maker {
     templates: Templates,
     /// Registered parameter types.
     types: Parameters,
+    exchanges: Exchanges,
     next_counter: u64,
 }
 
@@ -49,6 +52,7 @@ impl Maker {
         blocks: Blocks::EMPTY,
         templates: Templates::EMPTY,
         types: Parameters::NONE,
+        exchanges: Exchanges::NONE,
         next_counter: 0,
     };
 
@@ -367,16 +371,26 @@ impl Maker {
 
     /// Gives a block up for its holder.
     pub fn close<M: Machine>(&mut self, machine: &M, place: usize) {
-        clear(machine, self.blocks.get(place));
+        self.clear(machine, place);
         let code = self.blocks.close(place);
         self.pools.give_back(code);
     }
 
     /// Ends a block for others' reasons.
     fn end<M: Machine>(&mut self, machine: &M, place: usize) {
-        clear(machine, self.blocks.get(place));
+        self.clear(machine, place);
         let code = self.blocks.end(place);
         self.pools.give_back(code);
+    }
+
+    /// Lets the indexes of a block lead nowhere.
+    fn clear<M: Machine>(&mut self, machine: &M, place: usize) {
+        let block = *self.blocks.get(place);
+        self.put_back(machine, &block);
+        for index in block.indexes() {
+            let no_portal = machine.layout().header.no_portal;
+            machine.set_entry(block.domain, index, no_portal, Published::by_layout());
+        }
     }
 
     /// Ends every live block of a maker that `which` accepts: its holder keeps the indexes, which lead nowhere.
@@ -432,13 +446,5 @@ fn install<M: Machine>(
 ) {
     for (index, call) in (first..).zip(calls) {
         machine.set_entry(domain, index, *call, published);
-    }
-}
-
-/// Lets the indexes of a block lead nowhere.
-fn clear<M: Machine>(machine: &M, block: &Block) {
-    for index in block.indexes() {
-        let no_portal = machine.layout().header.no_portal;
-        machine.set_entry(block.domain, index, no_portal, Published::by_layout());
     }
 }

@@ -1,6 +1,8 @@
 //! What the manager does for clients and servers: opening, reserving and filling, revoking, registering,
 //! death.
 
+mod exchange;
+
 use crate::blocks::{Block, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target};
 use crate::instances::Instances;
@@ -67,6 +69,11 @@ impl Manager {
     /// What is open at an index of a client's table, if it was made here.
     pub fn open_at(&self, client: InstanceId, index: usize) -> Option<&Block> {
         self.maker.blocks().open_at(client, index)
+    }
+
+    /// The index whose code an index of a client's import leads to.
+    pub fn exchanged(&self, client: InstanceId, index: usize) -> Option<usize> {
+        self.maker.exchanged(client, index)
     }
 
     /// The scheduler's instance.
