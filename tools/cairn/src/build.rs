@@ -15,6 +15,7 @@ use cairn_image::{Component, Image, Nucleus};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A system, ready to boot.
 #[derive(Clone, Debug)]
@@ -54,7 +55,7 @@ pub struct Parts {
     pub system: System,
     /// Its connections in terms of the components' files.
     pub connected: Connected,
-    components: BTreeMap<String, (PathBuf, Component)>,
+    components: Arc<BTreeMap<String, (PathBuf, Component)>>,
 }
 
 /// Builds the component in a folder, relative to the root.
@@ -157,6 +158,18 @@ impl Parts {
             let component = from_file(&folder, &file)?;
             components.insert(folder, (file, component));
         }
+        Parts::connect(system, Arc::new(components))
+    }
+
+    /// The same components as another description places and connects them, which has no others.
+    pub fn described_by(&self, system: System) -> Result<Parts> {
+        Parts::connect(system, self.components.clone())
+    }
+
+    fn connect(
+        system: System,
+        components: Arc<BTreeMap<String, (PathBuf, Component)>>,
+    ) -> Result<Parts> {
         for instance in &system.instances {
             check_kernel_calls(instance, &components[&instance.folder].1)?;
         }
@@ -165,6 +178,11 @@ impl Parts {
             .map_err(|report| anyhow!("{report}"))?;
         check_trust(&system)?;
         Ok(Parts { system, connected, components })
+    }
+
+    /// The executable of an instance's component.
+    pub fn file(&self, instance: &Instance) -> &Path {
+        &self.components[&instance.folder].0
     }
 
     /// The component of each instance.
@@ -253,17 +271,28 @@ fn image_name(description: &str) -> String {
 
 /// The content of the image, and the file of the nucleus in it.
 fn lay_out(parts: &Parts) -> Result<(Image, PathBuf)> {
+    let (nucleus, file) = nucleus()?;
+    Ok((lay_out_with(parts, &nucleus)?, file))
+}
+
+/// The nucleus, and its file.
+pub fn nucleus() -> Result<(Nucleus, PathBuf)> {
+    let file = cargo::build_nucleus()?;
+    let nucleus = Nucleus::read(&read(&file)?).map_err(|error| anyhow!(error))?;
+    Ok((nucleus, file))
+}
+
+/// The content of the image with this nucleus.
+pub fn lay_out_with(parts: &Parts, nucleus: &Nucleus) -> Result<Image> {
     let system = &parts.system;
-    let nucleus_file = cargo::build_nucleus()?;
-    let nucleus = Nucleus::read(&read(&nucleus_file)?).map_err(|error| anyhow!(error))?;
-    let image = cairn_image::layout(system, &parts.connected, &parts.components(), &nucleus)
+    let image = cairn_image::layout(system, &parts.connected, &parts.components(), nucleus)
         .map_err(|error| match error {
             cairn_image::Error::Description(report) => anyhow!("{report}"),
             cairn_image::Error::System(error) => {
                 anyhow!("{}: {error}", system.name.place.path())
             }
         })?;
-    Ok((image, nucleus_file))
+    Ok(image)
 }
 
 fn read(file: &Path) -> Result<Vec<u8>> {

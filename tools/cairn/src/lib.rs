@@ -3,12 +3,14 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod advice;
 pub mod alternatives;
 pub mod bench;
 pub mod board;
 pub mod build;
 pub mod c_component;
 pub mod cargo;
+pub mod counts;
 pub mod cycle_trace;
 pub mod expect;
 pub mod fences;

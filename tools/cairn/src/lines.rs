@@ -1,8 +1,8 @@
-//! The nucleus's size: lines of source and bytes of machine code, both held to a budget.
+//! The size of programs: lines of source and bytes of machine code. The nucleus' are held to a budget.
 
 use anyhow::{Context, Result};
 use object::{Object, ObjectSection, SectionFlags};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Most lines of the nucleus, blank lines and comments not counted.
 pub const LINES_MAXIMUM: usize = 1500;
@@ -20,12 +20,23 @@ pub fn lines(folder: &Path) -> Result<usize> {
             total += lines(&path)?;
             continue;
         }
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if let Some(extension @ ("rs" | "s" | "S" | "ld")) = extension {
-            total += count(&std::fs::read_to_string(&path)?, extension);
-        }
+        total += of_file(&path, |text| text)?;
     }
     Ok(total)
+}
+
+/// Lines of a file, without blank lines, comments and a module of tests.
+pub fn of_program(file: &Path) -> Result<usize> {
+    of_file(file, |text| text.split("#[cfg(test)]\nmod tests {").next().unwrap_or(text))
+}
+
+/// Lines of what `part` leaves of a source; of other files none.
+fn of_file(file: &Path, part: impl Fn(&str) -> &str) -> Result<usize> {
+    let extension = file.extension().and_then(|extension| extension.to_str());
+    let Some(extension @ ("rs" | "s" | "S" | "ld" | "c" | "h")) = extension else { return Ok(0) };
+    let text =
+        std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Ok(count(part(&text), extension))
 }
 
 fn count(text: &str, extension: &str) -> usize {
@@ -56,6 +67,24 @@ fn count(text: &str, extension: &str) -> usize {
     total
 }
 
+/// Lines of the sources in `folder` of which `executable` was compiled, without tests. In C all sources there count.
+pub fn of_component(folder: &Path, executable: &Path) -> Result<usize> {
+    let notes = executable.with_extension("d");
+    if !notes.exists() {
+        return lines(folder);
+    }
+    let text = std::fs::read_to_string(&notes)
+        .with_context(|| format!("cannot read {}", notes.display()))?;
+    let files = compiled(&text).into_iter().filter(|file| file.starts_with(folder.join("src")));
+    files.map(|file| of_program(&file)).sum()
+}
+
+/// The files of cargo's note `TARGET: FILE FILE...`, in which a blank of a name has a `\` before it.
+fn compiled(note: &str) -> Vec<PathBuf> {
+    let files = note.split_once(": ").map_or("", |(_, files)| files).replace("\\ ", "\0");
+    files.split_whitespace().map(|file| PathBuf::from(file.replace('\0', " "))).collect()
+}
+
 /// Bytes in the executable sections of the ELF file `file`.
 pub fn code_size(file: &Path) -> Result<u64> {
     let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
@@ -73,7 +102,14 @@ pub fn code_size(file: &Path) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::count;
+    use super::{compiled, count};
+    use std::path::PathBuf;
+
+    #[test]
+    fn the_files_of_a_note_may_have_blanks_in_their_names() {
+        let files = compiled("/t/x: /a/src/main.rs /b\\ c/src/lib.rs\n");
+        assert_eq!(files, ["/a/src/main.rs", "/b c/src/lib.rs"].map(PathBuf::from));
+    }
 
     #[test]
     fn blank_lines_and_comments_do_not_count() {

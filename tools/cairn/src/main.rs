@@ -3,9 +3,10 @@
 
 use anyhow::{Context, Result};
 use cairn_tool::build::Parts;
+use cairn_tool::counts::Counting;
 use cairn_tool::machine::Options;
 use cairn_tool::{
-    bench, board, build, graph, interfaces, lines, new, paths, profile, run, setup, test,
+    advice, bench, board, build, graph, interfaces, lines, new, paths, profile, run, setup, test,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -85,6 +86,12 @@ enum Command {
     Check {
         /// A name in systems/, or the path of a description
         system: String,
+        /// Say of each instance what it would save in the kernel domain, and what it would put at risk
+        #[arg(long)]
+        placements: bool,
+        /// With the calls that a `run --count FILE` counted
+        #[arg(long, value_name = "FILE", requires = "placements")]
+        profile: Option<PathBuf>,
         #[command(flatten)]
         on: On,
     },
@@ -176,6 +183,9 @@ struct RunArguments {
     /// Count instructions instead of time, so that the run repeats exactly
     #[arg(long)]
     icount: bool,
+    /// Count the calls over each connection, and write them there when the run has ended
+    #[arg(long, value_name = "FILE")]
+    count: Option<PathBuf>,
     /// Arguments for QEMU or the simulator
     #[arg(last = true, value_name = "EMULATOR ARGUMENTS")]
     further: Vec<String>,
@@ -218,7 +228,11 @@ fn execute(command: Command) -> Result<u8> {
             println!("image: {}", paths::shown(&image.file));
             Ok(0)
         }
-        Command::Check { system, on } => {
+        Command::Check { system, placements: true, profile, on } => {
+            print!("{}", advice::advise(&system, on.board.as_deref(), profile.as_deref())?);
+            Ok(0)
+        }
+        Command::Check { system, on, .. } => {
             build::check(&system, on.board.as_deref())?;
             println!("{system}: no errors");
             Ok(0)
@@ -261,16 +275,30 @@ fn start(arguments: RunArguments) -> Result<u8> {
     }
     // Before the build: whoever misspells the file should not wait for it.
     let script = arguments.input.as_deref().map(run::read_script).transpose()?;
-    let image = build::build(&arguments.system, arguments.on.board.as_deref())?;
-    let options = Options {
+    let board = arguments.on.board.as_deref();
+    let counting = arguments.count.as_deref();
+    let counting =
+        counting.map(|file| Counting::new(&arguments.system, board, file)).transpose()?;
+    let image = match &counting {
+        Some(counting) => counting.image.clone(),
+        None => build::build(&arguments.system, board)?,
+    };
+    let mut options = Options {
         icount: arguments.icount,
         gdb: arguments.gdb,
         further: arguments.further,
         ..Options::default()
     };
-    let limit = arguments.timeout.map(Duration::from_secs);
-    match script {
-        Some(script) => run::scripted(&image, &options, limit, &script),
-        None => run::on_terminal(&image, &options, limit),
+    if let Some(counting) = &counting {
+        counting.add_to(&mut options);
     }
+    let limit = arguments.timeout.map(Duration::from_secs);
+    let status = match script {
+        Some(script) => run::scripted(&image, &options, limit, &script)?,
+        None => run::on_terminal(&image, &options, limit)?,
+    };
+    if let (Some(counting), Some(file)) = (counting, arguments.count) {
+        eprintln!("cairn: {} calls counted in {}", counting.write()?, file.display());
+    }
+    Ok(status)
 }

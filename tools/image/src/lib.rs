@@ -7,6 +7,7 @@ pub mod check;
 pub mod layout;
 mod memory;
 mod nucleus;
+mod path;
 pub mod places;
 mod portals;
 mod quota;
@@ -18,7 +19,7 @@ mod translations;
 pub use layout::{Error, Image, layout};
 pub use nucleus::Nucleus;
 pub use places::Places;
-pub use report::{InstanceReport, Report};
+pub use report::{InstanceReport, PortalReport, Report};
 
 /// A component with its file.
 pub type Component = cairn_loader::Component<Vec<u8>>;

@@ -48,8 +48,27 @@ pub struct InstanceReport {
     pub translations: Option<(u64, u64)>,
     /// Calls in machine code of its own, or data there that looks like one, which no layout can write anew.
     pub own_calls: usize,
-    /// Its portals, a line each.
-    pub portals: Vec<String>,
+    /// The portals of its imports.
+    pub portals: Vec<PortalReport>,
+}
+
+/// The portal of one method of an import.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct PortalReport {
+    /// Its index in the portal table.
+    pub index: usize,
+    /// Its specification.
+    pub specification: String,
+    /// The import, by the client's name for it.
+    pub import: String,
+    /// The instance and the export that it leads to, as `INSTANCE.EXPORT`.
+    pub server: String,
+    /// The method.
+    pub method: String,
+    /// Instructions from the call to the method and back, without those of the method and what opens windows.
+    pub instructions: u64,
+    /// Counting build: physical address of its counter.
+    pub counter: Option<u64>,
 }
 
 impl InstanceReport {

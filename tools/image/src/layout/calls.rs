@@ -70,7 +70,7 @@ impl Layout<'_> {
     }
 
     /// Whether the portal of an import at this index would lead to a method in the same domain that needs none.
-    fn is_inside(&self, index: usize, portal: u16) -> bool {
+    pub(super) fn is_inside(&self, index: usize, portal: u16) -> bool {
         self.calls_inside(index).any(|(at, ..)| at == usize::from(portal))
     }
 

@@ -1,12 +1,21 @@
 //! Portals from one instance to another: of imports, and of devices' interrupts.
 
 use super::{Error, Layout, record, take};
-use cairn_abi::address::COUNTERS;
+use crate::path;
+use crate::report::PortalReport;
+use cairn_abi::address::{COUNTERS, NUCLEUS, PORTAL_CODE};
 use cairn_abi::descriptor;
 use cairn_abi::domain::*;
 use cairn_description::model::{StackMode, StateMode};
 use cairn_loader::{Interface, Method};
-use cairn_portal::{Limits, Plan, SemaphoreOperation, Source, Trust, generate};
+use cairn_portal::{
+    Crossing, Generated, Limits, Place, Plan, SemaphoreOperation, Source, Trust, generate,
+};
+
+/// Instructions of a component's call: the index and the `ecall`.
+const STUB: u64 = 2;
+/// The same where it is a jump through a word, behind one that turns interrupts off or loads the control word.
+const STUB_IN_KERNEL: u64 = 4;
 
 impl Layout<'_> {
     /// The portals of an instance's imports, at the indexes that the component was built with.
@@ -37,16 +46,58 @@ impl Layout<'_> {
                     &text,
                     crossing.queue,
                 );
-                self.placed[client].report.portals.push(format!(
-                    "{index:4} {text:10} {} -> {}.{} {}",
-                    *connection.import,
-                    *self.system.instances[import.target].name,
-                    export.name,
-                    method.name
-                ));
+                let counter = crossing.counter;
+                let portal = PortalReport {
+                    index,
+                    specification: text,
+                    import: connection.import.to_string(),
+                    server: format!(
+                        "{}.{}",
+                        self.system.instances[import.target].name, export.name
+                    ),
+                    method: method.name.clone(),
+                    instructions: match self.is_inside(client, index as u16) {
+                        true => STUB_IN_KERNEL,
+                        false => self.way(&crossing, &made)?,
+                    },
+                    counter: (counter != 0).then(|| self.areas.counters.at(counter)),
+                };
+                self.placed[client].report.portals.push(portal);
             }
         }
         Ok(())
+    }
+
+    /// The instructions of a call by a portal and back, those of the method left out.
+    fn way(&mut self, crossing: &Crossing, made: &Generated) -> Result<u64, String> {
+        let (physical, size) = self.code.extent();
+        let code = self.memory.at(physical, size as usize);
+        let word = |address: u64| {
+            let bytes = match address.checked_sub(PORTAL_CODE) {
+                Some(at) if at < size => code.get(at as usize..)?,
+                _ => self.nucleus.bytes.get(address.checked_sub(NUCLEUS)? as usize..)?,
+            };
+            Some(u32::from_le_bytes(*bytes.first_chunk()?))
+        };
+        let length = |address| path::length(word, address, None);
+        let trap = self.nucleus.symbol("trap_entry")?;
+        let into = match crossing.caller.place {
+            Place::User => STUB + length(trap)?,
+            Place::Kernel => STUB_IN_KERNEL,
+            // Interrupts are off.
+            Place::KernelToCompletion { .. } => STUB_IN_KERNEL - 1,
+        };
+        let (enter, back) = match crossing.callee.place {
+            Place::User => {
+                let turn = self.nucleus.symbol("trap_return_portal")?;
+                (0, STUB + path::length(word, trap, Some(turn))?)
+            }
+            Place::Kernel => (length(crossing.stub - 8)?, length(crossing.stub)?),
+            Place::KernelToCompletion { .. } => (0, length(crossing.stub)?),
+        };
+        let call = into + length(made.call)? + enter;
+        // Between two that run to completion nobody comes back.
+        Ok(if made.back == 0 { call } else { call + back + length(made.back)? })
     }
 
     /// What an export of a component declares.
