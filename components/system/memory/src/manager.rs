@@ -4,7 +4,7 @@ use crate::death::zero;
 use crate::frames::Frames;
 use crate::sections::Sections;
 use crate::settled::Settled;
-use crate::tables::{self, OWN, READ, Root, TablePool, Tables, USER, WRITE};
+use crate::tables::{self, GLOBAL, OWN, READ, Root, TablePool, Tables, USER, WRITE};
 use cairn_abi::address::{
     DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE,
     WINDOW_SLOTS,
@@ -291,12 +291,14 @@ impl<'a> Manager<'a> {
     /// reached before all are there: another thread of the instance could pass it on meanwhile, and it
     /// could not go back.
     fn map_fresh(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
-        let root = self.root(instance)?;
+        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        // The kernel's half is everyone's: user mode must not reach what is there.
+        let rights = OWN | READ | WRITE | if record.in_kernel == 0 { USER } else { GLOBAL };
         let entries =
             || (0..pages).filter_map(|page| self.tables.find(root, address + page * PAGE_SIZE));
         for entry in entries() {
             match self.take_frame() {
-                Ok(physical) => tables::prepare(entry, physical, OWN | USER | READ | WRITE),
+                Ok(physical) => tables::prepare(entry, physical, rights),
                 Err(error) => {
                     entries().map(tables::page).filter(|page| *page != 0).for_each(|physical| {
                         self.give_frame(physical, Settled::never_reached());

@@ -11,7 +11,7 @@ use cairn_abi::memory::TABLES_AT_RUN_TIME;
 use cairn_abi::page_table::{
     ENTRIES, ROOT_LEVEL, index, is_table, page_entry, table_entry, target,
 };
-pub use cairn_abi::page_table::{EXECUTE, OWN, READ, RESERVED, USER, VALID, WRITE};
+pub use cairn_abi::page_table::{EXECUTE, GLOBAL, OWN, READ, RESERVED, USER, VALID, WRITE};
 use cairn_abi::{Error, Space};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 

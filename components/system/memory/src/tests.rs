@@ -291,6 +291,14 @@ fn allocated_pages_are_zero_and_the_callers_alone() {
 }
 
 #[test]
+fn user_mode_does_not_reach_pages_in_the_kernel_domain() {
+    let mut world = World::new();
+    world.instances[ONE.index() - 1].in_kernel = 1;
+    let address = world.manager().allocate(ONE, 1).unwrap();
+    assert_eq!(world.page(ONE, address).unwrap().1, READ | WRITE);
+}
+
+#[test]
 fn freed_pages_come_back() {
     let world = World::new();
     let (free, used) = (world.free(), world.used(ONE));
