@@ -4,6 +4,7 @@ use crate::alternatives;
 use crate::c_component;
 use crate::cargo::{self, Kind};
 use crate::machine::Machine;
+use crate::placements::Placements;
 use crate::{paths, sources};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
@@ -138,8 +139,14 @@ impl Parts {
     /// Reads and checks the description of `system` (a name in `systems/`, or a file below the
     /// root), for its board or for another, builds its components and connects them.
     pub fn new(system: &str, board: Option<&str>) -> Result<Parts> {
-        let system = cairn_description::load(&paths::root(), system, board)
+        Parts::placed(system, board, Placements::Domain)
+    }
+
+    /// The same, with the instances of which the description does not say where they run as `placements` says.
+    pub fn placed(system: &str, board: Option<&str>, placements: Placements) -> Result<Parts> {
+        let mut system = cairn_description::load(&paths::root(), system, board)
             .map_err(|report| anyhow!("{report}"))?;
+        placements.apply(&mut system);
         let mut packages = BTreeMap::new();
         let mut components = BTreeMap::new();
         for instance in &system.instances {
@@ -194,7 +201,18 @@ impl Parts {
 /// Builds the bootable image of `system`, for its board or for another; its layout report lies beside it as
 /// JSON.
 pub fn build(system: &str, board: Option<&str>) -> Result<BuiltImage> {
-    image(Parts::new(system, board)?, board)
+    build_placed(system, board, Placements::Domain)
+}
+
+/// The same, with the instances of which the description does not say where they run as `placements` says.
+pub fn build_placed(
+    system: &str,
+    board: Option<&str>,
+    placements: Placements,
+) -> Result<BuiltImage> {
+    let parts = Parts::placed(system, board, placements)?;
+    let variant = [placements.suffix(), board].into_iter().flatten().collect::<Vec<_>>().join(".");
+    image(parts, Some(&*variant).filter(|variant| !variant.is_empty()))
 }
 
 /// The image of `system` on its board, but with no more memory than that the build accepts it. With a page less it has
@@ -232,16 +250,16 @@ pub fn numbers_apart(system: &str) -> Result<BuiltImage> {
 /// By how many pages systems differ that are laid out for boards with more and with less memory, at most.
 const PAGES_BY_SIZE: u32 = 8;
 
-/// Lays out the image of `parts`. A board that is not the description's own is part of the file's name.
-pub fn image(parts: Parts, board: Option<&str>) -> Result<BuiltImage> {
+/// Lays out the image of `parts`. A `variant`, as a board that is not the description's own, is part of the file's name.
+pub fn image(parts: Parts, variant: Option<&str>) -> Result<BuiltImage> {
     let system = &parts.system;
     let machine = Machine::of(&system.board);
     let (image, nucleus_file) = lay_out(&parts)?;
 
     let folder = paths::target().join("images");
     std::fs::create_dir_all(&folder)?;
-    let board = board.map_or(String::new(), |board| format!(".{}", board.replace('/', "-")));
-    let file = folder.join(format!("{}{board}.bin", image_name(system.name.place.path())));
+    let variant = variant.map_or(String::new(), |name| format!(".{}", name.replace('/', "-")));
+    let file = folder.join(format!("{}{variant}.bin", image_name(system.name.place.path())));
     replace(&file, &image.bytes)?;
     replace(&file.with_extension("json"), serde_json::to_string_pretty(&image.report)?.as_bytes())?;
 
@@ -320,11 +338,6 @@ fn package(folder: &str) -> Result<String> {
     let name =
         table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
     Ok(name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?.to_owned())
-}
-
-/// Everything that can be said of `system` without booting it.
-pub fn check(system: &str, board: Option<&str>) -> Result<()> {
-    build(system, board).map(|_| ())
 }
 
 #[cfg(test)]

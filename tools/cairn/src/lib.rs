@@ -21,6 +21,7 @@ pub mod lines;
 pub mod machine;
 pub mod new;
 pub mod paths;
+pub mod placements;
 pub mod profile;
 pub mod qemu;
 pub mod run;

@@ -2,9 +2,10 @@
 #![forbid(unsafe_code)]
 
 use anyhow::{Context, Result};
-use cairn_tool::build::Parts;
+use cairn_tool::build::{BuiltImage, Parts};
 use cairn_tool::counts::Counting;
 use cairn_tool::machine::Options;
+use cairn_tool::placements::Placements;
 use cairn_tool::{
     advice, bench, board, build, graph, interfaces, lines, new, paths, profile, run, setup, test,
 };
@@ -80,7 +81,7 @@ enum Command {
         /// A name in systems/, or the path of a description
         system: String,
         #[command(flatten)]
-        on: On,
+        variant: Variant,
     },
     /// Check all that can be said of a description without booting it
     Check {
@@ -93,7 +94,7 @@ enum Command {
         #[arg(long, value_name = "FILE", requires = "placements")]
         profile: Option<PathBuf>,
         #[command(flatten)]
-        on: On,
+        variant: Variant,
     },
     /// Draw components, domains and portals
     Graph {
@@ -129,6 +130,22 @@ struct On {
     board: Option<String>,
 }
 
+/// The system as described, or changed.
+#[derive(clap::Args)]
+struct Variant {
+    #[command(flatten)]
+    on: On,
+    /// Where components run of which the description does not say so
+    #[arg(long, value_name = "WHERE", default_value = "domain")]
+    placement: Placements,
+}
+
+impl Variant {
+    fn build(&self, system: &str) -> Result<BuiltImage> {
+        build::build_placed(system, self.on.board.as_deref(), self.placement)
+    }
+}
+
 #[derive(Subcommand)]
 enum BoardCommand {
     /// Write boards/NAME.toml from the machine's device tree
@@ -162,7 +179,7 @@ struct RunArguments {
     #[arg(default_value = "demo")]
     system: String,
     #[command(flatten)]
-    on: On,
+    variant: Variant,
     /// Wait for a debugger, and print the line that starts it
     #[arg(
         long,
@@ -215,8 +232,8 @@ fn execute(command: Command) -> Result<u8> {
             print!("{}", profile::run(&image, &request)?);
             Ok(0)
         }
-        Command::Build { system, on } => {
-            let image = build::build(&system, on.board.as_deref())?;
+        Command::Build { system, variant } => {
+            let image = variant.build(&system)?;
             print!("{}", image.report);
             println!(
                 "nucleus: {} lines of at most {}, {} bytes of code of at most {}",
@@ -228,12 +245,12 @@ fn execute(command: Command) -> Result<u8> {
             println!("image: {}", paths::shown(&image.file));
             Ok(0)
         }
-        Command::Check { system, placements: true, profile, on } => {
-            print!("{}", advice::advise(&system, on.board.as_deref(), profile.as_deref())?);
+        Command::Check { system, placements: true, profile, variant } => {
+            print!("{}", advice::advise(&system, variant.on.board.as_deref(), profile.as_deref())?);
             Ok(0)
         }
-        Command::Check { system, on, .. } => {
-            build::check(&system, on.board.as_deref())?;
+        Command::Check { system, variant, .. } => {
+            variant.build(&system)?;
             println!("{system}: no errors");
             Ok(0)
         }
@@ -275,13 +292,14 @@ fn start(arguments: RunArguments) -> Result<u8> {
     }
     // Before the build: whoever misspells the file should not wait for it.
     let script = arguments.input.as_deref().map(run::read_script).transpose()?;
-    let board = arguments.on.board.as_deref();
+    let variant = &arguments.variant;
     let counting = arguments.count.as_deref();
-    let counting =
-        counting.map(|file| Counting::new(&arguments.system, board, file)).transpose()?;
+    let counting = counting
+        .map(|file| Counting::new(&arguments.system, variant.on.board.as_deref(), file))
+        .transpose()?;
     let image = match &counting {
         Some(counting) => counting.image.clone(),
-        None => build::build(&arguments.system, board)?,
+        None => variant.build(&arguments.system)?,
     };
     let mut options = Options {
         icount: arguments.icount,

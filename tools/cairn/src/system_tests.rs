@@ -6,6 +6,7 @@ use crate::expect::{Guest, Pattern};
 use crate::fences;
 use crate::machine::{self, Console, Options};
 use crate::paths;
+use crate::placements::Placements;
 use crate::test::{Job, Outcome};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
@@ -23,6 +24,9 @@ pub struct SystemTest {
     /// Further systems in which the same has to happen.
     #[serde(default)]
     pub also: Vec<String>,
+    /// Placements in which the same has to happen, beside that of the descriptions.
+    #[serde(default)]
+    pub placements: Vec<Placements>,
     /// Simulated boards on which it runs too, when they are asked for.
     #[serde(default)]
     pub boards: Vec<String>,
@@ -161,6 +165,8 @@ pub struct Run {
     system: String,
     /// The board that it runs on if that is not the one of its system.
     board: Option<String>,
+    /// Where instances run of which the description does not say so.
+    placements: Placements,
 }
 
 /// What there is to run of the tests called `names`: on `board` those that are made for it, or whose own it
@@ -175,6 +181,7 @@ pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
                 name: name.clone(),
                 system: system.clone(),
                 board: board.map(str::to_owned),
+                placements: Placements::Domain,
             };
             match board {
                 Some(board) if test.boards.iter().any(|other| other == board) => {
@@ -193,6 +200,9 @@ pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
                         runs.push(on(None));
                     }
                     runs.extend(test.always.iter().map(|board| on(Some(board))));
+                    let placed =
+                        |placements: &Placements| Run { placements: *placements, ..on(None) };
+                    runs.extend(test.placements.iter().map(placed));
                 }
             }
         }
@@ -215,12 +225,17 @@ fn file(name: &str) -> PathBuf {
 pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
     // Builds share cargo's folder; one at a time, while another test's system runs.
     let building = Arc::new(Mutex::new(()));
-    let job = |Run { name, system, board }: Run| {
+    let job = |Run { name, system, board, placements }: Run| {
         let building = Arc::clone(&building);
         // A further system is a file of the test's folder, or one that says what it is.
         let stem = system.trim_end_matches(".toml").rsplit('/').next().unwrap_or(&name);
         let shown = if stem.starts_with(&name) { stem.to_owned() } else { name.clone() };
         let shown = board.as_ref().map_or(shown.clone(), |board| format!("{shown} on {board}"));
+        let shown = match placements {
+            Placements::Domain => shown,
+            Placements::System => format!("{shown}, system in the kernel"),
+            Placements::Kernel => format!("{shown}, all in the kernel"),
+        };
         let run = Box::new(move || {
             let test = SystemTest::read(&file(&name))?;
             let image = {
@@ -228,7 +243,7 @@ pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
                 let image = match (test.tight, test.numbers_apart) {
                     (true, _) => build::tight(&system)?,
                     (_, true) => build::numbers_apart(&system)?,
-                    _ => build::build(&system, board.as_deref())?,
+                    _ => build::build_placed(&system, board.as_deref(), placements)?,
                 };
                 if test.without_fences { fences::removed(&image)? } else { image }
             };

@@ -50,7 +50,8 @@ pub(crate) struct InstanceDraft {
     /// Its table's name, which its copies have in common.
     pub table: String,
     pub component: Located<String>,
-    pub placement: Located<Placement>,
+    /// `None`: the default, which whoever loads the description can change.
+    pub placement: Option<Located<Placement>>,
     /// Whose domain it is in, if not one of its own.
     pub shares: Option<Shares>,
     pub accepts_unsafe_code: Located<bool>,

@@ -3,7 +3,7 @@
 use crate::arguments::Given;
 use crate::board::Board;
 use crate::place::{Located, Place};
-use cairn_abi::address::{kernel_region, region};
+use cairn_abi::address::{KERNEL_STACK_SIZE, kernel_region, region};
 use cairn_abi::{DomainId, InstanceId, RegionId};
 
 /// A system: every name is resolved to an index into one of these lists.
@@ -133,6 +133,8 @@ pub struct Instance {
     pub role: Option<Role>,
     /// Where it runs.
     pub placement: Located<Placement>,
+    /// Whether the description says where it runs.
+    pub says_placement: bool,
     /// Whether it may run in the kernel domain though it does not forbid unsafe code.
     pub accepts_unsafe_code: Located<bool>,
     /// Priority of its first thread; 255 is the highest.
@@ -336,6 +338,12 @@ impl Instance {
         DomainId(self.number.0)
     }
 
+    /// Whether it has nothing that is not there in the kernel domain: stacks that are shared, or larger than there.
+    fn fits_into_kernel(&self) -> bool {
+        let stack = (*self.stack).max(self.stacks.size);
+        self.stack_group.is_none() && stack <= KERNEL_STACK_SIZE
+    }
+
     /// First address of its region.
     pub fn start_address(&self) -> u64 {
         if self.is_in_kernel() { kernel_region(self.region) } else { region(self.region) }
@@ -387,6 +395,24 @@ impl System {
             (true, None) => "kernel".to_owned(),
             (false, Some(leader)) => leader,
             (true, Some(leader)) => format!("kernel {leader}"),
+        }
+    }
+
+    /// Places in the kernel domain each chosen instance of which the description does not say where it runs, if nothing that it
+    /// has keeps it out, and nobody shares its domain.
+    pub fn place_in_kernel(&mut self, is_chosen: impl Fn(&Instance) -> bool) {
+        for index in 0..self.instances.len() {
+            let is_alone = self.fellows(index).nth(1).is_none();
+            let instance = &mut self.instances[index];
+            if !instance.says_placement
+                && is_alone
+                && instance.fits_into_kernel()
+                && is_chosen(instance)
+            {
+                instance.placement.value = Placement::Kernel;
+                // Each thread has a stack of its own there.
+                (instance.stacks.count, instance.stacks.declared) = (0, false);
+            }
         }
     }
 

@@ -4,8 +4,8 @@ use crate::board::{Board, Device};
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
 use crate::fellows;
 use crate::model::{
-    Connection, Export, Instance, Open, Restart, Role, Roles, Section, SectionUse, StackGroup,
-    StackMode, Stacks, StateMode, System,
+    Connection, Export, Instance, Open, Placement, Restart, Role, Roles, Section, SectionUse,
+    StackGroup, StackMode, Stacks, StateMode, System,
 };
 use crate::names::suggestion;
 use crate::place::Located;
@@ -305,7 +305,8 @@ fn resolve_instance(
         folder: folders.get(&*draft.component).cloned().unwrap_or_default(),
         component: draft.component,
         role,
-        placement: draft.placement,
+        says_placement: draft.placement.is_some(),
+        placement: draft.placement.unwrap_or(Located::new(Placement::Domain, place.clone())),
         accepts_unsafe_code: draft.accepts_unsafe_code,
         recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),
         priority,

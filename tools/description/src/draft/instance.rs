@@ -34,8 +34,8 @@ pub(super) fn read_instance(
         None => Some(None),
     };
     let placement = match table.take("placement") {
-        Some(value) => read_placement(&value, report),
-        None => Some((Located::new(Placement::Domain, table.place().clone()), None)),
+        Some(value) => read_placement(&value, report).map(|(place, with)| (Some(place), with)),
+        None => Some((None, None)),
     };
     let fate = match table.take("fate") {
         Some(value) => value.name(NameKind::Plain, "drivers", report).map(Some),
@@ -131,7 +131,7 @@ pub(super) fn read_instance(
     table.finish(report);
     let (placement, with) = placement?;
     let draft = InstanceDraft {
-        shares: shares(&placement, with, fate?, report)?,
+        shares: shares(placement.as_ref(), with, fate?, report)?,
         table: name.clone()?.value,
         name: name?,
         component: component?,
@@ -250,14 +250,16 @@ fn read_placement(
 
 /// With whom it has one domain.
 fn shares(
-    placement: &Located<Placement>,
+    placement: Option<&Located<Placement>>,
     with: Option<Located<String>>,
     fate: Option<Located<String>>,
     report: &mut Report,
 ) -> Option<Option<Shares>> {
     match fate {
         None => Some(with.map(Shares::With)),
-        Some(fate) if **placement == Placement::Kernel => Some(Some(Shares::Fate(fate))),
+        Some(fate) if placement.is_some_and(|place| **place == Placement::Kernel) => {
+            Some(Some(Shares::Fate(fate)))
+        }
         Some(fate) => {
             report.push(Error::new(
                 &fate.place,
