@@ -8,6 +8,7 @@ mod inside;
 mod link;
 mod load;
 mod page;
+mod stage;
 mod vault;
 mod victim;
 
@@ -35,5 +36,6 @@ pub use load::*;
 #[cfg(target_os = "none")]
 pub use machine::*;
 pub use page::*;
+pub use stage::*;
 pub use vault::*;
 pub use victim::*;

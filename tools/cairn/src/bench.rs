@@ -1,6 +1,7 @@
 //! `./cairn bench`: boots the benchmark systems, prints what they measured beside budgets and other
 //! systems' figures, writes JSON and plots, holds the limits.
 
+mod booted;
 mod catalogue;
 mod emulated;
 mod floor;
@@ -8,6 +9,7 @@ mod limits;
 mod plot;
 mod results;
 mod retired;
+mod side_by_side;
 mod simulated;
 mod table;
 mod trace;
@@ -70,11 +72,15 @@ pub fn run(request: &Request) -> Result<bool> {
     let measurement = measure(&catalogue, board, &filter, PARALLEL, &progress_bar())?;
     measurement.complaints.iter().for_each(|text| eprintln!("cairn: {text}"));
     print!("{}", table::table(&catalogue, &measurement, &filter));
+    let trusted_lines = side_by_side::trusted_lines(&catalogue, &measurement.results, board)?;
+    if let Some(lines) = &trusted_lines {
+        print!("\n{}\n", side_by_side::table(&catalogue, &measurement.results, lines));
+    }
 
     let folder = paths::target().join("bench").join(board.unwrap_or(""));
     std::fs::create_dir_all(&folder)?;
     let Measurement { machine, unit, results, complaints, .. } = measurement;
-    let report = Report::new(machine, unit, results)?;
+    let report = Report::new(machine, unit, results, trusted_lines)?;
     let text = serde_json::to_string_pretty(&report)? + "\n";
     for file in [Some(&folder.join("results.json")), request.json.as_ref()].into_iter().flatten() {
         write(file, &text)?;

@@ -30,3 +30,4 @@ pub mod simulator;
 pub mod sources;
 pub mod system_tests;
 pub mod test;
+pub mod trusted;

@@ -1,8 +1,9 @@
 //! The line that `run --gdb` prints leads to a debugger that knows every component and the nucleus.
 #![forbid(unsafe_code)]
 
-use cairn_tool::build::build;
+use cairn_tool::build::build_placed;
 use cairn_tool::machine::Options;
+use cairn_tool::placements::Placements;
 use cairn_tool::qemu::debugger_line;
 use cairn_tool::run::{read_script, scripted};
 use std::net::TcpListener;
@@ -14,19 +15,18 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 #[test]
 fn breakpoints_in_a_component_and_in_the_nucleus_are_hit() {
-    hit("demo");
+    hit(Placements::Domain);
 }
 
 #[test]
 fn breakpoints_in_a_component_in_the_kernel_domain_are_hit() {
-    hit("tests/kernel-shell/kernel-shell");
+    hit(Placements::Kernel);
 }
 
 /// Stops in the nucleus, and in the greeter where it is placed.
-fn hit(system: &str) {
-    let image = build(system, None).expect("the system builds");
-    let script =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.txt", system.replace('/', "-")));
+fn hit(placements: Placements) {
+    let image = build_placed("demo", None, placements).expect("the system builds");
+    let script = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}.txt", placements.name()));
     std::fs::write(&script, "call greeter fill\nhalt 3\n").unwrap();
     // A port that is free now.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

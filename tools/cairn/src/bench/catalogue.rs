@@ -1,8 +1,10 @@
 //! `bench/benchmarks.toml` and the figures of other systems in `bench/reference/`, as they are for QEMU or
 //! for a simulated board.
 
+use super::booted::Booted;
 use super::results::Measured;
 use crate::paths;
+use crate::placements::Placements;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -19,7 +21,7 @@ pub struct Catalogue {
 }
 
 /// One benchmark.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
     /// Its name.
@@ -51,6 +53,12 @@ pub struct Benchmark {
     /// Whether a quick run measures it as well.
     #[serde(default)]
     pub quick: bool,
+    /// Whether it is measured in all placements of its system.
+    #[serde(default)]
+    pub placements: bool,
+    /// In which of them, whose name is then the last word of its own.
+    #[serde(skip)]
+    pub placement: Option<Placements>,
 }
 
 /// What is waited for after reset, in the system `hello`.
@@ -159,7 +167,8 @@ impl Catalogue {
                 vec![Reference { system: reference.system, unit: "cycles".to_owned(), figures }]
             }
         };
-        let mut catalogue = Catalogue { benchmarks: benchmark, plots: plot, references };
+        let benchmarks = benchmark.into_iter().flat_map(Benchmark::placed).collect();
+        let mut catalogue = Catalogue { benchmarks, plots: plot, references };
         catalogue.check()?;
         for benchmark in &mut catalogue.benchmarks {
             match board {
@@ -236,22 +245,26 @@ impl Catalogue {
         Ok(chosen.cloned().collect())
     }
 
-    /// What stands before the names that a system reports: those of another placement begin with its name.
-    pub fn prefix(system: &str) -> &'static str {
-        match system {
-            "kernel-driver" => "kernel.driver.",
-            _ if system.starts_with("kernel-") => "kernel.",
-            _ => "",
-        }
-    }
-
     /// The systems that measure these.
-    pub fn systems<'a>(&'a self, filter: &'a Filter) -> BTreeSet<&'a str> {
-        self.chosen(filter).filter_map(|benchmark| benchmark.system.as_deref()).collect()
+    pub fn systems<'a>(&'a self, filter: &'a Filter) -> BTreeSet<Booted<'a>> {
+        self.chosen(filter).filter_map(Booted::of).collect()
     }
 }
 
 impl Benchmark {
+    /// One for each placement in which it is measured.
+    fn placed(self) -> Vec<Benchmark> {
+        if !self.placements {
+            return vec![self];
+        }
+        let placed = |placement: Placements| Benchmark {
+            name: format!("{}.{}", self.name, placement.name()),
+            placement: Some(placement),
+            ..self.clone()
+        };
+        Placements::ALL.map(placed).into()
+    }
+
     /// As it is on a simulated board.
     fn put_on(&mut self, board: &str) {
         self.budget = self.cycles.get(board).copied();

@@ -1,5 +1,6 @@
 //! Measuring in QEMU, in executed instructions.
 
+use super::booted::Booted;
 use super::catalogue::{Benchmark, Catalogue, Filter};
 use super::results::{Measured, Unit};
 use super::{END, Measurement, trace};
@@ -51,17 +52,16 @@ pub fn measure(
     })
 }
 
-/// What the system `bench/systems/NAME.toml` measures; `Err` if it broke down, with what it had measured
-/// by then.
-fn boot(name: &str) -> Result<(Vec<Measured>, Result<()>)> {
-    let image = build::build(&format!("bench/systems/{name}.toml"), None)?;
+/// What a system measures; `Err` if it broke down, with what it had measured by then.
+fn boot(system: Booted) -> Result<(Vec<Measured>, Result<()>)> {
+    let image = build::image(system.parts(None)?, system.variant())?;
     // An instruction takes a nanosecond, and while no thread is ready, time is skipped instead of slept.
     let options = Options { icount: true, skip_waiting: true, ..Options::default() };
     let mut guest = Guest::start(machine::command(&image, &options, Console::Program)?, LIMIT)?;
     let ended = guest.wait_for(&Pattern::text(END));
     let transcript = guest.transcript();
     let ended = ended.with_context(|| {
-        format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end())
+        format!("system `{system}`; its console's transcript:\n{}\n", transcript.trim_end())
     });
-    Ok((Measured::of_transcript(name, &transcript, Unit::Instructions)?, ended))
+    Ok((Measured::of_transcript(system, &transcript, Unit::Instructions)?, ended))
 }

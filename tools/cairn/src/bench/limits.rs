@@ -116,20 +116,7 @@ mod tests {
     use super::*;
 
     fn complain(median: Option<u64>, budget: Option<f64>, limit: Option<f64>) -> Option<String> {
-        let benchmark = Benchmark {
-            name: "a".to_owned(),
-            system: Some("s".to_owned()),
-            traces: Vec::new(),
-            firmware: false,
-            length: None,
-            boot: None,
-            missing: None,
-            long: false,
-            budget,
-            cycles: BTreeMap::new(),
-            floor: None,
-            quick: false,
-        };
+        let benchmark = Benchmark { name: "a".to_owned(), budget, ..Benchmark::default() };
         let limits = limit.map(|limit| ("a".to_owned(), limit)).into_iter().collect();
         let result =
             |median| Measured::parse(&format!("a instructions 10 0 {median} 0 0 1")).unwrap().1;

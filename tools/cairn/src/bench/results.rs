@@ -1,6 +1,7 @@
 //! What benchmark systems print, and the JSON that is made of it.
 
-use super::catalogue::Catalogue;
+use super::booted::Booted;
+use super::side_by_side::TrustedLines;
 use crate::paths;
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -104,11 +105,15 @@ impl Measured {
 
     /// The results in the lines of a console's transcript, in one unit. Results in cycles have the
     /// instructions beside them.
-    pub fn of_transcript(system: &str, transcript: &str, unit: Unit) -> Result<Vec<Measured>> {
+    pub fn of_transcript(booted: Booted, transcript: &str, unit: Unit) -> Result<Vec<Measured>> {
         let lines = transcript.lines().filter_map(|line| line.strip_prefix("BENCH "));
-        let lines = lines.map(|line| format!("{}{line}", Catalogue::prefix(system)));
-        let lines: Vec<(Unit, Measured)> =
-            lines.map(|line| Measured::parse(&line)).collect::<Result<_>>()?;
+        let lines: Vec<(Unit, Measured)> = lines
+            .map(|line| {
+                let (unit, measured) = Measured::parse(line)?;
+                let name = booted.full_name(&measured.name);
+                Ok((unit, Measured { name, ..measured }))
+            })
+            .collect::<Result<_>>()?;
         let of_unit = |unit| lines.iter().filter(move |(other, _)| *other == unit);
         let mut results: Vec<Measured> =
             of_unit(unit).map(|(_, measured)| measured.clone()).collect();
@@ -134,12 +139,20 @@ pub struct Report {
     pub commit: String,
     /// The results.
     pub results: Vec<Measured>,
+    /// Lines of trusted source by placement, where placements were measured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trusted_lines: Option<TrustedLines>,
 }
 
 impl Report {
     /// Results of this working tree.
-    pub fn new(machine: String, unit: Unit, results: Vec<Measured>) -> Result<Report> {
-        Ok(Report { machine, unit, commit: commit()?, results })
+    pub fn new(
+        machine: String,
+        unit: Unit,
+        results: Vec<Measured>,
+        trusted_lines: Option<TrustedLines>,
+    ) -> Result<Report> {
+        Ok(Report { machine, unit, commit: commit()?, results, trusted_lines })
     }
 }
 
@@ -202,10 +215,14 @@ mod tests {
     fn cycles_have_their_instructions_beside_them() {
         let transcript = "boot\nBENCH a cycles 2 8 10 10 10 4\nBENCH a instructions 2 4 4 4 4 4\n\
                           BENCH b cycles 1 7 7 7 7 4\nBENCH-END\n";
-        let results = Measured::of_transcript("calls", transcript, Unit::Cycles).unwrap();
+        let results =
+            Measured::of_transcript(Booted::as_described("calls"), transcript, Unit::Cycles)
+                .unwrap();
         let shown: Vec<_> = results.iter().map(|r| (&*r.name, r.median, r.instructions)).collect();
         assert_eq!(shown, [("a", 5.0, Some(2.0)), ("b", 7.0, None)]);
-        let results = Measured::of_transcript("calls", transcript, Unit::Instructions).unwrap();
+        let results =
+            Measured::of_transcript(Booted::as_described("calls"), transcript, Unit::Instructions)
+                .unwrap();
         assert_eq!((results.len(), results[0].median, results[0].instructions), (1, 2.0, None));
     }
 
@@ -217,6 +234,7 @@ mod tests {
             unit,
             commit: "c".into(),
             results: vec![result.clone()],
+            trusted_lines: None,
         };
         let expected = serde_json::json!({
             "machine": "m", "unit": "instructions", "commit": "c",

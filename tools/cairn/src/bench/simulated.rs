@@ -1,10 +1,11 @@
 //! Measuring on a simulated board, in cycles: the same systems, fewer samples of each benchmark.
 
+use super::booted::Booted;
 use super::catalogue::{Benchmark, Boot, Catalogue, Filter};
 use super::floor::Floors;
 use super::results::{Measured, Unit};
 use super::{END, Measurement, retired, trace};
-use crate::build::{self, Parts};
+use crate::build;
 use crate::expect::{Guest, Pattern};
 use crate::machine::{self, Console, Machine, Options};
 use crate::{paths, simulator};
@@ -54,12 +55,13 @@ pub fn measure(
     for benchmark in chosen().filter(|benchmark| !benchmark.traces.is_empty()) {
         jobs.push(Box::new(move || interrupts_off(benchmark, board, progress)));
     }
-    for name in catalogue.systems(filter) {
-        let mut parts = Parts::new(&format!("bench/systems/{name}.toml"), Some(board))?;
-        order(&mut parts.system, &wanted(catalogue, filter, name));
-        let image = build::image(parts, Some(board))?;
+    for system in catalogue.systems(filter) {
+        let mut parts = system.parts(Some(board))?;
+        order(&mut parts.system, &wanted(catalogue, filter, system));
+        let variant = system.variant().map_or(board.to_owned(), |name| format!("{name}.{board}"));
+        let image = build::image(parts, Some(&variant))?;
         let command = machine::command(&image, &Options::default(), Console::Program)?;
-        jobs.push(Box::new(move || boot(name, command, progress)));
+        jobs.push(Box::new(move || boot(system, command, progress)));
     }
     if chosen().any(|benchmark| benchmark.boot.is_some()) {
         jobs.push(Box::new(move || from_reset(catalogue, board, progress)));
@@ -90,13 +92,11 @@ pub fn measure(
 }
 
 /// The benchmarks that `system` has to measure; `None`: all of them.
-fn wanted(catalogue: &Catalogue, filter: &Filter, system: &str) -> Option<String> {
+fn wanted(catalogue: &Catalogue, filter: &Filter, system: Booted) -> Option<String> {
     let names = |filter| -> Vec<&str> {
         let measured = catalogue.chosen(filter);
-        let by_system = measured.filter(|benchmark| benchmark.system.as_deref() == Some(system));
-        by_system
-            .map(|benchmark| benchmark.name.trim_start_matches(Catalogue::prefix(system)))
-            .collect()
+        let by_system = measured.filter(|benchmark| Booted::of(benchmark) == Some(system));
+        by_system.map(|benchmark| system.reported(&benchmark.name)).collect()
     };
     let everything = Filter::default();
     let (chosen, all) = (names(filter), names(&everything));
@@ -184,7 +184,7 @@ fn run(jobs: Vec<Job>, parallel: usize) -> Vec<Outcome> {
     outcomes.into_inner().expect("nobody panics while storing")
 }
 
-fn boot(name: &str, command: Command, progress: &ProgressBar) -> Outcome {
+fn boot(system: Booted, command: Command, progress: &ProgressBar) -> Outcome {
     let mut guest = Guest::start(command, LIMIT)?;
     let line = Pattern::expression(&format!("^BENCH (\\S+) cycles .*\n|^{END}"))?;
     let mut seen = 0;
@@ -199,15 +199,15 @@ fn boot(name: &str, command: Command, progress: &ProgressBar) -> Outcome {
         }
         if results > seen {
             seen = results;
-            progress.set_message(format!("system {name}"));
+            progress.set_message(format!("system {system}"));
             progress.inc(1);
         }
     };
     let transcript = guest.transcript();
     let ended = ended.with_context(|| {
-        format!("system `{name}`; its console's transcript:\n{}\n", transcript.trim_end())
+        format!("system `{system}`; its console's transcript:\n{}\n", transcript.trim_end())
     });
-    Ok((Measured::of_transcript(name, &transcript, Unit::Cycles)?, ended))
+    Ok((Measured::of_transcript(system, &transcript, Unit::Cycles)?, ended))
 }
 
 #[cfg(test)]
@@ -241,7 +241,7 @@ mod tests {
         let catalogue = Catalogue::read(Some("rocket-rtl")).unwrap();
         let wanted = |part: &str| {
             let filter = Filter { part: part.to_owned(), quick: false };
-            wanted(&catalogue, &filter, "yields")
+            wanted(&catalogue, &filter, Booted::as_described("yields"))
         };
         assert_eq!(wanted("thread.yield"), None);
         assert_eq!(wanted("thread.yield.4").as_deref(), Some("thread.yield.4"));
