@@ -321,7 +321,7 @@ fn return_half(
     let masked = specification.stack == Stack::RunToCompletion && masks(crossing);
     let release = specification.takes_activation();
     if specification.stack == Stack::Kernel {
-        return back_from_kernel(code, specification, crossing, start);
+        return back_from_kernel(code, (specification, types), crossing, start);
     }
 
     enter_back(code, specification, crossing)?;
@@ -402,13 +402,14 @@ fn return_half(
 #[inline(never)]
 fn back_from_kernel(
     code: &mut Code,
-    specification: &Specification,
+    (specification, types): (&Specification, &Parameters),
     crossing: &Crossing,
     start: usize,
 ) -> Result<Links, GenerateError> {
     if specification.windows() > 0 {
         code.emit(&stencil::WINDOWS_CHECK)?;
     }
+    value_back(code, specification, types)?;
     code.label(Label::Finish);
     if specification.state == State::Kernel {
         code.emit(&stencil::RESTORE_ADDRESS)?;
