@@ -60,3 +60,61 @@ impl Placements {
 pub fn is_of_system(instance: &Instance) -> bool {
     instance.role.is_some() || instance.folder.starts_with(SYSTEM)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::paths;
+
+    /// The names of who is in the kernel domain, or of who is not.
+    fn names(system: &str, placements: Placements, in_kernel: bool) -> Vec<String> {
+        let mut system = cairn_description::load(&paths::root(), system, None).unwrap();
+        placements.apply(&mut system);
+        let instances = system.instances.iter().filter(|one| one.is_in_kernel() == in_kernel);
+        instances.map(|instance| instance.name.to_string()).collect()
+    }
+
+    #[test]
+    fn a_placement_takes_who_is_asked_for() {
+        let system = [
+            "scheduler",
+            "interrupts",
+            "supervisor",
+            "memory",
+            "names",
+            "portals",
+            "idle",
+            "clock",
+        ];
+        assert_eq!(names("demo", Placements::Domain, true), [""; 0]);
+        assert_eq!(names("demo", Placements::System, true), system);
+    }
+
+    #[test]
+    fn who_cannot_be_in_the_kernel_domain_stays_outside() {
+        // Its stack is too large.
+        assert_eq!(names("demo", Placements::Kernel, false), ["shell"]);
+        // It is in C.
+        assert!(
+            names("tests/c_component/c_component", Placements::Kernel, false)
+                .contains(&"greeter".to_owned())
+        );
+        // Sections; shared stacks.
+        assert!(
+            names("bench/systems/ring", Placements::Kernel, false).contains(&"ring0".to_owned())
+        );
+        assert!(
+            names("bench/systems/calls", Placements::Kernel, false).contains(&"link3".to_owned())
+        );
+    }
+
+    #[test]
+    fn what_a_description_says_stays() {
+        // An instance of the same component says `placement = "domain"`.
+        let outside = names("bench/systems/kernel", Placements::Kernel, false);
+        assert_eq!(outside, ["far"]);
+        assert!(
+            names("bench/systems/kernel", Placements::Domain, true).contains(&"inside".to_owned())
+        );
+    }
+}
