@@ -95,6 +95,13 @@ impl SystemTest {
         if let Some(board) = test.always.iter().find(|board| !test.boards.contains(board)) {
             bail!("{}: `always` has {board}, `boards` does not", paths::shown(file));
         }
+        if !test.placements.is_empty() && (test.without_fences || test.tight || test.numbers_apart)
+        {
+            bail!(
+                "{}: `placements` is for images that nothing else changes: expected no `without_fences`, `tight`, `numbers_apart`",
+                paths::shown(file)
+            );
+        }
         Ok(test)
     }
 
