@@ -8,6 +8,7 @@ use crate::build::{self, Parts};
 use crate::counts::Counts;
 use crate::{lines, paths, sources};
 use anyhow::{Context, Result, anyhow, bail};
+use cairn_description::model::Role;
 use cairn_description::{Disk, Files};
 use cairn_image::{Nucleus, Report};
 use std::collections::BTreeMap;
@@ -35,6 +36,8 @@ struct Row {
     lines: usize,
     /// They can have unsafe code.
     has_unsafe_code: bool,
+    /// They can do everything as they are.
+    is_trusted: bool,
     /// They are in the kernel domain: what is said is what they save there.
     is_there: bool,
     outcome: Result<Saving, String>,
@@ -170,6 +173,10 @@ impl Trial<'_> {
             names: instances.iter().map(|one| one.name.to_string()).collect(),
             lines: sources.sum::<Result<usize>>().context("a component's sources")?,
             has_unsafe_code: instances.iter().any(|one| !sources::forbids_unsafe_code(&one.folder)),
+            // Who writes portal code or page tables is trusted by all.
+            is_trusted: instances
+                .iter()
+                .all(|one| *one.trusted || matches!(one.role, Some(Role::Memory | Role::Portals))),
             is_there,
             outcome,
         })
@@ -310,6 +317,8 @@ impl Row {
     fn write(&self, out: &mut fmt::Formatter, executed: Option<u64>) -> fmt::Result {
         let names = self.names.join(", ");
         let trust = if self.has_unsafe_code { "yes: needs trust = \"unsafe-code\"" } else { "no" };
+        let trusted = if self.is_trusted { ", trusted with everything already" } else { "" };
+        let trust = format!("{trust}{trusted}");
         let saving = match &self.outcome {
             Ok(saving) => saving,
             Err(error) => {

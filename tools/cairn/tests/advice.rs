@@ -95,6 +95,9 @@ fn who_saves_most_by_the_calls_of_a_profile_stands_first() {
     assert_eq!(words(1)[..2], ["shell", "1010"], "{text}");
     assert_eq!(words(2)[..2], ["names", "10"], "{text}");
     assert_eq!(words(3)[1..4], ["0", "0", "0.0"], "{text}");
+    let memory = rows.iter().find(|row| row.starts_with("memory ")).unwrap();
+    assert!(memory.ends_with("no, trusted with everything already"), "{text}");
+    assert!(!rows[0].contains("trusted"), "{text}");
     assert!(text.contains("  shell.clock to clock.clock  "), "{text}");
     let lines = |name: &str| rows.iter().find(|row| row.starts_with(name)).unwrap().to_string();
     assert!(lines("greeter").split_whitespace().any(|word| word == "38"), "{text}");
