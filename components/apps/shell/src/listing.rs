@@ -87,7 +87,7 @@ fn table(
 pub fn instances(_words: &[Word], screen: &mut Screen) -> Result {
     table(
         screen,
-        &[Text(14), Number(6), Text(6), Text(9), Number(8), Number(12), Number(7), Text(6)],
+        &[Text(14), Number(6), Text(6), Text(9), Number(8), Number(12), Number(7)],
         "component domain state restart restarts memory/quota threads placement",
         |number, text| imports::SUPERVISOR.describe(number, text),
         behind,
