@@ -180,13 +180,14 @@ impl<'a> Manager<'a> {
         entries.ok_or(Error::NotFound)
     }
 
-    /// Does something that no other thread of the instance may do at the same time.
+    /// Does something that no other thread of the instance's domain may do at the same time: it changes the domain's page table.
     pub(crate) fn alone_in_sections<T>(
         &self,
         instance: InstanceId,
         body: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let taken = &self.account(instance)?.in_sections;
+        self.account(instance)?;
+        let taken = &self.state.account(self.record(instance)?.leader)?.in_sections;
         if taken.swap(true, Relaxed) {
             return Err(Error::Busy);
         }

@@ -18,6 +18,53 @@ fn die(world: &World, instance: InstanceId) {
     manager.revive(instance).unwrap();
 }
 
+/// The second instance is in the domain of the first.
+fn fellows() -> World {
+    let mut world = World::new();
+    world.instances[0].next_fellow = TWO;
+    (world.instances[1].space, world.instances[1].leader) = (world.instances[0].space, ONE);
+    world
+}
+
+#[test]
+fn a_section_of_a_fellow_is_not_ones_own() {
+    let world = fellows();
+    let manager = world.manager();
+    // They have one page table, so one at a time changes it.
+    let both = manager.alone_in_sections(ONE, || manager.make_section(TWO, 1));
+    assert_eq!(both, Err(Error::Busy));
+    let section = manager.make_section(ONE, 3).unwrap();
+    manager.share(ONE, section, TWO, true).unwrap();
+    assert_eq!(manager.accept(TWO, section), Err(Error::BadArgument), "its domain reaches it");
+    assert_eq!(manager.drop_section(TWO, section), Err(Error::NotFound));
+    assert!(world.page(ONE, section).is_some(), "it is not the fellow's to unmap");
+    assert_eq!((world.used(ONE), world.used(TWO)), (LAID_OUT + 3 + 1, LAID_OUT));
+    manager.drop_section(ONE, section).unwrap();
+    assert_eq!((world.used(ONE), world.used(TWO)), (LAID_OUT, LAID_OUT));
+}
+
+#[test]
+fn of_two_that_die_together_each_gets_back_what_it_paid() {
+    let world = fellows();
+    let manager = world.manager();
+    for life in 0..3 * u64::from(OF_DOMAIN) {
+        // Of a third party's it would be the same: one of the domain maps it.
+        manager.make_section(TWO, 2).unwrap();
+        manager.make_section(ONE, 3).unwrap();
+        manager.make_section(TWO, 1).unwrap();
+        for fellow in [ONE, TWO] {
+            manager.kill(fellow).unwrap();
+        }
+        for fellow in [ONE, TWO] {
+            steps(|cursor| manager.release(fellow, cursor));
+            assert_eq!(world.used(fellow), LAID_OUT, "of {fellow} after life {life}");
+        }
+        for fellow in [ONE, TWO] {
+            manager.revive(fellow).unwrap();
+        }
+    }
+}
+
 #[test]
 fn a_section_is_offered_and_accepted() {
     let world = World::new();

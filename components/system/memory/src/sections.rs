@@ -104,6 +104,8 @@ impl Instances {
 
 struct Slot {
     word: AtomicU64,
+    /// The instances that map it, and pay for it. Their domain's table does not say which of its instances it is.
+    mapped: Instances,
     /// The instances to which it is offered, and those of them that may write.
     offered: Instances,
     writable: Instances,
@@ -135,6 +137,7 @@ impl Sections {
             slots: [const {
                 Slot {
                     word: AtomicU64::new(0),
+                    mapped: Instances::new(),
                     offered: Instances::new(),
                     writable: Instances::new(),
                     offering: AtomicU64::new(0),
@@ -186,6 +189,11 @@ impl Manager<'_> {
     }
 
     fn maps(&self, instance: InstanceId, number: usize) -> bool {
+        self.slot(number).mapped.contains(instance)
+    }
+
+    /// Whether the instance or a fellow in its domain maps it.
+    fn reaches(&self, instance: InstanceId, number: usize) -> bool {
         let entry =
             self.root(instance).ok().and_then(|root| self.tables.find(root, address(number)));
         entry.and_then(tables::mapped).is_some()
@@ -262,6 +270,7 @@ impl Manager<'_> {
         section: Word,
         writable: bool,
     ) -> Result<(), Error> {
+        self.slot(number).mapped.set(instance, true);
         let rights = USER | READ | if writable { WRITE } else { 0 };
         let mapped = self.root(instance).and_then(|root| {
             // All its entries lie in one table.
@@ -338,7 +347,7 @@ impl Manager<'_> {
             let number = self.section(at)?;
             let slot = self.slot(number);
             let section = slot.load();
-            if self.maps(instance, number) {
+            if self.reaches(instance, number) {
                 return Err(Error::BadArgument);
             }
             // What is being offered may be for who had this number before.
@@ -382,6 +391,7 @@ impl Manager<'_> {
     fn leave(&self, instance: InstanceId, number: usize) {
         let slot = self.slot(number);
         let section = slot.load();
+        slot.mapped.set(instance, false);
         let leaf =
             self.root(instance).ok().and_then(|root| self.tables.leaf(root, address(number)));
         for entry in leaf.unwrap_or(&[]).iter().take(section.pages() as usize) {
