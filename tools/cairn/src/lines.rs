@@ -2,6 +2,7 @@
 
 use anyhow::{Context, Result};
 use object::{Object, ObjectSection, SectionFlags};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Most lines of the nucleus, blank lines and comments not counted.
@@ -69,20 +70,35 @@ fn count(text: &str, extension: &str) -> usize {
 
 /// Lines of the sources in `folder` of which `executable` was compiled, without tests. In C all sources there count.
 pub fn of_component(folder: &Path, executable: &Path) -> Result<usize> {
-    let notes = executable.with_extension("d");
-    if !notes.exists() {
+    if !notes(executable).exists() {
         return lines(folder);
     }
-    let text = std::fs::read_to_string(&notes)
-        .with_context(|| format!("cannot read {}", notes.display()))?;
-    let files = compiled(&text).into_iter().filter(|file| file.starts_with(folder.join("src")));
-    files.map(|file| of_program(&file)).sum()
+    let files = compiled(executable)?.into_iter();
+    files.filter(|file| file.starts_with(folder)).map(|file| of_program(&file)).sum()
 }
 
-/// The files of cargo's note `TARGET: FILE FILE...`, in which a blank of a name has a `\` before it.
-fn compiled(note: &str) -> Vec<PathBuf> {
-    let files = note.split_once(": ").map_or("", |(_, files)| files).replace("\\ ", "\0");
-    files.split_whitespace().map(|file| PathBuf::from(file.replace('\0', " "))).collect()
+/// The sources of an executable in Rust, as cargo noted them beside it, without what runs on the host: build scripts and macros.
+pub fn compiled(executable: &Path) -> Result<BTreeSet<PathBuf>> {
+    let notes = notes(executable);
+    let text = std::fs::read_to_string(&notes)
+        .with_context(|| format!("cannot read {}", notes.display()))?;
+    Ok(sources(&text))
+}
+
+fn notes(executable: &Path) -> PathBuf {
+    executable.with_extension("d")
+}
+
+/// The files of a note `TARGET: FILE FILE...` in which a blank of a name has a `\` before it.
+fn sources(note: &str) -> BTreeSet<PathBuf> {
+    let files = note.split_once(": ").map_or("", |(_, files)| files.trim());
+    let files = files.replace("\\ ", "\0");
+    let files = files.split_whitespace().map(|file| PathBuf::from(file.replace('\0', " ")));
+    let on_host = |file: &Path| {
+        file.ends_with("build.rs")
+            || file.components().any(|part| part.as_os_str() == "cairn-macros")
+    };
+    files.filter(|file| !on_host(file)).collect()
 }
 
 /// Bytes in the executable sections of the ELF file `file`.
@@ -102,13 +118,15 @@ pub fn code_size(file: &Path) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{compiled, count};
+    use super::{count, sources};
     use std::path::PathBuf;
 
     #[test]
-    fn the_files_of_a_note_may_have_blanks_in_their_names() {
-        let files = compiled("/t/x: /a/src/main.rs /b\\ c/src/lib.rs\n");
-        assert_eq!(files, ["/a/src/main.rs", "/b c/src/lib.rs"].map(PathBuf::from));
+    fn host_files_are_left_out_and_blanks_belong_to_names() {
+        let note =
+            "/t/x: /a/src/main.rs /a/build.rs /lib/cairn-macros/src/lib.rs /b\\ c/src/lib.rs\n";
+        let expected = ["/a/src/main.rs", "/b c/src/lib.rs"].map(PathBuf::from);
+        assert_eq!(sources(note), expected.into());
     }
 
     #[test]
