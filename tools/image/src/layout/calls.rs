@@ -79,8 +79,9 @@ impl Layout<'_> {
     fn calls_inside(&self, index: usize) -> impl Iterator<Item = (usize, usize, u64)> {
         let imports = self.connected.imports[index].iter();
         let domain = self.system.instances[index].domain;
-        let inside =
-            imports.filter(move |import| self.system.instances[import.target].domain == domain);
+        let inside = imports.filter(move |import| {
+            import.target != index && self.system.instances[import.target].domain == domain
+        });
         inside.flat_map(|import| {
             let export = &self.components[import.target].descriptor.exports[import.export];
             let methods = export.interface.methods.iter().enumerate();
