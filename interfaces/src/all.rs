@@ -13,6 +13,7 @@ macro_rules! all {
 
 all! {
     Clock,
+    Connections,
     Console,
     Deadlines,
     Door,

@@ -99,10 +99,7 @@ mod tests {
             names("tests/c_component/c_component", Placements::Kernel, false)
                 .contains(&"greeter".to_owned())
         );
-        // Sections; shared stacks.
-        assert!(
-            names("bench/systems/ring", Placements::Kernel, false).contains(&"ring0".to_owned())
-        );
+        // It shares its stacks.
         assert!(
             names("bench/systems/calls", Placements::Kernel, false).contains(&"link3".to_owned())
         );
@@ -110,9 +107,9 @@ mod tests {
 
     #[test]
     fn what_a_description_says_stays() {
-        // An instance of the same component says `placement = "domain"`.
+        // An instance of the same component says `placement = "domain"`, and another that it is with that one.
         let outside = names("bench/systems/kernel", Placements::Kernel, false);
-        assert_eq!(outside, ["far"]);
+        assert_eq!(outside, ["far", "sharer"]);
         assert!(
             names("bench/systems/kernel", Placements::Domain, true).contains(&"inside".to_owned())
         );
