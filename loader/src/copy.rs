@@ -1,6 +1,7 @@
 //! The routine with which a component copies to and from what its callers pass. Where it lies, a fault in it is known as one of
 //! what a caller passed.
 
+use crate::relink::put;
 use crate::{Component, Segment, notes};
 use alloc::format;
 use alloc::string::String;
@@ -22,12 +23,10 @@ pub struct Copying {
 impl<File: AsRef<[u8]>> Component<File> {
     /// Makes the copy routine one of the kernel domain in `memory`, which [`Component::fill`] has made the segment's content.
     pub fn copy_in_place(&self, segment: &Segment, memory: &mut [u8]) -> Result<(), String> {
-        let Some(Copying { code, .. }) = &self.copying else { return Ok(()) };
-        if !segment.range().contains(&code.start) {
-            return Ok(());
-        }
-        let jump = jump(code.end - code.start).ok_or("the copy routine is too long")?;
-        write(&[jump], code, segment, memory)
+        self.begin_copy(segment, memory, |code| {
+            let jump = jump(code.end - code.start).ok_or("the copy routine is too long")?;
+            Ok([jump])
+        })
     }
 
     /// Makes it a jump to another's, whose address is in the word at this address: of the instances of one domain there, the
@@ -39,33 +38,32 @@ impl<File: AsRef<[u8]>> Component<File> {
         memory: &mut [u8],
         word: u64,
     ) -> Result<(), String> {
-        let Some(Copying { code, .. }) = &self.copying else { return Ok(()) };
-        if !segment.range().contains(&code.start) {
-            return Ok(());
-        }
-        let from = image.wrapping_add(code.start);
-        let jump = link(word.wrapping_sub(from) as i64).ok_or("the word is out of reach")?;
-        write(&jump, code, segment, memory)
+        self.begin_copy(segment, memory, |code| {
+            let from = image.wrapping_add(code.start);
+            link(word.wrapping_sub(from) as i64).ok_or("the word is out of reach".into())
+        })
     }
-}
 
-/// Writes instructions where the routine begins.
-fn write(
-    instructions: &[u32],
-    code: &Range<u64>,
-    segment: &Segment,
-    memory: &mut [u8],
-) -> Result<(), String> {
-    let size = 4 * instructions.len();
-    if code.end - code.start < size as u64 {
-        return Err("the copy routine is too short".into());
+    /// Writes instructions where the routine begins, if that is in this segment.
+    fn begin_copy<const COUNT: usize>(
+        &self,
+        segment: &Segment,
+        memory: &mut [u8],
+        instructions: impl FnOnce(&Range<u64>) -> Result<[u32; COUNT], String>,
+    ) -> Result<(), String> {
+        let code = self.copying.as_ref().map(|copying| &copying.code);
+        let Some(code) = code.filter(|code| segment.range().contains(&code.start)) else {
+            return Ok(());
+        };
+        let size = 4 * COUNT;
+        if code.end - code.start < size as u64 {
+            return Err("the copy routine is too short".into());
+        }
+        let at = (code.start - segment.offset) as usize;
+        let place = memory.get_mut(at..at + size).ok_or("the memory is not the segment's")?;
+        put(place, &instructions(code)?);
+        Ok(())
     }
-    let at = (code.start - segment.offset) as usize;
-    let place = memory.get_mut(at..at + size).ok_or("the memory is not the segment's")?;
-    for (place, instruction) in place.chunks_exact_mut(4).zip(instructions) {
-        place.copy_from_slice(&instruction.to_le_bytes());
-    }
-    Ok(())
 }
 
 /// The copy routine that `elf`, which is `file`, notes: that of a library of Cairn's, once, or none.

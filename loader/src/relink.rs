@@ -92,10 +92,15 @@ fn write(call: &Call, address: u64, form: Form, place: &mut [u8]) -> Result<(), 
     if place.len() < 4 * count {
         return Err(format!("it has {} bytes, expected {} for {form:?}", place.len(), 4 * count));
     }
-    for (place, word) in place.chunks_exact_mut(4).zip(&words[..count]) {
-        place.copy_from_slice(&word.to_le_bytes());
-    }
+    put(place, &words[..count]);
     Ok(())
+}
+
+/// Writes instructions where there is room for them.
+pub(crate) fn put(place: &mut [u8], instructions: &[u32]) {
+    for (place, instruction) in place.chunks_exact_mut(4).zip(instructions) {
+        place.copy_from_slice(&instruction.to_le_bytes());
+    }
 }
 
 #[cfg(test)]

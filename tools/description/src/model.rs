@@ -385,10 +385,15 @@ impl System {
         (0..self.instances.len()).filter(move |other| self.instances[*other].domain == domain)
     }
 
+    /// The first instance of the domain of one of them, which stands for all.
+    pub fn leader(&self, index: usize) -> usize {
+        self.fellows(index).next().unwrap_or(index)
+    }
+
     /// Where an instance is, in words: `domain`, a domain of its own; `with NAME`, that of another; `kernel`, and `kernel with
     /// NAME` with the fate of another.
     pub fn placement(&self, index: usize) -> String {
-        let leader = self.fellows(index).next().filter(|leader| *leader != index);
+        let leader = Some(self.leader(index)).filter(|leader| *leader != index);
         let leader = leader.map(|leader| format!("with {}", self.instances[leader].name));
         match (self.instances[index].is_in_kernel(), leader) {
             (false, None) => "domain".to_owned(),

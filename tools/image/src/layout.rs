@@ -286,7 +286,7 @@ impl<'a> Layout<'a> {
     /// Indexes of the first instances of all domains, which stand for the others.
     fn firsts(&self) -> impl Iterator<Item = usize> + use<'a> {
         let system = self.system;
-        self.instances().filter(move |index| system.fellows(*index).next() == Some(*index))
+        self.instances().filter(move |index| system.leader(*index) == *index)
     }
 
     /// Indexes of the instances.

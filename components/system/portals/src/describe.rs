@@ -106,23 +106,13 @@ fn describe_entry(
     };
     let method = index - block.first();
     let is_in_kernel = manager.instances().get(block.server).is_ok_and(|one| one.in_kernel != 0);
-    let stack = match (block.server == manager.scheduler(), client.in_kernel != 0) {
-        (true, false) => "rp",
-        (true, true) => "rk",
-        (false, false) => {
-            if is_in_kernel {
-                "kp"
-            } else {
-                "np"
-            }
-        }
-        (false, true) => {
-            if is_in_kernel {
-                "kk"
-            } else {
-                "nk"
-            }
-        }
+    let stack = match (block.server == manager.scheduler(), is_in_kernel, client.in_kernel != 0) {
+        (true, _, false) => "rp",
+        (true, _, true) => "rk",
+        (false, false, false) => "np",
+        (false, true, false) => "kp",
+        (false, false, true) => "nk",
+        (false, true, true) => "kk",
     };
     let (semaphores, locks) = manager.synchronisation_exports();
     let described = |line: &mut Text, export: u32| {

@@ -1,6 +1,7 @@
 //! The instances that the manager knows: those of the layout, which come in through the same door as any that is added
 //! later.
 
+use crate::machine::Layout;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Instance;
@@ -35,6 +36,12 @@ impl Instances {
     /// The instance with this number.
     pub fn get(&self, number: InstanceId) -> Result<&'static Instance, Error> {
         self.0.get(number.index()).copied().flatten().ok_or(Error::BadArgument)
+    }
+
+    /// Whether the instance with this number is the description's, and none that came under it since.
+    pub fn is_described(&self, layout: &Layout, number: InstanceId) -> bool {
+        let described = layout.instances.as_ptr_range();
+        self.get(number).is_ok_and(|record| described.contains(&core::ptr::from_ref(record)))
     }
 
     /// Whether no other is in the domain of this one.

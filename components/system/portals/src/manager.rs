@@ -108,14 +108,7 @@ impl Manager {
 
     /// Whether the instance is the description's, and none that came under its number since.
     fn is_described<M: Machine>(&self, machine: &M, instance: InstanceId) -> bool {
-        if !self.has_retired {
-            return true;
-        }
-        let described = machine.layout().instances.as_ptr_range();
-        self.maker
-            .instances()
-            .get(instance)
-            .is_ok_and(|record| described.contains(&core::ptr::from_ref(record)))
+        !self.has_retired || self.maker.instances().is_described(machine.layout(), instance)
     }
 
     /// An export of the description, whose instance has not retired.

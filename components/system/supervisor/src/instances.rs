@@ -135,6 +135,7 @@ impl InstanceState {
             .for_each(|word| word.store(0, Relaxed));
         [&self.faults, &self.restarts].into_iter().for_each(|count| count.store(0, Relaxed));
         [&self.requests, &self.wanted].into_iter().for_each(|byte| byte.store(0, Relaxed));
+        self.sleeps.store(false, Relaxed);
     }
 
     /// What is to be done.

@@ -258,17 +258,16 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     let runs_to_completion = index == roles.scheduler || roles.interrupts == Some(index);
     let mut to_completion = [Some(roles.scheduler), roles.interrupts].into_iter().flatten();
     let in_kernel = to_completion.all(|index| layout.system.instances[index].is_in_kernel());
-    let fellows: Vec<usize> = layout.system.fellows(index).collect();
     let number = |index: usize| layout.system.instances[index].number;
-    let next_fellow = fellows.iter().find(|fellow| **fellow > index);
+    let next_fellow = layout.system.fellows(index).find(|fellow| *fellow > index);
     Instance {
         name: name(&instance.name),
         number: instance.number,
-        leader: number(fellows[0]),
+        leader: number(layout.system.leader(index)),
         on_demand: instance.on_demand.value.into(),
         idle_stop: instance.idle_stop.as_ref().map_or(0, |time| **time),
         reserved: 0,
-        next_fellow: next_fellow.map_or(InstanceId(0), |fellow| number(*fellow)),
+        next_fellow: next_fellow.map_or(InstanceId(0), number),
         domain: instance.domain,
         region: instance.region,
         start_address: placed.region,

@@ -58,14 +58,9 @@ impl Maker {
     ) -> Result<(), Error> {
         let domain = self.instances.get(client)?.domain;
         let is_this = |one: &Exchange| one.client == client && one.import == import;
-        let Some(target) = target else {
-            if let Some(former) = self.exchanges.all.iter().flatten().find(|one| is_this(one)) {
-                self.close(machine, self.blocks.at(client, former.block as u64)?);
-            }
-            return Ok(());
-        };
-        let is_new = !self.exchanges.all.iter().flatten().any(is_this);
-        if is_new && self.exchanges.count == EXCHANGES_MAXIMUM {
+        let former = self.exchanges.all.iter().flatten().copied().find(is_this);
+        let Some(target) = target else { return self.give_up(machine, former) };
+        if former.is_none() && self.exchanges.count == EXCHANGES_MAXIMUM {
             return Err(Error::Exhausted);
         }
         let block = self.open(machine, client, target, count, method)? as usize;
@@ -74,15 +69,20 @@ impl Maker {
             let code = machine.entry(domain, block + index);
             machine.set_entry(domain, import + index, code, Published::by_layout());
         }
-        let former = self.exchanges.take(is_this);
+        self.exchanges.take(is_this);
         if let Some(place) = self.exchanges.all.iter_mut().find(|place| place.is_none()) {
             *place = Some(Exchange { client, domain, import, block });
             self.exchanges.count += 1;
         }
-        match former {
-            Some(former) => Ok(self.close(machine, self.blocks.at(client, former.block as u64)?)),
-            None => Ok(()),
+        self.give_up(machine, former)
+    }
+
+    /// Closes the block of an exchange that is over, if there was one.
+    fn give_up<M: Machine>(&mut self, machine: &M, former: Option<Exchange>) -> Result<(), Error> {
+        if let Some(Exchange { client, block, .. }) = former {
+            self.close(machine, self.blocks.at(client, block as u64)?);
         }
+        Ok(())
     }
 
     /// A block ends: an import that led to its code leads where the layout says, unless its server has retired.
@@ -93,13 +93,11 @@ impl Maker {
             return;
         };
         let layout = machine.layout();
-        let described = layout.instances.as_ptr_range();
         for index in import..import + block.indexes().len() {
             let connection = layout.connection(client, index);
             let code = connection.and_then(|connection| {
                 let server = layout.exports.get(connection.export as usize)?.instance;
-                let server = self.instances.get(server).ok()?;
-                described.contains(&core::ptr::from_ref(server)).then_some(connection.code)
+                self.instances.is_described(layout, server).then_some(connection.code)
             });
             let code = code.unwrap_or(layout.header.no_portal);
             machine.set_entry(domain, index, code, Published::by_layout());

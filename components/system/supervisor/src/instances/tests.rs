@@ -49,6 +49,7 @@ fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
     state.restarts.store(7, Relaxed);
     state.wanted.store(7, Relaxed);
     state.requests.store(KILL, Relaxed);
+    state.sleeps.store(true, Relaxed);
     instances.requested.insert(ONE.into());
     assert_eq!(instances.retire_domain(ONE), Ok(()));
     assert_eq!(instances.retire_domain(ONE), Err(Error::NotFound));
