@@ -3,10 +3,11 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::{Error, time};
+use cairn::Error;
 use cairn_interfaces as interfaces;
 use cairn_test_demand_server::Rare;
-use core::fmt::{self, Write};
+use cairn_test_hostile_contract::{judge, say};
+use core::fmt::Debug;
 
 cairn::component! {
     name: "demand-judge",
@@ -26,48 +27,18 @@ use imports::{CONSOLE, PORTALS, RARE, STATISTICS, SUPERVISOR, THREADS};
 /// As the description has it.
 const IDLE_STOP_MICROSECONDS: u64 = 5000;
 
-struct Screen;
-impl Write for Screen {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        CONSOLE.write(text.as_bytes()).map(drop).map_err(|_| fmt::Error)
-    }
-}
-
-fn expect<T: PartialEq + fmt::Debug>(what: &str, found: T, expected: T) {
-    let _ = match found == expected {
-        true => writeln!(Screen, "ok {what}"),
-        false => writeln!(Screen, "FAILED {what}: {found:?}, expected {expected:?}"),
-    };
-}
-
-fn sleep(microseconds: u64) {
-    let _ = THREADS.sleep_until(time::now() + time::ticks(microseconds));
+fn expect<T: PartialEq + Debug>(what: &str, found: T, expected: T) {
+    judge::compare(CONSOLE, what, found, expected);
 }
 
 /// Whether the supervisor says that the server is in this state, after so many new starts.
 fn is(state: &str, restarts: u64) -> bool {
-    let mut number = 1;
-    let mut text = [0; 128];
-    while let Ok((length, found)) = SUPERVISOR.describe(number, &mut text) {
-        let line = core::str::from_utf8(text.get(..length).unwrap_or(&[])).unwrap_or("");
-        let mut words = line.split(' ');
-        if words.next() == Some("rare") {
-            return words.nth(1) == Some(state)
-                && words.nth(1).and_then(|count| count.parse().ok()) == Some(restarts);
-        }
-        number = found + 1;
-    }
-    false
+    judge::life(SUPERVISOR, "rare", |found, count| (found, count) == (state, restarts))
+        == Some(true)
 }
 
 fn wait_until(condition: impl Fn() -> bool) -> bool {
-    (0..2000).any(|_| {
-        let is_so = condition();
-        if !is_so {
-            sleep(500);
-        }
-        is_so
-    })
+    judge::wait_until(THREADS, condition)
 }
 
 #[repr(align(4096))]
@@ -87,7 +58,7 @@ fn main() {
     expect("a page comes with the next call", RARE.sum(&PAGE.0), Ok(8192));
     expect("this life is another", RARE.count(), Ok((1, 1)));
     for round in 2..20 {
-        sleep(IDLE_STOP_MICROSECONDS * 3 / 4);
+        judge::pause(THREADS, IDLE_STOP_MICROSECONDS * 3 / 4);
         if RARE.count() != Ok((1, round)) {
             expect("who is called often stays", round, 0);
         }
@@ -108,6 +79,6 @@ fn main() {
     expect("it is started by name", SUPERVISOR.restart("rare"), Ok(()));
     expect("and lives", wait_until(|| is("alive", 5)), true);
     expect("as new", RARE.count(), Ok((1, 1)));
-    let _ = writeln!(Screen, "demand: done");
+    say!("demand: done");
     let _ = SUPERVISOR.halt(0);
 }

@@ -6,8 +6,9 @@
 use cairn::thread::Stack;
 use cairn::{Error, InstanceId, time};
 use cairn_interfaces::{self as interfaces, spawn};
+use cairn_test_hostile_contract::{judge, say};
 use cairn_test_shared_contract::{Desk, Till};
-use core::fmt::{self, Write};
+use core::fmt::Debug;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
@@ -30,27 +31,12 @@ use imports::{CONNECTIONS, CONSOLE, DESK, LISTING, OTHER, SUPERVISOR, THREADS, T
 
 const ROUNDS: u64 = 300;
 
-struct Screen;
-impl Write for Screen {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        CONSOLE.write(text.as_bytes()).map(drop).map_err(|_| fmt::Error)
-    }
-}
-
-fn expect<T: PartialEq + fmt::Debug>(what: &str, found: T, expected: T) {
-    let _ = match found == expected {
-        true => writeln!(Screen, "ok {what}"),
-        false => writeln!(Screen, "FAILED {what}: {found:?}, expected {expected:?}"),
-    };
+fn expect<T: PartialEq + Debug>(what: &str, found: T, expected: T) {
+    judge::compare(CONSOLE, what, found, expected);
 }
 
 fn wait_until(condition: impl Fn() -> bool) {
-    for _ in 0..5000 {
-        if condition() {
-            return;
-        }
-        let _ = THREADS.sleep_until(time::now() + time::ticks(200));
-    }
+    judge::wait_until(THREADS, condition);
 }
 
 static STACK: Stack<8192> = Stack::new();
@@ -130,6 +116,6 @@ fn main() {
     expect("of who runs to completion", its_own.is_err(), true);
     let nobody = CONNECTIONS.exchange(InstanceId(200), "teller.till", "spare.till");
     expect("of nobody", nobody, Err(Error::BadArgument));
-    let _ = writeln!(Screen, "exchange: done");
+    say!("exchange: done");
     let _ = SUPERVISOR.halt(0);
 }

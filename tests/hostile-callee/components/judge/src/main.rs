@@ -7,7 +7,7 @@ use cairn::Error;
 use cairn::time::{now, ticks};
 use cairn_interfaces as interfaces;
 use cairn_test_hostile_captors::Captor;
-use cairn_test_hostile_contract::say;
+use cairn_test_hostile_contract::{judge, say};
 
 cairn::component! {
     name: "hostile-judge-callee",
@@ -66,20 +66,7 @@ fn pause(microseconds: u64) {
 
 /// Whether an instance is alive, and how often it was started again; `None` if the description has none.
 fn state(name: &str) -> Option<(bool, u64)> {
-    let mut text = [0; 96];
-    let mut number = 1;
-    while let Ok((length, described)) = imports::SUPERVISOR.describe(number, &mut text) {
-        let line = core::str::from_utf8(&text[..length]).unwrap_or("");
-        let mut words = line.split(' ');
-        if words.next() == Some(name) {
-            let mut words = words.skip(1);
-            let is_alive = words.next() == Some("alive");
-            let restarts = words.nth(1).and_then(|word| word.parse().ok());
-            return Some((is_alive, restarts.unwrap_or(u64::MAX)));
-        }
-        number = described + 1;
-    }
-    None
+    judge::life(imports::SUPERVISOR, name, |state, restarts| (state == "alive", restarts))
 }
 
 fn starts_again(name: &str) -> bool {

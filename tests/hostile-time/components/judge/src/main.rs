@@ -10,7 +10,7 @@ use cairn::{Error, environment};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::spawn;
 use cairn_test_hostile_beat::{Spinner, Storm, beats, mode};
-use cairn_test_hostile_contract::say;
+use cairn_test_hostile_contract::{judge, say};
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering::Relaxed};
 
@@ -156,18 +156,7 @@ fn crash_loop(judge: &mut Judge) {
         judge.expect("restart", imports::SUPERVISOR.restart("loop"), Ok(()));
         judge.listen("a crash loop");
     }
-    let mut text = [0; 64];
-    let mut number = 1;
-    let restarts = loop {
-        let Ok((length, described)) = imports::SUPERVISOR.describe(number, &mut text) else {
-            break None;
-        };
-        let line = core::str::from_utf8(&text[..length]).unwrap_or("");
-        if line.starts_with("loop ") {
-            break word(line, 4);
-        }
-        number = described + 1;
-    };
+    let restarts = judge::life(imports::SUPERVISOR, "loop", |_, restarts| restarts);
     // Each delay is twice the one before, so there are few of them in 50 ms.
     judge.expect("restarts", restarts.is_some_and(|restarts| (8..30).contains(&restarts)), true);
 }

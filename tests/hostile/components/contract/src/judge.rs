@@ -2,7 +2,7 @@
 
 use crate::measure::{Measure, Tellers};
 use cairn::time::{now, ticks};
-use cairn_interfaces::{ConsoleProxy, ThreadsProxy};
+use cairn_interfaces::{ConsoleProxy, SupervisorProxy, ThreadsProxy};
 use core::fmt;
 
 /// Sleeps.
@@ -11,14 +11,51 @@ pub fn pause(threads: ThreadsProxy, microseconds: u64) {
 }
 
 /// Time in the emulator stands still or runs on as the host's load has it, so nothing relies on how long anything
-/// takes; this gives up after a time that is long in any emulator.
-pub fn wait_until(threads: ThreadsProxy, condition: impl Fn() -> bool) {
+/// takes; this gives up after a time that is long in any emulator. Whether it came.
+pub fn wait_until(threads: ThreadsProxy, condition: impl Fn() -> bool) -> bool {
     for _ in 0..20_000 {
         if condition() {
-            return;
+            return true;
         }
         pause(threads, 200);
     }
+    false
+}
+
+/// Says of one comparison whether it held.
+pub fn compare<T: PartialEq + fmt::Debug>(
+    console: ConsoleProxy,
+    what: &str,
+    found: T,
+    expected: T,
+) {
+    match found == expected {
+        true => console.print(format_args!("ok {what}\n")),
+        false => console.print(format_args!("FAILED {what}: {found:?}, expected {expected:?}\n")),
+    }
+    .expect("console");
+}
+
+/// What the supervisor says of an instance: its state as a word, and how often it was started again; `None` if the description
+/// has none of this name.
+pub fn life<R>(
+    supervisor: SupervisorProxy,
+    name: &str,
+    read: impl FnOnce(&str, u64) -> R,
+) -> Option<R> {
+    let mut text = [0; 128];
+    let mut number = 1;
+    while let Ok((length, described)) = supervisor.describe(number, &mut text) {
+        let line = core::str::from_utf8(text.get(..length)?).unwrap_or("");
+        let mut words = line.split(' ');
+        if words.next() == Some(name) {
+            let state = words.nth(1)?;
+            let restarts = words.nth(1).and_then(|word| word.parse().ok());
+            return Some(read(state, restarts.unwrap_or(u64::MAX)));
+        }
+        number = described + 1;
+    }
+    None
 }
 
 /// A judge.

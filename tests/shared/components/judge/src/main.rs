@@ -3,10 +3,11 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::{Error, environment, time};
+use cairn::{Error, environment};
 use cairn_interfaces as interfaces;
+use cairn_test_hostile_contract::{judge, say};
 use cairn_test_shared_contract::{Desk, Till};
-use core::fmt::{self, Write};
+use core::fmt::Debug;
 
 cairn::component! {
     name: "shared-judge",
@@ -22,43 +23,17 @@ cairn::component! {
 
 use imports::{CONSOLE, DESK, SUPERVISOR, THREADS, TILL};
 
-struct Screen;
-impl Write for Screen {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        CONSOLE.write(text.as_bytes()).map(drop).map_err(|_| fmt::Error)
-    }
-}
-
-fn expect<T: PartialEq + fmt::Debug>(what: &str, found: T, expected: T) {
-    let _ = match found == expected {
-        true => writeln!(Screen, "ok {what}"),
-        false => writeln!(Screen, "FAILED {what}: {found:?}, expected {expected:?}"),
-    };
+fn expect<T: PartialEq + Debug>(what: &str, found: T, expected: T) {
+    judge::compare(CONSOLE, what, found, expected);
 }
 
 fn wait_until(condition: impl Fn() -> bool) {
-    for _ in 0..5000 {
-        if condition() {
-            return;
-        }
-        let _ = THREADS.sleep_until(time::now() + time::ticks(200));
-    }
+    judge::wait_until(THREADS, condition);
 }
 
 /// How often the supervisor says that an instance was started again, and whether it is alive.
 fn life(name: &str) -> Option<(bool, u64)> {
-    let mut number = 1;
-    let mut text = [0; 128];
-    loop {
-        let (length, found) = SUPERVISOR.describe(number, &mut text).ok()?;
-        let line = core::str::from_utf8(text.get(..length)?).ok()?;
-        let mut words = line.split(' ');
-        if words.next() == Some(name) {
-            let alive = words.nth(1) == Some("alive");
-            return Some((alive, words.nth(1)?.parse().ok()?));
-        }
-        number = found + 1;
-    }
+    judge::life(SUPERVISOR, name, |state, restarts| (state == "alive", restarts))
 }
 
 /// Both live for the so-manieth time, and are as at the beginning of a life.
@@ -106,6 +81,6 @@ fn main() {
     expect("one loses its memory", SUPERVISOR.crash("clerk"), Ok(()));
     expect("the other has none", TILL.add(0), Err(Error::Dead));
     expect_life("both have it again", 4);
-    let _ = writeln!(Screen, "shared: done");
+    say!("shared: done");
     let _ = SUPERVISOR.halt(0);
 }
