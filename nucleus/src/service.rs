@@ -207,36 +207,35 @@ unsafe fn was_privileged(header: u64) -> bool {
     unsafe { load(at(header, thread::TRAP_STATUS)) & trap::SSTATUS_SPP != 0 }
 }
 
-/// Lets a thread fault when it comes back by a call's frame (its return address is moved into the kernel's half), and
-/// lets one go on that faulted so (the address in its trap frame is moved back).
+/// Lets a thread fault when it comes back by a call's frame (its return address is moved into the half where its domain executes
+/// nothing), and lets one go on that faulted so (the address in its trap frame is moved back).
 #[unsafe(no_mangle)]
 extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, running: u64) -> i64 {
     let parameters = parameters();
     let Some(header) = frame_header(index, offset, running) else {
         return Error::BadArgument.status();
     };
-    // SAFETY: `header` is a frame's, below which lies its state. What is changed is where a thread goes on in user mode, and only between two addresses of which one
-    // always faults there; no return code reads it before it leaves privileged mode.
+    // SAFETY: `header` is a frame's, below which lies its state. What is changed is where a thread goes on in its mode, and only
+    // between two addresses of which one always faults there: user mode executes nothing of the kernel's half, supervisor
+    // mode nothing that user mode can (privileged manual section 4.3.1). No return code reads it before it leaves.
     unsafe {
         let back = load(at(header, thread::FRAME_RETURN));
-        if back == arch::trap_return_address() {
-            let place = at(header, thread::TRAP_SEPC);
-            let pc = load(place);
-            if pc < KERNEL || was_privileged(header) {
-                return Error::BadArgument.status();
-            }
-            store(place, pc & !KERNEL);
-            return 0;
-        }
-        if !is_return_portal(&parameters, back) {
+        let is_trap = back == arch::trap_return_address();
+        let (place, is_kernel) = if is_trap {
+            (at(header, thread::TRAP_SEPC), was_privileged(header))
+        } else if is_return_portal(&parameters, back) {
+            let table = domain::portal_table(call_frame(back).caller);
+            let entry = load(at(table, domain::FIELD_KERNEL_ENTRIES));
+            (at(header, thread::FRAME_RA), entry != 0)
+        } else {
+            return Error::BadArgument.status();
+        };
+        let address = load(place);
+        let half = if is_kernel == is_trap { 0 } else { KERNEL };
+        if address & KERNEL != half {
             return Error::BadArgument.status();
         }
-        let place = at(header, thread::FRAME_RA);
-        let link = load(place);
-        if link & KERNEL != 0 {
-            return Error::BadArgument.status();
-        }
-        store(place, link | KERNEL);
+        store(place, address ^ KERNEL);
     }
     0
 }

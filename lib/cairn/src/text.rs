@@ -47,8 +47,12 @@ impl<const N: usize> Line<N> {
 
     /// For a server that lists things: puts the line into the client's window, as much as fits. The value is what such
     /// methods reply: the length, and `number`.
-    pub fn answer(&self, window: &WriteWindow<'_>, number: u64) -> (usize, u64) {
-        (window.write(0, self.bytes()), number)
+    pub fn answer(
+        &self,
+        window: &WriteWindow<'_>,
+        number: u64,
+    ) -> core::result::Result<(usize, u64), crate::Error> {
+        Ok((window.write(0, self.bytes())?, number))
     }
 
     /// Appends the beginning of `text` that fits; the rest.

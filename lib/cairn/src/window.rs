@@ -44,11 +44,11 @@ impl<'call> ReadWindow<'call> {
     }
 
     /// Copies from `offset` on into `buffer`, as much as both have, and returns how much that was. A component in the kernel
-    /// domain finds that nothing was copied if the caller may not read it: the call answers [`Error::BadPointer`] then,
-    /// whatever the component does.
-    pub fn read(&self, offset: usize, buffer: &mut [u8]) -> usize {
+    /// domain finds [`Error::BadPointer`] if the caller may not read it: the call answers that then, whatever the component
+    /// does.
+    pub fn read(&self, offset: usize, buffer: &mut [u8]) -> Result<usize, Error> {
         match self.length.saturating_sub(offset).min(buffer.len()) {
-            0 => 0,
+            0 => Ok(0),
             count => memory::copy_in(self.address + offset, &mut buffer[..count]),
         }
     }
@@ -57,10 +57,8 @@ impl<'call> ReadWindow<'call> {
     /// fit, [`Error::BadPointer`] if the caller may not read it.
     pub fn copy<'buffer>(&self, buffer: &'buffer mut [u8]) -> Result<&'buffer mut [u8], Error> {
         let part = buffer.get_mut(..self.length).ok_or(Error::TooLarge)?;
-        match self.read(0, part) == self.length {
-            true => Ok(part),
-            false => Err(Error::BadPointer),
-        }
+        self.read(0, part)?;
+        Ok(part)
     }
 
     /// As [`ReadWindow::copy`], for a `&str` parameter; [`Error::Malformed`] if it is not UTF-8.
@@ -76,10 +74,7 @@ impl<'call> ReadWindow<'call> {
         let mut buffer = [0; N];
         let mut offset = 0;
         while offset < self.length {
-            let count = self.read(offset, &mut buffer);
-            if count == 0 {
-                return Err(Error::BadPointer);
-            }
+            let count = self.read(offset, &mut buffer)?;
             piece(&buffer[..count])?;
             offset += count;
         }
@@ -107,9 +102,9 @@ impl<'call> WriteWindow<'call> {
     }
 
     /// Copies `bytes` to `offset`, as much as fits, and returns how much that was; nothing as by [`ReadWindow::read`].
-    pub fn write(&self, offset: usize, bytes: &[u8]) -> usize {
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<usize, Error> {
         match self.len().saturating_sub(offset).min(bytes.len()) {
-            0 => 0,
+            0 => Ok(0),
             count => memory::copy_out(self.read.address + offset, &bytes[..count]),
         }
     }

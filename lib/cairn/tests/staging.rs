@@ -33,7 +33,7 @@ fn large_buffers_travel_in_pages_of_their_own() {
         log.borrow_mut().push(registers);
         let (out, length) = page_of(registers, 1);
         let mut bytes = vec![0; out.len()];
-        out.read(0, &mut bytes);
+        out.read(0, &mut bytes).unwrap();
         assert!(bytes[..length].iter().all(|byte| *byte == 0x11));
         if length > 64 {
             assert_eq!(registers[1] % 4096, 0);
@@ -43,9 +43,9 @@ fn large_buffers_travel_in_pages_of_their_own() {
             cairn::expansion::Registers::new([registers[3], registers[4], 0, 0, 0, 0, 0, 0]);
         let back: WriteWindow = cairn::expansion::write_window(&mut taken);
         let mut before = [0; 5];
-        back.as_read().read(0, &mut before);
+        back.as_read().read(0, &mut before).unwrap();
         assert_eq!(before, [0x77; 5]);
-        back.write(1, &[0x22; 3]);
+        back.write(1, &[0x22; 3]).unwrap();
         Reply { status: 0, value: length as u64 }
     });
     let neighbours = [0x33; 100];

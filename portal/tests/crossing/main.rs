@@ -16,6 +16,7 @@ mod privileged;
 mod round_trips;
 mod run;
 mod semaphores;
+mod services;
 mod steps;
 mod traps;
 mod types;

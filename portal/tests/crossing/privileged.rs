@@ -131,7 +131,8 @@ impl World {
             let found = !is_open || csr.sscratch == self.machine.get(TP);
             assert!(found, "a fault in user memory finds no frame, {}", self.trace());
         }
-        if status & STATUS_SIE != 0 {
+        // In the half of user mode a diverted thread faults.
+        if status & STATUS_SIE != 0 && address >= KERNEL {
             self.check_kernel_code();
         }
         if address == self.landmarks.trap_return {

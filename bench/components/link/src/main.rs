@@ -29,7 +29,7 @@ impl Link for Middle {
         PAGE_TO_PASS.with(|page| LinkProxy::at(next as u32).leave(page.bytes(), next))
     }
     fn touch(&self, buffer: WriteWindow, next: u64) -> Result<(), Error> {
-        buffer.write(0, &[1]);
+        let _ = buffer.write(0, &[1]);
         PAGE_TO_PASS.with(|page| LinkProxy::at(next as u32).touch(page.bytes(), next))
     }
     /// A short circuit stands for the next domain, and its cost is taken off.

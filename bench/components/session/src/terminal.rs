@@ -54,11 +54,11 @@ impl Keyboard {
         self.semaphore(place)?.v()
     }
 
-    fn take(&self, buffer: &WriteWindow) -> usize {
+    fn take(&self, buffer: &WriteWindow) -> Result<usize, Error> {
         self.typed.with(|typed| {
-            let count = buffer.write(0, &typed[..typed.len().min(buffer.len())]);
+            let count = buffer.write(0, &typed[..typed.len().min(buffer.len())])?;
             *typed = &typed[count..];
-            count
+            Ok(count)
         })
     }
 }
@@ -70,7 +70,7 @@ impl Console for Keyboard {
 
     fn read(&self, buffer: WriteWindow) -> Result<usize, Error> {
         loop {
-            match self.take(&buffer) {
+            match self.take(&buffer)? {
                 0 => {
                     self.signal(&self.done)?;
                     self.semaphore(&self.arrived)?.p()?;
@@ -81,7 +81,7 @@ impl Console for Keyboard {
     }
 
     fn try_read(&self, buffer: WriteWindow) -> Result<usize, Error> {
-        Ok(self.take(&buffer))
+        self.take(&buffer)
     }
 
     fn read_line(&self, _: WriteWindow) -> Result<usize, Error> {

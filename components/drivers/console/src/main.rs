@@ -167,7 +167,7 @@ impl Screen {
             });
             shown?;
             if ended {
-                return Ok(buffer.write(0, line.bytes()));
+                return buffer.write(0, line.bytes());
             }
         }
     }
@@ -205,14 +205,14 @@ impl Console for Screen {
         let mut bytes = [0; 64];
         let room = bytes.len().min(buffer.len());
         let count = self.wait_for(&mut bytes[..room])?;
-        Ok(buffer.write(0, &bytes[..count]))
+        buffer.write(0, &bytes[..count])
     }
 
     fn try_read(&self, buffer: WriteWindow) -> Result<usize, Error> {
         let mut bytes = [0; 64];
         let room = bytes.len().min(buffer.len());
         let count = self.input.pop_into(&mut bytes[..room]);
-        Ok(buffer.write(0, &bytes[..count]))
+        buffer.write(0, &bytes[..count])
     }
 
     fn read_line(&self, buffer: WriteWindow) -> Result<usize, Error> {

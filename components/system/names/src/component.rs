@@ -142,14 +142,14 @@ impl interfaces::Names for Server {
                 name_text(&export.interface),
                 &export.open,
             );
-            return Ok(line.answer(&text, index as u64 + 1));
+            return line.answer(&text, index as u64 + 1);
         }
         let from = from.saturating_sub(exports.len());
         let (place, addition) = ADDITIONS.iter(from).next().ok_or(Error::NotFound)?;
         let mut buffer = [0; 64];
         let name = addition.name(&mut buffer);
         let line = directory.line(format_args!("{name}"), "(run-time)", &addition.policy);
-        Ok(line.answer(&text, (exports.len() + place) as u64 + 1))
+        line.answer(&text, (exports.len() + place) as u64 + 1)
     }
 
     fn describe_method(
@@ -171,7 +171,7 @@ impl interfaces::Names for Server {
         let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
         let name = name_text(&method.name);
         let described = Text::of(format_args!("{name} {letters} {}", method.value));
-        Ok(text.write(0, described.bytes()))
+        text.write(0, described.bytes())
     }
 }
 

@@ -443,7 +443,7 @@ impl interfaces::PortalListing for Server {
     ) -> Result<(usize, u64), Error> {
         locked(|manager, machine| {
             let (index, line) = describe(manager, machine, instance, index)?;
-            Ok(line.answer(&text, index as u64))
+            line.answer(&text, index as u64)
         })
     }
 

@@ -21,7 +21,6 @@ use crate::look::Undisturbed;
 use crate::system::{System, state};
 use cairn::time::{now, ticks};
 use cairn::{DomainId, InstanceId, privileged};
-use cairn_abi::address::KERNEL;
 use cairn_abi::thread::{FRAME_RETURN, THREADS_MAXIMUM, index_of_name};
 use cairn_abi::upcall::{Access, Fault};
 use cairn_interfaces::{Activity, ThreadState, Wait};
@@ -378,8 +377,8 @@ impl System {
     pub fn came_home(&self, name: u64, frame: Frame, fault: Fault) -> bool {
         let index = index_of_name(name);
         let called = called(index);
-        let is_diverted = matches!(fault, Fault::Denied(Access::Execute, to) if to >= KERNEL)
-            && called.name.load(Relaxed) == name;
+        let is_diverted =
+            matches!(fault, Fault::Denied(Access::Execute, _)) && called.name.load(Relaxed) == name;
         if is_diverted && privileged::divert(index, frame.offset()).is_ok() {
             self.watch(index);
             if called.watched.load(Relaxed) == 0 {

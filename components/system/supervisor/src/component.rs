@@ -273,7 +273,7 @@ impl interfaces::Supervisor for Server {
             own.pages.load(Relaxed) * 4,
             own.page_quota.load(Relaxed) * 4,
         ));
-        Ok(line.answer(&text, instance.into()))
+        line.answer(&text, instance.into())
     }
 
     fn describe_thread(&self, index: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
@@ -290,7 +290,7 @@ impl interfaces::Supervisor for Server {
             THREAD_STATES[thread.activity as usize],
             used * 1000 / (environment::startup().time_base / 1000).max(1),
         ));
-        Ok(line.answer(&text, index))
+        line.answer(&text, index)
     }
 
     fn crash(&self, name: ReadWindow<'_>) -> Result<(), Error> {

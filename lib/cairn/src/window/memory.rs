@@ -3,6 +3,7 @@
 //! Every access is volatile: one routine in assembly makes it (`arch/riscv64/copy.S`).
 #![allow(unsafe_code)]
 
+use crate::Error;
 #[cfg(target_os = "none")]
 use crate::arch::copy::copy;
 
@@ -17,13 +18,20 @@ unsafe fn copy(to: usize, from: usize, length: usize) -> usize {
 }
 
 /// Copies from `source` on into `target`; how many bytes. `source` must lie in a window that is open.
-pub(super) fn copy_in(source: usize, target: &mut [u8]) -> usize {
+pub(super) fn copy_in(source: usize, target: &mut [u8]) -> Result<usize, Error> {
     // SAFETY: the window covers as many bytes as `target` has, and is not the component's own memory.
-    unsafe { copy(target.as_mut_ptr().expose_provenance(), source, target.len()) }
+    whole(target.len(), unsafe {
+        copy(target.as_mut_ptr().expose_provenance(), source, target.len())
+    })
 }
 
 /// Copies `source` to `target` on; how many bytes. `target` must lie in a writable window that is open.
-pub(super) fn copy_out(target: usize, source: &[u8]) -> usize {
+pub(super) fn copy_out(target: usize, source: &[u8]) -> Result<usize, Error> {
     // SAFETY: the window covers as many bytes as `source` has, is writable, and is not the component's own memory.
-    unsafe { copy(target, source.as_ptr().expose_provenance(), source.len()) }
+    whole(source.len(), unsafe { copy(target, source.as_ptr().expose_provenance(), source.len()) })
+}
+
+/// The routine copies all, or the caller has not passed memory of its own.
+fn whole(length: usize, copied: usize) -> Result<usize, Error> {
+    if copied == length { Ok(length) } else { Err(Error::BadPointer) }
 }

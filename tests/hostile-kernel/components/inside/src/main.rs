@@ -54,12 +54,11 @@ impl Inside for Server {
         let mut buffer = [0; 128];
         let mut offset = 0;
         while offset < bytes.len() {
-            let read = bytes.as_read().read(offset, &mut buffer);
+            // As above.
+            let Ok(read) = bytes.as_read().read(offset, &mut buffer) else { break };
             buffer.iter_mut().for_each(|byte| *byte = !*byte);
-            match bytes.write(offset, &buffer[..read]) {
-                0 => break,
-                written => offset += written,
-            }
+            let Ok(written) = bytes.write(offset, &buffer[..read]) else { break };
+            offset += written;
         }
         Ok(offset as u64)
     }

@@ -317,8 +317,7 @@ impl Thing for One {
 
 impl Writer for One {
     fn pair(&self, bytes: WriteWindow<'_>) -> Result<u64, Error> {
-        bytes.write(0, b"OVERWRITTEN");
-        Ok(0)
+        bytes.write(0, b"OVERWRITTEN").map(|_| 0)
     }
 
     fn rest(&self, ticks: u64) -> Result<(), Error> {

@@ -47,7 +47,7 @@ impl Keeper for Server {
 
     fn fill(&self, bytes: WriteWindow<'_>, byte: u8) -> Result<(), Error> {
         for offset in 0..bytes.len() {
-            bytes.write(offset, &[byte]);
+            bytes.write(offset, &[byte])?;
         }
         Ok(())
     }

@@ -49,7 +49,7 @@ impl Victim for Server {
         let piece = [byte; 64];
         let mut offset = 0;
         while offset < bytes.len() {
-            offset += bytes.write(offset, &piece);
+            offset += bytes.write(offset, &piece)?;
         }
         Ok(())
     }

@@ -48,7 +48,7 @@ impl Till for Server {
 
     fn number(&self, bytes: WriteWindow<'_>) -> Result<(), Error> {
         for place in 0..bytes.len() {
-            bytes.write(place, &[place as u8]);
+            bytes.write(place, &[place as u8])?;
         }
         Ok(())
     }

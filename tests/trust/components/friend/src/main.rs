@@ -17,7 +17,7 @@ cairn::component! {
 
 fn fill(bytes: &WriteWindow<'_>, byte: u8) {
     for offset in 0..bytes.len() {
-        bytes.write(offset, &[byte]);
+        let _ = bytes.write(offset, &[byte]);
     }
 }
 
