@@ -71,6 +71,10 @@ pub const TRAP_SEPC: i64 = -16;
 /// Offset from a trap frame's header of the space that was left.
 pub const TRAP_SPACE: i64 = -8;
 
+/// Bytes by which a call inside the kernel domain moves the frame pointer: below the header lie the twelve registers that the C
+/// convention preserves, the stack pointer, and the call's time.
+pub const KERNEL_CALL_FRAME: i64 = FRAME_HEADER + 14 * 8;
+
 /// Stack pointer with which the thread next enters an instance in the kernel domain.
 pub const FIELD_KERNEL_STACK: i64 = 0x38;
 /// The topmost frame's header while the thread does not run; zero: the thread does not exist.

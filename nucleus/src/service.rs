@@ -165,6 +165,24 @@ fn is_return_portal(parameters: &Parameters, back: u64) -> bool {
     back.is_multiple_of(16) && portals.contains(&back) && mark(back) == literal::MARK_RETURN
 }
 
+/// Who is stopped on its way back out of a call inside the kernel domain, whose frame is this one's, reads again where that
+/// leads: nobody else reads `FRAME_RA` before it leaves privileged mode.
+///
+/// # Safety
+/// `header` is that of a frame of a thread that does not run.
+#[inline(never)]
+unsafe fn read_again(header: u64) {
+    let trap = at(header, thread::TRAP_FRAME);
+    let block = header & !(address::PAGE_SIZE - 1);
+    // SAFETY: a block's field is its topmost frame; a trap's has its state below.
+    unsafe {
+        let place = at(trap, thread::TRAP_SEPC);
+        if load(at(block, thread::FIELD_FRAME)) == trap && arch::comes_back_inside(load(place)) {
+            store(place, arch::kernel_inside_return_address());
+        }
+    }
+}
+
 /// Makes a frame that returns into a dead domain leave through its dead entry.
 #[unsafe(no_mangle)]
 extern "C" fn unwind(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, running: u64) -> i64 {
@@ -194,6 +212,9 @@ extern "C" fn unwind(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
             return Error::NotAllowed.status();
         }
         store(at(header, thread::FRAME_RETURN), load(at(back, literal::LITERAL_RETURN)));
+        // The way back of a call inside the kernel domain looks at nothing else. A trap frame has nothing there that is read.
+        store(at(header, thread::FRAME_RA), arch::kernel_inside_dead_address());
+        read_again(header);
     }
     0
 }
@@ -236,6 +257,7 @@ extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
             return Error::BadArgument.status();
         }
         store(place, address ^ KERNEL);
+        read_again(header);
     }
     0
 }

@@ -274,6 +274,18 @@ impl Specification {
         })
     }
 
+    /// Whether both ends are in the kernel domain, and neither runs to completion.
+    pub fn is_inside_kernel(&self) -> bool {
+        self.stack == Stack::Kernel && self.state == State::Kernel
+    }
+
+    /// Whether the way back has nothing to do but to take the frame off.
+    pub fn only_pops(&self) -> bool {
+        let is_looked_at =
+            |letter: &Letter| letter.is_window() || matches!(letter, Letter::Registered { .. });
+        self.is_inside_kernel() && !self.letters().iter().any(is_looked_at)
+    }
+
     /// Whether a call takes an activation from the callee's stack queue.
     pub fn takes_activation(&self) -> bool {
         self.stack == Stack::New || self.stack == Stack::Shared && self.windows() > 0

@@ -5,16 +5,21 @@ use super::code::Code;
 use crate::specification::{Specification, Stack, State};
 use crate::stencil::{self, Value};
 use cairn_abi::address::COPY_STRIDE;
-use cairn_abi::thread::FRAME_HEADER;
+use cairn_abi::thread::{FRAME_HEADER, KERNEL_CALL_FRAME};
 
 /// Bytes by which a call of this specification moves the frame pointer.
 pub fn frame_size(specification: &Specification) -> i64 {
-    FRAME_HEADER - state_offset(specification)
+    match specification.is_inside_kernel() {
+        true => KERNEL_CALL_FRAME,
+        false => FRAME_HEADER - state_offset(specification),
+    }
 }
 
 /// The same with the stamp of an export that declares a longest execution.
 pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Crossing) -> i64 {
-    frame_size(specification) + if crossing.stamps() { 16 } else { 0 }
+    // The nucleus takes frames of calls inside the kernel domain off, which have one size.
+    let is_longer = crossing.stamps() && !specification.is_inside_kernel();
+    frame_size(specification) + if is_longer { 16 } else { 0 }
 }
 
 /// Where the saved stack pointer and registers begin, from the header: below the windows' records
@@ -28,6 +33,7 @@ fn state_offset(specification: &Specification) -> i64 {
     match (specification.stack, specification.state) {
         (_, State::Discarded) => records,
         (_, State::Minimal) => records - 16,
+        (Stack::Kernel, State::Kernel) => -104,
         (_, State::Partial) => records - 128,
         (_, State::Kernel) => records - 144,
     }

@@ -154,11 +154,15 @@ fn call_half(
     match specification.state {
         State::Partial => {
             code.emit(&stencil::SAVE_REGISTERS)?;
+            save_global_pointer(code, specification)?;
             code.emit(&stencil::SAVE_OWN_POINTER)?;
         }
         State::Kernel => {
             code.emit(&stencil::SAVE_REGISTERS)?;
-            code.emit(&stencil::SAVE_SPACE)?;
+            save_global_pointer(code, specification)?;
+            if !is_kernel {
+                code.emit(&stencil::SAVE_SPACE)?;
+            }
         }
         _ if is_kernel => code.emit(&stencil::SAVE_THREAD_POINTER)?,
         _ => {}
@@ -167,6 +171,9 @@ fn call_half(
     // Nothing is hidden from who may read all.
     let fence = match crossing.callee.place {
         Place::User => enter_domain(code, specification, crossing)?,
+        Place::Kernel if specification.only_pops() => {
+            code.emit(&stencil::ENTER_INSIDE_KERNEL).map(|()| 0)?
+        }
         Place::Kernel => code.emit(&stencil::ENTER_KERNEL).map(|()| 0)?,
         Place::KernelToCompletion { .. } => code.emit(&stencil::ENTER_TO_COMPLETION).map(|()| 0)?,
     };
@@ -284,11 +291,34 @@ fn leave_back(code: &mut Code, specification: &Specification) -> Result<(), Gene
 fn restore_registers(code: &mut Code, specification: &Specification) -> Result<(), GenerateError> {
     if specification.state == State::Kernel {
         code.emit(&stencil::RESTORE_REGISTERS)?;
+        restore_global_pointer(code, specification)?;
         return code.emit(&stencil::POP_IN_KERNEL);
     }
     code.emit(&stencil::FIND_BELOW)?;
     code.emit(&stencil::RESTORE_REGISTERS)?;
+    restore_global_pointer(code, specification)?;
     code.emit(&stencil::RESTORE_OWN_POINTER)
+}
+
+/// No code of the kernel domain changes `gp`, and what leaves it brings it back (the dead entries, too).
+fn save_global_pointer(
+    code: &mut Code,
+    specification: &Specification,
+) -> Result<(), GenerateError> {
+    match specification.stack {
+        Stack::Kernel => Ok(()),
+        _ => code.emit(&stencil::SAVE_GLOBAL_POINTER),
+    }
+}
+
+fn restore_global_pointer(
+    code: &mut Code,
+    specification: &Specification,
+) -> Result<(), GenerateError> {
+    match specification.stack {
+        Stack::Kernel => Ok(()),
+        _ => code.emit(&stencil::RESTORE_GLOBAL_POINTER),
+    }
 }
 
 /// Enters the caller's space.
@@ -380,6 +410,11 @@ fn return_half(
     let dead = code.at;
     find_base(code, start)?;
     close_windows(code, specification, |_| SERVICE_CLOSE)?;
+    if specification.state == State::Kernel {
+        // As the trap's dead entry: for a frame below that does not hold them.
+        enter_back(code, specification, crossing)?;
+        code.emit(&stencil::RESTORE_GLOBAL_POINTER)?;
+    }
     if masked {
         code.emit(&stencil::INTERRUPTS_ON)?;
     }
@@ -398,7 +433,8 @@ fn return_half(
     Ok(Links { back: start * 4, abort: abort * 4, dead: dead * 4, frame_size })
 }
 
-/// The same of a portal into the kernel domain. The space is the caller's still, but when the callee died.
+/// The same of a portal into the kernel domain. The space is the caller's still: what the callee's thread was in when it died, a
+/// trap or a portal out of the kernel domain, has entered it again in its dead entry.
 #[inline(never)]
 fn back_from_kernel(
     code: &mut Code,
@@ -406,23 +442,25 @@ fn back_from_kernel(
     crossing: &Crossing,
     start: usize,
 ) -> Result<Links, GenerateError> {
-    if specification.windows() > 0 {
-        code.emit(&stencil::WINDOWS_CHECK)?;
-    }
-    value_back(code, specification, types)?;
-    code.label(Label::Finish);
-    if specification.state == State::Kernel {
-        code.emit(&stencil::RESTORE_ADDRESS)?;
-        code.emit(&stencil::POP_IN_KERNEL)?;
-    } else {
-        code.emit(&stencil::RESTORE_STACK)?;
-        code.emit(&stencil::RESTORE_ADDRESS)?;
-        code.emit(&stencil::POP_KERNEL)?;
-    }
-    leave_back(code, specification)?;
-    if specification.windows() > 0 {
-        code.label(Label::BadPointer);
-        code.emit(&stencil::OUT_OF_REACH)?;
+    if !specification.only_pops() {
+        if specification.windows() > 0 {
+            code.emit(&stencil::WINDOWS_CHECK)?;
+        }
+        value_back(code, specification, types)?;
+        code.label(Label::Finish);
+        if specification.state == State::Kernel {
+            code.emit(&stencil::RESTORE_ADDRESS)?;
+            code.emit(&stencil::POP_IN_KERNEL)?;
+        } else {
+            code.emit(&stencil::RESTORE_STACK)?;
+            code.emit(&stencil::RESTORE_ADDRESS)?;
+            code.emit(&stencil::POP_KERNEL)?;
+        }
+        leave_back(code, specification)?;
+        if specification.windows() > 0 {
+            code.label(Label::BadPointer);
+            code.emit(&stencil::OUT_OF_REACH)?;
+        }
     }
 
     let abort = code.at;
@@ -431,10 +469,9 @@ fn back_from_kernel(
         // Without its first word: the thread pointer was saved.
         code.emit_part(&stencil::SCRUB_ABORT, 1..)?;
     }
-    if specification.state != State::Kernel {
-        find_base(code, start)?;
+    if !crossing.asids {
+        code.emit(&stencil::FENCE_DOMAINS)?;
     }
-    enter_back(code, specification, crossing)?;
     code.emit_part(&stencil::ABORT_REPLY, ..specification.reply())?;
     if is_minimal {
         code.emit(&stencil::JUMP_TO_FINISH)?;

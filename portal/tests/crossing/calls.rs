@@ -218,7 +218,9 @@ impl World {
             Stack::Kernel => kernel_stack(THREAD),
         };
         assert_eq!(self.machine.get(SP), stack, "the callee's stack");
-        assert_eq!(self.machine.get(RA), connection.crossing.stub);
+        let inside = self.nucleus.symbol("kernel_inside_return");
+        let back = if specification.only_pops() { inside } else { connection.crossing.stub };
+        assert_eq!(self.machine.get(RA), back);
         let unused = &ARGUMENTS[specification.words()..];
         let kernel = is_kernel(connection.callee);
         let keeps = matches!(specification.state, State::Partial | State::Kernel);

@@ -41,7 +41,7 @@ fn calls() {
         ("smciii", 35, 16, 40),
         ("npciii", 77, 52, 80),
         ("kmciii", 34, 11, 30),
-        ("kpciii", 47, 24, 38),
+        ("kpciii", 46, 24, 38),
     ] {
         let counts = call_and_return(specification, 0, 0);
         check(&format!("{specification}, call"), counts.0, call, 2 * budget);

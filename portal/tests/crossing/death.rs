@@ -23,9 +23,11 @@ impl World {
         let back = self.word(frame.wrapping_add_signed(FRAME_RETURN));
         let literal = |offset: i64| self.word(back.wrapping_add_signed(offset));
         assert_eq!(literal(LITERAL_MARK), MARK_RETURN);
+        let dead_way = self.nucleus.symbol("kernel_inside_dead");
         let dead = literal(LITERAL_RETURN);
         assert_eq!(self.word(dead.wrapping_add_signed(LITERAL_MARK)), MARK_DEAD);
         self.set_word(frame.wrapping_add_signed(FRAME_RETURN), dead);
+        self.set_word(frame.wrapping_add_signed(FRAME_RA), dead_way);
     }
 
     /// The first activation of the connection is free again, its windows are closed.
@@ -151,7 +153,7 @@ fn a_callee_that_faults_becomes_an_error_of_the_caller() {
             let server = World::callee(kind, SERVER);
             let connection = world.connect(kind, CLIENT, server);
             let (buffers, before) = world.checked_call(&connection);
-            world.scramble();
+            world.scramble_what_runs();
             world.machine.set(A1, at(server, NOTHING));
             world.machine.program_counter = at(server, LOAD);
             let callee = world.cross().before;
@@ -255,7 +257,7 @@ fn who_is_called_from_the_kernel_domain_dies() {
             let (mut world, [outer, inner], [before, inner_before]) =
                 through_kernel("kpi", inner, seed);
             let callee = inner.callee;
-            world.scramble();
+            world.scramble_what_runs();
             world.machine.set(A1, at(callee, NOTHING));
             world.machine.program_counter = at(callee, LOAD);
             world.cross();

@@ -33,6 +33,8 @@ struct Pair {
     inner: Connection,
     /// From who was called out of the kernel domain back into it.
     again: Option<Connection>,
+    /// From the client to another one there, and from that to the caller.
+    between: Option<[Connection; 2]>,
 }
 
 impl Pair {
@@ -76,7 +78,7 @@ impl Pair {
         let (_, before) = world.checked_call(&self.inner);
         let callee = self.inner.callee;
         // What the callee leaves in registers is not what the caller had there.
-        world.scramble();
+        world.scramble_what_runs();
         world.machine.set(A1, at(callee, NOTHING));
         world.machine.program_counter = at(callee, LOAD);
         world.cross();
@@ -89,6 +91,13 @@ impl Pair {
         }
         world.checked_call(&self.inner);
         world.mark_dead(world.machine.csr.sscratch);
+        if self.inner.specification.only_pops() {
+            // Such a frame's dead entry is the callee's, which dies as well.
+            world.machine.set(A1, at(callee, NOTHING));
+            world.machine.program_counter = at(callee, LOAD);
+            world.cross();
+            world.mark_dead(world.machine.csr.sscratch);
+        }
         if self.inner.specification.takes_activation() {
             world.set_word(self.inner.crossing.queue, 0);
         }
@@ -201,7 +210,22 @@ impl Pair {
         world.checked_return(&self.inner, buffers, &before);
     }
 
+    /// The caller, which another one in the kernel domain has called, dies while it is in the callee.
+    fn dies_above_another(&self, world: &mut World) {
+        let Some([first, second]) = &self.between else { return };
+        let (_, before) = world.checked_call(first);
+        world.checked_call(second);
+        world.checked_call(&self.inner);
+        world.mark_dead(world.machine.csr.sscratch);
+        world.reply(7, 7);
+        world.assert_at(second.caller, RESUME);
+        world.put_back(&before);
+        world.checked_return(first, vec![], &before);
+        world.machine.csr.software_pending = false;
+    }
+
     fn everything(&self, world: &mut World) {
+        self.dies_above_another(world);
         world.call_any(&self.outer);
         self.enters_again(world);
         self.refusals(world);
@@ -214,7 +238,7 @@ impl Pair {
 }
 
 /// What can be taken out of a portal, and why.
-const REDUNDANT: [(u32, &str); 9] = [
+const REDUNDANT: [(u32, &str); 10] = [
     (encode::NOP, "it puts the end into one line"),
     (encode_li(T0), "when a call with windows is aborted, closing them uses it"),
     (encode_li(T3), "the last window service left zero there; as t0"),
@@ -222,6 +246,10 @@ const REDUNDANT: [(u32, &str); 9] = [
     (encode_li(T5), "as t0"),
     (encode_li(T6), "when a call with an activation is aborted, releasing that uses it"),
     (encode_li(A1), "the abort entry below a dead frame clears it again, or who jumps there did"),
+    (
+        0xffd0_0513,
+        "li a0, -3 in the dead entry of a call inside the kernel domain: another one jumps there",
+    ),
     (0x0000_0317, "auipc t1, 0 in the dead entry: the jump to it left the same address in t1"),
     (0x0000_006f, "the jump behind sret: fetched, never executed"),
 ];
@@ -247,7 +275,13 @@ fn every_instruction_of_a_portal_matters() {
         let outer = world.connect(outer, CLIENT, caller);
         let inner = world.connect(kind, caller, World::callee(kind, BACKEND));
         let again = kind.starts_with("nk").then(|| world.connect("kmi", BACKEND, KERNEL_SERVER));
-        let pair = Pair { outer, inner, again };
+        let between = kind.starts_with("nk").then(|| {
+            [
+                world.connect("kpi", CLIENT, KERNEL_BACKEND),
+                world.connect("kki", KERNEL_BACKEND, KERNEL_SERVER),
+            ]
+        });
+        let pair = Pair { outer, inner, again, between };
         let scenario = |world: &mut World| pair.everything(world);
         scenario(&mut world.clone());
 
@@ -306,6 +340,20 @@ fn every_instruction_of_a_wait_in_the_kernel_domain_matters() {
 }
 
 /// What the trap entry, the trap return and the window services do beside calls.
+/// A callee dies that was called inside the kernel domain: the frame of that call has neither page table nor `gp`.
+fn die_inside(world: &mut World, [outer, inner]: &[Connection; 2]) {
+    let (_, before) = world.checked_call(outer);
+    world.checked_call(inner);
+    world.machine.set(A1, at(inner.callee, NOTHING));
+    world.machine.program_counter = at(inner.callee, LOAD);
+    world.cross();
+    world.mark_dead(world.machine.csr.sscratch);
+    world.reply(0, 0);
+    world.assert_at(inner.caller, RESUME);
+    world.put_back(&before);
+    world.checked_return(outer, vec![], &before);
+}
+
 fn use_nucleus(world: &mut World, pair: &Pair) {
     assert_eq!(reserve_over_another_thread(&mut world.clone()), 1);
     interrupt(world);
@@ -371,7 +419,7 @@ fn use_nucleus(world: &mut World, pair: &Pair) {
 
 /// A call into the kernel domain, an interrupt there, which finds `tp` as no compiled code leaves it, faults before, in and
 /// behind the copy routine, and one of a portal.
-fn use_kernel(world: &mut World, [connection, in_place, copying]: &[Connection; 3]) {
+fn use_kernel(world: &mut World, [connection, in_place, copying, inside]: &[Connection; 4]) {
     let (buffers, before) = world.checked_call(connection);
     world.machine.csr.sstatus |= STATUS_SUM;
     let registers = world.machine.registers();
@@ -399,6 +447,18 @@ fn use_kernel(world: &mut World, [connection, in_place, copying]: &[Connection; 
         world.reply(0, 0);
         world.assert_at(connection.caller, RESUME);
     }
+    // A call from there, which stays there.
+    let (_, before) = world.checked_call(connection);
+    let (_, inner_before) = world.checked_call(inside);
+    world.checked_return(inside, vec![], &inner_before);
+    world.put_back(&before);
+    world.checked_return(connection, vec![], &before);
+    // The caller of that has died.
+    let (_, before) = world.checked_call(connection);
+    world.checked_call(inside);
+    world.mark_dead(world.machine.csr.sscratch);
+    let back = world.reply(0, 0);
+    world.assert_dead(connection, &before, &[], &back.before);
     world.call_out_of_reach(in_place, [at(CLIENT, DATA), 8, 0, 0, 0, 0, 0, 0]);
     world.round_trip(in_place);
     // A fault of the nucleus, which copies.
@@ -413,7 +473,8 @@ fn every_instruction_of_the_way_into_the_kernel_domain_matters() {
     let connection = world.connect("kpci", CLIENT, KERNEL_SERVER);
     let in_place = world.connect("kpr", CLIENT, KERNEL_SERVER);
     let copying = world.connect("npr", CLIENT, SERVER);
-    let connections = [connection, in_place, copying];
+    let inside = world.connect("kki", KERNEL_SERVER, KERNEL_BACKEND);
+    let connections = [connection, in_place, copying, inside];
     let scenario = |world: &mut World| use_kernel(world, &connections);
     scenario(&mut world.clone());
     let symbol = |name: &str| world.nucleus.symbol(name);
@@ -457,8 +518,15 @@ fn every_instruction_of_trap_entry_and_return_matters() {
     let mut world = World::new(91);
     let outer = world.connect("npi", CLIENT, SERVER);
     let inner = world.connect("nprw", SERVER, BACKEND);
-    let pair = Pair { outer, inner, again: None };
-    let scenario = |world: &mut World| use_nucleus(world, &pair);
+    let pair = Pair { outer, inner, again: None, between: None };
+    let inside = [
+        world.connect("kpi", CLIENT, KERNEL_SERVER),
+        world.connect("kki", KERNEL_SERVER, KERNEL_BACKEND),
+    ];
+    let scenario = |world: &mut World| {
+        die_inside(world, &inside);
+        use_nucleus(world, &pair);
+    };
     scenario(&mut world.clone());
     let symbol = |name: &str| world.nucleus.symbol(name);
     // The window services are held by the tests of calls and hostile callers: many of their

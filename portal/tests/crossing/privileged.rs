@@ -25,7 +25,7 @@ pub struct Landmarks {
     leaving: Range<u64>,
     trap_return: u64,
     /// Interrupts are on, on the way into a component and back...
-    entering: [u64; 2],
+    entering: [Range<u64>; 2],
     /// ... and on the way from a call to its portal.
     calling: [u64; 2],
 }
@@ -51,7 +51,10 @@ impl Landmarks {
             ],
             leaving: symbol("trap_return_fenced")..symbol("trap_return_fence"),
             trap_return: back,
-            entering: [symbol("kernel_enter") + 4, symbol("kernel_return")],
+            entering: [
+                symbol("kernel_enter") + 4..symbol("kernel_return") + 4,
+                symbol("kernel_enter_inside") + 4..symbol("trap_privileged"),
+            ],
             calling: [symbol("kernel_call"), symbol("kernel_call") + 40],
         }
     }
@@ -150,7 +153,9 @@ impl World {
         let (csr, address) = (&self.machine.csr, self.machine.program_counter);
         let table = self.word(csr.sscratch.wrapping_add_signed(FRAME_TABLE));
         let number = match address {
-            _ if self.landmarks.entering.contains(&address) || self.is_threshold(address) => {
+            _ if self.landmarks.entering.iter().any(|range| range.contains(&address))
+                || self.is_threshold(address) =>
+            {
                 usize::from(domain_of(table).expect("a frame names a domain").0)
             }
             _ => {

@@ -41,9 +41,18 @@ impl World {
     }
 
     /// Sets up a call from the running domain: random registers, these arguments.
+    /// The same of all that code of the running domain can change: what is compiled for the kernel domain has no use for `gp`.
+    pub fn scramble_what_runs(&mut self) {
+        let pointer = self.machine.get(GP);
+        self.scramble();
+        if is_kernel(self.running()) {
+            self.machine.set(GP, pointer);
+        }
+    }
+
     pub fn prepare_call(&mut self, index: u64, stack: u64, arguments: [u64; 8]) {
         let domain = self.running();
-        self.scramble();
+        self.scramble_what_runs();
         self.machine.set(SP, stack);
         self.machine.set(RA, at(domain, RESUME));
         self.machine.set(T0, index);
@@ -83,9 +92,9 @@ impl World {
         }
     }
 
-    /// Compiled code of the kernel domain puts back what it saved when it was entered, but `tp`.
+    /// Compiled code of the kernel domain puts back what it saved when it was entered, which is not `tp` and `gp`.
     pub fn put_back(&mut self, entered: &[u64; 32]) {
-        for register in SAVED.into_iter().filter(|register| *register != TP) {
+        for register in SAVED.into_iter().filter(|register| ![TP, GP].contains(register)) {
             self.machine.set(register, entered[usize::from(register)]);
         }
     }
@@ -99,7 +108,7 @@ impl World {
         self.scramble();
         if is_kernel(self.running()) {
             SAVED.iter().zip(kept).for_each(|(register, kept)| self.machine.set(*register, kept));
-            self.machine.set(RA, self.nucleus.symbol("kernel_return"));
+            self.machine.set(RA, self.ways_back[&self.machine.csr.sscratch]);
         }
         // Between two in the kernel domain the pointer is kept like a register.
         if !(is_kernel(self.running()) && is_kernel(caller.index())) {
@@ -138,6 +147,9 @@ impl World {
     pub fn run_kernel(&mut self) {
         for _ in 0..LIMIT {
             if self.is_in_component() {
+                if self.machine.program_counter == at(self.running(), ENTRY) {
+                    self.ways_back.insert(self.machine.csr.sscratch, self.machine.get(RA));
+                }
                 return self.check_after();
             }
             self.check_privileged();
@@ -182,6 +194,8 @@ impl World {
     /// from portal code. (The services in Rust, which no call goes through, are not held to it.)
     fn check_no_loop(&self) {
         let portals = PORTAL_CODE..THREADS;
+        // As portal code, somewhere to go on from.
+        let back = self.nucleus.symbol("kernel_inside_return");
         let rust = self.machine.journal.path.iter().any(|(_, address)| {
             ["unwind", "divert", "refuse", "set_up_thread", "set_alive"]
                 .iter()
@@ -196,7 +210,7 @@ impl World {
             if *privilege == Privilege::User {
                 continue;
             }
-            let first = if portals.contains(address) {
+            let first = if portals.contains(address) || *address == back {
                 visit.clear();
                 seen.insert(*address)
             } else {

@@ -274,3 +274,58 @@ fn what_looks_like_a_frame_is_none() {
         assert_bad_places(&mut world, portal, trap, &[frame, trap]);
     }
 }
+
+/// A callee inside the kernel domain comes back, and is stopped behind so many instructions of the way; another thread runs.
+fn stopped_on_the_way_back(steps: u64) -> (World, [Connection; 2], u64, u64) {
+    let (mut world, connections, _) = through_kernel("kpi", "kki", 48);
+    let frame = world.machine.csr.sscratch;
+    world.machine.program_counter = world.nucleus.symbol("kernel_inside_return");
+    (0..steps).for_each(|_| drop(world.machine.step()));
+    world.machine.csr.stimecmp = 0;
+    world.machine.step();
+    world.run_kernel();
+    world.machine.csr.stimecmp = u64::MAX;
+    let trap = world.machine.csr.sscratch;
+    to_another_thread(&mut world);
+    (world, connections, frame, trap)
+}
+
+/// Of the five instructions the third takes the frame off.
+const TAKEN_OFF: u64 = 3;
+
+#[test]
+fn who_comes_back_inside_the_kernel_domain_to_a_dead_caller() {
+    for steps in 0..5 {
+        let (mut world, [outer, inner], frame, trap) = stopped_on_the_way_back(steps);
+        world.set_word(world.table(inner.caller).wrapping_add_signed(FIELD_ALIVE), 0);
+        let into_dead = if steps < TAKEN_OFF { frame } else { trap };
+        let unwind = |world: &mut World, header: u64| {
+            by_the_service(world, PORTAL_UNWIND, THREAD as u64, header % 4096)
+        };
+        assert_eq!(unwind(&mut world, into_dead), 0, "after {steps} instructions");
+        back_to_the_thread(&mut world);
+        if !world.is_in_component() {
+            world.run_kernel();
+        }
+        world.assert_at(outer.caller, RESUME);
+        assert_eq!(world.machine.get(A0) as i64, Error::Dead.status());
+    }
+}
+
+#[test]
+fn who_comes_back_inside_the_kernel_domain_is_diverted() {
+    for steps in 0..5 {
+        let (mut world, [_, inner], frame, _) = stopped_on_the_way_back(steps);
+        let link = world.word(frame.wrapping_add_signed(FRAME_RA));
+        let diverted = by_the_service(&mut world, PORTAL_DIVERT, THREAD as u64, frame % 4096);
+        assert_eq!(diverted == 0, steps < TAKEN_OFF, "after {steps} instructions");
+        back_to_the_thread(&mut world);
+        if !world.is_in_component() {
+            world.run_kernel();
+        }
+        match diverted {
+            0 => world.assert_upcall(Upcall::Fault, THREAD, 12, link & !KERNEL),
+            _ => world.assert_at(inner.caller, RESUME),
+        }
+    }
+}

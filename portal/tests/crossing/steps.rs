@@ -44,7 +44,12 @@ fn state(world: &World) -> State {
     // In user mode interrupts are taken whatever SIE says.
     let interrupts = if machine.privilege == Privilege::User { 0 } else { STATUS_SIE };
     let how = sstatus & (STATUS_SUM | STATUS_SPP | interrupts);
-    (machine.registers(), machine.program_counter, machine.privilege, [how, sscratch, sie, satp])
+    let mut registers = machine.registers();
+    if machine.privilege == Privilege::Supervisor {
+        // The topmost frame, wherever it went on: a trap takes it from `sscratch`.
+        registers[usize::from(TP)] = 0;
+    }
+    (registers, machine.program_counter, machine.privilege, [how, sscratch, sie, satp])
 }
 
 /// A world whose thread is at the beginning of the program, in `domain`.

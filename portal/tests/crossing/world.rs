@@ -22,6 +22,7 @@ use cairn_portal::{
     Crossing, End, Fences, GenerateError, Generated, Ground, Place, ShortCircuit, Source,
     Specification, fences, generate,
 };
+use std::collections::HashMap;
 use std::mem::offset_of;
 use std::ops::Range;
 
@@ -69,6 +70,8 @@ pub struct World {
     activations: usize,
     activations_of: [u64; DOMAINS_END],
     pub semaphores: usize,
+    /// Where components in the kernel domain return to, by the frames in which they were entered.
+    pub ways_back: HashMap<u64, u64>,
     /// Code of short circuits that is executed with interrupts on.
     pub short_circuits: Vec<Range<u64>>,
     next_index: [u64; DOMAINS_END],
@@ -106,6 +109,7 @@ impl World {
             activations: 0,
             activations_of: [0; DOMAINS_END],
             semaphores: 0,
+            ways_back: HashMap::new(),
             short_circuits: vec![],
             next_index: [domain::PORTAL_FIRST_IMPORT as u64; DOMAINS_END],
         };

@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 19] = [
+const BACKWARD: [(&str, &str); 20] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_place", "prints a text of its own when the machine stops"),
     ("fatal", "prints texts of its own and a name when the machine stops"),
@@ -31,6 +31,7 @@ const BACKWARD: [(&str, &str); 19] = [
     ("service_stack_wait", "to the trap entry, as a trap would get there"),
     ("service_stack_wait_in_kernel", "to the trap entry, as a trap would get there"),
     ("kernel_access_fault", "to the trap return, which does not come back"),
+    ("kernel_inside_dead", "to the end of the trap's dead entry, which does not come back"),
     ("trap_return_fence", "to the trap return, which does not come back"),
 ];
 

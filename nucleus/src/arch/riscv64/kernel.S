@@ -16,8 +16,26 @@ kernel_return:
     csrci   sstatus, SSTATUS_SIE
     ld      t1, FRAME_RETURN(tp)
     jr      t1
-    .if kernel_return - kernel_enter != 8
-    .error "portals find the way in by the way back"
+# As `kernel_enter`, for a call inside the kernel domain on whose way back only its frame is taken off. The callee returns behind
+# the jump, with interrupts on: its thread can be stopped before each instruction, and is the callee's until `sscratch` names the
+# frame below.
+kernel_enter_inside:
+    csrsi   sstatus, SSTATUS_SIE
+    jalr    t2
+    .globl kernel_inside_return
+kernel_inside_return:
+    ld      ra, FRAME_RA(tp)
+    addi    t2, tp, -KERNEL_CALL_FRAME
+    csrw    sscratch, t2
+    mv      tp, t2
+    ret
+# The caller has died (`unwind`): the frame below learns that its callee has.
+    .globl kernel_inside_dead
+kernel_inside_dead:
+    csrci   sstatus, SSTATUS_SIE
+    j       callee_dead
+    .if (kernel_return - kernel_enter - 8) | (kernel_enter_inside - kernel_return - 12)
+    .error "portals find the ways in by the way back"
     .endif
 
 # A trap from privileged mode, with its status in t2. Components in the kernel domain alone have interrupts on there, so SPIE

@@ -28,6 +28,10 @@ unsafe extern "C" {
     fn trap_return();
     /// Where functions in the kernel domain return to; never called as a function.
     fn kernel_return();
+    /// Where those return to that were called inside the kernel domain, and where instead, if the caller has died; never called
+    /// as functions.
+    fn kernel_inside_return();
+    fn kernel_inside_dead();
     /// Where calls from there begin whose index is in a register; never called as a function.
     fn kernel_call();
 }
@@ -35,6 +39,22 @@ unsafe extern "C" {
 /// Address of where functions in the kernel domain return to.
 pub fn kernel_return_address() -> u64 {
     kernel_return as *const () as u64
+}
+
+/// Address of where functions return to that were called inside the kernel domain.
+pub fn kernel_inside_return_address() -> u64 {
+    kernel_inside_return as *const () as u64
+}
+
+/// Address of what such a call's frame returns to when the caller has died.
+pub fn kernel_inside_dead_address() -> u64 {
+    kernel_inside_dead as *const () as u64
+}
+
+/// Whether who is stopped at this address comes back from such a call, its frame not yet taken off: before the third
+/// instruction.
+pub fn comes_back_inside(address: u64) -> bool {
+    address.wrapping_sub(kernel_inside_return_address()) <= 8
 }
 
 /// Address of where calls from there begin whose index is in a register.

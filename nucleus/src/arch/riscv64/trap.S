@@ -209,14 +209,19 @@ changes_without_asids:
 changes_without_asids_end:
     .section .text.trap, "ax"
 
-# The interrupted domain is dead: the frame below learns that its callee is.
+# The interrupted domain is dead: the frame below learns that its callee is. It finds the page table of who was interrupted, and
+# `gp`: frames of calls inside the kernel domain do not hold them.
     .balign 16
     .dword  trap_dead                           # LITERAL_ABORT
     .dword  MARK_DEAD                           # LITERAL_MARK
 trap_dead:
     li      t0, INTERRUPTS_ON
     csrw    sie, t0
+    ld      t0, TRAP_SPACE(tp)
+    ld      gp, TRAP_STATE_X + 2*8(tp)
+    csrw    satp, t0
     addi    tp, tp, -TRAP_FRAME
+callee_dead:
     li      a0, ERROR_DEAD
     li      a1, 0
     ld      t1, FRAME_RETURN(tp)

@@ -86,6 +86,8 @@ stencil_save_registers:
     sd      s9, %lo(state + 80)(tp)
     sd      s10, %lo(state + 88)(tp)
     sd      s11, %lo(state + 96)(tp)
+
+stencil_save_global_pointer:
     sd      gp, %lo(state + 104)(tp)
 
 # Towards the kernel domain it is the frame below.

@@ -20,6 +20,12 @@ stencil_enter_kernel:
     ld      ra, LITERAL_STUB(t1)
     jalr    zero, -8(ra)
 
+# Inside it, with nothing to do on the way back: the nucleus takes the frame off.
+stencil_enter_inside_kernel:
+    ld      t2, LITERAL_ENTRY(t1)
+    ld      t3, LITERAL_STUB(t1)
+    jalr    zero, 12(t3)
+
 # Who runs to completion keeps them out. `tp` is the frame; after a trap it is noted only there.
 stencil_enter_to_completion:
     ld      t2, LITERAL_ENTRY(t1)

@@ -46,6 +46,8 @@ stencil_restore_registers:
     ld      s9, %lo(state + 80)(tp)
     ld      s10, %lo(state + 88)(tp)
     ld      s11, %lo(state + 96)(tp)
+
+stencil_restore_global_pointer:
     ld      gp, %lo(state + 104)(tp)
 
 stencil_restore_own_pointer:
