@@ -38,6 +38,47 @@ fn trust_decides_between_ordinary_components_only() {
     assert_eq!(all([true, true]), ["rd"; 4]);
 }
 
+/// An instance in a domain of its own, in that of another one, or in the kernel domain.
+fn placed(number: u16, place: &str) -> Instance {
+    let mut instance = instance(number, false, u32::MAX);
+    match place {
+        "shared" => instance.domain = DomainId(number - 2),
+        "kernel" => instance.in_kernel = 1,
+        _ => {}
+    }
+    instance
+}
+
+#[test]
+fn nine_crossings() {
+    let places = ["own", "shared", "kernel"];
+    let minimal = Trust { minimal_state: true, ..Trust::default() };
+    // Into a domain, into the kernel domain; whoever else is in a domain is one more instance at its ends.
+    for (caller, expected) in places.into_iter().zip([["np", "kp"], ["np", "kp"], ["nk", "kk"]]) {
+        for callee in places {
+            let (caller, callee) = (placed(13, caller), placed(17, callee));
+            let is_kernel = callee.in_kernel != 0;
+            let found = plan(&caller, &callee, Trust::default());
+            let shown = found.specification.to_string();
+            assert_eq!(shown, expected[usize::from(is_kernel)]);
+            let trusting = plan(&caller, &callee, minimal).specification.to_string();
+            assert_eq!(
+                trusting,
+                shown.replace('p', "m"),
+                "a caller in the kernel domain keeps all"
+            );
+            for (end, instance) in
+                [(found.crossing.caller, caller), (found.crossing.callee, callee)]
+            {
+                assert_eq!((end.instance, end.domain), (instance.number, instance.domain));
+                assert_eq!(end.table, portal_table(instance.domain));
+            }
+            let place = if is_kernel { Place::Kernel } else { Place::User };
+            assert_eq!(found.crossing.callee.place, place);
+        }
+    }
+}
+
 #[test]
 fn the_ends_are_those_of_the_record() {
     let (caller, callee) = (instance(3, false, 2), instance(4, false, u32::MAX));
