@@ -48,41 +48,54 @@ fn cause_text(cause: u64) -> &'static [u8] {
     }
 }
 
-fn print_place(cause: u64, pc: u64, value: u64) {
+/// Prints what happened where, and halts.
+fn end(cause: u64, pc: u64, value: u64) -> ! {
     print(cause_text(cause));
     print(b", pc ");
     print_hexadecimal(pc);
     print(b", value ");
     print_hexadecimal(value);
+    print(b"\ncairn: the system cannot go on without it and halts\n");
+    halt()
+}
+
+/// Prints who ran above a frame.
+///
+/// # Safety
+/// `frame` is a frame's header: it names the table of a domain, whose block is mapped and carries the name.
+#[inline(never)]
+unsafe fn print_name(frame: u64) {
+    // SAFETY: the caller's promise.
+    let name = unsafe {
+        let table = (frame.wrapping_add_signed(thread::FRAME_TABLE) as *const u64).read_volatile();
+        &*(table.wrapping_add_signed(domain::FIELD_NAME) as *const [u8; NAME_SIZE])
+    };
+    name.iter().take_while(|byte| **byte != 0).for_each(|byte| print(&[*byte]));
 }
 
 /// An essential component faulted; `frame` is the header of the trap frame.
 #[unsafe(no_mangle)]
 extern "C" fn fatal(frame: u64, cause: u64, value: u64) -> ! {
-    // SAFETY: the trap entry wrote this frame; the frame below names the table of the domain that
-    // was running, whose block is mapped and carries the name.
-    let (pc, name) = unsafe {
-        let word = |offset: i64| (frame.wrapping_add_signed(offset) as *const u64).read_volatile();
-        let table = word(thread::FRAME_TABLE - thread::TRAP_FRAME);
-        let name = table.wrapping_add_signed(domain::FIELD_NAME) as *const [u8; NAME_SIZE];
-        (word(thread::TRAP_SEPC), name.read())
-    };
     print(b"\ncairn: essential component `");
-    print(name.split(|byte| *byte == 0).next().unwrap_or(&name));
+    // SAFETY: the trap entry wrote this frame, and the frame below is a frame.
+    let pc = unsafe {
+        print_name(frame.wrapping_add_signed(-thread::TRAP_FRAME));
+        (frame.wrapping_add_signed(thread::TRAP_SEPC) as *const u64).read_volatile()
+    };
     print(b"` faulted: ");
-    print_place(cause, pc, value);
-    print(b"\ncairn: the system cannot go on without it and halts\n");
-    halt()
+    end(cause, pc, value)
 }
 
-/// A fault in privileged mode that has no lawful cause.
+/// A fault in privileged mode that has no lawful cause, of who ran above a frame or of what it called: a component in the
+/// kernel domain that runs to completion, a portal, the nucleus.
 #[unsafe(no_mangle)]
-extern "C" fn privileged_fault() -> ! {
+extern "C" fn privileged_fault(frame: u64) -> ! {
     let (cause, pc, value) = crate::arch::last_trap();
-    print(b"\ncairn: fault in privileged mode: ");
-    print_place(cause, pc, value);
-    print(b"\n");
-    halt()
+    print(b"\ncairn: fault in privileged mode while `");
+    // SAFETY: every trap saves two registers above this frame first.
+    unsafe { print_name(frame) };
+    print(b"` ran: ");
+    end(cause, pc, value)
 }
 
 /// At boot: the hart has fewer bits for address-space identifiers than the board description says.

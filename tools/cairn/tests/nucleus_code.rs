@@ -9,9 +9,10 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 20] = [
+const BACKWARD: [(&str, &str); 21] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
-    ("cairn_nucleus::fatal::print_place", "prints a text of its own when the machine stops"),
+    ("cairn_nucleus::fatal::print_name", "prints at most 32 bytes when the machine stops"),
+    ("cairn_nucleus::fatal::end", "prints texts of its own when the machine stops"),
     ("fatal", "prints texts of its own and a name when the machine stops"),
     ("identifiers_missing", "prints a text of its own when the machine stops"),
     ("privileged_fault", "prints a text of its own when the machine stops"),

@@ -89,6 +89,18 @@ privileged_wait:
     .globl \name
 \name:
     call_rust \function
+    j       leave_rust
+.endm
+    in_rust privileged_unwind, unwind
+    in_rust privileged_divert, divert
+    in_rust privileged_refuse, refuse
+    in_rust privileged_set_alive, set_alive
+    in_rust privileged_set_timer_by_firmware, set_timer_by_firmware
+    in_rust privileged_reset, reset
+    .globl privileged_set_up_thread
+privileged_set_up_thread:
+    call_rust set_up_thread
+leave_rust:
     li      a1, 0
     li      a2, 0
     li      a3, 0
@@ -104,14 +116,6 @@ privileged_wait:
     li      t5, 0
     li      t6, 0
     leave_short_circuit
-.endm
-    in_rust privileged_set_up_thread, set_up_thread
-    in_rust privileged_unwind, unwind
-    in_rust privileged_divert, divert
-    in_rust privileged_refuse, refuse
-    in_rust privileged_set_alive, set_alive
-    in_rust privileged_set_timer_by_firmware, set_timer_by_firmware
-    in_rust privileged_reset, reset
 
 # The exception entry of domains without which the system cannot go on.
     .globl nucleus_fatal
@@ -124,6 +128,7 @@ nucleus_fatal:
 
     .globl nucleus_unreachable
 nucleus_unreachable:
+    mv      a0, tp
     lla     sp, nucleus_stack_top
     tail    privileged_fault
 

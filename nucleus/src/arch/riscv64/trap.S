@@ -126,8 +126,7 @@ trap_fault:
     bgeu    t1, t2, 1f
     ld      t1, FRAME_SCRATCH(tp)
     j       copy_fault
-1:  lla     sp, nucleus_stack_top
-    tail    privileged_fault
+1:  j       nucleus_unreachable
 
 # ---------------------------------------------------------------------------- trap return
 # What a trap frame names as its return portal; the words before it are as a return portal's.
