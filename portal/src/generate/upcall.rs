@@ -35,13 +35,21 @@ pub fn upcall(
     code.emit(&stencil::UPCALL_ARGUMENTS)?;
     code.value(Value::Caller, crossing.caller.instance.0.into());
     code.emit(&stencil::CALLER_4)?;
-    enter_to_completion(&mut code, crossing)?;
+    enter_to_completion(&mut code, crossing, true)?;
     run_to_completion_literals(&mut code, start, crossing);
     code.finish(start, 0)
 }
 
-fn enter_to_completion(code: &mut Code, crossing: &Crossing) -> Result<(), GenerateError> {
+/// `traps`: whether the way here is a trap.
+fn enter_to_completion(
+    code: &mut Code,
+    crossing: &Crossing,
+    traps: bool,
+) -> Result<(), GenerateError> {
     if matches!(crossing.callee.place, Place::KernelToCompletion { .. }) {
+        if traps {
+            code.emit(&stencil::NOTE_FRAME)?;
+        }
         return code.emit(&stencil::ENTER_TO_COMPLETION);
     }
     enter(code, crossing, &stencil::ENTER)?;
@@ -62,7 +70,7 @@ pub(super) fn discarding(
         code.emit(&stencil::INTERRUPTS_OFF)?;
     }
     parameters(&mut code, specification, &Parameters::NONE)?;
-    enter_to_completion(&mut code, crossing)?;
+    enter_to_completion(&mut code, crossing, crossing.caller.place == Place::User)?;
     code.resolve()?;
     run_to_completion_literals(&mut code, start, crossing);
     code.finish(start, 0)

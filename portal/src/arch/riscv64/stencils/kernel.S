@@ -26,11 +26,14 @@ stencil_enter_inside_kernel:
     ld      t3, LITERAL_STUB(t1)
     jalr    zero, 12(t3)
 
-# Who runs to completion keeps them out. `tp` is the frame; after a trap it is noted only there.
+# After a trap the frame is in `tp` only.
+stencil_note_frame:
+    csrw    sscratch, tp
+
+# Who runs to completion keeps interrupts out.
 stencil_enter_to_completion:
     ld      t2, LITERAL_ENTRY(t1)
     ld      ra, LITERAL_STUB(t1)
-    csrw    sscratch, tp
     jr      t2
 
 # Windows are read and written in place, by the callee's copy routine. The frame is marked if it cannot reach its memory
