@@ -9,8 +9,10 @@ mod link;
 mod load;
 mod page;
 mod stage;
+mod steps;
 mod vault;
 mod victim;
+mod witness;
 
 /// What is there on the machine alone.
 #[cfg(target_os = "none")]
@@ -24,7 +26,7 @@ mod machine {
     pub(crate) mod text;
 
     pub use call::*;
-    pub use order::Rounds;
+    pub use order::{Rounds, wants};
     pub use report::*;
 }
 
@@ -37,5 +39,7 @@ pub use load::*;
 pub use machine::*;
 pub use page::*;
 pub use stage::*;
+pub use steps::*;
 pub use vault::*;
 pub use victim::*;
+pub use witness::*;

@@ -23,7 +23,7 @@ pub(crate) fn plain() -> &'static str {
 
 /// Whether the benchmark `name` is asked for.
 #[inline(never)]
-pub(crate) fn wants(name: &str) -> bool {
+pub fn wants(name: &str) -> bool {
     ordered("only").is_none_or(|names| names.split(',').any(|other| other == name))
 }
 

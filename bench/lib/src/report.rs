@@ -2,7 +2,7 @@
 //! end `BENCH-END`.
 
 use crate::text::text;
-use crate::{Samples, order};
+use crate::{Distribution, Samples, Summary, order};
 use cairn::exclusive::Exclusive;
 use cairn::registers::Registers;
 use core::fmt::Arguments;
@@ -55,11 +55,23 @@ impl Report {
         assert!(summaries.iter().any(|(_, summary)| summary.is_some()), "{name} takes samples");
         for (unit, summary) in summaries {
             let Some(summary) = summary else { continue };
-            self.line(format_args!(
-                "BENCH {name} {unit} {divisor} {} {} {} {} {}\n",
-                summary.minimum, summary.median, summary.p99, summary.maximum, summary.count
-            ));
+            self.summary(name, unit, divisor, summary);
         }
+    }
+
+    /// Reports misses of the TLB, unless they were not asked for.
+    pub fn misses(&self, name: &str, samples: &mut Distribution) {
+        if order::wants(name) {
+            let summary = samples.summary().expect("samples were taken");
+            self.summary(name, "misses", 1, summary);
+        }
+    }
+
+    fn summary(&self, name: &str, unit: &str, divisor: u64, summary: Summary) {
+        self.line(format_args!(
+            "BENCH {name} {unit} {divisor} {} {} {} {} {}\n",
+            summary.minimum, summary.median, summary.p99, summary.maximum, summary.count
+        ));
     }
 
     /// Nothing follows.

@@ -48,6 +48,11 @@ public:
             addresses[count++] = model.retired_second;
         return count;
     }
+    std::optional<uint64_t> walked() const override {
+        if (!model.walked)
+            return {};
+        return model.walked_address & ~uint64_t(0xfff);
+    }
 
 private:
     Core model;

@@ -43,7 +43,11 @@ module cva6_top (
     // Of each commit port: an instruction retires or traps in this cycle, and where it lies.
     output logic [1:0]  retired,
     output logic [63:0] retired_first,
-    output logic [63:0] retired_second
+    output logic [63:0] retired_second,
+
+    // A walk of the page tables ends in this cycle, and for which address.
+    output logic        walked,
+    output logic [63:0] walked_address
 );
     // Below main memory lie only device registers, which must not be read ahead of time.
     localparam ariane_pkg::ariane_cfg_t Configuration = '{
@@ -85,6 +89,11 @@ module cva6_top (
                       core.i_cva6.commit_ack[0] | core.i_cva6.ex_commit.valid};
     assign retired_first = core.i_cva6.commit_instr_id_commit[0].pc;
     assign retired_second = core.i_cva6.commit_instr_id_commit[1].pc;
+
+    assign walked = core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.update_ptw_itlb.valid
+                  | core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.update_ptw_dtlb.valid
+                  | core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.ptw_error;
+    assign walked_address = core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.update_vaddr;
 
     assign aw_valid = request.aw_valid;
     assign aw_id = request.aw.id;

@@ -66,6 +66,7 @@ void Machine::cycle(bool reset) {
         for (size_t port = 0; port < ports.size(); port++)
             ports[port].take(signals[port], now);
         trace.cycle(*processor, signals, now);
+        control.count(processor->walked().has_value());
     }
     processor->edge();
 }

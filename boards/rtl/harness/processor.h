@@ -31,6 +31,6 @@ public:
     // their number.
     static constexpr unsigned retired_maximum = 2;
     virtual unsigned retired(uint64_t *addresses) const = 0;
-    // The address for which a walk of the page tables ends in this cycle, if one does and the core shows it.
-    virtual std::optional<uint64_t> walked() const { return {}; }
+    // The page for which a walk of the page tables ends in this cycle, if one does: a miss of a TLB.
+    virtual std::optional<uint64_t> walked() const = 0;
 };

@@ -42,6 +42,7 @@ impl<'a> Booted<'a> {
     fn marks(self) -> (&'static str, &'static str) {
         let before = match self.system {
             "kernel-driver" => "kernel.driver.",
+            "misses-crowded" => "crowded.",
             system if system.starts_with("kernel-") => "kernel.",
             _ => "",
         };

@@ -39,6 +39,9 @@ pub struct Benchmark {
     /// Whether its system runs for so long that only QEMU measures it.
     #[serde(default)]
     pub long: bool,
+    /// Whether only a simulated core has what it counts.
+    #[serde(default)]
+    pub simulated: bool,
     /// How soon which component runs after reset; only on simulated boards.
     pub boot: Option<Boot>,
     /// Why nothing measures it.
@@ -133,6 +136,8 @@ pub struct Figure {
 
 /// Why QEMU does not measure the boot.
 const FIRMWARE: &str = "in QEMU the firmware's boot would hide it; simulated boards tell";
+/// Why QEMU does not count misses.
+const EMULATED: &str = "QEMU has no TLB of a core; simulated boards tell";
 /// Why simulated boards do not measure what runs for long.
 const LENGTH: &str = "it would take a simulated core too long; QEMU counts it";
 
@@ -175,6 +180,10 @@ impl Catalogue {
                 Some(board) => benchmark.put_on(board),
                 None if benchmark.boot.take().is_some() => {
                     benchmark.missing = Some(FIRMWARE.to_owned());
+                }
+                None if benchmark.simulated => {
+                    benchmark.system = None;
+                    benchmark.missing = Some(EMULATED.to_owned());
                 }
                 None => {}
             }

@@ -29,6 +29,9 @@ pub struct Measured {
     /// The median in parts of the floor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio: Option<f64>,
+    /// In what it is, if not in the unit of the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
     /// The smallest sample; not part of the JSON's contract.
     #[serde(skip)]
     pub minimum: f64,
@@ -42,6 +45,8 @@ pub enum Unit {
     Instructions,
     /// Cycles.
     Cycles,
+    /// Walks of the page tables, each of which a miss of the TLB began.
+    Misses,
 }
 
 impl Unit {
@@ -50,6 +55,7 @@ impl Unit {
         match self {
             Unit::Instructions => "executed instructions",
             Unit::Cycles => "cycles",
+            Unit::Misses => "misses of the TLB",
         }
     }
 }
@@ -81,6 +87,7 @@ impl Measured {
         let unit = match words.next() {
             Some("instructions") => Unit::Instructions,
             Some("cycles") => Unit::Cycles,
+            Some("misses") => Unit::Misses,
             _ => return Err(anyhow::anyhow!(explain())),
         };
         let numbers: Vec<i64> =
@@ -103,7 +110,7 @@ impl Measured {
         Ok((unit, measured))
     }
 
-    /// The results in the lines of a console's transcript, in one unit. Results in cycles have the
+    /// The results in the lines of a console's transcript, in one unit, and misses. Results in cycles have the
     /// instructions beside them.
     pub fn of_transcript(booted: Booted, transcript: &str, unit: Unit) -> Result<Vec<Measured>> {
         let lines = transcript.lines().filter_map(|line| line.strip_prefix("BENCH "));
@@ -117,6 +124,10 @@ impl Measured {
         let of_unit = |unit| lines.iter().filter(move |(other, _)| *other == unit);
         let mut results: Vec<Measured> =
             of_unit(unit).map(|(_, measured)| measured.clone()).collect();
+        results.extend(
+            of_unit(Unit::Misses)
+                .map(|(_, measured)| Measured { unit: Some(Unit::Misses), ..measured.clone() }),
+        );
         if unit == Unit::Cycles {
             for result in &mut results {
                 let beside =
@@ -214,16 +225,18 @@ mod tests {
     #[test]
     fn cycles_have_their_instructions_beside_them() {
         let transcript = "boot\nBENCH a cycles 2 8 10 10 10 4\nBENCH a instructions 2 4 4 4 4 4\n\
-                          BENCH b cycles 1 7 7 7 7 4\nBENCH-END\n";
+                          BENCH b cycles 1 7 7 7 7 4\nBENCH c misses 1 0 0 3 3 4\nBENCH-END\n";
         let results =
             Measured::of_transcript(Booted::as_described("calls"), transcript, Unit::Cycles)
                 .unwrap();
-        let shown: Vec<_> = results.iter().map(|r| (&*r.name, r.median, r.instructions)).collect();
-        assert_eq!(shown, [("a", 5.0, Some(2.0)), ("b", 7.0, None)]);
+        let shown: Vec<_> =
+            results.iter().map(|r| (&*r.name, r.unit, r.median, r.instructions)).collect();
+        let misses = ("c", Some(Unit::Misses), 0.0, None);
+        assert_eq!(shown, [("a", None, 5.0, Some(2.0)), ("b", None, 7.0, None), misses]);
         let results =
             Measured::of_transcript(Booted::as_described("calls"), transcript, Unit::Instructions)
                 .unwrap();
-        assert_eq!((results.len(), results[0].median, results[0].instructions), (1, 2.0, None));
+        assert_eq!((results[0].median, results[0].instructions), (2.0, None));
     }
 
     #[test]
@@ -242,13 +255,18 @@ mod tests {
         });
         let shown = serde_json::to_value(report(Unit::Instructions, &measured)).unwrap();
         assert_eq!(shown, expected);
-        let cycles =
-            Measured { instructions: Some(1.0), floor: Some(0.5), ratio: Some(4.0), ..measured };
+        let cycles = Measured {
+            instructions: Some(1.0),
+            floor: Some(0.5),
+            ratio: Some(4.0),
+            unit: Some(Unit::Misses),
+            ..measured
+        };
         let expected = serde_json::json!({
             "machine": "m", "unit": "cycles", "commit": "c",
             "results": [{
                 "name": "a", "median": 2.0, "p99": 3.0, "max": 4.0, "samples": 5,
-                "instructions": 1.0, "floor": 0.5, "ratio": 4.0,
+                "instructions": 1.0, "floor": 0.5, "ratio": 4.0, "unit": "misses",
             }],
         });
         assert_eq!(serde_json::to_value(report(Unit::Cycles, &cycles)).unwrap(), expected);

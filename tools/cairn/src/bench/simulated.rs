@@ -186,14 +186,15 @@ fn run(jobs: Vec<Job>, parallel: usize) -> Vec<Outcome> {
 
 fn boot(system: Booted, command: Command, progress: &ProgressBar) -> Outcome {
     let mut guest = Guest::start(command, LIMIT)?;
-    let line = Pattern::expression(&format!("^BENCH (\\S+) cycles .*\n|^{END}"))?;
+    let line = Pattern::expression(&format!("^BENCH (\\S+) (cycles|misses) .*\n|^{END}"))?;
     let mut seen = 0;
     let ended = loop {
         if let Err(error) = guest.wait_for(&line) {
             break Err(error);
         }
         let transcript = guest.transcript();
-        let results = transcript.lines().filter(|line| line.contains(" cycles ")).count();
+        let counts = |line: &&str| line.contains(" cycles ") || line.contains(" misses ");
+        let results = transcript.lines().filter(counts).count();
         if transcript.contains(END) {
             break Ok(());
         }
