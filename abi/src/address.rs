@@ -75,11 +75,18 @@ pub const GROUP_STACK_STRIDE: u64 = 64 * 1024;
 /// Most members of a stack group. The last stride stays unused: the pointer of an empty stack that ends at the group's end
 /// is outside of the group.
 pub const GROUP_MEMBERS_MAXIMUM: usize = (STACK_GROUP_SIZE / GROUP_STACK_STRIDE) as usize - 1;
-/// Sections: memory shared by several instances for good. Section `s` begins at
-/// `SECTIONS + s * SECTION_STRIDE`.
+/// Sections: memory shared by several instances for good. Each begins at a multiple of [`SECTION_STRIDE`] from here, with
+/// pages between it and the next one that are not mapped.
 pub const SECTIONS: u64 = 0x3a_0000_0000 + 9 * MIDDLE_SPREAD;
-/// Address space of one section.
+/// Address space of one section, up to this size.
 pub const SECTION_STRIDE: u64 = LEAF_SPAN;
+/// Most bytes of a section of the description.
+pub const SECTION_MAXIMUM: u64 = 8 * SECTION_STRIDE;
+
+/// The address space that sections of these sizes take, one behind the other.
+pub fn sections_span(sizes: impl IntoIterator<Item = u64>) -> u64 {
+    sizes.into_iter().map(|size| (size / SECTION_STRIDE + 1) * SECTION_STRIDE).sum()
+}
 
 /// In addresses of user mode, only the lowest bits, so many, can be set. In addresses of the kernel domain, all bits above
 /// are set.

@@ -12,7 +12,7 @@ use crate::place::{Located, Place, Source};
 use crate::report::Report;
 use crate::table::{Table, Value};
 use cairn_abi::address::{
-    ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, LEAF_SPAN, PAGE_SIZE, REGION_SIZE,
+    ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, REGION_SIZE, SECTION_MAXIMUM,
 };
 use cairn_abi::thread::THREADS_MAXIMUM;
 use std::sync::Arc;
@@ -252,10 +252,9 @@ fn number(
 fn read_section(value: &Value<'_>, report: &mut Report) -> Option<(Located<String>, Located<u64>)> {
     let name = value.key_name(NameKind::Plain, "a section", "log", report);
     let mut table = value.table(format!("the section `{}`", value.name), report)?;
-    // The last page of a section's address space stays unmapped: a guard before the next section.
     let size = table
         .require("size", "size = \"64K\"", report)
-        .and_then(|value| value.size(PAGE_SIZE..=LEAF_SPAN - PAGE_SIZE, PAGE_SIZE, report));
+        .and_then(|value| value.size(PAGE_SIZE..=SECTION_MAXIMUM, PAGE_SIZE, report));
     table.finish(report);
     Some((name?, size?))
 }

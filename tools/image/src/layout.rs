@@ -238,6 +238,7 @@ impl<'a> Layout<'a> {
         let fences = fences.chain(self.code.fences.iter().copied());
         let base = *self.system.board.load_address;
         let fences = fences.map(|physical| (physical - base) as usize).collect();
+        self.merge_pages();
         let shared = check::check(&mut self.memory, &domains)?;
         self.count_translations().map_err(Error::Description)?;
         self.put_to_sleep();

@@ -34,6 +34,15 @@ impl Memory {
         self.pages((self.end().next_multiple_of(size) - self.end()) / PAGE_SIZE);
     }
 
+    /// Leaves out what is before the next place from which `size` bytes can be mapped at `address` by large pages, if they fill
+    /// one.
+    pub fn align_for(&mut self, address: u64, size: u64) {
+        if address.next_multiple_of(LEAF_SPAN) + LEAF_SPAN <= address + size {
+            let behind = address.wrapping_sub(self.end()) % LEAF_SPAN;
+            self.pages(behind / PAGE_SIZE);
+        }
+    }
+
     /// Content at a physical address.
     pub fn at(&mut self, address: u64, size: usize) -> &mut [u8] {
         let from = (address - self.base) as usize;
@@ -155,6 +164,20 @@ impl PageTables {
         address: u64,
     ) -> Result<(), String> {
         self.next(memory, root.0, address, ROOT_LEVEL).map(drop)
+    }
+
+    /// Where the pages of one of the leaf tables that [`PageTables::leaves`] made for `root` are those of a large page, maps that
+    /// instead. The leaf table stays as it is: windows look up pages there, whatever a core walks through.
+    pub fn merge(&self, memory: &mut Memory, root: Root, address: u64) {
+        let directory = target(memory.load(slot(root.0, address, ROOT_LEVEL)));
+        let entry = slot(directory, address, 1);
+        let leaf = target(memory.load(entry));
+        let first = memory.load(leaf);
+        let is_part = |index| memory.load(leaf + index * 8) == first + ((index * PAGE_SIZE) >> 2);
+        let is_large = first & VALID != 0 && target(first).is_multiple_of(LEAF_SPAN);
+        if is_large && (0..LEAF_SPAN / PAGE_SIZE).all(is_part) {
+            memory.store(entry, first);
+        }
     }
 
     /// Gives `to` the tables of `from` for what a root's entry leads to, around `address`.

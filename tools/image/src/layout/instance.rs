@@ -44,6 +44,8 @@ pub(super) struct Placed {
     pub page_tables: u64,
     /// Bytes of memory beside page tables.
     pub memory_used: u64,
+    /// Bytes before its large pages that nothing uses.
+    memory_left_out: u64,
     pub report: InstanceReport,
 }
 
@@ -160,6 +162,7 @@ impl Layout<'_> {
             activations: Vec::new(),
             page_tables: 0,
             memory_used: 0,
+            memory_left_out: 0,
             report: InstanceReport::new(instance, component),
         });
         self.map_inside(index)?;
@@ -172,7 +175,7 @@ impl Layout<'_> {
         self.map_devices(index)?;
         let placed = &mut self.placed[index];
         placed.page_tables = self.tables.used - tables_before;
-        placed.memory_used += self.memory.end() - memory_before;
+        placed.memory_used += self.memory.end() - memory_before - placed.memory_left_out;
         placed.report.reachable = DEVICES_OFFSET - parts.end();
         Ok(())
     }
@@ -200,17 +203,16 @@ impl Layout<'_> {
             if self.system.board.cycle_base.is_some() {
                 component.count_by_cycles(segment, &mut content);
             }
-            let placed = &mut self.placed[index];
             let is_code = segment.rights == Rights::Code;
-            let text = is_code.then(|| (content.clone(), placed.reach));
+            let text = is_code.then(|| (content.clone(), self.placed[index].reach));
             let physical = match text.as_ref().and_then(|text| self.texts.get(text)) {
                 // Pages that are shared with other instances count in the quota of each.
                 Some(physical) => {
-                    placed.memory_used += pages(size) * PAGE_SIZE;
+                    self.placed[index].memory_used += pages(size) * PAGE_SIZE;
                     *physical
                 }
                 None => {
-                    let physical = self.memory.pages(pages(size));
+                    let physical = self.pages_for(index, address, size);
                     self.memory.write(physical, &content);
                     physical
                 }
@@ -218,6 +220,7 @@ impl Layout<'_> {
             if let Some(text) = text {
                 self.texts.entry(text).or_insert(physical);
             }
+            let placed = &mut self.placed[index];
             let rights = match segment.rights {
                 Rights::Code => READ | EXECUTE,
                 Rights::Constants => READ,
@@ -285,8 +288,8 @@ impl Layout<'_> {
 
     /// Maps fresh pages at an address, writable, and notes them. Returns their physical address.
     fn map_fresh(&mut self, index: usize, address: u64, size: u64) -> Result<u64, String> {
+        let physical = self.pages_for(index, address, size);
         let placed = &self.placed[index];
-        let physical = self.memory.pages(pages(size));
         let rights = OWN | placed.reach | READ | WRITE;
         self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
         self.record.segment(
@@ -298,6 +301,23 @@ impl Layout<'_> {
             0,
         );
         Ok(physical)
+    }
+
+    /// Fresh memory for `address`, by large pages where it can be; what is left out for it is not the instance's.
+    fn pages_for(&mut self, index: usize, address: u64, size: u64) -> u64 {
+        let end = self.memory.end();
+        self.memory.align_for(address, size);
+        self.placed[index].memory_left_out += self.memory.end() - end;
+        self.memory.pages(pages(size))
+    }
+
+    /// Maps large pages where small ones make some up.
+    pub(super) fn merge_pages(&mut self) {
+        for placed in &self.placed {
+            for offset in (0..placed.entries_span).step_by(LEAF_SPAN as usize) {
+                self.tables.merge(&mut self.memory, placed.root, placed.region + offset);
+            }
+        }
     }
 
     /// The first thread's stack, then the stacks of activations, on which clients' threads run.

@@ -8,6 +8,7 @@ use cairn_abi::arch::trap::{
     FRAME_REGISTER, KERNEL_STATUS, RETURN_REGISTER, STACK_REGISTER, USER_STATUS,
 };
 use cairn_abi::descriptor;
+use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, target};
 use cairn_abi::startup::*;
 use cairn_abi::thread::*;
@@ -134,7 +135,11 @@ impl Layout<'_> {
             let users: Vec<(usize, Access)> = self.instances().filter_map(uses).collect();
             let writable = users.iter().any(|(_, access)| *access == Access::ReadWrite);
             let rights = self.placed[index].reach | READ | if writable { WRITE } else { 0 };
-            let address = SECTIONS + used.section as u64 * SECTION_STRIDE;
+            let before = self.system.sections[..used.section].iter();
+            let address = SECTIONS + sections_span(before.map(|section| *section.size));
+            if address + size > SECTIONS_AT_RUN_TIME {
+                return Err(format!("no addresses are left for the section `{}`", section.name));
+            }
             let address = match self.system.instances[index].is_in_kernel() {
                 false => address,
                 true => kernel_view(address),
