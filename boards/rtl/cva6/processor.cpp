@@ -48,13 +48,14 @@ public:
             addresses[count++] = model.retired_second;
         return count;
     }
-    std::optional<uint64_t> walked() const override {
+    std::optional<Walk> walked() const override {
         if (!model.walked)
             return {};
-        return model.walked_address & ~uint64_t(0xfff);
+        return Walk{model.walked_address & ~uint64_t(0xfff), model.walked != walk_failed};
     }
 
 private:
+    static constexpr int walk_failed = 2;
     Core model;
 };
 

@@ -45,8 +45,8 @@ module cva6_top (
     output logic [63:0] retired_first,
     output logic [63:0] retired_second,
 
-    // A walk of the page tables ends in this cycle, and for which address.
-    output logic        walked,
+    // A walk of the page tables ends in this cycle, 1: with an entry for a TLB, 2: without; and for which address.
+    output logic [1:0]  walked,
     output logic [63:0] walked_address
 );
     // Below main memory lie only device registers, which must not be read ahead of time.
@@ -90,9 +90,9 @@ module cva6_top (
     assign retired_first = core.i_cva6.commit_instr_id_commit[0].pc;
     assign retired_second = core.i_cva6.commit_instr_id_commit[1].pc;
 
-    assign walked = core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.update_ptw_itlb.valid
-                  | core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.update_ptw_dtlb.valid
-                  | core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.ptw_error;
+    assign walked = {core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.ptw_error,
+                     core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.update_ptw_itlb.valid
+                     | core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.update_ptw_dtlb.valid};
     assign walked_address = core.i_cva6.ex_stage_i.lsu_i.gen_mmu_sv39.i_cva6_mmu.update_vaddr;
 
     assign aw_valid = request.aw_valid;

@@ -11,7 +11,7 @@ void Finisher::write(uint64_t, unsigned, uint64_t value) {
 }
 
 uint64_t Control::read(uint64_t offset, unsigned) {
-    return offset == cycle_at ? cycle : offset == raised_at ? raised : offset == walks_at ? walks : 0;
+    return offset == cycle_at ? cycle : offset == raised_at ? raised : offset == misses_at ? misses : 0;
 }
 
 void Control::write(uint64_t offset, unsigned, uint64_t value) {

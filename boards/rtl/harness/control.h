@@ -18,17 +18,17 @@ public:
     static constexpr uint64_t raise_at = 0x08; // write: raise the interrupt after so many cycles; 0 lowers it
     static constexpr uint64_t cycle_at = 0x10; // read: the present cycle
     static constexpr uint64_t raised_at = 0x18; // read: the cycle in which the interrupt was raised
-    static constexpr uint64_t walks_at = 0x20; // read: how many walks of the page tables have ended
+    static constexpr uint64_t misses_at = 0x20; // read: how many walks of the page tables have found what a TLB missed
 
     explicit Control(bool report_marks) : report_marks(report_marks) {}
     uint64_t read(uint64_t offset, unsigned size) override;
     void write(uint64_t offset, unsigned size, uint64_t value) override;
     void tick(uint64_t now);
-    void count(bool walk_ends) { walks += walk_ends; }
+    void miss() { misses++; }
     bool interrupt() const { return level; }
 
 private:
     bool report_marks, level = false;
-    uint64_t cycle = 0, raised = 0, walks = 0;
+    uint64_t cycle = 0, raised = 0, misses = 0;
     std::optional<uint64_t> raise_in;
 };

@@ -66,7 +66,8 @@ void Machine::cycle(bool reset) {
         for (size_t port = 0; port < ports.size(); port++)
             ports[port].take(signals[port], now);
         trace.cycle(*processor, signals, now);
-        control.count(processor->walked().has_value());
+        if (const auto walk = processor->walked(); walk && walk->found)
+            control.miss();
     }
     processor->edge();
 }

@@ -12,6 +12,12 @@ struct Lines {
     bool timer = false, software = false;
 };
 
+// A walk of the page tables, because a TLB has no entry for a page: now it has, if the walk found one.
+struct Walk {
+    uint64_t page;
+    bool found;
+};
+
 class Processor {
 public:
     // Whether timer and interrupt controller are parts of the core.
@@ -31,6 +37,6 @@ public:
     // their number.
     static constexpr unsigned retired_maximum = 2;
     virtual unsigned retired(uint64_t *addresses) const = 0;
-    // The page for which a walk of the page tables ends in this cycle, if one does: a miss of a TLB.
-    virtual std::optional<uint64_t> walked() const = 0;
+    // The walk of the page tables that ends in this cycle, if one does.
+    virtual std::optional<Walk> walked() const = 0;
 };

@@ -23,8 +23,8 @@ void Trace::cycle(const Processor &processor, const std::vector<AxiSignals> &sig
     const unsigned count = processor.retired(addresses);
     for (unsigned index = 0; index < count; index++)
         std::fprintf(file.get(), "%" PRIu64 " pc %" PRIx64 "\n", now, addresses[index]);
-    if (const auto address = processor.walked())
-        std::fprintf(file.get(), "%" PRIu64 " walk %" PRIx64 "\n", now, *address);
+    if (const auto walk = processor.walked())
+        std::fprintf(file.get(), "%" PRIu64 " walk %" PRIx64 "\n", now, walk->page);
     for (const AxiSignals &bus : signals) {
         access("read", bus.ar, now);
         access("write", bus.aw, now);

@@ -69,11 +69,12 @@ public:
         addresses[0] = static_cast<int64_t>(SIGNAL(iaddr) << 24) >> 24;
         return 1;
     }
-    std::optional<uint64_t> walked() const override {
+    std::optional<Walk> walked() const override {
         if (!WALKER(resp_valid_0) && !WALKER(resp_valid_1))
             return {};
         // A page's number of 27 bits, sign-extended.
-        return static_cast<int64_t>(static_cast<uint64_t>(WALKER(r_req_addr)) << 37) >> 25;
+        const uint64_t page = static_cast<int64_t>(static_cast<uint64_t>(WALKER(r_req_addr)) << 37) >> 25;
+        return Walk{page, WALKER(r_pte_v) != 0};
     }
 
 private:

@@ -24,6 +24,11 @@ fn all_semaphores_are_closed() {
 }
 
 #[test]
+fn large_heaps_and_sections_take_an_entry_for_each_two_mebibytes() {
+    build("tests/large-pages/large-pages-locked", None).expect("all translations fit into the TLB");
+}
+
+#[test]
 fn who_is_locked_fits_into_the_tlb_or_there_is_no_image() {
     let error = build("tests/locked/translations", None).err().expect("it is refused");
     let error = format!("{error:?}");

@@ -1,5 +1,5 @@
-//! A critical section: it works over all pages of its section and over its code, and counts the walks of the page tables that
-//! end between two reads of the control device.
+//! A critical section: it works over all pages of its section and over its code, and counts misses of the TLB between
+//! two reads of the control device.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -22,12 +22,12 @@ cairn::component! {
     main: main,
 }
 
-/// Of the control device: how many walks have ended.
-const WALKS: usize = 32;
+/// Of the control device: how many walks of the page tables have found what a TLB missed.
+const MISSES: usize = 32;
 const WARM_UP: usize = 20;
 const SAMPLES: usize = 100;
 /// How many times longer than a call a sample takes, roughly.
-const WEIGHT: usize = 5;
+const WEIGHT: usize = 10;
 /// Passes through the section, of which only the first may miss.
 const LATER: usize = 4;
 /// Index, in a link's portal table, of the next link's first method.
@@ -38,11 +38,11 @@ struct Counter {
 }
 
 impl Counter {
-    /// Walks while `body` runs.
-    fn walks(&self, body: impl FnOnce()) -> u64 {
-        let before = self.device.read_u64(WALKS);
+    /// Misses while `body` runs.
+    fn misses(&self, body: impl FnOnce()) -> u64 {
+        let before = self.device.read_u64(MISSES);
         body();
-        self.device.read_u64(WALKS) - before
+        self.device.read_u64(MISSES) - before
     }
 }
 
@@ -63,9 +63,9 @@ fn sample(what: usize, mut take: impl FnMut() -> u64) {
     }
     let rounds = Rounds::new(WARM_UP, SAMPLES, WEIGHT);
     for round in rounds.all() {
-        let walks = take();
+        let misses = take();
         if rounds.counts(round) {
-            WITNESS.add(walks).expect("the witness takes a sample");
+            WITNESS.add(misses).expect("the witness takes a sample");
         }
     }
     WITNESS.report(what as u64).expect("the witness knows what it is");
@@ -77,12 +77,12 @@ fn main() {
     let section = environment::section("work").expect("the description maps the section `work`");
     let first = || {
         WITNESS.disturb().expect("the witness uses the TLB");
-        counter.walks(|| pass(&section))
+        counter.misses(|| pass(&section))
     };
     sample(0, first);
     sample(1, || {
         first();
-        counter.walks(|| (0..LATER).for_each(|_| pass(&section)))
+        counter.misses(|| (0..LATER).for_each(|_| pass(&section)))
     });
     for (what, link) in (2..).zip([NEW2, NEW4, NEW8]) {
         let call = || _ = link.pass(NEXT.into(), 0, 0).expect("the chain answers");
@@ -90,7 +90,7 @@ fn main() {
             WITNESS.disturb().expect("the witness uses the TLB");
             // The first calls are the first pass.
             (0..LATER).for_each(|_| call());
-            counter.walks(call)
+            counter.misses(call)
         });
     }
     WITNESS.end().expect("the witness reports");

@@ -43,6 +43,7 @@ impl<'a> Booted<'a> {
         let before = match self.system {
             "kernel-driver" => "kernel.driver.",
             "misses-crowded" => "crowded.",
+            "misses-large" => "large.",
             system if system.starts_with("kernel-") => "kernel.",
             _ => "",
         };

@@ -70,8 +70,10 @@ pub(super) struct Parts {
 
 impl Parts {
     fn new(instance: &Instance, component: &Component) -> Result<Parts, cairn_description::Error> {
-        let heap = image_spread(instance.region) + component.image_end();
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
+        // One that fills large pages begins with one.
+        let align = if heap_size >= LEAF_SPAN { LEAF_SPAN } else { PAGE_SIZE };
+        let heap = (image_spread(instance.region) + component.image_end()).next_multiple_of(align);
         let activations = activation_from(heap + heap_size, instance.region);
         // In the kernel domain each thread has its own, and who runs to completion has one there too.
         let stacks = match instance.is_in_kernel() {
