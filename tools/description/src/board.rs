@@ -73,6 +73,8 @@ pub struct Tlb {
     pub data: u32,
     /// Pages of an entry, which follow each other, aligned: a power of two. A large page takes an entry of its own.
     pub sector: u32,
+    /// Further entries of each, for large pages alone; without, they take those above.
+    pub large: Option<u32>,
 }
 
 /// Main memory.
@@ -267,8 +269,12 @@ fn read_tlb(value: &Value<'_>, report: &mut Report) -> Option<Tlb> {
         }
         None => 1,
     };
+    let large = match table.take("large") {
+        Some(value) => Some(value.integer(1..=65536, report)?.value as u32),
+        None => None,
+    };
     table.finish(report);
-    Some(Tlb { instruction: instruction?, data: data?, sector })
+    Some(Tlb { instruction: instruction?, data: data?, sector, large })
 }
 
 fn read_memory(value: &Value<'_>, report: &mut Report) -> Option<Memory> {

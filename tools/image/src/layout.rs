@@ -26,7 +26,7 @@ use crate::quota;
 use crate::report::{InstanceReport, Report};
 use crate::room::{self, Room};
 use crate::sharing::Shared;
-use crate::translations;
+use crate::translations::{Capacity, Entries};
 use cairn_abi::Space;
 use cairn_abi::address::*;
 use cairn_description::board::FenceByAddress;
@@ -249,6 +249,7 @@ impl<'a> Layout<'a> {
     /// How many translations each domain needs; an error where they have to fit into the TLB, and do not.
     fn count_translations(&mut self) -> Result<(), cairn_description::Report> {
         let Some(tlb) = self.system.board.tlb else { return Ok(()) };
+        let capacity = Capacity::from(tlb);
         let mut report = cairn_description::Report::new();
         for index in self.instances() {
             let instance = &self.system.instances[index];
@@ -257,15 +258,16 @@ impl<'a> Layout<'a> {
                 true => (region..region + REGION_SIZE).contains(&address),
                 false => address < KERNEL,
             };
-            let (code, data) = translations::count(&mut self.memory, root, tlb.sector, is_chosen);
-            self.placed[index].report.translations = Some((code, data));
-            if *instance.locked && (code > tlb.instruction.into() || data > tlb.data.into()) {
+            let entries = Entries::count(&mut self.memory, root, tlb.sector, is_chosen);
+            self.placed[index].report.translations = Some(entries);
+            if *instance.locked && !entries.fit(&capacity) {
                 report.push(cairn_description::Error::new(
                     &instance.locked.place,
                     format!("the translations of `{}` do not fit into the TLB", instance.name),
                     format!(
-                        "expected at most {} entries for instructions and {} for data, found {code} and {data}",
-                        tlb.instruction, tlb.data
+                        "expected at most these entries: {}; found {}",
+                        capacity,
+                        entries.text(&capacity)
                     ),
                     "give it less heap, fewer stacks and smaller ones, or remove `locked`",
                 ));
@@ -419,7 +421,7 @@ impl<'a> Layout<'a> {
             nucleus_code: self.nucleus.code_size,
             portal_code: self.code.next() - PORTAL_CODE,
             page_tables: self.tables.used * PAGE_SIZE,
-            tlb: self.system.board.tlb.map(|tlb| (tlb.instruction.into(), tlb.data.into())),
+            tlb: self.system.board.tlb.map(Capacity::from),
             instances,
             shared: shared.sharings,
             roles: shared.roles,

@@ -20,6 +20,7 @@ pub use layout::{Error, Image, layout};
 pub use nucleus::Nucleus;
 pub use places::Places;
 pub use report::{InstanceReport, PortalReport, Report};
+pub use translations::{Capacity, Entries};
 
 /// A component with its file.
 pub type Component = cairn_loader::Component<Vec<u8>>;

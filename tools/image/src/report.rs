@@ -2,6 +2,7 @@
 
 use crate::Component;
 use crate::sharing::{RoleViews, Sharing};
+use crate::translations::{Capacity, Entries};
 use cairn_abi::address;
 use cairn_description::model::Instance;
 use cairn_loader::Rights;
@@ -43,9 +44,8 @@ pub struct InstanceReport {
     pub quota: u64,
     /// Bytes of its region that are left for what it asks for at run time.
     pub reachable: u64,
-    /// Entries of the TLB that all translations of its domain take, for instructions and for data, where the board says what
-    /// an entry is.
-    pub translations: Option<(u64, u64)>,
+    /// Entries of the TLB that all translations of its domain take, where the board says what an entry is.
+    pub translations: Option<Entries>,
     /// Calls in machine code of its own, or data there that looks like one, which no layout can write anew.
     pub own_calls: usize,
     /// The portals of its imports.
@@ -109,8 +109,8 @@ pub struct Report {
     pub portal_code: u64,
     /// Bytes of all page tables in use.
     pub page_tables: u64,
-    /// Entries of the board's TLB for instructions and for data, if it says so.
-    pub tlb: Option<(u64, u64)>,
+    /// Entries of the board's TLB, if it says so.
+    pub tlb: Option<Capacity>,
     /// The instances.
     pub instances: Vec<InstanceReport>,
     /// Pages of sections and stack groups.
@@ -200,21 +200,18 @@ impl fmt::Display for Report {
                 instance.name, instance.own_calls
             )?;
         }
-        if let Some(tlb) = self.tlb {
+        if let Some(tlb) = &self.tlb {
             let beyond = self.instances.iter().filter_map(|instance| {
-                let (code, data) = instance.translations?;
-                let is_beyond = code > tlb.0 || data > tlb.1;
-                is_beyond.then(|| format!("{} {code} and {data}", instance.name))
+                let entries = instance.translations.filter(|entries| !entries.fit(tlb))?;
+                Some(format!("{} {}", instance.name, entries.text(tlb)))
             });
             let beyond: Vec<String> = beyond.collect();
             if !beyond.is_empty() {
                 writeln!(
                     formatter,
-                    "more translations, if all of their pages are used, than the TLB's entries, {} for instructions and {} for \
-                     data: {}",
-                    tlb.0,
-                    tlb.1,
-                    beyond.join(", ")
+                    "more translations, if all of their pages are used, than the TLB's entries, {}: {}",
+                    tlb,
+                    beyond.join("; ")
                 )?;
             }
         }
