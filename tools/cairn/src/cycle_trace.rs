@@ -27,7 +27,7 @@ pub enum What {
     Read(u64, u64),
     /// They are written.
     Write(u64, u64),
-    /// A walk of the page tables for this virtual address ends, on a core that shows it.
+    /// A walk of the page tables for this virtual address ends.
     Walk(u64),
 }
 

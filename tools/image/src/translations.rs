@@ -126,6 +126,50 @@ mod tests {
     }
 
     #[test]
+    fn a_program_that_fills_a_large_page_is_mapped_by_one_and_its_leaf_table_stays() {
+        let mut memory = Memory::new(0x8020_0000);
+        let mut tables = PageTables::new(&mut memory, 64);
+        let root = Root(tables.take(1).unwrap());
+        let (region, from, size) = (4 * LEAF_SPAN, 4 * LEAF_SPAN + 0x1_0000, 2 * LEAF_SPAN);
+        let leaves = tables.leaves(&mut memory, root, region, 3).unwrap();
+        memory.align_for(from, size);
+        let physical = memory.pages(size / PAGE_SIZE);
+        let rights = USER | READ | EXECUTE;
+        tables.map_range(&mut memory, root, from, physical, size, rights).unwrap();
+        let table = memory.at(leaves, 3 * PAGE_SIZE as usize).to_vec();
+        let count = |memory: &mut Memory| {
+            let entries = Entries::count(memory, root.0, 1, |_| true);
+            (entries.code, entries.large_code)
+        };
+        assert_eq!(count(&mut memory), (1024, 0));
+        for leaf in 0..3 {
+            tables.merge(&mut memory, root, region + leaf * LEAF_SPAN);
+        }
+        assert_eq!(count(&mut memory), (512, 1));
+        assert_eq!(memory.at(leaves, 3 * PAGE_SIZE as usize), table);
+    }
+
+    #[test]
+    fn pages_of_which_one_is_elsewhere_or_has_other_rights_stay_small() {
+        let mut memory = Memory::new(0x8020_0000);
+        let mut tables = PageTables::new(&mut memory, 64);
+        let root = Root(tables.take(1).unwrap());
+        tables.leaves(&mut memory, root, 0, 2).unwrap();
+        let (last, physical) = (LEAF_SPAN - PAGE_SIZE, 0x9000_0000);
+        let mut map = |address, physical, size, rights| {
+            tables.map_range(&mut memory, root, address, physical, size, USER | rights).unwrap();
+        };
+        map(0, physical, last, READ | WRITE);
+        map(last, physical + last, PAGE_SIZE, READ);
+        map(LEAF_SPAN, physical + LEAF_SPAN, last, READ);
+        map(LEAF_SPAN + last, physical, PAGE_SIZE, READ);
+        for leaf in 0..2 {
+            tables.merge(&mut memory, root, leaf * LEAF_SPAN);
+        }
+        assert_eq!(Entries::count(&mut memory, root.0, 1, |_| true).large_data, 0);
+    }
+
+    #[test]
     fn large_pages_take_their_own_entries_where_there_are_some() {
         let entries = Entries { code: 8, data: 3, large_code: 0, large_data: 5 };
         let fit = |data, large| entries.fit(&Capacity { instruction: 8, data, large });
