@@ -55,23 +55,11 @@ impl Report {
         assert!(summaries.iter().any(|(_, summary)| summary.is_some()), "{name} takes samples");
         for (unit, summary) in summaries {
             let Some(summary) = summary else { continue };
-            self.summary(name, unit, divisor, summary);
+            self.line(format_args!(
+                "BENCH {name} {unit} {divisor} {} {} {} {} {}\n",
+                summary.minimum, summary.median, summary.p99, summary.maximum, summary.count
+            ));
         }
-    }
-
-    /// Reports misses of the TLB, unless they were not asked for.
-    pub fn misses(&self, name: &str, samples: &mut Distribution) {
-        if order::wants(name) {
-            let summary = samples.summary().expect("samples were taken");
-            self.summary(name, "misses", 1, summary);
-        }
-    }
-
-    fn summary(&self, name: &str, unit: &str, divisor: u64, summary: Summary) {
-        self.line(format_args!(
-            "BENCH {name} {unit} {divisor} {} {} {} {} {}\n",
-            summary.minimum, summary.median, summary.p99, summary.maximum, summary.count
-        ));
     }
 
     /// Nothing follows.
@@ -90,6 +78,17 @@ impl Report {
                 }
             }
             Output::Function(function) => function(line.text().as_bytes()),
+        }
+    }
+
+    /// Reports misses of the TLB, unless they were not asked for.
+    pub fn misses(&self, name: &str, samples: &mut Distribution) {
+        if order::wants(name) {
+            let summary = samples.summary().expect("samples were taken");
+            let Summary { minimum, median, p99, maximum, count } = summary;
+            self.line(format_args!(
+                "BENCH {name} misses 1 {minimum} {median} {p99} {maximum} {count}\n"
+            ));
         }
     }
 }
