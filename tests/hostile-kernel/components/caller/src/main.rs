@@ -35,7 +35,7 @@ static CALLS: AtomicU64 = AtomicU64::new(0);
 const MANY: u64 = 100_000;
 
 fn main() {
-    let own: u64 = environment::argument().parse().unwrap_or(0);
+    let own: u64 = environment::argument()[..1].parse().unwrap_or(0);
     let _second = spawn(imports::THREADS, &STACK, attack, own + 100, 20 + own as u8);
     let _giver = spawn(imports::THREADS, &GIVER, memory::give_and_take, own, 30);
     attack(own);
