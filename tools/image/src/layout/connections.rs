@@ -96,6 +96,11 @@ impl Layout<'_> {
             Place::KernelToCompletion { .. } => (0, length(crossing.stub)?),
         };
         let call = into + length(made.call)? + enter;
+        // A way back in the nucleus alone begins where the portal jumps to.
+        if crossing.caller.place == Place::Kernel && crossing.callee.place == Place::Kernel {
+            let inside = length(made.call)? + into + length(crossing.stub + 12)?;
+            return Ok(inside);
+        }
         // Between two that run to completion nobody comes back.
         Ok(if made.back == 0 { call } else { call + back + length(made.back)? })
     }
