@@ -133,6 +133,9 @@ pub const COUNTERS: u64 = kernel_area(8);
 /// The emulator's test finisher, if the board has one.
 pub const FINISHER: u64 = kernel_area(9);
 
+/// Devices whose drivers are confined: their registers, and the tables of their queues' descriptors, a page each.
+pub const DEVICES: u64 = kernel_area(11);
+
 /// First address of a region; its bits 26 to 33 are the number.
 pub const fn region(region: RegionId) -> u64 {
     let number = region.0 as u64;
@@ -221,6 +224,8 @@ pub const ROLE_ACTIVATIONS: u64 = role_window(5);
 pub const ROLE_PAGE_TABLES: u64 = role_window(6);
 /// Call counters, read-only in the portal manager.
 pub const ROLE_COUNTERS: u64 = role_window(7);
+/// Registers of devices that reach memory by themselves, writable in the device owner.
+pub const ROLE_DEVICES: u64 = role_window(8);
 /// Physical memory, writable in the memory manager: physical address `p` is at this plus `p`.
 pub const ROLE_MEMORY: u64 = 0x20_0000_0000;
 

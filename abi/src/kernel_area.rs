@@ -48,6 +48,7 @@ areas! {
     COUNTERS, OfHart, "call counters";
     FINISHER, Shared, "finisher";
     KERNEL_STACKS, OfHart, "kernel stacks";
+    DEVICES, Shared, "devices";
     KERNEL_VIEWS, Shared, "views of roles";
     KERNEL_REGIONS, Shared, "instances in the kernel";
 }

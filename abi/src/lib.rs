@@ -9,6 +9,7 @@ pub mod address;
 pub mod arch;
 pub mod constants;
 pub mod descriptor;
+pub mod device;
 pub mod domain;
 pub mod error;
 pub mod identifier;

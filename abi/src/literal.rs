@@ -61,6 +61,17 @@ pub const LITERAL_FRAME: i64 = -128;
 /// Counting build, call: address of the call counter.
 pub const LITERAL_COUNTER: i64 = -128;
 
+/// Devices: kernel address of the registers.
+pub const LITERAL_REGISTERS: i64 = -88;
+/// Devices: kernel address of a queue's table of descriptors.
+pub const LITERAL_DESCRIPTORS: i64 = -88;
+/// Devices: the address at which the device finds the memory that descriptors may name.
+pub const LITERAL_DEVICE_ADDRESS: i64 = -96;
+/// Devices: bytes of that memory.
+pub const LITERAL_DMA_SIZE: i64 = -104;
+/// Devices: how many queues, or descriptors of a queue, there are.
+pub const LITERAL_COUNT: i64 = -112;
+
 /// Return, made at run time: for the portal manager, the shape of its code...
 pub const LITERAL_SHAPE: i64 = -88;
 /// ... and the next return portal of the same two ends.

@@ -79,6 +79,8 @@ pub struct Header {
     pub threads: Table,
     /// [`Interrupt`]s.
     pub interrupts: Table,
+    /// [`Device`]s that reach memory by themselves.
+    pub devices: Table,
     /// [`Export`]s.
     pub exports: Table,
     /// [`Method`]s of the exports.
@@ -208,6 +210,25 @@ pub struct Interrupt {
     pub portal: u16,
     /// Not used.
     pub reserved: [u16; 2],
+}
+
+/// A device that reaches memory by itself, for the device owner.
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+pub struct Device {
+    /// Its driver.
+    pub instance: InstanceId,
+    /// Its place among the driver's devices.
+    pub position: u16,
+    /// The kind of virtio device that it has to be ([`VirtioKind::number`](crate::device::VirtioKind::number)); 0: it is none, and
+    /// cannot be reset.
+    pub kind: u32,
+    /// Where its registers lie in the section `devices` of the device owner.
+    pub registers: u64,
+    /// Where it finds the pages of its queues, one queue's behind the other's.
+    pub queues: u64,
+    /// How many queues.
+    pub queue_count: u64,
 }
 
 /// An export of an instance.

@@ -29,6 +29,13 @@ pub struct Mapping {
     pub interrupt_portal: u64,
     /// 1 if writable.
     pub writable: u64,
+    /// Of a device whose driver is confined: index of the first of its portals ([`crate::device`]). Zero: the registers are the
+    /// driver's.
+    pub device_portal: u64,
+    /// Of a device with DMA: the address at which it finds the first byte of the instance's memory for DMA.
+    pub device_address: u64,
+    /// Of such a device: the pages of its queues in the instance.
+    pub queues: u64,
 }
 
 /// The page.
@@ -59,6 +66,10 @@ pub struct Startup {
     pub device_count: u32,
     /// Used entries of `sections`.
     pub section_count: u32,
+    /// First address of the memory for DMA.
+    pub dma: u64,
+    /// Bytes of it.
+    pub dma_size: u64,
     /// Device registers.
     pub devices: [Mapping; DEVICES_MAXIMUM],
     /// Shared sections.

@@ -1,0 +1,171 @@
+//! Devices that reach memory by themselves (DMA), and how a driver is kept from making one reach foreign memory.
+//!
+//! No IOMMU is needed for devices whose commands are lists of *descriptors* (virtio, version 1, section 2.7) and whose
+//! payload holds no addresses. The driver of such a device is *confined*: it reads the registers and cannot write them. For
+//! each queue there are [`QUEUE_PAGES`] pages: the table of descriptors, which the driver can only read, and the rings, which
+//! are the driver's. It writes descriptors by a portal that checks them ([`Descriptor`]), one for each queue, behind those by
+//! which it writes the registers that a driver needs.
+
+use crate::address::PAGE_SIZE;
+
+/// Kinds of virtio devices whose payload holds no addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VirtioKind {
+    /// A network card (virtio 1.2, section 5.1).
+    Network,
+    /// A disk (section 5.2).
+    Block,
+    /// A console (section 5.3).
+    Console,
+    /// A source of random bytes (section 5.4).
+    Random,
+}
+
+impl VirtioKind {
+    /// All of them.
+    pub const ALL: [VirtioKind; 4] =
+        [VirtioKind::Network, VirtioKind::Block, VirtioKind::Console, VirtioKind::Random];
+
+    /// Its number in the device's register (virtio 1.2, section 5).
+    pub const fn number(self) -> u32 {
+        match self {
+            VirtioKind::Network => 1,
+            VirtioKind::Block => 2,
+            VirtioKind::Console => 3,
+            VirtioKind::Random => 4,
+        }
+    }
+
+    /// Its name in descriptions, behind `virtio-`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            VirtioKind::Network => "net",
+            VirtioKind::Block => "blk",
+            VirtioKind::Console => "console",
+            VirtioKind::Random => "rng",
+        }
+    }
+
+    /// The queues that its driver uses.
+    pub const fn queues(self) -> usize {
+        match self {
+            VirtioKind::Network | VirtioKind::Console => 2,
+            VirtioKind::Block | VirtioKind::Random => 1,
+        }
+    }
+}
+
+/// Most queues of a device.
+pub const DEVICE_QUEUES_MAXIMUM: usize = 2;
+/// Pages of a queue: the table of descriptors, then the rings.
+pub const QUEUE_PAGES: u64 = 2;
+/// Most descriptors of a queue.
+pub const QUEUE_DESCRIPTORS: u64 = 128;
+/// Bytes of a descriptor: an address, 8 bytes, a length, 4, flags, 2, and the number of the next one, 2 (virtio 1.2, section
+/// 2.7.5). The next of each is the one behind it, from the layout on; nothing ever writes that.
+pub const DESCRIPTOR_SIZE: u64 = 16;
+/// From a queue's rings: what the driver offers the device (section 2.7.6).
+pub const AVAILABLE_RING: u64 = 0;
+/// From a queue's rings: what the device has done (section 2.7.8).
+pub const USED_RING: u64 = 1024;
+const _: () = {
+    // A portal writes up to seven descriptors from the last one on.
+    assert!((QUEUE_DESCRIPTORS + POSTED_MAXIMUM as u64 - 1) * DESCRIPTOR_SIZE <= PAGE_SIZE);
+    assert!(
+        6 + 2 * QUEUE_DESCRIPTORS <= USED_RING
+            && USED_RING + 6 + 8 * QUEUE_DESCRIPTORS <= PAGE_SIZE
+    );
+};
+
+/// Most memory for DMA of an instance.
+pub const DMA_MAXIMUM: u64 = 16 << 20;
+
+/// A confined driver's portals of a device, from the first: writes the register that says that a queue has something. `a0`
+/// the queue.
+pub const DEVICE_NOTIFY: u32 = 0;
+/// Writes the register that acknowledges interrupts. `a0` the bits.
+pub const DEVICE_ACKNOWLEDGE: u32 = 1;
+/// Writes a word of the device's configuration. `a0` the offset, a multiple of 4; `a1` the word.
+pub const DEVICE_CONFIGURE: u32 = 2;
+/// Writes descriptors of queue 0; the next portals do of the next queues. `a0` the first descriptor, the others what to write
+/// there and behind it ([`Descriptor::word`]), up to a word of 0.
+pub const DEVICE_POST: u32 = 3;
+/// Most descriptors that are written at a time.
+pub const POSTED_MAXIMUM: usize = 7;
+
+/// What a descriptor shall say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Descriptor {
+    /// Where the buffer begins, from the first byte of the instance's memory for DMA.
+    pub offset: u32,
+    /// Its bytes, at least 1.
+    pub length: u32,
+    /// The device writes it; else the device reads it.
+    pub device_writes: bool,
+    /// The descriptor behind this one belongs to the same buffer.
+    pub has_next: bool,
+}
+
+/// The flag of a descriptor: another one follows (virtio 1.2, section 2.7.5).
+const NEXT: u64 = 1;
+/// The flag: the device writes.
+const WRITE: u64 = 2;
+
+impl Descriptor {
+    /// The word for the portal: the length in bits 0 to 31, the flags in bits 32 and 33, the offset in bits 40 to 63. So no other
+    /// flag can be said. `None`: the offset has more than 24 bits, or the length is zero, which would end the list.
+    pub const fn word(self) -> Option<u64> {
+        if self.offset as u64 >= 1 << 24 || self.length == 0 {
+            return None;
+        }
+        let flags =
+            if self.has_next { NEXT } else { 0 } | if self.device_writes { WRITE } else { 0 };
+        Some(self.length as u64 | flags << 32 | (self.offset as u64) << 40)
+    }
+}
+
+/// Registers of virtio devices behind memory (virtio 1.2, section 4.2.2), offsets.
+pub mod register {
+    /// "virt".
+    pub const MAGIC: u64 = 0x00;
+    /// What [`MAGIC`] reads.
+    pub const MAGIC_VALUE: u32 = 0x7472_6976;
+    /// 2; devices of before version 1 have 1.
+    pub const VERSION: u64 = 0x04;
+    /// The kind of device; 0: nothing is plugged in.
+    pub const DEVICE: u64 = 0x08;
+    /// Features that the device offers, those 32 that are selected.
+    pub const DEVICE_FEATURES: u64 = 0x10;
+    /// Selects them.
+    pub const DEVICE_FEATURES_SELECT: u64 = 0x14;
+    /// Features that the driver takes.
+    pub const DRIVER_FEATURES: u64 = 0x20;
+    /// Selects them.
+    pub const DRIVER_FEATURES_SELECT: u64 = 0x24;
+    /// Selects a queue.
+    pub const QUEUE_SELECT: u64 = 0x30;
+    /// Most descriptors of the queue; 0: there is none.
+    pub const QUEUE_MAXIMUM: u64 = 0x34;
+    /// Its descriptors.
+    pub const QUEUE_SIZE: u64 = 0x38;
+    /// 1: it is in use.
+    pub const QUEUE_READY: u64 = 0x44;
+    /// A queue has something.
+    pub const QUEUE_NOTIFY: u64 = 0x50;
+    /// Why the device interrupts.
+    pub const INTERRUPT_STATUS: u64 = 0x60;
+    /// Acknowledges that.
+    pub const INTERRUPT_ACKNOWLEDGE: u64 = 0x64;
+    /// The state of the device; writing 0 resets it.
+    pub const STATUS: u64 = 0x70;
+    /// Physical address of the table of descriptors, low half; the high one is behind it, here as below.
+    pub const QUEUE_DESCRIPTORS: u64 = 0x80;
+    /// Of the ring of what is offered.
+    pub const QUEUE_AVAILABLE: u64 = 0x90;
+    /// Of the ring of what is done.
+    pub const QUEUE_USED: u64 = 0xa0;
+    /// The device's own part.
+    pub const CONFIGURATION: u64 = 0x100;
+    /// Bytes of all registers.
+    pub const SIZE: u64 = 0x1000;
+}
