@@ -55,6 +55,9 @@ impl Layout<'_> {
                 size: wanted.size,
                 interrupt_portal: 0,
                 writable: writable.into(),
+                device_portal: 0,
+                device_address: 0,
+                queues: 0,
             });
         }
         Ok(())

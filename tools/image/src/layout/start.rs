@@ -153,6 +153,9 @@ impl Layout<'_> {
                 size: *section.size,
                 interrupt_portal: 0,
                 writable: u64::from(writable),
+                device_portal: 0,
+                device_address: 0,
+                queues: 0,
             });
         }
         Ok(mappings)
@@ -247,6 +250,9 @@ impl Layout<'_> {
                 size: device.size,
                 interrupt_portal: self.record.interrupt_portal(index, position),
                 writable: 1,
+                device_portal: 0,
+                device_address: 0,
+                queues: 0,
             }
         };
         devices.map(mapping).collect()
