@@ -9,7 +9,7 @@ use crate::report::{Error, Report};
 use crate::table::{Table, Value};
 use crate::units::show_size;
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY, STACK_GROUPS};
-pub use devices::Device;
+pub use devices::{Device, Virtio};
 use std::ops::Range;
 use std::sync::Arc;
 

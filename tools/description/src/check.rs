@@ -4,6 +4,7 @@
 mod cycles;
 mod demand;
 mod devices;
+mod dma;
 mod placement;
 mod resources;
 mod roles;
@@ -22,6 +23,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     roles::check(system, report);
     resources::check(system, report);
     devices::check(system, report);
+    dma::check(system, report);
     trust::check(system, report);
     cycles::check(system, report);
 }

@@ -6,6 +6,7 @@ use crate::control;
 use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
 use crate::report::{Error, Report};
+use cairn_abi::device::DEVICE_POST;
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 use cairn_loader::{Descriptor, Import, Interface};
 use std::ops::Range;
@@ -187,7 +188,9 @@ impl<'a> Connector<'a> {
         let device = |index: usize| self.system.board.devices[index].interrupt.is_some();
         let devices = self.system.fellows(at).flat_map(|at| &self.system.instances[at].devices);
         let interrupts = devices.filter(|index| device(***index)).count();
-        let portals = self.portals(at).end + of_interrupt * interrupts;
+        let confined: usize =
+            self.system.fellows(at).map(|fellow| self.device_portals(fellow)).sum();
+        let portals = self.portals(at).end + of_interrupt * interrupts + confined;
         if portals > PORTALS_MAXIMUM {
             report.push(Error::new(
                 &instance.name.place,
@@ -196,6 +199,14 @@ impl<'a> Connector<'a> {
                 "import fewer interfaces, or divide the component",
             ));
         }
+    }
+
+    /// The portals by which an instance writes the registers of its confined devices, and descriptors of each queue.
+    fn device_portals(&self, at: usize) -> usize {
+        let devices = self.system.instances[at].devices.iter().map(|device| **device);
+        let confined = devices.filter(|device| self.system.is_confined(at, *device));
+        let kinds = confined.filter_map(|device| self.system.board.devices[device].kind());
+        kinds.map(|kind| DEVICE_POST as usize + kind.queues()).sum()
     }
 
     /// An import of the component that the description does not connect.

@@ -30,7 +30,7 @@ const fn control(
 }
 
 /// All of them. Beside these, an instance that holds a role serves its clients within their quotas.
-const CONTROLS: [Control; 11] = [
+const CONTROLS: [Control; 12] = [
     control(
         "Supervision",
         Role::Scheduler,
@@ -72,6 +72,12 @@ const CONTROLS: [Control; 11] = [
         Role::Names,
         &[Role::Portals],
         "add and take names of every component, and say who may open them",
+    ),
+    control(
+        "DeviceControl",
+        Role::Devices,
+        &[Role::Supervisor],
+        "reset the devices of every component",
     ),
     Control {
         for_commands: true,

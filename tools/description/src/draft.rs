@@ -60,6 +60,7 @@ pub(crate) struct InstanceDraft {
     /// `None`: its priority.
     pub recovery_priority: Option<Located<u8>>,
     pub memory: Located<u64>,
+    pub dma: Located<u64>,
     pub heap: Located<u64>,
     pub stack: Located<u64>,
     pub stacks: Option<StacksDraft>,

@@ -16,6 +16,7 @@ mod check;
 pub mod components;
 pub mod connect;
 mod control;
+mod devices;
 mod document;
 mod draft;
 mod fellows;

@@ -3,7 +3,8 @@
 use crate::arguments::Given;
 use crate::board::Board;
 use crate::place::{Located, Place};
-use cairn_abi::address::{KERNEL_STACK_SIZE, kernel_region, region};
+use cairn_abi::address::{KERNEL_STACK_SIZE, PAGE_SIZE, kernel_region, region};
+use cairn_abi::device::{QUEUE_PAGES, VirtioKind};
 use cairn_abi::{DomainId, InstanceId, RegionId};
 
 /// A system: every name is resolved to an index into one of these lists.
@@ -44,19 +45,22 @@ pub enum Role {
     Portals,
     /// Finds exports by name.
     Names,
+    /// Resets and sets up the devices of confined drivers.
+    Devices,
     /// Waits for interrupts when nothing else runs.
     Idle,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Role; 7] = [
+    pub const ALL: [Role; 8] = [
         Role::Scheduler,
         Role::Interrupts,
         Role::Supervisor,
         Role::Memory,
         Role::Portals,
         Role::Names,
+        Role::Devices,
         Role::Idle,
     ];
 
@@ -69,6 +73,7 @@ impl Role {
             Role::Memory => "memory",
             Role::Portals => "portals",
             Role::Names => "names",
+            Role::Devices => "devices",
             Role::Idle => "idle",
         }
     }
@@ -94,6 +99,8 @@ pub struct Roles {
     pub portals: Option<usize>,
     /// Optional.
     pub names: Option<usize>,
+    /// Present in every system in which an instance has a virtio device of a known kind.
+    pub devices: Option<usize>,
     /// Optional.
     pub idle: Option<usize>,
 }
@@ -108,6 +115,7 @@ impl Roles {
             Role::Memory => self.memory,
             Role::Portals => self.portals,
             Role::Names => self.names,
+            Role::Devices => self.devices,
             Role::Idle => self.idle,
         }
     }
@@ -143,6 +151,8 @@ pub struct Instance {
     pub recovery_priority: Located<u8>,
     /// Quota of memory, in bytes.
     pub memory: Located<u64>,
+    /// Bytes of it that its devices read and write.
+    pub dma: Located<u64>,
     /// Bytes of its heap.
     pub heap: Located<u64>,
     /// Bytes of the stack of its first thread (of the one stack, if it runs to completion).
@@ -401,6 +411,22 @@ impl System {
             (false, Some(leader)) => leader,
             (true, Some(leader)) => format!("kernel {leader}"),
         }
+    }
+
+    /// Whether a device of an instance cannot be made to reach memory that is not meant for it, whatever its driver does: the
+    /// driver only reads its registers. `device` is an index into [`Board::devices`].
+    pub fn is_confined(&self, instance: usize, device: usize) -> bool {
+        self.board.devices[device].kind().is_some() && !*self.instances[instance].trusted
+    }
+
+    /// Bytes of an instance's quota of memory that are for its devices: what they read and write, and the queues of those of a
+    /// known kind.
+    pub fn device_memory(&self, instance: usize) -> u64 {
+        let instance = &self.instances[instance];
+        let kinds =
+            instance.devices.iter().filter_map(|device| self.board.devices[**device].kind());
+        let queues: usize = kinds.map(VirtioKind::queues).sum();
+        *instance.dma + queues as u64 * QUEUE_PAGES * PAGE_SIZE
     }
 
     /// Places in the kernel domain each chosen instance of which the description does not say where it runs, if nothing that it

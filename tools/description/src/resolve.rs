@@ -1,6 +1,7 @@
 //! From a draft to a system: every name becomes an index, every default a value.
 
-use crate::board::{Board, Device};
+use crate::board::Board;
+use crate::devices;
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
 use crate::fellows;
 use crate::model::{
@@ -28,7 +29,7 @@ const STACK_DEFAULT: u64 = 4 * PAGE_SIZE;
 pub(crate) fn resolve(
     draft: Draft,
     folders: &HashMap<String, String>,
-    board: Board,
+    mut board: Board,
     report: &mut Report,
 ) -> Option<System> {
     let before = report.errors().len();
@@ -41,22 +42,30 @@ pub(crate) fn resolve(
         draft.sections.into_iter().map(|(name, size)| Section { name, size }).collect();
     let mut stack_groups = Groups::new(draft.stack_groups);
     let mut instances = Vec::new();
+    let wanted: Vec<&[Located<String>]> =
+        draft.instances.iter().map(|instance| instance.devices.as_slice()).collect();
+    let devices = devices::resolve(&wanted, &names, &mut board, report);
     let shares: Vec<_> = draft
         .instances
         .iter()
         .map(|instance| (instance.shares.clone(), instance.restart.clone()))
         .collect();
     let mut connections = Vec::new();
-    for (index, instance) in draft.instances.into_iter().enumerate() {
+    for (index, (instance, devices)) in draft.instances.into_iter().zip(devices).enumerate() {
         connections.push((instance.imports, instance.exports));
-        let rest = InstanceDraft { imports: Vec::new(), exports: Vec::new(), ..instance };
+        let mut rest = InstanceDraft { imports: Vec::new(), exports: Vec::new(), ..instance };
+        let is_left_out = devices.len() < rest.devices.len();
+        if is_left_out && !devices.iter().any(|device| board.devices[**device].dma) {
+            // It was for a device that this board does not have.
+            rest.dma.value = 0;
+        }
         let role = Role::ALL.into_iter().find(|role| roles.get(*role) == Some(index));
         instances.push(resolve_instance(
             rest,
             index,
             role,
             folders,
-            &board,
+            devices,
             &sections,
             &mut stack_groups,
             report,
@@ -173,6 +182,7 @@ fn resolve_roles(
             Role::Memory => roles.memory = Some(instance),
             Role::Portals => roles.portals = Some(instance),
             Role::Names => roles.names = Some(instance),
+            Role::Devices => roles.devices = Some(instance),
             Role::Idle => roles.idle = Some(instance),
         }
     }
@@ -257,14 +267,12 @@ fn resolve_instance(
     index: usize,
     role: Option<Role>,
     folders: &HashMap<String, String>,
-    board: &Board,
+    devices: Vec<Located<usize>>,
     sections: &[Section],
     groups: &mut Groups,
     report: &mut Report,
 ) -> Instance {
     let place = draft.name.place.clone();
-    let devices = draft.devices.iter().filter_map(|name| find_device(name, board, report));
-    let devices = devices.collect();
     let sections = draft
         .sections
         .into_iter()
@@ -311,6 +319,7 @@ fn resolve_instance(
         recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),
         priority,
         memory: draft.memory,
+        dma: draft.dma,
         heap: draft.heap,
         stack: draft.stack,
         stacks,
@@ -333,31 +342,6 @@ fn resolve_instance(
         exports: Vec::new(),
         name: draft.name,
     }
-}
-
-/// The device of this name. One with a `?` behind it is only taken where the board has it.
-fn find_device(
-    name: &Located<String>,
-    board: &Board,
-    report: &mut Report,
-) -> Option<Located<usize>> {
-    let needed = name.strip_suffix('?');
-    let found = board.device(needed.unwrap_or(name));
-    if found.is_none() && needed.is_none() {
-        let names = board.devices.iter().map(Device::shown);
-        report.push(Error::new(
-            &name.place,
-            format!("unknown device `{name}`"),
-            format!("expected a device of the board `{}`", board.name),
-            suggestion(
-                name,
-                "the devices are",
-                names,
-                "add it to the board description, or write `?` behind it if the component does without",
-            ),
-        ));
-    }
-    found.map(|device| Located::new(device, name.place.clone()))
 }
 
 fn find_section(

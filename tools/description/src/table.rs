@@ -312,7 +312,7 @@ impl<'a> Value<'a> {
         }
         if !bytes.is_multiple_of(unit) {
             let below = bytes / unit * unit;
-            let near = if below >= *range.start() { below } else { below + unit };
+            let near = if below > 0 && below >= *range.start() { below } else { below + unit };
             self.invalid(
                 format!("expected a multiple of {}, found {}", show_size(unit), show_size(bytes)),
                 format!("write for example: {} = \"{}\"", self.name, show_size(near)),

@@ -74,7 +74,7 @@ fn role_access(role: Role, address: u64) -> Option<bool> {
         ],
         Role::Memory if (ROLE_MEMORY..STACK_GROUPS).contains(&address) => return Some(true),
         Role::Memory => &[(ROLE_PAGE_TABLES, true)],
-        Role::Interrupts | Role::Names => &[],
+        Role::Interrupts | Role::Names | Role::Devices => &[],
         Role::Idle => return None,
     };
     let record = [(ROLE_RECORD, false)];

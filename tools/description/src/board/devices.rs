@@ -6,6 +6,7 @@ use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use crate::table::Value;
 use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE};
+use cairn_abi::device::VirtioKind;
 use std::ops::Range;
 
 /// Bytes of an instance's region that device registers can take.
@@ -35,6 +36,19 @@ pub struct Device {
     pub dma: bool,
     /// Its registers answer user mode.
     pub user_access: bool,
+    /// It is a virtio device. In a system a slot that was chosen for a kind says that kind.
+    pub virtio: Option<Virtio>,
+    /// The board says that it is a slot: what answers is what is plugged in.
+    pub is_slot: bool,
+}
+
+/// What answers at the registers of a virtio device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Virtio {
+    /// Whatever is plugged in there.
+    Slot,
+    /// A device of this kind.
+    Kind(VirtioKind),
 }
 
 impl Device {
@@ -46,6 +60,14 @@ impl Device {
     /// The name by which descriptions of systems should call it.
     pub fn shown(&self) -> &str {
         self.aliases.first().unwrap_or(&self.name)
+    }
+
+    /// Its kind, if it is a virtio device of a kind that is known.
+    pub fn kind(&self) -> Option<VirtioKind> {
+        match self.virtio? {
+            Virtio::Kind(kind) => Some(kind),
+            Virtio::Slot => None,
+        }
     }
 
     pub(super) fn is_called(&self, name: &str) -> bool {
@@ -84,6 +106,10 @@ fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
     };
     let (finisher, dma, user_access) =
         (flag("finisher", false)?, flag("dma", true)?, flag("user_access", true)?);
+    let virtio = match table.take("virtio") {
+        Some(value) => Some(read_virtio(&value, dma, report)?),
+        None => None,
+    };
     let aliases = match table.take("alias") {
         Some(value) => vec![value.name(NameKind::Plain, "serial0", report)?],
         None => Vec::new(),
@@ -106,7 +132,34 @@ fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
         );
         return None;
     }
-    Some(Device { name, aliases, base, size, interrupt, finisher, dma, user_access })
+    let is_slot = virtio == Some(Virtio::Slot);
+    Some(Device {
+        name,
+        aliases,
+        base,
+        size,
+        interrupt,
+        finisher,
+        dma,
+        user_access,
+        virtio,
+        is_slot,
+    })
+}
+
+fn read_virtio(value: &Value<'_>, dma: bool, report: &mut Report) -> Option<Virtio> {
+    let kinds = VirtioKind::ALL.map(|kind| (kind.name(), Virtio::Kind(kind)));
+    let choices: Vec<_> = [("slot", Virtio::Slot)].into_iter().chain(kinds).collect();
+    let virtio = value.choice(&choices, report)?;
+    if !dma {
+        report.push(Error::new(
+            &virtio.place,
+            "a virtio device without DMA",
+            "expected no `dma = false` beside it",
+            "remove that: every virtio device reads and writes memory by itself",
+        ));
+    }
+    Some(virtio.value)
 }
 
 fn read_registers(value: &Value<'_>, report: &mut Report) -> Option<(Place, u64, u64)> {

@@ -22,7 +22,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
         for device in &instance.devices {
             check_owner(system, instance, device, &given, report);
             check_interrupt(system, instance, device, report);
-            check_reach(system, instance, device, report);
+            check_access(system, instance, device, report);
             given.push((instance, device));
         }
     }
@@ -130,33 +130,15 @@ fn check_interrupt(
     }
 }
 
-/// Whoever has a device that reaches memory by itself has all memory, the nucleus' too: no page table is asked.
-fn check_reach(system: &System, instance: &Instance, device: &Located<usize>, report: &mut Report) {
+/// Registers that do not answer user mode are for drivers in the kernel domain.
+fn check_access(
+    system: &System,
+    instance: &Instance,
+    device: &Located<usize>,
+    report: &mut Report,
+) {
     let this = &system.board.devices[**device];
     let name = this.shown();
-    // Memory is given by pages: with a device come all others that lie in its pages.
-    let reaching = system.board.devices_in(this.pages()).find(|other| other.dma);
-    if let Some(reaching) = reaching
-        && !*instance.trusted
-    {
-        let beside = match reaching.name.value == this.name.value {
-            true => String::new(),
-            false => format!(", in whose pages lies `{}`,", reaching.shown()),
-        };
-        report.push(
-            Error::new(
-                &device.place,
-                format!("with `{name}`{beside} the instance `{}` could read and write all memory", instance.name),
-                "expected a device that cannot reach memory by itself, or a trusted instance",
-                format!(
-                    "write `trusted = true` in `[instance.{}]` if it may have everything; or, if this device has no \
-                     DMA, `dma = false` in the board description",
-                    instance.name.place.text()
-                ),
-            )
-            .note(&reaching.name.place, "the device; without `dma = false` it is taken to have DMA"),
-        );
-    }
     if !this.user_access && !instance.is_in_kernel() {
         let is_controller = system
             .board

@@ -65,7 +65,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
     }
     for index in 0..system.instances.len() {
         check_stacks(system, index, report);
-        check_quota(&system.instances[index], report);
+        check_quota(system, index, report);
     }
     check_queues(system, report);
     check_activations(system, report);
@@ -187,14 +187,23 @@ fn check_activations(system: &System, report: &mut Report) {
     });
 }
 
-fn check_quota(instance: &Instance, report: &mut Report) {
+fn check_quota(system: &System, index: usize, report: &mut Report) {
+    let instance = &system.instances[index];
     let stacks = u64::from(instance.stacks.count) * instance.stacks.size;
-    let needed = *instance.heap + *instance.stack + stacks;
+    let devices = system.device_memory(index);
+    let needed = *instance.heap + *instance.stack + stacks + devices;
+    let (and_devices, of_devices) = match devices {
+        0 => (" and stacks", String::new()),
+        _ => (
+            ", stacks and what its devices reach",
+            format!(" {} for its devices, `dma` and their queues,", show_size(devices)),
+        ),
+    };
     if needed > *instance.memory {
         report.push(Error::new(
             &instance.memory.place,
             format!(
-                "the memory of `{}` does not hold its heap and stacks",
+                "the memory of `{}` does not hold its heap{and_devices}",
                 instance.name
             ),
             format!(
@@ -204,7 +213,7 @@ fn check_quota(instance: &Instance, report: &mut Report) {
             ),
             format!(
                 "raise `memory`, or lower what it holds: the heap of {}, the first thread's stack of \
-                 {}, {} stacks for callers of {} in all, and the program itself on top",
+                 {}, {} stacks for callers of {} in all,{of_devices} and the program itself on top",
                 show_size(*instance.heap),
                 show_size(*instance.stack),
                 instance.stacks.count,

@@ -11,6 +11,7 @@ use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, PAGE_SIZE};
+use cairn_abi::device::DMA_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
@@ -50,6 +51,7 @@ pub(super) fn read_instance(
     let memory = table
         .require("memory", "memory = \"256K\"", report)
         .and_then(|value| value.size(PAGE_SIZE..=MEMORY_MAXIMUM, PAGE_SIZE, report));
+    let dma = size(&mut table, "dma", 0..=DMA_MAXIMUM, 0, report);
     let heap = size(&mut table, "heap", 0..=MEMORY_MAXIMUM, 0, report);
     let stack =
         size(&mut table, "stack", PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM, STACK_DEFAULT, report);
@@ -140,6 +142,7 @@ pub(super) fn read_instance(
         priority: priority?,
         recovery_priority: recovery_priority?,
         memory: memory?,
+        dma: dma?,
         heap: heap?,
         stack: stack?,
         stacks: stacks?,

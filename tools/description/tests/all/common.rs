@@ -203,6 +203,10 @@ pub fn components() -> BTreeMap<String, Descriptor> {
         ("components/drivers/twin", component(true, &[], &[])),
         ("components/apps/huge", component(true, &["huge: Huge"], &["huge: Huge"])),
         ("components/apps/commanded", component(false, &[], &["control: Supervision"])),
+        (
+            "components/apps/owner",
+            component(true, &[], &["control: DeviceControl", "devices: Devices"]),
+        ),
         ("components/apps/chief", component(true, &[], &["supervisor: Supervisor"])),
         ("components/apps/commander", component(true, &["control: Supervision"], &[])),
         ("components/apps/lonely", component(true, &["nobody: Nobody"], &[])),

@@ -2,9 +2,11 @@
 
 use crate::common::{Tree, check, folder};
 use cairn_abi::InstanceId;
+use cairn_abi::device::VirtioKind;
 use cairn_description::arguments::Value;
+use cairn_description::board::Virtio;
 use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
-use cairn_description::{Board, Report, Source, System, load, load_board, load_from};
+use cairn_description::{Board, Located, Report, Source, System, load, load_board, load_from};
 use std::path::{Path, PathBuf};
 
 fn good(name: &str) -> (System, cairn_description::Connected) {
@@ -128,7 +130,8 @@ fn every_name_is_resolved() {
 fn instances_are_numbered_in_the_order_of_the_file() {
     let (system, _) = good("all-roles");
     let names: Vec<&str> = system.instances.iter().map(|one| one.name.as_str()).collect();
-    let expected = ["scheduler", "interrupts", "supervisor", "memory", "portals", "names", "idle"];
+    let expected =
+        ["scheduler", "interrupts", "supervisor", "memory", "portals", "names", "owner", "idle"];
     assert_eq!(names, expected);
     for role in Role::ALL {
         let holder = system.roles.get(role).expect("held");
@@ -137,11 +140,45 @@ fn instances_are_numbered_in_the_order_of_the_file() {
     let idle = &system.instances[system.roles.idle.expect("held")];
     assert_eq!(*idle.priority, 0);
     let recovery: Vec<u8> = system.instances.iter().map(|one| *one.recovery_priority).collect();
-    assert_eq!(recovery, [100, 40, 255, 100, 100, 100, 0], "the priority, if nothing else is said");
+    assert_eq!(
+        recovery,
+        [100, 40, 255, 100, 100, 100, 100, 0],
+        "the priority, if nothing else is said"
+    );
     // `idle` says `essential = false`, the others hold a role and are essential.
     let essential: Vec<bool> = system.instances.iter().map(|one| *one.essential).collect();
-    assert_eq!(essential, [true, true, true, true, true, true, false]);
+    assert_eq!(essential, [true, true, true, true, true, true, true, false]);
     assert!(system.counting);
+}
+
+#[test]
+fn kinds_of_virtio_devices_get_devices_of_the_board() {
+    let (system, _) = good("virtio");
+    let devices = |name: &str| -> Vec<(&str, Option<Virtio>, bool)> {
+        let index = system.instance(name).expect(name);
+        let devices = system.instances[index].devices.iter();
+        let device = |at: &Located<usize>| {
+            let device = &system.board.devices[**at];
+            (device.shown(), device.virtio, system.is_confined(index, **at))
+        };
+        devices.map(device).collect()
+    };
+    let kind = |kind| Some(Virtio::Kind(kind));
+    // One that the board says is a disk comes before a slot; a slot that is named by its own name is nobody else's.
+    assert_eq!(devices("disk1"), [("disk0", kind(VirtioKind::Block), true)]);
+    assert_eq!(devices("disk2"), [("virtio2", kind(VirtioKind::Block), true)]);
+    assert_eq!(devices("random"), [("virtio1", kind(VirtioKind::Random), true)]);
+    assert_eq!(devices("any"), [("virtio0", Some(Virtio::Slot), false)]);
+    // In the order in which they are written, for drivers with several.
+    let network = ("virtio3", kind(VirtioKind::Network), true);
+    assert_eq!(devices("several"), [network, ("serial0", None, false)]);
+    assert_eq!(devices("mighty"), [("virtio4", kind(VirtioKind::Network), false)]);
+    // What is optional and not there takes no memory.
+    assert_eq!(devices("late"), []);
+    let memory = |name: &str| system.device_memory(system.instance(name).expect(name));
+    assert_eq!(["random", "several", "late"].map(memory), [0x12000, 0x8000, 0]);
+    let slots = system.board.devices.iter().filter(|device| device.is_slot).count();
+    assert_eq!(slots, 5, "what is a slot stays one");
 }
 
 #[test]
