@@ -29,6 +29,8 @@ const KINDS: [(&str, &str); 5] = [
 const CONTROLLERS: [&str; 3] = ["sifive,plic-1.0.0", "riscv,plic0", "thead,c900-plic"];
 /// Bytes of a controller's registers with those of 512 contexts (PLIC specification 1.0.0, chapter 3).
 const CONTROLLER_SIZE: u64 = 4 << 20;
+/// Which of the virtio devices it is, stands in its registers, and on QEMU is decided when that is started.
+const VIRTIO: &str = "virtio,mmio";
 const FINISHER: &str = "sifive,test0";
 /// Firmware's, never a component's.
 const OF_FIRMWARE: [&str; 3] = ["riscv,clint0", "sifive,clint0", "thead,c900-clint"];
@@ -188,7 +190,7 @@ fn aliases(root: &Node, devices: &[Device]) -> BTreeMap<u64, String> {
     let mut sorted: Vec<&Device> = devices.iter().collect();
     sorted.sort_by_key(|device| device.base);
     for device in sorted {
-        let kinds = KINDS.iter().chain(&[("virtio,mmio", "virtio")]);
+        let kinds = KINDS.iter().chain(&[(VIRTIO, "virtio")]);
         let kind = kinds.into_iter().find(|(compatible, _)| device.node.is_one_of(&[compatible]));
         if let Some((_, kind)) = kind {
             let number = numbers.entry(kind).or_default();
@@ -280,6 +282,9 @@ pub fn describe(tree: &[u8], board: &str) -> Result<String> {
         let kinds = KINDS.map(|(compatible, _)| compatible);
         if node.is_one_of(&kinds) || node.is_one_of(&CONTROLLERS) || node.is_one_of(&[FINISHER]) {
             let _ = writeln!(text, "dma = false");
+        }
+        if node.is_one_of(&[VIRTIO]) {
+            let _ = writeln!(text, "virtio = \"slot\"");
         }
         let source = node
             .cell("interrupts")

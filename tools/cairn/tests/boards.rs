@@ -155,7 +155,8 @@ fn the_device_tree_of_qemus_machine_makes_the_board_that_is_described_by_hand() 
         let of = |device: &cairn_description::board::Device| {
             let interrupt = device.interrupt.as_ref().map(|interrupt| **interrupt);
             let alias = device.shown().to_owned();
-            (device.base, device.size, interrupt, device.finisher, device.dma, alias)
+            let reach = (device.dma, device.virtio);
+            (device.base, device.size, interrupt, device.finisher, reach, alias)
         };
         assert_eq!(of(found), of(device), "{}", device.name);
     }
