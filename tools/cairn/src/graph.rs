@@ -38,7 +38,14 @@ pub fn draw(parts: &Parts) -> String {
             });
         }
         imports.extend(openings(parts, index));
-        let device = |device: usize| system.board.devices[device].name.to_string();
+        let device = |at: usize| {
+            let device = &system.board.devices[at];
+            let confined = if system.is_confined(index, at) { ", confined" } else { "" };
+            match device.kind() {
+                Some(kind) => format!("{} virtio-{}{confined}", device.shown(), kind.name()),
+                None => device.name.to_string(),
+            }
+        };
         nodes.push(Node {
             name: instance.name.to_string(),
             component: components[index].descriptor.name.clone(),

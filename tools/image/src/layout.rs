@@ -23,12 +23,13 @@ use crate::memory::*;
 use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
 use crate::quota;
-use crate::report::{InstanceReport, Report};
+use crate::report::{Confined, InstanceReport, Report};
 use crate::room::{self, Room};
 use crate::sharing::Shared;
 use crate::translations::{Capacity, Entries};
 use cairn_abi::Space;
 use cairn_abi::address::*;
+use cairn_abi::device::VirtioKind;
 use cairn_description::board::FenceByAddress;
 use cairn_description::{Connected, System};
 use cairn_portal::Fences;
@@ -386,6 +387,25 @@ impl<'a> Layout<'a> {
         trusted.map(entry).collect()
     }
 
+    /// Devices with DMA that reach nothing but what is meant for them.
+    fn confined(&self) -> Vec<Confined> {
+        let board = &self.system.board;
+        let mut confined = Vec::new();
+        for (index, instance) in self.system.instances.iter().enumerate() {
+            let devices = instance.devices.iter().map(|device| **device);
+            for device in devices.filter(|device| self.system.is_confined(index, *device)) {
+                let device = &board.devices[device];
+                confined.push(Confined {
+                    device: device.shown().to_owned(),
+                    kind: device.kind().map_or("", VirtioKind::name).to_owned(),
+                    instance: instance.name.to_string(),
+                    dma: *instance.dma,
+                });
+            }
+        }
+        confined
+    }
+
     /// Instances in the kernel domain, and whether unsafe code of theirs is accepted.
     fn in_kernel(&self) -> Vec<(String, bool)> {
         let placed = self.system.instances.iter().filter(|instance| instance.is_in_kernel());
@@ -426,6 +446,7 @@ impl<'a> Layout<'a> {
             shared: shared.sharings,
             roles: shared.roles,
             trusted: self.trusted(),
+            confined: self.confined(),
             in_kernel: self.in_kernel(),
             beside: self.beside(),
         }

@@ -19,7 +19,7 @@ mod translations;
 pub use layout::{Error, Image, layout};
 pub use nucleus::Nucleus;
 pub use places::Places;
-pub use report::{InstanceReport, PortalReport, Report};
+pub use report::{Confined, InstanceReport, PortalReport, Report};
 pub use translations::{Capacity, Entries};
 
 /// A component with its file.

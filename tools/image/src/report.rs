@@ -94,6 +94,19 @@ impl InstanceReport {
     }
 }
 
+/// A device with DMA that reaches only what is meant for it, whatever its driver does.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Confined {
+    /// What descriptions call it.
+    pub device: String,
+    /// Its kind of virtio device.
+    pub kind: String,
+    /// Whose it is.
+    pub instance: String,
+    /// Bytes of that instance's memory that it reaches.
+    pub dma: u64,
+}
+
 /// The whole system.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
@@ -119,6 +132,8 @@ pub struct Report {
     pub roles: Vec<RoleViews>,
     /// Instances that the description trusts with everything, each with its devices that reach all memory.
     pub trusted: Vec<(String, Vec<String>)>,
+    /// Devices with DMA whose drivers are confined.
+    pub confined: Vec<Confined>,
     /// Instances in the kernel domain, each with whether it has unsafe code that the description accepts.
     pub in_kernel: Vec<(String, bool)>,
     /// Instances with devices that they were not given, but that lie in the pages of those that they were.
@@ -226,6 +241,13 @@ impl fmt::Display for Report {
             }
             writeln!(formatter)?;
         }
+        for Confined { device, kind, instance, dma } in &self.confined {
+            writeln!(
+                formatter,
+                "confined: {device}, a virtio-{kind}, reaches {} KiB of {instance} and its queues",
+                kibibytes(*dma)
+            )?;
+        }
         for (instance, unsafe_code) in &self.in_kernel {
             let accepted = if *unsafe_code { ", unsafe code accepted" } else { "" };
             writeln!(formatter, "in the kernel domain: {instance}{accepted}")?;
@@ -282,6 +304,12 @@ mod tests {
                 ("one".into(), vec!["net0".into(), "net1".into()]),
                 ("two".into(), Vec::new()),
             ],
+            confined: vec![Confined {
+                device: "virtio0".into(),
+                kind: "rng".into(),
+                instance: "two".into(),
+                dma: 65536,
+            }],
             beside: vec![("two".into(), vec!["timer0".into()])],
         };
         let text = report.to_string();
@@ -296,6 +324,9 @@ mod tests {
         let trusted = text.lines().filter(|line| line.starts_with("trusted")).collect::<Vec<_>>();
         let expected = "trusted with everything: one; all memory is in reach of its net0, net1";
         assert_eq!(trusted, [expected, "trusted with everything: two"]);
+        let confined =
+            "\nconfined: virtio0, a virtio-rng, reaches 64.0 KiB of two and its queues\n";
+        assert!(text.contains(confined), "{text}");
         assert!(text.contains("\nin the kernel domain: inside\n"), "{text}");
         assert!(text.contains("\nin the kernel domain: wild, unsafe code accepted\n"), "{text}");
         assert!(text.contains("\nin the pages of its devices, two reaches timer0\n"), "{text}");
