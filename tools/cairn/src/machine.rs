@@ -1,6 +1,7 @@
 //! The machines on which an image is booted: QEMU, or the simulator of a core.
 
 use crate::build::BuiltImage;
+use crate::plugged::{Blank, Plugged, no_driver};
 use crate::{qemu, simulator};
 use anyhow::{Result, anyhow};
 use cairn_description::Board;
@@ -10,8 +11,8 @@ use std::process::Command;
 /// What stands for the board.
 #[derive(Clone, Debug)]
 pub enum Machine {
-    /// QEMU, with the arguments that make it the board.
-    Qemu(Vec<String>),
+    /// QEMU.
+    Qemu(qemu::Machine),
     /// The simulator of a core.
     Simulator(simulator::Machine),
     /// Nothing: the board exists as hardware only. Its description is in this file.
@@ -28,6 +29,10 @@ pub struct Options {
     pub skip_waiting: bool,
     /// Wait for a debugger on this TCP port of this machine.
     pub gdb: Option<u16>,
+    /// What is plugged into slots for devices; what else the system's drivers want is plugged in as well.
+    pub devices: Vec<Plugged>,
+    /// What a disk is that is not among those.
+    pub blank: Blank,
     /// Passed on to QEMU or to the simulator.
     pub further: Vec<String>,
 }
@@ -45,12 +50,17 @@ impl Machine {
     /// What stands for `board`.
     pub fn of(board: &Board) -> Machine {
         match &board.emulation {
-            Some(Emulation::Qemu(emulation)) => Machine::Qemu(qemu::machine(board, emulation)),
+            Some(Emulation::Qemu(emulation)) => Machine::Qemu(qemu::Machine::of(board, emulation)),
             Some(Emulation::Simulator(emulation)) => {
                 Machine::Simulator(simulator::Machine::of(board, emulation))
             }
             None => Machine::Hardware(board.name.place.path().to_owned()),
         }
+    }
+
+    /// Whether something can be plugged in.
+    fn has_slots(&self) -> bool {
+        matches!(self, Machine::Qemu(_))
     }
 
     /// Whether time is that of real hardware, a cycle after the other, and the host slow.
@@ -64,8 +74,12 @@ impl Machine {
 /// Its exit status is the guest's: what it writes to the board's test finisher, 0 (pass) or a code of
 /// its own (fail).
 pub fn command(image: &BuiltImage, options: &Options, console: Console) -> Result<Command> {
+    if let (Some(device), false) = (options.devices.first(), image.machine.has_slots()) {
+        return Err(no_driver(device, &[])
+            .context("only QEMU's boards have slots to plug in what is wanted"));
+    }
     match &image.machine {
-        Machine::Qemu(arguments) => Ok(qemu::command(&image.file, arguments, options, console)),
+        Machine::Qemu(machine) => qemu::command(&image.file, machine, options, console),
         Machine::Simulator(machine) => simulator::command(&image.file, machine, options),
         Machine::Hardware(board) => Err(anyhow!(
             "{board}: nothing emulates this board; expected a table [qemu] or [simulator] in it. Its firmware starts {}",

@@ -6,6 +6,7 @@ use cairn_tool::build::{BuiltImage, Parts};
 use cairn_tool::counts::Counting;
 use cairn_tool::machine::Options;
 use cairn_tool::placements::Placements;
+use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::{
     advice, bench, board, build, graph, interfaces, lines, new, paths, profile, run, setup, test,
 };
@@ -203,6 +204,10 @@ struct RunArguments {
     /// Count the calls over each connection, and write them there when the run has ended
     #[arg(long, value_name = "FILE")]
     count: Option<PathBuf>,
+    /// Plug in a source of random bytes, a network card, or a disk, whose content is FILE; once for each. What else
+    /// the system's drivers want is plugged in without being named
+    #[arg(long, value_name = "rng|net|blk=FILE")]
+    device: Vec<Plugged>,
     /// Arguments for QEMU or the simulator
     #[arg(last = true, value_name = "EMULATOR ARGUMENTS")]
     further: Vec<String>,
@@ -304,6 +309,8 @@ fn start(arguments: RunArguments) -> Result<u8> {
     let mut options = Options {
         icount: arguments.icount,
         gdb: arguments.gdb,
+        devices: arguments.device,
+        blank: Blank::Kept,
         further: arguments.further,
         ..Options::default()
     };

@@ -7,7 +7,9 @@ use crate::fences;
 use crate::machine::{self, Console, Options};
 use crate::paths;
 use crate::placements::Placements;
+use crate::plugged::Plugged;
 use crate::test::{Job, Outcome};
+use crate::test_disk::{Disk, TestDisk};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -51,6 +53,8 @@ pub struct SystemTest {
     pub limit: u64,
     /// Another test, whose steps come first, all but the last, which ends its system.
     pub after: Option<String>,
+    /// The disk of the system's first driver of one.
+    pub disk: Option<TestDisk>,
     /// The guest's exit status; without it the test ends after its last step.
     pub exit: Option<i32>,
     /// What has to happen, in order.
@@ -92,6 +96,10 @@ impl SystemTest {
             steps.append(&mut test.steps);
             test.steps = steps;
         }
+        if let Some(disk) = &mut test.disk {
+            let folder = file.parent().unwrap_or(Path::new("."));
+            disk.read(folder, test.exit.is_some()).with_context(|| paths::shown(file))?;
+        }
         if let Some(board) = test.always.iter().find(|board| !test.boards.contains(board)) {
             bail!("{}: `always` has {board}, `boards` does not", paths::shown(file));
         }
@@ -117,11 +125,16 @@ impl SystemTest {
     /// Boots `image` and goes through the steps. The error has the console's transcript.
     pub fn run(&self, image: &BuiltImage) -> Result<()> {
         let types = self.steps.iter().any(|step| matches!(step, Step::Send(_)));
-        let options = Options { icount: self.icount, skip_waiting: !types, ..Options::default() };
+        let mut disk = self.disk.as_ref().map(TestDisk::make).transpose()?;
+        let devices = disk.iter().map(|disk| Plugged::Disk(disk.file.clone())).collect();
+        let icount = self.icount;
+        let options = Options { icount, skip_waiting: !types, devices, ..Options::default() };
         let command = machine::command(image, &options, Console::Program)?;
         let times = if image.machine.is_cycle_exact() { SIMULATED_LIMIT } else { 1 };
         let mut guest = Guest::start(command, Duration::from_secs(self.limit * times))?;
-        self.drive(&mut guest).with_context(|| {
+        let result =
+            self.drive(&mut guest).and_then(|()| disk.as_mut().map_or(Ok(()), Disk::check));
+        result.with_context(|| {
             format!("the console's transcript:\n{}\n", guest.transcript().trim_end())
         })
     }

@@ -1,13 +1,17 @@
 //! QEMU is driven rightly, shown with a guest of a few instructions.
 #![forbid(unsafe_code)]
 
+use cairn_abi::device::VirtioKind;
 use cairn_tool::build::BuiltImage;
 use cairn_tool::expect::{Guest, Pattern, TimeLimit};
 use cairn_tool::machine::{Console, Machine, Options, command};
+use cairn_tool::plugged::{self, Blank, Slot};
+use cairn_tool::qemu;
 use cairn_tool::run::{TIMED_OUT, scripted};
 use cairn_tool::system_tests::SystemTest;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -31,9 +35,10 @@ fn image() -> BuiltImage {
     BuiltImage {
         file: file.clone(),
         nucleus: file.clone(),
-        machine: Machine::Qemu(
-            ["-M", "virt", "-cpu", "rv64", "-m", "128M"].map(str::to_owned).to_vec(),
-        ),
+        machine: Machine::Qemu(qemu::Machine {
+            arguments: ["-M", "virt", "-cpu", "rv64", "-m", "128M"].map(str::to_owned).to_vec(),
+            slots: Vec::new(),
+        }),
         symbols: Vec::new(),
         report: String::new(),
         domains: Vec::new(),
@@ -105,6 +110,43 @@ fn a_script_types_at_each_prompt() {
     assert_eq!(scripted(&image(), &options, Some(LIMIT), stays).unwrap(), 0);
     let no_time = Some(Duration::from_millis(1));
     assert_eq!(scripted(&image(), &options, no_time, ends).unwrap(), TIMED_OUT);
+}
+
+#[test]
+fn devices_are_plugged_in_where_the_registers_are() {
+    let kinds = [(VirtioKind::Random, 7), (VirtioKind::Network, 0), (VirtioKind::Console, 4)];
+    let slots: Vec<Slot> = kinds
+        .into_iter()
+        .chain([(VirtioKind::Block, 2)])
+        .map(|(kind, number)| Slot {
+            kind,
+            name: format!("virtio{number}"),
+            base: 0x1000_1000 + number * 0x1000,
+        })
+        .collect();
+    let plugged = plugged::arguments(&slots, &[], Blank::Forgotten, Path::new("demo")).unwrap();
+    // Its monitor says what is where.
+    let mut child = Command::new(qemu::PROGRAM)
+        .args(["-machine", "virt", "-S", "-bios", "none", "-display", "none", "-serial", "none"])
+        .args(["-monitor", "stdio"])
+        .args(plugged)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(b"info qtree\nquit\n").unwrap();
+    let output = child.wait_with_output().unwrap();
+    let tree = String::from_utf8_lossy(&output.stdout);
+    let slot = |number: u64| -> &str {
+        let start = format!("mmio {:016x}", 0x1000_1000 + number * 0x1000);
+        let (_, behind) = tree.split_once(&start).unwrap_or_else(|| panic!("{start}: {tree}"));
+        behind.split("dev: virtio-mmio").next().unwrap_or_default()
+    };
+    for (number, device) in ["net", "", "blk", "", "serial", "", "", "rng"].iter().enumerate() {
+        let found = slot(number as u64);
+        assert_eq!(found.contains("dev: virtio-"), !device.is_empty(), "{number}: {found}");
+        assert!(found.contains(&format!("dev: virtio-{device}")) || device.is_empty(), "{found}");
+    }
 }
 
 #[test]

@@ -38,4 +38,4 @@ pub use model::System;
 pub use names::NAME_MAXIMUM;
 pub use place::{Located, Place, Source};
 pub use report::{Error, Report};
-pub use units::{show_duration, show_size};
+pub use units::{parse_size, show_duration, show_size};

@@ -5,7 +5,7 @@ const DURATION_UNITS: [(&str, u64); 4] =
     [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
 
 /// Bytes of a size such as `64K`, `1M`, `2G`.
-pub(crate) fn parse_size(text: &str) -> Option<u64> {
+pub fn parse_size(text: &str) -> Option<u64> {
     let unit = SIZE_UNITS.iter().find(|unit| text.ends_with(unit.0))?;
     parse_number(&text[..text.len() - 1])?.checked_mul(unit.1)
 }
