@@ -80,6 +80,13 @@ const _: () = {
 /// Most memory for DMA of an instance.
 pub const DMA_MAXIMUM: u64 = 16 << 20;
 
+/// Bytes behind an instance's memory for DMA of `size` bytes that nothing uses. A device may read a descriptor while it is
+/// written: the address that was there before with the length that is there now, or the other way round. A length is less than
+/// 64 KiB and no longer than all of the memory, so what both lead to ends here.
+pub const fn dma_margin(size: u64) -> u64 {
+    if size < 1 << 16 { size } else { 1 << 16 }
+}
+
 /// A confined driver's portals of a device, from the first: writes the register that says that a queue has something. `a0`
 /// the queue.
 pub const DEVICE_NOTIFY: u32 = 0;
@@ -99,7 +106,7 @@ pub struct Descriptor {
     /// Where the buffer begins, from the first byte of the instance's memory for DMA.
     pub offset: u32,
     /// Its bytes, at least 1.
-    pub length: u32,
+    pub length: u16,
     /// The device writes it; else the device reads it.
     pub device_writes: bool,
     /// The descriptor behind this one belongs to the same buffer.
@@ -112,7 +119,7 @@ const NEXT: u64 = 1;
 const WRITE: u64 = 2;
 
 impl Descriptor {
-    /// The word for the portal: the length in bits 0 to 31, the flags in bits 32 and 33, the offset in bits 40 to 63. So no other
+    /// The word for the portal: the length in bits 0 to 15, the flags in bits 16 and 17, the offset in bits 40 to 63. So no other
     /// flag can be said. `None`: the offset has more than 24 bits, or the length is zero, which would end the list.
     pub const fn word(self) -> Option<u64> {
         if self.offset as u64 >= 1 << 24 || self.length == 0 {
@@ -120,7 +127,7 @@ impl Descriptor {
         }
         let flags =
             if self.has_next { NEXT } else { 0 } | if self.device_writes { WRITE } else { 0 };
-        Some(self.length as u64 | flags << 32 | (self.offset as u64) << 40)
+        Some(self.length as u64 | flags << 16 | (self.offset as u64) << 40)
     }
 }
 

@@ -6,6 +6,7 @@ mod calls;
 mod copies;
 mod counts;
 mod death;
+mod device;
 mod fences;
 mod hostile;
 mod in_place;

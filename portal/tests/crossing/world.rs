@@ -150,6 +150,7 @@ impl World {
             (ACTIVATIONS, activations),
             (SEMAPHORES, semaphore::SEMAPHORE_WINDOW_SIZE.div_ceil(PAGE_SIZE)),
             (PAGE_TABLES, TABLES_PAGES),
+            (DEVICES, 3),
         ] {
             self.map_new(0, address, physical(address), pages, KERNEL_DATA);
         }

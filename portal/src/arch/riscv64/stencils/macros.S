@@ -60,6 +60,9 @@
 .macro branch_if_less register, other, target
     branch  4 << 12 | number_\register << 15 | number_\other << 20, \target
 .endm
+.macro branch_if_not_below register, other, target  # unsigned
+    branch  7 << 12 | number_\register << 15 | number_\other << 20, \target
+.endm
 .macro branch_if_below register, other, target  # unsigned
     branch  6 << 12 | number_\register << 15 | number_\other << 20, \target
 .endm

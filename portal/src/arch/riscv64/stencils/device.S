@@ -1,0 +1,71 @@
+# What a confined driver does to its device (abi/src/device.rs). Registers are written in words, whatever the driver passes;
+# descriptors are checked before anything of them is written.
+
+# A queue has something.
+stencil_device_notify:
+    ld      t3, LITERAL_COUNT(t1)
+    ld      t2, LITERAL_REGISTERS(t1)
+    branch_if_not_below a0, t3, to_refused
+    fence   rw, o                               # what it has is in memory before the device looks
+    sw      a0, QUEUE_NOTIFY(t2)
+
+stencil_device_acknowledge:
+    ld      t2, LITERAL_REGISTERS(t1)
+    sw      a0, INTERRUPT_ACKNOWLEDGE(t2)
+
+stencil_device_configure:
+    ld      t3, LITERAL_COUNT(t1)
+    andi    t4, a0, 3
+    ld      t2, LITERAL_REGISTERS(t1)
+    branch_if_not_below a0, t3, to_refused
+    branch_if_not_zero t4, to_refused
+    add     t2, t2, a0
+    sw      a1, CONFIGURATION(t2)
+
+# Up to seven descriptors. Of each the upper half of the length is zero, and the next one is the one behind, from the
+# layout on.
+stencil_post:
+    ld      t3, LITERAL_COUNT(t1)
+    ld      t2, LITERAL_DESCRIPTORS(t1)
+    ld      t4, LITERAL_DMA_SIZE(t1)
+    branch_if_not_below a0, t3, to_refused
+    ld      t5, LITERAL_DEVICE_ADDRESS(t1)
+    slli    a0, a0, 4
+    add     t2, t2, a0
+.macro descriptor word, number
+stencil_post_descriptor_\number:
+    branch_if_zero \word, to_posted
+    srli    t3, \word, 40
+    slli    t6, \word, 48
+    srli    t6, t6, 48
+    add     t6, t6, t3
+    branch_if_below t4, t6, to_refused
+    add     t3, t3, t5
+    sd      t3, \number * DESCRIPTOR_SIZE(t2)
+    sh      \word, \number * DESCRIPTOR_SIZE + 8(t2)
+    srli    \word, \word, 16
+    andi    \word, \word, 3
+    sh      \word, \number * DESCRIPTOR_SIZE + 12(t2)
+.endm
+    descriptor a1, 0
+    descriptor a2, 1
+    descriptor a3, 2
+    descriptor a4, 3
+    descriptor a5, 4
+    descriptor a6, 5
+    descriptor a7, 6
+
+# The ends: the driver learns no address of the kernel's half, and none of memory.
+stencil_device_done:
+    li      a0, 0
+stencil_device_scrub:
+    li      t1, 0
+    li      t2, 0
+    li      t3, 0
+    li      t5, 0
+stencil_device_refused:
+    addi    a0, zero, ERROR_BAD_ARGUMENT
+stencil_device_leave:
+    csrw    sepc, ra
+    csrrw   tp, sscratch, tp
+    leave
