@@ -38,6 +38,27 @@ pub struct Mapping {
     pub queues: u64,
 }
 
+impl Mapping {
+    /// Memory that is no device's registers.
+    pub const fn memory(
+        name: [u8; NAME_SIZE],
+        address: u64,
+        size: u64,
+        is_writable: bool,
+    ) -> Mapping {
+        Mapping {
+            name,
+            address,
+            size,
+            interrupt_portal: 0,
+            writable: is_writable as u64,
+            device_portal: 0,
+            device_address: 0,
+            queues: 0,
+        }
+    }
+}
+
 /// The page.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]

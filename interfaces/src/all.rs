@@ -16,6 +16,8 @@ all! {
     Connections,
     Console,
     Deadlines,
+    DeviceControl,
+    Devices,
     Door,
     Echo,
     Interrupt,

@@ -5,6 +5,7 @@
 mod all;
 mod clock;
 mod console;
+mod devices;
 mod echo;
 mod interrupts;
 mod memory;
@@ -18,6 +19,7 @@ mod threads;
 pub use all::ALL;
 pub use clock::*;
 pub use console::*;
+pub use devices::*;
 pub use echo::*;
 pub use interrupts::*;
 pub use memory::*;

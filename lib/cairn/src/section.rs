@@ -2,9 +2,10 @@
 #![allow(unsafe_code)]
 
 use crate::environment::startup;
+use crate::registers::Registers;
 use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, REGION_SIZE, ROLE_RECORD, kernel_view};
 // Relaxed: who shares a section orders its words, with fences of its own.
-use core::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicI64, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// A word that others change and this instance only reads.
 #[repr(transparent)]
@@ -25,6 +26,27 @@ pub struct Section {
     address: usize,
     size: usize,
     writable: bool,
+}
+
+macro_rules! access {
+    ($load:ident, $store:ident, $word:ty, $atomic:ty, $name:literal) => {
+        #[doc = concat!("The ", $name, " at a byte offset; panics outside the section.")]
+        #[inline(always)]
+        pub fn $load(&self, offset: usize) -> $word {
+            self.check(offset, size_of::<$word>());
+            // SAFETY: mapped and aligned, checked above.
+            unsafe { (*((self.address + offset) as *const $atomic)).load(Ordering::Relaxed) }
+        }
+
+        #[doc = concat!("Writes the ", $name, " at a byte offset; panics outside the section or if it is read-only.")]
+        #[inline(always)]
+        pub fn $store(&self, offset: usize, word: $word) {
+            self.check(offset, size_of::<$word>());
+            assert!(self.writable, "the section is read-only");
+            // SAFETY: mapped, writable and aligned, checked above.
+            unsafe { (*((self.address + offset) as *const $atomic)).store(word, Ordering::Relaxed) }
+        }
+    };
 }
 
 impl Section {
@@ -52,6 +74,14 @@ impl Section {
         fits.then_some(Section { address: address as usize, size: size as usize, writable: true })
     }
 
+    /// Device registers that a section holds; panics if they are not in it. An access to one is not left out, as those of words
+    /// could be.
+    pub fn registers(&self, offset: usize, size: usize) -> Registers {
+        assert!(offset <= self.size && size <= self.size - offset, "outside the section");
+        // SAFETY: mapped for good, checked above.
+        unsafe { Registers::new(self.address + offset, size, 0) }
+    }
+
     /// First address.
     pub fn address(&self) -> usize {
         self.address
@@ -75,22 +105,9 @@ impl Section {
         );
     }
 
-    /// The word at a byte offset; panics outside the section.
-    #[inline(always)]
-    pub fn load(&self, offset: usize) -> u64 {
-        self.check(offset, 8);
-        // SAFETY: mapped and aligned, checked above.
-        unsafe { (*((self.address + offset) as *const AtomicU64)).load(Ordering::Relaxed) }
-    }
-
-    /// Writes the word at a byte offset; panics outside the section or if it is read-only.
-    #[inline(always)]
-    pub fn store(&self, offset: usize, word: u64) {
-        self.check(offset, 8);
-        assert!(self.writable, "the section is read-only");
-        // SAFETY: mapped, writable and aligned, checked above.
-        unsafe { (*((self.address + offset) as *const AtomicU64)).store(word, Ordering::Relaxed) }
-    }
+    access!(load, store, u64, AtomicU64, "word");
+    access!(load_u32, store_u32, u32, AtomicU32, "half word");
+    access!(load_u16, store_u16, u16, AtomicU16, "quarter of a word");
 
     /// The byte at an offset; panics outside the section.
     #[inline(always)]

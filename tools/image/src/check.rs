@@ -5,6 +5,7 @@
 //!   only the memory manager can write it;
 //! - views of a role (`abi::address::ROLE_*`) are mapped in that role's domain alone;
 //! - no user page lies in the kernel domain's half, no kernel page in the user half;
+//! - what portals write of a confined driver's device, no driver writes;
 //! - the kernel domain's half is the same in every domain;
 //! - every kernel page is in an area that says whether each hart has its own (`abi::kernel_area`), and no frame is both in
 //!   one that harts share and in one that they do not. Large pages, which hold areas of both kinds, are left out.
@@ -42,16 +43,18 @@ struct Use {
 #[derive(Clone, Copy)]
 struct Kernel {
     flags: u64,
-    /// It is mapped only as the top page of an activation's stack or as the emulator's finisher, whose content the nucleus
-    /// does not trust, so that user mode may have it too.
+    /// It is mapped only as the top page of an activation's stack, as the emulator's finisher or as a confined driver's device,
+    /// whose content the nucleus does not trust, so that user mode may have it too.
     not_trusted: bool,
+    /// The portals of a confined driver write it: the driver itself may only read it.
+    of_device: bool,
     /// Whether each hart has its own, by the area that maps it; `None` for a page of a large one.
     of_hart: Option<bool>,
 }
 
 impl Default for Kernel {
     fn default() -> Kernel {
-        Kernel { flags: 0, not_trusted: true, of_hart: None }
+        Kernel { flags: 0, not_trusted: true, of_device: false, of_hart: None }
     }
 }
 
@@ -74,7 +77,8 @@ fn role_access(role: Role, address: u64) -> Option<bool> {
         ],
         Role::Memory if (ROLE_MEMORY..STACK_GROUPS).contains(&address) => return Some(true),
         Role::Memory => &[(ROLE_PAGE_TABLES, true)],
-        Role::Interrupts | Role::Names | Role::Devices => &[],
+        Role::Devices => &[(ROLE_DEVICES, true)],
+        Role::Interrupts | Role::Names => &[],
         Role::Idle => return None,
     };
     let record = [(ROLE_RECORD, false)];
@@ -150,8 +154,11 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
             } else if address >= KERNEL {
                 let page = kernel.entry(physical).or_default();
                 page.flags |= flags;
-                let is_not_trusted =
-                    (STACK_ALIASES..SEMAPHORES).contains(&address) || address == FINISHER;
+                let of_device = (DEVICES..KERNEL_VIEWS).contains(&address);
+                page.of_device |= of_device;
+                let is_not_trusted = (STACK_ALIASES..SEMAPHORES).contains(&address)
+                    || address == FINISHER
+                    || of_device;
                 page.not_trusted = page.not_trusted && is_not_trusted;
                 if is_large {
                     return;
@@ -235,6 +242,13 @@ fn check_page(
             if !own && !role {
                 return Err(format!(
                     "`{}` maps {physical:#x} of the kernel domain at {:#x}",
+                    name(used),
+                    used.address
+                ));
+            }
+            if kernel.of_device && own && used.flags & WRITE != 0 {
+                return Err(format!(
+                    "`{}` writes {physical:#x} of a device at {:#x}, past the portals that confine it",
                     name(used),
                     used.address
                 ));

@@ -2,13 +2,14 @@
 //!
 //! Read [`layout`] first: it names the steps in their order. Each kind of step is a module,
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
-//! region), `tables` (what every portal table begins with), `connections` (portals from one
+//! region), `devices` (what devices reach, and confined drivers' portals), `tables` (what every portal table begins with), `connections` (portals from one
 //! instance to another), `upcalls` (portals of exceptions and interrupts), `start` (first threads,
 //! startup pages), `record` (the record for the components that take over) and `roles`
 //! (what those components map). They all work on [`Layout`].
 
 mod calls;
 mod connections;
+mod devices;
 mod instance;
 mod kernel;
 mod record;
@@ -110,6 +111,8 @@ struct Numbers {
     alias: u64,
     /// Words of a counting build.
     counter: u64,
+    /// Pages of devices for portals.
+    device_page: u64,
 }
 
 /// Takes the next number.
@@ -211,6 +214,7 @@ impl<'a> Layout<'a> {
         for index in self.instances() {
             self.connect_imports(index)?;
             self.connect_devices(index)?;
+            self.connect_confined(index)?;
             self.grant(index)?;
         }
         let upcalls = self.connect_upcalls()?;

@@ -35,12 +35,13 @@ cairn::component! {
         statistics: interfaces::MemoryStatistics,
         portals: interfaces::PortalControl,
         console: interfaces::Console,
+        devices: Option<interfaces::DeviceControl>,
     },
     exports: { supervisor: interfaces::Supervisor = SERVER },
     main: main,
 }
 
-pub use imports::{CONSOLE, CONTROL, MEMORY, PORTALS, SCHEDULING, THREADS};
+pub use imports::{CONSOLE, CONTROL, DEVICES, MEMORY, PORTALS, SCHEDULING, THREADS};
 
 /// What the worker does next.
 enum Work {
@@ -183,6 +184,9 @@ impl System {
             } else if restart {
                 state.sleeps.store(false, Relaxed);
                 state.due.store(now(), Relaxed);
+                if state.phase() == Phase::Quarantined {
+                    INSTANCES.enter(instance, Phase::Quieting);
+                }
             } else if self.instance(instance).is_none_or(|record| record.restart != RESTART_ALWAYS)
             {
                 state.due.store(u64::MAX, Relaxed);
@@ -246,6 +250,7 @@ impl interfaces::Supervisor for Server {
             Phase::Alive | Phase::Tried => "alive",
             Phase::Asleep => "asleep",
             Phase::Dead | Phase::Renewing | Phase::Sweeping => "dead",
+            Phase::Quarantined => "quarantined",
             _ => "dying",
         };
         let policy = match record.restart {

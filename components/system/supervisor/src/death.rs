@@ -25,6 +25,9 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// After a death, how long until the invocation stacks are looked at again; doubles.
 const LOOK_FIRST_MICROSECONDS: u64 = 1;
 const LOOK_MAXIMUM_MICROSECONDS: u64 = 20_000;
+/// How long between two attempts to reset a device that does not confirm it, and how many there are.
+const RESET_MICROSECONDS: u64 = 10_000;
+const RESETS: u64 = 100;
 /// Threads that one step looks at.
 const THREADS_OF_STEP: usize = 6;
 const THREADS_OF_SWEEP: usize = 16;
@@ -176,7 +179,7 @@ impl System {
         let Some(record) = self.instance(fellow) else { return };
         let cursor = &state.cursor;
         match state.phase() {
-            Phase::Absent | Phase::Alive | Phase::Tried | Phase::Asleep => {}
+            Phase::Absent | Phase::Alive | Phase::Tried | Phase::Asleep | Phase::Quarantined => {}
             Phase::Closing => {
                 let step =
                     advance(cursor, |_| self.in_portals(|| imports::PORTALS.instance_died(fellow)));
@@ -192,6 +195,7 @@ impl System {
                 self.next(record, "reclaim from", step, Phase::Waiting);
             }
             Phase::Waiting => self.wait_for_one(record),
+            Phase::Quieting => self.quiet(record),
             Phase::Releasing => {
                 let step = advance(cursor, |at| imports::MEMORY.release(fellow, at));
                 self.next(record, "take the memory of", step, Phase::Dead);
@@ -274,13 +278,31 @@ impl System {
             return;
         }
         if state.away.next(0).is_none() {
-            return INSTANCES.enter(record.number, Phase::Releasing);
+            let has_owner = imports::DEVICES.get().is_some();
+            let next = if has_owner { Phase::Quieting } else { Phase::Releasing };
+            return INSTANCES.enter(record.number, next);
         }
         let interval = state.look_interval.load(Relaxed);
         let longer = (interval * 2).min(ticks(LOOK_MAXIMUM_MICROSECONDS));
         state.look_interval.store(longer, Relaxed);
         state.look.store(now() + interval, Relaxed);
         state.cursor.store(0, Relaxed);
+    }
+
+    /// Resets the devices of one of those that end together: while one of them may still reach its memory, nothing of that changes.
+    fn quiet(&self, record: &Instance) {
+        let state = state(record.leader);
+        match imports::DEVICES.get().map_or(Ok(()), |devices| devices.quiet(record.number)) {
+            Ok(()) => self.next(record, "reset the devices of", Ok(true), Phase::Releasing),
+            Err(Error::Busy | Error::Dead) if state.cursor.load(Relaxed) < RESETS => {
+                state.cursor.fetch_add(1, Relaxed);
+                state.look.store(now() + ticks(RESET_MICROSECONDS), Relaxed);
+            }
+            failed => {
+                self.expect("reset the devices of", record, failed);
+                INSTANCES.enter(record.leader, Phase::Quarantined);
+            }
+        }
     }
 
     /// Sends threads away that entered the instance since its death; whether these were the last.
@@ -341,7 +363,8 @@ impl System {
     pub fn waits_until(&self, instance: InstanceId) -> Option<u64> {
         let state = state(instance);
         match state.phase() {
-            Phase::Waiting => Some(state.look.load(Relaxed)),
+            Phase::Waiting | Phase::Quieting => Some(state.look.load(Relaxed)),
+            Phase::Quarantined => Some(u64::MAX),
             Phase::Dead => Some(state.due.load(Relaxed)),
             _ => None,
         }

@@ -30,7 +30,9 @@ pub enum Phase {
     Reclaiming,
     /// Threads that it sent into living callees have to come back.
     Waiting,
-    /// Nothing names it: what it had goes back.
+    /// Nothing names it: its devices are reset, since they reach its memory by themselves.
+    Quieting,
+    /// What it had goes back.
     Releasing,
     /// It starts again when that is due.
     Dead,
@@ -38,6 +40,8 @@ pub enum Phase {
     Renewing,
     /// Threads that entered it since its death are sent away, before it lives again.
     Sweeping,
+    /// A device of it could not be reset. It keeps all that it had, until somebody asks for its restart and the device is reset.
+    Quarantined,
 }
 
 impl Phase {
@@ -51,10 +55,12 @@ impl Phase {
             5 => Phase::Leaving,
             6 => Phase::Reclaiming,
             7 => Phase::Waiting,
-            8 => Phase::Releasing,
-            9 => Phase::Dead,
-            10 => Phase::Renewing,
-            11 => Phase::Sweeping,
+            8 => Phase::Quieting,
+            9 => Phase::Releasing,
+            10 => Phase::Dead,
+            11 => Phase::Renewing,
+            12 => Phase::Sweeping,
+            13 => Phase::Quarantined,
             _ => Phase::Absent,
         }
     }

@@ -1,5 +1,6 @@
 //! An instance's region: its image, heap, stacks and devices, each in its page table.
 
+use super::devices::DmaParts;
 use super::{Error, Layout, pages, take};
 use crate::Component;
 use crate::memory::*;
@@ -8,6 +9,7 @@ use cairn_abi::address::*;
 use cairn_abi::domain::*;
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::{DomainId, Space};
+use cairn_description::board::Device;
 use cairn_description::model::{Instance, Role};
 use cairn_description::show_size;
 use cairn_loader::Rights;
@@ -40,6 +42,8 @@ pub(super) struct Placed {
     pub inside: Option<u64>,
     /// Descriptors of activations that no client owns yet.
     pub activations: Vec<u64>,
+    /// Where in memory the queues of its devices begin, and behind them its memory for DMA.
+    pub dma_physical: u64,
     /// Pages of page tables.
     pub page_tables: u64,
     /// Bytes of memory beside page tables.
@@ -61,6 +65,7 @@ impl Placed {
 pub(super) struct Parts {
     pub heap: u64,
     pub heap_size: u64,
+    pub dma: DmaParts,
     /// The activations, whose first is the first thread's stack.
     activations: u64,
     stacks: u64,
@@ -69,18 +74,23 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    fn new(instance: &Instance, component: &Component) -> Result<Parts, cairn_description::Error> {
+    fn new(
+        instance: &Instance,
+        component: &Component,
+        devices: &[Device],
+    ) -> Result<Parts, cairn_description::Error> {
         let heap_size = pages(*instance.heap) * PAGE_SIZE;
         // One that fills large pages begins with one.
         let align = if heap_size >= LEAF_SPAN { LEAF_SPAN } else { PAGE_SIZE };
         let heap = (image_spread(instance.region) + component.image_end()).next_multiple_of(align);
-        let activations = activation_from(heap + heap_size, instance.region);
+        let dma = DmaParts::new(instance, devices, heap + heap_size);
+        let activations = activation_from(dma.end(), instance.region);
         // In the kernel domain each thread has its own, and who runs to completion has one there too.
         let stacks = match instance.is_in_kernel() {
             true => instance.role.is_some_and(Role::runs_to_completion).into(),
             false => 1 + u64::from(instance.stacks.count),
         };
-        let parts = Parts { heap, heap_size, activations, stacks, quota: *instance.memory };
+        let parts = Parts { heap, heap_size, dma, activations, stacks, quota: *instance.memory };
         if parts.end() > DEVICES_OFFSET {
             return Err(cairn_description::Error::new(
                 &instance.name.place,
@@ -117,7 +127,7 @@ impl Layout<'_> {
         let component = self.components[index];
         let tables_before = self.tables.used;
         let memory_before = self.memory.end();
-        let parts = Parts::new(instance, component)?;
+        let parts = Parts::new(instance, component, &self.system.board.devices)?;
         let in_kernel = instance.is_in_kernel();
         let region = instance.start_address();
         let fellow = self.system.fellows(index).find(|fellow| *fellow < index);
@@ -162,6 +172,7 @@ impl Layout<'_> {
                 .unwrap_or(PORTAL_FIRST_IMPORT),
             inside: None,
             activations: Vec::new(),
+            dma_physical: 0,
             page_tables: 0,
             memory_used: 0,
             memory_left_out: 0,
@@ -361,26 +372,6 @@ impl Layout<'_> {
         self.memory.store(at + ACTIVATION_WINDOW_ENTRY as u64, windows);
         self.record.activation(number, self.system.instances[index].number, windows);
         Ok((descriptor, top))
-    }
-
-    fn map_devices(&mut self, index: usize) -> Result<(), String> {
-        let Placed { region, root, reach, .. } = self.placed[index];
-        for (position, device) in self.system.instances[index].devices.iter().enumerate() {
-            let range = self.system.board.devices[**device].pages();
-            let address = region + self.device_offset(index, position);
-            let (size, rights) = (range.end - range.start, reach | READ | WRITE);
-            self.tables.map_large(&mut self.memory, root, address, range.start, size, rights)?;
-        }
-        Ok(())
-    }
-
-    /// Where a device's first page lies in the region: devices follow each other, a page apart.
-    pub(super) fn device_offset(&self, index: usize, position: usize) -> u64 {
-        let before = self.system.instances[index].devices[..position].iter().map(|device| {
-            let range = self.system.board.devices[**device].pages();
-            range.end - range.start + PAGE_SIZE
-        });
-        DEVICES_OFFSET + before.sum::<u64>()
     }
 
     /// The first threads' stacks of the members of stack groups, mapped in all members. They see the same, and an

@@ -25,6 +25,7 @@ pub(super) struct RecordParts {
     portals: Vec<(Portal, usize, (usize, usize))>,
     sections: HashMap<usize, u64>,
     interrupt_portals: HashMap<(usize, usize), u64>,
+    device_portals: HashMap<(usize, usize), u64>,
     first_threads: HashMap<usize, u64>,
 }
 
@@ -95,6 +96,14 @@ impl RecordParts {
 
     pub fn interrupt_portal(&self, instance: usize, position: usize) -> u64 {
         self.interrupt_portals.get(&(instance, position)).copied().unwrap_or(0)
+    }
+
+    pub fn set_device_portal(&mut self, device: (usize, usize), portal: u64) {
+        self.device_portals.insert(device, portal);
+    }
+
+    pub fn device_portal(&self, instance: usize, position: usize) -> u64 {
+        self.device_portals.get(&(instance, position)).copied().unwrap_or(0)
     }
 
     pub fn portal(
@@ -197,6 +206,7 @@ impl Layout<'_> {
         header.instances = writer.table(&instances);
         header.threads = writer.table(&self.record.threads);
         header.interrupts = writer.table(&self.record.interrupts);
+        header.devices = writer.table(&self.owned_devices().0);
         header.exports = writer.table(&exports);
         header.methods = writer.table(&methods);
         let mut portals: Vec<Portal> = self

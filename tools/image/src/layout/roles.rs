@@ -49,16 +49,11 @@ impl Layout<'_> {
             if is_new {
                 self.tables.map_large(&mut self.memory, root, address, physical, size, rights)?;
             }
-            sections[index].push(Mapping {
-                name: name(wanted.section),
-                address,
-                size: wanted.size,
-                interrupt_portal: 0,
-                writable: writable.into(),
-                device_portal: 0,
-                device_address: 0,
-                queues: 0,
-            });
+            let name = name(wanted.section);
+            sections[index].push(Mapping::memory(name, address, wanted.size, writable));
+        }
+        if let Some((owner, devices)) = self.map_owned_devices()? {
+            sections[owner].push(devices);
         }
         Ok(())
     }

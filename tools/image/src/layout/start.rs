@@ -12,7 +12,6 @@ use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, target};
 use cairn_abi::startup::*;
 use cairn_abi::thread::*;
-use cairn_description::Located;
 use cairn_description::arguments::Value;
 use cairn_description::model::Access;
 use std::mem::offset_of;
@@ -147,16 +146,12 @@ impl Layout<'_> {
             if users[0].0 == index {
                 self.tables.map_large(&mut self.memory, root, address, physical, size, rights)?;
             }
-            mappings.push(Mapping {
-                name: descriptor::name(&section.name),
+            mappings.push(Mapping::memory(
+                descriptor::name(&section.name),
                 address,
-                size: *section.size,
-                interrupt_portal: 0,
-                writable: u64::from(writable),
-                device_portal: 0,
-                device_address: 0,
-                queues: 0,
-            });
+                *section.size,
+                writable,
+            ));
         }
         Ok(mappings)
     }
@@ -209,6 +204,8 @@ impl Layout<'_> {
                 *instance.name
             ));
         }
+        page.dma = placed.region + placed.parts.dma.memory();
+        page.dma_size = placed.parts.dma.size;
         page.device_count = devices.len() as u32;
         page.devices[..devices.len()].copy_from_slice(&devices);
         if sections.len() > SECTIONS_MAXIMUM {
@@ -237,24 +234,5 @@ impl Layout<'_> {
             };
         }
         Ok(page)
-    }
-
-    fn device_mappings(&self, index: usize) -> Vec<Mapping> {
-        let devices = self.system.instances[index].devices.iter().enumerate();
-        let mapping = |(position, device): (usize, &Located<usize>)| {
-            let device = &self.system.board.devices[**device];
-            let in_page = device.base - device.pages().start;
-            Mapping {
-                name: descriptor::name(&device.name),
-                address: self.placed[index].region + self.device_offset(index, position) + in_page,
-                size: device.size,
-                interrupt_portal: self.record.interrupt_portal(index, position),
-                writable: 1,
-                device_portal: 0,
-                device_address: 0,
-                queues: 0,
-            }
-        };
-        devices.map(mapping).collect()
     }
 }

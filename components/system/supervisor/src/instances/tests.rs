@@ -29,7 +29,7 @@ fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
     let instances = Instances::NONE;
     instances.add_domain(ONE).unwrap();
     let state = instances.state(ONE);
-    let others = (1..=Phase::Sweeping as u8).filter(|number| *number != Phase::Dead as u8);
+    let others = (1..=Phase::Quarantined as u8).filter(|number| *number != Phase::Dead as u8);
     for phase in others.map(Phase::of) {
         instances.enter(ONE, phase);
         assert_eq!(instances.retire_domain(ONE), Err(Error::Busy), "{phase:?}");
