@@ -34,8 +34,10 @@ pub struct Mapping {
     pub device_portal: u64,
     /// Of a device with DMA: the address at which it finds the first byte of the instance's memory for DMA.
     pub device_address: u64,
-    /// Of such a device: the pages of its queues in the instance.
+    /// Of a virtio device whose kind the description says: the pages of its queues in the instance.
     pub queues: u64,
+    /// How many queues.
+    pub queue_count: u64,
 }
 
 impl Mapping {
@@ -55,6 +57,7 @@ impl Mapping {
             device_portal: 0,
             device_address: 0,
             queues: 0,
+            queue_count: 0,
         }
     }
 }

@@ -12,6 +12,7 @@ macro_rules! all {
 }
 
 all! {
+    Blocks,
     Clock,
     Connections,
     Console,
@@ -33,6 +34,7 @@ all! {
     PortalControl,
     PortalListing,
     Portals,
+    Random,
     SchedulerObjects,
     SchedulerStatistics,
     SchedulerUpcalls,

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod all;
+mod blocks;
 mod clock;
 mod console;
 mod devices;
@@ -11,12 +12,16 @@ mod interrupts;
 mod memory;
 mod names;
 mod portals;
+mod random;
 mod scheduler;
 mod supervision;
 mod supervisor;
 mod threads;
+#[cfg(target_os = "none")]
+pub mod waiting;
 
 pub use all::ALL;
+pub use blocks::*;
 pub use clock::*;
 pub use console::*;
 pub use devices::*;
@@ -25,6 +30,7 @@ pub use interrupts::*;
 pub use memory::*;
 pub use names::*;
 pub use portals::*;
+pub use random::*;
 pub use scheduler::*;
 pub use supervision::*;
 pub use supervisor::*;

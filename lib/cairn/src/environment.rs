@@ -3,8 +3,9 @@
 
 use crate::registers::Registers;
 use crate::section::Section;
-use cairn_abi::address::{REGION_SIZE, STARTUP_OFFSET};
+use cairn_abi::address::{PAGE_SIZE, REGION_SIZE, STARTUP_OFFSET};
 use cairn_abi::descriptor::{is_name, name_text};
+use cairn_abi::device::QUEUE_PAGES;
 use cairn_abi::startup::{Mapping, Startup};
 
 /// The startup page of this instance.
@@ -64,4 +65,23 @@ pub fn section(name: &str) -> Option<Section> {
     Some(unsafe {
         Section::new(mapping.address as usize, mapping.size as usize, mapping.writable != 0)
     })
+}
+
+/// The memory for DMA, if the description gives some.
+pub(crate) fn dma_memory() -> Option<Section> {
+    let startup = startup();
+    // SAFETY: the host tool maps this memory into this instance, writable, for good, and the program has no data there.
+    let memory = unsafe { Section::new(startup.dma as usize, startup.dma_size as usize, true) };
+    (startup.dma_size > 0).then_some(memory)
+}
+
+/// The pages of the queues of the device at `position`. Where the driver is confined, those of descriptors can only be read:
+/// nothing of this library writes them then.
+pub(crate) fn queues(position: usize) -> Option<Section> {
+    let startup = startup();
+    let mapping = startup.devices.get(..startup.device_count as usize)?.get(position)?;
+    let size = mapping.queue_count * QUEUE_PAGES * PAGE_SIZE;
+    // SAFETY: as above; a write where only reading is allowed is a fault of this instance.
+    let pages = unsafe { Section::new(mapping.queues as usize, size as usize, true) };
+    (size > 0).then_some(pages)
 }

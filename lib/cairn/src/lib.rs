@@ -26,6 +26,7 @@ pub mod wire;
 #[path = ""]
 mod machine {
     pub(crate) mod arch;
+    pub mod dma;
     pub mod environment;
     #[cfg(feature = "alloc")]
     pub mod heap;

@@ -74,6 +74,12 @@ impl Section {
         fits.then_some(Section { address: address as usize, size: size as usize, writable: true })
     }
 
+    /// A part of it; panics if it is not in it.
+    pub fn part(&self, offset: usize, size: usize) -> Section {
+        assert!(offset <= self.size && size <= self.size - offset, "outside the section");
+        Section { address: self.address + offset, size, ..*self }
+    }
+
     /// Device registers that a section holds; panics if they are not in it. An access to one is not left out, as those of words
     /// could be.
     pub fn registers(&self, offset: usize, size: usize) -> Registers {

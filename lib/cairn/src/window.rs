@@ -7,6 +7,8 @@
 mod memory;
 
 use crate::Error;
+#[cfg(target_os = "none")]
+use crate::section::Section;
 use core::marker::PhantomData;
 
 /// A `&[u8]` or `&str` parameter on the server's side.
@@ -51,6 +53,22 @@ impl<'call> ReadWindow<'call> {
             0 => Ok(0),
             count => memory::copy_in(self.address + offset, &mut buffer[..count]),
         }
+    }
+
+    /// Copies `count` bytes from `offset` on to a section, from its byte `to` on, as [`ReadWindow::read`] does;
+    /// [`Error::TooLarge`] if one of them does not have as many.
+    #[cfg(target_os = "none")]
+    pub fn read_into(
+        &self,
+        offset: usize,
+        section: &Section,
+        to: usize,
+        count: usize,
+    ) -> Result<(), Error> {
+        if count > self.length.saturating_sub(offset) {
+            return Err(Error::TooLarge);
+        }
+        memory::copy_to_section(section, to, self.address + offset, count)
     }
 
     /// Copies the whole window into the beginning of `buffer`; [`Error::TooLarge`] if it does not
@@ -107,6 +125,22 @@ impl<'call> WriteWindow<'call> {
             0 => Ok(0),
             count => memory::copy_out(self.read.address + offset, &bytes[..count]),
         }
+    }
+
+    /// Copies `count` bytes of a section, from its byte `from` on, to `offset`, as [`WriteWindow::write`] does;
+    /// [`Error::TooLarge`] if one of them does not have as many.
+    #[cfg(target_os = "none")]
+    pub fn write_from(
+        &self,
+        offset: usize,
+        section: &Section,
+        from: usize,
+        count: usize,
+    ) -> Result<(), Error> {
+        if count > self.len().saturating_sub(offset) {
+            return Err(Error::TooLarge);
+        }
+        memory::copy_from_section(self.read.address + offset, section, from, count)
     }
 
     /// The same memory, to read what the caller left there.

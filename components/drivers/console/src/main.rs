@@ -5,7 +5,6 @@
 
 mod port;
 mod terminals;
-mod waiting;
 
 use cairn::time::own_thread;
 use cairn::window::{ReadWindow, WriteWindow};
@@ -18,7 +17,7 @@ use cairn_interfaces::{Console, InterruptProxy, Portals, Terminal};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use port::{Port, TRANSMIT_FIFO};
 use terminals::TERMINALS;
-use waiting::{Event, Turn};
+use cairn_interfaces::waiting::{Event, Turn};
 
 /// Bytes of one write that are never mixed with another's.
 const TOGETHER: usize = 256;
@@ -67,9 +66,9 @@ fn main() {
     let registers = environment::device(0).expect("the description gives the console no device");
     let (signal, source) =
         InterruptProxy::of(&registers).expect("the console's device has no interrupt");
-    TERMINAL.arrived.make().expect("semaphore");
-    TERMINAL.room.make().expect("semaphore");
-    TERMINAL.turn.make().expect("lock");
+    TERMINAL.arrived.make(&imports::PORTALS, 0).expect("semaphore");
+    TERMINAL.room.make(&imports::PORTALS, 0).expect("semaphore");
+    TERMINAL.turn.make(&imports::PORTALS).expect("lock");
     let port = Port::begin(registers);
     // Callers that came before now left output.
     port.set_transmit_interrupt(true);

@@ -6,6 +6,8 @@
 use crate::Error;
 #[cfg(target_os = "none")]
 use crate::arch::copy::copy;
+#[cfg(target_os = "none")]
+use crate::section::Section;
 
 /// On the host, where nobody else writes.
 #[cfg(not(target_os = "none"))]
@@ -29,6 +31,34 @@ pub(super) fn copy_in(source: usize, target: &mut [u8]) -> Result<usize, Error> 
 pub(super) fn copy_out(target: usize, source: &[u8]) -> Result<usize, Error> {
     // SAFETY: the window covers as many bytes as `source` has, is writable, and is not the component's own memory.
     whole(source.len(), unsafe { copy(target, source.as_ptr().expose_provenance(), source.len()) })
+}
+
+/// Copies `count` bytes from `source` on, which must lie in a window that is open, to a section.
+#[cfg(target_os = "none")]
+pub(super) fn copy_to_section(
+    section: &Section,
+    to: usize,
+    source: usize,
+    count: usize,
+) -> Result<(), Error> {
+    let target = section.part(to, count);
+    assert!(target.is_writable(), "the section is read-only");
+    // SAFETY: the window covers as many bytes; the section is mapped and writable, and others than this thread may write it
+    // anyway.
+    whole(count, unsafe { copy(target.address(), source, count) }).map(drop)
+}
+
+/// Copies `count` bytes of a section to `target` on, which must lie in a writable window that is open.
+#[cfg(target_os = "none")]
+pub(super) fn copy_from_section(
+    target: usize,
+    section: &Section,
+    from: usize,
+    count: usize,
+) -> Result<(), Error> {
+    let source = section.part(from, count);
+    // SAFETY: the section is mapped; the window covers as many bytes and is writable.
+    whole(count, unsafe { copy(target, source.address(), count) }).map(drop)
 }
 
 /// The routine copies all, or the caller has not passed memory of its own.

@@ -207,6 +207,7 @@ impl Layout<'_> {
                 device_portal: self.record.device_portal(index, position),
                 device_address: if has_dma { physical } else { 0 },
                 queues: kind(device).map_or(0, |_| region + parts.queues + before),
+                queue_count: kind(device).map_or(0, |kind| kind.queues() as u64),
             }
         };
         self.system.instances[index].devices.iter().enumerate().map(mapping).collect()

@@ -1,8 +1,7 @@
-//! Waiting, by semaphores and a lock that the portal manager made.
+//! Waiting in statics, by semaphores and locks that the portal manager makes once.
 
-use crate::imports;
+use crate::{LockError, LockProxy, PortalsProxy, SemaphoreProxy};
 use cairn::Error;
-use cairn_interfaces::{LockError, LockProxy, SemaphoreProxy};
 use core::sync::atomic::{AtomicU32, Ordering};
 
 /// No portal has this index: it leads back to the caller.
@@ -11,15 +10,21 @@ const NOT_MADE: u32 = 0;
 /// Something that has happened once or more since a thread last waited for it.
 pub struct Event(AtomicU32);
 
+impl Default for Event {
+    fn default() -> Event {
+        Event::new()
+    }
+}
+
 impl Event {
     /// Before [`Event::make`].
     pub const fn new() -> Event {
         Event(AtomicU32::new(NOT_MADE))
     }
 
-    /// Asks for the semaphore.
-    pub fn make(&self) -> Result<(), Error> {
-        self.0.store(imports::PORTALS.semaphore(0)?.first_portal(), Ordering::Release);
+    /// Asks for the semaphore; it has happened so often already.
+    pub fn make(&self, portals: &PortalsProxy, times: u64) -> Result<(), Error> {
+        self.0.store(portals.semaphore(times)?.first_portal(), Ordering::Release);
         Ok(())
     }
 
@@ -44,8 +49,14 @@ impl Event {
     }
 }
 
-/// One thread at a time.
+/// One thread at a time, with the priority of those that wait.
 pub struct Turn(AtomicU32);
+
+impl Default for Turn {
+    fn default() -> Turn {
+        Turn::new()
+    }
+}
 
 impl Turn {
     /// Before [`Turn::make`].
@@ -54,8 +65,8 @@ impl Turn {
     }
 
     /// Asks for the lock.
-    pub fn make(&self) -> Result<(), Error> {
-        self.0.store(imports::PORTALS.lock()?.first_portal(), Ordering::Release);
+    pub fn make(&self, portals: &PortalsProxy) -> Result<(), Error> {
+        self.0.store(portals.lock()?.first_portal(), Ordering::Release);
         Ok(())
     }
 
@@ -63,7 +74,7 @@ impl Turn {
     pub fn take<R>(&self, body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         let lock = made(&self.0).map(LockProxy::at)?;
         match lock.lock() {
-            // The ring is whole even if its last owner ended in the middle of a text.
+            // What it guards has to be whole even if its last owner ended in the middle of its turn.
             Ok(()) | Err(LockError::OwnerEnded) => {}
             Err(LockError::Portal(error)) => return Err(error),
         }
@@ -73,7 +84,7 @@ impl Turn {
     }
 }
 
-/// The portal's index; `Busy` while the console is starting.
+/// The portal's index; `Busy` until it is made.
 fn made(portal: &AtomicU32) -> Result<u32, Error> {
     match portal.load(Ordering::Acquire) {
         NOT_MADE => Err(Error::Busy),

@@ -1,0 +1,171 @@
+//! A virtio disk (virtio 1.2, section 5.2).
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+use cairn::dma::{Buffer, Device};
+use cairn::window::{ReadWindow, WriteWindow};
+use cairn_interfaces::{Blocks, Devices, InterruptProxy, Portals, blocks_checked};
+use cairn_virtio::Requests;
+
+/// Most requests at a time.
+const PLACES: usize = 8;
+/// A request is a header, data, and a byte for the status.
+const CHAIN: usize = 3;
+/// Bytes of data of a request: as much as a window has.
+const DATA: usize = 16 << 10;
+/// The first page of the memory has the headers and states of all places, so far apart; the data lie behind it.
+const HEADERS: usize = 4096;
+const HEADER_STRIDE: usize = 64;
+const HEADER_SIZE: usize = 16;
+
+/// Features (section 5.2.3): the disk cannot be written; it can flush.
+const READ_ONLY: u64 = 1 << 5;
+const FLUSH: u64 = 1 << 9;
+
+/// What a request asks for (section 5.2.6).
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u32)]
+enum Kind {
+    Read = 0,
+    Write = 1,
+    Flush = 4,
+}
+
+struct Disk {
+    requests: Requests<PLACES, CHAIN>,
+    features: core::sync::atomic::AtomicU64,
+}
+
+static DISK: Disk =
+    Disk { requests: Requests::new(), features: core::sync::atomic::AtomicU64::new(0) };
+
+cairn::component! {
+    name: "virtio-blk",
+    imports: { portals: Portals, devices: Devices },
+    exports: { blocks: Blocks = DISK },
+    main: main,
+}
+
+/// The interrupt thread.
+fn main() {
+    let begun =
+        cairn_virtio::begin(&imports::DEVICES, 0, READ_ONLY | FLUSH).expect("the disk begins");
+    // Relaxed: requests are taken, by an exchange that orders them, after this.
+    DISK.features.store(begun.features, core::sync::atomic::Ordering::Relaxed);
+    let most = Buffer::all().map_or(0, |memory| memory.size().saturating_sub(HEADERS) / DATA);
+    let (signal, source) =
+        InterruptProxy::of(&begun.device.registers).expect("the board gives it an interrupt");
+    let mut done = DISK
+        .requests
+        .begin(&imports::PORTALS, &begun, 0, most)
+        .expect("the description gives memory for DMA, a lock, and semaphores");
+    loop {
+        // The first acknowledgement opens the source.
+        source.acknowledge().expect("acknowledge");
+        signal.p().expect("wait for the interrupt");
+        begun.device.acknowledge().expect("acknowledge to the device");
+        DISK.requests.answer(&mut done);
+    }
+}
+
+/// Where a request of a place lies.
+struct Request {
+    header: Buffer,
+    data: Buffer,
+    status: Buffer,
+}
+
+impl Request {
+    fn at(place: usize, bytes: usize) -> Result<Request, Error> {
+        let memory = Buffer::all().ok_or(Error::NotSupported)?;
+        let header = place * HEADER_STRIDE;
+        Ok(Request {
+            header: memory.part(header, HEADER_SIZE),
+            data: memory.part(HEADERS + place * DATA, bytes),
+            status: memory.part(header + HEADER_SIZE, 1),
+        })
+    }
+}
+
+impl Disk {
+    fn has(&self, feature: u64) -> bool {
+        self.features.load(core::sync::atomic::Ordering::Relaxed) & feature != 0
+    }
+
+    /// The number of blocks, as the device says.
+    fn blocks(&self) -> Result<u64, Error> {
+        let device = Device::at(0).ok_or(Error::NotSupported)?;
+        Ok(u64::from(device.configuration(0)) | u64::from(device.configuration(4)) << 32)
+    }
+
+    fn request(
+        &self,
+        kind: Kind,
+        first: u64,
+        bytes: usize,
+        before: impl FnOnce(&Buffer) -> Result<(), Error>,
+        after: impl FnOnce(&Buffer) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        if bytes > DATA {
+            return Err(Error::TooLarge);
+        }
+        self.requests.make(
+            |place, chain| {
+                let Request { header, data, status } = Request::at(place, bytes)?;
+                before(&data)?;
+                header.store(0, kind as u64);
+                header.store(8, first);
+                status.set_byte(0, u8::MAX);
+                let mut count = 0;
+                let mut add = |descriptor| {
+                    chain[count] = descriptor;
+                    count += 1;
+                };
+                add(header.descriptor(false, true)?);
+                if bytes > 0 {
+                    add(data.descriptor(kind == Kind::Read, true)?);
+                }
+                add(status.descriptor(true, false)?);
+                Ok(count)
+            },
+            |place, _| {
+                let Request { data, status, .. } = Request::at(place, bytes)?;
+                match status.byte(0) {
+                    0 => after(&data),
+                    2 => Err(Error::NotSupported),
+                    _ => Err(Error::Unknown),
+                }
+            },
+        )
+    }
+}
+
+impl Blocks for Disk {
+    fn size(&self) -> Result<(u64, bool), Error> {
+        Ok((self.blocks()?, !self.has(READ_ONLY)))
+    }
+
+    fn read(&self, first: u64, buffer: WriteWindow) -> Result<(), Error> {
+        let bytes = buffer.len();
+        blocks_checked(self.blocks()?, first, bytes)?;
+        let copy = |data: &Buffer| buffer.write_from(0, data, 0, bytes);
+        self.request(Kind::Read, first, bytes, |_| Ok(()), copy)
+    }
+
+    fn write(&self, first: u64, buffer: ReadWindow) -> Result<(), Error> {
+        let bytes = buffer.len();
+        blocks_checked(self.blocks()?, first, bytes)?;
+        let copy = |data: &Buffer| buffer.read_into(0, data, 0, bytes);
+        self.request(Kind::Write, first, bytes, copy, |_| Ok(()))
+    }
+
+    fn flush(&self) -> Result<(), Error> {
+        if !self.has(FLUSH) {
+            // Such a disk has no cache that forgets (section 5.2.6.2).
+            return Ok(());
+        }
+        self.request(Kind::Flush, 0, 0, |_| Ok(()), |_| Ok(()))
+    }
+}

@@ -1,0 +1,69 @@
+//! Random bytes from a virtio device (virtio 1.2, section 5.4).
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::Error;
+use cairn::dma::Buffer;
+use cairn::window::WriteWindow;
+use cairn_interfaces::{Devices, InterruptProxy, Portals, Random};
+use cairn_virtio::Requests;
+
+/// Most bytes of one answer.
+const BYTES: usize = 512;
+
+struct Source {
+    requests: Requests<4, 1>,
+}
+
+static SOURCE: Source = Source { requests: Requests::new() };
+
+cairn::component! {
+    name: "virtio-rng",
+    imports: { portals: Portals, devices: Devices },
+    exports: { random: Random = SOURCE },
+    main: main,
+}
+
+/// The interrupt thread.
+fn main() {
+    let begun = cairn_virtio::begin(&imports::DEVICES, 0, 0).expect("the device begins");
+    let most = Buffer::all().map_or(0, |memory| memory.size() / BYTES);
+    let (signal, source) =
+        InterruptProxy::of(&begun.device.registers).expect("the board gives it an interrupt");
+    let mut done = SOURCE
+        .requests
+        .begin(&imports::PORTALS, &begun, 0, most)
+        .expect("the description gives memory for DMA, a lock, and semaphores");
+    loop {
+        // The first acknowledgement opens the source.
+        source.acknowledge().expect("acknowledge");
+        signal.p().expect("wait for the interrupt");
+        begun.device.acknowledge().expect("acknowledge to the device");
+        SOURCE.requests.answer(&mut done);
+    }
+}
+
+impl Random for Source {
+    fn fill(&self, buffer: WriteWindow) -> Result<usize, Error> {
+        if buffer.is_empty() {
+            return Ok(0);
+        }
+        let memory = Buffer::all().ok_or(Error::NotSupported)?;
+        let bytes = |place| memory.part(place * BYTES, buffer.len().min(BYTES));
+        self.requests.make(
+            |place, chain| {
+                chain[0] = bytes(place).descriptor(true, false)?;
+                Ok(1)
+            },
+            |place, length| {
+                let bytes = bytes(place);
+                let count = bytes.size().min(length as usize);
+                buffer.write_from(0, &bytes, 0, count)?;
+                // Nobody is to find them there again.
+                (0..bytes.size()).for_each(|at| bytes.set_byte(at, 0));
+                Ok(count)
+            },
+        )
+    }
+}

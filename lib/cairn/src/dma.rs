@@ -1,0 +1,189 @@
+//! Memory that devices reach by themselves, and what a driver does to such a device.
+//!
+//! A device finds memory at addresses of its own, which need be neither the program's nor those of the machine's memory: each
+//! device has its own view of a [`Buffer`]. A confined driver never sees them. It names buffers by their offsets, and portals
+//! check those (`cairn_abi::device`); a trusted driver's library does the same without.
+
+use crate::Error;
+use crate::environment::{self, startup};
+use crate::privileged::done;
+use crate::registers::Registers;
+use crate::section::Section;
+use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::device::*;
+use core::ops::Deref;
+use core::sync::atomic::{Ordering, fence};
+
+/// The instance's memory for DMA, zeroed at its start, or a part of it. It is read and written as a section is.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer {
+    offset: usize,
+    section: Section,
+}
+
+impl Buffer {
+    /// All of it; `None`: the description has no `dma` for this instance.
+    pub fn all() -> Option<Buffer> {
+        environment::dma_memory().map(|section| Buffer { offset: 0, section })
+    }
+
+    /// A part; panics if it is not in this one.
+    pub fn part(&self, offset: usize, size: usize) -> Buffer {
+        Buffer { offset: self.offset + offset, section: self.section.part(offset, size) }
+    }
+
+    /// A descriptor of it: [`Error::TooLarge`] if it has 64 KiB and more.
+    #[inline(always)]
+    pub fn descriptor(&self, device_writes: bool, has_next: bool) -> Result<Descriptor, Error> {
+        let length = u16::try_from(self.section.size()).map_err(|_| Error::TooLarge)?;
+        Ok(Descriptor { offset: self.offset as u32, length, device_writes, has_next })
+    }
+}
+
+impl Deref for Buffer {
+    type Target = Section;
+    fn deref(&self) -> &Section {
+        &self.section
+    }
+}
+
+/// A device that reaches memory by itself, as its driver has it.
+#[derive(Clone, Copy, Debug)]
+pub struct Device {
+    position: usize,
+    /// Only to be read, if the driver is confined.
+    pub registers: Registers,
+    /// The first portal of a confined driver.
+    portal: Option<u32>,
+    device_address: u64,
+    queues: Option<Section>,
+    queue_count: usize,
+}
+
+impl Device {
+    /// The device at `position` of the description's list; `None` if it reaches no memory.
+    pub fn at(position: usize) -> Option<Device> {
+        let startup = startup();
+        let registers = environment::device(position)?;
+        let mapping = startup.devices.get(position)?;
+        (mapping.device_address != 0).then_some(Device {
+            position,
+            registers,
+            portal: (mapping.device_portal != 0).then_some(mapping.device_portal as u32),
+            device_address: mapping.device_address,
+            queues: environment::queues(position),
+            queue_count: mapping.queue_count as usize,
+        })
+    }
+
+    /// Its place in the description's list, by which the device owner knows it.
+    pub fn position(&self) -> u64 {
+        self.position as u64
+    }
+
+    /// Whether descriptors and registers are written by portals that check them.
+    pub fn is_confined(&self) -> bool {
+        self.portal.is_some()
+    }
+
+    /// Where the device finds a buffer. Of no use to a confined driver.
+    pub fn address_of(&self, buffer: &Buffer) -> u64 {
+        self.device_address + buffer.offset as u64
+    }
+
+    fn queue_page(&self, queue: usize, page: u64) -> Option<Section> {
+        let at = (queue as u64 * QUEUE_PAGES + page) * PAGE_SIZE;
+        let section = self.queues.filter(|_| queue < self.queue_count)?;
+        Some(section.part(at as usize, PAGE_SIZE as usize))
+    }
+
+    /// The rings of a queue; `None`: the kind of device has no such queue.
+    pub fn rings(&self, queue: usize) -> Option<Section> {
+        self.queue_page(queue, 1)
+    }
+
+    fn call(&self, portal: u32, operation: u32, words: [u64; 8]) -> Result<(), Error> {
+        done(crate::call::raw((portal + operation) as usize, words))
+    }
+
+    /// Writes descriptors of a queue, from the one with the number `first` on; more than [`POSTED_MAXIMUM`], or one that is
+    /// not in the memory for DMA, is [`Error::BadArgument`].
+    #[inline(always)]
+    pub fn post(&self, queue: usize, first: u16, descriptors: &[Descriptor]) -> Result<(), Error> {
+        if descriptors.len() > POSTED_MAXIMUM || queue >= self.queue_count {
+            return Err(Error::BadArgument);
+        }
+        let Some(portal) = self.portal else { return self.write(queue, first, descriptors) };
+        let mut words = [0; 8];
+        words[0] = first.into();
+        for (word, descriptor) in words[1..].iter_mut().zip(descriptors) {
+            *word = descriptor.word().ok_or(Error::BadArgument)?;
+        }
+        self.call(portal, DEVICE_POST + queue as u32, words)
+    }
+
+    /// The same, by a trusted driver itself.
+    fn write(&self, queue: usize, first: u16, descriptors: &[Descriptor]) -> Result<(), Error> {
+        let table = self.queue_page(queue, 0).ok_or(Error::BadArgument)?;
+        for (number, descriptor) in (u64::from(first)..).zip(descriptors) {
+            if number >= QUEUE_DESCRIPTORS {
+                return Err(Error::BadArgument);
+            }
+            let at = (number * DESCRIPTOR_SIZE) as usize;
+            let word = descriptor.word().ok_or(Error::BadArgument)?;
+            let next = (number + 1) % QUEUE_DESCRIPTORS;
+            table.store(at, self.device_address + u64::from(descriptor.offset));
+            table.store(at + 8, word & 0xffff | (word >> 16 & 3) << 32 | next << 48);
+        }
+        Ok(())
+    }
+
+    /// Says that a queue has something. What it has is in memory before the device looks.
+    #[inline(always)]
+    pub fn notify(&self, queue: usize) -> Result<(), Error> {
+        let queue = queue as u64;
+        match self.portal {
+            Some(portal) => self.call(portal, DEVICE_NOTIFY, [queue, 0, 0, 0, 0, 0, 0, 0]),
+            None => {
+                fence(Ordering::SeqCst);
+                self.registers.write_u32(register::QUEUE_NOTIFY as usize, queue as u32);
+                Ok(())
+            }
+        }
+    }
+
+    /// Why it interrupts, which this acknowledges.
+    #[inline(always)]
+    pub fn acknowledge(&self) -> Result<u32, Error> {
+        let reasons = self.registers.read_u32(register::INTERRUPT_STATUS as usize);
+        match self.portal {
+            Some(portal) => {
+                let words = [reasons.into(), 0, 0, 0, 0, 0, 0, 0];
+                self.call(portal, DEVICE_ACKNOWLEDGE, words)?;
+            }
+            None => {
+                self.registers.write_u32(register::INTERRUPT_ACKNOWLEDGE as usize, reasons);
+            }
+        }
+        Ok(reasons)
+    }
+
+    /// A word of its configuration, at a multiple of 4.
+    pub fn configuration(&self, offset: usize) -> u32 {
+        self.registers.read_u32(register::CONFIGURATION as usize + offset)
+    }
+
+    /// Writes a word of its configuration.
+    pub fn configure(&self, offset: usize, word: u32) -> Result<(), Error> {
+        match self.portal {
+            Some(portal) => {
+                let words = [offset as u64, word.into(), 0, 0, 0, 0, 0, 0];
+                self.call(portal, DEVICE_CONFIGURE, words)
+            }
+            None => {
+                self.registers.write_u32(register::CONFIGURATION as usize + offset, word);
+                Ok(())
+            }
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Requests of several threads at one queue: each has a place with descriptors of its own, and waits for its answer.
+
+use crate::{Begun, Descriptor, Done, Offers};
+use cairn::Error;
+use cairn::sync::Mutex;
+use cairn_interfaces::PortalsProxy;
+use cairn_interfaces::waiting::Event;
+// Relaxed: who takes a place has it alone; what the device wrote there is ordered by the exchange of the state.
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, Ordering::Relaxed};
+
+/// A place is free...
+const FREE: u8 = 0;
+/// ... a thread prepares its request, or looks at the answer...
+const TAKEN: u8 = 1;
+/// ... the device has it, and the thread waits...
+const OFFERED: u8 = 2;
+/// ... the device has it, and nobody waits...
+const LEFT: u8 = 3;
+/// ... or the answer is there.
+const ANSWERED: u8 = 4;
+
+struct Place {
+    state: AtomicU8,
+    answered: Event,
+    /// How many bytes the device says it wrote.
+    length: AtomicU32,
+}
+
+/// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors.
+pub struct Requests<const PLACES: usize, const CHAIN: usize> {
+    offers: Mutex<Option<Offers>>,
+    begun: AtomicBool,
+    free: Event,
+    places: [Place; PLACES],
+}
+
+impl<const PLACES: usize, const CHAIN: usize> Default for Requests<PLACES, CHAIN> {
+    fn default() -> Self {
+        Requests::new()
+    }
+}
+
+impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
+    /// Before [`Requests::begin`].
+    pub const fn new() -> Self {
+        Requests {
+            offers: Mutex::new(None),
+            begun: AtomicBool::new(false),
+            free: Event::new(),
+            places: [const {
+                Place {
+                    state: AtomicU8::new(FREE),
+                    answered: Event::new(),
+                    length: AtomicU32::new(0),
+                }
+            }; PLACES],
+        }
+    }
+
+    /// Takes requests from now on, `most` at a time if the queue has chains for so many; the end of the queue at which they are
+    /// answered. It takes a lock of the instance's quota, and semaphores: one, and one for each place.
+    pub fn begin(
+        &self,
+        portals: &PortalsProxy,
+        begun: &Begun,
+        queue: usize,
+        most: usize,
+    ) -> Result<Done, Error> {
+        let (offers, done) = begun.queue(queue)?;
+        let places = PLACES.min(most).min(usize::from(offers.size()) / CHAIN);
+        if places == 0 {
+            return Err(Error::NotSupported);
+        }
+        portals.attach_lock(&self.offers)?;
+        *self.offers.lock()? = Some(offers);
+        for place in &self.places[..places] {
+            place.answered.make(portals, 0)?;
+        }
+        self.places[places..].iter().for_each(|place| place.state.store(TAKEN, Relaxed));
+        self.free.make(portals, places as u64)?;
+        self.begun.store(true, Ordering::Release);
+        Ok(done)
+    }
+
+    /// Makes a request and waits for its answer. `prepare` gets the number of a place, which nobody else has until `answered` is
+    /// through, and a chain, of which it says how many descriptors it has filled in; `answered` gets that number, and how many bytes the device says it wrote.
+    /// [`Error::Busy`]: the driver has not begun.
+    pub fn make<R>(
+        &self,
+        prepare: impl FnOnce(usize, &mut [Descriptor; CHAIN]) -> Result<usize, Error>,
+        answered: impl FnOnce(usize, u32) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        if !self.begun.load(Ordering::Acquire) {
+            return Err(Error::Busy);
+        }
+        self.free.wait()?;
+        let number = self.take().ok_or(Error::Busy)?;
+        let place = &self.places[number];
+        let mut chain = [Descriptor::default(); CHAIN];
+        let prepared = prepare(number, &mut chain)
+            .and_then(|count| self.offer(number, chain.get(..count).ok_or(Error::BadArgument)?));
+        if let Err(error) = prepared {
+            self.give(number);
+            return Err(error);
+        }
+        if let Err(error) = place.answered.wait() {
+            // Called home. The place is free when the device has done with it.
+            let left =
+                place.state.compare_exchange(OFFERED, LEFT, Ordering::AcqRel, Ordering::Acquire);
+            if left.is_err() {
+                place.answered.take();
+                self.give(number);
+            }
+            return Err(error);
+        }
+        let result = answered(number, place.length.load(Relaxed));
+        self.give(number);
+        result
+    }
+
+    fn take(&self) -> Option<usize> {
+        self.places.iter().position(|place| {
+            place.state.compare_exchange(FREE, TAKEN, Ordering::Acquire, Relaxed).is_ok()
+        })
+    }
+
+    fn give(&self, number: usize) {
+        self.places[number].state.store(FREE, Ordering::Release);
+        let _ = self.free.signal();
+    }
+
+    fn offer(&self, number: usize, chain: &[Descriptor]) -> Result<(), Error> {
+        let first = (number * CHAIN) as u16;
+        let mut offers = self.offers.lock()?;
+        let offers = offers.as_mut().ok_or(Error::Busy)?;
+        offers.post(first, chain)?;
+        self.places[number].state.store(OFFERED, Ordering::Release);
+        offers.offer(first);
+        // The device has it, so whatever this answers, the place is not free.
+        let _ = offers.notify();
+        Ok(())
+    }
+
+    /// Wakes those whose requests the device has done: for the thread that has the other end of the queue, after each interrupt.
+    pub fn answer(&self, done: &mut Done) {
+        while let Some((first, length)) = done.next() {
+            let number = first as usize / CHAIN;
+            let Some(place) = self.places.get(number) else { continue };
+            place.length.store(length, Relaxed);
+            match place.state.load(Ordering::Acquire) {
+                OFFERED
+                    if place
+                        .state
+                        .compare_exchange(OFFERED, ANSWERED, Ordering::AcqRel, Ordering::Acquire)
+                        .is_ok() =>
+                {
+                    let _ = place.answered.signal();
+                }
+                // The thread left it, perhaps just now.
+                OFFERED | LEFT => self.give(number),
+                // The device says twice that it has done, or what it was not asked for.
+                _ => {}
+            }
+        }
+    }
+}
