@@ -106,6 +106,7 @@ fn view(address: u64) -> &'static str {
     }
     let views = [
         (ROLE_COUNTERS, "counters"),
+        (ROLE_DEVICES, "registers of devices"),
         (ROLE_PAGE_TABLES, "page tables"),
         (ROLE_ACTIVATIONS, "activations"),
         (ROLE_DOMAINS, "domains"),
