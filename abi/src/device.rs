@@ -69,7 +69,7 @@ pub const AVAILABLE_RING: u64 = 0;
 /// From a queue's rings: what the device has done (section 2.7.8).
 pub const USED_RING: u64 = 1024;
 const _: () = {
-    // A portal writes up to seven descriptors from the last one on.
+    // A portal writes so many descriptors from the last one on.
     assert!((QUEUE_DESCRIPTORS + POSTED_MAXIMUM as u64 - 1) * DESCRIPTOR_SIZE <= PAGE_SIZE);
     assert!(
         6 + 2 * QUEUE_DESCRIPTORS <= USED_RING
@@ -87,18 +87,18 @@ pub const fn dma_margin(size: u64) -> u64 {
     if size < 1 << 16 { size } else { 1 << 16 }
 }
 
-/// A confined driver's portals of a device, from the first: writes the register that says that a queue has something. `a0`
-/// the queue.
+/// A confined driver's portals of a device, from the first; what they take begins in `a1`, as with methods of an interface.
+/// Writes the register that says that a queue has something. `a1` the queue.
 pub const DEVICE_NOTIFY: u32 = 0;
-/// Writes the register that acknowledges interrupts. `a0` the bits.
+/// Writes the register that acknowledges interrupts. `a1` the bits.
 pub const DEVICE_ACKNOWLEDGE: u32 = 1;
-/// Writes a word of the device's configuration. `a0` the offset, a multiple of 4; `a1` the word.
+/// Writes a word of the device's configuration. `a1` the offset, a multiple of 4; `a2` the word.
 pub const DEVICE_CONFIGURE: u32 = 2;
-/// Writes descriptors of queue 0; the next portals do of the next queues. `a0` the first descriptor, the others what to write
+/// Writes descriptors of queue 0; the next portals do of the next queues. `a1` the first descriptor, the others what to write
 /// there and behind it ([`Descriptor::word`]), up to a word of 0.
 pub const DEVICE_POST: u32 = 3;
 /// Most descriptors that are written at a time.
-pub const POSTED_MAXIMUM: usize = 7;
+pub const POSTED_MAXIMUM: usize = 6;
 
 /// What a descriptor shall say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,8 +5,8 @@
 //! check those (`cairn_abi::device`); a trusted driver's library does the same without.
 
 use crate::Error;
+use crate::call::{Arguments, Portals};
 use crate::environment::{self, startup};
-use crate::privileged::done;
 use crate::registers::Registers;
 use crate::section::Section;
 use cairn_abi::address::PAGE_SIZE;
@@ -53,8 +53,8 @@ pub struct Device {
     position: usize,
     /// Only to be read, if the driver is confined.
     pub registers: Registers,
-    /// The first portal of a confined driver.
-    portal: Option<u32>,
+    /// Those of a confined driver.
+    portals: Option<Portals>,
     device_address: u64,
     queues: Option<Section>,
     queue_count: usize,
@@ -69,7 +69,8 @@ impl Device {
         (mapping.device_address != 0).then_some(Device {
             position,
             registers,
-            portal: (mapping.device_portal != 0).then_some(mapping.device_portal as u32),
+            portals: (mapping.device_portal != 0)
+                .then_some(Portals::at(mapping.device_portal as u32)),
             device_address: mapping.device_address,
             queues: environment::queues(position),
             queue_count: mapping.queue_count as usize,
@@ -83,7 +84,7 @@ impl Device {
 
     /// Whether descriptors and registers are written by portals that check them.
     pub fn is_confined(&self) -> bool {
-        self.portal.is_some()
+        self.portals.is_some()
     }
 
     /// Where the device finds a buffer. Of no use to a confined driver.
@@ -102,10 +103,6 @@ impl Device {
         self.queue_page(queue, 1)
     }
 
-    fn call(&self, portal: u32, operation: u32, words: [u64; 8]) -> Result<(), Error> {
-        done(crate::call::raw((portal + operation) as usize, words))
-    }
-
     /// Writes descriptors of a queue, from the one with the number `first` on; more than [`POSTED_MAXIMUM`], or one that is
     /// not in the memory for DMA, is [`Error::BadArgument`].
     #[inline(always)]
@@ -113,13 +110,14 @@ impl Device {
         if descriptors.len() > POSTED_MAXIMUM || queue >= self.queue_count {
             return Err(Error::BadArgument);
         }
-        let Some(portal) = self.portal else { return self.write(queue, first, descriptors) };
-        let mut words = [0; 8];
-        words[0] = first.into();
-        for (word, descriptor) in words[1..].iter_mut().zip(descriptors) {
-            *word = descriptor.word().ok_or(Error::BadArgument)?;
+        let Some(portals) = self.portals else { return self.write(queue, first, descriptors) };
+        let mut arguments = Arguments::new();
+        arguments.word(first.into());
+        for place in 0..POSTED_MAXIMUM {
+            let word = descriptors.get(place).map(|one| one.word().ok_or(Error::BadArgument));
+            arguments.word(word.unwrap_or(Ok(0))?);
         }
-        self.call(portal, DEVICE_POST + queue as u32, words)
+        portals.call::<8, (), Error>(DEVICE_POST + queue as u32, arguments)
     }
 
     /// The same, by a trusted driver itself.
@@ -141,9 +139,8 @@ impl Device {
     /// Says that a queue has something. What it has is in memory before the device looks.
     #[inline(always)]
     pub fn notify(&self, queue: usize) -> Result<(), Error> {
-        let queue = queue as u64;
-        match self.portal {
-            Some(portal) => self.call(portal, DEVICE_NOTIFY, [queue, 0, 0, 0, 0, 0, 0, 0]),
+        match self.portals {
+            Some(portals) => operate(portals, DEVICE_NOTIFY, [queue as u64]),
             None => {
                 fence(Ordering::SeqCst);
                 self.registers.write_u32(register::QUEUE_NOTIFY as usize, queue as u32);
@@ -156,11 +153,8 @@ impl Device {
     #[inline(always)]
     pub fn acknowledge(&self) -> Result<u32, Error> {
         let reasons = self.registers.read_u32(register::INTERRUPT_STATUS as usize);
-        match self.portal {
-            Some(portal) => {
-                let words = [reasons.into(), 0, 0, 0, 0, 0, 0, 0];
-                self.call(portal, DEVICE_ACKNOWLEDGE, words)?;
-            }
+        match self.portals {
+            Some(portals) => operate(portals, DEVICE_ACKNOWLEDGE, [reasons.into()])?,
             None => {
                 self.registers.write_u32(register::INTERRUPT_ACKNOWLEDGE as usize, reasons);
             }
@@ -175,15 +169,24 @@ impl Device {
 
     /// Writes a word of its configuration.
     pub fn configure(&self, offset: usize, word: u32) -> Result<(), Error> {
-        match self.portal {
-            Some(portal) => {
-                let words = [offset as u64, word.into(), 0, 0, 0, 0, 0, 0];
-                self.call(portal, DEVICE_CONFIGURE, words)
-            }
+        match self.portals {
+            Some(portals) => operate(portals, DEVICE_CONFIGURE, [offset as u64, word.into()]),
             None => {
                 self.registers.write_u32(register::CONFIGURATION as usize + offset, word);
                 Ok(())
             }
         }
     }
+}
+
+/// Calls one of a confined driver's portals.
+#[inline(always)]
+fn operate<const WORDS: usize>(
+    portals: Portals,
+    operation: u32,
+    words: [u64; WORDS],
+) -> Result<(), Error> {
+    let mut arguments = Arguments::new();
+    words.into_iter().for_each(|word| arguments.word(word));
+    portals.call::<3, (), Error>(operation, arguments)
 }

@@ -9,7 +9,7 @@ use cairn_abi::privileged::*;
 pub use crate::arch::call::set_timer;
 pub use crate::arch::leave::{reply, switch};
 
-pub(crate) fn done(reply: Reply) -> Result<(), Error> {
+fn done(reply: Reply) -> Result<(), Error> {
     match reply.status {
         0 => Ok(()),
         status => Err(Error::from_status(status)),

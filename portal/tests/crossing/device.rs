@@ -154,10 +154,10 @@ fn assert_confined(crossed: &Crossed, before: &[u8]) {
 }
 
 /// Posts, and compares the table with what it should be.
-fn post(world: &mut World, driver: &Driver, first: u64, words: [u64; 7]) {
+fn post(world: &mut World, driver: &Driver, first: u64, words: [u64; 6]) {
     let before = world.bytes(DESCRIPTORS, PAGE_SIZE);
     let mut arguments = [first; 8];
-    arguments[1..].copy_from_slice(&words);
+    arguments[2..].copy_from_slice(&words);
     let (result, crossed) = driver.call(world, DEVICE_POST, arguments);
     assert_confined(&crossed, &before);
     let after = world.bytes(DESCRIPTORS, PAGE_SIZE);
@@ -209,20 +209,20 @@ fn descriptors(world: &mut World, driver: &Driver) {
             .word()
             .expect("it fits")
     };
-    let all: [[u64; 7]; 2] = [1, 2].map(|length| {
+    let all: [[u64; 6]; 2] = [1, 2].map(|length| {
         std::array::from_fn(|number| good(0x1000 + number as u32 * 64, length + number as u16))
     });
     for first in [0, 1, 7, QUEUE_DESCRIPTORS - 1] {
-        for (count, mut words) in (0..=7).flat_map(|count| all.map(|words| (count, words))) {
+        for (count, mut words) in (0..=6).flat_map(|count| all.map(|words| (count, words))) {
             words[count..].fill(0);
             post(world, driver, first, words);
         }
     }
     // To the last byte, and one further.
     let end = SIZE as u32;
-    post(world, driver, 3, [good(end - 1, 1), good(0, 0xffff), good(end - 16, 16), 0, 0, 0, 0]);
+    post(world, driver, 3, [good(end - 1, 1), good(0, 0xffff), good(end - 16, 16), 0, 0, 0]);
     for bad in [good(end - 1, 2), good(end, 1), good(0xff_ffff, 0xffff), good(end - 15, 16)] {
-        for place in 0..7 {
+        for place in 0..6 {
             let mut words = all[0];
             words[place] = bad;
             post(world, driver, 9, words);
@@ -253,7 +253,7 @@ fn registers(world: &mut World, driver: &Driver) {
         expect(world, register::INTERRUPT_ACKNOWLEDGE, bits);
     }
     for offset in [0, 4, CONFIGURATION - 4] {
-        let result = driver.call(world, DEVICE_CONFIGURE, [offset, !offset, 0, 0, 0, 0, 0, 0]).0;
+        let result = driver.call(world, DEVICE_CONFIGURE, [7, offset, !offset, 0, 0, 0, 0, 0]).0;
         assert_eq!(result, Ok(()));
         expect(world, register::CONFIGURATION + offset, !offset);
     }

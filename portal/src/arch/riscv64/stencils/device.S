@@ -1,37 +1,38 @@
-# What a confined driver does to its device (abi/src/device.rs). Registers are written in words, whatever the driver passes;
+# What a confined driver does to its device (abi/src/device.rs). As in a method of an interface, what the driver passes
+# begins in a1. Registers are written in words, whatever the driver passes;
 # descriptors are checked before anything of them is written.
 
 # A queue has something.
 stencil_device_notify:
     ld      t3, LITERAL_COUNT(t1)
     ld      t2, LITERAL_REGISTERS(t1)
-    branch_if_not_below a0, t3, to_refused
+    branch_if_not_below a1, t3, to_refused
     fence   rw, o                               # what it has is in memory before the device looks
-    sw      a0, QUEUE_NOTIFY(t2)
+    sw      a1, QUEUE_NOTIFY(t2)
 
 stencil_device_acknowledge:
     ld      t2, LITERAL_REGISTERS(t1)
-    sw      a0, INTERRUPT_ACKNOWLEDGE(t2)
+    sw      a1, INTERRUPT_ACKNOWLEDGE(t2)
 
 stencil_device_configure:
     ld      t3, LITERAL_COUNT(t1)
-    andi    t4, a0, 3
+    andi    t4, a1, 3
     ld      t2, LITERAL_REGISTERS(t1)
-    branch_if_not_below a0, t3, to_refused
+    branch_if_not_below a1, t3, to_refused
     branch_if_not_zero t4, to_refused
-    add     t2, t2, a0
-    sw      a1, CONFIGURATION(t2)
+    add     t2, t2, a1
+    sw      a2, CONFIGURATION(t2)
 
-# Up to seven descriptors. Of each the upper half of the length is zero, and the next one is the one behind, from the
+# Up to six descriptors. Of each the upper half of the length is zero, and the next one is the one behind, from the
 # layout on.
 stencil_post:
     ld      t3, LITERAL_COUNT(t1)
     ld      t2, LITERAL_DESCRIPTORS(t1)
     ld      t4, LITERAL_DMA_SIZE(t1)
-    branch_if_not_below a0, t3, to_refused
+    branch_if_not_below a1, t3, to_refused
     ld      t5, LITERAL_DEVICE_ADDRESS(t1)
-    slli    a0, a0, 4
-    add     t2, t2, a0
+    slli    a1, a1, 4
+    add     t2, t2, a1
 .macro descriptor word, number
 stencil_post_descriptor_\number:
     branch_if_zero \word, to_posted
@@ -47,13 +48,12 @@ stencil_post_descriptor_\number:
     andi    \word, \word, 3
     sh      \word, \number * DESCRIPTOR_SIZE + 12(t2)
 .endm
-    descriptor a1, 0
-    descriptor a2, 1
-    descriptor a3, 2
-    descriptor a4, 3
-    descriptor a5, 4
-    descriptor a6, 5
-    descriptor a7, 6
+    descriptor a2, 0
+    descriptor a3, 1
+    descriptor a4, 2
+    descriptor a5, 3
+    descriptor a6, 4
+    descriptor a7, 5
 
 # The ends: the driver learns no address of the kernel's half, and none of memory.
 stencil_device_done:
