@@ -46,6 +46,17 @@ impl VirtioKind {
         }
     }
 
+    /// Bytes of its own part of the registers (virtio 1.2, sections 5.1.4, 5.2.4, 5.3.4, 5.4.4). Behind them may be nothing, so that
+    /// a store there would be a fault of whoever makes it.
+    pub const fn configuration_size(self) -> u64 {
+        match self {
+            VirtioKind::Network => 24,
+            VirtioKind::Block => 72,
+            VirtioKind::Console => 12,
+            VirtioKind::Random => 0,
+        }
+    }
+
     /// The queues that its driver uses.
     pub const fn queues(self) -> usize {
         match self {
@@ -173,6 +184,4 @@ pub mod register {
     pub const QUEUE_USED: u64 = 0xa0;
     /// The device's own part.
     pub const CONFIGURATION: u64 = 0x100;
-    /// Bytes of all registers.
-    pub const SIZE: u64 = 0x1000;
 }

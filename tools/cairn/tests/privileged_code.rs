@@ -17,6 +17,7 @@ const UNSAFE_CRATES: [&str; 9] = [
     "bench/components/illegal",
     "tests/faults/components/trouble",
     "tests/hostile/components/attacker",
+    "tests/hostile-dma/components/driver",
     "tests/stale/components/keeper",
     "tests/hostile/components/contract",
     "tests/hostile/components/referee",

@@ -151,7 +151,8 @@ impl Layout<'_> {
             let alias = self.map_device_page(range.start, size)?;
             let registers = alias + board.base - range.start;
             let queues = kind.queues() as u64;
-            let configuration = board.size.saturating_sub(register::CONFIGURATION);
+            let room = board.size.saturating_sub(register::CONFIGURATION);
+            let configuration = kind.configuration_size().min(room);
             let mut operations = vec![
                 DeviceOperation::Notify { registers, queues },
                 DeviceOperation::Acknowledge { registers },
