@@ -1,6 +1,6 @@
 //! What an instance in the kernel domain can have and do.
 
-use crate::model::System;
+use crate::model::{Instance, System};
 use crate::report::{Error, Report};
 
 /// Whom the description places there.
@@ -35,5 +35,29 @@ pub(super) fn check(system: &System, report: &mut Report) {
                 "remove it: each thread has a stack of its own there",
             ));
         }
+        check_threads(system, instance, report);
     }
+}
+
+/// A scheduler in a domain of its own begins one thread of each instance in the kernel domain, where the layout says.
+fn check_threads(system: &System, instance: &Instance, report: &mut Report) {
+    if *instance.threads <= 1 || system.schedules_in_kernel() {
+        return;
+    }
+    let scheduler = &system.instances[system.roles.scheduler];
+    report.push(
+        Error::new(
+            &instance.threads.place,
+            format!("`{}` runs in the kernel domain and has one thread there", instance.name),
+            format!(
+                "expected at most 1 thread, since `{}` is in a domain of its own, and begins no others in the kernel domain",
+                scheduler.name
+            ),
+            format!(
+                "write `placement = \"kernel\"` for `{}` too, place `{}` in a domain, or lower `threads` if it needs one only",
+                scheduler.name, instance.name
+            ),
+        )
+        .note(&instance.placement.place, "it is placed there"),
+    );
 }
