@@ -55,7 +55,11 @@ impl Layout<'_> {
     /// without a main function has none, and what begins there ends.
     fn fill_kernel_words(&mut self, index: usize) -> Result<(), String> {
         let back = self.nucleus.symbol("kernel_return")?;
-        self.install(index, PORTAL_RETURN, back);
+        // Compiled code returns to it, with what the convention preserves as it was, which who calls by an index has changed. Those
+        // that run to completion leave by it, and their callers' registers are not theirs.
+        if matches!(self.end(index).place, Place::KernelToCompletion { .. }) {
+            self.install(index, PORTAL_RETURN, back);
+        }
         let call = self.nucleus.symbol("kernel_call")?;
         self.install(index, PORTAL_KERNEL_CALL, call);
         let main = |at: usize| {
