@@ -24,10 +24,7 @@ cairn::component! {
 use imports::{PORTALS, THREADS};
 
 /// Calls a peer. It may have died since its portals were opened, and then they are opened anew.
-fn call(
-    which: usize,
-    body: impl FnOnce(LinkProxy) -> Result<u64, Error>,
-) -> Result<u64, Error> {
+fn call(which: usize, body: impl FnOnce(LinkProxy) -> Result<u64, Error>) -> Result<u64, Error> {
     let name = environment::argument().split(' ').nth(which).ok_or(Error::NotFound)?;
     let open = &OPEN[which % 2];
     let mut first = open.load(Relaxed);
@@ -77,7 +74,8 @@ impl Link for Server {
         let reached = match depth {
             0 => Ok(0),
             _ => call((path & 1) as usize, |peer| {
-                peer.pass(depth - 1, path.rotate_right(1), &mut own[..count]).map(|reached| reached + 1)
+                peer.pass(depth - 1, path.rotate_right(1), &mut own[..count])
+                    .map(|reached| reached + 1)
             }),
         };
         bytes.write(0, &own[..count])?;
