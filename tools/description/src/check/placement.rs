@@ -1,7 +1,9 @@
 //! What an instance in the kernel domain can have and do.
 
-use crate::model::{Instance, System};
+use crate::model::{Instance, Role, System};
 use crate::report::{Error, Report};
+use crate::units::show_size;
+use cairn_abi::address::KERNEL_STACK_SIZE;
 
 /// Whom the description places there.
 pub(super) fn check(system: &System, report: &mut Report) {
@@ -26,6 +28,22 @@ pub(super) fn check(system: &System, report: &mut Report) {
                 "expected no `stacks` here",
                 "remove it: each thread has a stack of its own there",
             ));
+        }
+        // One that runs to completion has a stack of its own there, too.
+        let on_threads_stack = !instance.role.is_some_and(Role::runs_to_completion);
+        if on_threads_stack && *instance.stack > KERNEL_STACK_SIZE {
+            report.push(
+                Error::new(
+                    &instance.stack.place,
+                    format!("`{}` has no stack of this size in the kernel domain", instance.name),
+                    format!(
+                        "expected at most {}, which each thread has there",
+                        show_size(KERNEL_STACK_SIZE)
+                    ),
+                    "write placement = \"domain\", or a `stack` that fits if it needs no more",
+                )
+                .note(&instance.placement.place, "its placement"),
+            );
         }
         if let Some(group) = instance.stack_group {
             report.push(Error::new(
