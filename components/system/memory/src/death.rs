@@ -50,7 +50,8 @@ impl<'a> Manager<'a> {
     }
 
     fn release_pages(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
-        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let record = self.record(instance)?;
+        let root = self.root_of(record)?;
         let (start, base) = (record.start_address, self.base(instance)?);
         let mut offset = at.max(base);
         let mut left = ENTRIES_OF_STEP;
@@ -109,7 +110,8 @@ impl<'a> Manager<'a> {
 
     /// The next life of an instance begins, after [`Manager::renew`]: its page table is whole.
     pub fn revive(&self, instance: InstanceId) -> Result<(), Error> {
-        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let record = self.record(instance)?;
+        let root = self.root_of(record)?;
         let startup =
             self.tables.find(root, record.start_address + STARTUP_OFFSET).and_then(tables::mapped);
         let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);

@@ -43,6 +43,25 @@ fn a_number_has_one_instance_at_a_time() {
     }
 }
 
+/// A thread that takes over from the layout is stopped, others come first and use what there is, and it goes on.
+#[test]
+fn who_takes_over_late_changes_nothing() {
+    let world = World::new();
+    let manager = world.manager();
+    end(&manager, TWO);
+    let first = manager.allocate(ONE, 4).unwrap();
+    manager.make_section(ONE, 2).unwrap();
+    let state = || (world.free(), world.state.tables.available(), world.used(ONE));
+    let before = state();
+    manager.take_over();
+    assert_eq!(state(), before);
+    assert_eq!(manager.usage_of(TWO), Err(Error::NotFound), "it has retired");
+    let physical = |address| world.page(ONE, address).unwrap().0;
+    let second = manager.allocate(ONE, 4).unwrap();
+    let pages = |first: u64| (0..4).map(move |page| physical(first + page * PAGE_SIZE));
+    assert!(pages(first).all(|old| pages(second).all(|new| new != old)), "handed out twice");
+}
+
 #[test]
 fn nothing_of_a_retired_instance_remains() {
     let mut world = World::new();
