@@ -46,6 +46,7 @@ fn the_ways_are_what_the_benchmarks_measured() {
         (2.0 * median("portal.kernel.iii"), way(&kernel, "outside", "minimal", "pass")),
         (2.0 * median("portal.from_kernel.iii"), way(&kernel, "within", "far", "pass")),
         (median("call.kernel.isolated"), way(&kernel, "within", "near", "pass")),
+        (median("call.kernel.isolated.window"), way(&kernel, "within", "near", "leave")),
     ] {
         assert!((0.0..=2.0).contains(&(way - measured)), "{way} instructions, measured {measured}");
     }
