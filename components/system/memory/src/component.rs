@@ -114,8 +114,8 @@ impl interfaces::MemoryControl for Server {
         with(|manager| manager.release(instance, cursor))
     }
 
-    fn renew(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error> {
-        with(|manager| manager.renew(instance, cursor))
+    fn renew(&self, instance: InstanceId, cursor: u64, but_stacks: bool) -> Result<u64, Error> {
+        with(|manager| manager.renew(instance, cursor, but_stacks))
     }
 
     fn revive(&self, instance: InstanceId) -> Result<(), Error> {

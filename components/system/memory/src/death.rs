@@ -75,14 +75,15 @@ impl<'a> Manager<'a> {
     }
 
     /// One step of making the memory of a dead instance, after [`Manager::release`], as it was at the start.
-    /// 0 first, then what it answers, until 0.
-    pub fn renew(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
+    /// 0 first, then what it answers, until 0. `but_stacks`: those on which clients' threads run stay as they are.
+    pub fn renew(&self, instance: InstanceId, at: u64, but_stacks: bool) -> Result<u64, Error> {
         let record = self.record(instance)?;
         let (mut place, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
         let mut left = WORDS_OF_STEP;
         let renewed = self
             .segments_of(record)
             .filter(|segment| segment.initial != segment.physical)
+            .filter(|segment| !but_stacks || segment.is_stack == 0)
             .skip(place);
         for segment in renewed {
             let words = (segment.size / 8).saturating_sub(done).min(left);

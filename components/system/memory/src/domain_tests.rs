@@ -19,7 +19,7 @@ fn begin(world: &mut World, number: InstanceId, pages: u64) {
     record.memory = record.memory_used + pages * PAGE_SIZE;
     let manager = world.manager();
     manager.add_domain(&manager.instances[number.index() - 1]).unwrap();
-    steps(|cursor| manager.renew(number, cursor));
+    steps(|cursor| manager.renew(number, cursor, false));
     manager.revive(number).unwrap();
 }
 

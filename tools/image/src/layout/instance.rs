@@ -337,7 +337,10 @@ impl Layout<'_> {
             placed.report.stacks += size;
             match position {
                 0 => placed.stack = top,
-                _ => placed.activations.push(descriptor),
+                _ => {
+                    placed.activations.push(descriptor);
+                    self.record.segment_is_stack();
+                }
             }
         }
         Ok(())
