@@ -23,14 +23,18 @@ pub const REGION_SIZE: u64 = 1 << REGION_SHIFT;
 const REGION_SPREAD: u64 = 8;
 /// The startup page (see [`crate::startup`]), read-only, at this offset in the region.
 pub const STARTUP_OFFSET: u64 = 0x1000;
-/// In the kernel domain: the pages of the instance's domain block that hold its portal table, read-only. Its calls jump to
-/// what the table's words say, which this brings within reach of a call.
+/// In the kernel domain: the pages of the instance's domain block, read-only. Its calls jump to what words of the portal table say,
+/// and one before it, which this brings within reach of a call.
 pub const LINKS_OFFSET: u64 = 0x2000;
-/// Bytes there: a table may begin and end in the middle of a page.
-pub const LINKS_SIZE: u64 = 2 * PAGE_SIZE;
+/// Bytes there at most: a block may begin and end in the middle of a page.
+pub const LINKS_SIZE: u64 = 3 * PAGE_SIZE;
+const _: () = assert!(
+    PAGE_SIZE + crate::domain::DOMAIN_BLOCK_SIZE <= LINKS_SIZE
+        && LINKS_OFFSET + LINKS_SIZE <= INSIDE_OFFSET
+);
 /// Where a domain has several instances: one page, read-only, of words by the indexes of the domain's portal table. Where one
 /// calls another, its word says where the method is, which is called without a portal.
-pub const INSIDE_OFFSET: u64 = 0x4000;
+pub const INSIDE_OFFSET: u64 = 0x5000;
 /// An image begins at least this far in its region; below it only the startup page and the links are mapped. A component is linked to
 /// begin here, and the host tool moves it up by [`image_spread`].
 pub const IMAGE_OFFSET: u64 = 0x1_0000;

@@ -9,7 +9,7 @@ use crate::identifier::DomainId;
 
 /// Bytes in a domain block before the portal table. With the table it is no multiple of a page, on purpose: the
 /// same entries of several domains' tables lie in different sets of a small cache.
-const BEFORE_TABLE: u64 = 512 + 64;
+pub const BEFORE_TABLE: u64 = 512 + 64;
 /// Bytes in a domain block.
 pub const DOMAIN_BLOCK_SIZE: u64 = BEFORE_TABLE + PORTALS_MAXIMUM as u64 * 8;
 /// Most domains of a system.
@@ -49,6 +49,11 @@ pub const FIELD_COPY_END: i64 = -312;
 pub const FIELD_COPY_LANDING: i64 = -320;
 /// From the table: the name of the domain's component, [`crate::descriptor::NAME_SIZE`] bytes.
 pub const FIELD_NAME: i64 = -512;
+
+/// From the table: where threads of an instance in the kernel domain leave it, which no index may lead to.
+pub const FIELD_KERNEL_RETURN: i64 = -520;
+const _: () =
+    assert!(FIELD_KERNEL_RETURN >= -(BEFORE_TABLE as i64) && FIELD_KERNEL_RETURN + 8 <= FIELD_NAME);
 
 /// Address of the portal table of a domain.
 pub const fn portal_table(domain: DomainId) -> u64 {

@@ -321,8 +321,8 @@ pub struct Activation {
 pub struct Segment {
     /// The instance.
     pub instance: InstanceId,
-    /// Not used.
-    pub reserved: u16,
+    /// 1: a stack on which clients' threads run, and on which portals put what they bring.
+    pub is_stack: u16,
     /// Page-table entry bits of its pages.
     pub flags: u32,
     /// First address.

@@ -44,8 +44,9 @@ pub trait MemoryControl {
     /// invocation stack may name it any more.
     fn release(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error>;
     /// One step, in the same way, of making the memory of a dead instance, after `release`, as it was at the
-    /// start: data again as in the image, the rest zero.
-    fn renew(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error>;
+    /// start: data again as in the image, the rest zero. `but_stacks`: those on which clients' threads run stay as they are, since
+    /// some may have come already, with what they bring.
+    fn renew(&self, instance: InstanceId, cursor: u64, but_stacks: bool) -> Result<u64, Error>;
     /// After `renew`: the next life begins; a thread that enters it finds its memory.
     fn revive(&self, instance: InstanceId) -> Result<(), Error>;
 }

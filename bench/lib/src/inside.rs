@@ -14,10 +14,15 @@ pub trait Inside {
     fn leave(&self, bytes: &[u8]) -> Result<u64, Error>;
 }
 
+/// The method with three words.
+pub const PASS: u64 = 0;
+/// The method with memory.
+pub const LEAVE: u64 = 2;
+
 /// Calls others from the kernel domain.
 #[cairn::interface]
 pub trait Within {
-    /// What a call of three words costs there and back, the callee's own instructions taken off: to another component there,
-    /// or to a domain.
-    fn cost(&self, to_domain: u64) -> Result<Cost, Error>;
+    /// What a call of this method of `Inside` costs there and back, the callee's own instructions taken off: to another component
+    /// there, or to a domain.
+    fn cost(&self, to_domain: u64, method: u64) -> Result<Cost, Error>;
 }

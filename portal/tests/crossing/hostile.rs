@@ -450,8 +450,8 @@ fn indexes_without_a_portal_in_the_kernel_domain() {
         let crossed = world.cross();
         world.assert_at(KERNEL_SERVER, RESUME);
         let status = Error::NoPortal.status() as u64;
-        let kept = [T1, T2].map(|register| (register, world.machine.get(register)));
-        assert_unchanged(&world, &crossed, &[(A0, status), kept[0], kept[1]]);
+        let kept = [T0, T1, T2].map(|register| (register, world.machine.get(register)));
+        assert_unchanged(&world, &crossed, &[(A0, status), kept[0], kept[1], kept[2]]);
         crossed.assert_writes((crossed.frame_before, crossed.frame_before), &[]);
     }
 }

@@ -3,12 +3,15 @@
 use crate::in_place::opened;
 use crate::nucleus::Nucleus;
 use crate::world::*;
-use cairn_abi::DomainId;
 use cairn_abi::address::*;
 use cairn_abi::domain;
+use cairn_abi::privileged::PORTAL_KERNEL_CALL;
 use cairn_abi::thread::*;
-use cairn_emulator::csr::{SATP_ASID_SHIFT, STATUS_SIE, STATUS_SPIE, STATUS_SPP, STATUS_SUM};
-use cairn_emulator::register::{T1, TP};
+use cairn_abi::{DomainId, Error};
+use cairn_emulator::csr::{
+    SATP_ASID_SHIFT, SSTATUS, STATUS_SIE, STATUS_SPIE, STATUS_SPP, STATUS_SUM,
+};
+use cairn_emulator::register::{A0, T0, T1, TP};
 use cairn_emulator::{AddressSpace, Privilege, encode};
 use cairn_portal::invocation::{Frame, Kind, Walk, Words, domain_of};
 use std::ops::Range;
@@ -287,4 +290,26 @@ fn every_broken_rule_is_noticed() {
     assert!(breaks(start.expect("the copy says where its frame is"), &[NOP], scenario));
     // SPP left by a copy that faulted.
     assert!(breaks(symbol("copy_fault") + 20, &[NOP], scenario));
+}
+
+/// The word of the table by which such calls find `kernel_call` is no portal: it comes by itself once more, and no more than that.
+#[test]
+fn a_call_by_the_index_of_all_such_calls_ends() {
+    let mut world = World::new(29);
+    let call = world.nucleus.symbol("kernel_call");
+    world.install(KERNEL_SERVER, PORTAL_KERNEL_CALL as u64, call);
+    world.start(KERNEL_SERVER, &[]);
+    world.prepare_call(16, kernel_stack(THREAD) - 64, [7; 8]);
+    world.machine.set(T0, PORTAL_KERNEL_CALL as u64);
+    world.machine.set(T1, call);
+    for _ in 0..24 {
+        if world.machine.program_counter == at(KERNEL_SERVER, RESUME) {
+            break;
+        }
+        world.machine.step();
+    }
+    world.assert_at(KERNEL_SERVER, RESUME);
+    assert_eq!(world.machine.get(A0), Error::NoPortal.status() as u64);
+    let status = world.machine.csr.read(SSTATUS, Privilege::Supervisor).unwrap();
+    assert_eq!(status & STATUS_SIE, STATUS_SIE, "interrupts are on");
 }

@@ -337,12 +337,41 @@ fn package(folder: &str) -> Result<String> {
     let table: toml::Table = text.parse().with_context(|| paths::shown(&manifest))?;
     let name =
         table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
-    Ok(name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?.to_owned())
+    let name = name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?;
+    let workspace = paths::root().join("Cargo.toml");
+    let workspace: toml::Table = std::fs::read_to_string(&workspace)
+        .with_context(|| format!("cannot read {}", workspace.display()))?
+        .parse()
+        .context("Cargo.toml")?;
+    let members = workspace.get("workspace").and_then(|workspace| workspace.get("members"));
+    let mut members = members.and_then(toml::Value::as_array).into_iter().flatten();
+    if !members.any(|member| member.as_str().is_some_and(|member| names_folder(member, folder))) {
+        bail!(
+            "Cargo.toml: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\""
+        )
+    }
+    Ok(name.to_owned())
+}
+
+/// Whether a member of the workspace is this folder, or a pattern for it: a `*` is any one name.
+fn names_folder(member: &str, folder: &str) -> bool {
+    let (member, folder) = (member.split('/'), folder.split('/'));
+    member.clone().count() == folder.clone().count()
+        && member.zip(folder).all(|(member, name)| member == "*" || member == name)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_names_folders_of_its_depth() {
+        assert!(names_folder("components/*/*", "components/apps/shell"));
+        assert!(names_folder("examples/hello", "examples/hello"));
+        assert!(!names_folder("examples/hello", "examples/lamp"));
+        assert!(!names_folder("components/*/*", "components/apps"));
+        assert!(!names_folder("examples/valves/*", "examples/valves/a/b"));
+    }
 
     #[test]
     fn systems_of_the_same_name_have_images_of_their_own() {

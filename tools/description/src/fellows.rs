@@ -197,7 +197,7 @@ pub(crate) fn deepen_stacks(system: &mut System, report: &mut Report) {
                     show_size(ACTIVATION_STACK_MAXIMUM),
                     show_size(deepest)
                 ),
-                "make them smaller: `stack` of this instance, `stacks = { count = 1, size = \"8K\" }` of those that it calls",
+                "make them smaller: of this instance `stack` and `stacks` (16K each if it says nothing), `stacks = { count = 1, size = \"8K\" }` of those that it calls",
             ));
         }
     }

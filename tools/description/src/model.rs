@@ -432,11 +432,18 @@ impl System {
     /// Places in the kernel domain each chosen instance of which the description does not say where it runs, if nothing that it
     /// has keeps it out, and nobody shares its domain.
     pub fn place_in_kernel(&mut self, is_chosen: impl Fn(&Instance) -> bool) {
-        for index in 0..self.instances.len() {
+        // What others can have there depends on where the scheduler is.
+        let scheduler = self.roles.scheduler;
+        let others = (0..self.instances.len()).filter(|index| *index != scheduler);
+        for index in [scheduler].into_iter().chain(others) {
             let is_alone = self.fellows(index).nth(1).is_none();
+            let has_its_threads = index == scheduler
+                || *self.instances[index].threads <= 1
+                || self.schedules_in_kernel();
             let instance = &mut self.instances[index];
             if !instance.says_placement
                 && is_alone
+                && has_its_threads
                 && instance.fits_into_kernel()
                 && is_chosen(instance)
             {
@@ -445,6 +452,11 @@ impl System {
                 (instance.stacks.count, instance.stacks.declared) = (0, false);
             }
         }
+    }
+
+    /// Whether the scheduler is in the kernel domain, so that it begins whatever threads there are there.
+    pub fn schedules_in_kernel(&self) -> bool {
+        self.instances[self.roles.scheduler].is_in_kernel()
     }
 
     /// The index of the instance called `name`.

@@ -165,7 +165,8 @@ impl<'a> Value<'a> {
         ));
     }
 
-    fn invalid(&self, label: impl Into<String>, help: impl Into<String>, report: &mut Report) {
+    /// Reports that the value is none of those that are possible here.
+    pub fn invalid(&self, label: impl Into<String>, help: impl Into<String>, report: &mut Report) {
         let message = format!("bad value for `{}`", self.name);
         report.push(Error::new(&self.place(), message, label, help));
     }
@@ -378,6 +379,7 @@ impl<'a> Value<'a> {
             let words = choices.iter().map(|(word, _)| *word);
             let help = match nearest(&text, words.clone()) {
                 Some(near) => format!("did you mean \"{near}\"?"),
+                None if choices.len() == 1 => format!("write \"{}\"", choices[0].0),
                 None => "write one of them".to_owned(),
             };
             self.invalid(format!("expected {}", list(words)), help, report);

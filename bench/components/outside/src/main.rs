@@ -4,14 +4,11 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn_bench::{Inside, Meter, Report, Rounds, SAMPLES, Within, settled};
+use cairn_bench::{Inside, LEAVE, Meter, PASS, Report, Rounds, SAMPLES, Within, settled};
 
 const WARM_UP: usize = 100;
 /// There and back.
 const LEGS: u64 = 2;
-/// Methods of `Inside`.
-const PASS: u64 = 0;
-const LEAVE: u64 = 2;
 
 static MEMORY: [u8; 4096] = [7; 4096];
 
@@ -60,16 +57,17 @@ fn main() {
         }
     });
     // Those that stay in one place, there and back, are to be compared with a plain call.
-    for (name, caller, to_domain, legs) in [
-        ("portal.from_kernel.iii", imports::WITHIN, 1, LEGS),
-        ("call.kernel.isolated", imports::WITHIN, 0, 1),
-        ("call.kernel", imports::BESIDE_FELLOW, 0, 1),
-        ("call.shared", imports::SHARER, 0, 1),
+    for (name, caller, to_domain, method, legs) in [
+        ("portal.from_kernel.iii", imports::WITHIN, 1, PASS, LEGS),
+        ("call.kernel.isolated", imports::WITHIN, 0, PASS, 1),
+        ("call.kernel.isolated.window", imports::WITHIN, 0, LEAVE, 1),
+        ("call.kernel", imports::BESIDE_FELLOW, 0, PASS, 1),
+        ("call.shared", imports::SHARER, 0, PASS, 1),
     ] {
         report.samples(format_args!("{name}"), legs, |samples| {
             let rounds = Rounds::of_chain(WARM_UP, SAMPLES, 2);
             for round in rounds.all() {
-                let cost = caller.cost(to_domain).expect("it answers");
+                let cost = caller.cost(to_domain, method).expect("it answers");
                 if rounds.counts(round) {
                     samples.add(cost);
                 }

@@ -5,7 +5,9 @@
 
 use cairn::Error;
 use cairn::cost::Cost;
-use cairn_bench::{Inside, Meter, Within};
+use cairn_bench::{Inside, LEAVE, Meter, Within};
+
+static MEMORY: [u8; 4096] = [7; 4096];
 
 struct Server;
 static SERVER: Server = Server;
@@ -17,12 +19,16 @@ cairn::component! {
 }
 
 impl Within for Server {
-    fn cost(&self, to_domain: u64) -> Result<Cost, Error> {
+    fn cost(&self, to_domain: u64, method: u64) -> Result<Cost, Error> {
         let callee = if to_domain == 0 { imports::NEAR } else { imports::FAR };
-        // The method is known, so that its stub is linked.
+        // The methods are known, so that their stubs are linked.
         callee.pass(1, 2, 3)?;
-        let own = callee.own_cost(0)?;
-        let meter = Meter::new();
-        Ok(meter.stub(callee.portals(), 0, &[0, 1, 2, 3, 0, 0, 0, 0]) - own)
+        callee.leave(&MEMORY)?;
+        let own = callee.own_cost(method)?;
+        let words = match method {
+            LEAVE => [0, MEMORY.as_ptr() as u64, MEMORY.len() as u64, 0, 0, 0, 0, 0],
+            _ => [0, 1, 2, 3, 0, 0, 0, 0],
+        };
+        Ok(Meter::new().stub(callee.portals(), method as u32, &words) - own)
     }
 }

@@ -250,8 +250,9 @@ fn part<'buffer>(buffer: &'buffer [u8; BUFFER], method: &Method, value: u64) -> 
     &buffer[..end]
 }
 
-/// Enters the component called `component`, whose memory is gone, so that it faults.
-pub fn enter(component: &str) {
+/// Enters the component called `component`, whose memory is gone, so that it faults. False if nothing of it is open to the
+/// shell.
+pub fn enter(component: &str) -> bool {
     let mut is_entered = false;
     each_name(|known| {
         // Not every export is open to the shell.
@@ -265,4 +266,5 @@ pub fn enter(component: &str) {
             is_entered = true;
         }
     });
+    is_entered
 }

@@ -9,6 +9,7 @@ use cairn::environment::startup;
 use cairn::time::{now, ticks};
 use cairn_shell::policy::{Policy, Times};
 use cairn_shell::words::{Word, number};
+use core::cell::Cell;
 use core::fmt::{Result, Write};
 
 /// In this time a report is written.
@@ -41,17 +42,15 @@ fn ask(
 /// What has become of a component.
 fn tell(name: &str, screen: &mut Screen) -> Result {
     let state = State::of(name);
-    writeln!(
-        screen,
-        "{name} is {}, restarted {}",
-        if state.alive { "alive" } else { "dead" },
-        Times(state.restarts)
-    )
+    writeln!(screen, "{name} is {}, restarted {}", state.phase, Times(state.restarts))
 }
+
+/// What `ps` calls the states of an instance.
+const PHASES: [&str; 4] = ["dead", "alive", "asleep", "dying"];
 
 #[derive(Default, PartialEq)]
 struct State {
-    alive: bool,
+    phase: &'static str,
     policy: Option<Policy>,
     restarts: u64,
 }
@@ -64,7 +63,10 @@ impl State {
         let text = plain(text.get_mut(..length).unwrap_or(&mut []));
         let mut words = text.split(' ').skip(2);
         State {
-            alive: words.next() == Some("alive"),
+            phase: words
+                .next()
+                .and_then(|word| PHASES.into_iter().find(|phase| *phase == word))
+                .unwrap_or(PHASES[0]),
             policy: words.next().and_then(Policy::read),
             restarts: words.next().and_then(|word| number(word).ok()).unwrap_or(0),
         }
@@ -124,15 +126,23 @@ pub fn crash(words: &[Word], screen: &mut Screen) -> Result {
         // Perhaps the last that is heard: the system halts at the fault.
         writeln!(screen, "`{name}` is essential: the system halts when it faults")?;
     }
+    let is_untouched = Cell::new(false);
     ask(words, screen, |name| {
         let before = State::of(name);
         imports::SUPERVISOR.crash(name)?;
         if before == State::of(name) {
             // No thread runs in it: it faults when it is called.
-            call::enter(name);
+            is_untouched.set(!call::enter(name));
         }
         Ok(())
-    })
+    })?;
+    match words.first() {
+        Some(name) if is_untouched.get() => writeln!(
+            screen,
+            "no thread runs in it, and nothing of it is open to the shell: `{name}` faults when it is entered next"
+        ),
+        _ => Ok(()),
+    }
 }
 
 pub fn halt(words: &[Word], screen: &mut Screen) -> Result {

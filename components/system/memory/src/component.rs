@@ -6,10 +6,8 @@ use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::tables::Tables;
-use core::sync::atomic::{AtomicBool, Ordering};
 
 static STATE: State = State::empty();
-static READY: AtomicBool = AtomicBool::new(false);
 
 struct Server;
 static SERVER: Server = Server;
@@ -55,19 +53,15 @@ fn manager() -> Option<Manager<'static>> {
     })
 }
 
-/// Its thread has a higher priority than its callers, so this comes first.
+/// Begins, unless a call of a client came first and did.
 fn main() {
-    if let Some(manager) = manager() {
-        manager.begin();
-        READY.store(true, Ordering::Release);
-    }
+    let _ = with(|_| Ok(()));
 }
 
 fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> {
-    if !READY.load(Ordering::Acquire) {
-        return Err(Error::NotSupported);
-    }
-    body(&manager().ok_or(Error::NotSupported)?)
+    let manager = manager().ok_or(Error::NotSupported)?;
+    manager.begin();
+    body(&manager)
 }
 
 impl interfaces::Memory for Server {
@@ -120,8 +114,8 @@ impl interfaces::MemoryControl for Server {
         with(|manager| manager.release(instance, cursor))
     }
 
-    fn renew(&self, instance: InstanceId, cursor: u64) -> Result<u64, Error> {
-        with(|manager| manager.renew(instance, cursor))
+    fn renew(&self, instance: InstanceId, cursor: u64, but_stacks: bool) -> Result<u64, Error> {
+        with(|manager| manager.renew(instance, cursor, but_stacks))
     }
 
     fn revive(&self, instance: InstanceId) -> Result<(), Error> {

@@ -50,7 +50,8 @@ impl<'a> Manager<'a> {
     }
 
     fn release_pages(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
-        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let record = self.record(instance)?;
+        let root = self.root_of(record)?;
         let (start, base) = (record.start_address, self.base(instance)?);
         let mut offset = at.max(base);
         let mut left = ENTRIES_OF_STEP;
@@ -74,14 +75,15 @@ impl<'a> Manager<'a> {
     }
 
     /// One step of making the memory of a dead instance, after [`Manager::release`], as it was at the start.
-    /// 0 first, then what it answers, until 0.
-    pub fn renew(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
+    /// 0 first, then what it answers, until 0. `but_stacks`: those on which clients' threads run stay as they are.
+    pub fn renew(&self, instance: InstanceId, at: u64, but_stacks: bool) -> Result<u64, Error> {
         let record = self.record(instance)?;
         let (mut place, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
         let mut left = WORDS_OF_STEP;
         let renewed = self
             .segments_of(record)
             .filter(|segment| segment.initial != segment.physical)
+            .filter(|segment| !but_stacks || segment.is_stack == 0)
             .skip(place);
         for segment in renewed {
             let words = (segment.size / 8).saturating_sub(done).min(left);
@@ -109,7 +111,8 @@ impl<'a> Manager<'a> {
 
     /// The next life of an instance begins, after [`Manager::renew`]: its page table is whole.
     pub fn revive(&self, instance: InstanceId) -> Result<(), Error> {
-        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let record = self.record(instance)?;
+        let root = self.root_of(record)?;
         let startup =
             self.tables.find(root, record.start_address + STARTUP_OFFSET).and_then(tables::mapped);
         let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);

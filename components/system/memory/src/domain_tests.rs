@@ -19,7 +19,7 @@ fn begin(world: &mut World, number: InstanceId, pages: u64) {
     record.memory = record.memory_used + pages * PAGE_SIZE;
     let manager = world.manager();
     manager.add_domain(&manager.instances[number.index() - 1]).unwrap();
-    steps(|cursor| manager.renew(number, cursor));
+    steps(|cursor| manager.renew(number, cursor, false));
     manager.revive(number).unwrap();
 }
 
@@ -41,6 +41,25 @@ fn a_number_has_one_instance_at_a_time() {
     for nobody in [0, 3, 257, u16::MAX].map(InstanceId) {
         assert_eq!(manager.retire_domain(nobody), Err(Error::NotFound));
     }
+}
+
+/// A thread that takes over from the layout is stopped, others come first and use what there is, and it goes on.
+#[test]
+fn who_takes_over_late_changes_nothing() {
+    let world = World::new();
+    let manager = world.manager();
+    end(&manager, TWO);
+    let first = manager.allocate(ONE, 4).unwrap();
+    manager.make_section(ONE, 2).unwrap();
+    let state = || (world.free(), world.state.tables.available(), world.used(ONE));
+    let before = state();
+    manager.take_over();
+    assert_eq!(state(), before);
+    assert_eq!(manager.usage_of(TWO), Err(Error::NotFound), "it has retired");
+    let physical = |address| world.page(ONE, address).unwrap().0;
+    let second = manager.allocate(ONE, 4).unwrap();
+    let pages = |first: u64| (0..4).map(move |page| physical(first + page * PAGE_SIZE));
+    assert!(pages(first).all(|old| pages(second).all(|new| new != old)), "handed out twice");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Which instances there are: what is said of a new one, by the layout or whoever loads it, and its end for good.
 
+use crate::account::Said;
 use crate::manager::Manager;
 use crate::sections;
 use crate::tables::is_reachable;
@@ -9,20 +10,18 @@ use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
 impl Manager<'_> {
-    /// There is a new instance, with the memory that its record says. [`Error::Busy`]: one of this number is still there.
-    pub fn add_domain(&self, record: &Instance) -> Result<(), Error> {
-        let account = self.state.account(record.number)?;
-        if account.present.load(Relaxed) {
-            return Err(Error::Busy);
-        }
+    /// What a record says of its instance.
+    pub(crate) fn said(&self, record: &Instance) -> Said {
         let start = record.start_address;
         let end = self.segments_of(record).map(|segment| segment.address + segment.size - start);
         let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
-        account.base.store(activation_from(end, record.region) as u32, Relaxed);
-        account.used.store((record.memory_used / PAGE_SIZE) as u32, Relaxed);
-        account.limit.store((record.memory / PAGE_SIZE) as u32, Relaxed);
-        account.present.store(true, Relaxed);
-        Ok(())
+        let limit = (record.memory / PAGE_SIZE).saturating_sub(record.memory_used / PAGE_SIZE);
+        Said { limit: limit as u32, base: activation_from(end, record.region) as u32 }
+    }
+
+    /// There is a new instance, with the memory that its record says. [`Error::Busy`]: one of this number is still there.
+    pub fn add_domain(&self, record: &Instance) -> Result<(), Error> {
+        self.state.account(record.number)?.add(self.said(record))
     }
 
     /// An instance is no more. [`Error::Busy`]: it is to be killed and released first. Its page table leads nowhere then, and
@@ -34,13 +33,9 @@ impl Manager<'_> {
         if is_reachable || maps_any || self.has_more_than_laid_out(instance)? {
             return Err(Error::Busy);
         }
-        account.present.store(false, Relaxed);
+        account.retire();
         // What others offered to it, or are about to, is not for its successor.
-        account.life.fetch_add(1, Relaxed);
         (0..sections::COUNT).for_each(|number| self.withdraw_offer(number, instance));
-        for part in [&account.used, &account.limit, &account.base] {
-            part.store(0, Relaxed);
-        }
         Ok(())
     }
 }

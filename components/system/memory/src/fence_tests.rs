@@ -116,7 +116,7 @@ fn nothing_is_stale_after_any_operation() {
     check("release");
     assert_eq!(manager.make_section(TWO, 2), Ok(section));
     check("make_section of what somebody had");
-    steps(|cursor| manager.renew(ONE, cursor));
+    steps(|cursor| manager.renew(ONE, cursor, false));
     manager.revive(ONE).unwrap();
     check("renew");
     assert_eq!(manager.allocate(ONE, 3), Ok(address));

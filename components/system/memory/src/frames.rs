@@ -1,7 +1,10 @@
 //! A pool of numbers, of free pages for example: a bit for each, claimed without a lock, because the supervisor's
 //! calls must never wait for a preempted thread of less priority.
 
-use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use core::sync::atomic::{
+    AtomicU64, AtomicUsize,
+    Ordering::{Relaxed, SeqCst},
+};
 
 /// Words of the summary: a pool has at most 64 times as many words of bits.
 const GROUPS: usize = 16;
@@ -14,64 +17,70 @@ thread_local! {
 
 /// Consecutive numbers of which each is free or taken. Taking one looks at two words and at most [`GROUPS`] more,
 /// wherever the free ones are: others leave no holes through which one has to search.
+///
+/// A pool that nobody has touched has all of its numbers, so none has to be filled before it is used.
 pub struct Frames<const WORDS: usize> {
-    /// Bit set: free.
-    free: [AtomicU64; WORDS],
-    /// A bit for each of those words: it may be other than zero. The bit there is set before this one.
-    groups: [AtomicU64; GROUPS],
+    /// Bit set: taken.
+    taken: [AtomicU64; WORDS],
+    /// A bit for each of those words: nothing of it is free, perhaps. The bit there is cleared before this one.
+    full: [AtomicU64; GROUPS],
     count: AtomicUsize,
-    available: AtomicUsize,
+    taken_count: AtomicUsize,
 }
 
 impl<const WORDS: usize> Frames<WORDS> {
     /// Numbers that one pool can have.
     pub const MAXIMUM: usize = WORDS * 64;
 
-    /// A pool without numbers.
+    /// A pool, to be limited before it is used.
     pub const fn new() -> Self {
         assert!(WORDS <= GROUPS * 64, "each word has a bit in the summary");
         Frames {
-            free: [const { AtomicU64::new(0) }; WORDS],
-            groups: [const { AtomicU64::new(0) }; GROUPS],
+            taken: [const { AtomicU64::new(0) }; WORDS],
+            full: [const { AtomicU64::new(0) }; GROUPS],
             count: AtomicUsize::new(0),
-            available: AtomicUsize::new(0),
+            taken_count: AtomicUsize::new(0),
         }
     }
 
-    /// Fills an empty pool with the numbers below `count`, as many as it can have.
-    pub fn fill(&self, count: usize) {
+    /// There are the numbers below `count`, as many as a pool can have. Done once more, it changes nothing, whatever has been
+    /// taken and given meanwhile: the others are never given.
+    pub fn limit(&self, count: usize) {
         let count = count.min(Self::MAXIMUM);
-        for (index, word) in self.free.iter().enumerate() {
-            let bits = count.saturating_sub(index * 64).min(64);
-            word.store(if bits == 64 { u64::MAX } else { (1 << bits) - 1 }, SeqCst);
-            self.note(index);
+        if !count.is_multiple_of(64) {
+            self.taken[count / 64].fetch_or(u64::MAX << (count % 64), SeqCst);
+        }
+        let words = count.div_ceil(64);
+        for (group, summary) in self.full.iter().enumerate() {
+            let there = words.saturating_sub(group * 64).min(64);
+            summary.fetch_or(u64::MAX.checked_shl(there as u32).unwrap_or(0), SeqCst);
         }
         self.count.store(count, SeqCst);
-        self.available.store(count, SeqCst);
     }
 
-    /// A word may be other than zero.
+    /// Something of a word is free.
     fn note(&self, index: usize) {
-        self.groups[index / 64].fetch_or(1 << (index % 64), SeqCst);
+        self.full[index / 64].fetch_and(!(1 << (index % 64)), SeqCst);
     }
 
-    /// A word was zero: says so, unless it is no more.
+    /// Nothing of a word was free: says so, unless it is again.
     pub(crate) fn forget(&self, index: usize) {
-        self.groups[index / 64].fetch_and(!(1 << (index % 64)), SeqCst);
-        if self.free[index].load(SeqCst) != 0 {
+        self.full[index / 64].fetch_or(1 << (index % 64), SeqCst);
+        if self.taken[index].load(SeqCst) != u64::MAX {
             self.note(index);
         }
     }
 
     /// Takes a free number.
     pub fn take(&self) -> Option<usize> {
-        for (group, summary) in self.groups.iter().enumerate() {
+        for (group, summary) in self.full.iter().enumerate() {
             loop {
-                let words = summary.load(SeqCst);
-                if words == 0 {
+                // Relaxed: a number that another thread gives back in this moment, this one may not find.
+                let not_full = !summary.load(Relaxed);
+                if not_full == 0 {
                     break;
                 }
-                let index = group * 64 + words.trailing_zeros() as usize;
+                let index = group * 64 + not_full.trailing_zeros() as usize;
                 #[cfg(test)]
                 LOOKS.with(|looks| looks.set(looks.get() + 1));
                 if let Some(bit) = self.take_from(index) {
@@ -85,14 +94,24 @@ impl<const WORDS: usize> Frames<WORDS> {
     }
 
     fn take_from(&self, index: usize) -> Option<usize> {
-        let word = &self.free[index];
-        let without_lowest = |bits: u64| (bits != 0).then(|| bits & (bits - 1));
-        let before = word.fetch_update(SeqCst, SeqCst, without_lowest).ok()?;
-        self.available.fetch_sub(1, SeqCst);
-        if before & (before - 1) == 0 {
-            self.forget(index);
+        let word = &self.taken[index];
+        loop {
+            // Relaxed: if it is not so any more, what is taken says so.
+            let free = !word.load(Relaxed);
+            if free == 0 {
+                return None;
+            }
+            let bit = free & free.wrapping_neg();
+            let before = word.fetch_or(bit, SeqCst);
+            if before & bit != 0 {
+                continue;
+            }
+            self.taken_count.fetch_add(1, Relaxed);
+            if before | bit == u64::MAX {
+                self.forget(index);
+            }
+            return Some(free.trailing_zeros() as usize);
         }
-        Some(before.trailing_zeros() as usize)
     }
 
     /// Gives a number back. One that is not taken changes nothing.
@@ -101,21 +120,21 @@ impl<const WORDS: usize> Frames<WORDS> {
             return;
         }
         let bit = 1 << (number % 64);
-        if self.free[number / 64].fetch_or(bit, SeqCst) & bit == 0 {
+        if self.taken[number / 64].fetch_and(!bit, SeqCst) & bit != 0 {
             self.note(number / 64);
-            self.available.fetch_add(1, SeqCst);
+            self.taken_count.fetch_sub(1, Relaxed);
         }
     }
 
     /// Whether a number is free.
     #[cfg(test)]
     pub(crate) fn is_free(&self, number: usize) -> bool {
-        self.free.get(number / 64).is_some_and(|word| word.load(SeqCst) >> (number % 64) & 1 != 0)
+        self.taken.get(number / 64).is_some_and(|word| word.load(SeqCst) >> (number % 64) & 1 == 0)
     }
 
     /// Free numbers.
     pub fn available(&self) -> usize {
-        self.available.load(SeqCst)
+        self.count().saturating_sub(self.taken_count.load(Relaxed))
     }
 
     /// All numbers.

@@ -8,6 +8,7 @@
 #![cfg_attr(target_os = "none", no_std)]
 #![forbid(unsafe_code)]
 
+mod account;
 pub mod death;
 mod domains;
 pub mod frames;

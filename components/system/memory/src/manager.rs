@@ -1,5 +1,6 @@
 //! Memory of the instances: what they allocate, and what becomes of it when they die.
 
+use crate::account::Account;
 use crate::death::zero;
 use crate::frames::Frames;
 use crate::sections::Sections;
@@ -14,7 +15,10 @@ use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::memory::FREE_PAGES_MAXIMUM;
 use cairn_abi::record::{Activation, Header, Instance, Segment};
 use cairn_abi::{Error, InstanceId};
-use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{
+    AtomicBool, AtomicI64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
 pub const FRAME_WORDS: usize = FREE_PAGES_MAXIMUM / 64;
@@ -27,52 +31,10 @@ thread_local! {
     pub(crate) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// What one instance has.
-pub struct Account {
-    /// There is such an instance.
-    pub(crate) present: AtomicBool,
-    /// How many have retired under this number.
-    pub(crate) life: AtomicU32,
-    /// Pages that it has, and may have.
-    pub(crate) used: AtomicU32,
-    pub(crate) limit: AtomicU32,
-    /// Sections that it maps; changed by the thread that is at work on them alone.
-    pub(crate) sections: AtomicU32,
-    /// First address behind its activations, as an offset in its region.
-    pub(crate) base: AtomicU32,
-    /// One of its threads is at work on sections.
-    in_sections: AtomicBool,
-}
-
-impl Account {
-    const fn new() -> Account {
-        Account {
-            present: AtomicBool::new(false),
-            life: AtomicU32::new(0),
-            used: AtomicU32::new(0),
-            limit: AtomicU32::new(0),
-            sections: AtomicU32::new(0),
-            base: AtomicU32::new(0),
-            in_sections: AtomicBool::new(false),
-        }
-    }
-
-    fn charge(&self, pages: u32) -> Result<(), Error> {
-        let before = self.used.fetch_add(pages, Relaxed);
-        if before.saturating_add(pages) > self.limit.load(Relaxed) {
-            self.used.fetch_sub(pages, Relaxed);
-            return Err(Error::Exhausted);
-        }
-        Ok(())
-    }
-
-    fn refund(&self, pages: u32) {
-        self.used.fetch_sub(pages, Relaxed);
-    }
-}
-
 /// What lasts between calls.
 pub struct State {
+    /// Somebody has taken over from the layout.
+    begun: AtomicBool,
     /// Free pages.
     pub frames: Frames<FRAME_WORDS>,
     /// Free pages for page tables.
@@ -90,6 +52,7 @@ impl State {
     /// Before [`Manager::begin`].
     pub const fn empty() -> State {
         State {
+            begun: AtomicBool::new(false),
             frames: Frames::new(),
             tables: Frames::new(),
             accounts: [const { Account::new() }; INSTANCES_MAXIMUM],
@@ -121,16 +84,29 @@ pub struct Manager<'a> {
 }
 
 impl<'a> Manager<'a> {
-    /// Takes over from the layout, once.
+    /// Takes over from the layout, if nobody has: whoever comes first does not wait for a thread of the manager's own.
+    #[inline(always)]
     pub fn begin(&self) {
+        if !self.state.begun.load(Acquire) {
+            self.take_over();
+            self.state.begun.store(true, Release);
+        }
+    }
+
+    /// Several threads may do it at the same time. Each makes sure of all of it, and one that comes late changes nothing: what it
+    /// stores is the same each time, or is stored over nothing only.
+    #[inline(never)]
+    pub(crate) fn take_over(&self) {
         let free = self.header.free_memory;
-        self.state.frames.fill(((free.end - free.start) / PAGE_SIZE) as usize);
+        self.state.frames.limit(((free.end - free.start) / PAGE_SIZE) as usize);
         let tables = self.header.free_page_tables;
-        self.state.tables.fill(((tables.end - tables.start) / PAGE_SIZE) as usize);
+        self.state.tables.limit(((tables.end - tables.start) / PAGE_SIZE) as usize);
         self.state.sections.begin(self.instances.len(), self.state.tables.count());
         for record in self.instances {
             // The host tool numbers them from 1, and no more than there are accounts.
-            let _ = self.add_domain(record);
+            if let Ok(account) = self.state.account(record.number) {
+                account.describe(self.said(record));
+            }
         }
     }
 
@@ -151,28 +127,32 @@ impl<'a> Manager<'a> {
 
     /// First address behind an instance's activations, as an offset in its region.
     pub(crate) fn base(&self, instance: InstanceId) -> Result<u64, Error> {
-        Ok(self.account(instance)?.base.load(Relaxed).into())
+        Ok(self.account(instance)?.said().base.into())
     }
 
     /// Whether pages beside those of the layout count for an instance.
     pub(crate) fn has_more_than_laid_out(&self, instance: InstanceId) -> Result<bool, Error> {
-        let laid_out = self.record(instance)?.memory_used / PAGE_SIZE;
-        Ok(u64::from(self.account(instance)?.used.load(Relaxed)) > laid_out)
+        Ok(self.account(instance)?.used() > 0)
     }
 
     pub(crate) fn account(&self, instance: InstanceId) -> Result<&'a Account, Error> {
         let account = self.state.account(instance)?;
-        account.present.load(Relaxed).then_some(account).ok_or(Error::NotFound)
+        account.is_present().then_some(account).ok_or(Error::NotFound)
     }
 
     /// The page table of an instance's domain.
     pub(crate) fn root(&self, instance: InstanceId) -> Result<Root, Error> {
-        self.tables.root(self.record(instance)?.space).ok_or(Error::NotFound)
+        self.root_of(self.record(instance)?)
+    }
+
+    pub(crate) fn root_of(&self, record: &Instance) -> Result<Root, Error> {
+        self.tables.root(record.space).ok_or(Error::NotFound)
     }
 
     /// The page-table entries that lead to all that an instance can execute.
     pub(crate) fn reach(&self, instance: InstanceId) -> Result<&'a [AtomicI64], Error> {
-        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let record = self.record(instance)?;
+        let root = self.root_of(record)?;
         let entries = match record.in_kernel {
             0 => self.tables.to_user_mode(root),
             _ => self.tables.to_region(root, record.start_address),
@@ -263,10 +243,11 @@ impl<'a> Manager<'a> {
     /// The first range of empty entries that is long enough, claimed. It lies where the layout made page
     /// tables, in a row, because windows reach no others.
     fn reserve(&self, instance: InstanceId, pages: u64) -> Result<u64, Error> {
-        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let record = self.record(instance)?;
+        let root = self.root_of(record)?;
         let region = record.start_address;
         let end = region + record.entries_span.min(DEVICES_OFFSET);
-        let mut start = region + u64::from(self.account(instance)?.base.load(Relaxed));
+        let mut start = region + self.base(instance)?;
         'search: while start + pages * PAGE_SIZE <= end {
             for page in 0..pages {
                 let address = start + page * PAGE_SIZE;
@@ -292,7 +273,8 @@ impl<'a> Manager<'a> {
     /// reached before all are there: another thread of the instance could pass it on meanwhile, and it
     /// could not go back.
     fn map_fresh(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
-        let (record, root) = (self.record(instance)?, self.root(instance)?);
+        let record = self.record(instance)?;
+        let root = self.root_of(record)?;
         // The kernel's half is everyone's: user mode must not reach what is there.
         let rights = OWN | READ | WRITE | if record.in_kernel == 0 { USER } else { GLOBAL };
         let entries =
@@ -325,7 +307,7 @@ impl<'a> Manager<'a> {
     pub fn free(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
         let root = self.root(instance)?;
         let start = self.record(instance)?.start_address;
-        let base = start + u64::from(self.account(instance)?.base.load(Relaxed));
+        let base = start + self.base(instance)?;
         let limit = start + DEVICES_OFFSET;
         let inside = address.is_multiple_of(PAGE_SIZE)
             && (base..limit).contains(&address)
@@ -429,6 +411,8 @@ impl<'a> Manager<'a> {
     /// Pages that an instance has, and its quota.
     pub fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
         let account = self.account(instance)?;
-        Ok((account.used.load(Relaxed).into(), account.limit.load(Relaxed).into()))
+        let laid_out = self.record(instance)?.memory_used / PAGE_SIZE;
+        let beside = |pages: u32| laid_out + u64::from(pages);
+        Ok((beside(account.used()), beside(account.said().limit)))
     }
 }

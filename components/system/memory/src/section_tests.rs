@@ -14,7 +14,7 @@ fn die(world: &World, instance: InstanceId) {
     let manager = world.manager();
     manager.kill(instance).unwrap();
     steps(|cursor| manager.release(instance, cursor));
-    steps(|cursor| manager.renew(instance, cursor));
+    steps(|cursor| manager.renew(instance, cursor, false));
     manager.revive(instance).unwrap();
 }
 
@@ -289,7 +289,7 @@ fn an_offer_is_not_for_who_comes_under_the_number_meanwhile() {
                 steps(|cursor| manager.release(TWO, cursor));
                 manager.retire_domain(TWO).unwrap();
                 manager.add_domain(&world.instances[1]).unwrap();
-                steps(|cursor| manager.renew(TWO, cursor));
+                steps(|cursor| manager.renew(TWO, cursor, false));
                 manager.revive(TWO).unwrap();
             }
             // Before the offer began it is the successor's, as any.

@@ -149,10 +149,11 @@ impl Sections {
         }
     }
 
-    /// Divides slots and page tables among the instances. Each needs a table for a section that it maps.
+    /// Divides slots and page tables among the instances. Each needs a table for a section that it maps. Done once more, it changes
+    /// nothing.
     pub(crate) fn begin(&self, instances: usize, tables: usize) {
         let instances = instances.max(1);
-        self.free.fill(COUNT);
+        self.free.limit(COUNT);
         let part = (COUNT / instances).min(tables / instances);
         self.part.store(OF_DOMAIN.min(part as u32), Relaxed);
     }
@@ -333,7 +334,7 @@ impl Manager<'_> {
         preempted();
         slot.offered.set(with_whom, true);
         preempted();
-        let is_there = account.present.load(Relaxed) && account.life.load(Relaxed) == life;
+        let is_there = account.is_present() && account.life.load(Relaxed) == life;
         if !is_there {
             slot.offered.set(with_whom, false);
         }

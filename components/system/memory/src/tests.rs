@@ -134,16 +134,15 @@ impl World {
     pub(crate) fn of(count: u16) -> World {
         let laid_out = |number, page| laid_out_of(count, number, page);
         let mut segments = Vec::new();
-        let mut segment = |instance, address, physical, initial| {
+        let mut segment = |instance, address, physical, initial, is_stack| {
             let flags = (USER | READ | WRITE) as u32;
             let size = PAGE_SIZE;
-            let reserved = 0;
-            segments.push(Segment { instance, reserved, flags, address, size, physical, initial });
+            segments.push(Segment { instance, is_stack, flags, address, size, physical, initial });
         };
         for number in 1..=count {
             let instance = InstanceId(number);
-            segment(instance, data(instance), laid_out(number, 0), laid_out(number, 1));
-            segment(instance, stack_top(instance) - PAGE_SIZE, laid_out(number, 2), 0);
+            segment(instance, data(instance), laid_out(number, 0), laid_out(number, 1), 0);
+            segment(instance, stack_top(instance) - PAGE_SIZE, laid_out(number, 2), 0, 1);
         }
         let page_table = |index: usize| PAGE_TABLES + index as u64 * PAGE_SIZE;
         let free = laid_out(count + 1, 0);
@@ -416,7 +415,13 @@ fn the_dead_reach_nothing_and_begin_anew() {
 
     steps(|cursor| manager.release(ONE, cursor));
     assert_eq!((world.free(), world.used(ONE)), before);
-    steps(|cursor| manager.renew(ONE, cursor));
+    steps(|cursor| manager.renew(ONE, cursor, false));
+    // What a thread brings that comes before its next life.
+    let brought = world.word(laid_out(1, 2) + 8);
+    brought.store(7, Relaxed);
+    world.word(laid_out(1, 0)).store(7, Relaxed);
+    steps(|cursor| manager.renew(ONE, cursor, true));
+    assert_eq!((brought.swap(0, Relaxed), world.word(laid_out(1, 0)).load(Relaxed)), (7, 0));
     manager.revive(ONE).unwrap();
     assert_eq!(world.page(ONE, address), None);
     assert_eq!(world.page(ONE, data(ONE)).unwrap().0, laid_out(1, 0));

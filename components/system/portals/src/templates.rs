@@ -91,16 +91,17 @@ impl Recipe {
     /// Of nothing that is remembered.
     const NONE: Recipe = Recipe { of: u64::MAX, made: 0, places: Places::NONE };
 
-    /// Of what is opened. All objects of an export, semaphores and locks are made alike; what is registered or measured is
-    /// not remembered.
-    pub fn of(kind: Kind, counts: bool) -> Recipe {
+    /// Of what is opened. All objects of an export, semaphores and locks are made alike for all clients of one kind: those in the
+    /// kernel domain have a state of their own. What is registered or measured is not remembered.
+    pub fn of(kind: Kind, specification: &Specification, counts: bool) -> Recipe {
+        let ends = (specification.stack as u64) << 2 | specification.state as u64;
         let of = match kind {
             Kind::Registration(_) | Kind::Export(u32::MAX) => return Recipe::NONE,
-            Kind::Export(export) | Kind::Object(export, _) => export.into(),
+            Kind::Export(export) | Kind::Object(export, _) => u64::from(export),
             Kind::Semaphore(_) => 1 << 32,
             Kind::Lock(_) => 2 << 32 | 1,
         };
-        Recipe { of: of << 1 | u64::from(counts), ..Recipe::NONE }
+        Recipe { of: ends << 40 | of << 1 | u64::from(counts), ..Recipe::NONE }
     }
 
     /// Where it is remembered.

@@ -10,7 +10,7 @@ use crate::manager::Manager;
 use cairn_abi::domain::PORTALS_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::literal::LITERALS_SIZE;
-use cairn_portal::{Crossing, Parameters, Specification, generate};
+use cairn_portal::{Crossing, Parameters, Place, Specification, generate};
 use cairn_random::Random;
 use fake::*;
 use std::collections::BTreeMap;
@@ -440,10 +440,13 @@ fn an_index_means_what_it_meant_or_nothing() {
 /// That the portals of a block have the code of these letters.
 fn check_code(machine: &Fake, instance: InstanceId, opened: u64, methods: &[String]) {
     for (index, letters) in (opened as usize..).zip(methods) {
-        let specification = Specification::parse(&format!("np{letters}")).unwrap();
+        let is_in_kernel = instance == SECOND;
+        let state = if is_in_kernel { 'k' } else { 'p' };
+        let specification = Specification::parse(&format!("n{state}{letters}")).unwrap();
         let mut crossing = Crossing { index: index as u64, asids: true, ..Crossing::NONE };
         crossing.caller.instance = instance;
         crossing.caller.domain = domain_of(instance);
+        crossing.caller.place = if is_in_kernel { Place::Kernel } else { Place::User };
         let all = (&specification, &Parameters::NONE);
         let mut words = [0; 1024];
         let size = generate::call(all, None, &crossing, &mut words).unwrap();

@@ -181,22 +181,31 @@ impl System {
             }
             if state.is_alive() {
                 self.die(instance, Reason::Asked { restart });
-            } else if restart {
+            } else {
                 state.sleeps.store(false, Relaxed);
-                state.due.store(now(), Relaxed);
-                if state.phase() == Phase::Quarantined {
-                    INSTANCES.enter(instance, Phase::Quieting);
-                }
-            } else if self.instance(instance).is_none_or(|record| record.restart != RESTART_ALWAYS)
-            {
-                state.due.store(u64::MAX, Relaxed);
-                if matches!(state.phase(), Phase::Renewing | Phase::Sweeping) {
-                    INSTANCES.enter(instance, Phase::Dead);
-                }
+                self.serve_ended(instance, restart);
             }
         }
         // What was asked meanwhile is served when the worker is called for it.
         state.requests.fetch_and(!requests, Relaxed);
+    }
+
+    /// What becomes of an instance that was not alive when it was asked for.
+    fn serve_ended(&self, instance: InstanceId, restart: bool) {
+        let (state, record) = (state(instance), self.instance(instance));
+        record.into_iter().for_each(|record| self.let_go(record));
+        let is_always = record.is_some_and(|record| record.restart == RESTART_ALWAYS);
+        if restart {
+            state.due.store(now(), Relaxed);
+            if state.phase() == Phase::Quarantined {
+                INSTANCES.enter(instance, Phase::Quieting);
+            }
+        } else if !is_always {
+            state.due.store(u64::MAX, Relaxed);
+            if matches!(state.phase(), Phase::Renewing | Phase::Sweeping) {
+                INSTANCES.enter(instance, Phase::Dead);
+            }
+        }
     }
 }
 

@@ -66,14 +66,18 @@ impl System {
         let instance = self.lives_in(domain);
         if is_page_fault && !frame.dead && self.wakes(instance) {
             // It executes its instruction again.
+        } else if is_page_fault && !frame.dead && self.comes_too_early(index, instance) {
+            self.want(instance, thread);
+            self.keep(index);
+            return;
         } else if frame.dead || !state(instance).is_alive() {
             // A thread that enters a dead instance faults at its first instruction: an error return.
             self.want(instance, thread);
         } else if self.came_home(thread, frame, fault) {
             // It goes on in its caller.
-        } else if is_page_fault && began_since(instance, time) {
-            // It came when the instance was about to live again, and now it does. What it brings is whole: of those
-            // that came earlier, none was left before this life began.
+        } else if is_page_fault && is_mapped_since(instance, time) {
+            // It came when the instance was about to live again or was tried, or with another one that started it, and now it
+            // lives. What it brings is whole: of those that came earlier, none was left before this life began.
         } else if is_page_fault && imports::MEMORY.page_fault(domain, value, cause).is_ok() {
             // Mended.
         } else {
@@ -208,7 +212,8 @@ impl System {
                 }
             },
             Phase::Renewing => {
-                let step = advance(cursor, |at| imports::MEMORY.renew(fellow, at));
+                let but_stacks = state.sleeps.load(Relaxed);
+                let step = advance(cursor, |at| imports::MEMORY.renew(fellow, at, but_stacks));
                 self.next(record, "renew", step, Phase::Sweeping);
             }
             Phase::Sweeping => {
@@ -246,12 +251,15 @@ impl System {
                 at = self.thread_count();
                 break;
             };
+            at = index + 1;
+            if self.comes_too_early(index, record.leader) {
+                continue;
+            }
             self.unwind(record.domain, index);
             match self.holds(index, record.domain) {
                 true => state.away.insert(index),
                 false => state.away.remove(index),
             }
-            at = index + 1;
         }
         if !undisturbed.holds() {
             // They are looked at again, one by one.
@@ -270,7 +278,11 @@ impl System {
         if let Some(index) = state.away.next(at) {
             state.cursor.store(index + 1, Relaxed);
             let undisturbed = Undisturbed::begin();
-            if !self.exists(index) || (!self.holds(index, record.domain) && undisturbed.holds()) {
+            let has_just_come = self.comes_too_early(index, record.leader);
+            if has_just_come
+                || !self.exists(index)
+                || (!self.holds(index, record.domain) && undisturbed.holds())
+            {
                 state.away.remove(index);
             } else if self.is_late(record.number) {
                 self.call_home(index);
@@ -314,7 +326,7 @@ impl System {
         let mut at = cursor.load(Relaxed);
         for _ in 0..THREADS_OF_SWEEP {
             let Some(index) = self.next_thread(at) else { return true };
-            if self.is_in(index, record.domain) {
+            if self.is_in(index, record.domain) && !self.comes_too_early(index, record.leader) {
                 self.unwind(record.domain, index);
             }
             at = index + 1;
@@ -330,11 +342,18 @@ impl System {
         let revived = privileged::set_alive(record.domain, true);
         state.restarts.fetch_add(1, Relaxed);
         state.due.store(u64::MAX, Relaxed);
-        if state.sleeps.load(Relaxed) && revived.is_ok() {
-            return INSTANCES.enter(record.number, Phase::Asleep);
+        let sleeps = state.sleeps.load(Relaxed);
+        if sleeps && revived.is_ok() {
+            INSTANCES.enter(record.number, Phase::Asleep);
+            if self.kept(record).next().is_none() {
+                return;
+            }
         }
         if !self.start(record, revived) {
             state.restarts.fetch_sub(1, Relaxed);
+        }
+        if sleeps {
+            self.let_go(record);
         }
     }
 
@@ -354,6 +373,7 @@ impl System {
             // It dies once more, and this counts as a fault: what was in the way may go away.
             let now = now();
             self.end(record, now);
+            state.sleeps.store(false, Relaxed);
             state.due.store(now + ticks(next_delay(state) * 1000), Relaxed);
         }
         result.is_ok()
@@ -371,10 +391,10 @@ impl System {
     }
 }
 
-/// Whether the present life of an instance began after this time.
-fn began_since(instance: InstanceId, time: u64) -> bool {
+/// Whether the memory of an instance was put into its page table after this time.
+fn is_mapped_since(instance: InstanceId, time: u64) -> bool {
     let state = state(instance);
-    state.restarts.load(Relaxed) > 0 && time <= state.started.load(Relaxed)
+    time <= state.started.load(Relaxed).max(state.needed.load(Relaxed))
 }
 
 /// Starts the first thread of an instance, if it has one.

@@ -2,7 +2,8 @@
 //!
 //! No instruction on the way of a call tells when the last one came. So an instance in which no thread of another's is, is
 //! *tried* after its time: its memory goes out of its page table, and the next thread that executes anything in it faults,
-//! which brings the memory back. If that does not happen for as long again, and nobody is inside, it ends.
+//! which brings the memory back. If that does not happen for as long again, and nobody is inside, it ends. That takes many
+//! steps, and who comes meanwhile waits for the last of them: the stacks, with what callers bring on them, are left as they are.
 
 use crate::component as imports;
 use crate::death::Reason;
@@ -10,7 +11,7 @@ use crate::system::{INSTANCES, System, state};
 use cairn::InstanceId;
 use cairn::time::{now, ticks};
 use cairn_abi::record::Instance;
-use cairn_supervisor::instances::Phase;
+use cairn_supervisor::instances::{Phase, Threads};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The priority of looking: all others but the idle thread are more urgent.
@@ -25,6 +26,9 @@ static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
 pub fn next_look() -> u64 {
     NEXT.load(Relaxed)
 }
+
+/// Threads that came into an instance while it ended: they stand at their first instruction in it.
+static KEPT: Threads = Threads::new();
 
 impl System {
     /// Those that are started by a call: the layout gave them no thread, and took their memory out of their page tables.
@@ -54,6 +58,7 @@ impl System {
         for fellow in self.fellows(record) {
             self.expect("map", fellow, imports::MEMORY.bring_back(fellow.number));
         }
+        state(record.number).needed.store(now(), Relaxed);
         INSTANCES.enter(record.number, Phase::Alive);
     }
 
@@ -93,6 +98,35 @@ impl System {
             at = index + 1;
         }
         cursor.store(at, Relaxed);
+    }
+
+    /// Whether a thread is in an instance that ends because nobody needed it, and came since: no other's was in it before.
+    pub fn comes_too_early(&self, index: u64, leader: InstanceId) -> bool {
+        let state = state(leader);
+        let ends = state.sleeps.load(Relaxed) && !state.is_alive();
+        ends && self.instance(leader).is_some_and(|record| !self.is_its_own(index, record))
+    }
+
+    /// It goes on later.
+    pub fn keep(&self, index: u64) {
+        KEPT.insert(index);
+    }
+
+    /// Those that came too early into an instance.
+    pub fn kept(&self, record: &'static Instance) -> impl Iterator<Item = u64> {
+        KEPT.iter().filter(|index| self.is_in(*index, record.domain))
+    }
+
+    /// They go on, in its next life or with an error.
+    pub fn let_go(&self, record: &'static Instance) {
+        for index in self.kept(record) {
+            KEPT.remove(index);
+            if !state(record.number).is_alive() {
+                self.unwind(record.domain, index);
+            }
+            let thread = imports::SCHEDULING.thread(index);
+            let _ = thread.and_then(|thread| imports::CONTROL.resume(thread.name));
+        }
     }
 
     fn is_its_own(&self, index: u64, record: &'static Instance) -> bool {

@@ -79,10 +79,12 @@ pub struct InstanceState {
     pub requests: AtomicU8,
     /// When it is started again, in ticks; `u64::MAX`: not.
     pub due: AtomicU64,
-    /// Its next life begins with a call.
+    /// Its next life begins with a call, and none is lost until then: whoever comes while it ends is kept.
     pub sleeps: AtomicBool,
     /// When it was started.
     pub started: AtomicU64,
+    /// When its memory came back that was out of its page table to see whether anybody needs it.
+    pub needed: AtomicU64,
     /// When it died.
     pub died: AtomicU64,
     /// The best priority of the threads that want its next life, at most its recovery priority.
@@ -122,6 +124,7 @@ impl InstanceState {
             due: AtomicU64::new(u64::MAX),
             sleeps: AtomicBool::new(false),
             started: AtomicU64::new(0),
+            needed: AtomicU64::new(0),
             died: AtomicU64::new(0),
             wanted: AtomicU8::new(0),
             look: AtomicU64::new(0),
@@ -134,7 +137,7 @@ impl InstanceState {
 
     /// Nothing is known of the next one of this number.
     fn forget(&self) {
-        let words = [&self.started, &self.died, &self.look, &self.look_interval];
+        let words = [&self.started, &self.needed, &self.died, &self.look, &self.look_interval];
         words
             .into_iter()
             .chain([&self.pages, &self.page_quota])

@@ -70,16 +70,18 @@ service_stack_wait_in_kernel:
     li      t4, 0
     j       trap_save
 
-# A call from there whose index is in t0, as the trap entry finds its portal.
+# A call from there whose index is in t0, as the trap entry finds its portal. The table has a word that leads here, too: t0 is no
+# index any more behind this, so that who calls by the index of that word finds no portal, and is not here for ever, with
+# interrupts off.
     .globl kernel_call
 kernel_call:
     csrci   sstatus, SSTATUS_SIE
     srli    t1, t0, PORTALS_SHIFT
     bnez    t1, 1f
     ld      t1, FRAME_TABLE(tp)
-    slli    t2, t0, 3
-    add     t1, t1, t2
-    ld      t1, 0(t1)
+    slli    t0, t0, 3
+    add     t0, t0, t1
+    ld      t1, 0(t0)
     jr      t1
 1:  li      a0, ERROR_NO_PORTAL
     csrsi   sstatus, SSTATUS_SIE

@@ -137,7 +137,9 @@ fn choose<'a>(instance: &str, exports: &'a [Export], wanted: Option<&str>) -> Re
     let all: Vec<String> =
         services.iter().map(|export| format!("{instance}.{}", export.name)).collect();
     match (wanted, services.as_slice()) {
-        (_, []) => bail!("`{instance}` serves nothing that could be called"),
+        (_, []) => bail!(
+            "`{instance}` serves nothing that could be called; name an instance with exports: `names` in the shell lists them"
+        ),
         (None, [only]) => Ok(only),
         (None, _) => bail!("`{instance}` has several exports; write one of {}", all.join(", ")),
         (Some(wanted), _) => match services.iter().find(|export| export.name == wanted) {
@@ -285,7 +287,10 @@ mod tests {
         let expected = "`greeter` has several exports; write one of greeter.echo, greeter.other";
         assert_eq!(says(&two, None), expected);
         assert_eq!(choose("greeter", &two, Some("other")).unwrap().name, "other");
-        assert_eq!(says(&one[1..], None), "`greeter` serves nothing that could be called");
+        assert_eq!(
+            says(&one[1..], None),
+            "`greeter` serves nothing that could be called; name an instance with exports: `names` in the shell lists them"
+        );
     }
 
     #[test]

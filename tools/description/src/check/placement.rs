@@ -1,7 +1,9 @@
 //! What an instance in the kernel domain can have and do.
 
-use crate::model::System;
+use crate::model::{Instance, Role, System};
 use crate::report::{Error, Report};
+use crate::units::show_size;
+use cairn_abi::address::KERNEL_STACK_SIZE;
 
 /// Whom the description places there.
 pub(super) fn check(system: &System, report: &mut Report) {
@@ -27,6 +29,22 @@ pub(super) fn check(system: &System, report: &mut Report) {
                 "remove it: each thread has a stack of its own there",
             ));
         }
+        // One that runs to completion has a stack of its own there, too.
+        let on_threads_stack = !instance.role.is_some_and(Role::runs_to_completion);
+        if on_threads_stack && *instance.stack > KERNEL_STACK_SIZE {
+            report.push(
+                Error::new(
+                    &instance.stack.place,
+                    format!("`{}` has no stack of this size in the kernel domain", instance.name),
+                    format!(
+                        "expected at most {}, which each thread has there",
+                        show_size(KERNEL_STACK_SIZE)
+                    ),
+                    "write placement = \"domain\", or a `stack` that fits if it needs no more",
+                )
+                .note(&instance.placement.place, "its placement"),
+            );
+        }
         if let Some(group) = instance.stack_group {
             report.push(Error::new(
                 &system.stack_groups[group].name.place,
@@ -35,5 +53,29 @@ pub(super) fn check(system: &System, report: &mut Report) {
                 "remove it: each thread has a stack of its own there",
             ));
         }
+        check_threads(system, instance, report);
     }
+}
+
+/// A scheduler in a domain of its own begins one thread of each instance in the kernel domain, where the layout says.
+fn check_threads(system: &System, instance: &Instance, report: &mut Report) {
+    if *instance.threads <= 1 || system.schedules_in_kernel() {
+        return;
+    }
+    let scheduler = &system.instances[system.roles.scheduler];
+    report.push(
+        Error::new(
+            &instance.threads.place,
+            format!("`{}` runs in the kernel domain and has one thread there", instance.name),
+            format!(
+                "expected at most 1 thread, since `{}` is in a domain of its own, and begins no others in the kernel domain",
+                scheduler.name
+            ),
+            format!(
+                "write `placement = \"kernel\"` for `{}` too, place `{}` in a domain, or lower `threads` if it needs one only",
+                scheduler.name, instance.name
+            ),
+        )
+        .note(&instance.placement.place, "it is placed there"),
+    );
 }

@@ -213,7 +213,7 @@ fn check_quota(system: &System, index: usize, report: &mut Report) {
             ),
             format!(
                 "raise `memory`, or lower what it holds: the heap of {}, the first thread's stack of \
-                 {}, {} stacks for callers of {} in all,{of_devices} and the program itself on top",
+                 {}, the stacks for callers ({}) of {} in all,{of_devices} and the program itself on top",
                 show_size(*instance.heap),
                 show_size(*instance.stack),
                 instance.stacks.count,

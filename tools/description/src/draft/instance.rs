@@ -6,7 +6,7 @@ use super::{
 };
 use crate::arguments;
 use crate::model::{Access, Placement, Restart};
-use crate::names::NameKind;
+use crate::names::{NameKind, nearest};
 use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
@@ -219,6 +219,9 @@ fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<Stri
     None
 }
 
+/// What can be written for a placement.
+const PLACEMENTS: &str = "\"domain\", \"kernel\" or { with = \"NAME\" }";
+
 /// Where it runs, and with whom if the description names one.
 fn read_placement(
     value: &Value<'_>,
@@ -234,21 +237,31 @@ fn read_placement(
         value.expected("a string or a table", "placement = \"domain\"", report);
         return None;
     }
-    let choices = [
-        ("domain", Some(Placement::Domain)),
-        ("kernel", Some(Placement::Kernel)),
-        ("extension", None),
-    ];
-    let Located { value: chosen, place } = value.choice(&choices, report)?;
-    if chosen.is_none() {
-        report.push(Error::new(
-            &place,
-            "this placement is not possible yet",
-            "expected \"domain\", \"kernel\" or { with = \"NAME\" }",
-            "place it in a protection domain of its own: placement = \"domain\"",
-        ));
-    }
-    Some((Located::new(chosen?, place), None))
+    let text = value.text("domain", report)?;
+    let placement = match text.as_str() {
+        "domain" => Placement::Domain,
+        "kernel" => Placement::Kernel,
+        "extension" => {
+            report.push(Error::new(
+                &text.place,
+                "this placement is not possible yet",
+                format!("expected {PLACEMENTS}"),
+                "place it in a protection domain of its own: placement = \"domain\"",
+            ));
+            return None;
+        }
+        other => {
+            let help = match nearest(other, ["domain", "kernel"]) {
+                Some(near) => format!("did you mean \"{near}\"?"),
+                None => {
+                    "to be in the domain of another instance, write { with = \"NAME\" }".to_owned()
+                }
+            };
+            value.invalid(format!("expected {PLACEMENTS}"), help, report);
+            return None;
+        }
+    };
+    Some((Located::new(placement, text.place), None))
 }
 
 /// With whom it has one domain.
@@ -268,7 +281,7 @@ fn shares(
                 &fate.place,
                 "only in the kernel domain a `fate` is chosen",
                 "expected `placement = \"kernel\"`",
-                "remove it: instances of one protection domain have one fate: placement = { with = \"NAME\" }",
+                "write placement = \"kernel\" too, or remove it: in user mode those of one protection domain have one fate: placement = { with = \"NAME\" }",
             ));
             None
         }

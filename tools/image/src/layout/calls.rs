@@ -3,7 +3,7 @@
 use super::Layout;
 use crate::memory::READ;
 use cairn_abi::address::{INSIDE_OFFSET, PAGE_SIZE};
-use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_abi::domain::{FIELD_KERNEL_RETURN, PORTAL_FIRST_IMPORT};
 use cairn_abi::privileged::PORTAL_KERNEL_CALL;
 use cairn_description::model::Role;
 use cairn_loader::{Call, Copying, First, Form};
@@ -42,7 +42,10 @@ impl Layout<'_> {
         // Who runs to completion has interrupts off, and what is called by index 0 or none turns them off itself.
         let is_off = instance.role.is_some_and(Role::runs_to_completion);
         let first = portal.filter(|portal| *portal != 0 && !is_off).map(|_| First::InterruptsOff);
-        let word = placed.links() + u64::from(portal.unwrap_or(PORTAL_KERNEL_CALL as u16)) * 8;
+        let word = match portal {
+            Some(0) if !is_off => placed.links().wrapping_add_signed(FIELD_KERNEL_RETURN),
+            _ => placed.links() + u64::from(portal.unwrap_or(PORTAL_KERNEL_CALL as u16)) * 8,
+        };
         Form::Link { word, first }
     }
 

@@ -9,7 +9,8 @@ use cairn_abi::domain::*;
 use cairn_description::model::{StackMode, StateMode};
 use cairn_loader::{Interface, Method};
 use cairn_portal::{
-    Crossing, Generated, Limits, Place, Plan, SemaphoreOperation, Source, Trust, generate,
+    Crossing, Generated, Limits, Place, Plan, SemaphoreOperation, Source, Specification, Trust,
+    generate,
 };
 
 /// Instructions of a component's call: the index and the `ecall`.
@@ -58,7 +59,7 @@ impl Layout<'_> {
                     method: method.name.clone(),
                     instructions: match self.is_inside(client, index as u16) {
                         true => STUB_IN_KERNEL,
-                        false => self.way(&crossing, &made)?,
+                        false => self.way(&specification, &crossing, &made)?,
                     },
                     counter: (counter != 0).then(|| self.areas.counters.at(counter)),
                 };
@@ -69,7 +70,12 @@ impl Layout<'_> {
     }
 
     /// The instructions of a call by a portal and back, those of the method left out.
-    fn way(&mut self, crossing: &Crossing, made: &Generated) -> Result<u64, String> {
+    fn way(
+        &mut self,
+        specification: &Specification,
+        crossing: &Crossing,
+        made: &Generated,
+    ) -> Result<u64, String> {
         let (physical, size) = self.code.extent();
         let code = self.memory.at(physical, size as usize);
         let word = |address: u64| {
@@ -87,6 +93,10 @@ impl Layout<'_> {
             // Interrupts are off.
             Place::KernelToCompletion { .. } => STUB_IN_KERNEL - 1,
         };
+        if specification.only_pops() {
+            // The portal jumps behind the ordinary entry, and there is no way back but that of the nucleus.
+            return Ok(into + length(made.call)? + length(crossing.stub + 12)?);
+        }
         let (enter, back) = match crossing.callee.place {
             Place::User => {
                 let turn = self.nucleus.symbol("trap_return_portal")?;
@@ -96,11 +106,6 @@ impl Layout<'_> {
             Place::KernelToCompletion { .. } => (0, length(crossing.stub)?),
         };
         let call = into + length(made.call)? + enter;
-        // A way back in the nucleus alone begins where the portal jumps to.
-        if crossing.caller.place == Place::Kernel && crossing.callee.place == Place::Kernel {
-            let inside = length(made.call)? + into + length(crossing.stub + 12)?;
-            return Ok(inside);
-        }
         // Between two that run to completion nobody comes back.
         Ok(if made.back == 0 { call } else { call + back + length(made.back)? })
     }

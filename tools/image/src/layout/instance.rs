@@ -56,7 +56,7 @@ pub(super) struct Placed {
 impl Placed {
     /// The portal table as calls in the kernel domain reach it.
     pub fn links(&self) -> u64 {
-        self.region + LINKS_OFFSET + self.table % PAGE_SIZE
+        self.region + LINKS_OFFSET + (self.table - BEFORE_TABLE) % PAGE_SIZE + BEFORE_TABLE
     }
 }
 
@@ -284,9 +284,11 @@ impl Layout<'_> {
     /// The portal table of an instance in the kernel domain, where its calls reach it.
     fn map_links(&mut self, index: usize) -> Result<(), String> {
         let placed = &self.placed[index];
-        let first = placed.table_physical / PAGE_SIZE * PAGE_SIZE;
+        let block = placed.table_physical - BEFORE_TABLE;
+        let first = block / PAGE_SIZE * PAGE_SIZE;
+        let size = (block - first + DOMAIN_BLOCK_SIZE).next_multiple_of(PAGE_SIZE);
         let address = placed.region + LINKS_OFFSET;
-        self.map_kernel_range(address, first, LINKS_SIZE, READ)
+        self.map_kernel_range(address, first, size, READ)
     }
 
     fn map_heap(&mut self, index: usize) -> Result<(), String> {
@@ -346,7 +348,10 @@ impl Layout<'_> {
             placed.report.stacks += size;
             match position {
                 0 => placed.stack = top,
-                _ => placed.activations.push(descriptor),
+                _ => {
+                    placed.activations.push(descriptor);
+                    self.record.segment_is_stack();
+                }
             }
         }
         Ok(())

@@ -41,13 +41,18 @@ impl RecordParts {
     ) {
         self.segments.push(Segment {
             instance,
-            reserved: 0,
+            is_stack: 0,
             flags: flags as u32,
             address,
             size,
             physical,
             initial,
         });
+    }
+
+    /// The segment that was added last is a stack for clients' threads.
+    pub fn segment_is_stack(&mut self) {
+        self.segments.last_mut().into_iter().for_each(|segment| segment.is_stack = 1);
     }
 
     pub fn activation(&mut self, index: u64, instance: InstanceId, windows: u64) {

@@ -55,7 +55,13 @@ impl Layout<'_> {
     /// without a main function has none, and what begins there ends.
     fn fill_kernel_words(&mut self, index: usize) -> Result<(), String> {
         let back = self.nucleus.symbol("kernel_return")?;
-        self.install(index, PORTAL_RETURN, back);
+        // Who calls by an index has registers in use that its caller needs again, and a thread leaves only where compiled code has
+        // brought them back. Of those that run to completion nobody needs any.
+        let table = self.placed[index].table_physical;
+        match self.end(index).place {
+            Place::KernelToCompletion { .. } => self.install(index, PORTAL_RETURN, back),
+            _ => self.memory.store(table.wrapping_add_signed(FIELD_KERNEL_RETURN), back),
+        }
         let call = self.nucleus.symbol("kernel_call")?;
         self.install(index, PORTAL_KERNEL_CALL, call);
         let main = |at: usize| {
@@ -74,7 +80,6 @@ impl Layout<'_> {
                 (FIELD_COPY_LANDING, image + landing),
             ]);
         }
-        let table = self.placed[index].table_physical;
         for (field, word) in words {
             self.memory.store(table.wrapping_add_signed(field), word);
         }

@@ -21,6 +21,7 @@ pub const MANAGER: InstanceId = InstanceId(2);
 pub const SERVER: InstanceId = InstanceId(3);
 pub const OTHER: InstanceId = InstanceId(4);
 pub const CLIENT: InstanceId = InstanceId(5);
+/// In the kernel domain.
 pub const SECOND: InstanceId = InstanceId(6);
 /// Without it the system halts.
 pub const ESSENTIAL: InstanceId = OTHER;
@@ -169,6 +170,7 @@ fn layout() -> Layout {
         start_address: region(region_of(number)),
         run_to_completion: (number == SCHEDULER).into(),
         essential: (number == ESSENTIAL).into(),
+        in_kernel: (number == SECOND).into(),
         threads: 1,
         semaphores: 8,
         locks: 8,

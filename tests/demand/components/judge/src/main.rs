@@ -45,6 +45,23 @@ fn wait_until(condition: impl Fn() -> bool) -> bool {
 struct Page([u8; 4096]);
 static PAGE: Page = Page([2; 4096]);
 
+/// Calls that come while it ends because nobody called it: the first ones before that, the last ones after.
+fn lost_calls() -> usize {
+    const STEP_MICROSECONDS: u64 = 1;
+    let comes_late = |step: u64| {
+        assert!(wait_until(|| {
+            judge::life(SUPERVISOR, "rare", |found, _| found == "asleep") == Some(true)
+        }));
+        let first = RARE.sum(&[4]);
+        // Tried after its time, it ends after the same time once more.
+        judge::pause(THREADS, 2 * IDLE_STOP_MICROSECONDS + step * STEP_MICROSECONDS);
+        // What a call brings lies on a stack of it, or is a page in its page table.
+        let brought = [RARE.sum(&[1, 2, 3]), RARE.sum(&PAGE.0)];
+        (first, brought) != (Ok(4), [Ok(6), Ok(8192)])
+    };
+    (0..30).filter(|step| comes_late(*step)).count()
+}
+
 fn main() {
     expect("nobody called it yet", is("asleep", 0), true);
     expect("three bytes come with the first call", RARE.sum(&[1, 2, 3]), Ok(6));
@@ -79,6 +96,7 @@ fn main() {
     expect("it is started by name", SUPERVISOR.restart("rare"), Ok(()));
     expect("and lives", wait_until(|| is("alive", 5)), true);
     expect("as new", RARE.count(), Ok((1, 1)));
+    expect("no call is lost", lost_calls(), 0);
     say!("demand: done");
     let _ = SUPERVISOR.halt(0);
 }

@@ -4,6 +4,8 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+#[path = "../../../../scheduler/components/exercise/src/order.rs"]
+mod order;
 #[path = "../../../../scheduler/components/exercise/src/report.rs"]
 mod report;
 
@@ -12,7 +14,8 @@ use cairn::thread::Stack;
 use cairn::time::{counter, ticks};
 use cairn_interfaces::{Deadlines, Threads, spawn};
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
-use report::{Order, check, end};
+use order::Order;
+use report::{check, end};
 
 cairn::component! {
     name: "jobs",

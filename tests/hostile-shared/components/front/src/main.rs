@@ -32,7 +32,9 @@ use imports::{CONSOLE, INSIDE, PORTALS, THREADS};
 
 /// It has a thread that is mostly in its fellow, and takes what it can get of portals, semaphores and locks.
 fn main() {
-    let _ = spawn(THREADS, &STACK, call_always, 0, 21);
+    if spawn(THREADS, &STACK, call_always, 0, 21).is_err_and(|error| error != Error::Cancelled) {
+        let _ = CONSOLE.print(format_args!("FAILED: the front has one thread\n"));
+    }
     while PORTALS.semaphore(0).is_ok() {}
     while PORTALS.lock().is_ok() {}
     let mut opened = 0;

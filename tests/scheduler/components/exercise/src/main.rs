@@ -3,6 +3,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod order;
 mod report;
 
 use cairn::thread::Stack;
@@ -10,7 +11,8 @@ use cairn::time::{counter, ticks};
 use cairn::{Error, environment};
 use cairn_interfaces::{Echo, SchedulerObjects, SemaphoreProxy, Thread, Threads, spawn};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use report::{Order, check, end};
+use order::Order;
+use report::{check, end};
 
 cairn::component! {
     name: "exercise",
