@@ -137,8 +137,10 @@ pub const COUNTERS: u64 = kernel_area(8);
 /// The emulator's test finisher, if the board has one.
 pub const FINISHER: u64 = kernel_area(9);
 
-/// Devices whose drivers are confined: their registers, and the tables of their queues' descriptors, a page each.
+/// Of virtio devices with confined drivers, which do not write them: registers, and tables of descriptors.
 pub const DEVICES: u64 = kernel_area(11);
+/// What the drivers of virtio devices write as well: rings, and all of the trusted ones' devices.
+pub const DEVICE_RINGS: u64 = DEVICES + 16 * LEAF_SPAN;
 
 /// First address of a region; its bits 26 to 33 are the number.
 pub const fn region(region: RegionId) -> u64 {

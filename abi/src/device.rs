@@ -3,8 +3,9 @@
 //! No IOMMU is needed for devices whose commands are lists of *descriptors* (virtio, version 1, section 2.7) and whose
 //! payload holds no addresses. The driver of such a device is *confined*: it reads the registers and cannot write them. For
 //! each queue there are [`QUEUE_PAGES`] pages: the table of descriptors, which the driver can only read, and the rings, which
-//! are the driver's. It writes descriptors by a portal that checks them ([`Descriptor`]), one for each queue, behind those by
-//! which it writes the registers that a driver needs.
+//! are the driver's. It writes descriptors by portals that check them ([`Descriptor`]), two for each queue, behind those by
+//! which it writes the registers that a driver needs. One that is trusted with all memory has the same portals, and may write
+//! all of that itself.
 
 use crate::address::PAGE_SIZE;
 
@@ -57,6 +58,15 @@ impl VirtioKind {
         }
     }
 
+    /// The descriptors of each of its queues, a power of two. A device that has less in a queue is not supported.
+    pub const fn descriptors(self) -> u64 {
+        match self {
+            VirtioKind::Network | VirtioKind::Block => QUEUE_DESCRIPTORS,
+            VirtioKind::Console => 16,
+            VirtioKind::Random => 8,
+        }
+    }
+
     /// The queues that its driver uses.
     pub const fn queues(self) -> usize {
         match self {
@@ -73,10 +83,14 @@ pub const QUEUE_PAGES: u64 = 2;
 /// Most descriptors of a queue.
 pub const QUEUE_DESCRIPTORS: u64 = 128;
 /// Bytes of a descriptor: an address, 8 bytes, a length, 4, flags, 2, and the number of the next one, 2 (virtio 1.2, section
-/// 2.7.5). The next of each is the one behind it, from the layout on; nothing ever writes that.
+/// 2.7.5). The next of each is the one behind it, of the last one the first, from the layout on; no portal ever writes that.
 pub const DESCRIPTOR_SIZE: u64 = 16;
-/// From a queue's rings: what the driver offers the device (section 2.7.6).
+/// From a queue's rings: what the driver offers the device (section 2.7.6); where its index and its entries are.
 pub const AVAILABLE_RING: u64 = 0;
+/// See [`AVAILABLE_RING`]: how many entries were ever offered, 2 bytes.
+pub const AVAILABLE_INDEX: u64 = AVAILABLE_RING + 2;
+/// See [`AVAILABLE_RING`]: the first descriptors of what was offered, 2 bytes each.
+pub const AVAILABLE_ENTRIES: u64 = AVAILABLE_RING + 4;
 /// From a queue's rings: what the device has done (section 2.7.8).
 pub const USED_RING: u64 = 1024;
 const _: () = {
@@ -98,16 +112,26 @@ pub const fn dma_margin(size: u64) -> u64 {
     if size < 1 << 16 { size } else { 1 << 16 }
 }
 
-/// A confined driver's portals of a device, from the first; what they take begins in `a1`, as with methods of an interface.
+/// A driver's portals of a virtio device, from the first; what they take begins in `a1`, as with methods of an interface.
 /// Writes the register that says that a queue has something. `a1` the queue.
 pub const DEVICE_NOTIFY: u32 = 0;
 /// Writes the register that acknowledges interrupts. `a1` the bits.
 pub const DEVICE_ACKNOWLEDGE: u32 = 1;
 /// Writes a word of the device's configuration. `a1` the offset, a multiple of 4; `a2` the word.
 pub const DEVICE_CONFIGURE: u32 = 2;
-/// Writes descriptors of queue 0; the next portals do of the next queues. `a1` the first descriptor, the others what to write
-/// there and behind it ([`Descriptor::word`]), up to a word of 0.
+/// Writes descriptors of queue 0. `a1` the first descriptor, the others what to write there and behind it
+/// ([`Descriptor::word`]), up to a word of 0.
 pub const DEVICE_POST: u32 = 3;
+/// Does so, puts the first one into the ring of what is offered, and says that the queue has something. No other thread can come
+/// in between.
+pub const DEVICE_OFFER: u32 = 4;
+/// From the two of a queue to those of the next one.
+pub const DEVICE_QUEUE_PORTALS: u32 = 2;
+
+/// How many portals a driver has of a device.
+pub const fn device_portals(queues: usize) -> usize {
+    DEVICE_POST as usize + DEVICE_QUEUE_PORTALS as usize * queues
+}
 /// Most descriptors that are written at a time.
 pub const POSTED_MAXIMUM: usize = 6;
 

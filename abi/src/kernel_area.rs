@@ -49,6 +49,7 @@ areas! {
     FINISHER, Shared, "finisher";
     KERNEL_STACKS, OfHart, "kernel stacks";
     DEVICES, Shared, "devices";
+    DEVICE_RINGS, Shared, "rings of devices";
     KERNEL_VIEWS, Shared, "views of roles";
     KERNEL_REGIONS, Shared, "instances in the kernel";
 }

@@ -63,14 +63,16 @@ pub const LITERAL_COUNTER: i64 = -128;
 
 /// Devices: kernel address of the registers.
 pub const LITERAL_REGISTERS: i64 = -88;
+/// Devices: how many queues, descriptors of a queue, or bytes of the configuration there are.
+pub const LITERAL_COUNT: i64 = -96;
 /// Devices: kernel address of a queue's table of descriptors.
-pub const LITERAL_DESCRIPTORS: i64 = -88;
+pub const LITERAL_DESCRIPTORS: i64 = -104;
 /// Devices: the address at which the device finds the memory that descriptors may name.
-pub const LITERAL_DEVICE_ADDRESS: i64 = -96;
+pub const LITERAL_DEVICE_ADDRESS: i64 = -112;
 /// Devices: bytes of that memory.
-pub const LITERAL_DMA_SIZE: i64 = -104;
-/// Devices: how many queues, or descriptors of a queue, there are.
-pub const LITERAL_COUNT: i64 = -112;
+pub const LITERAL_DMA_SIZE: i64 = -120;
+/// Devices: kernel address of a queue's rings.
+pub const LITERAL_RINGS: i64 = -128;
 
 /// Return, made at run time: for the portal manager, the shape of its code...
 pub const LITERAL_SHAPE: i64 = -88;

@@ -19,7 +19,7 @@ mod upcall;
 
 use crate::plan::{Crossing, SemaphoreOperation};
 pub use code::GenerateError;
-pub use device::{DeviceOperation, device};
+pub use device::{DeviceOperation, DeviceQueue, device};
 pub use frame::frame_size;
 pub use links::{LITERALS, Links, call_literals, place, return_literals};
 pub use pair::{back, call, pair, pair_with_types, semaphore};

@@ -15,7 +15,7 @@ pub mod stencil;
 pub use arch::{fences, parameter};
 pub use cairn_abi::literal;
 pub use fences::Fences;
-pub use generate::{DeviceOperation, GenerateError, Generated, ShortCircuit};
+pub use generate::{DeviceOperation, DeviceQueue, GenerateError, Generated, ShortCircuit};
 pub use parameter::{Parameter, ParameterError, Parameters};
 pub use plan::{
     Crossing, End, Ground, Limits, Place, Plan, SemaphoreOperation, Source, Trust, plan,

@@ -1,8 +1,8 @@
 //! Memory that devices reach by themselves, and what a driver does to such a device.
 //!
 //! A device finds memory at addresses of its own, which need be neither the program's nor those of the machine's memory: each
-//! device has its own view of a [`Buffer`]. A confined driver never sees them. It names buffers by their offsets, and portals
-//! check those (`cairn_abi::device`); a trusted driver's library does the same without.
+//! device has its own view of a [`Buffer`]. The driver of a virtio device needs none of them. It names
+//! buffers by their offsets, and portals check those (`cairn_abi::device`).
 
 use crate::Error;
 use crate::call::{Arguments, Portals};
@@ -12,7 +12,6 @@ use crate::section::Section;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::device::*;
 use core::ops::Deref;
-use core::sync::atomic::{Ordering, fence};
 
 /// The instance's memory for DMA, zeroed at its start, or a part of it. It is read and written as a section is.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +52,7 @@ pub struct Device {
     position: usize,
     /// Only to be read, if the driver is confined.
     pub registers: Registers,
-    /// Those of a confined driver.
+    /// Those of a virtio device whose kind the description says.
     portals: Option<Portals>,
     device_address: u64,
     queues: Option<Section>,
@@ -82,83 +81,63 @@ impl Device {
         self.position as u64
     }
 
-    /// Whether descriptors and registers are written by portals that check them.
-    pub fn is_confined(&self) -> bool {
-        self.portals.is_some()
-    }
-
-    /// Where the device finds a buffer. Of no use to a confined driver.
+    /// Where the device finds a buffer.
     pub fn address_of(&self, buffer: &Buffer) -> u64 {
         self.device_address + buffer.offset as u64
     }
 
-    fn queue_page(&self, queue: usize, page: u64) -> Option<Section> {
-        let at = (queue as u64 * QUEUE_PAGES + page) * PAGE_SIZE;
-        let section = self.queues.filter(|_| queue < self.queue_count)?;
-        Some(section.part(at as usize, PAGE_SIZE as usize))
-    }
-
     /// The rings of a queue; `None`: the kind of device has no such queue.
     pub fn rings(&self, queue: usize) -> Option<Section> {
-        self.queue_page(queue, 1)
+        let at = (queue as u64 * QUEUE_PAGES + 1) * PAGE_SIZE;
+        let section = self.queues.filter(|_| queue < self.queue_count)?;
+        Some(section.part(at as usize, PAGE_SIZE as usize))
     }
 
     /// Writes descriptors of a queue, from the one with the number `first` on; more than [`POSTED_MAXIMUM`], or one that is
     /// not in the memory for DMA, is [`Error::BadArgument`].
     #[inline(always)]
     pub fn post(&self, queue: usize, first: u16, descriptors: &[Descriptor]) -> Result<(), Error> {
+        self.write(DEVICE_POST, queue, first, descriptors)
+    }
+
+    /// Writes them, gives the device the chain that begins at `first`, and tells it. Others can do so at the same time.
+    #[inline(always)]
+    pub fn offer(&self, queue: usize, first: u16, descriptors: &[Descriptor]) -> Result<(), Error> {
+        self.write(DEVICE_OFFER, queue, first, descriptors)
+    }
+
+    #[inline(always)]
+    fn write(
+        &self,
+        operation: u32,
+        queue: usize,
+        first: u16,
+        descriptors: &[Descriptor],
+    ) -> Result<(), Error> {
         if descriptors.len() > POSTED_MAXIMUM || queue >= self.queue_count {
             return Err(Error::BadArgument);
         }
-        let Some(portals) = self.portals else { return self.write(queue, first, descriptors) };
         let mut arguments = Arguments::new();
         arguments.word(first.into());
         for place in 0..POSTED_MAXIMUM {
             let word = descriptors.get(place).map(|one| one.word().ok_or(Error::BadArgument));
             arguments.word(word.unwrap_or(Ok(0))?);
         }
-        portals.call::<8, (), Error>(DEVICE_POST + queue as u32, arguments)
-    }
-
-    /// The same, by a trusted driver itself.
-    fn write(&self, queue: usize, first: u16, descriptors: &[Descriptor]) -> Result<(), Error> {
-        let table = self.queue_page(queue, 0).ok_or(Error::BadArgument)?;
-        for (number, descriptor) in (u64::from(first)..).zip(descriptors) {
-            if number >= QUEUE_DESCRIPTORS {
-                return Err(Error::BadArgument);
-            }
-            let at = (number * DESCRIPTOR_SIZE) as usize;
-            let word = descriptor.word().ok_or(Error::BadArgument)?;
-            let next = (number + 1) % QUEUE_DESCRIPTORS;
-            table.store(at, self.device_address + u64::from(descriptor.offset));
-            table.store(at + 8, word & 0xffff | (word >> 16 & 3) << 32 | next << 48);
-        }
-        Ok(())
+        let portals = self.portals.ok_or(Error::NotSupported)?;
+        let portal = operation + DEVICE_QUEUE_PORTALS * queue as u32;
+        portals.call::<8, (), Error>(portal, arguments)
     }
 
     /// Says that a queue has something. What it has is in memory before the device looks.
-    #[inline(always)]
     pub fn notify(&self, queue: usize) -> Result<(), Error> {
-        match self.portals {
-            Some(portals) => operate(portals, DEVICE_NOTIFY, [queue as u64]),
-            None => {
-                fence(Ordering::SeqCst);
-                self.registers.write_u32(register::QUEUE_NOTIFY as usize, queue as u32);
-                Ok(())
-            }
-        }
+        self.operate(DEVICE_NOTIFY, [queue as u64])
     }
 
     /// Why it interrupts, which this acknowledges.
     #[inline(always)]
     pub fn acknowledge(&self) -> Result<u32, Error> {
         let reasons = self.registers.read_u32(register::INTERRUPT_STATUS as usize);
-        match self.portals {
-            Some(portals) => operate(portals, DEVICE_ACKNOWLEDGE, [reasons.into()])?,
-            None => {
-                self.registers.write_u32(register::INTERRUPT_ACKNOWLEDGE as usize, reasons);
-            }
-        }
+        self.operate(DEVICE_ACKNOWLEDGE, [reasons.into()])?;
         Ok(reasons)
     }
 
@@ -169,24 +148,18 @@ impl Device {
 
     /// Writes a word of its configuration.
     pub fn configure(&self, offset: usize, word: u32) -> Result<(), Error> {
-        match self.portals {
-            Some(portals) => operate(portals, DEVICE_CONFIGURE, [offset as u64, word.into()]),
-            None => {
-                self.registers.write_u32(register::CONFIGURATION as usize + offset, word);
-                Ok(())
-            }
-        }
+        self.operate(DEVICE_CONFIGURE, [offset as u64, word.into()])
     }
-}
 
-/// Calls one of a confined driver's portals.
-#[inline(always)]
-fn operate<const WORDS: usize>(
-    portals: Portals,
-    operation: u32,
-    words: [u64; WORDS],
-) -> Result<(), Error> {
-    let mut arguments = Arguments::new();
-    words.into_iter().for_each(|word| arguments.word(word));
-    portals.call::<3, (), Error>(operation, arguments)
+    #[inline(always)]
+    fn operate<const WORDS: usize>(
+        &self,
+        operation: u32,
+        words: [u64; WORDS],
+    ) -> Result<(), Error> {
+        let mut arguments = Arguments::new();
+        words.into_iter().for_each(|word| arguments.word(word));
+        let portals = self.portals.ok_or(Error::NotSupported)?;
+        portals.call::<3, (), Error>(operation, arguments)
+    }
 }

@@ -1,7 +1,7 @@
-//! The two ends of a queue.
+//! A queue's ends.
 
 use cairn::Error;
-use cairn::abi::device::{AVAILABLE_RING, Descriptor, USED_RING};
+use cairn::abi::device::{USED_RING, VirtioKind};
 use cairn::dma::Device;
 use cairn::section::Section;
 use cairn_interfaces::DevicesProxy;
@@ -13,77 +13,17 @@ const ENTRIES: usize = 4;
 /// Bytes of an entry of what is done: the first descriptor of the chain, 4, and how much the device wrote, 4.
 const DONE_SIZE: usize = 8;
 
-/// What a device that has begun can do.
-#[derive(Clone, Copy, Debug)]
-pub struct Begun {
-    /// The device.
-    pub device: Device,
-    /// The features that driver and device both take.
-    pub features: u64,
-    sizes: u64,
-}
-
-/// Resets the device at `position` of the description's list and lets it begin, with those of the features `wanted` that it has.
-pub fn begin(owner: &DevicesProxy, position: usize, wanted: u64) -> Result<Begun, Error> {
+/// Resets the device at `position` of the description's list and lets it begin, with those of the features `wanted` that it has:
+/// the device and these features.
+pub fn begin(owner: &DevicesProxy, position: usize, wanted: u64) -> Result<(Device, u64), Error> {
     let device = Device::at(position).ok_or(Error::NotFound)?;
-    let (features, sizes) = owner.begin(device.position(), wanted)?;
-    Ok(Begun { device, features, sizes })
-}
-
-impl Begun {
-    /// The two ends of a queue, each for one thread at a time. To be called once for each queue.
-    pub fn queue(&self, number: usize) -> Result<(Offers, Done), Error> {
-        let rings = self.device.rings(number).ok_or(Error::BadArgument)?;
-        let size = (self.sizes >> (16 * number)) as u16;
-        if !size.is_power_of_two() {
-            return Err(Error::Malformed);
-        }
-        let offers = Offers { device: self.device, number, rings, size, next: 0 };
-        Ok((offers, Done { rings, size, next: 0 }))
-    }
-}
-
-/// What the driver offers the device.
-#[derive(Debug)]
-pub struct Offers {
-    device: Device,
-    number: usize,
-    rings: Section,
-    size: u16,
-    next: u16,
-}
-
-impl Offers {
-    /// How many descriptors the queue has.
-    pub fn size(&self) -> u16 {
-        self.size
-    }
-
-    /// Writes the descriptors of a chain, which begins at `first`. The device must not have the chain.
-    pub fn post(&self, first: u16, descriptors: &[Descriptor]) -> Result<(), Error> {
-        if usize::from(self.size.saturating_sub(first)) < descriptors.len() {
-            return Err(Error::BadArgument);
-        }
-        self.device.post(self.number, first, descriptors)
-    }
-
-    /// Gives the device the chain that begins at `first`; [`Offers::notify`] tells it.
-    pub fn offer(&mut self, first: u16) {
-        let entry = ENTRIES + usize::from(self.next % self.size) * 2;
-        self.rings.store_u16(AVAILABLE_RING as usize + entry, first);
-        self.next = self.next.wrapping_add(1);
-        // The device sees descriptors and entry before the index.
-        fence(Ordering::Release);
-        self.rings.store_u16(AVAILABLE_RING as usize + INDEX, self.next);
-    }
-
-    /// The device looks at what it was given.
-    pub fn notify(&self) -> Result<(), Error> {
-        self.device.notify(self.number)
-    }
+    let features = owner.begin(device.position(), wanted)?;
+    Ok((device, features))
 }
 
 /// What the device has done.
+///
+/// The other end of the queue, where the driver offers, is [`Device::offer`].
 #[derive(Debug)]
 pub struct Done {
     rings: Section,
@@ -92,6 +32,12 @@ pub struct Done {
 }
 
 impl Done {
+    /// This end of a queue of a device that has begun, of this kind. To be made once.
+    pub fn of(device: &Device, kind: VirtioKind, queue: usize) -> Result<Done, Error> {
+        let rings = device.rings(queue).ok_or(Error::BadArgument)?;
+        Ok(Done { rings, size: kind.descriptors() as u16, next: 0 })
+    }
+
     /// The next chain that the device has done with: its first descriptor and how many bytes it wrote, both as the device says.
     pub fn next(&mut self) -> Option<(u32, u32)> {
         let ring = USED_RING as usize;

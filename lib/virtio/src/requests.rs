@@ -1,8 +1,8 @@
 //! Requests of several threads at one queue: each has a place with descriptors of its own, and waits for its answer.
 
-use crate::{Begun, Descriptor, Done, Offers};
+use crate::{Descriptor, Done, VirtioKind};
 use cairn::Error;
-use cairn::sync::Mutex;
+use cairn::dma::Device;
 use cairn_interfaces::PortalsProxy;
 use cairn_interfaces::waiting::Event;
 // Relaxed: who takes a place has it alone; what the device wrote there is ordered by the exchange of the state.
@@ -26,25 +26,22 @@ struct Place {
     length: AtomicU32,
 }
 
-/// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors.
+/// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors of a queue of the instance's device at
+/// `position`.
 pub struct Requests<const PLACES: usize, const CHAIN: usize> {
-    offers: Mutex<Option<Offers>>,
+    position: usize,
+    queue: usize,
     begun: AtomicBool,
     free: Event,
     places: [Place; PLACES],
 }
 
-impl<const PLACES: usize, const CHAIN: usize> Default for Requests<PLACES, CHAIN> {
-    fn default() -> Self {
-        Requests::new()
-    }
-}
-
 impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     /// Before [`Requests::begin`].
-    pub const fn new() -> Self {
+    pub const fn new(position: usize, queue: usize) -> Self {
         Requests {
-            offers: Mutex::new(None),
+            position,
+            queue,
             begun: AtomicBool::new(false),
             free: Event::new(),
             places: [const {
@@ -58,21 +55,19 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     }
 
     /// Takes requests from now on, `most` at a time if the queue has chains for so many; the end of the queue at which they are
-    /// answered. It takes a lock of the instance's quota, and semaphores: one, and one for each place.
+    /// answered. It takes semaphores of the instance's quota: one, and one for each place.
     pub fn begin(
         &self,
         portals: &PortalsProxy,
-        begun: &Begun,
-        queue: usize,
+        kind: VirtioKind,
         most: usize,
     ) -> Result<Done, Error> {
-        let (offers, done) = begun.queue(queue)?;
-        let places = PLACES.min(most).min(usize::from(offers.size()) / CHAIN);
+        let device = Device::at(self.position).ok_or(Error::NotFound)?;
+        let done = Done::of(&device, kind, self.queue)?;
+        let places = PLACES.min(most).min(kind.descriptors() as usize / CHAIN);
         if places == 0 {
             return Err(Error::NotSupported);
         }
-        portals.attach_lock(&self.offers)?;
-        *self.offers.lock()? = Some(offers);
         for place in &self.places[..places] {
             place.answered.make(portals, 0)?;
         }
@@ -130,15 +125,10 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     }
 
     fn offer(&self, number: usize, chain: &[Descriptor]) -> Result<(), Error> {
-        let first = (number * CHAIN) as u16;
-        let mut offers = self.offers.lock()?;
-        let offers = offers.as_mut().ok_or(Error::Busy)?;
-        offers.post(first, chain)?;
-        self.places[number].state.store(OFFERED, Ordering::Release);
-        offers.offer(first);
-        // The device has it, so whatever this answers, the place is not free.
-        let _ = offers.notify();
-        Ok(())
+        let device = Device::at(self.position).ok_or(Error::NotFound)?;
+        let state = &self.places[number].state;
+        state.store(OFFERED, Ordering::Release);
+        device.offer(self.queue, (number * CHAIN) as u16, chain)
     }
 
     /// Wakes those whose requests the device has done: for the thread that has the other end of the queue, after each interrupt.

@@ -1,12 +1,11 @@
-//! What a confined driver does to its device: short-circuit portals, one for each operation and queue
+//! What a driver does to its virtio device: short-circuit portals, one for each operation and queue
 //! (`cairn_abi::device`).
 
 use super::code::Code;
 use super::{Crossing, GenerateError, Generated};
 use crate::literal::*;
 use crate::plan::Place;
-use crate::stencil::{self, Label, Stencil};
-use cairn_abi::device::QUEUE_DESCRIPTORS;
+use crate::stencil::{self, Label, Stencil, Value};
 
 /// An operation, and what it is done to. Addresses of registers and descriptors are the kernel's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,14 +30,31 @@ pub enum DeviceOperation {
         size: u64,
     },
     /// Writes descriptors.
-    Post {
-        /// The table of the queue's descriptors.
-        descriptors: u64,
-        /// Where the device finds the driver's memory for DMA.
-        device_address: u64,
-        /// Bytes of that memory.
-        size: u64,
+    Post(DeviceQueue),
+    /// Writes descriptors, offers the first one, and says that the queue has something.
+    Offer {
+        /// The queue.
+        queue: DeviceQueue,
+        /// Its number.
+        number: u64,
+        /// Its rings.
+        rings: u64,
+        /// The device's registers.
+        registers: u64,
     },
+}
+
+/// A queue of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceQueue {
+    /// The table of its descriptors.
+    pub descriptors: u64,
+    /// How many there are.
+    pub count: u64,
+    /// Where the device finds the driver's memory for DMA.
+    pub device_address: u64,
+    /// Bytes of that memory.
+    pub size: u64,
 }
 
 /// Generates the portal of `crossing.caller` for an operation.
@@ -66,16 +82,13 @@ pub fn device(
             code.literal(start, LITERAL_REGISTERS, registers);
             code.literal(start, LITERAL_COUNT, size);
         }
-        DeviceOperation::Post { descriptors, device_address, size } => {
-            code.emit(&stencil::POST)?;
-            for descriptor in &stencil::POST_DESCRIPTOR {
-                code.emit(descriptor)?;
-            }
-            code.label(Label::Posted);
-            code.literal(start, LITERAL_DESCRIPTORS, descriptors);
-            code.literal(start, LITERAL_DEVICE_ADDRESS, device_address);
-            code.literal(start, LITERAL_DMA_SIZE, size);
-            code.literal(start, LITERAL_COUNT, QUEUE_DESCRIPTORS);
+        DeviceOperation::Post(queue) => post(&mut code, start, queue)?,
+        DeviceOperation::Offer { queue, number, rings, registers } => {
+            post(&mut code, start, queue)?;
+            code.value(Value::Queue, number as i64);
+            code.emit(&stencil::OFFER)?;
+            code.literal(start, LITERAL_RINGS, rings);
+            code.literal(start, LITERAL_REGISTERS, registers);
         }
     }
     leave(&mut code, crossing, &stencil::DEVICE_DONE)?;
@@ -85,6 +98,20 @@ pub fn device(
     }
     code.resolve()?;
     code.finish(start, 0)
+}
+
+/// Descriptors, and where what comes then begins.
+fn post(code: &mut Code, start: usize, queue: DeviceQueue) -> Result<(), GenerateError> {
+    code.emit(&stencil::POST)?;
+    for descriptor in &stencil::POST_DESCRIPTOR {
+        code.emit(descriptor)?;
+    }
+    code.label(Label::Posted);
+    code.literal(start, LITERAL_DESCRIPTORS, queue.descriptors);
+    code.literal(start, LITERAL_COUNT, queue.count);
+    code.literal(start, LITERAL_DEVICE_ADDRESS, queue.device_address);
+    code.literal(start, LITERAL_DMA_SIZE, queue.size);
+    Ok(())
 }
 
 /// An end, with the status that it answers.

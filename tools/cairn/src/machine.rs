@@ -25,7 +25,8 @@ pub struct Options {
     /// Every instruction takes the same time, so runs repeat exactly. Simulators always do.
     pub icount: bool,
     /// With `icount`: time in which the guest only waits is skipped. Not for guests that wait for input: a
-    /// guest that skips from one timer to the next hardly ever lets QEMU look for it.
+    /// guest that skips from one timer to the next hardly ever lets QEMU look for it. Those with devices in slots are
+    /// never made to.
     pub skip_waiting: bool,
     /// Wait for a debugger on this TCP port of this machine.
     pub gdb: Option<u16>,

@@ -6,7 +6,7 @@ use crate::control;
 use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
 use crate::report::{Error, Report};
-use cairn_abi::device::DEVICE_POST;
+use cairn_abi::device::device_portals;
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 use cairn_loader::{Descriptor, Import, Interface};
 use std::ops::Range;
@@ -201,12 +201,11 @@ impl<'a> Connector<'a> {
         }
     }
 
-    /// The portals by which an instance writes the registers of its confined devices, and descriptors of each queue.
+    /// The portals by which an instance writes the registers of its virtio devices, and descriptors of each queue.
     fn device_portals(&self, at: usize) -> usize {
-        let devices = self.system.instances[at].devices.iter().map(|device| **device);
-        let confined = devices.filter(|device| self.system.is_confined(at, *device));
-        let kinds = confined.filter_map(|device| self.system.board.devices[device].kind());
-        kinds.map(|kind| DEVICE_POST as usize + kind.queues()).sum()
+        let devices = self.system.instances[at].devices.iter();
+        let kinds = devices.filter_map(|device| self.system.board.devices[**device].kind());
+        kinds.map(|kind| device_portals(kind.queues())).sum()
     }
 
     /// An import of the component that the description does not connect.

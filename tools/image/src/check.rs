@@ -154,11 +154,11 @@ pub fn check(memory: &mut Memory, domains: &[Domain]) -> Result<Shared, String> 
             } else if address >= KERNEL {
                 let page = kernel.entry(physical).or_default();
                 page.flags |= flags;
-                let of_device = (DEVICES..KERNEL_VIEWS).contains(&address);
+                let of_device = (DEVICES..DEVICE_RINGS).contains(&address);
                 page.of_device |= of_device;
                 let is_not_trusted = (STACK_ALIASES..SEMAPHORES).contains(&address)
                     || address == FINISHER
-                    || of_device;
+                    || (DEVICES..KERNEL_VIEWS).contains(&address);
                 page.not_trusted = page.not_trusted && is_not_trusted;
                 if is_large {
                     return;

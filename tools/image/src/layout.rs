@@ -2,7 +2,7 @@
 //!
 //! Read [`layout`] first: it names the steps in their order. Each kind of step is a module,
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
-//! region), `devices` (what devices reach, and confined drivers' portals), `tables` (what every portal table begins with), `connections` (portals from one
+//! region), `devices` (what devices reach, and portals for them), `tables` (what every portal table begins with), `connections` (portals from one
 //! instance to another), `upcalls` (portals of exceptions and interrupts), `start` (first threads,
 //! startup pages), `record` (the record for the components that take over) and `roles`
 //! (what those components map). They all work on [`Layout`].
@@ -214,7 +214,7 @@ impl<'a> Layout<'a> {
         for index in self.instances() {
             self.connect_imports(index)?;
             self.connect_devices(index)?;
-            self.connect_confined(index)?;
+            self.connect_virtio(index)?;
             self.grant(index)?;
         }
         let upcalls = self.connect_upcalls()?;

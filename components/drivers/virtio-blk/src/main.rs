@@ -7,7 +7,7 @@ use cairn::Error;
 use cairn::dma::{Buffer, Device};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_interfaces::{Blocks, Devices, InterruptProxy, Portals, blocks_checked};
-use cairn_virtio::Requests;
+use cairn_virtio::{Requests, VirtioKind};
 
 /// Most requests at a time.
 const PLACES: usize = 8;
@@ -39,7 +39,7 @@ struct Disk {
 }
 
 static DISK: Disk =
-    Disk { requests: Requests::new(), features: core::sync::atomic::AtomicU64::new(0) };
+    Disk { requests: Requests::new(0, 0), features: core::sync::atomic::AtomicU64::new(0) };
 
 cairn::component! {
     name: "virtio-blk",
@@ -50,22 +50,22 @@ cairn::component! {
 
 /// The interrupt thread.
 fn main() {
-    let begun =
+    let (device, features) =
         cairn_virtio::begin(&imports::DEVICES, 0, READ_ONLY | FLUSH).expect("the disk begins");
     // Relaxed: requests are taken, by an exchange that orders them, after this.
-    DISK.features.store(begun.features, core::sync::atomic::Ordering::Relaxed);
+    DISK.features.store(features, core::sync::atomic::Ordering::Relaxed);
     let most = Buffer::all().map_or(0, |memory| memory.size().saturating_sub(HEADERS) / DATA);
     let (signal, source) =
-        InterruptProxy::of(&begun.device.registers).expect("the board gives it an interrupt");
+        InterruptProxy::of(&device.registers).expect("the board gives it an interrupt");
     let mut done = DISK
         .requests
-        .begin(&imports::PORTALS, &begun, 0, most)
-        .expect("the description gives memory for DMA, a lock, and semaphores");
+        .begin(&imports::PORTALS, VirtioKind::Block, most)
+        .expect("the description gives memory for DMA and semaphores");
     loop {
         // The first acknowledgement opens the source.
         source.acknowledge().expect("acknowledge");
         signal.p().expect("wait for the interrupt");
-        begun.device.acknowledge().expect("acknowledge to the device");
+        device.acknowledge().expect("acknowledge to the device");
         DISK.requests.answer(&mut done);
     }
 }

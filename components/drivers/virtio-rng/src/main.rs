@@ -7,7 +7,7 @@ use cairn::Error;
 use cairn::dma::Buffer;
 use cairn::window::WriteWindow;
 use cairn_interfaces::{Devices, InterruptProxy, Portals, Random};
-use cairn_virtio::Requests;
+use cairn_virtio::{Requests, VirtioKind};
 
 /// Most bytes of one answer.
 const BYTES: usize = 512;
@@ -16,7 +16,7 @@ struct Source {
     requests: Requests<4, 1>,
 }
 
-static SOURCE: Source = Source { requests: Requests::new() };
+static SOURCE: Source = Source { requests: Requests::new(0, 0) };
 
 cairn::component! {
     name: "virtio-rng",
@@ -27,19 +27,19 @@ cairn::component! {
 
 /// The interrupt thread.
 fn main() {
-    let begun = cairn_virtio::begin(&imports::DEVICES, 0, 0).expect("the device begins");
+    let (device, _) = cairn_virtio::begin(&imports::DEVICES, 0, 0).expect("the device begins");
     let most = Buffer::all().map_or(0, |memory| memory.size() / BYTES);
     let (signal, source) =
-        InterruptProxy::of(&begun.device.registers).expect("the board gives it an interrupt");
+        InterruptProxy::of(&device.registers).expect("the board gives it an interrupt");
     let mut done = SOURCE
         .requests
-        .begin(&imports::PORTALS, &begun, 0, most)
-        .expect("the description gives memory for DMA, a lock, and semaphores");
+        .begin(&imports::PORTALS, VirtioKind::Random, most)
+        .expect("the description gives memory for DMA and semaphores");
     loop {
         // The first acknowledgement opens the source.
         source.acknowledge().expect("acknowledge");
         signal.p().expect("wait for the interrupt");
-        begun.device.acknowledge().expect("acknowledge to the device");
+        device.acknowledge().expect("acknowledge to the device");
         SOURCE.requests.answer(&mut done);
     }
 }

@@ -72,10 +72,9 @@ fn device_of(driver: InstanceId, position: u64) -> Result<(usize, &'static Devic
 }
 
 impl interfaces::Devices for Owner {
-    fn begin(&self, caller: Caller, position: u64, wanted: u64) -> Result<(u64, u64), Error> {
+    fn begin(&self, caller: Caller, position: u64, wanted: u64) -> Result<u64, Error> {
         let (place, device) = device_of(caller.0, position)?;
-        let begun = alone(place, device, |registers| begin(registers, device, wanted))?;
-        Ok((begun.features, begun.sizes))
+        alone(place, device, |registers| begin(registers, device, wanted))
     }
 
     fn end(&self, caller: Caller, position: u64) -> Result<(), Error> {

@@ -32,15 +32,6 @@ pub trait Registers {
     fn write(&self, offset: u64, value: u32);
 }
 
-/// What a driver learns of the device that it begins with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Begun {
-    /// The features that both take.
-    pub features: u64,
-    /// The descriptors of each queue, 16 bits for each from the lowest on.
-    pub sizes: u64,
-}
-
 /// The features that a confined driver of this kind of device may take: none by which payload holds addresses, descriptors lie
 /// elsewhere than in the tables, or a queue is used that has none.
 pub fn lawful_features(kind: VirtioKind) -> u64 {
@@ -66,9 +57,10 @@ pub fn reset(registers: &impl Registers) -> Result<(), Error> {
     }
 }
 
-/// Resets the device of the record, and lets it begin with the features among `wanted` that it has. `NotFound`: nothing is plugged
-/// in, or another kind of device; `NotSupported`: it is older than version 1, lacks a queue, or refuses the features.
-pub fn begin(registers: &impl Registers, device: &Device, wanted: u64) -> Result<Begun, Error> {
+/// Resets the device of the record, and lets it begin with the features among `wanted` that it has, which this answers.
+/// `NotFound`: nothing is plugged in, or another kind of device; `NotSupported`: it is older than version 1, has too small a
+/// queue, or refuses the features.
+pub fn begin(registers: &impl Registers, device: &Device, wanted: u64) -> Result<u64, Error> {
     let kind = VirtioKind::ALL.into_iter().find(|kind| kind.number() == device.kind);
     let kind = kind.ok_or(Error::NotSupported)?;
     if registers.read(register::MAGIC) != register::MAGIC_VALUE
@@ -80,14 +72,19 @@ pub fn begin(registers: &impl Registers, device: &Device, wanted: u64) -> Result
         return Err(Error::NotSupported);
     }
     reset(registers)?;
-    let begun = set_up(registers, device, wanted & lawful_features(kind));
+    let begun = set_up(registers, device, kind, wanted & lawful_features(kind));
     if begun.is_err() {
         reset(registers)?;
     }
     begun
 }
 
-fn set_up(registers: &impl Registers, device: &Device, wanted: u64) -> Result<Begun, Error> {
+fn set_up(
+    registers: &impl Registers,
+    device: &Device,
+    kind: VirtioKind,
+    wanted: u64,
+) -> Result<u64, Error> {
     registers.write(register::STATUS, ACKNOWLEDGE | DRIVER);
     let features = offered(registers) & (wanted | VERSION_1);
     if features & VERSION_1 == 0 {
@@ -101,13 +98,12 @@ fn set_up(registers: &impl Registers, device: &Device, wanted: u64) -> Result<Be
     if registers.read(register::STATUS) & FEATURES_OK == 0 {
         return Err(Error::NotSupported);
     }
-    let mut sizes = 0;
     for queue in 0..device.queue_count.min(DEVICE_QUEUES_MAXIMUM as u64) {
-        sizes |= place(registers, queue, device.queues + queue * QUEUE_PAGES * PAGE_SIZE)?
-            << (16 * queue);
+        let pages = device.queues + queue * QUEUE_PAGES * PAGE_SIZE;
+        place(registers, queue, pages, kind.descriptors())?;
     }
     registers.write(register::STATUS, ACKNOWLEDGE | DRIVER | FEATURES_OK | DRIVER_OK);
-    Ok(Begun { features, sizes })
+    Ok(features)
 }
 
 fn offered(registers: &impl Registers) -> u64 {
@@ -118,13 +114,11 @@ fn offered(registers: &impl Registers) -> u64 {
     half(0) | half(1) << 32
 }
 
-/// Says where a queue is; how many descriptors it has.
-fn place(registers: &impl Registers, queue: u64, pages: u64) -> Result<u64, Error> {
+/// Says where a queue is, and how many descriptors it has.
+fn place(registers: &impl Registers, queue: u64, pages: u64, size: u64) -> Result<(), Error> {
     registers.write(register::QUEUE_SELECT, queue as u32);
-    let most = u64::from(registers.read(register::QUEUE_MAXIMUM)).min(QUEUE_DESCRIPTORS);
-    // A power of two (virtio 1.2, section 2.7).
-    let size = most.checked_ilog2().map(|bits| 1 << bits).ok_or(Error::NotSupported)?;
-    if registers.read(register::QUEUE_READY) != 0 {
+    let most = u64::from(registers.read(register::QUEUE_MAXIMUM));
+    if most < size || registers.read(register::QUEUE_READY) != 0 {
         return Err(Error::NotSupported);
     }
     registers.write(register::QUEUE_SIZE, size as u32);
@@ -138,5 +132,5 @@ fn place(registers: &impl Registers, queue: u64, pages: u64) -> Result<u64, Erro
         registers.write(low + 4, (address >> 32) as u32);
     }
     registers.write(register::QUEUE_READY, 1);
-    Ok(size)
+    Ok(())
 }

@@ -1,5 +1,5 @@
 //! Devices in their drivers' regions: registers, the memory that a device reaches by itself, and the portals by which a
-//! confined driver works it (`cairn_abi::device`).
+//! driver works a virtio device (`cairn_abi::device`).
 
 use super::{Layout, pages};
 use crate::memory::*;
@@ -8,9 +8,9 @@ use cairn_abi::descriptor;
 use cairn_abi::device::*;
 use cairn_abi::startup::Mapping;
 use cairn_abi::{InstanceId, record};
-use cairn_description::board::{Device, Virtio};
+use cairn_description::board::Device;
 use cairn_description::model::Instance;
-use cairn_portal::{Crossing, DeviceOperation, generate};
+use cairn_portal::{Crossing, DeviceOperation, DeviceQueue, generate};
 
 /// Where an instance's memory for DMA lies: the pages of its devices' queues, the memory that descriptors name, and a margin.
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ pub(super) struct DmaParts {
 impl DmaParts {
     /// They begin at an offset of the region.
     pub fn new(instance: &Instance, devices: &[Device], queues: u64) -> DmaParts {
-        let kinds = instance.devices.iter().filter_map(|device| kind(&devices[**device]));
+        let kinds = instance.devices.iter().filter_map(|device| devices[**device].kind());
         let queue_pages = kinds.map(|kind| kind.queues() as u64 * QUEUE_PAGES).sum();
         DmaParts { queues, queue_pages, size: *instance.dma }
     }
@@ -39,14 +39,6 @@ impl DmaParts {
     /// Offset behind all of it.
     pub fn end(&self) -> u64 {
         self.memory() + self.size
-    }
-}
-
-/// The kind of virtio device that the description wants there.
-fn kind(device: &Device) -> Option<VirtioKind> {
-    match device.virtio {
-        Some(Virtio::Kind(kind)) => Some(kind),
-        Some(Virtio::Slot) | None => None,
     }
 }
 
@@ -80,11 +72,11 @@ impl Layout<'_> {
         self.placed[index].dma_physical = physical;
         let mut at = parts.queues;
         for device in &instance.devices {
-            let Some(kind) = kind(&system.board.devices[**device]) else { continue };
+            let Some(kind) = system.board.devices[**device].kind() else { continue };
             for _ in 0..kind.queues() {
                 let place = physical + at - parts.queues;
-                for number in 0..QUEUE_DESCRIPTORS {
-                    let next = (number + 1) % QUEUE_DESCRIPTORS;
+                for number in 0..kind.descriptors() {
+                    let next = (number + 1) % kind.descriptors();
                     self.memory.store(place + number * DESCRIPTOR_SIZE + 8, next << 48);
                 }
                 let write = if is_confined(device) { 0 } else { WRITE };
@@ -133,22 +125,20 @@ impl Layout<'_> {
     /// Physical address of the queues of the device at a position.
     fn queues_of(&self, index: usize, position: usize) -> u64 {
         let before = self.system.instances[index].devices[..position].iter();
-        let kinds = before.filter_map(|device| kind(&self.system.board.devices[**device]));
+        let kinds = before.filter_map(|device| self.system.board.devices[**device].kind());
         let queues: u64 = kinds.map(|kind| kind.queues() as u64).sum();
         self.placed[index].dma_physical + queues * QUEUE_PAGES * PAGE_SIZE
     }
 
-    /// The portals of a confined driver for its devices, a block for each.
-    pub(super) fn connect_confined(&mut self, index: usize) -> Result<(), String> {
+    /// The portals of an instance for its virtio devices, a block for each.
+    pub(super) fn connect_virtio(&mut self, index: usize) -> Result<(), String> {
         let system = self.system;
         for (position, device) in system.instances[index].devices.iter().enumerate() {
             let board = &system.board.devices[**device];
-            let Some(kind) = kind(board).filter(|_| system.is_confined(index, **device)) else {
-                continue;
-            };
+            let Some(kind) = board.kind() else { continue };
             let range = board.pages();
-            let size = range.end - range.start;
-            let alias = self.map_device_page(range.start, size)?;
+            let confines = system.is_confined(index, **device);
+            let alias = self.map_for_portals(range.start, range.end - range.start, confines)?;
             let registers = alias + board.base - range.start;
             let queues = kind.queues() as u64;
             let room = board.size.saturating_sub(register::CONFIGURATION);
@@ -159,13 +149,18 @@ impl Layout<'_> {
                 DeviceOperation::Configure { registers, size: configuration },
             ];
             let parts = self.placed[index].parts.dma;
-            let device_address = self.placed[index].dma_physical + parts.memory() - parts.queues;
             let first_queue = self.queues_of(index, position);
-            for queue in 0..queues {
-                let table = first_queue + queue * QUEUE_PAGES * PAGE_SIZE;
-                let descriptors = self.map_device_page(table, PAGE_SIZE)?;
-                let size = parts.size;
-                operations.push(DeviceOperation::Post { descriptors, device_address, size });
+            for number in 0..queues {
+                let table = first_queue + number * QUEUE_PAGES * PAGE_SIZE;
+                let queue = DeviceQueue {
+                    descriptors: self.map_for_portals(table, PAGE_SIZE, confines)?,
+                    count: kind.descriptors(),
+                    device_address: self.placed[index].dma_physical + parts.memory() - parts.queues,
+                    size: parts.size,
+                };
+                let rings = self.map_for_portals(table + PAGE_SIZE, PAGE_SIZE, false)?;
+                operations.push(DeviceOperation::Post(queue));
+                operations.push(DeviceOperation::Offer { queue, number, rings, registers });
             }
             let first = self.placed[index].next_portal;
             self.record.set_device_portal((index, position), first as u64);
@@ -180,11 +175,11 @@ impl Layout<'_> {
         Ok(())
     }
 
-    /// Maps pages for portals, writable; where.
-    fn map_device_page(&mut self, physical: u64, size: u64) -> Result<u64, String> {
+    /// Maps pages for portals, writable; where. `confines`: the driver does not write them.
+    fn map_for_portals(&mut self, physical: u64, size: u64, confines: bool) -> Result<u64, String> {
         let first = self.next.device_page;
         self.next.device_page += pages(size);
-        let alias = DEVICES + first * PAGE_SIZE;
+        let alias = if confines { DEVICES } else { DEVICE_RINGS } + first * PAGE_SIZE;
         self.map_kernel_range(alias, physical, size, READ | WRITE)?;
         Ok(alias)
     }
@@ -207,8 +202,8 @@ impl Layout<'_> {
                 writable: u64::from(!self.system.is_confined(index, **place)),
                 device_portal: self.record.device_portal(index, position),
                 device_address: if has_dma { physical } else { 0 },
-                queues: kind(device).map_or(0, |_| region + parts.queues + before),
-                queue_count: kind(device).map_or(0, |kind| kind.queues() as u64),
+                queues: device.kind().map_or(0, |_| region + parts.queues + before),
+                queue_count: device.kind().map_or(0, |kind| kind.queues() as u64),
             }
         };
         self.system.instances[index].devices.iter().enumerate().map(mapping).collect()
@@ -224,7 +219,7 @@ impl Layout<'_> {
                 if !device.dma {
                     continue;
                 }
-                let kind = kind(device);
+                let kind = device.kind();
                 let in_view = registers.len() as u64 * PAGE_SIZE + device.base % PAGE_SIZE;
                 if kind.is_some() {
                     registers.extend(device.pages().step_by(PAGE_SIZE as usize));

@@ -31,7 +31,23 @@ cairn_copy_on:
         addi    a0, a0, 1
         andi    t0, a0, 7
         bnez    t0, 1b
-2:      addi    t0, a3, -32             # where the last four words can begin
+2:      addi    t0, a3, -128            # where the last sixteen words can begin
+        bltu    t0, a0, 13f
+12:
+        .irp    at, 0, 32, 64, 96
+        ld      t1, \at + 0(a1)
+        ld      t2, \at + 8(a1)
+        ld      t3, \at + 16(a1)
+        ld      t4, \at + 24(a1)
+        sd      t1, \at + 0(a0)
+        sd      t2, \at + 8(a0)
+        sd      t3, \at + 16(a0)
+        sd      t4, \at + 24(a0)
+        .endr
+        addi    a1, a1, 128
+        addi    a0, a0, 128
+        bgeu    t0, a0, 12b
+13:     addi    t0, a3, -32             # the last four
         bltu    t0, a0, 4f
 3:      ld      t1, 0(a1)
         ld      t2, 8(a1)

@@ -7,7 +7,7 @@ stencil_device_notify:
     ld      t3, LITERAL_COUNT(t1)
     ld      t2, LITERAL_REGISTERS(t1)
     branch_if_not_below a1, t3, to_refused
-    fence   rw, o                               # what it has is in memory before the device looks
+    fence   w, o                                # what it has is in memory before the device looks
     sw      a1, QUEUE_NOTIFY(t2)
 
 stencil_device_acknowledge:
@@ -55,6 +55,25 @@ stencil_post_descriptor_\number:
     descriptor a6, 4
     descriptor a7, 5
 
+# Behind the descriptors: into the ring of what is offered, whose index is the driver's word for how many there were.
+stencil_offer:
+    ld      t2, LITERAL_RINGS(t1)
+    ld      t4, LITERAL_COUNT(t1)
+    lhu     t3, AVAILABLE_INDEX(t2)
+    addi    t4, t4, -1
+    and     t4, t4, t3
+    slli    t4, t4, 1
+    add     t4, t4, t2
+    srli    a1, a1, 4
+    addi    t3, t3, 1
+    sh      a1, AVAILABLE_ENTRIES(t4)
+    ld      t5, LITERAL_REGISTERS(t1)
+    fence   w, w                                # the device sees descriptors and entry before the index
+    sh      t3, AVAILABLE_INDEX(t2)
+    addi    t3, zero, %lo(queue)
+    fence   w, o
+    sw      t3, QUEUE_NOTIFY(t5)
+
 # The ends: the driver learns no address of the kernel's half, and none of memory.
 stencil_device_done:
     li      a0, 0
@@ -62,6 +81,7 @@ stencil_device_scrub:
     li      t1, 0
     li      t2, 0
     li      t3, 0
+    li      t4, 0
     li      t5, 0
 stencil_device_refused:
     addi    a0, zero, ERROR_BAD_ARGUMENT

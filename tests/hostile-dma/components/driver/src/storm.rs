@@ -15,6 +15,14 @@ fn operate(operation: u32, words: [u64; 7]) -> Result<(), Error> {
     Portals::at(device().device_portal as u32).call::<8, (), Error>(operation, arguments)
 }
 
+/// What the description gives this instance.
+fn kind() -> VirtioKind {
+    match environment::name() {
+        "mortal" => VirtioKind::Block,
+        _ => VirtioKind::Random,
+    }
+}
+
 /// A word for a descriptor: by chance, or almost right.
 fn word(random: &mut Random, size: u64) -> u64 {
     match random.below(5) {
@@ -75,13 +83,15 @@ pub fn storm() {
 
 /// Posts, and holds the answer against what it has to be.
 fn post(queue: u64, first: u64, words: [u64; POSTED_MAXIMUM], size: u64) {
+    let count = kind().descriptors();
     let lawful = |word: u64| (word >> 40) + (word & 0xffff) <= size;
     let taken = words.iter().take_while(|word| **word != 0);
-    let is_good = first < QUEUE_DESCRIPTORS && taken.copied().all(lawful);
+    let is_good = first < count && taken.copied().all(lawful);
     let mut arguments = [first; 7];
     arguments[1..].copy_from_slice(&words);
     let expected = if is_good { Ok(()) } else { Err(Error::BadArgument) };
-    let found = operate(DEVICE_POST + queue as u32, arguments);
+    let operation = if words[0] % 8 == 1 { DEVICE_OFFER } else { DEVICE_POST };
+    let found = operate(operation + DEVICE_QUEUE_PORTALS * queue as u32, arguments);
     if found != expected {
         complain((found, first, words));
     }
@@ -118,16 +128,13 @@ fn confined(size: u64) {
     let end = memory.end() + dma_margin(size);
     for queue in 0..device().queue_count {
         let table = (device().queues + queue * QUEUE_PAGES * PAGE_SIZE) as *const [u64; 2];
-        for number in 0..QUEUE_DESCRIPTORS {
+        let count = kind().descriptors();
+        for number in 0..count {
             // SAFETY: the layout maps the table here, to be read.
             let [address, rest] = unsafe { table.add(number as usize).read_volatile() };
             let (length, flags, next) = (rest & 0xffff_ffff, rest >> 32 & 0xffff, rest >> 48);
             let is_confined = address == 0 || memory.contains(&address);
-            if !is_confined
-                || address + length > end
-                || flags > 3
-                || next != (number + 1) % QUEUE_DESCRIPTORS
-            {
+            if !is_confined || address + length > end || flags > 3 || next != (number + 1) % count {
                 complain((queue, number, address, rest));
             }
         }
@@ -149,7 +156,7 @@ fn begin_again(_: u64) {
             1 => drop(imports::DEVICES.end(0)),
             _ => match imports::DEVICES.begin(0, wanted) {
                 // Descriptors elsewhere, addresses that are translated, rings of another form.
-                Ok((features, _)) if features >> 28 & 1 != 0 || features >> 33 != 0 => {
+                Ok(features) if features >> 28 & 1 != 0 || features >> 33 != 0 => {
                     complain(("unlawful features", features));
                 }
                 Ok(_) | Err(Error::Busy) => {}
