@@ -43,7 +43,7 @@ fn progress() -> cairn::section::Section {
 }
 
 fn complain(found: impl Debug) {
-    let _ = imports::CONSOLE.print(format_args!("FAILED: {found:?}\n"));
+    let _ = imports::CONSOLE.print(format_args!("FAILED: {}: {found:?}\n", environment::name()));
     progress().store(FAILED, 1);
 }
 

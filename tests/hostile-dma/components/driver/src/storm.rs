@@ -112,10 +112,7 @@ fn configure(random: &mut Random) {
         1 => random.below(0x1000),
         _ => random.below(80),
     };
-    // Of a source of random bytes there is nothing.
-    let size =
-        if environment::name() == "mortal" { VirtioKind::Network } else { VirtioKind::Random };
-    let is_good = offset.is_multiple_of(4) && offset < size.configuration_size();
+    let is_good = offset.is_multiple_of(4) && offset < kind().configuration_size();
     let found = operate(DEVICE_CONFIGURE, [offset; 7]);
     if found.is_ok() != is_good {
         complain((found, offset));
