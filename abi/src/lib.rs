@@ -11,6 +11,7 @@ pub mod constants;
 pub mod descriptor;
 pub mod domain;
 pub mod error;
+pub mod float;
 pub mod identifier;
 pub mod kernel_area;
 pub mod literal;

@@ -149,9 +149,9 @@ pub struct Instance {
     pub next_fellow: InstanceId,
     /// 1: it is started by the first call into it.
     pub on_demand: u16,
-    /// Not used.
-    pub reserved: u16,
-    /// If so: after so many nanoseconds in which nobody needed it it is ended, or zero.
+    /// 1: some instance of its domain has floating point in hardware, so all may use it.
+    pub float: u16,
+    /// If it is started by a call: after so many nanoseconds in which nobody needed it it is ended, or zero.
     pub idle_stop: u64,
     /// Quota of memory, bytes.
     pub memory: u64,

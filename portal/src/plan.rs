@@ -44,6 +44,8 @@ pub struct End {
     pub space: Space,
     /// Kernel address of the portal table.
     pub table: u64,
+    /// Its domain may use the floating-point unit.
+    pub float: bool,
 }
 
 impl End {
@@ -54,6 +56,7 @@ impl End {
         place: Place::User,
         space: Space::NONE,
         table: 0,
+        float: false,
     };
 
     /// An instance of the layout's record.
@@ -68,6 +71,7 @@ impl End {
             },
             space: instance.space,
             table: portal_table(instance.domain),
+            float: instance.float != 0,
         }
     }
 }

@@ -19,6 +19,7 @@ fn crossing() -> Crossing {
         place: Place::User,
         space: Space::new(0, number.into()),
         table: u64::from(number) << 13,
+        float: false,
     };
     Crossing {
         caller: end(3),
@@ -165,6 +166,7 @@ fn what_differs_between_portals_of_one_specification_is_in_the_literals() {
             place: Place::User,
             space: Space::new(77 << 12, 0),
             table: 5,
+            float: false,
         },
         entry: 1,
         stub: 2,

@@ -15,6 +15,11 @@ pub const SSTATUS_SPP: u64 = 1 << 8;
 /// Privileged mode may access user memory.
 pub const SSTATUS_SUM: u64 = 1 << 18;
 
+/// The floating-point unit: off if all bits are zero, dirty if they are all set.
+pub const SSTATUS_FS: u64 = 3 << 13;
+/// It is on, and nothing was written since this was.
+pub const SSTATUS_FS_CLEAN: u64 = 2 << 13;
+
 /// `sstatus` of a thread that begins in the kernel domain.
 pub const KERNEL_STATUS: u64 = USER_STATUS | SSTATUS_SPP | SSTATUS_SPIE;
 
@@ -28,6 +33,12 @@ pub const INTERRUPT_ENTRIES: i64 = UPCALL_ENTRIES + 16 * 8;
 pub const ACCESS_FAULTS: [u8; 4] = [5, 7, 13, 15];
 /// From the table: the entry of an illegal instruction, by way of all other faults.
 pub const FAULT_ENTRY: i64 = EXCEPTION_ENTRIES + 2 * 8;
+
+/// From the table: the entry of an instruction at a misaligned address, by way of all faults but the illegal instructions of a
+/// domain that may use the floating-point unit, whose entry comes first.
+pub const UNKNOWN_ENTRY: i64 = EXCEPTION_ENTRIES;
+/// The cause of an illegal instruction.
+pub const ILLEGAL: u8 = 2;
 
 /// Cause of a wait for a stack: that of the `ecall`, which the thread executes again afterwards.
 pub const STACK_WAIT: u64 = 8;

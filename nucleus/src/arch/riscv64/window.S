@@ -306,6 +306,8 @@ service_table_\form:
     .dword  service_stack_wait_in_kernel
     .dword  service_open_kernel_read
     .dword  service_open_kernel_write
+    .dword  nucleus_float
+    .dword  service_float_resume
 .endm
     services by_asid
     services by_satp

@@ -5,8 +5,16 @@ use object::elf;
 /// The sources.
 pub const FOLDER: &str = "src/arch/riscv64/stencils";
 /// In this order, as one.
-pub const SOURCES: [&str; 7] =
-    ["macros.S", "call.S", "return.S", "kernel.S", "upcall.S", "semaphore.S", "short_circuit.S"];
+pub const SOURCES: [&str; 8] = [
+    "macros.S",
+    "call.S",
+    "return.S",
+    "kernel.S",
+    "float.S",
+    "upcall.S",
+    "semaphore.S",
+    "short_circuit.S",
+];
 /// The assembler, where `CAIRN_AS` names no other, and the package that has it.
 pub const ASSEMBLER: &str = "riscv64-unknown-elf-as";
 pub const PACKAGE: &str = "binutils-riscv64-unknown-elf";
