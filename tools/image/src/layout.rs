@@ -292,6 +292,12 @@ impl<'a> Layout<'a> {
         self.instances().filter(move |index| system.leader(*index) == *index)
     }
 
+    /// Whether an instance may use the floating-point unit: its domain may if one of its instances is built for it.
+    fn float(&self, index: usize) -> bool {
+        let mut fellows = self.system.fellows(index);
+        !self.system.instances[index].is_in_kernel() && fellows.any(|at| self.components[at].float)
+    }
+
     /// Indexes of the instances.
     fn instances(&self) -> Range<usize> {
         0..self.system.instances.len()

@@ -149,6 +149,11 @@ impl System {
             Reason::Asked { .. } | Reason::Idle => writeln!(log, "was killed"),
             Reason::Returned => writeln!(log, "returned from its main function"),
             Reason::Fault { thread, fault, value, .. } => {
+                // Who may use the unit did what it does not have.
+                let fault = match fault {
+                    Fault::FloatingPoint if culprit.float != 0 => Fault::Illegal,
+                    fault => fault,
+                };
                 self.tell_fault(&note.registers, thread, fault, value)
             }
         };
