@@ -14,8 +14,11 @@ pub const FLOAT_CELL: i64 = 34 * 8;
 pub const FLOAT_REGISTERS: i64 = -FLOAT_CELL;
 /// From a cell's end: `fcsr`.
 pub const FLOAT_CONTROL: i64 = -16;
-/// From a cell's end: zero until its activation uses the unit. What else is there is somebody's before it.
+/// From a cell's end: zero until its activation's registers are saved (what else is there is somebody's before it); negative if
+/// it was interrupted then, and all are in it.
 pub const FLOAT_STATE: i64 = -8;
+/// It had called: those are in it that the C convention preserves. It finds zero in the others.
+pub const FLOAT_PRESERVED: i64 = 1;
 
 /// From a thread's block: the end of the cell of its base frame. No frame reaches so far: the last header is in the block's first
 /// half, and above it lies at most a trap frame.
@@ -26,6 +29,8 @@ pub const FLOAT_OWNER: i64 = 0;
 /// ... and a negative number if the owner's cell is older than its registers, which it is when there is no cell that was
 /// written yet.
 pub const FLOAT_OLDER: i64 = 8;
+/// ... and where that cell ends.
+pub const FLOAT_OWNER_CELL: i64 = 16;
 
 const _: () = {
     let deepest = crate::thread::INVOCATION_LIMIT as i64

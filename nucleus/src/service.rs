@@ -46,7 +46,7 @@ const _: () = assert!(thread::TRAP_STATE == CLEARED);
 unsafe extern "C" {
     /// The hart's words of the floating-point unit (`arch/riscv64/float.S`).
     #[link_name = "nucleus_float"]
-    static mut FLOAT: [u64; 2];
+    static mut FLOAT: [u64; 3];
 }
 
 /// Nobody has the floating-point registers of who was in a thread's block before: what begins there finds none of its own, either.

@@ -101,7 +101,7 @@ pub fn look_for_the_status(world: &World, model: &Model) {
 pub fn come_back(world: &World, model: &Model) {
     let mut world = world.clone();
     world.machine.set(A0, 5);
-    world.execute(fmv_d_x(0, A0)).expect("the first use");
+    world.execute(fmv_d_x(8, A0)).expect("the first use");
     let is_it = |one: &&Connection| one.caller == CLIENT && one.callee == SERVER;
     let connection = model.connections.iter().find(is_it).expect("a connection").clone();
     // Nobody else did.
@@ -109,13 +109,14 @@ pub fn come_back(world: &World, model: &Model) {
     let back = world.reply(0, 0);
     assert_eq!(world.status_of_unit(), 2 << 13);
     assert_eq!(saves(&back, THREAD), 0, "it stays the owner");
-    for _ in 0..3 {
+    for saved in [13, 0, 0] {
         world.fill_queue(connection.crossing.queue, &connection.activations);
         world.call_any(&connection);
-        world.execute(fmv_d_x(0, A0)).expect("another's first use");
+        let taken = world.execute(fmv_d_x(8, A0)).expect("another's first use");
+        assert_eq!(saves(&taken, THREAD), saved, "what a function preserves, if it was written");
         world.reply(0, 0);
         world.assert_at(CLIENT, RESUME);
-        assert_eq!((world.status_of_unit(), world.machine.get_float(0)), (2 << 13, 5));
+        assert_eq!((world.status_of_unit(), world.machine.get_float(8)), (2 << 13, 5));
         assert!(!world.is_older());
     }
 }
