@@ -120,3 +120,5 @@ pub const SERVICE_OPEN_KERNEL_WRITE: i64 = 56;
 pub const SERVICE_FLOAT: i64 = 64;
 /// Somebody who is not the unit's owner comes back to a component that may use it.
 pub const SERVICE_FLOAT_RESUME: i64 = 72;
+/// A call begins that has the unit from the start.
+pub const SERVICE_FLOAT_BEGIN: i64 = 80;

@@ -4,7 +4,7 @@
 
 use cairn_abi::DomainId;
 use cairn_portal::stencil::{ALL, Fill, Form, Hole, Stencil};
-use cairn_portal::{Crossing, End, Specification, generate};
+use cairn_portal::{Crossing, End, Float, Specification, generate};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -125,7 +125,7 @@ fn crossing(asids: bool) -> Crossing {
 /// Between two that may use the floating-point unit.
 fn crossing_of_users() -> Crossing {
     let mut crossing = crossing(true);
-    (crossing.caller.float, crossing.callee.float) = (true, true);
+    (crossing.caller.float, crossing.callee.float) = (Float::FIRST_USE, Float::FIRST_USE);
     crossing
 }
 

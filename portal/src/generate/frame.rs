@@ -25,7 +25,7 @@ pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Cross
 
 /// Bytes directly below the header for the callee's floating-point registers.
 fn cell(crossing: &Crossing) -> i64 {
-    if crossing.callee.float { FLOAT_CELL } else { 0 }
+    if crossing.callee.float.is_on() { FLOAT_CELL } else { 0 }
 }
 
 /// Where the saved stack pointer and registers begin, from the header, or from the cell below it: below the windows' records

@@ -3,7 +3,7 @@
 
 use super::code::{Code, enter};
 use super::fast_path::fast_path;
-use super::float::{begin_float, end_float, find_float, float_elsewhere};
+use super::float::{begin_float, end_float, find_float, float_elsewhere, start_float};
 use super::frame::{frame_values, stamped_frame_size, window_values};
 use super::links::{Links, call_literals, return_literals};
 use super::parameters::{close_windows, parameters, scrub_unused, value_back};
@@ -171,6 +171,7 @@ fn call_half(
         _ => {}
     }
     parameters(code, (specification, types), crossing)?;
+    start_float(code, crossing)?;
     // Nothing is hidden from who may read all.
     let fence = match crossing.callee.place {
         Place::User => enter_domain(code, specification, crossing)?,
@@ -328,8 +329,8 @@ fn return_half(
         return back_from_kernel(code, (specification, types), crossing, start);
     }
 
-    enter_back(code, specification, crossing)?;
     end_float(code, crossing)?;
+    enter_back(code, specification, crossing)?;
     value_back(code, specification, types)?;
     close_windows(code, specification, crossing, |letter| match letter {
         Letter::Write => SERVICE_CLOSE_WRITE,

@@ -24,7 +24,7 @@ pub fn upcall(
 ) -> Result<Generated, GenerateError> {
     let mut code = Code::new(words, address);
     let start = code.literals()?;
-    if crossing.caller.float {
+    if crossing.caller.float.is_on() {
         code.emit(&stencil::FLOAT_OFF)?;
         code.literal(start, LITERAL_SERVICES, crossing.services);
     }

@@ -10,6 +10,7 @@ use cairn_abi::thread::*;
 use cairn_emulator::csr::{FCSR, STATUS_FS};
 use cairn_emulator::encode::*;
 use cairn_emulator::register::*;
+use cairn_portal::Float;
 
 /// `f0` to `f31` and `fcsr`.
 type Registers = [u64; 33];
@@ -60,8 +61,14 @@ pub const USERS: [usize; 3] = [CLIENT, SERVER, BACKEND];
 
 /// A world in which these domains may use the unit.
 pub fn prepared(float: &[usize], seed: u64) -> (World, Model) {
+    prepared_from_start(float, &[], seed)
+}
+
+/// The same where calls into some have it when they begin.
+pub fn prepared_from_start(float: &[usize], start: &[usize], seed: u64) -> (World, Model) {
     let mut world = World::new(seed);
-    float.iter().for_each(|number| world.use_float(*number));
+    float.iter().for_each(|number| world.use_float(*number, Float::FIRST_USE));
+    start.iter().for_each(|number| world.use_float(*number, Float::START));
     let connections = CALLS.map(|(kind, from, to)| world.connect_with(kind, from, to, 1)).into();
     let yields = USERS.map(|from| world.connect("rpci", from, SCHEDULER)).into();
     let mut threads = [const { Vec::new() }; THREAD_COUNT];
@@ -210,9 +217,11 @@ impl Model {
             return self.schedule(world);
         }
         if world.running() == connection.callee {
+            let starts = world.starts_with_float(connection.callee);
+            assert_eq!(world.status_of_unit() != 0, starts);
             let activation = Activation {
                 domain: connection.callee,
-                registers: None,
+                registers: starts.then_some([0; 33]),
                 orphan: false,
                 called: false,
             };
@@ -382,6 +391,12 @@ fn every_activation_has_its_own_registers() {
     for float in [&USERS[..], &[CLIENT, SERVER], &[SERVER, BACKEND], &[BACKEND]] {
         for seed in 0..24 {
             let (mut world, mut model) = prepared(float, 300 + seed);
+            model.run(&mut world, 300);
+        }
+    }
+    for start in [&USERS[..], &[SERVER]] {
+        for seed in 0..24 {
+            let (mut world, mut model) = prepared_from_start(&USERS, start, 400 + seed);
             model.run(&mut world, 300);
         }
     }

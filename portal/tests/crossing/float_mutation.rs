@@ -1,6 +1,6 @@
 //! Takes instructions out of what hands the floating-point unit over, one at a time, and wants a check to fail.
 
-use crate::float::{Model, USERS, prepared};
+use crate::float::{Model, USERS, prepared, prepared_from_start};
 use crate::float_hand_over::{come_back, look_for_the_status, read_by_turns};
 use crate::world::*;
 use cairn_emulator::encode::{NOP, bytes};
@@ -36,7 +36,11 @@ fn passes(worlds: &[(World, Model)], change: impl Fn(&mut World)) -> bool {
 }
 
 fn worlds() -> Vec<(World, Model)> {
-    vec![prepared(&USERS, 301), prepared(&[CLIENT, BACKEND], 302), prepared(&[SERVER], 303)]
+    vec![
+        prepared(&USERS, 301),
+        prepared(&[CLIENT, BACKEND], 302),
+        prepared_from_start(&[CLIENT], &[SERVER], 303),
+    ]
 }
 
 /// Each of `places` is taken out, all of its addresses at once.
@@ -80,10 +84,11 @@ fn is_there(world: &World, stencil: &Stencil, address: u64) -> bool {
 #[test]
 fn every_instruction_of_portals_for_the_unit_matters() {
     // One world, since portals lie where those before them end.
-    let worlds = vec![prepared(&USERS, 304)];
+    let worlds = vec![prepared_from_start(&USERS, &[BACKEND], 304)];
     let world = &worlds[0].0;
     let stencils = [
         (stencil::FLOAT_UNUSED, 7),
+        (stencil::FLOAT_BEGIN, 3),
         (stencil::FLOAT_OFF, 11 + 15),
         (stencil::FLOAT_END, 21),
         (stencil::FLOAT_BACK, 11),

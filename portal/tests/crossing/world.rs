@@ -19,7 +19,7 @@ use cairn_emulator::mmu::{ACCESSED, DIRTY, EXECUTE, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
 use cairn_emulator::{AddressSpace, Machine, Options, Privilege, Tables, encode};
 use cairn_portal::{
-    Crossing, End, Fences, GenerateError, Generated, Ground, Place, ShortCircuit, Source,
+    Crossing, End, Fences, Float, GenerateError, Generated, Ground, Place, ShortCircuit, Source,
     Specification, fences, generate,
 };
 use std::collections::HashMap;
@@ -76,7 +76,7 @@ pub struct World {
     pub short_circuits: Vec<Range<u64>>,
     next_index: [u64; DOMAINS_END],
     /// Domains that may use the floating-point unit.
-    float: [bool; DOMAINS_END],
+    float: [Float; DOMAINS_END],
 }
 
 const KERNEL_DATA: u64 = READ | WRITE | GLOBAL | ACCESSED | DIRTY;
@@ -114,7 +114,7 @@ impl World {
             ways_back: HashMap::new(),
             short_circuits: vec![],
             next_index: [domain::PORTAL_FIRST_IMPORT as u64; DOMAINS_END],
-            float: [false; DOMAINS_END],
+            float: [Float::OFF; DOMAINS_END],
         };
         world.map_kernel();
         for number in 1..DOMAINS_END {
@@ -370,8 +370,8 @@ impl World {
     }
 
     /// From now on a domain may use the floating-point unit: it has entries of its own, and portals made from now on know it.
-    pub fn use_float(&mut self, number: usize) {
-        self.float[number] = true;
+    pub fn use_float(&mut self, number: usize, from: Float) {
+        self.float[number] = from;
         let table = domain::portal_table(DomainId(number as u16));
         for upcall in
             [Upcall::Fault, Upcall::StackWait, Upcall::Software, Upcall::Timer, Upcall::External]
@@ -392,7 +392,12 @@ impl World {
 
     /// Whether it may.
     pub fn has_float(&self, number: usize) -> bool {
-        self.float[number]
+        self.float[number].is_on()
+    }
+
+    /// Whether its calls have it when they begin.
+    pub fn starts_with_float(&self, number: usize) -> bool {
+        self.float[number] == Float::START
     }
 
     /// Where an upcall, or the end of a thread, finds the scheduler.

@@ -55,10 +55,19 @@ pub fn of_manifest(text: &str) -> Result<Float> {
 
 /// Refuses a component that computes with the unit where that cannot be.
 pub fn check(instance: &Instance, is_hard: bool, board: &Board) -> Result<()> {
-    if !is_hard {
-        return Ok(());
-    }
-    let (place, what, expected, help) = if !board.float {
+    let (place, what, expected, help) = if !is_hard {
+        let Some(float) = &instance.float_at_start else { return Ok(()) };
+        (
+            &float.place,
+            format!("`{}` computes with floating-point numbers in software", instance.name),
+            format!(
+                "expected a component that says `float = \"hard\"`: that in `{}` does not",
+                instance.folder
+            ),
+            "write it in component.toml, of a component in Rust below [package.metadata.cairn] in its Cargo.toml, or remove \
+             this: it says when calls have the floating-point unit",
+        )
+    } else if !board.float {
         (
             &instance.component.place,
             format!("the board `{}` has no floating-point unit", board.name),

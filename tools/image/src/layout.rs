@@ -29,6 +29,7 @@ use crate::sharing::Shared;
 use crate::translations::{Capacity, Entries};
 use cairn_abi::Space;
 use cairn_abi::address::*;
+use cairn_abi::record::{FLOAT_FIRST_USE, FLOAT_OFF, FLOAT_START};
 use cairn_description::board::FenceByAddress;
 use cairn_description::{Connected, System};
 use cairn_portal::Fences;
@@ -292,10 +293,16 @@ impl<'a> Layout<'a> {
         self.instances().filter(move |index| system.leader(*index) == *index)
     }
 
-    /// Whether an instance may use the floating-point unit: its domain may if one of its instances is built for it.
-    fn float(&self, index: usize) -> bool {
+    /// Whether an instance may use the floating-point unit, as the record has it: its domain may if one of its instances is built
+    /// for it.
+    fn float(&self, index: usize) -> u16 {
+        let instance = &self.system.instances[index];
         let mut fellows = self.system.fellows(index);
-        !self.system.instances[index].is_in_kernel() && fellows.any(|at| self.components[at].float)
+        if instance.is_in_kernel() || !fellows.any(|at| self.components[at].float) {
+            return FLOAT_OFF;
+        }
+        let at_start = instance.float_at_start.as_ref().is_some_and(|at_start| **at_start);
+        if at_start { FLOAT_START } else { FLOAT_FIRST_USE }
     }
 
     /// Indexes of the instances.

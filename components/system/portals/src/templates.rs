@@ -26,9 +26,9 @@ const REMEMBERED: usize = 64;
 const RECIPES: usize = 16;
 
 /// Bits of a client in a template's key: what the letters, the index and the rest leave of it.
-const CLIENT_BITS: u32 = 13;
+const CLIENT_BITS: u32 = 11;
 const _: () =
-    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_SHIFT + CLIENT_BITS + 4 <= 32);
+    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_SHIFT + CLIENT_BITS + 6 <= 32);
 
 /// Code of a call portal, or of a return portal.
 pub struct Template {
@@ -101,7 +101,8 @@ impl Recipe {
             Kind::Lock(_) => 2 << 32 | 1,
         };
         let of = of << 1 | u64::from(crossing.counter != 0);
-        Recipe { of: of | u64::from(ends(crossing)) << 48, ..Recipe::NONE }
+        // What is opened says who the callee is.
+        Recipe { of: of | u64::from(crossing.caller.float.0) << 48, ..Recipe::NONE }
     }
 
     /// Where it is remembered.
@@ -134,7 +135,7 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     let stamps = u32::from(crossing.stamps());
     let of_ends = ends(crossing) << 1 | stamps;
     if let Half::Back(shape) = half {
-        return u128::from(shape) << 4 | u128::from(of_ends << 1 | 1);
+        return u128::from(shape) << 6 | u128::from(of_ends << 1 | 1);
     }
     let mut bytes = [0; 16];
     bytes[..LETTERS_SIZE].copy_from_slice(&method.letters);
@@ -149,13 +150,13 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     code = code << PORTALS_SHIFT | if has(letters, b'=') { crossing.index as u32 } else { 0 };
     code = code << CLIENT_BITS
         | if has(letters, b'a') { crossing.caller.instance.0.into() } else { 0 };
-    code = code << 4 | of_ends << 1 | u32::from(crossing.counter != 0);
+    code = code << 6 | of_ends << 1 | u32::from(crossing.counter != 0);
     letters | u128::from(code) << (LETTERS_SIZE * 8)
 }
 
 /// Which ends may use the floating-point unit.
 fn ends(crossing: &Crossing) -> u32 {
-    u32::from(crossing.caller.float) << 1 | u32::from(crossing.callee.float)
+    u32::from(crossing.caller.float.0) << 2 | u32::from(crossing.callee.float.0)
 }
 
 /// Which of the remembered places is that of a template.

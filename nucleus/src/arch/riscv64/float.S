@@ -71,6 +71,12 @@ service_float_resume:
     bnez    t6, float_take
     jr      t5
 
+# A call begins, whose frame is t2, and whose callee has the unit from the start.
+    .globl service_float_begin
+service_float_begin:
+    mv      t0, t2
+    lla     t3, nucleus_float
+
 # The activation in t2, whose cell ends at t0, becomes the owner, and finds the unit on, and clean if it has used it before.
 float_take:
     li      t6, SSTATUS_FS

@@ -308,6 +308,7 @@ service_table_\form:
     .dword  service_open_kernel_write
     .dword  nucleus_float
     .dword  service_float_resume
+    .dword  service_float_begin
 .endm
     services by_asid
     services by_satp

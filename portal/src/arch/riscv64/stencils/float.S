@@ -4,6 +4,13 @@
 stencil_float_unused:
     sd      zero, FLOAT_STATE(tp)
 
+# Its callee has the unit from the start.
+stencil_float_begin:
+    ld      t5, LITERAL_SERVICES(t1)
+    addi    t2, tp, 0
+    ld      t5, SERVICE_FLOAT_BEGIN(t5)
+    jalr    t5, 0(t5)
+
 # Out of one, the first that the portal does when it has a frame: nobody else runs with the unit on. `sstatus.SD` (bit 63) tells that
 # it is dirty, which is noted for whoever takes it.
 stencil_float_off:
