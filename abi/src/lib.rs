@@ -12,6 +12,7 @@ pub mod descriptor;
 pub mod device;
 pub mod domain;
 pub mod error;
+pub mod float;
 pub mod identifier;
 pub mod kernel_area;
 pub mod literal;

@@ -129,3 +129,9 @@ pub const SERVICE_STACK_WAIT_IN_KERNEL: i64 = 40;
 pub const SERVICE_OPEN_KERNEL_READ: i64 = 48;
 /// [`SERVICE_OPEN_WRITE`] for memory of the kernel domain.
 pub const SERVICE_OPEN_KERNEL_WRITE: i64 = 56;
+/// No service: the address of the hart's words of the floating-point unit ([`crate::float`]).
+pub const SERVICE_FLOAT: i64 = 64;
+/// Somebody who is not the unit's owner comes back to a component that may use it.
+pub const SERVICE_FLOAT_RESUME: i64 = 72;
+/// A call begins that has the unit from the start.
+pub const SERVICE_FLOAT_BEGIN: i64 = 80;

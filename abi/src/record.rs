@@ -97,6 +97,13 @@ pub struct Header {
     pub symbol_names: Table,
 }
 
+/// The floating-point unit is off.
+pub const FLOAT_OFF: u16 = 0;
+/// It is on from its first use in a call, or by a thread, on.
+pub const FLOAT_FIRST_USE: u16 = 1;
+/// It is on when a call begins.
+pub const FLOAT_START: u16 = 2;
+
 /// Restart policy: never.
 pub const RESTART_NEVER: u32 = 0;
 /// Restart policy: always.
@@ -114,6 +121,10 @@ pub struct Instance {
     pub number: InstanceId,
     /// Its domain.
     pub domain: DomainId,
+    /// Whether its domain may use the floating-point unit, since one of its instances is built for it; one of the `FLOAT_*`.
+    pub float: u16,
+    /// 1: it is started by the first call into it.
+    pub on_demand: u16,
     /// Priority of its first thread.
     pub priority: u32,
     /// One of the `RESTART_*` policies.
@@ -149,11 +160,7 @@ pub struct Instance {
     pub leader: InstanceId,
     /// The one of them behind it; 0: none. The leader is the first.
     pub next_fellow: InstanceId,
-    /// 1: it is started by the first call into it.
-    pub on_demand: u16,
-    /// Not used.
-    pub reserved: u16,
-    /// If so: after so many nanoseconds in which nobody needed it it is ended, or zero.
+    /// If it is started by a call: after so many nanoseconds in which nobody needed it it is ended, or zero.
     pub idle_stop: u64,
     /// Quota of memory, bytes.
     pub memory: u64,

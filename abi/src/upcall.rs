@@ -38,6 +38,8 @@ pub enum Fault {
     Misaligned(Access, u64),
     /// An instruction that there is not, or that needs privilege.
     Illegal,
+    /// The same, of floating point, which is off where nobody says that it is used.
+    FloatingPoint,
     /// A breakpoint.
     Breakpoint,
     /// The machine's number.

@@ -41,6 +41,8 @@ pub struct Component<File> {
     pub calls: Vec<Call>,
     /// Its copy routine, if it has one.
     pub copying: Option<Copying>,
+    /// It computes with the floating-point unit.
+    pub float: bool,
     relocations: Vec<Relocation>,
     /// Addresses of reads of the run clock, as linked.
     pub(crate) clock_reads: Vec<u64>,
@@ -75,6 +77,7 @@ impl<File: AsRef<[u8]>> Component<File> {
         let symbols = symbols(&elf);
         let calls = calls::noted(&elf, bytes, &segments)?;
         let copying = copy::noted(&elf, bytes, &segments)?;
+        let float = float(&elf)?;
         Ok(Component {
             descriptor,
             stub,
@@ -82,6 +85,7 @@ impl<File: AsRef<[u8]>> Component<File> {
             symbols,
             calls,
             copying,
+            float,
             relocations,
             clock_reads,
             file,
@@ -111,6 +115,18 @@ impl<File: AsRef<[u8]>> Component<File> {
                 memory[at..at + 8].copy_from_slice(&image.wrapping_add(*target).to_le_bytes());
             }
         }
+    }
+}
+
+/// Whether its functions pass floating-point numbers in registers of the unit.
+fn float(elf: &object::File) -> Result<bool, String> {
+    let object::FileFlags::Elf { e_flags, .. } = elf.flags() else { return Ok(false) };
+    match e_flags & object::elf::EF_RISCV_FLOAT_ABI_QUAD {
+        object::elf::EF_RISCV_FLOAT_ABI_SOFT => Ok(false),
+        object::elf::EF_RISCV_FLOAT_ABI_DOUBLE => Ok(true),
+        _ => Err("its calling convention for floating point is neither lp64 nor lp64d: build it with `./cairn`, by \
+                  `float = \"hard\"` or without"
+            .to_owned()),
     }
 }
 

@@ -42,7 +42,7 @@ fn cause_text(cause: u64) -> &'static [u8] {
         Fault::Denied(Access::Execute, _) => b"instruction page fault",
         Fault::Denied(Access::Read, _) => b"load page fault",
         Fault::Denied(Access::Write, _) => b"store page fault",
-        Fault::Illegal => b"illegal instruction",
+        Fault::Illegal | Fault::FloatingPoint => b"illegal instruction",
         Fault::Breakpoint => b"breakpoint",
         Fault::Other(_) => b"unexpected trap",
     }

@@ -10,7 +10,8 @@ use cairn_abi::arch::trap;
 use cairn_abi::error::Error;
 use cairn_abi::literal::CallFrame;
 use cairn_abi::parameters::Parameters;
-use cairn_abi::{address, domain, literal, thread};
+use cairn_abi::{address, domain, float, literal, thread};
+use core::ptr::addr_of;
 
 /// Reads a word of the kernel domain.
 ///
@@ -35,8 +36,33 @@ fn at(base: u64, offset: i64) -> u64 {
     base.wrapping_add_signed(offset)
 }
 
-const ZEROED_AT_ONCE: u64 = 5 * 8;
-const _: () = assert!((thread::TRAP_STATE as u64).is_multiple_of(ZEROED_AT_ONCE));
+/// Clears words from an address on, without a loop: interrupts are off.
+macro_rules! clear {
+    ($base:expr, $($word:literal)*) => { $(store($base + 8 * $word, 0);)* };
+}
+const CLEARED: i64 = 35 * 8;
+const _: () = assert!(thread::TRAP_STATE == CLEARED);
+
+unsafe extern "C" {
+    /// The hart's words of the floating-point unit (`arch/riscv64/float.S`).
+    #[link_name = "nucleus_float"]
+    static mut FLOAT: [u64; 3];
+}
+
+/// Nobody has the floating-point registers of who was in a thread's block before: what begins there finds none of its own, either.
+///
+/// # Safety
+/// `block` is that of a thread that does not run and is set up anew.
+unsafe fn forget_float(block: u64) {
+    let owner = at(addr_of!(FLOAT) as u64, float::FLOAT_OWNER);
+    // SAFETY: the words are the nucleus' own; behind the last frame that a block can hold lies the base frame's cell.
+    unsafe {
+        if load(owner) & !(address::PAGE_SIZE - 1) == block {
+            store(owner, 0);
+        }
+        store(at(block, float::FLOAT_BASE_CELL + float::FLOAT_STATE), 0);
+    }
+}
 
 /// Prepares a thread that does not run: a base frame, whose return ends the thread, and above it a
 /// trap frame that begins at `entry`. `running` is the topmost frame of the running thread. In the kernel domain stack and
@@ -78,16 +104,10 @@ extern "C" fn set_up_thread(
         if kernel_entry != 0 && !(0..domain::FELLOWS_MAXIMUM as i64).any(begins) && !is_trusted() {
             return Error::NotAllowed.status();
         }
-        // Five words a turn: interrupts are off.
-        let mut word = at(top, -thread::TRAP_STATE);
-        while word < top {
-            store(word, 0);
-            store(word + 8, 0);
-            store(word + 16, 0);
-            store(word + 24, 0);
-            store(word + 32, 0);
-            word += ZEROED_AT_ONCE;
-        }
+        forget_float(block);
+        let state = at(top, -thread::TRAP_STATE);
+        clear!(state, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17);
+        clear!(state, 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34);
         store(at(base, thread::FRAME_RETURN), parameters.exit_portal);
         store(at(base, thread::FRAME_TABLE), table);
         store(at(base, thread::FRAME_RA), 0);

@@ -4,12 +4,15 @@
 //! who calls whom. There are three kinds of portal: `pair` makes a call portal with
 //! its return portal (and the hybrid portals of semaphores), `upcall` what enters a component that
 //! runs to completion without a way back, `short_circuit` and `device` what does its work itself. Read `pair`
-//! first. They use `code` (the buffer, its labels and holes), `parameters` (the letters) and
-//! `frame` (what a call puts on the invocation stack). `links` has the literals of a pair, which
-//! are all that a copy of an existing portal needs.
+//! first. `fast_path` has what semaphores do before a call, `float` what users of the floating-point unit do
+//! beside it. They use `code` (the buffer, its labels and holes), `parameters` (the letters) and `frame` (what a
+//! call puts on the invocation stack). `links` has the literals of a pair, which are all that a copy of an existing
+//! portal needs.
 
 mod code;
 mod device;
+mod fast_path;
+mod float;
 mod frame;
 mod links;
 mod pair;

@@ -18,6 +18,6 @@ pub use fences::Fences;
 pub use generate::{DeviceOperation, DeviceQueue, GenerateError, Generated, ShortCircuit};
 pub use parameter::{Parameter, ParameterError, Parameters};
 pub use plan::{
-    Crossing, End, Ground, Limits, Place, Plan, SemaphoreOperation, Source, Trust, plan,
+    Crossing, End, Float, Ground, Limits, Place, Plan, SemaphoreOperation, Source, Trust, plan,
 };
 pub use specification::{Letter, Specification, SpecificationError, Stack, State};

@@ -13,7 +13,7 @@ use crate::specification::{Specification, Stack, State};
 use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS};
 use cairn_abi::descriptor::{Name, is_name};
 use cairn_abi::domain::{portal_table, stack_queue};
-use cairn_abi::record::Instance;
+use cairn_abi::record::{self, Instance};
 use cairn_abi::semaphore::waiters_word;
 use cairn_abi::{DomainId, InstanceId, Space};
 
@@ -31,6 +31,24 @@ pub enum Place {
     },
 }
 
+/// Whether a domain may use the floating-point unit, and from when on a call into it has it: as the layout's record has it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Float(pub u16);
+
+impl Float {
+    /// It may not: the unit is off.
+    pub const OFF: Float = Float(record::FLOAT_OFF);
+    /// From its first instruction of floating point on, which is a trap.
+    pub const FIRST_USE: Float = Float(record::FLOAT_FIRST_USE);
+    /// From its start.
+    pub const START: Float = Float(record::FLOAT_START);
+
+    /// Whether it may at all.
+    pub const fn is_on(self) -> bool {
+        self.0 != record::FLOAT_OFF
+    }
+}
+
 /// One end of a crossing.
 #[derive(Clone, Copy, Debug)]
 pub struct End {
@@ -44,6 +62,8 @@ pub struct End {
     pub space: Space,
     /// Kernel address of the portal table.
     pub table: u64,
+    /// Whether it may use the floating-point unit.
+    pub float: Float,
 }
 
 impl End {
@@ -54,6 +74,7 @@ impl End {
         place: Place::User,
         space: Space::NONE,
         table: 0,
+        float: Float::OFF,
     };
 
     /// An instance of the layout's record.
@@ -68,6 +89,7 @@ impl End {
             },
             space: instance.space,
             table: portal_table(instance.domain),
+            float: Float(instance.float),
         }
     }
 }

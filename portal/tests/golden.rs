@@ -4,7 +4,7 @@
 
 use cairn_abi::DomainId;
 use cairn_portal::stencil::{ALL, Fill, Form, Hole, Stencil};
-use cairn_portal::{Crossing, End, Specification, generate};
+use cairn_portal::{Crossing, End, Float, Specification, generate};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -122,12 +122,19 @@ fn crossing(asids: bool) -> Crossing {
     }
 }
 
+/// Between two that may use the floating-point unit.
+fn crossing_of_users() -> Crossing {
+    let mut crossing = crossing(true);
+    (crossing.caller.float, crossing.callee.float) = (Float::FIRST_USE, Float::FIRST_USE);
+    crossing
+}
+
 /// The code of a call portal, and of its return portal with the abort entry, without the literals
 /// before each. Zeros fill up what lies behind.
-fn whole(name: &str, asids: bool) -> String {
+fn whole(name: &str, crossing: &Crossing) -> String {
     let specification = Specification::parse(name).unwrap();
     let mut words = [0; 1024];
-    let made = generate::pair(&specification, &crossing(asids), &mut words, 0).unwrap();
+    let made = generate::pair(&specification, crossing, &mut words, 0).unwrap();
     let back = made.back as usize / 4;
     let literals = cairn_portal::literal::LITERALS_SIZE as usize / 4;
     let halves =
@@ -146,9 +153,10 @@ fn whole(name: &str, asids: bool) -> String {
 #[test]
 fn whole_portals_are_those_that_were_reviewed() {
     for specification in ["smci", "npcw", "rpct"] {
-        compare(&format!("{specification}.txt"), &whole(specification, true));
-        compare(&format!("{specification}-one-asid.txt"), &whole(specification, false));
+        compare(&format!("{specification}.txt"), &whole(specification, &crossing(true)));
+        compare(&format!("{specification}-one-asid.txt"), &whole(specification, &crossing(false)));
     }
+    compare("npci-float.txt", &whole("npci", &crossing_of_users()));
 }
 
 #[test]

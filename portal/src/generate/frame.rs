@@ -5,9 +5,10 @@ use super::code::Code;
 use crate::specification::{Specification, Stack, State};
 use crate::stencil::{self, Value};
 use cairn_abi::address::COPY_STRIDE;
+use cairn_abi::float::FLOAT_CELL;
 use cairn_abi::thread::{FRAME_HEADER, KERNEL_CALL_FRAME};
 
-/// Bytes by which a call of this specification moves the frame pointer.
+/// Bytes by which a call of this specification moves the frame pointer, into a domain without floating point.
 pub fn frame_size(specification: &Specification) -> i64 {
     match specification.is_inside_kernel() {
         true => KERNEL_CALL_FRAME,
@@ -19,10 +20,15 @@ pub fn frame_size(specification: &Specification) -> i64 {
 pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Crossing) -> i64 {
     // The nucleus takes frames of calls inside the kernel domain off, which have one size.
     let is_longer = crossing.stamps() && !specification.is_inside_kernel();
-    frame_size(specification) + if is_longer { 16 } else { 0 }
+    frame_size(specification) + cell(crossing) + if is_longer { 16 } else { 0 }
 }
 
-/// Where the saved stack pointer and registers begin, from the header: below the windows' records
+/// Bytes directly below the header for the callee's floating-point registers.
+fn cell(crossing: &Crossing) -> i64 {
+    if crossing.callee.float.is_on() { FLOAT_CELL } else { 0 }
+}
+
+/// Where the saved stack pointer and registers begin, from the header, or from the cell below it: below the windows' records
 /// of two words each (pointer, length).
 fn state_offset(specification: &Specification) -> i64 {
     let records = match specification.stack {
@@ -42,7 +48,7 @@ fn state_offset(specification: &Specification) -> i64 {
 /// What a call's frame holds, for the holes of all stencils that reach into it.
 pub(super) fn frame_values(code: &mut Code, specification: &Specification, crossing: &Crossing) {
     let size = stamped_frame_size(specification, crossing);
-    let state = state_offset(specification);
+    let state = state_offset(specification) - cell(crossing);
     code.value(Value::FrameSize, size);
     code.value(Value::FrameSizeNegative, -size);
     code.value(Value::AbortScrubSize, abort_scrub_size(specification));
@@ -72,9 +78,10 @@ fn abort_scrub_size(specification: &Specification) -> i64 {
     }
 }
 
-/// A slot's number and, below the frame's header, its record.
-pub(super) fn window_values(code: &mut Code, slot: i64) {
+/// A slot's number and, below the frame's header and its cell, its record.
+pub(super) fn window_values(code: &mut Code, crossing: &Crossing, slot: i64) {
+    let record = -16 * (slot + 1) - cell(crossing);
     code.value(Value::WindowSlot, slot);
-    code.value(Value::WindowPointer, -16 * (slot + 1));
-    code.value(Value::WindowLength, -16 * (slot + 1) + 8);
+    code.value(Value::WindowPointer, record);
+    code.value(Value::WindowLength, record + 8);
 }

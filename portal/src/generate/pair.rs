@@ -2,6 +2,8 @@
 //! with a fast path.
 
 use super::code::{Code, enter};
+use super::fast_path::fast_path;
+use super::float::{begin_float, end_float, find_float, float_elsewhere, start_float};
 use super::frame::{frame_values, stamped_frame_size, window_values};
 use super::links::{Links, call_literals, return_literals};
 use super::parameters::{close_windows, parameters, scrub_unused, value_back};
@@ -11,7 +13,7 @@ use crate::literal::*;
 use crate::parameter::Parameters;
 use crate::plan::Place;
 use crate::specification::{Letter, Specification, Stack, State};
-use crate::stencil::{self, Label, Stencil, Value};
+use crate::stencil::{self, Label, Value};
 
 /// Generates a call portal and its return portal into `words`, to be executed at `address` (a
 /// multiple of 16).
@@ -116,6 +118,7 @@ fn call_half(
     if crossing.counter != 0 {
         code.emit(&stencil::COUNT)?;
     }
+    begin_float(code, crossing)?;
     match specification.stack {
         // The abort entry gives the stack pointer back.
         Stack::Shared => code.emit(&stencil::STACK_SHARED)?,
@@ -147,7 +150,7 @@ fn call_half(
             _ => code.emit(&stencil::STACK_WINDOWS)?,
         }
         for slot in 1..windows as i64 {
-            window_values(code, slot);
+            window_values(code, crossing, slot);
             code.emit(&stencil::WINDOW_CLEAR)?;
         }
     }
@@ -167,7 +170,8 @@ fn call_half(
         _ if is_kernel => code.emit(&stencil::SAVE_THREAD_POINTER)?,
         _ => {}
     }
-    parameters(code, specification, types)?;
+    parameters(code, (specification, types), crossing)?;
+    start_float(code, crossing)?;
     // Nothing is hidden from who may read all.
     let fence = match crossing.callee.place {
         Place::User => enter_domain(code, specification, crossing)?,
@@ -208,35 +212,6 @@ fn call_half(
     }
     code.resolve()?;
     Ok((start, fence))
-}
-
-/// P or V if it needs no call.
-fn fast_path(
-    code: &mut Code,
-    operation: SemaphoreOperation,
-    from_kernel: bool,
-) -> Result<(), GenerateError> {
-    let leave = |code: &mut Code, end: &Stencil| match from_kernel {
-        true => code.leave(2, &stencil::LEAVE_TO_KERNEL),
-        false => code.emit(end),
-    };
-    // Words that are never executed put the ends where they need no instruction to lie in one line
-    // (`Code::leave`), also that of the slow path, which has the same code for P and V.
-    match operation {
-        SemaphoreOperation::P => {
-            code.emit(&stencil::SEMAPHORE_P)?;
-            leave(code, &stencil::SEMAPHORE_LEAVE)?;
-            code.zeros(2)
-        }
-        SemaphoreOperation::V => {
-            code.emit(&stencil::SEMAPHORE_V)?;
-            leave(code, &stencil::SEMAPHORE_LEAVE)?;
-            code.zeros(1)?;
-            code.label(Label::Note);
-            code.emit(&stencil::SEMAPHORE_NOTE)?;
-            leave(code, &stencil::SEMAPHORE_NOTE_LEAVE)
-        }
-    }
 }
 
 /// Whether interrupts are masked one by one while the callee runs to completion.
@@ -354,13 +329,15 @@ fn return_half(
         return back_from_kernel(code, (specification, types), crossing, start);
     }
 
+    end_float(code, crossing)?;
     enter_back(code, specification, crossing)?;
     value_back(code, specification, types)?;
-    close_windows(code, specification, |letter| match letter {
+    close_windows(code, specification, crossing, |letter| match letter {
         Letter::Write => SERVICE_CLOSE_WRITE,
         _ => SERVICE_CLOSE,
     })?;
     code.label(Label::Finish);
+    find_float(code, crossing)?;
     if release {
         code.emit(&stencil::RELEASE)?;
     }
@@ -388,14 +365,16 @@ fn return_half(
         code.label(Label::Wake);
         code.emit(&stencil::WAKE)?;
     }
+    float_elsewhere(code, crossing)?;
 
     let abort = code.at;
     if specification.state == State::Minimal {
         code.emit(&stencil::SCRUB_ABORT)?;
     }
     find_base(code, start)?;
+    end_float(code, crossing)?;
     enter_back(code, specification, crossing)?;
-    close_windows(code, specification, |_| SERVICE_CLOSE)?;
+    close_windows(code, specification, crossing, |_| SERVICE_CLOSE)?;
     code.emit_part(&stencil::ABORT_REPLY, ..specification.reply())?;
     if specification.stack == Stack::Shared && specification.state == State::Minimal {
         // A callee on the caller's stack that died did not put the stack pointer back.
@@ -409,7 +388,8 @@ fn return_half(
     code.zeros(8)?;
     let dead = code.at;
     find_base(code, start)?;
-    close_windows(code, specification, |_| SERVICE_CLOSE)?;
+    end_float(code, crossing)?;
+    close_windows(code, specification, crossing, |_| SERVICE_CLOSE)?;
     if specification.state == State::Kernel {
         // As the trap's dead entry: for a frame below that does not hold them.
         enter_back(code, specification, crossing)?;
@@ -448,6 +428,7 @@ fn back_from_kernel(
         }
         value_back(code, specification, types)?;
         code.label(Label::Finish);
+        find_float(code, crossing)?;
         if specification.state == State::Kernel {
             code.emit(&stencil::RESTORE_ADDRESS)?;
             code.emit(&stencil::POP_IN_KERNEL)?;
@@ -457,6 +438,7 @@ fn back_from_kernel(
             code.emit(&stencil::POP_KERNEL)?;
         }
         leave_back(code, specification)?;
+        float_elsewhere(code, crossing)?;
         if specification.windows() > 0 {
             code.label(Label::BadPointer);
             code.emit(&stencil::OUT_OF_REACH)?;

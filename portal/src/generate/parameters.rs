@@ -1,8 +1,8 @@
 //! The letters of a specification: what each does to its register.
 
-use super::GenerateError;
 use super::code::Code;
 use super::frame::window_values;
+use super::{Crossing, GenerateError};
 use crate::literal::*;
 use crate::parameter::Parameters;
 use crate::specification::{Letter, Specification, Stack, State};
@@ -11,8 +11,8 @@ use crate::stencil::{self, Value};
 /// Fills in what the portal itself passes, and opens windows.
 pub(super) fn parameters(
     code: &mut Code,
-    specification: &Specification,
-    types: &Parameters,
+    (specification, types): (&Specification, &Parameters),
+    crossing: &Crossing,
 ) -> Result<(), GenerateError> {
     let mut position = 0;
     let mut slot = 0;
@@ -41,7 +41,7 @@ pub(super) fn parameters(
                     _ => SERVICE_OPEN_WRITE,
                 };
                 code.value(Value::WindowService, service);
-                window_values(code, slot);
+                window_values(code, crossing, slot);
                 if *letter == Letter::Write {
                     code.emit(&stencil::WINDOW_POINTER[position])?;
                 }
@@ -102,13 +102,14 @@ pub(super) fn scrub_unused(
 pub(super) fn close_windows(
     code: &mut Code,
     specification: &Specification,
+    crossing: &Crossing,
     service: impl Fn(Letter) -> i64,
 ) -> Result<(), GenerateError> {
     let windows = specification.letters().iter().filter(|letter| letter.is_window());
     for (slot, letter) in windows.enumerate() {
         let service = service(*letter);
         code.value(Value::WindowService, service);
-        window_values(code, slot as i64);
+        window_values(code, crossing, slot as i64);
         if service == SERVICE_CLOSE_WRITE {
             code.emit(&stencil::WINDOW_CLOSE_POINTER)?;
         }

@@ -24,6 +24,10 @@ pub fn upcall(
 ) -> Result<Generated, GenerateError> {
     let mut code = Code::new(words, address);
     let start = code.literals()?;
+    if crossing.caller.float.is_on() {
+        code.emit(&stencil::FLOAT_OFF)?;
+        code.literal(start, LITERAL_SERVICES, crossing.services);
+    }
     code.emit(&stencil::UPCALL_ENTER)?;
     if masks(crossing) {
         code.emit(&stencil::INTERRUPTS_OFF)?;
@@ -69,7 +73,7 @@ pub(super) fn discarding(
     if masks(crossing) {
         code.emit(&stencil::INTERRUPTS_OFF)?;
     }
-    parameters(&mut code, specification, &Parameters::NONE)?;
+    parameters(&mut code, (specification, &Parameters::NONE), crossing)?;
     enter_to_completion(&mut code, crossing, crossing.caller.place == Place::User)?;
     code.resolve()?;
     run_to_completion_literals(&mut code, start, crossing);

@@ -172,7 +172,9 @@ impl World {
         let status = csr.read(SSTATUS, Privilege::Supervisor).unwrap();
         let domain = self.running();
         // In the kernel domain a component may have been interrupted while it had user memory open.
-        let forbidden = STATUS_MXR | STATUS_FS | if is_kernel(domain) { 0 } else { STATUS_SUM };
+        let forbidden = STATUS_MXR
+            | if self.has_float(domain) { 0 } else { STATUS_FS }
+            | if is_kernel(domain) { 0 } else { STATUS_SUM };
         assert_eq!(status & forbidden, 0, "user memory is closed, floating point off");
         if is_kernel(domain) {
             assert_eq!(status & (STATUS_SIE | STATUS_SPP), STATUS_SIE, "interrupts are on");

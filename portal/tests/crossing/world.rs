@@ -10,6 +10,7 @@ use crate::privileged::Landmarks;
 
 use cairn_abi::address::*;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
+use cairn_abi::arch::trap::{ILLEGAL, slots};
 use cairn_abi::page_table::OWN;
 pub use cairn_abi::upcall::Upcall;
 use cairn_abi::{DomainId, InstanceId, Space};
@@ -18,7 +19,7 @@ use cairn_emulator::mmu::{ACCESSED, DIRTY, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
 use cairn_emulator::{AddressSpace, Machine, Options, Privilege, Tables, encode};
 use cairn_portal::{
-    Crossing, End, Fences, GenerateError, Generated, Ground, Place, Source, Specification, generate,
+    Crossing, End, Fences, Float, GenerateError, Generated, Ground, Place, Source, Specification, generate,
 };
 use std::collections::HashMap;
 use std::ops::Range;
@@ -72,6 +73,8 @@ pub struct World {
     /// Code of short circuits that is executed with interrupts on.
     pub short_circuits: Vec<Range<u64>>,
     next_index: [u64; DOMAINS_END],
+    /// Domains that may use the floating-point unit.
+    float: [Float; DOMAINS_END],
 }
 
 const KERNEL_DATA: u64 = READ | WRITE | GLOBAL | ACCESSED | DIRTY;
@@ -109,6 +112,7 @@ impl World {
             ways_back: HashMap::new(),
             short_circuits: vec![],
             next_index: [domain::PORTAL_FIRST_IMPORT as u64; DOMAINS_END],
+            float: [Float::OFF; DOMAINS_END],
         };
         world.map_kernel();
         for number in 1..DOMAINS_END {
@@ -150,7 +154,39 @@ impl World {
             place: if is_kernel(number) { Place::Kernel } else { Place::User },
             space,
             table: domain::portal_table(DomainId(number as u16)),
+            float: self.float[number],
         }
+    }
+
+    /// From now on a domain may use the floating-point unit: it has entries of its own, and portals made from now on know it.
+    pub fn use_float(&mut self, number: usize, from: Float) {
+        self.float[number] = from;
+        let table = domain::portal_table(DomainId(number as u16));
+        for upcall in
+            [Upcall::Fault, Upcall::StackWait, Upcall::Software, Upcall::Timer, Upcall::External]
+        {
+            let code = self.upcall_portal_of(upcall, self.end(number));
+            for slot in slots(upcall) {
+                self.set_word(table.wrapping_add_signed(domain::upcall_entry(*slot)), code);
+            }
+        }
+        let first_use = self.nucleus.symbol("float_first_use");
+        self.set_word(table.wrapping_add_signed(domain::upcall_entry(ILLEGAL)), first_use);
+    }
+
+    /// Where code was generated.
+    pub fn portal_code(&self) -> Range<u64> {
+        PORTAL_CODE..PORTAL_CODE + self.portals_used
+    }
+
+    /// Whether it may.
+    pub fn has_float(&self, number: usize) -> bool {
+        self.float[number].is_on()
+    }
+
+    /// Whether its calls have it when they begin.
+    pub fn starts_with_float(&self, number: usize) -> bool {
+        self.float[number] == Float::START
     }
 
     /// Where an upcall, or the end of a thread, finds the scheduler.
@@ -160,8 +196,14 @@ impl World {
 
     /// The portal that enters the scheduler for an upcall, or for the end of a thread.
     pub fn upcall_portal(&mut self, upcall: impl Into<Option<Upcall>>) -> u64 {
+        self.upcall_portal_of(upcall, End::NONE)
+    }
+
+    /// The same out of a domain.
+    fn upcall_portal_of(&mut self, upcall: impl Into<Option<Upcall>>, caller: End) -> u64 {
         let upcall = upcall.into();
         let crossing = Crossing {
+            caller,
             callee: self.end(SCHEDULER),
             entry: World::upcall_entry(upcall),
             stub: at(SCHEDULER, STUB),

@@ -220,7 +220,12 @@ pub fn describe(tree: &[u8], board: &str) -> Result<String> {
         let isa = cpu.texts("riscv,isa").into_iter().flat_map(|isa| isa.split('_'));
         isa.chain(cpu.texts("riscv,isa-extensions"))
     });
-    let sstc = extensions.into_iter().any(|extension| extension == "sstc");
+    let extensions: Vec<&str> = extensions.collect();
+    let has = |name: &str| extensions.contains(&name);
+    let sstc = has("sstc");
+    // The first of `riscv,isa` are single letters, behind the width.
+    let is_single = |letters: &&str| letters.starts_with("rv64") && letters.contains('d');
+    let float = has("d") || extensions.iter().any(is_single);
 
     let mut found = Vec::new();
     devices(&root, &mut found);
@@ -240,7 +245,7 @@ pub fn describe(tree: &[u8], board: &str) -> Result<String> {
         "# {}: made from its device tree by `./cairn board import`.\n\
          # A device tree does not say how many bits an address-space identifier has, where firmware enters the image, what\n\
          # of memory is the firmware's, and which devices reach memory: what stands here is what always works, or usual.\n\n\
-         [board]\nname = \"{board}\"\nharts = 1\ntime_base = {time_base}\nasid_bits = 0\nsstc = {sstc}\n\
+         [board]\nname = \"{board}\"\nharts = 1\ntime_base = {time_base}\nasid_bits = 0\nsstc = {sstc}\nfloat = {float}\n\
          load_address = {:#x}\n\n[memory]\nbase = {base:#x}\nsize = {}\nfirmware = \"{}\"\n",
         Visible::text(model),
         base.saturating_add(LOAD_OFFSET),

@@ -5,7 +5,7 @@ use crate::c_component;
 use crate::cargo::{self, Kind};
 use crate::machine::Machine;
 use crate::placements::Placements;
-use crate::{paths, sources};
+use crate::{float, paths, sources};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, RegionId};
@@ -65,8 +65,8 @@ pub fn component(folder: &str) -> Result<Component> {
         return Ok(c_component::build(folder)?.1);
     }
     sources::check(folder)?;
-    let package = package(folder)?;
-    let executables = cargo::build_for_target(Kind::Component, &[&package])?;
+    let (package, kind) = package(folder)?;
+    let executables = cargo::build_for_target(kind, &[&package])?;
     from_file(folder, &executables[&package])
 }
 
@@ -158,9 +158,13 @@ impl Parts {
                 components.insert(folder.clone(), c_component::build(folder)?);
             }
         }
-        let names: Vec<&str> = packages.values().map(String::as_str).collect();
-        let executables = cargo::build_for_target(Kind::Component, &names)?;
-        for (folder, package) in packages {
+        let mut executables = BTreeMap::new();
+        for kind in [Kind::Component, Kind::FloatComponent] {
+            let names = packages.values().filter(|(_, own)| *own == kind);
+            let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
+            executables.extend(cargo::build_for_target(kind, &names)?);
+        }
+        for (folder, (package, _)) in packages {
             let file = executables[&package].clone();
             let component = from_file(&folder, &file)?;
             components.insert(folder, (file, component));
@@ -178,7 +182,9 @@ impl Parts {
         components: Arc<BTreeMap<String, (PathBuf, Component)>>,
     ) -> Result<Parts> {
         for instance in &system.instances {
-            check_kernel_calls(instance, &components[&instance.folder].1)?;
+            let component = &components[&instance.folder].1;
+            check_kernel_calls(instance, component)?;
+            float::check(instance, component.float, &system.board)?;
         }
         let descriptor = |folder: &str| Some(&components.get(folder)?.1.descriptor);
         let connected = cairn_description::connect(&system, descriptor)
@@ -325,8 +331,8 @@ fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// The name of the package in a folder.
-fn package(folder: &str) -> Result<String> {
+/// The name of the package in a folder, and what it is built as.
+fn package(folder: &str) -> Result<(String, Kind)> {
     let manifest = paths::root().join(folder).join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).with_context(|| {
         format!(
@@ -350,7 +356,8 @@ fn package(folder: &str) -> Result<String> {
             "Cargo.toml: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\""
         )
     }
-    Ok(name.to_owned())
+    let is_hard = float::of_manifest(&text).with_context(|| paths::shown(&manifest))?.is_hard();
+    Ok((name.to_owned(), if is_hard { Kind::FloatComponent } else { Kind::Component }))
 }
 
 /// Whether a member of the workspace is this folder, or a pattern for it: a `*` is any one name.

@@ -1,6 +1,7 @@
 //! Components in C: a folder with `component.toml` and `src/*.c`, built with Debian's cross
 //! compiler, picolibc, and the linker and linker script of the Rust components.
 
+use crate::float::Float;
 use crate::{cargo, interfaces, paths, setup};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_image::Component;
@@ -11,8 +12,16 @@ use toml::Spanned;
 
 const COMPILER: &str = "riscv64-unknown-elf-gcc";
 /// What compiling and finding libraries have in common.
-const MACHINE: &[&str] =
-    &["-march=rv64imac", "-mabi=lp64", "-mcmodel=medany", "--specs=picolibc.specs"];
+const MACHINE: &[&str] = &["-mcmodel=medany", "--specs=picolibc.specs"];
+
+/// Of a component, by whether it computes with the floating-point unit.
+fn machine(float: bool) -> impl Iterator<Item = &'static str> {
+    let instructions = match float {
+        true => ["-march=rv64imafdc", "-mabi=lp64d"],
+        false => ["-march=rv64imac", "-mabi=lp64"],
+    };
+    instructions.into_iter().chain(MACHINE.iter().copied())
+}
 const COMPILE: &[&str] = &[
     "-std=c11",
     "-O2",
@@ -33,6 +42,9 @@ const COMPILE: &[&str] = &[
 struct Description {
     /// The interfaces whose headers the sources include.
     interfaces: Vec<Spanned<String>>,
+    /// How it computes with floating-point numbers.
+    #[serde(default)]
+    float: Float,
 }
 
 /// Whether the folder, relative to the root, holds a component in C.
@@ -55,7 +67,7 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
     let _ = std::fs::remove_dir_all(output);
     std::fs::create_dir_all(&headers)
         .with_context(|| format!("cannot make {}", headers.display()))?;
-    write_headers(&source.join("component.toml"), &headers)?;
+    let float = read_description(&source.join("component.toml"), &headers)?.is_hard();
 
     let library = paths::root().join("lib/c");
     let mut objects = Vec::new();
@@ -64,7 +76,7 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
         let object =
             output.join(format!("{}.o", file.file_name().expect("a file has a name").display()));
         let mut command = Command::new(COMPILER);
-        command.current_dir(paths::root()).args(MACHINE).args(COMPILE);
+        command.current_dir(paths::root()).args(machine(float)).args(COMPILE);
         command.arg("-I").arg(&library).arg("-I").arg(&headers).arg("-o").arg(&object);
         // A short path makes short messages.
         run(command.arg(file.strip_prefix(paths::root()).unwrap_or(&file)))?;
@@ -79,7 +91,7 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
         .arg("-o")
         .arg(&executable)
         .args(&objects);
-    run(command.arg("--start-group").args(libraries()?).arg("--end-group"))?;
+    run(command.arg("--start-group").args(libraries(float)?).arg("--end-group"))?;
 
     let bytes = std::fs::read(&executable)
         .with_context(|| format!("cannot read {}", executable.display()))?;
@@ -88,8 +100,8 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
     Ok((executable, component))
 }
 
-/// Writes the header of the ABI and those of the interfaces that the description names.
-fn write_headers(description: &Path, headers: &Path) -> Result<()> {
+/// Writes the header of the ABI and those of the interfaces that the description names. How it computes.
+fn read_description(description: &Path, headers: &Path) -> Result<Float> {
     let shown = paths::shown(description);
     let text =
         std::fs::read_to_string(description).with_context(|| format!("cannot read {shown}"))?;
@@ -105,7 +117,7 @@ fn write_headers(description: &Path, headers: &Path) -> Result<()> {
             interfaces::find(name.get_ref()).with_context(|| format!("{shown}:{line}"))?;
         write(&cairn_headers::file_name(interface), cairn_headers::header(interface))?;
     }
-    Ok(())
+    Ok(parsed.float)
 }
 
 /// The C files of a folder, sorted, so that the same sources make the same component.
@@ -146,8 +158,8 @@ fn linker() -> Result<Command> {
 }
 
 /// The C library and the compiler's own, for the machine.
-fn libraries() -> Result<[PathBuf; 2]> {
-    let ask = |question: &str| answer(Command::new(COMPILER).args(MACHINE).arg(question));
+fn libraries(float: bool) -> Result<[PathBuf; 2]> {
+    let ask = |question: &str| answer(Command::new(COMPILER).args(machine(float)).arg(question));
     let variant = ask("-print-multi-directory")?;
     let picolibc = Path::new(setup::PICOLIBC).join("lib").join(variant).join("libc.a");
     Ok([picolibc, PathBuf::from(ask("-print-libgcc-file-name")?)])

@@ -11,6 +11,8 @@ use std::process::{Command, Stdio};
 
 /// The bare machine.
 pub const TARGET: &str = "riscv64imac-unknown-none-elf";
+/// The same with its floating-point unit.
+const FLOAT_TARGET: &str = "riscv64gc-unknown-none-elf";
 
 /// What is linked, which decides how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +21,17 @@ pub enum Kind {
     Nucleus,
     /// Position-independent from address 0; the image builder moves it to its region.
     Component,
+    /// The same, computing with the floating-point unit.
+    FloatComponent,
+}
+
+impl Kind {
+    const fn target(self) -> &'static str {
+        match self {
+            Kind::Nucleus | Kind::Component => TARGET,
+            Kind::FloatComponent => FLOAT_TARGET,
+        }
+    }
 }
 
 /// The one place that says how code for the machine is compiled and linked.
@@ -27,7 +40,7 @@ fn target_flags(kind: Kind) -> Vec<String> {
     if let Ok(linker) = std::env::var("CAIRN_LINKER") {
         flags.extend([format!("-Clinker={linker}"), "-Clinker-flavor=ld.lld".into()]);
     }
-    if kind == Kind::Component {
+    if kind != Kind::Nucleus {
         flags.push("-Crelocation-model=pic".into());
         flags.extend(component_link().iter().map(|argument| format!("-Clink-arg={argument}")));
     }
@@ -73,9 +86,12 @@ pub fn with_library(command: &mut Command) {
 
 /// Builds packages for the bare machine. Returns the executable of each, by package name.
 pub fn build_for_target(kind: Kind, packages: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
+    if packages.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let mut command = cargo("build");
     command
-        .args(["--release", "--target", TARGET, "--target-dir"])
+        .args(["--release", "--target", kind.target(), "--target-dir"])
         .arg(paths::target().join("machine"))
         .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind).join("\u{1f}"));
     with_library(&mut command);

@@ -14,6 +14,7 @@ pub mod counts;
 pub mod cycle_trace;
 pub mod expect;
 pub mod fences;
+pub mod float;
 pub mod graph;
 pub mod host_tests;
 pub mod interfaces;

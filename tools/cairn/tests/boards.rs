@@ -138,6 +138,7 @@ fn the_device_tree_of_qemus_machine_makes_the_board_that_is_described_by_hand() 
     let (made, written) = (imported("virt"), load_board(&paths::root(), "qemu-virt").unwrap());
     assert_eq!((made.memory.base, *made.memory.size), (written.memory.base, *written.memory.size));
     assert_eq!((made.time_base, made.sstc), (written.time_base, written.sstc));
+    assert!(made.float && written.float);
     assert_eq!(*made.load_address, *written.load_address);
     let [controller, expected] = [&made, &written].map(|board| {
         let controller = board.interrupts.as_ref().expect("a controller");

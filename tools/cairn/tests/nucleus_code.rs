@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// Where the nucleus jumps back without a return address, by function: why that ends whatever a component
 /// does.
-const BACKWARD: [(&str, &str); 21] = [
+const BACKWARD: [(&str, &str); 22] = [
     ("cairn_nucleus::fatal::print_hexadecimal", "prints 16 digits when the machine stops"),
     ("cairn_nucleus::fatal::print_name", "prints at most 32 bytes when the machine stops"),
     ("cairn_nucleus::fatal::end", "prints texts of its own when the machine stops"),
@@ -17,7 +17,7 @@ const BACKWARD: [(&str, &str); 21] = [
     ("identifiers_missing", "prints a text of its own when the machine stops"),
     ("privileged_fault", "prints a text of its own when the machine stops"),
     ("cairn_nucleus::service::halt", "waits for the halt that it asked for"),
-    ("set_up_thread", "clears the 35 words of a trap frame"),
+    ("set_up_thread", "looks at the at most 8 places where threads of a domain begin"),
     (
         "cairn_nucleus::service::frame_header",
         "follows the frames of an invocation stack down, at least 48 bytes each in half a page",
@@ -32,12 +32,13 @@ const BACKWARD: [(&str, &str); 21] = [
     ("service_stack_wait", "to the trap entry, as a trap would get there"),
     ("service_stack_wait_in_kernel", "to the trap entry, as a trap would get there"),
     ("kernel_access_fault", "to the trap return, which does not come back"),
+    ("float_first_use", "to the trap return, which does not come back"),
     ("kernel_inside_dead", "to the end of the trap's dead entry, which does not come back"),
     ("trap_return_fence", "to the trap return, which does not come back"),
 ];
 
-/// All that the nucleus can write of its own: written by the host tool, and the stack.
-const DATA: [&str; 2] = ["NUCLEUS_PARAMETERS", "nucleus_stack_top"];
+/// All that the nucleus can write of its own: written by the host tool, the hart's words of the floating-point unit, and the stack.
+const DATA: [&str; 3] = ["NUCLEUS_PARAMETERS", "nucleus_float", "nucleus_stack_top"];
 
 fn output(tool: &str, arguments: &[&str]) -> String {
     let assembler = std::env::var("CAIRN_AS").unwrap_or("riscv64-unknown-elf-as".into());

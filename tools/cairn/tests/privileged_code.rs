@@ -48,11 +48,7 @@ const UNSAFE_MODULES: [&str; 17] = [
 /// Loops of the nucleus, by file: how many, and why they end whatever a component does.
 const LOOPS: [(&str, usize, &str); 2] = [
     ("fatal.rs", 2, "prints a text of its own and 16 digits when the machine stops"),
-    (
-        "service.rs",
-        3,
-        "clears the 35 words of a trap frame; follows the frames of a thread; waits for the halt that it asked for",
-    ),
+    ("service.rs", 2, "follows the frames of a thread; waits for the halt that it asked for"),
 ];
 
 /// Labels of privileged assembly that are jumped to from behind: none of them comes back.

@@ -41,6 +41,8 @@ pub struct Board {
     pub tlb: Option<Tlb>,
     /// The supervisor's own timer comparator (Sstc) exists.
     pub sstc: bool,
+    /// Harts have a floating-point unit, with the extensions F and D.
+    pub float: bool,
     /// The kernel domain's data and portal code are mapped in large pages.
     pub large_kernel_pages: bool,
     /// Where the firmware enters the image.
@@ -209,6 +211,7 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
         table.take(key).map_or(Some(false), |value| value.boolean(report).map(|flag| flag.value))
     };
     let sstc = flag("sstc", report);
+    let float = flag("float", report);
     let large_kernel_pages = flag("large_kernel_pages", report);
     let choices = [("asid", FenceByAddress::Asid), ("satp-asid", FenceByAddress::SatpAsid)];
     let fence_by_address =
@@ -232,6 +235,7 @@ fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
             None => None,
         },
         sstc: sstc?,
+        float: float?,
         large_kernel_pages: large_kernel_pages?,
         load_address: load_address?,
         memory: memory?,

@@ -76,6 +76,7 @@ pub(crate) struct InstanceDraft {
     pub trusted: Located<bool>,
     pub argument: String,
     pub arguments: Vec<(Located<String>, Located<Given>)>,
+    pub float_at_start: Option<Located<bool>>,
     pub locked: Located<bool>,
     pub stack_group: Option<Located<String>>,
     pub devices: Vec<Located<String>>,

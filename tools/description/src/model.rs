@@ -178,6 +178,8 @@ pub struct Instance {
     /// The description allows it what gives the whole system away: a device that reaches all memory, an
     /// interface by which a role commands others.
     pub trusted: Located<bool>,
+    /// When calls into it have the floating-point unit, if it is built for that: when they begin, or from their first use on.
+    pub float_at_start: Option<Located<bool>>,
     /// Its translations have to fit into the board's TLB.
     pub locked: Located<bool>,
     /// Text that it is given at its start.

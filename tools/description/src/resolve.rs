@@ -332,6 +332,7 @@ fn resolve_instance(
         on_demand: draft.on_demand.unwrap_or(Located::new(false, place)),
         idle_stop: draft.idle_stop,
         trusted: draft.trusted,
+        float_at_start: draft.float_at_start,
         locked: draft.locked,
         argument: draft.argument,
         arguments: draft.arguments,

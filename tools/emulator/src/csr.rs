@@ -4,6 +4,9 @@ use crate::trap::{Interrupt, Privilege};
 
 #[allow(missing_docs)] // the names are the registers
 mod number {
+    pub const FFLAGS: u16 = 0x001;
+    pub const FRM: u16 = 0x002;
+    pub const FCSR: u16 = 0x003;
     pub const SSTATUS: u16 = 0x100;
     pub const SIE: u16 = 0x104;
     pub const STVEC: u16 = 0x105;
@@ -28,7 +31,7 @@ pub const STATUS_SIE: u64 = 1 << 1;
 pub const STATUS_SPIE: u64 = 1 << 5;
 /// `sstatus`: the trap came from supervisor mode.
 pub const STATUS_SPP: u64 = 1 << 8;
-/// `sstatus`: state of the floating-point unit; stored, without effect.
+/// `sstatus`: state of the floating-point unit: off (0), initial, clean, dirty (all bits).
 pub const STATUS_FS: u64 = 3 << 13;
 /// `sstatus`: the supervisor may load from and store to user pages.
 pub const STATUS_SUM: u64 = 1 << 18;
@@ -38,6 +41,9 @@ pub const STATUS_MXR: u64 = 1 << 19;
 pub const STATUS_UXL: u64 = 2 << 32;
 /// `sstatus`: FS is dirty (read-only).
 pub const STATUS_SD: u64 = 1 << 63;
+/// Of `fcsr`: the flags of exceptions, behind which the rounding mode lies.
+const FLAGS: u64 = 0x1f;
+const ROUNDING_SHIFT: u32 = 5;
 const STATUS_WRITABLE: u64 =
     STATUS_SIE | STATUS_SPIE | STATUS_SPP | STATUS_FS | STATUS_SUM | STATUS_MXR;
 
@@ -56,6 +62,7 @@ const INTERRUPTS: u64 =
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are the registers
 pub struct ControlRegisters {
+    pub fcsr: u64,
     pub sstatus: u64,
     pub sie: u64,
     pub stvec: u64,
@@ -86,6 +93,7 @@ impl ControlRegisters {
     /// After reset: interrupts off, no translation, no timer.
     pub fn new(asid_bits: u32) -> ControlRegisters {
         ControlRegisters {
+            fcsr: 0,
             sstatus: STATUS_UXL,
             sie: 0,
             stvec: 0,
@@ -126,6 +134,10 @@ impl ControlRegisters {
             return None;
         }
         Some(match number {
+            FFLAGS..=FCSR if !self.has_float() => return None,
+            FFLAGS => self.fcsr & FLAGS,
+            FRM => self.fcsr >> ROUNDING_SHIFT,
+            FCSR => self.fcsr,
             SSTATUS => {
                 let dirty = if self.sstatus & STATUS_FS == STATUS_FS { STATUS_SD } else { 0 };
                 self.sstatus & STATUS_WRITABLE | STATUS_UXL | dirty
@@ -155,6 +167,15 @@ impl ControlRegisters {
             return None;
         }
         match number {
+            FFLAGS..=FCSR => {
+                self.change_float()?;
+                let rounding = self.fcsr & !FLAGS;
+                self.fcsr = match number {
+                    FFLAGS => rounding | value & FLAGS,
+                    FRM => (value & 7) << ROUNDING_SHIFT | self.fcsr & FLAGS,
+                    _ => value & 0xff,
+                };
+            }
             SSTATUS => self.sstatus = value & STATUS_WRITABLE | STATUS_UXL,
             SIE => self.sie = value & INTERRUPTS,
             // Modes above 1 (vectored) are reserved; such a write changes nothing.
@@ -173,6 +194,16 @@ impl ControlRegisters {
             _ => return None,
         }
         Some(())
+    }
+
+    /// Whether the floating-point unit is on.
+    pub fn has_float(&self) -> bool {
+        self.sstatus & STATUS_FS != 0
+    }
+
+    /// A floating-point register is about to be written: the unit is dirty. None: it is off.
+    pub(crate) fn change_float(&mut self) -> Option<()> {
+        self.has_float().then(|| self.sstatus |= STATUS_FS)
     }
 
     fn write_satp(&mut self, value: u64) {
@@ -222,6 +253,19 @@ mod tests {
         assert_eq!(csr.read(0x300, Supervisor), None);
         assert_eq!(csr.read(0x001, Supervisor), None);
         assert_eq!(csr.write(TIME, Supervisor, 1), None);
+    }
+
+    #[test]
+    fn the_unit_is_dirty_when_it_was_written() {
+        let mut csr = ControlRegisters::new(16);
+        assert_eq!((csr.read(FCSR, User), csr.write(FCSR, User, 1)), (None, None), "it is off");
+        csr.write(SSTATUS, Supervisor, 2 << 13).unwrap();
+        assert_eq!(csr.read(FCSR, User), Some(0));
+        assert_eq!(csr.read(SSTATUS, Supervisor), Some(2 << 13 | STATUS_UXL));
+        csr.write(FRM, User, 0x1a).unwrap();
+        csr.write(FFLAGS, User, 0x23).unwrap();
+        assert_eq!((csr.read(FCSR, User), csr.read(FRM, User)), (Some(2 << 5 | 3), Some(2)));
+        assert_eq!(csr.read(SSTATUS, Supervisor), Some(STATUS_FS | STATUS_UXL | STATUS_SD));
     }
 
     #[test]

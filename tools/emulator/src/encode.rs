@@ -160,6 +160,24 @@ macro_rules! store_instructions {
 }
 store_instructions! { sb 0; sh 1; sw 2; sd 3; }
 
+/// `to` is a floating-point register.
+pub fn fld(to: u8, base: u8, offset: i32) -> u32 {
+    immediate_form(0x07, 3, to, base, offset)
+}
+/// `from` is a floating-point register.
+pub fn fsd(from: u8, base: u8, offset: i32) -> u32 {
+    // As a store of an integer register, of another opcode.
+    sd(from, base, offset) ^ 0x23 ^ 0x27
+}
+/// `to` is a floating-point register.
+pub fn fmv_d_x(to: u8, from: u8) -> u32 {
+    register_form(0x53, 0, 0x79, to, from, 0)
+}
+/// `from` is a floating-point register.
+pub fn fmv_x_d(to: u8, from: u8) -> u32 {
+    register_form(0x53, 0, 0x71, to, from, 0)
+}
+
 macro_rules! branch_instructions {
     ($($name:ident $function:literal;)*) => { $(
         pub fn $name(left: u8, right: u8, offset: i32) -> u32 {

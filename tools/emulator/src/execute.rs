@@ -72,6 +72,27 @@ impl Machine {
             Instruction::Csr { change, number, to, operand } => {
                 self.change_csr(change, number, to, operand).ok_or(illegal(fetched.bits))?;
             }
+            // A unit that is off has no registers.
+            Instruction::FloatLoad { .. }
+            | Instruction::FloatStore { .. }
+            | Instruction::FloatFromBits { .. }
+            | Instruction::FloatToBits { .. }
+                if !self.csr.has_float() =>
+            {
+                return Err(illegal(fetched.bits));
+            }
+            Instruction::FloatLoad { size, to, base, offset } => {
+                let value = self.load(self.get(base).wrapping_add(offset), size)?;
+                // A number of 32 bits has ones above it.
+                let ones = if size == 4 { u64::MAX << 32 } else { 0 };
+                self.change_float(to, ones | value);
+            }
+            Instruction::FloatStore { size, from, base, offset } => {
+                let value = self.get_float(from);
+                self.store(self.get(base).wrapping_add(offset), size, value)?;
+            }
+            Instruction::FloatFromBits { to, from } => self.change_float(to, self.get(from)),
+            Instruction::FloatToBits { to, from } => self.set(to, self.get_float(from)),
             Instruction::Fence => {}
             Instruction::FenceInstruction => self.fetched.clear(),
             Instruction::EnvironmentCall if self.privilege == Privilege::Supervisor => {
@@ -96,6 +117,12 @@ impl Machine {
             Instruction::WaitForInterrupt => return Ok(Flow::Wait),
         }
         Ok(Flow::To(next))
+    }
+
+    /// Writes a floating-point register of the unit, which is on.
+    fn change_float(&mut self, to: Register, value: u64) {
+        self.csr.change_float();
+        self.set_float(to, value);
     }
 
     /// None: illegal, and nothing has changed.

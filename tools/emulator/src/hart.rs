@@ -9,6 +9,7 @@ use std::collections::HashMap;
 #[derive(Clone)]
 pub struct Hart {
     registers: [u64; 32],
+    float_registers: [u64; 32],
     /// Address of the next instruction.
     pub program_counter: u64,
     /// The current mode.
@@ -29,6 +30,7 @@ impl Hart {
     pub(crate) fn new(asid_bits: u32) -> Hart {
         Hart {
             registers: [0; 32],
+            float_registers: [0; 32],
             program_counter: 0,
             privilege: Privilege::Supervisor,
             csr: ControlRegisters::new(asid_bits),
@@ -49,6 +51,16 @@ impl Hart {
         if number != 0 {
             self.registers[usize::from(number)] = value;
         }
+    }
+
+    /// Floating-point register `number`, its bits.
+    pub fn get_float(&self, number: u8) -> u64 {
+        self.float_registers[usize::from(number)]
+    }
+
+    /// Sets floating-point register `number`.
+    pub fn set_float(&mut self, number: u8, value: u64) {
+        self.float_registers[usize::from(number)] = value;
     }
 
     /// All registers, by number.

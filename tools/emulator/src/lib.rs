@@ -7,7 +7,8 @@
 //! are software's business, so that code which only works by luck fails here.
 //!
 //! What it does not have: machine mode (a supervisor `ecall` stops the run, the test is the
-//! firmware), floating point (`sstatus.FS` is stored, nothing more), devices, a cache of page-table pages above
+//! firmware), computing with floating-point numbers (the registers are there, under the rules of `sstatus.FS`, with loads, stores
+//! and moves), devices, a cache of page-table pages above
 //! the leaf. It may have several harts, of which the test says whose step is the next; each sees the others' stores at once.
 //!
 //! ```

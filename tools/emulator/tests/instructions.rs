@@ -284,3 +284,37 @@ fn the_path_is_recorded_if_wanted() {
     let expected = [CODE, CODE + 8].map(|address| (Privilege::Supervisor, address));
     assert_eq!(machine.journal.path, expected);
 }
+
+#[test]
+fn floating_point_registers_are_there_when_the_unit_is_on() {
+    use cairn_emulator::csr::{FCSR, SSTATUS, STATUS_FS};
+    let program = [
+        csrrs(ZERO, SSTATUS, T0),
+        fld(3, A0, 8),
+        fmv_x_d(A1, 3),
+        fsd(3, A0, 16),
+        fmv_d_x(31, A0),
+        csrrwi(ZERO, FCSR, 9),
+        fsd(31, A0, -8),
+    ];
+    for on in [false, true] {
+        let mut machine = load(Options::default(), &program);
+        machine.set(T0, if on { 1 << 13 } else { 0 });
+        machine.step();
+        if !on {
+            for (at, word) in (4..).step_by(4).zip(&program[1..]) {
+                machine.program_counter = CODE + at;
+                let Step::Trapped(trap) = machine.step() else { panic!("{word:#x} is executed") };
+                assert_eq!((trap.code, trap.value), (2, u64::from(*word)));
+            }
+            continue;
+        }
+        machine.set(A0, DATA + 8);
+        machine.memory.write_u64(DATA + 16, 0x1122_3344_5566_7788).unwrap();
+        assert_eq!(machine.run_until(CODE + 28, 10), Stop::Address);
+        assert_eq!(machine.get(A1), 0x1122_3344_5566_7788);
+        assert_eq!(machine.memory.read_u64(DATA + 24), Ok(0x1122_3344_5566_7788));
+        assert_eq!(machine.memory.read_u64(DATA), Ok(DATA + 8));
+        assert_eq!((machine.csr.fcsr, machine.csr.sstatus & STATUS_FS), (9, STATUS_FS));
+    }
+}

@@ -31,6 +31,7 @@ use crate::translations::{Capacity, Entries};
 use cairn_abi::Space;
 use cairn_abi::address::*;
 use cairn_abi::device::VirtioKind;
+use cairn_abi::record::{FLOAT_FIRST_USE, FLOAT_OFF, FLOAT_START};
 use cairn_description::board::FenceByAddress;
 use cairn_description::{Connected, System};
 use cairn_portal::Fences;
@@ -295,6 +296,18 @@ impl<'a> Layout<'a> {
     fn firsts(&self) -> impl Iterator<Item = usize> + use<'a> {
         let system = self.system;
         self.instances().filter(move |index| system.leader(*index) == *index)
+    }
+
+    /// Whether an instance may use the floating-point unit, as the record has it: its domain may if one of its instances is built
+    /// for it.
+    fn float(&self, index: usize) -> u16 {
+        let instance = &self.system.instances[index];
+        let mut fellows = self.system.fellows(index);
+        if instance.is_in_kernel() || !fellows.any(|at| self.components[at].float) {
+            return FLOAT_OFF;
+        }
+        let at_start = instance.float_at_start.as_ref().is_some_and(|at_start| **at_start);
+        if at_start { FLOAT_START } else { FLOAT_FIRST_USE }
     }
 
     /// Indexes of the instances.

@@ -15,6 +15,11 @@ pub const SSTATUS_SPP: u64 = 1 << 8;
 /// Privileged mode may access user memory.
 pub const SSTATUS_SUM: u64 = 1 << 18;
 
+/// The floating-point unit: off if all bits are zero, dirty if they are all set.
+pub const SSTATUS_FS: u64 = 3 << 13;
+/// It is on, and nothing was written since this was.
+pub const SSTATUS_FS_CLEAN: u64 = 2 << 13;
+
 /// `sstatus` of a thread that begins in the kernel domain.
 pub const KERNEL_STATUS: u64 = USER_STATUS | SSTATUS_SPP | SSTATUS_SPIE;
 
@@ -28,6 +33,12 @@ pub const INTERRUPT_ENTRIES: i64 = UPCALL_ENTRIES + 16 * 8;
 pub const ACCESS_FAULTS: [u8; 4] = [5, 7, 13, 15];
 /// From the table: the entry of an illegal instruction, by way of all other faults.
 pub const FAULT_ENTRY: i64 = EXCEPTION_ENTRIES + 2 * 8;
+
+/// From the table: the entry of an instruction at a misaligned address, by way of all faults but the illegal instructions of a
+/// domain that may use the floating-point unit, whose entry comes first.
+pub const UNKNOWN_ENTRY: i64 = EXCEPTION_ENTRIES;
+/// The cause of an illegal instruction.
+pub const ILLEGAL: u8 = 2;
 
 /// Cause of a wait for a stack: that of the `ecall`, which the thread executes again afterwards.
 pub const STACK_WAIT: u64 = 8;
@@ -48,6 +59,7 @@ pub const fn fault(cause: u64, value: u64) -> Fault {
     match cause {
         0 => Fault::Misaligned(Access::Execute, value),
         1 => Fault::Absent(Access::Execute, value),
+        2 if is_floating_point(value as u32) => Fault::FloatingPoint,
         2 => Fault::Illegal,
         3 => Fault::Breakpoint,
         4 => Fault::Misaligned(Access::Read, value),
@@ -58,6 +70,21 @@ pub const fn fault(cause: u64, value: u64) -> Fault {
         13 => Fault::Denied(Access::Read, value),
         15 => Fault::Denied(Access::Write, value),
         _ => Fault::Other(cause),
+    }
+}
+
+/// Whether this is an instruction of the extensions F and D (unprivileged manual, chapters 20, 21 and 26), or of their control
+/// register. The firmware passes an illegal instruction on as the trap's value; what does not is zero, which is none.
+const fn is_floating_point(instruction: u32) -> bool {
+    let function = instruction >> 12 & 7;
+    match instruction & 0x7f {
+        0x07 | 0x27 => function == 2 || function == 3,
+        // Of single and double precision.
+        0x43 | 0x47 | 0x4b | 0x4f | 0x53 => instruction >> 25 & 3 < 2,
+        0x73 => function & 3 != 0 && matches!(instruction >> 20, 1..=3),
+        // Compressed loads and stores, also by the stack pointer.
+        _ if instruction & 3 == 0 || instruction & 3 == 2 => matches!(instruction >> 13 & 7, 1 | 5),
+        _ => false,
     }
 }
 
@@ -72,3 +99,39 @@ pub const ARGUMENT_REGISTER: i64 = 10;
 pub const PANIC_REGISTERS: core::ops::Range<i64> = 10..26;
 /// Register that holds a panic's mark: `t0`.
 pub const PANIC_MARK_REGISTER: i64 = 5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instructions_of_floating_point_are_told_from_others() {
+        let is_it = |instruction| matches!(fault(2, instruction), Fault::FloatingPoint);
+        for (instruction, text) in [
+            (0x02a5_7553, "fadd.d fa0, fa0, fa0"),
+            (0x1ab5_7553, "fdiv.d fa0, fa0, fa1"),
+            (0xd225_7553, "fcvt.d.l fa0, a0"),
+            (0xf205_0553, "fmv.d.x fa0, a0"),
+            (0x0005_3507, "fld fa0, 0(a0)"),
+            (0x00a5_a027, "fsw fa0, 0(a1)"),
+            (0x62c5_f543, "fmadd.d fa0, fa1, fa2, fa2"),
+            (0x0030_2573, "frcsr a0"),
+            (0x0020_d073, "csrwi frm, 1"),
+            (0x2108, "c.fld fa0, 0(a0)"),
+            (0xa82a, "c.fsdsp fa0, 16(sp)"),
+        ] {
+            assert!(is_it(instruction), "{text}");
+        }
+        for (instruction, text) in [
+            (0, "no instruction, or one that is not known"),
+            (0x1050_0073, "wfi"),
+            (0x1000_2573, "csrr a0, sstatus"),
+            (0x0205_5007, "vle16.v v0, (a0)"),
+            (0x06a5_7553, "fadd.q fa0, fa0, fa0"),
+            (0xffff_ffff, "none"),
+            (0x3020_0073, "mret"),
+        ] {
+            assert!(!is_it(instruction), "{text}");
+        }
+    }
+}

@@ -26,9 +26,9 @@ const REMEMBERED: usize = 64;
 const RECIPES: usize = 16;
 
 /// Bits of a client in a template's key: what the letters, the index and the rest leave of it.
-const CLIENT_BITS: u32 = 15;
+const CLIENT_BITS: u32 = 11;
 const _: () =
-    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_SHIFT + CLIENT_BITS + 2 <= 32);
+    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_SHIFT + CLIENT_BITS + 6 <= 32);
 
 /// Code of a call portal, or of a return portal.
 pub struct Template {
@@ -92,8 +92,8 @@ impl Recipe {
     const NONE: Recipe = Recipe { of: u64::MAX, made: 0, places: Places::NONE };
 
     /// Of what is opened. All objects of an export, semaphores and locks are made alike for all clients of one kind: those in the
-    /// kernel domain have a state of their own. What is registered or measured is not remembered.
-    pub fn of(kind: Kind, specification: &Specification, counts: bool) -> Recipe {
+    /// kernel domain have a state of their own, and so have those who use the floating-point unit. What is registered or measured is not remembered.
+    pub fn of(kind: Kind, specification: &Specification, crossing: &Crossing) -> Recipe {
         let ends = (specification.stack as u64) << 2 | specification.state as u64;
         let of = match kind {
             Kind::Registration(_) | Kind::Export(u32::MAX) => return Recipe::NONE,
@@ -101,7 +101,10 @@ impl Recipe {
             Kind::Semaphore(_) => 1 << 32,
             Kind::Lock(_) => 2 << 32 | 1,
         };
-        Recipe { of: ends << 40 | of << 1 | u64::from(counts), ..Recipe::NONE }
+        let of = of << 1 | u64::from(crossing.counter != 0);
+        // What is opened says who the callee is.
+        let caller = ends << 40 | u64::from(crossing.caller.float.0) << 48;
+        Recipe { of: caller | of, ..Recipe::NONE }
     }
 
     /// Where it is remembered.
@@ -131,9 +134,10 @@ fn has(letters: u128, byte: u8) -> bool {
 
 /// All that the code of one half depends on, but for what is the same on the whole machine.
 fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Crossing) -> u128 {
-    let stamps = u128::from(crossing.stamps());
+    let stamps = u32::from(crossing.stamps());
+    let of_ends = ends(crossing) << 1 | stamps;
     if let Half::Back(shape) = half {
-        return u128::from(shape) << 2 | stamps << 1 | 1;
+        return u128::from(shape) << 6 | u128::from(of_ends << 1 | 1);
     }
     let mut bytes = [0; 16];
     bytes[..LETTERS_SIZE].copy_from_slice(&method.letters);
@@ -148,8 +152,13 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     code = code << PORTALS_SHIFT | if has(letters, b'=') { crossing.index as u32 } else { 0 };
     code = code << CLIENT_BITS
         | if has(letters, b'a') { crossing.caller.instance.0.into() } else { 0 };
-    code = code << 2 | u32::from(crossing.counter != 0) << 1 | stamps as u32;
+    code = code << 6 | of_ends << 1 | u32::from(crossing.counter != 0);
     letters | u128::from(code) << (LETTERS_SIZE * 8)
+}
+
+/// Which ends may use the floating-point unit.
+fn ends(crossing: &Crossing) -> u32 {
+    u32::from(crossing.caller.float.0) << 2 | u32::from(crossing.callee.float.0)
 }
 
 /// Which of the remembered places is that of a template.

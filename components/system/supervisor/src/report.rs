@@ -19,6 +19,7 @@ pub const fn fault_text(fault: Fault) -> &'static str {
         Fault::Denied(Access::Read, _) => "read an address that it may not read",
         Fault::Denied(Access::Write, _) => "wrote to an address that it may not write",
         Fault::Illegal => "executed an illegal or privileged instruction",
+        Fault::FloatingPoint => "used floating point, but does not say `float = \"hard\"`,",
         Fault::Breakpoint => "stopped at a breakpoint",
         Fault::Other(_) => "caused an unexpected trap",
     }

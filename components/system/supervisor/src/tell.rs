@@ -10,7 +10,7 @@ use cairn::{Error, InstanceId};
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
 use cairn_abi::arch::trap::{PANIC_MARK_REGISTER, PANIC_REGISTERS, STACK_REGISTER};
 use cairn_abi::descriptor::name_text;
-use cairn_abi::record::Instance;
+use cairn_abi::record::{FLOAT_OFF, Instance};
 use cairn_abi::thread::{TRAP_SEPC, trap_register};
 use cairn_abi::upcall::{Access, Fault};
 use cairn_supervisor::report;
@@ -149,6 +149,11 @@ impl System {
             Reason::Asked { .. } | Reason::Idle => writeln!(log, "was killed"),
             Reason::Returned => writeln!(log, "returned from its main function"),
             Reason::Fault { thread, fault, value, .. } => {
+                // Who may use the unit did what it does not have.
+                let fault = match fault {
+                    Fault::FloatingPoint if culprit.float != FLOAT_OFF => Fault::Illegal,
+                    fault => fault,
+                };
                 self.tell_fault(&note.registers, thread, fault, value)
             }
         };

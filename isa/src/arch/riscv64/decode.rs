@@ -1,4 +1,5 @@
-//! From an instruction word to what it means. What no manual names is not an instruction.
+//! From an instruction word to what it means. What no manual names is not an instruction, nor is what computes with
+//! floating-point numbers: of those extensions there are loads, stores and moves.
 
 /// A register number, 0 to 31.
 pub type Register = u8;
@@ -86,22 +87,110 @@ impl Arithmetic {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)] // the fields are the operands
 pub enum Instruction {
-    LoadUpperImmediate { to: Register, value: u64 },
-    AddUpperImmediate { to: Register, value: u64 },
-    Jump { to: Register, offset: u64 },
-    JumpRegister { to: Register, base: Register, offset: u64 },
-    Branch { condition: Condition, left: Register, right: Register, offset: u64 },
-    Load { size: usize, signed: bool, to: Register, base: Register, offset: u64 },
-    Store { size: usize, from: Register, base: Register, offset: u64 },
-    ComputeImmediate { operation: Arithmetic, word: bool, to: Register, left: Register, right: u64 },
-    Compute { operation: Arithmetic, word: bool, to: Register, left: Register, right: Register },
-    LoadReserved { size: usize, to: Register, base: Register },
-    StoreConditional { size: usize, to: Register, base: Register, from: Register },
-    Atomic { operation: Atomic, size: usize, to: Register, base: Register, from: Register },
-    Csr { change: CsrChange, number: u16, to: Register, operand: CsrOperand },
+    LoadUpperImmediate {
+        to: Register,
+        value: u64,
+    },
+    AddUpperImmediate {
+        to: Register,
+        value: u64,
+    },
+    Jump {
+        to: Register,
+        offset: u64,
+    },
+    JumpRegister {
+        to: Register,
+        base: Register,
+        offset: u64,
+    },
+    Branch {
+        condition: Condition,
+        left: Register,
+        right: Register,
+        offset: u64,
+    },
+    Load {
+        size: usize,
+        signed: bool,
+        to: Register,
+        base: Register,
+        offset: u64,
+    },
+    Store {
+        size: usize,
+        from: Register,
+        base: Register,
+        offset: u64,
+    },
+    ComputeImmediate {
+        operation: Arithmetic,
+        word: bool,
+        to: Register,
+        left: Register,
+        right: u64,
+    },
+    Compute {
+        operation: Arithmetic,
+        word: bool,
+        to: Register,
+        left: Register,
+        right: Register,
+    },
+    LoadReserved {
+        size: usize,
+        to: Register,
+        base: Register,
+    },
+    StoreConditional {
+        size: usize,
+        to: Register,
+        base: Register,
+        from: Register,
+    },
+    Atomic {
+        operation: Atomic,
+        size: usize,
+        to: Register,
+        base: Register,
+        from: Register,
+    },
+    Csr {
+        change: CsrChange,
+        number: u16,
+        to: Register,
+        operand: CsrOperand,
+    },
+    /// `to` is a floating-point register.
+    FloatLoad {
+        size: usize,
+        to: Register,
+        base: Register,
+        offset: u64,
+    },
+    /// `from` is a floating-point register.
+    FloatStore {
+        size: usize,
+        from: Register,
+        base: Register,
+        offset: u64,
+    },
+    /// The bits of an integer register, all 64 of them, in a floating-point register.
+    FloatFromBits {
+        to: Register,
+        from: Register,
+    },
+    /// The bits of a floating-point register, all 64 of them, in an integer register.
+    FloatToBits {
+        to: Register,
+        from: Register,
+    },
     Fence,
     FenceInstruction,
-    FenceTranslation { address: Register, space: Register },
+    FenceTranslation {
+        address: Register,
+        space: Register,
+    },
     EnvironmentCall,
     Breakpoint,
     SupervisorReturn,
@@ -146,6 +235,20 @@ pub fn decode(word: u32) -> Option<Instruction> {
             base: left,
             offset: store_offset(word),
         },
+        0x07 if function == 2 || function == 3 => {
+            Instruction::FloatLoad { size: 1 << function, to, base: left, offset: immediate }
+        }
+        0x27 if function == 2 || function == 3 => Instruction::FloatStore {
+            size: 1 << function,
+            from: right,
+            base: left,
+            offset: store_offset(word),
+        },
+        // Of the computations only moves of bits: this is what privileged code has.
+        0x53 if word >> 20 == 0xf20 && function == 0 => {
+            Instruction::FloatFromBits { to, from: left }
+        }
+        0x53 if word >> 20 == 0xe20 && function == 0 => Instruction::FloatToBits { to, from: left },
         0x13 | 0x1b => {
             let wide = word & 0x7f == 0x13;
             let (operation, right) = compute_immediate(function, wide, immediate)?;
@@ -315,6 +418,10 @@ mod tests {
             (0x1200_00f3, "sfence.vma with a target"),
             (0x0000_4073, "CSR function 4"),
             (0x0000_1067, "jalr function 1"),
+            (0x0000_1007, "flh"),
+            (0x0000_4027, "fsq"),
+            (0xf210_0053, "fmv.d.x with a second source"),
+            (0xe200_1053, "fclass.d"),
         ] {
             assert_eq!(decode(word), None, "{why}: {word:#010x}");
         }

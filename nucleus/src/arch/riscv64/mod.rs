@@ -21,6 +21,7 @@ global_asm!(
     include_str!("window.S"),
     include_str!("privileged.S"),
     include_str!("kernel.S"),
+    include_str!("float.S"),
 );
 
 unsafe extern "C" {

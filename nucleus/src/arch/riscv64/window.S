@@ -306,6 +306,9 @@ service_table_\form:
     .dword  service_stack_wait_in_kernel
     .dword  service_open_kernel_read
     .dword  service_open_kernel_write
+    .dword  nucleus_float
+    .dword  service_float_resume
+    .dword  service_float_begin
 .endm
     services by_asid
     services by_satp

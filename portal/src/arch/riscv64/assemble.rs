@@ -5,11 +5,12 @@ use object::elf;
 /// The sources.
 pub const FOLDER: &str = "src/arch/riscv64/stencils";
 /// In this order, as one.
-pub const SOURCES: [&str; 8] = [
+pub const SOURCES: [&str; 9] = [
     "macros.S",
     "call.S",
     "return.S",
     "kernel.S",
+    "float.S",
     "upcall.S",
     "semaphore.S",
     "device.S",

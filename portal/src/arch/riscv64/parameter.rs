@@ -113,6 +113,8 @@ fn check(instruction: u32, set: u32) -> Result<Register, Why> {
         Jump { .. } | JumpRegister { .. } | Branch { .. } => return Err(Why::Jump),
         Load { .. } | Store { .. } => return Err(Why::Memory),
         LoadReserved { .. } | StoreConditional { .. } | Atomic { .. } => return Err(Why::Memory),
+        FloatLoad { .. } | FloatStore { .. } => return Err(Why::Memory),
+        FloatFromBits { .. } | FloatToBits { .. } => return Err(Why::Instruction),
         Csr { .. } | Fence | FenceInstruction | FenceTranslation { .. } => return Err(Why::System),
         EnvironmentCall | Breakpoint | SupervisorReturn | WaitForInterrupt => {
             return Err(Why::System);

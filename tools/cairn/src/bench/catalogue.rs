@@ -42,6 +42,9 @@ pub struct Benchmark {
     /// Whether only a simulated core has what it counts.
     #[serde(default)]
     pub simulated: bool,
+    /// Whether its system computes with the floating-point unit, which not every board has.
+    #[serde(default)]
+    pub float: bool,
     /// How soon which component runs after reset; only on simulated boards.
     pub boot: Option<Boot>,
     /// Why nothing measures it.
@@ -280,8 +283,16 @@ impl Benchmark {
         if self.length.is_some() || self.long {
             (self.system, self.traces) = (None, Vec::new());
             self.missing = Some(LENGTH.to_owned());
+        } else if self.float && !has_float(board) {
+            self.system = None;
+            self.missing = Some("the board has no floating-point unit".to_owned());
         }
     }
+}
+
+/// Whether a board has a floating-point unit.
+fn has_float(board: &str) -> bool {
+    cairn_description::load_board(&paths::root(), board).is_ok_and(|board| board.float)
 }
 
 impl Plot {

@@ -86,6 +86,10 @@ pub(super) fn read_instance(
         Some(value) => value.duration(IDLE_STOP, report).map(Some),
         None => Some(None),
     };
+    let float_at_start = match table.take("float") {
+        Some(value) => value.choice(&[("first-use", false), ("start", true)], report).map(Some),
+        None => Some(None),
+    };
     let locked = match table.take("locked") {
         Some(value) => value.boolean(report),
         None => Some(Located::new(false, table.place().clone())),
@@ -155,6 +159,7 @@ pub(super) fn read_instance(
         on_demand: on_demand?,
         idle_stop: idle_stop?,
         trusted: trusted?,
+        float_at_start: float_at_start?,
         locked: locked?,
         argument: argument?,
         arguments: arguments?,

@@ -281,7 +281,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         leader: number(layout.system.leader(index)),
         on_demand: instance.on_demand.value.into(),
         idle_stop: instance.idle_stop.as_ref().map_or(0, |time| **time),
-        reserved: 0,
+        float: layout.float(index),
         next_fellow: next_fellow.map_or(InstanceId(0), number),
         domain: instance.domain,
         region: instance.region,

@@ -2,8 +2,9 @@
 //! thread was.
 
 use super::{Error, Layout};
-use cairn_abi::arch::trap::{ACCESS_FAULTS, slots};
+use cairn_abi::arch::trap::{ACCESS_FAULTS, ILLEGAL, slots};
 use cairn_abi::domain::upcall_entry;
+use cairn_abi::record::FLOAT_OFF;
 use cairn_abi::upcall::Upcall;
 use cairn_loader::Interface;
 use cairn_portal::{Crossing, End, Trust, generate};
@@ -55,6 +56,10 @@ impl Layout<'_> {
                 for slot in slots(upcall) {
                     self.memory.store(table.wrapping_add_signed(upcall_entry(*slot)), code);
                 }
+            }
+            if self.float(index) != FLOAT_OFF {
+                let code = self.nucleus.symbol("float_first_use")?;
+                self.memory.store(table.wrapping_add_signed(upcall_entry(ILLEGAL)), code);
             }
             let copies = self.copying(index).is_some();
             if copies && self.system.instances[index].is_in_kernel() {

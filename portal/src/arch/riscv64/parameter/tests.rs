@@ -35,7 +35,7 @@ fn everything_else_is_refused() {
         (0x0003_b383, Why::Memory),      // ld t2, 0(t2)
         (0x0073_b023, Why::Memory),      // sd t2, 0(t2)
         (0x1003_b3af, Why::Memory),      // lr.d t2, (t2)
-        (0x0003_a007, Why::Instruction), // flw ft0, 0(t2): the unit is off
+        (0x0003_a007, Why::Memory),      // flw ft0, 0(t2): the unit is off
         (0x0000_0397, Why::Instruction), // auipc t2, 0
         (0x0273_83b3, Why::Instruction), // mul t2, t2, t2
         (0x4073_93b3, Why::Instruction), // no instruction: sll with bit 30

@@ -28,6 +28,7 @@
 # A branch to another part of the portal. It is a word with a relocation, since the assembler, which does not know
 # how far that part is, would make a branch around a jump of the instruction; and cores predict that a branch forward
 # is not taken.
+    .equ    number_tp, 4
     .equ    number_t2, 7
     .equ    number_a0, 10
     .equ    number_a1, 11
@@ -51,6 +52,9 @@
 .macro branch_if_not_zero register, target
     branch  1 << 12 | number_\register << 15, \target
 .endm
+.macro branch_if_different register, other, target
+    branch  1 << 12 | number_\register << 15 | number_\other << 20, \target
+.endm
 .macro branch_if_negative register, target
     branch  4 << 12 | number_\register << 15, \target
 .endm
@@ -65,6 +69,10 @@
 .endm
 .macro branch_if_below register, other, target  # unsigned
     branch  6 << 12 | number_\register << 15 | number_\other << 20, \target
+.endm
+# A branch over the next instructions, at most six: `word` is its condition. The assembler would make a relocation of it.
+.macro skip word, instructions
+    .word   0x63 | \word | (\instructions + 1) << 9
 .endm
 .macro branch_if_not_positive register, target  # zero >= register
     branch  5 << 12 | number_\register << 20, \target

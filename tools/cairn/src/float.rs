@@ -1,0 +1,129 @@
+//! Components that compute with the floating-point unit: what says so, and where they can run.
+
+use anyhow::{Result, bail};
+use cairn_description::board::Board;
+use cairn_description::model::Instance;
+use serde::Deserialize;
+
+/// How a component computes with floating-point numbers: the key `float` of `component.toml`, or of the table
+/// `package.metadata.cairn` of `Cargo.toml`.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Float {
+    /// In software, by the compiler's library.
+    #[default]
+    Soft,
+    /// By the unit.
+    Hard,
+}
+
+impl Float {
+    /// Whether it is by the unit.
+    pub fn is_hard(self) -> bool {
+        self == Float::Hard
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Cairn {
+    #[serde(default)]
+    float: Float,
+}
+
+#[derive(Default, Deserialize)]
+struct Metadata {
+    #[serde(default)]
+    cairn: Cairn,
+}
+
+#[derive(Deserialize)]
+struct Package {
+    #[serde(default)]
+    metadata: Metadata,
+}
+
+#[derive(Deserialize)]
+struct Manifest {
+    package: Package,
+}
+
+/// What the manifest of a package says. The error says where.
+pub fn of_manifest(text: &str) -> Result<Float> {
+    Ok(toml::from_str::<Manifest>(text)?.package.metadata.cairn.float)
+}
+
+/// Refuses a component that computes with the unit where that cannot be.
+pub fn check(instance: &Instance, is_hard: bool, board: &Board) -> Result<()> {
+    let (place, what, expected, help) = if !is_hard {
+        let Some(float) = &instance.float_at_start else { return Ok(()) };
+        (
+            &float.place,
+            format!("`{}` computes with floating-point numbers in software", instance.name),
+            format!(
+                "expected a component that says `float = \"hard\"`: that in `{}` does not",
+                instance.folder
+            ),
+            "write it in component.toml, of a component in Rust below [package.metadata.cairn] in its Cargo.toml, or remove \
+             this: it says when calls have the floating-point unit",
+        )
+    } else if !board.float {
+        (
+            &instance.component.place,
+            format!("the board `{}` has no floating-point unit", board.name),
+            format!(
+                "expected a component without `float = \"hard\"`: that of `{}` says it",
+                instance.folder
+            ),
+            "build it without, or write `float = true` in the board description if its harts have the extensions F and D",
+        )
+    } else if instance.is_in_kernel() {
+        (
+            &instance.placement.place,
+            format!(
+                "`{}` would compute with the floating-point unit in the kernel domain",
+                instance.name
+            ),
+            format!(
+                "expected a domain: the component in `{}` says `float = \"hard\"`",
+                instance.folder
+            ),
+            "write placement = \"domain\" here, or build it without: in the kernel domain the unit is off, since nothing there \
+             hands it from one component to the next",
+        )
+    } else if instance.role.is_some_and(|role| role.runs_to_completion()) {
+        (
+            &instance.component.place,
+            format!(
+                "`{}` would compute with the floating-point unit between two threads",
+                instance.name
+            ),
+            format!(
+                "expected a component without `float = \"hard\"`: that in `{}` says it",
+                instance.folder
+            ),
+            "build it without: whoever runs to completion has no thread whose registers it could have",
+        )
+    } else {
+        return Ok(());
+    };
+    let error = cairn_description::Error::new(place, what, expected, help);
+    bail!("{}", cairn_description::Report::from(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_says_how_it_computes() {
+        let of = |text: &str| of_manifest(&format!("[package]\nname = \"x\"\n{text}"));
+        assert_eq!(of("").unwrap(), Float::Soft);
+        assert_eq!(of("[package.metadata.other]\nfloat = 1").unwrap(), Float::Soft);
+        assert_eq!(of("[package.metadata.cairn]\nfloat = \"hard\"").unwrap(), Float::Hard);
+        let wrong = of("[package.metadata.cairn]\nfloat = \"double\"").unwrap_err().to_string();
+        assert!(wrong.contains("line 4") && wrong.contains("`soft` or `hard`"), "{wrong}");
+        let unknown = of("[package.metadata.cairn]\nfloats = \"hard\"").unwrap_err().to_string();
+        assert!(unknown.contains("expected `float`"), "{unknown}");
+    }
+}
