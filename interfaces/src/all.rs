@@ -34,10 +34,12 @@ all! {
     SchedulerObjects,
     SchedulerStatistics,
     SchedulerUpcalls,
+    Script,
     Semaphore,
     Supervision,
     Supervisor,
     Terminal,
     Threads,
     Timer,
+    WallClock,
 }

@@ -5,6 +5,7 @@ use crate::clock;
 use crate::copy::{self, Copying};
 use crate::descriptor::Descriptor;
 use crate::segment::{self, Segment};
+use crate::thread_local;
 use crate::validity;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -39,6 +40,8 @@ pub struct Component<File> {
     pub symbols: Vec<Symbol>,
     /// The calls that its file notes, in the order of their addresses.
     pub calls: Vec<Call>,
+    /// It has thread-local variables: its threads have the thread pointer for them.
+    pub is_thread_local: bool,
     /// Its copy routine, if it has one.
     pub copying: Option<Copying>,
     relocations: Vec<Relocation>,
@@ -62,7 +65,8 @@ impl<File: AsRef<[u8]>> Component<File> {
         let elf =
             object::File::parse(bytes).map_err(|error| format!("not an executable: {error}"))?;
         let mut relocations = relocations(&elf)?;
-        let descriptor = descriptor(&elf, &mut relocations)?;
+        let mut descriptor = descriptor(&elf, &mut relocations)?;
+        let is_thread_local = thread_local::enter(&elf, &mut descriptor)?;
         let segments = segment::read(&elf, bytes)?;
         let stub = elf
             .symbols()
@@ -81,6 +85,7 @@ impl<File: AsRef<[u8]>> Component<File> {
             segments,
             symbols,
             calls,
+            is_thread_local,
             copying,
             relocations,
             clock_reads,

@@ -114,9 +114,61 @@ fn wrong_descriptions_and_sources_are_found() {
     // The header of an interface that is not named is not there.
     let error = build("unnamed", "interfaces = [\"Echo\"]\n", &good).unwrap_err();
     assert!(error.contains("it does not build; the messages above say where"), "{error}");
-    // errno is a thread-local variable.
-    let code = "#include <errno.h>\nint *place(void);\nint *place(void) { return &errno; }";
-    let descriptor = ".main = (void (*)(void))place";
-    let error = build("errno", INTERFACES, &source(descriptor, code)).unwrap_err();
-    assert!(error.contains("no thread-local variables"), "{error}");
+    // Of what the library leaves to the component, it says what to write.
+    let code = "#include <stdio.h>\nvoid talk(void);\nvoid talk(void) { puts(\"\"); }";
+    let error = build("stdio", INTERFACES, &source(".main = talk", code)).unwrap_err();
+    assert!(error.contains("write `CAIRN_STDIO(CONSOLE);` once at a file's top level"), "{error}");
+    for (name, line, expected) in [
+        ("include", "include = [\"nowhere\"]", "component.toml:2: no "),
+        ("library", "libraries = [\"nowhere.a\"]", "component.toml:2: no "),
+        (
+            "both",
+            "prebuilt = \"a.elf\"\ndefines = [\"A\"]",
+            "component.toml:2: `prebuilt` and `defines`",
+        ),
+        ("prebuilt", "prebuilt = \"a.elf\"", "component.toml:2: no "),
+        (
+            "unbuilt",
+            "prebuilt = \"a.elf\"\nbuild = [\"true\"]",
+            "component.toml:2: `build` has not made ",
+        ),
+        (
+            "failing",
+            "prebuilt = \"a.elf\"\nbuild = [\"false\"]",
+            "component.toml:2: `build` failed",
+        ),
+        ("alone", "build = [\"make\"]", "component.toml: `build` without `prebuilt`"),
+    ] {
+        let error = build(name, &format!("{INTERFACES}{line}\n"), &good).unwrap_err();
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+}
+
+#[test]
+fn code_is_entered_by_the_library_only_where_something_is_set_up() {
+    let component = |name, code: &str| {
+        build(name, INTERFACES, &source(&format!(".main = go, {IMPORT}, {EXPORT}"), code)).unwrap()
+    };
+    let symbol = |component: &cairn_image::Component, name: &str| {
+        component.symbols.iter().any(|symbol| symbol.name == name)
+    };
+    let plain = component("plain", "int count; static void go(void) { count++; }");
+    assert!(!plain.is_thread_local && !symbol(&plain, "cairn_enter"));
+
+    let code = "#include <errno.h>\nstatic void go(void) { errno = 1; }";
+    let own = component("errno", code);
+    assert!(own.is_thread_local && symbol(&own, "cairn_enter"));
+    // What the descriptor names is what enters.
+    let first = own.symbols.iter().find(|symbol| symbol.name == "cairn_first_thread").unwrap();
+    assert_eq!(own.descriptor.main, Some(first.offset));
+    let add = own.symbols.iter().find(|symbol| symbol.name == "test_add_entry").unwrap();
+    assert_eq!(own.descriptor.exports[0].interface.methods[0].entry, add.offset);
+
+    let code = "int count; __attribute__((constructor)) static void begin(void) { count = 1; } static void go(void) {}";
+    let begun = component("constructor", code);
+    assert!(!begun.is_thread_local && symbol(&begun, "cairn_construct"));
+    // What was found is found again, and what is no longer there is not.
+    let again = component("constructor", code);
+    assert_eq!(again.descriptor, begun.descriptor);
+    assert!(!symbol(&component("constructor", "static void go(void) {}"), "cairn_enter"));
 }

@@ -1,0 +1,36 @@
+//! Components whose code is entered by a function of their library: they have thread-local variables, or constructors
+//! (`lib/c/enter.S`). Their exports' entries are such functions; where the first thread begins is said here.
+
+use crate::descriptor::Descriptor;
+use alloc::string::String;
+use object::{Object, ObjectSection, ObjectSymbol, SectionFlags};
+
+/// Where the first thread begins in the place of the main function.
+const FIRST: &str = "cairn_first_thread";
+/// Symbols around the addresses of the constructors.
+const CONSTRUCTORS: [&str; 2] = ["cairn_constructors", "cairn_constructors_end"];
+
+/// Lets the first thread begin by the library's function. Whether the component has thread-local variables.
+pub(crate) fn enter(elf: &object::File, descriptor: &mut Descriptor) -> Result<bool, String> {
+    let symbol = |name| elf.symbols().find(|symbol| symbol.name() == Ok(name));
+    let address = |name| symbol(name).map(|symbol| symbol.address());
+    let is_thread_local = elf.sections().any(|section| is_thread_local(&section));
+    let has_constructors = address(CONSTRUCTORS[0]) != address(CONSTRUCTORS[1]);
+    let first = address(FIRST);
+    if first.is_none() && (is_thread_local || has_constructors) {
+        let what = if is_thread_local { "thread-local variables" } else { "constructors" };
+        return Err(alloc::format!(
+            "it has {what}, and nothing that sets them up: compile it with -DCAIRN_ENTERED (`./cairn` does for components \
+             in C), and link lib/c/enter.S with it; in Rust there are none"
+        ));
+    }
+    if let Some(main) = &mut descriptor.main {
+        *main = first.unwrap_or(*main);
+    }
+    Ok(is_thread_local)
+}
+
+fn is_thread_local<'file>(section: &impl ObjectSection<'file>) -> bool {
+    let SectionFlags::Elf { sh_flags } = section.flags() else { return false };
+    sh_flags as u32 & object::elf::SHF_TLS != 0 && section.size() > 0
+}
