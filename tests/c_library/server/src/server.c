@@ -1,4 +1,4 @@
-/* A server with thread-local variables: they are new in each call. */
+/* A server with thread-local variables, which are new in each call, and a constructor, which the first call runs. */
 #include "cairn_library.h"
 #include "console.h"
 #include "echo.h"
@@ -9,12 +9,18 @@ enum { CONSOLE = CAIRN_PORTAL_FIRST_IMPORT };
 CAIRN_STDIO(CONSOLE);
 ECHO_SERVER(server)
 
-static _Thread_local uint64_t added = 40;
+static _Thread_local uint64_t added = 30;
+static uint64_t base;
+
+__attribute__((constructor)) static void begin(void)
+{
+    base += 10;
+}
 
 struct cairn_reply server_add(uint64_t control, uint64_t left, uint64_t right)
 {
     (void)control;
-    added += left + right;
+    added += base + left + right;
     return (struct cairn_reply){ 0, added };
 }
 

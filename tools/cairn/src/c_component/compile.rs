@@ -32,7 +32,8 @@ const CPP: &[&str] = &[
     "-fno-exceptions",
     "-fno-rtti",
     "-fno-threadsafe-statics",
-    "-fno-use-cxa-atexit",
+    // A descriptor leaves most of its members out.
+    "-Wno-missing-field-initializers",
 ];
 
 /// Whose a source is.
