@@ -12,6 +12,8 @@
         .type   cairn_enter, @function
 cairn_enter:
 #ifdef CAIRN_CONSTRUCTORS
+        .globl  cairn_enters_constructors
+cairn_enters_constructors:
         lla     t1, cairn_constructed
         lw      t1, 0(t1)
         li      t2, 2
@@ -20,6 +22,9 @@ cairn_enter:
 enter_constructed:
 #endif
 #ifdef CAIRN_THREAD_LOCAL
+# By these names the loader knows what is set up.
+        .globl  cairn_enters_thread_local
+cairn_enters_thread_local:
 # The block: the variables, the return address, the former tp.
         lui     t3, %hi(cairn_thread_local_size)
         addi    t3, t3, %lo(cairn_thread_local_size)

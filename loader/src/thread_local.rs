@@ -16,16 +16,19 @@ pub(crate) fn enter(elf: &object::File, descriptor: &mut Descriptor) -> Result<b
     let address = |name| symbol(name).map(|symbol| symbol.address());
     let is_thread_local = elf.sections().any(|section| is_thread_local(&section));
     let has_constructors = address(CONSTRUCTORS[0]) != address(CONSTRUCTORS[1]);
-    let first = address(FIRST);
-    if first.is_none() && (is_thread_local || has_constructors) {
-        let what = if is_thread_local { "thread-local variables" } else { "constructors" };
-        return Err(alloc::format!(
-            "it has {what}, and nothing that sets them up: compile it with -DCAIRN_ENTERED (`./cairn` does for components \
-             in C), and link lib/c/enter.S with it; in Rust there are none"
-        ));
+    for (has_it, setup, what, define) in [
+        (is_thread_local, "cairn_enters_thread_local", "thread-local variables", "THREAD_LOCAL"),
+        (has_constructors, "cairn_enters_constructors", "constructors", "CONSTRUCTORS"),
+    ] {
+        if has_it && address(setup).is_none() {
+            return Err(alloc::format!(
+                "it has {what}, and nothing that sets them up: compile it and lib/c/enter.S with -DCAIRN_ENTERED \
+                 -DCAIRN_{define} (`./cairn` does for components in C); in Rust there are none"
+            ));
+        }
     }
     if let Some(main) = &mut descriptor.main {
-        *main = first.unwrap_or(*main);
+        *main = address(FIRST).unwrap_or(*main);
     }
     Ok(is_thread_local)
 }

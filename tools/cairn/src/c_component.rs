@@ -22,6 +22,10 @@ const COMPILER: &str = "riscv64-unknown-elf-gcc";
 /// What compiling and finding libraries have in common.
 const MACHINE: &[&str] =
     &["-march=rv64imac", "-mabi=lp64", "-mcmodel=medany", "--specs=picolibc.specs"];
+/// A program is built once more if it turns out to need something set up; that can show another need.
+const ROUNDS: usize = 3;
+const NEVER_THE_SAME: &str = "whether it has thread-local variables and constructors depends on CAIRN_THREAD_LOCAL and \
+    CAIRN_CONSTRUCTORS, which follow from that; expected sources that do not look at these";
 /// The library's own interfaces: what it works with.
 const OF_THE_LIBRARY: &[&str] = &["Clock", "Console", "Lock", "Portals", "WallClock"];
 
@@ -154,7 +158,7 @@ fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
     let units = units(source)?;
     let executable = output.join("component");
     let mut setup = Setup::remembered(output);
-    loop {
+    for _ in 0..ROUNDS {
         let compiler = Compiler::new(source, output, setup)?;
         let objects = compiler.compile(&units)?;
         link::link(source, &compiler, &objects, &executable)?;
@@ -165,6 +169,7 @@ fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
         setup = needed;
         setup.remember(output)?;
     }
+    bail!("{}: {NEVER_THE_SAME}", source.shown)
 }
 
 /// What is compiled: the component's own sources, those of its package, and the library.
@@ -194,28 +199,42 @@ fn prebuilt_executable(
     let Some((program, arguments)) = source.description.build.split_first() else {
         return source.existing(prebuilt);
     };
-    let compiler = Compiler::new(source, output, Setup::remembered(output))?;
-    let library: Vec<Unit> = units_of_library()?;
-    let objects = compiler.compile(&library)?;
-    let executable = output.join(prebuilt.get_ref());
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(&source.folder).env("CAIRN_OUTPUT", output);
-    command.env("CC", COMPILER).env("CFLAGS", compiler.flags_for_others().join(" "));
-    command.env("CAIRN_LINK", link::for_others(&objects)?).env("CAIRN_EXECUTABLE", &executable);
-    let status = command
-        .status()
-        .with_context(|| format!("{}: cannot start `{program}` of `build`", source.at(prebuilt)))?;
-    if !status.success() {
-        bail!("{}: `build` failed; the messages above say why", source.at(prebuilt));
+    if program == "make" {
+        setup::need(&["make:make"])?;
     }
-    if !executable.exists() {
-        bail!(
-            "{}: `build` has not made {}; it finds that path in CAIRN_EXECUTABLE",
-            source.at(prebuilt),
-            executable.display()
-        );
+    let mut setup = Setup::remembered(output);
+    for _ in 0..ROUNDS {
+        let compiler = Compiler::new(source, output, setup)?;
+        let objects = compiler.compile(&units_of_library()?)?;
+        let folder = output.join(setup.folder());
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let executable = folder.join(prebuilt.get_ref());
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&source.folder).env("CAIRN_OUTPUT", &folder);
+        command.env("CC", COMPILER).env("CFLAGS", compiler.flags_for_others().join(" "));
+        command.env("CAIRN_LINK", link::for_others(&objects)?);
+        command.env("CAIRN_EXECUTABLE", &executable);
+        let status = command.status().with_context(|| {
+            format!("{}: cannot start `{program}` of `build`", source.at(prebuilt))
+        })?;
+        if !status.success() {
+            bail!("{}: `build` failed; the messages above say why", source.at(prebuilt));
+        }
+        if !executable.exists() {
+            bail!(
+                "{}: `build` has not made {}; it finds that path in CAIRN_EXECUTABLE",
+                source.at(prebuilt),
+                executable.display()
+            );
+        }
+        let needed = Setup::of(&executable)?;
+        if needed == setup {
+            return Ok(executable);
+        }
+        setup = needed;
+        setup.remember(output)?;
     }
-    Ok(executable)
+    bail!("{}: {NEVER_THE_SAME}", source.shown)
 }
 
 fn units_of_library() -> Result<Vec<Unit>> {

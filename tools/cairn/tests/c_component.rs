@@ -172,3 +172,62 @@ fn code_is_entered_by_the_library_only_where_something_is_set_up() {
     assert_eq!(again.descriptor, begun.descriptor);
     assert!(!symbol(&component("constructor", "static void go(void) {}"), "cairn_enter"));
 }
+
+#[test]
+fn sources_of_every_kind_and_place_are_built_and_only_what_changed_anew() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-component/kinds");
+    let _ = fs::remove_dir_all(&folder);
+    let write = |name: &str, text: &str| {
+        let file = folder.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    write("vendor/include/size.h", "#define SIZE 3\n");
+    write(
+        "src/deep/er/two.c",
+        "#include <size.h>\nint two(void);\nint two(void) { return SIZE + MORE; }\n",
+    );
+    write(
+        "src/three.S",
+        "#include <size.h>\n.text\n.globl three\nthree: li a0, SIZE\nret\n.size three, . - three\n.type three, @function\n",
+    );
+    write(
+        "src/four.cpp",
+        "extern \"C\" int four();\nstruct Four { int value = FOUR; };\nint four() { return Four().value; }\n",
+    );
+    write("five.c", "int five(void);\nint five(void) { return 5; }\n");
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = std::process::Command::new(program);
+        assert!(command.current_dir(&folder).args(arguments).status().unwrap().success());
+    };
+    run("riscv64-unknown-elf-gcc", &["-march=rv64imac", "-mabi=lp64", "-fPIE", "-c", "five.c"]);
+    run("riscv64-unknown-elf-ar", &["rcs", "libfive.a", "five.o"]);
+    let code = "int two(void), three(void), four(void), five(void);\nint result;\n\
+        static void go(void) { result = two() + three() + four() + five(); }";
+    let description = format!(
+        "{INTERFACES}include = [\"vendor/include\"]\ndefines = [\"MORE=1\", \"FOUR=4\"]\n\
+         flags = [\"-Wno-unused\"]\nlibraries = [\"libfive.a\"]\n"
+    );
+    let source = source(&format!(".main = go, {IMPORT}, {EXPORT}"), code);
+    let component = build("kinds", &description, &source).unwrap();
+    for name in ["two", "three", "four", "five"] {
+        assert!(component.symbols.iter().any(|symbol| symbol.name == name), "{name}");
+    }
+
+    let made =
+        |name: &str| fs::metadata(folder.join("output").join(name)).unwrap().modified().unwrap();
+    let objects = [
+        "component",
+        "objects/own/deep/er/two.c.o",
+        "objects/own/three.S.o",
+        "objects/own/four.cpp.o",
+    ];
+    let before = objects.map(made);
+    c_component::build_into(&folder, &folder.join("output")).unwrap();
+    assert_eq!(before, objects.map(made), "nothing has changed");
+    write("vendor/include/size.h", "#define SIZE 30\n");
+    c_component::build_into(&folder, &folder.join("output")).unwrap();
+    let after = objects.map(made);
+    assert!(after[..3].iter().zip(&before).all(|(after, before)| after > before));
+    assert_eq!(after[3], before[3], "it does not include what has changed");
+}

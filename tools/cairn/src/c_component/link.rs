@@ -62,6 +62,16 @@ impl Setup {
         fs::write(memory(output), text).context("cannot write what was found")
     }
 
+    /// A folder for what another build makes, which does not know when this changes.
+    pub fn folder(self) -> &'static str {
+        match (self.has_thread_local, self.has_constructors) {
+            (false, false) => "plain",
+            (true, false) => "thread-local",
+            (false, true) => "constructors",
+            (true, true) => "both",
+        }
+    }
+
     /// Flags by which sources know.
     pub fn defines(self) -> Vec<String> {
         let mut defines = Vec::new();
