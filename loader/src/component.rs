@@ -40,8 +40,6 @@ pub struct Component<File> {
     pub symbols: Vec<Symbol>,
     /// The calls that its file notes, in the order of their addresses.
     pub calls: Vec<Call>,
-    /// It has thread-local variables: its threads have the thread pointer for them.
-    pub is_thread_local: bool,
     /// Its copy routine, if it has one.
     pub copying: Option<Copying>,
     relocations: Vec<Relocation>,
@@ -66,7 +64,7 @@ impl<File: AsRef<[u8]>> Component<File> {
             object::File::parse(bytes).map_err(|error| format!("not an executable: {error}"))?;
         let mut relocations = relocations(&elf)?;
         let mut descriptor = descriptor(&elf, &mut relocations)?;
-        let is_thread_local = thread_local::enter(&elf, &mut descriptor)?;
+        thread_local::enter(&elf, &mut descriptor)?;
         let segments = segment::read(&elf, bytes)?;
         let stub = elf
             .symbols()
@@ -85,7 +83,6 @@ impl<File: AsRef<[u8]>> Component<File> {
             segments,
             symbols,
             calls,
-            is_thread_local,
             copying,
             relocations,
             clock_reads,

@@ -10,8 +10,8 @@ const FIRST: &str = "cairn_first_thread";
 /// Symbols around the addresses of the constructors.
 const CONSTRUCTORS: [&str; 2] = ["cairn_constructors", "cairn_constructors_end"];
 
-/// Lets the first thread begin by the library's function. Whether the component has thread-local variables.
-pub(crate) fn enter(elf: &object::File, descriptor: &mut Descriptor) -> Result<bool, String> {
+/// Lets the first thread begin by the library's function, and says whether there are thread-local variables.
+pub(crate) fn enter(elf: &object::File, descriptor: &mut Descriptor) -> Result<(), String> {
     let symbol = |name| elf.symbols().find(|symbol| symbol.name() == Ok(name));
     let address = |name| symbol(name).map(|symbol| symbol.address());
     let is_thread_local = elf.sections().any(|section| is_thread_local(&section));
@@ -30,7 +30,8 @@ pub(crate) fn enter(elf: &object::File, descriptor: &mut Descriptor) -> Result<b
     if let Some(main) = &mut descriptor.main {
         *main = address(FIRST).unwrap_or(*main);
     }
-    Ok(is_thread_local)
+    descriptor.is_thread_local = is_thread_local;
+    Ok(())
 }
 
 fn is_thread_local<'file>(section: &impl ObjectSection<'file>) -> bool {

@@ -11,12 +11,14 @@ enum { PAGE = 4096 };
 static _Alignas(PAGE) char line[PAGE];
 static uint64_t length, next;
 
+__LOCK_INIT(cairn_stdin)
+
 static int get(FILE *stream)
 {
     int byte = EOF;
     (void)stream;
     cairn_leave();
-    __LIBC_LOCK();
+    __lock_acquire(&__lock_cairn_stdin);
     if (next == length) {
         next = length = 0;
         /* The end of the line is not part of what it answers. */
@@ -25,7 +27,7 @@ static int get(FILE *stream)
     }
     if (next < length)
         byte = (unsigned char)line[next++];
-    __LIBC_UNLOCK();
+    __lock_release(&__lock_cairn_stdin);
     return byte;
 }
 

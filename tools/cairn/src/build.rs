@@ -132,27 +132,6 @@ pub fn check_kernel_calls(instance: &Instance, component: &Component) -> Result<
     bail!("{}", cairn_description::Report::from(error))
 }
 
-/// Refuses in the kernel domain whose thread-local variables would want the thread pointer, which is the frame there.
-pub fn check_thread_local(instance: &Instance, component: &Component) -> Result<()> {
-    if !component.is_thread_local || !instance.is_in_kernel() {
-        return Ok(());
-    }
-    let error = cairn_description::Error::new(
-        &instance.placement.place,
-        format!(
-            "`{}` has thread-local variables and cannot be in the kernel domain",
-            instance.name
-        ),
-        format!(
-            "expected a component without: those of `{}` (in C, errno and what sets it are such) lie where the register \
-             `tp` points, and in the kernel domain that is the thread's frame",
-            instance.folder
-        ),
-        "write placement = \"domain\" here, or do without them (docs/c-components.md says what has them)",
-    );
-    bail!("{}", cairn_description::Report::from(error))
-}
-
 /// Refuses in the kernel domain whose source could read and write everything there.
 fn check_trust(system: &System) -> Result<()> {
     let is_refused = |instance: &&Instance| {
@@ -213,7 +192,6 @@ impl Parts {
     ) -> Result<Parts> {
         for instance in &system.instances {
             check_kernel_calls(instance, &components[&instance.folder].1)?;
-            check_thread_local(instance, &components[&instance.folder].1)?;
         }
         let descriptor = |folder: &str| Some(&components.get(folder)?.1.descriptor);
         let connected = cairn_description::connect(&system, descriptor)

@@ -153,11 +153,11 @@ fn code_is_entered_by_the_library_only_where_something_is_set_up() {
         component.symbols.iter().any(|symbol| symbol.name == name)
     };
     let plain = component("plain", "int count; static void go(void) { count++; }");
-    assert!(!plain.is_thread_local && !symbol(&plain, "cairn_enter"));
+    assert!(!plain.descriptor.is_thread_local && !symbol(&plain, "cairn_enter"));
 
     let code = "#include <errno.h>\nstatic void go(void) { errno = 1; }";
     let own = component("errno", code);
-    assert!(own.is_thread_local && symbol(&own, "cairn_enter"));
+    assert!(own.descriptor.is_thread_local && symbol(&own, "cairn_enter"));
     // What the descriptor names is what enters.
     let first = own.symbols.iter().find(|symbol| symbol.name == "cairn_first_thread").unwrap();
     assert_eq!(own.descriptor.main, Some(first.offset));
@@ -166,7 +166,7 @@ fn code_is_entered_by_the_library_only_where_something_is_set_up() {
 
     let code = "int count; __attribute__((constructor)) static void begin(void) { count = 1; } static void go(void) {}";
     let begun = component("constructor", code);
-    assert!(!begun.is_thread_local && symbol(&begun, "cairn_construct"));
+    assert!(!begun.descriptor.is_thread_local && symbol(&begun, "cairn_construct"));
     // What was found is found again, and what is no longer there is not.
     let again = component("constructor", code);
     assert_eq!(again.descriptor, begun.descriptor);
