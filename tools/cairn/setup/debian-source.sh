@@ -7,17 +7,20 @@ case $package in
     *[!a-z0-9.+-]* | '' | -*) echo "cairn: \`$package\` is no name of a Debian source package" >&2; exit 1 ;;
 esac
 cache=${CAIRN_SOURCES:-${XDG_CACHE_HOME:-$HOME/.cache}/cairn/sources}
-done=$cache/$package.done
-if [ -e "$done" ] && [ -d "$(cat "$done")" ]; then
-    cat "$done"
+place=$cache/$package.place
+if [ -e "$place" ] && [ -d "$(cat "$place")" ]; then
+    cat "$place"
     exit 0
 fi
 "$(dirname -- "$0")/packages.sh" apt-get:apt dpkg-source:dpkg-dev xz:xz-utils >&2
 echo "cairn: fetching Debian's sources of $package (once, into $cache)" >&2
 mkdir -p "$cache/apt/lists/partial" "$cache/apt/archives/partial"
 # The lists of the machine often have no sources: lists of one's own need no root either.
-. /etc/os-release
-suite=${VERSION_CODENAME:-bookworm}
+suite=bookworm
+if [ -e /etc/os-release ]; then
+    . /etc/os-release
+    if [ "${ID:-}" = debian ]; then suite=${VERSION_CODENAME:-sid}; fi
+fi
 echo "deb-src http://deb.debian.org/debian $suite main" >"$cache/apt/sources.list"
 fetched=$(mktemp -d "$cache/$package.XXXXXX")
 apt() {
@@ -30,7 +33,7 @@ if ! { apt update && (cd "$fetched" && apt source "$package"); }; then
     exit 1
 fi
 for folder in "$fetched"/*/; do
-    echo "${folder%/}" >"$done.new"
+    echo "${folder%/}" >"$place.new"
 done
-mv "$done.new" "$done"
-cat "$done"
+mv "$place.new" "$place"
+cat "$place"
