@@ -5,7 +5,7 @@
 use crate::arch::{interrupt, page_table, trap};
 use crate::device::{self, register};
 use crate::parameters::Parameters;
-use crate::{Error, address, descriptor, domain, float, literal, semaphore, thread};
+use crate::{Error, address, descriptor, domain, float, literal, semaphore, startup, thread};
 use core::fmt::{self, Write};
 
 /// Name and number of constants, by the module that has them.
@@ -20,14 +20,17 @@ pub const C: &[(&str, i64)] = constants! {
     descriptor: VALUE_NONE, VALUE_UNSIGNED, VALUE_SIGNED, VALUE_BOOL, VALUE_OBJECT, VALUE_WORDS, NAME_SIZE,
         LETTERS_SIZE, METHODS_MAXIMUM, IMPORTS_MAXIMUM, EXPORTS_MAXIMUM, ARGUMENTS_MAXIMUM, ARGUMENT_UNSIGNED,
         ARGUMENT_SIGNED, ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_TEXT;
-    address: REGION_SIZE, STARTUP_OFFSET;
-    c: DESCRIPTOR_MAGIC, STARTUP_VALUES, SIZE_OF_METHOD, SIZE_OF_INTERFACE, SIZE_OF_IMPORT, SIZE_OF_EXPORT,
+    address: REGION_SIZE, STARTUP_OFFSET, PAGE_SIZE;
+    startup: DEVICES_MAXIMUM, SECTIONS_MAXIMUM, ARGUMENT_SIZE, PANIC_MARK;
+    c: DESCRIPTOR_MAGIC, STARTUP_DEVICES, STARTUP_ARGUMENT, STARTUP_VALUES, SIZE_OF_MAPPING, SIZE_OF_STARTUP, SIZE_OF_METHOD, SIZE_OF_INTERFACE, SIZE_OF_IMPORT, SIZE_OF_EXPORT,
         SIZE_OF_ARGUMENT, SIZE_OF_COMPONENT;
 };
 
 /// What Rust says in another way: the version, the descriptor's mark, and sizes, which `cairn.h` compares with its own.
 mod c {
     use crate::descriptor::*;
+    use crate::startup::{Mapping, Startup};
+    use core::mem::offset_of;
 
     pub const ABI_VERSION: u32 = crate::VERSION;
     pub const DESCRIPTOR_MAGIC: u64 = MAGIC;
@@ -36,7 +39,11 @@ mod c {
     pub const SIZE_OF_IMPORT: usize = size_of::<ImportDescriptor>();
     pub const SIZE_OF_EXPORT: usize = size_of::<ExportDescriptor>();
     pub const SIZE_OF_ARGUMENT: usize = size_of::<ArgumentDescriptor>();
-    pub const STARTUP_VALUES: usize = core::mem::offset_of!(crate::startup::Startup, values);
+    pub const STARTUP_DEVICES: usize = offset_of!(Startup, devices);
+    pub const STARTUP_ARGUMENT: usize = offset_of!(Startup, argument);
+    pub const STARTUP_VALUES: usize = offset_of!(Startup, values);
+    pub const SIZE_OF_MAPPING: usize = size_of::<Mapping>();
+    pub const SIZE_OF_STARTUP: usize = size_of::<Startup>();
     pub const SIZE_OF_COMPONENT: usize = size_of::<ComponentDescriptor>();
 }
 

@@ -38,10 +38,12 @@ all! {
     SchedulerObjects,
     SchedulerStatistics,
     SchedulerUpcalls,
+    Script,
     Semaphore,
     Supervision,
     Supervisor,
     Terminal,
     Threads,
     Timer,
+    WallClock,
 }

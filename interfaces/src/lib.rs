@@ -14,11 +14,13 @@ mod names;
 mod portals;
 mod random;
 mod scheduler;
+mod script;
 mod supervision;
 mod supervisor;
 mod threads;
 #[cfg(target_os = "none")]
 pub mod waiting;
+mod wall_clock;
 
 pub use all::ALL;
 pub use blocks::*;
@@ -32,6 +34,8 @@ pub use names::*;
 pub use portals::*;
 pub use random::*;
 pub use scheduler::*;
+pub use script::*;
 pub use supervision::*;
 pub use supervisor::*;
 pub use threads::*;
+pub use wall_clock::*;

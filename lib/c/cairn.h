@@ -1,10 +1,9 @@
-/* What a C component needs: calling portals, its descriptor, error numbers.
+/* What a component in C or C++ needs: calling portals, its descriptor, error numbers.
  *
  * The layouts are those of the Rust crate `cairn-abi`, and change with its version; its numbers are in
  * `cairn_abi.h`, which the build makes of it (`./cairn headers abi` prints it).
  *
- * docs/c-components.md says how to build. picolibc's functions that keep state in thread-local storage (errno
- * among them) have none here. */
+ * docs/c-components.md says how to build. */
 #ifndef CAIRN_H
 #define CAIRN_H
 
@@ -13,6 +12,13 @@
 #include <stdint.h>
 
 #include "cairn_abi.h" /* CAIRN_ERROR_*, why a call failed; CAIRN_PORTAL_*, portals that every domain has */
+
+#ifdef __cplusplus
+#define CAIRN_C extern "C"
+#define _Static_assert static_assert
+#else
+#define CAIRN_C
+#endif
 
 /* ------------------------------------------------------------------------------- calling a portal */
 
@@ -80,8 +86,9 @@ static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint
 
 /* The entry point NAME_wide of such a method: a C function returns two registers, and more by an address in a0, behind
  * which the parameters move up. So this calls `name` in that way, and takes the reply into registers. */
-#define CAIRN_WIDE_ENTRY(name)                           \
-    __attribute__((naked)) static void name##_wide(void) \
+#define CAIRN_WIDE_ENTRY(name)                                    \
+    static void name##_wide(void) __asm__(#name "_wide");         \
+    __attribute__((naked, used)) static void name##_wide(void)    \
     {                                                    \
         __asm__("addi sp, sp, -64\n\t"                   \
                 "sd ra, 56(sp)\n\t"                      \
@@ -105,6 +112,21 @@ static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint
                 "ret");                                  \
     }
 
+/* How the functions of a server are entered. A program with thread-local variables or constructors is compiled with
+ * CAIRN_ENTERED, which the build defines: a function by which each is entered sets them up first (lib/c/enter.S). */
+#ifdef CAIRN_ENTERED
+#define CAIRN_ENTERING(name)                                 \
+    static void name##_entry(void) __asm__(#name "_entry"); \
+    __attribute__((naked, used)) static void name##_entry(void) \
+    {                                                        \
+        __asm__("lla t0, " #name "\n\ttail cairn_enter");    \
+    }
+#define CAIRN_ENTRY(name) name##_entry
+#else
+#define CAIRN_ENTERING(name)
+#define CAIRN_ENTRY(name) (cairn_entry)name
+#endif
+
 /* The first portal of what `portals_reserve` answered. */
 static inline uint32_t cairn_place_portal(uint64_t place)
 {
@@ -113,7 +135,7 @@ static inline uint32_t cairn_place_portal(uint64_t place)
 
 /* The library's one copy routine (lib/cairn/src/arch/riscv64/copy.S); answers how many bytes it copied: none
  * in the kernel domain, if the caller may not read or write there. */
-size_t cairn_copy(volatile void *to, const volatile void *from, size_t count);
+CAIRN_C size_t cairn_copy(volatile void *to, const volatile void *from, size_t count);
 
 /* Copies out of a window: another thread may write it meanwhile, so each byte is read once. */
 static inline size_t cairn_copy_in(void *to, const volatile void *from, size_t count)
@@ -168,26 +190,6 @@ struct cairn_argument {
     uint64_t default_value;
 };
 
-/* First address of the component's region: it follows from any address of its own. */
-static inline uintptr_t cairn_region(void)
-{
-    return (uintptr_t)&cairn_copy & ~((uintptr_t)CAIRN_REGION_SIZE - 1);
-}
-
-/* The value of an argument by its place in the descriptor. */
-static inline uint64_t cairn_argument(unsigned place)
-{
-    return ((const uint64_t *)(cairn_region() + CAIRN_STARTUP_OFFSET + CAIRN_STARTUP_VALUES))[place];
-}
-
-/* The same of text: how many bytes it has, and where they are; no zero ends them. */
-static inline size_t cairn_argument_text(unsigned place, const char **text)
-{
-    uint64_t value = cairn_argument(place);
-    *text = (const char *)(cairn_region() + (uint32_t)value);
-    return (size_t)(value >> 32);
-}
-
 struct cairn_component {
     uint64_t magic;
     uint32_t abi_version;
@@ -219,12 +221,33 @@ _Static_assert(sizeof(struct cairn_component) == CAIRN_SIZE_OF_COMPONENT, "as in
  *       .export_count = 1,
  *       .exports = { { "echo", 0, ECHO_INTERFACE, ECHO_ENTRIES(greeter) } });
  *
- * The linker script finds it by its section's name. */
+ * The linker script finds it by its section's name. In C++ the members stand in the order of the structure. */
 #define CAIRN_COMPONENT(...)                                                                           \
+    CAIRN_FIRST_THREAD(__VA_ARGS__)                                                                    \
     __attribute__((used, section(".data.rel.ro.CAIRN_COMPONENT"))) struct cairn_component CAIRN_COMPONENT = { \
         .magic = CAIRN_DESCRIPTOR_MAGIC,                                                              \
         .abi_version = CAIRN_ABI_VERSION,                                                             \
         __VA_ARGS__                                                                                   \
     }
+
+/* Where the first thread begins instead of its main function, as the functions of a server. */
+#ifdef CAIRN_ENTERED
+#define CAIRN_FIRST_THREAD(...)                                                   \
+    static void cairn_main(void) __asm__("cairn_main");                           \
+    __attribute__((used)) static void cairn_main(void)                            \
+    {                                                                             \
+        static const struct cairn_component given = { __VA_ARGS__ };              \
+        if (given.main)                                                           \
+            given.main();                                                         \
+    }                                                                             \
+    CAIRN_C __attribute__((naked, used)) void cairn_first_thread(void)            \
+    {                                                                             \
+        __asm__("lla t0, cairn_main\n\ttail cairn_enter");                        \
+    }
+#else
+#define CAIRN_FIRST_THREAD(...)
+#endif
+
+#include "cairn_startup.h"
 
 #endif

@@ -5,6 +5,7 @@ use crate::clock;
 use crate::copy::{self, Copying};
 use crate::descriptor::Descriptor;
 use crate::segment::{self, Segment};
+use crate::thread_local;
 use crate::validity;
 use alloc::borrow::ToOwned;
 use alloc::format;
@@ -64,7 +65,8 @@ impl<File: AsRef<[u8]>> Component<File> {
         let elf =
             object::File::parse(bytes).map_err(|error| format!("not an executable: {error}"))?;
         let mut relocations = relocations(&elf)?;
-        let descriptor = descriptor(&elf, &mut relocations)?;
+        let mut descriptor = descriptor(&elf, &mut relocations)?;
+        thread_local::enter(&elf, &mut descriptor)?;
         let segments = segment::read(&elf, bytes)?;
         let stub = elf
             .symbols()

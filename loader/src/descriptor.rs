@@ -74,6 +74,8 @@ pub struct Descriptor {
     pub exports: Vec<Export>,
     /// What its instances are given.
     pub arguments: Vec<Argument>,
+    /// It has thread-local variables: its threads have the thread pointer for them. The file says so beside the descriptor.
+    pub is_thread_local: bool,
 }
 
 /// An argument of a component's instances.
@@ -131,6 +133,8 @@ impl Descriptor {
                 })
                 .take_while(|argument| argument.kind != 0)
                 .collect(),
+            // Said by `thread_local.rs`.
+            is_thread_local: false,
         })
     }
 }

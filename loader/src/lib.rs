@@ -14,6 +14,7 @@ mod descriptor;
 mod notes;
 mod relink;
 mod segment;
+mod thread_local;
 mod validity;
 
 pub use calls::Call;

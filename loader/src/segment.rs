@@ -35,6 +35,8 @@ pub struct Segment {
     pub(crate) content: Range<usize>,
 }
 
+const BEHIND_THE_FILE: &str = "a section lies behind the end of the file";
+
 impl Segment {
     /// Addresses that it has.
     pub fn range(&self) -> Range<u64> {
@@ -60,6 +62,21 @@ pub(crate) fn read(elf: &object::File, file: &[u8]) -> Result<Vec<Segment>, Stri
             data.size = pages.end.max(data.range().end) - data.offset;
             continue;
         }
+        // What thread-local variables are at first lies before `.data`, in the same pages.
+        if name == ".data"
+            && let Some(first) = segments.last_mut()
+            && first.rights == Rights::Data
+            && first.range().end >= address
+            && let Some((at, size)) = section.file_range()
+            && let Some(distance) = address.checked_sub(first.offset + first.content_at)
+            && at.checked_sub(first.content.start as u64) == Some(distance)
+        {
+            let end = at.saturating_add(size) as usize;
+            file.get(first.content.start..end).ok_or(BEHIND_THE_FILE)?;
+            first.content.end = end;
+            first.size = pages.end.max(first.range().end) - first.offset;
+            continue;
+        }
         if segments.last().is_some_and(|last| last.range().end > pages.start) {
             return Err(format!(
                 "two kinds of memory share the page at {:#x}; use component.ld as it is",
@@ -69,7 +86,7 @@ pub(crate) fn read(elf: &object::File, file: &[u8]) -> Result<Vec<Segment>, Stri
         let content = match section.file_range() {
             Some((at, size)) if name != ".bss" => {
                 let content = at as usize..at.saturating_add(size) as usize;
-                file.get(content.clone()).ok_or("a section lies behind the end of the file")?;
+                file.get(content.clone()).ok_or(BEHIND_THE_FILE)?;
                 content
             }
             _ => 0..0,
@@ -96,15 +113,13 @@ fn rights<'file>(
         _ if section.size() == 0 => Ok(None),
         ".text" => Ok(Some(Rights::Code)),
         ".rodata" => Ok(Some(Rights::Constants)),
-        ".data" | ".bss" => Ok(Some(Rights::Data)),
+        ".data" | ".bss" | ".tdata" => Ok(Some(Rights::Data)),
         ".cairn" | ".rela.dyn" | ".dynamic" | ".dynsym" | ".dynstr" | ".hash" | ".gnu.hash" => {
             Ok(None)
         }
+        // No memory of the image: zero in each thread's block.
+        ".tbss" => Ok(None),
         _ if !is_loaded => Ok(None),
-        ".tdata" | ".tbss" => Err(format!(
-            "section `{name}`: components have no thread-local variables; in C, do without `errno` and the library \
-             functions that set it"
-        )),
         other => Err(format!(
             "section `{}` has no place; use component.ld as it is",
             Visible::text(other)

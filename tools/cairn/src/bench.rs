@@ -135,7 +135,12 @@ fn hold(board: Option<&str>) -> Result<Outcome> {
     let broken = Limits::of(board, filter.quick).broken(&catalogue, &filter, &results)?;
     let passed = results.len().saturating_sub(broken.len());
     complaints.extend(broken);
-    Ok(Outcome { passed, failed: complaints.len(), explanation: complaints.join("\n") })
+    Ok(Outcome {
+        passed,
+        failed: complaints.len(),
+        explanation: complaints.join("\n"),
+        ..Outcome::default()
+    })
 }
 
 fn write(file: &Path, text: &str) -> Result<()> {

@@ -70,6 +70,19 @@ pub fn component(folder: &str) -> Result<Component> {
     from_file(folder, &executables[&package])
 }
 
+/// What a system needs of Debian's sources and cannot have, as without a network: then it cannot be built here.
+pub fn unavailable(system: &str) -> Result<Option<c_component::Unavailable>> {
+    let system = cairn_description::load(&paths::root(), system, None)
+        .map_err(|report| anyhow!("{report}"))?;
+    let folders = system.instances.iter().map(|instance| &instance.folder);
+    for folder in folders.filter(|folder| c_component::is_one(folder)) {
+        if let Some(missing) = c_component::unavailable(folder)? {
+            return Ok(Some(missing));
+        }
+    }
+    Ok(None)
+}
+
 fn from_file(folder: &str, file: &Path) -> Result<Component> {
     let component =
         Component::read(read(file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))?;

@@ -1,40 +1,43 @@
-//! Components in C: a folder with `component.toml` and `src/*.c`, built with Debian's cross
-//! compiler, picolibc, and the linker and linker script of the Rust components.
+//! Components in C and C++: a folder with `component.toml` and `src/`, built with Debian's cross compiler, picolibc, and
+//! the linker and linker script of the Rust components.
+
+mod compile;
+mod debian;
+mod link;
 
 use crate::float::Float;
-use crate::{cargo, interfaces, paths, setup};
+use crate::{interfaces, paths, setup};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_image::Component;
+use compile::{Compiler, Unit};
+use link::Setup;
 use serde::Deserialize;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use toml::Spanned;
+
+pub use debian::Unavailable;
 
 const COMPILER: &str = "riscv64-unknown-elf-gcc";
 /// What compiling and finding libraries have in common.
 const MACHINE: &[&str] = &["-mcmodel=medany", "--specs=picolibc.specs"];
 
-/// Of a component, by whether it computes with the floating-point unit.
-fn machine(float: bool) -> impl Iterator<Item = &'static str> {
+/// The same of a component, by how it computes with floating-point numbers.
+fn machine(float: Float) -> Vec<&'static str> {
     let instructions = match float {
-        true => ["-march=rv64imafdc", "-mabi=lp64d"],
-        false => ["-march=rv64imac", "-mabi=lp64"],
+        Float::Hard => ["-march=rv64imafdc", "-mabi=lp64d"],
+        Float::Soft => ["-march=rv64imac", "-mabi=lp64"],
     };
-    instructions.into_iter().chain(MACHINE.iter().copied())
+    [&instructions, MACHINE].concat()
 }
-const COMPILE: &[&str] = &[
-    "-std=c11",
-    "-O2",
-    "-g",
-    "-Wall",
-    "-Wextra",
-    "-fPIE",
-    "-ffreestanding",
-    // Unused functions are not linked.
-    "-ffunction-sections",
-    "-fdata-sections",
-    "-c",
-];
+
+/// A program is built once more if it turns out to need something set up; that can show another need.
+const ROUNDS: usize = 3;
+const NEVER_THE_SAME: &str = "whether it has thread-local variables and constructors depends on CAIRN_THREAD_LOCAL and \
+    CAIRN_CONSTRUCTORS, which follow from that; expected sources that do not look at these";
+/// The library's own interfaces: what it works with.
+const OF_THE_LIBRARY: &[&str] = &["Clock", "Console", "Lock", "Portals", "WallClock"];
 
 /// `component.toml`.
 #[derive(Deserialize)]
@@ -45,6 +48,85 @@ struct Description {
     /// How it computes with floating-point numbers.
     #[serde(default)]
     float: Float,
+    /// Folders in which headers are looked for, relative to the component's.
+    #[serde(default)]
+    include: Vec<Spanned<String>>,
+    /// Macros: `NAME` or `NAME=VALUE`.
+    #[serde(default)]
+    defines: Vec<String>,
+    /// Further flags for the compiler.
+    #[serde(default)]
+    flags: Vec<String>,
+    /// Archives and object files that are linked as well, relative to the component's folder; `m` for `-lm`.
+    #[serde(default)]
+    libraries: Vec<Spanned<String>>,
+    /// Sources of a package of Debian's.
+    debian: Option<debian::Package>,
+    /// An executable that others build; then nothing is compiled here.
+    prebuilt: Option<Spanned<String>>,
+    /// The command that builds it.
+    #[serde(default)]
+    build: Vec<String>,
+}
+
+/// The description with what messages about it need.
+struct Source {
+    folder: PathBuf,
+    /// The description's file, for people.
+    shown: String,
+    text: String,
+    description: Description,
+}
+
+impl Source {
+    fn read(folder: &Path) -> Result<Source> {
+        let file = folder.join("component.toml");
+        let shown = paths::shown(&file);
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {shown}"))?;
+        let description: Description = toml::from_str(&text).with_context(|| shown.clone())?;
+        let source = Source { folder: folder.to_owned(), shown, text, description };
+        let description = &source.description;
+        if let Some(prebuilt) = &description.prebuilt {
+            let others = [
+                ("include", description.include.is_empty()),
+                ("defines", description.defines.is_empty()),
+                ("flags", description.flags.is_empty()),
+                ("libraries", description.libraries.is_empty()),
+                ("debian", description.debian.is_none()),
+            ];
+            if let Some((key, _)) = others.iter().find(|(_, is_absent)| !is_absent) {
+                bail!(
+                    "{}: `prebuilt` and `{key}`: what builds the executable says how; expected one of the two",
+                    source.at(prebuilt)
+                );
+            }
+        } else if !description.build.is_empty() {
+            bail!("{}: `build` without `prebuilt`, the executable that it makes", source.shown);
+        }
+        Ok(source)
+    }
+
+    /// File and line of a value.
+    fn at<T>(&self, value: &Spanned<T>) -> String {
+        self.at_offset(value.span().start)
+    }
+
+    fn at_offset(&self, offset: usize) -> String {
+        format!("{}:{}", self.shown, self.text[..offset].matches('\n').count() + 1)
+    }
+
+    /// A file or folder that the description names, relative to its own folder.
+    fn existing(&self, name: &Spanned<String>) -> Result<PathBuf> {
+        let path = self.folder.join(name.get_ref());
+        if !path.exists() {
+            bail!(
+                "{}: no {}; expected a path relative to the component's folder",
+                self.at(name),
+                paths::shown(&path)
+            );
+        }
+        Ok(path)
+    }
 }
 
 /// Whether the folder, relative to the root, holds a component in C.
@@ -60,109 +142,165 @@ pub fn build(folder: &str) -> Result<(PathBuf, Component)> {
         .with_context(|| format!("component `{folder}`"))
 }
 
-/// Builds the component in `source`. The folder `output` is emptied first.
+/// The package of Debian's whose sources the component in a folder needs and that cannot be had.
+pub fn unavailable(folder: &str) -> Result<Option<Unavailable>> {
+    let source = Source::read(&paths::root().join(folder))?;
+    source.description.debian.as_ref().map_or(Ok(None), debian::Package::unavailable)
+}
+
+/// Builds the component in `source`; what `output` has of it and is as it would be made stays.
 pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> {
+    let source = Source::read(source)?;
     let headers = output.join("include");
-    // An interface that is no longer named must not be found either.
-    let _ = std::fs::remove_dir_all(output);
-    std::fs::create_dir_all(&headers)
-        .with_context(|| format!("cannot make {}", headers.display()))?;
-    let float = read_description(&source.join("component.toml"), &headers)?.is_hard();
-
-    let library = paths::root().join("lib/c");
-    let mut objects = Vec::new();
-    let copy = paths::root().join("lib/cairn/src/arch/riscv64/copy.S");
-    for file in [vec![library.join("start.S"), copy], sources(&source.join("src"))?].concat() {
-        let object =
-            output.join(format!("{}.o", file.file_name().expect("a file has a name").display()));
-        let mut command = Command::new(COMPILER);
-        command.current_dir(paths::root()).args(machine(float)).args(COMPILE);
-        command.arg("-I").arg(&library).arg("-I").arg(&headers).arg("-o").arg(&object);
-        // A short path makes short messages.
-        run(command.arg(file.strip_prefix(paths::root()).unwrap_or(&file)))?;
-        objects.push(object);
-    }
-
-    let executable = output.join("component");
-    let mut command = linker()?;
-    command
-        .args(cargo::component_link())
-        .arg("--gc-sections")
-        .arg("-o")
-        .arg(&executable)
-        .args(&objects);
-    run(command.arg("--start-group").args(libraries(float)?).arg("--end-group"))?;
-
-    let bytes = std::fs::read(&executable)
-        .with_context(|| format!("cannot read {}", executable.display()))?;
+    fs::create_dir_all(&headers).with_context(|| format!("cannot make {}", headers.display()))?;
+    write_headers(&source, &headers)?;
+    let executable = match &source.description.prebuilt {
+        Some(prebuilt) => prebuilt_executable(&source, prebuilt, output)?,
+        None => compiled(&source, output)?,
+    };
+    let bytes =
+        fs::read(&executable).with_context(|| format!("cannot read {}", executable.display()))?;
     let component = Component::read(bytes).map_err(|error| anyhow!(error))?;
     interfaces::verify(&component.descriptor).context("its CAIRN_COMPONENT")?;
     Ok((executable, component))
 }
 
-/// Writes the header of the ABI and those of the interfaces that the description names. How it computes.
-fn read_description(description: &Path, headers: &Path) -> Result<Float> {
-    let shown = paths::shown(description);
-    let text =
-        std::fs::read_to_string(description).with_context(|| format!("cannot read {shown}"))?;
-    let parsed: Description = toml::from_str(&text).with_context(|| shown.clone())?;
-    let write = |name: &str, text: String| {
-        let file = headers.join(name);
-        std::fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
-    };
-    write(cairn_headers::ABI_FILE, cairn_headers::abi())?;
-    for name in &parsed.interfaces {
-        let line = text[..name.span().start].matches('\n').count() + 1;
-        let interface =
-            interfaces::find(name.get_ref()).with_context(|| format!("{shown}:{line}"))?;
-        write(&cairn_headers::file_name(interface), cairn_headers::header(interface))?;
-    }
-    Ok(parsed.float)
-}
-
-/// The C files of a folder, sorted, so that the same sources make the same component.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).into_iter().flatten() {
-        let file = entry?.path();
-        if file.extension().is_some_and(|extension| extension == "c") {
-            files.push(file);
+/// Compiles and links. What is set up when code of the component is entered shows only in what is linked, so it is
+/// supposed to be as the last time, and what was wrongly supposed is done anew.
+fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
+    let units = units(source)?;
+    let executable = output.join("component");
+    let mut setup = Setup::remembered(output);
+    for _ in 0..ROUNDS {
+        let compiler = Compiler::new(source, output, setup)?;
+        let objects = compiler.compile(&units)?;
+        link::link(source, &compiler, &objects, &executable)?;
+        let needed = Setup::of(&executable)?;
+        if needed == setup {
+            return Ok(executable);
         }
+        setup = needed;
+        setup.remember(output)?;
     }
-    if files.is_empty() {
-        bail!("{} has no C files; a component in C has its sources there", paths::shown(folder));
-    }
-    files.sort();
-    Ok(files)
+    bail!("{}: {NEVER_THE_SAME}", source.shown)
 }
 
-/// The linker that the Rust components are linked with: GNU ld for the bare machine makes no
-/// position-independent executables.
-fn linker() -> Result<Command> {
-    if let Some(linker) = std::env::var_os("CAIRN_LINKER") {
-        return Ok(Command::new(linker));
-    }
-    let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
-    let library =
-        answer(Command::new(rustc).current_dir(paths::root()).args(["--print", "target-libdir"]))?;
-    let linker = Path::new(&library).with_file_name("bin").join("rust-lld");
-    if !linker.exists() {
+/// What is compiled: the component's own sources, those of its package, and the library.
+fn units(source: &Source) -> Result<Vec<Unit>> {
+    let own = source.folder.join("src");
+    let mut units = Vec::new();
+    compile::find(&own, &mut |file| units.push(Unit::own(file, &own)))?;
+    if units.is_empty() {
         bail!(
-            "no linker at {}; it comes with rustup's toolchain, so run ./cairn, which sets it up",
-            linker.display()
+            "{} has no files *.c, *.S, *.cpp or *.cc; a component in C has its sources there",
+            paths::shown(&own)
         );
     }
-    let mut command = Command::new(linker);
-    command.args(["-flavor", "gnu"]);
-    Ok(command)
+    if let Some(package) = &source.description.debian {
+        units.extend(package.units(source)?);
+    }
+    units.extend(units_of_library()?);
+    Ok(units)
 }
 
-/// The C library and the compiler's own, for the machine.
-fn libraries(float: bool) -> Result<[PathBuf; 2]> {
-    let ask = |question: &str| answer(Command::new(COMPILER).args(machine(float)).arg(question));
-    let variant = ask("-print-multi-directory")?;
-    let picolibc = Path::new(setup::PICOLIBC).join("lib").join(variant).join("libc.a");
-    Ok([picolibc, PathBuf::from(ask("-print-libgcc-file-name")?)])
+/// The executable that another build makes: with `build`, that is run first, and makes it in the output's folder.
+fn prebuilt_executable(
+    source: &Source,
+    prebuilt: &Spanned<String>,
+    output: &Path,
+) -> Result<PathBuf> {
+    let Some((program, arguments)) = source.description.build.split_first() else {
+        return source.existing(prebuilt);
+    };
+    if program == "make" {
+        setup::need(&["make:make"])?;
+    }
+    let mut setup = Setup::remembered(output);
+    for _ in 0..ROUNDS {
+        let compiler = Compiler::new(source, output, setup)?;
+        let objects = compiler.compile(&units_of_library()?)?;
+        let folder = output.join(setup.folder());
+        fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let executable = folder.join(prebuilt.get_ref());
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&source.folder).env("CAIRN_OUTPUT", &folder);
+        command.env("CC", COMPILER).env("CFLAGS", compiler.flags_for_others().join(" "));
+        command.env("CAIRN_LINK", link::for_others(&compiler, &objects)?);
+        command.env("CAIRN_EXECUTABLE", &executable);
+        let status = command.status().with_context(|| {
+            format!("{}: cannot start `{program}` of `build`", source.at(prebuilt))
+        })?;
+        if !status.success() {
+            bail!("{}: `build` failed; the messages above say why", source.at(prebuilt));
+        }
+        if !executable.exists() {
+            bail!(
+                "{}: `build` has not made {}; it finds that path in CAIRN_EXECUTABLE",
+                source.at(prebuilt),
+                executable.display()
+            );
+        }
+        let needed = Setup::of(&executable)?;
+        if needed == setup {
+            return Ok(executable);
+        }
+        setup = needed;
+        setup.remember(output)?;
+    }
+    bail!("{}: {NEVER_THE_SAME}", source.shown)
+}
+
+fn units_of_library() -> Result<Vec<Unit>> {
+    let library = paths::root().join("lib/c");
+    let sources = library.join("src");
+    let mut units = vec![
+        Unit::start(library.join("start.S")),
+        Unit::library(library.join("enter.S"), &library),
+        Unit::start(paths::root().join("lib/cairn/src/arch/riscv64/copy.S")),
+    ];
+    compile::find(&sources, &mut |file| units.push(Unit::library(file, &sources)))?;
+    Ok(units)
+}
+
+/// Writes the header of the ABI, those of the interfaces that the description names, and those of the library's.
+fn write_headers(source: &Source, headers: &Path) -> Result<()> {
+    let library = headers.join("library");
+    fs::create_dir_all(&library)?;
+    let mut own = vec![(cairn_headers::ABI_FILE.to_owned(), cairn_headers::abi())];
+    for name in &source.description.interfaces {
+        let interface = interfaces::find(name.get_ref()).with_context(|| source.at(name))?;
+        own.push((cairn_headers::file_name(interface), cairn_headers::header(interface)));
+    }
+    let mut others = Vec::new();
+    for name in OF_THE_LIBRARY {
+        let interface = interfaces::find(name)?;
+        others.push((cairn_headers::file_name(interface), cairn_headers::header(interface)));
+    }
+    for (folder, files) in [(headers, own), (&library, others)] {
+        // An interface that is no longer named must not be found either.
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let is_kept = files.iter().any(|(name, _)| path.ends_with(name));
+            if path.is_file() && !is_kept {
+                let _ = fs::remove_file(path);
+            }
+        }
+        for (name, text) in files {
+            write_if_changed(&folder.join(name), &text)?;
+        }
+    }
+    Ok(())
+}
+
+/// Leaves a file alone that says the same already: what was made of it stays.
+fn write_if_changed(file: &Path, text: &str) -> Result<()> {
+    if fs::read_to_string(file).is_ok_and(|before| before == text) {
+        return Ok(());
+    }
+    let new = paths::temporary(file);
+    fs::write(&new, text)
+        .and_then(|()| fs::rename(&new, file))
+        .with_context(|| format!("cannot write {}", file.display()))
 }
 
 fn answer(command: &mut Command) -> Result<String> {
@@ -172,17 +310,4 @@ fn answer(command: &mut Command) -> Result<String> {
         bail!("{command:?} failed:\n{}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-}
-
-/// Runs a tool whose messages go to the user as they are.
-fn run(command: &mut Command) -> Result<()> {
-    let status =
-        command.status().with_context(|| format!("cannot start {:?}", command.get_program()))?;
-    if !status.success() {
-        bail!(
-            "it does not build; the messages above say where (of an interface's header that is not there: `interfaces` in \
-             component.toml has to name the interface)"
-        );
-    }
-    Ok(())
 }

@@ -149,7 +149,7 @@ fn job(artifact: &Artifact, filter: &str) -> Result<Option<Job>> {
             failed = 1;
         }
         let errors = String::from_utf8_lossy(&output.stderr);
-        Ok(Outcome { passed, failed, explanation: format!("{text}{errors}") })
+        Ok(Outcome { passed, failed, explanation: format!("{text}{errors}"), ..Outcome::default() })
     });
     Ok(Some(Job { name, run }))
 }

@@ -260,6 +260,10 @@ pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
             let test = SystemTest::read(&file(&name))?;
             let image = {
                 let _one_at_a_time = building.lock().expect("no build panics");
+                if let Some(missing) = build::unavailable(&system)? {
+                    let explanation = missing.to_string();
+                    return Ok(Outcome { skipped: 1, explanation, ..Outcome::default() });
+                }
                 let image = match (test.tight, test.numbers_apart) {
                     (true, _) => build::tight(&system)?,
                     (_, true) => build::numbers_apart(&system)?,

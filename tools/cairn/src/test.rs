@@ -24,6 +24,8 @@ pub struct Outcome {
     pub passed: usize,
     /// Tests that failed.
     pub failed: usize,
+    /// Tests that cannot run here; `explanation` says why.
+    pub skipped: usize,
     /// For people, if something failed.
     pub explanation: String,
 }
@@ -114,9 +116,14 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     let machine = run_jobs(&machine);
     outcome.passed += machine.passed;
     outcome.failed += machine.failed;
+    outcome.skipped += machine.skipped;
     println!("in {}", seconds(start.elapsed()));
-    println!("{} passed, {} failed", outcome.passed, outcome.failed);
-    Ok(outcome.failed == 0 && outcome.passed > 0)
+    let skipped = match outcome.skipped {
+        0 => String::new(),
+        count => format!(", {count} skipped"),
+    };
+    println!("{} passed, {} failed{skipped}", outcome.passed, outcome.failed);
+    Ok(outcome.failed == 0 && outcome.passed + outcome.skipped > 0)
 }
 
 /// A suggestion for a filter that chooses nothing, and the names that exist.
@@ -164,6 +171,7 @@ pub fn run_jobs(jobs: &[Job]) -> Outcome {
                     let mut total = total.lock().expect("no test panics while it holds this");
                     total.passed += outcome.passed;
                     total.failed += outcome.failed;
+                    total.skipped += outcome.skipped;
                     progress.suspend(|| println!("{line}"));
                     progress.inc(1);
                 }
@@ -175,6 +183,9 @@ pub fn run_jobs(jobs: &[Job]) -> Outcome {
 }
 
 fn line(name: &str, outcome: &Outcome, time: Duration) -> String {
+    if outcome.skipped > 0 {
+        return format!("skip {name}: {}", outcome.explanation);
+    }
     let verdict = if outcome.failed == 0 { "ok  " } else { "FAIL" };
     let count = match outcome.passed + outcome.failed {
         1 => String::new(),

@@ -114,9 +114,120 @@ fn wrong_descriptions_and_sources_are_found() {
     // The header of an interface that is not named is not there.
     let error = build("unnamed", "interfaces = [\"Echo\"]\n", &good).unwrap_err();
     assert!(error.contains("it does not build; the messages above say where"), "{error}");
-    // errno is a thread-local variable.
-    let code = "#include <errno.h>\nint *place(void);\nint *place(void) { return &errno; }";
-    let descriptor = ".main = (void (*)(void))place";
-    let error = build("errno", INTERFACES, &source(descriptor, code)).unwrap_err();
-    assert!(error.contains("no thread-local variables"), "{error}");
+    // Of what the library leaves to the component, it says what to write.
+    let code = "#include <stdio.h>\nvoid talk(void);\nvoid talk(void) { puts(\"\"); }";
+    let error = build("stdio", INTERFACES, &source(".main = talk", code)).unwrap_err();
+    assert!(error.contains("write `CAIRN_STDIO(CONSOLE);` once at a file's top level"), "{error}");
+    for (name, line, expected) in [
+        ("include", "include = [\"nowhere\"]", "component.toml:2: no "),
+        ("library", "libraries = [\"nowhere.a\"]", "component.toml:2: no "),
+        (
+            "both",
+            "prebuilt = \"a.elf\"\ndefines = [\"A\"]",
+            "component.toml:2: `prebuilt` and `defines`",
+        ),
+        ("prebuilt", "prebuilt = \"a.elf\"", "component.toml:2: no "),
+        (
+            "unbuilt",
+            "prebuilt = \"a.elf\"\nbuild = [\"true\"]",
+            "component.toml:2: `build` has not made ",
+        ),
+        (
+            "failing",
+            "prebuilt = \"a.elf\"\nbuild = [\"false\"]",
+            "component.toml:2: `build` failed",
+        ),
+        ("alone", "build = [\"make\"]", "component.toml: `build` without `prebuilt`"),
+    ] {
+        let error = build(name, &format!("{INTERFACES}{line}\n"), &good).unwrap_err();
+        assert!(error.contains(expected), "{name}: {error}");
+    }
+}
+
+#[test]
+fn code_is_entered_by_the_library_only_where_something_is_set_up() {
+    let component = |name, code: &str| {
+        build(name, INTERFACES, &source(&format!(".main = go, {IMPORT}, {EXPORT}"), code)).unwrap()
+    };
+    let symbol = |component: &cairn_image::Component, name: &str| {
+        component.symbols.iter().any(|symbol| symbol.name == name)
+    };
+    let plain = component("plain", "int count; static void go(void) { count++; }");
+    assert!(!plain.descriptor.is_thread_local && !symbol(&plain, "cairn_enter"));
+
+    let code = "#include <errno.h>\nstatic void go(void) { errno = 1; }";
+    let own = component("errno", code);
+    assert!(own.descriptor.is_thread_local && symbol(&own, "cairn_enter"));
+    // What the descriptor names is what enters.
+    let first = own.symbols.iter().find(|symbol| symbol.name == "cairn_first_thread").unwrap();
+    assert_eq!(own.descriptor.main, Some(first.offset));
+    let add = own.symbols.iter().find(|symbol| symbol.name == "test_add_entry").unwrap();
+    assert_eq!(own.descriptor.exports[0].interface.methods[0].entry, add.offset);
+
+    let code = "int count; __attribute__((constructor)) static void begin(void) { count = 1; } static void go(void) {}";
+    let begun = component("constructor", code);
+    assert!(!begun.descriptor.is_thread_local && symbol(&begun, "cairn_construct"));
+    // What was found is found again, and what is no longer there is not.
+    let again = component("constructor", code);
+    assert_eq!(again.descriptor, begun.descriptor);
+    assert!(!symbol(&component("constructor", "static void go(void) {}"), "cairn_enter"));
+}
+
+#[test]
+fn sources_of_every_kind_and_place_are_built_and_only_what_changed_anew() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("c-component/kinds");
+    let _ = fs::remove_dir_all(&folder);
+    let write = |name: &str, text: &str| {
+        let file = folder.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    write("vendor/include/size.h", "#define SIZE 3\n");
+    write(
+        "src/deep/er/two.c",
+        "#include <size.h>\nint two(void);\nint two(void) { return SIZE + MORE; }\n",
+    );
+    write(
+        "src/three.S",
+        "#include <size.h>\n.text\n.globl three\nthree: li a0, SIZE\nret\n.size three, . - three\n.type three, @function\n",
+    );
+    write(
+        "src/four.cpp",
+        "extern \"C\" int four();\nstruct Four { int value = FOUR; };\nint four() { return Four().value; }\n",
+    );
+    write("five.c", "int five(void);\nint five(void) { return 5; }\n");
+    let run = |program: &str, arguments: &[&str]| {
+        let mut command = std::process::Command::new(program);
+        assert!(command.current_dir(&folder).args(arguments).status().unwrap().success());
+    };
+    run("riscv64-unknown-elf-gcc", &["-march=rv64imac", "-mabi=lp64", "-fPIE", "-c", "five.c"]);
+    run("riscv64-unknown-elf-ar", &["rcs", "libfive.a", "five.o"]);
+    let code = "int two(void), three(void), four(void), five(void);\nint result;\n\
+        static void go(void) { result = two() + three() + four() + five(); }";
+    let description = format!(
+        "{INTERFACES}include = [\"vendor/include\"]\ndefines = [\"MORE=1\", \"FOUR=4\"]\n\
+         flags = [\"-Wno-unused\"]\nlibraries = [\"libfive.a\"]\n"
+    );
+    let source = source(&format!(".main = go, {IMPORT}, {EXPORT}"), code);
+    let component = build("kinds", &description, &source).unwrap();
+    for name in ["two", "three", "four", "five"] {
+        assert!(component.symbols.iter().any(|symbol| symbol.name == name), "{name}");
+    }
+
+    let made =
+        |name: &str| fs::metadata(folder.join("output").join(name)).unwrap().modified().unwrap();
+    let objects = [
+        "component",
+        "objects/own/deep/er/two.c.o",
+        "objects/own/three.S.o",
+        "objects/own/four.cpp.o",
+    ];
+    let before = objects.map(made);
+    c_component::build_into(&folder, &folder.join("output")).unwrap();
+    assert_eq!(before, objects.map(made), "nothing has changed");
+    write("vendor/include/size.h", "#define SIZE 30\n");
+    c_component::build_into(&folder, &folder.join("output")).unwrap();
+    let after = objects.map(made);
+    assert!(after[..3].iter().zip(&before).all(|(after, before)| after > before));
+    assert_eq!(after[3], before[3], "it does not include what has changed");
 }

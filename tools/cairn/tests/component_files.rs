@@ -33,7 +33,13 @@ const COPY_CHANGES: [u8; 8] = [5, 6, 7, 10, 11, 13, 28, 29];
 fn broken_component_files_never_panic() {
     let package = "cairn-greeter";
     let files = cargo::build_for_target(Kind::Component, &[package]).unwrap();
-    let original = std::fs::read(&files[package]).unwrap();
+    break_and_read(std::fs::read(&files[package]).unwrap());
+    // One with thread-local variables that have first values.
+    let (file, _) = cairn_tool::c_component::build("tests/c_library/tour").unwrap();
+    break_and_read(std::fs::read(file).unwrap());
+}
+
+fn break_and_read(original: Vec<u8>) {
     let good = Component::read(original.clone()).expect("a component");
     let image = 0x4_0401_0000;
     let fill = |component: &Component| {

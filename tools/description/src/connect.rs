@@ -51,8 +51,12 @@ pub fn connect<'a>(
         .iter()
         .map(|instance| {
             let component = descriptors(&instance.folder);
-            if component.is_none() {
-                report.push(not_built(instance));
+            match component {
+                None => report.push(not_built(instance)),
+                Some(component) if component.is_thread_local && instance.is_in_kernel() => {
+                    report.push(has_no_thread_pointer(instance));
+                }
+                Some(_) => {}
             }
             component
         })
@@ -79,6 +83,19 @@ fn not_built(instance: &Instance) -> Error {
         format!("component `{}` is not built", instance.component),
         "expected a component whose file says what it imports and exports",
         format!("build `{}` first", instance.folder),
+    )
+}
+
+fn has_no_thread_pointer(instance: &Instance) -> Error {
+    Error::new(
+        &instance.placement.place,
+        format!("`{}` has thread-local variables", instance.name),
+        format!(
+            "expected a component without them in the kernel domain: those of `{}` lie where the register `tp` points, and there \
+             that is the thread's frame",
+            instance.folder
+        ),
+        "write placement = \"domain\", or do without them: in C, errno and what sets it are such",
     )
 }
 

@@ -163,12 +163,20 @@ impl<'descriptor> Method<'descriptor> {
             1 => ("reply", String::new()),
             _ => ("wide_reply", format!(" CAIRN_WIDE_ENTRY(server##_{name})")),
         };
-        format!("struct cairn_{reply} server##_{name}({});{shim}", parameters.join(", "))
+        format!(
+            "CAIRN_C struct cairn_{reply} server##_{name}({});{shim} CAIRN_ENTERING(server##_{name}{wide})",
+            parameters.join(", "),
+            wide = self.wide(),
+        )
     }
 
     /// The entry point in the list of a macro with the parameter `server`.
     pub fn entry_name(&self) -> String {
-        let wide = if self.reply > 1 { "_wide" } else { "" };
-        format!("(cairn_entry)server##_{}{wide}", self.name)
+        format!("CAIRN_ENTRY(server##_{}{})", self.name, self.wide())
+    }
+
+    /// Behind the name of a function that returns more than C does in registers: of what calls it.
+    fn wide(&self) -> &'static str {
+        if self.reply > 1 { "_wide" } else { "" }
     }
 }

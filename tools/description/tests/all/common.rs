@@ -142,6 +142,7 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
         imports: imports.iter().map(import).collect(),
         exports: exports.iter().map(export).collect(),
         arguments: Vec::new(),
+        is_thread_local: false,
     }
 }
 
@@ -197,6 +198,10 @@ pub fn components() -> BTreeMap<String, Descriptor> {
             component(false, &["next: Echo", "?other: Echo"], &["echo: Echo"]),
         ),
         ("components/apps/given", given()),
+        (
+            "components/apps/local",
+            Descriptor { is_thread_local: true, ..component(true, &[], &[]) },
+        ),
         ("components/apps/relay", component(false, &["next: Echo"], &["echo: Echo"])),
         ("components/apps/plain", component(true, &[], &[])),
         ("components/apps/twin", component(true, &[], &[])),

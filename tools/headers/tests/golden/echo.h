@@ -51,9 +51,9 @@ static inline int64_t echo_fill(uint32_t first_portal, void *bytes1, size_t leng
 /* A server's entry points, named SERVER_METHOD: their prototypes, and their list for the
    component's descriptor. Other threads may write the memory of a parameter at any time. */
 #define ECHO_SERVER(server) \
-    struct cairn_reply server##_add(uint64_t control, uint64_t word1, uint64_t word2); \
-    struct cairn_reply server##_say(uint64_t control, const volatile void *bytes1, size_t length1); \
-    struct cairn_reply server##_fill(uint64_t control, volatile void *bytes1, size_t length1);
-#define ECHO_ENTRIES(server) { (cairn_entry)server##_add, (cairn_entry)server##_say, (cairn_entry)server##_fill }
+    CAIRN_C struct cairn_reply server##_add(uint64_t control, uint64_t word1, uint64_t word2); CAIRN_ENTERING(server##_add) \
+    CAIRN_C struct cairn_reply server##_say(uint64_t control, const volatile void *bytes1, size_t length1); CAIRN_ENTERING(server##_say) \
+    CAIRN_C struct cairn_reply server##_fill(uint64_t control, volatile void *bytes1, size_t length1); CAIRN_ENTERING(server##_fill)
+#define ECHO_ENTRIES(server) { CAIRN_ENTRY(server##_add), CAIRN_ENTRY(server##_say), CAIRN_ENTRY(server##_fill) }
 
 #endif

@@ -1,0 +1,1 @@
+unsigned long larger(unsigned long than);

@@ -1,0 +1,27 @@
+/* What the C library works with. Each is said once in a component, at a file's top level, and only if the library is to
+ * use it: CAIRN_STDIO(CONSOLE); */
+#ifndef CAIRN_LIBRARY_H
+#define CAIRN_LIBRARY_H
+
+#include "cairn.h"
+
+#ifdef __cplusplus
+#define CAIRN_LIBRARY(name, portal)              \
+    extern "C" {                                 \
+    extern const uint32_t cairn_library_##name;  \
+    const uint32_t cairn_library_##name = portal; \
+    }
+#else
+#define CAIRN_LIBRARY(name, portal) const uint32_t cairn_library_##name = portal
+#endif
+
+/* The import `Console` behind stdin, stdout and stderr. */
+#define CAIRN_STDIO(portal) CAIRN_LIBRARY(console, portal)
+/* The import `Portals` that makes locks for `malloc` and stdin: where several threads use them, callers' threads too. */
+#define CAIRN_LOCKS(portal) CAIRN_LIBRARY(portals, portal)
+/* The import `Clock` behind `sleep`, `usleep` and `nanosleep`. */
+#define CAIRN_SLEEP(portal) CAIRN_LIBRARY(clock, portal)
+/* The import `WallClock` behind `time`, `gettimeofday` and `clock_gettime`, which fail without it. */
+#define CAIRN_TIME(portal) CAIRN_LIBRARY(wall_clock, portal)
+
+#endif
