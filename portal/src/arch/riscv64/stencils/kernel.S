@@ -18,13 +18,13 @@ stencil_save_thread_pointer:
 stencil_enter_kernel:
     ld      t2, LITERAL_ENTRY(t1)
     ld      ra, LITERAL_STUB(t1)
-    jalr    zero, -8(ra)
+    jalr    zero, KERNEL_ENTER(ra)
 
 # Inside it, with nothing to do on the way back: the nucleus takes the frame off.
 stencil_enter_inside_kernel:
     ld      t2, LITERAL_ENTRY(t1)
     ld      t3, LITERAL_STUB(t1)
-    jalr    zero, 12(t3)
+    jalr    zero, KERNEL_ENTER_INSIDE(t3)
 
 # After a trap the frame is in `tp` only.
 stencil_note_frame:
