@@ -31,3 +31,4 @@ pub mod sources;
 pub mod system_tests;
 pub mod test;
 pub mod trusted;
+pub mod unsafe_code;

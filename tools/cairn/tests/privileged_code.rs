@@ -18,7 +18,7 @@ const UNSAFE_CRATES: [&str; 9] = [
     "tests/faults/components/trouble",
     "tests/hostile/components/attacker",
     "tests/stale/components/keeper",
-    "tests/hostile/components/contract",
+    "tests/hostile/components/machine",
     "tests/hostile/components/referee",
     "tests/hostile-time/components/illegal",
 ];
