@@ -19,6 +19,10 @@ struct cairn_mapping {
     uint64_t size;
     uint64_t interrupt_portal; /* 0: no interrupt; see cairn_interrupt below */
     uint64_t writable;
+    uint64_t device_portal; /* of a virtio device of a known kind: the first of its portals (abi/src/device.rs); else 0 */
+    uint64_t device_address; /* where the device finds the instance's memory for DMA; 0: it reaches no memory */
+    uint64_t queues; /* the pages of such a device's queues, and how many queues */
+    uint64_t queue_count;
 };
 
 struct cairn_startup {
@@ -34,6 +38,8 @@ struct cairn_startup {
     uint64_t generation; /* how often it was started before */
     uint32_t device_count;
     uint32_t section_count;
+    uint64_t dma; /* memory for DMA, zeroed at the start */
+    uint64_t dma_size;
     struct cairn_mapping devices[CAIRN_DEVICES_MAXIMUM];
     struct cairn_mapping sections[CAIRN_SECTIONS_MAXIMUM];
     uint64_t run_to_completion;

@@ -125,6 +125,7 @@ fn call_half(
         Stack::New => {
             if from_kernel {
                 code.emit(&stencil::KERNEL_STACK_ROOM)?;
+                code.emit(&stencil::KEEP_KERNEL_STACK)?;
             }
             code.emit(&stencil::STACK_NEW)?;
         }
@@ -135,6 +136,9 @@ fn call_half(
             }
         }
         Stack::Kernel => {
+            if from_kernel {
+                code.emit(&stencil::KERNEL_STACK_ROOM)?;
+            }
             code.emit(&stencil::KEEP_STACK)?;
             if !from_kernel {
                 code.emit(&stencil::STACK_KERNEL)?;

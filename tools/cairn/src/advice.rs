@@ -6,7 +6,7 @@
 
 use crate::build::{self, Parts};
 use crate::counts::Counts;
-use crate::{lines, paths, sources};
+use crate::{lines, paths, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::model::Role;
 use cairn_description::{Disk, Files};
@@ -172,7 +172,7 @@ impl Trial<'_> {
         Ok(Row {
             names: instances.iter().map(|one| one.name.to_string()).collect(),
             lines: sources.sum::<Result<usize>>().context("a component's sources")?,
-            has_unsafe_code: instances.iter().any(|one| !sources::forbids_unsafe_code(&one.folder)),
+            has_unsafe_code: instances.iter().any(|one| !unsafe_code::is_forbidden(&one.folder)),
             // Who writes portal code or page tables is trusted by all.
             is_trusted: instances
                 .iter()
@@ -192,7 +192,7 @@ impl Trial<'_> {
             let _ = write!(text, "[instance.{}]\nplacement = ", *instance.name);
             if in_kernel {
                 text += "\"kernel\"\n";
-                if !sources::forbids_unsafe_code(&instance.folder) {
+                if !unsafe_code::is_forbidden(&instance.folder) {
                     text += "trust = \"unsafe-code\"\n";
                 }
                 if fellows.len() > 1 {

@@ -5,7 +5,7 @@ use crate::c_component;
 use crate::cargo::{self, Kind};
 use crate::machine::Machine;
 use crate::placements::Placements;
-use crate::{float, paths, sources};
+use crate::{float, paths, sources, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, RegionId};
@@ -134,16 +134,19 @@ pub fn check_kernel_calls(instance: &Instance, component: &Component) -> Result<
 
 /// Refuses in the kernel domain whose source could read and write everything there.
 fn check_trust(system: &System) -> Result<()> {
-    let is_refused = |instance: &&Instance| {
+    let allowing = |instance: &Instance| {
         let accepted = *instance.accepts_unsafe_code || !instance.is_in_kernel();
-        !accepted && !sources::forbids_unsafe_code(&instance.folder)
+        if accepted { None } else { unsafe_code::allowing(&instance.folder) }
     };
-    let Some(instance) = system.instances.iter().find(is_refused) else { return Ok(()) };
+    let mut instances = system.instances.iter();
+    let found = instances.find_map(|instance| Some((instance, allowing(instance)?)));
+    let Some((instance, part)) = found else { return Ok(()) };
     let error = cairn_description::Error::new(
         &instance.placement.place,
         format!("`{}` could do anything in the kernel domain", instance.name),
-        format!("expected a component that forbids unsafe code: `{}` does not", instance.folder),
-        "write `#![forbid(unsafe_code)]` in its main.rs, placement = \"domain\" here, or trust = \"unsafe-code\"",
+        format!("expected a component of which nothing has unsafe code: {part} does not forbid it"),
+        "write `#![forbid(unsafe_code)]` at the beginning of its source, do without it, or write placement = \"domain\" here, or \
+         trust = \"unsafe-code\"",
     );
     bail!("{}", cairn_description::Report::from(error))
 }

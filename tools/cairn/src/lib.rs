@@ -34,3 +34,4 @@ pub mod system_tests;
 pub mod test;
 pub mod test_disk;
 pub mod trusted;
+pub mod unsafe_code;

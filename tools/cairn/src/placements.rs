@@ -1,6 +1,6 @@
 //! The same description in other placements: where instances run of which it does not say so.
 
-use crate::sources;
+use crate::unsafe_code;
 use cairn_description::System;
 use cairn_description::model::Instance;
 use clap::ValueEnum;
@@ -51,7 +51,7 @@ impl Placements {
                 Placements::System => is_of_system(instance),
                 Placements::Kernel => true,
             };
-            is_asked && sources::forbids_unsafe_code(&instance.folder)
+            is_asked && unsafe_code::is_forbidden(&instance.folder)
         });
     }
 }

@@ -106,6 +106,21 @@ fn a_call_in_machine_code_of_its_own_is_refused_where_the_source_cannot_have_it(
     assert!(refusal.contains("not one of the library's noted calls"), "{refusal}");
 }
 
+/// Its own source forbids it.
+#[test]
+fn unsafe_code_of_a_library_is_refused_in_the_kernel_domain() {
+    let refusal =
+        format!("{:#}", Parts::new("tests/kernel/library", None).map(|_| ()).unwrap_err());
+    for part in [
+        "tests/kernel/library.toml:",
+        "`judge` could do anything in the kernel domain",
+        "`tests/hostile/components/machine` does not forbid it",
+        "trust = \"unsafe-code\"",
+    ] {
+        assert!(refusal.contains(part), "{part}: {refusal}");
+    }
+}
+
 /// Trust accepts what the source does with memory, not calls of the firmware.
 #[test]
 fn a_call_in_machine_code_of_its_own_is_refused_in_the_kernel_domain_even_with_trust() {

@@ -19,7 +19,7 @@ const UNSAFE_CRATES: [&str; 10] = [
     "tests/hostile/components/attacker",
     "tests/hostile-dma/components/driver",
     "tests/stale/components/keeper",
-    "tests/hostile/components/contract",
+    "tests/hostile/components/machine",
     "tests/hostile/components/referee",
     "tests/hostile-time/components/illegal",
 ];

@@ -23,6 +23,11 @@ pub const SSTATUS_FS_CLEAN: u64 = 2 << 13;
 /// `sstatus` of a thread that begins in the kernel domain.
 pub const KERNEL_STATUS: u64 = USER_STATUS | SSTATUS_SPP | SSTATUS_SPIE;
 
+/// From where a component in the kernel domain returns to: where a call from a domain enters it, and one inside the kernel domain
+/// that on its way back only takes the frame off.
+pub const KERNEL_ENTER: i64 = -8;
+pub const KERNEL_ENTER_INSIDE: i64 = 12;
+
 /// From the table: the entry of exception 0, behind which the others follow. A cause has four bits there.
 pub const EXCEPTION_ENTRIES: i64 = UPCALL_ENTRIES;
 /// From the table: the entry of interrupt 0.

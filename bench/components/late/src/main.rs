@@ -24,7 +24,11 @@ cairn::component! {
 
 /// Index of the portal of `sleep_until`, the second method; its time is the fourth register.
 const SLEEP_UNTIL: u32 = PORTAL_FIRST_IMPORT as u32 + 1;
-const ROUNDS: u64 = 20_000;
+const ROUNDS: u64 = 5_000;
+/// What the loop meets depends on where in a tick of the clock, or of the others' work, it began: as many beginnings are tried, each
+/// `PHASE_INSTRUCTIONS` later than the one before.
+const PHASES: u64 = 8;
+const PHASE_INSTRUCTIONS: u64 = 138;
 const NANOSECONDS: u64 = 1_000_000_000;
 /// What the last read of a stamp counts besides the measured instructions: the read of the cycles.
 const READING: i64 = 1;
@@ -54,10 +58,17 @@ fn lives(section: &Section) -> u64 {
     section.load(LIVES)
 }
 
-/// The latest of all rounds: from the time until which this thread sleeps to its next instruction.
+/// The latest of all phases.
 fn latest() -> i64 {
+    (1..=PHASES).map(latest_of).max().unwrap_or(0)
+}
+
+/// The latest of the rounds of a phase: from the time until which this thread sleeps to its next instruction.
+fn latest_of(phase: u64) -> i64 {
+    // A round of this loop is two instructions or more.
+    (0..PHASE_INSTRUCTIONS / 2).for_each(|_| core::hint::spin_loop());
     let tick = NANOSECONDS / startup().time_base;
-    let (mut latest, mut random) = (0, 1u64);
+    let (mut latest, mut random) = (0, phase);
     for _ in 0..ROUNDS {
         random =
             random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

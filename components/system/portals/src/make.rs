@@ -58,6 +58,8 @@ impl Maker {
 
     /// Takes over from the layout, as instance `own`. `next_counter` is the first call counter that no portal
     /// has.
+    // What it needs for a moment is not on the stack below which the first portals are made.
+    #[inline(never)]
     pub fn begin<M: Machine>(
         &mut self,
         machine: &M,

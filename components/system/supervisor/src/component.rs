@@ -17,10 +17,13 @@ use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
 use cairn_interfaces as interfaces;
 use cairn_supervisor::instances::{CRASH, KILL, MEASURE, Phase, RESTART, numbers};
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Between two looks whether a request is done.
 const PAUSE_MICROSECONDS: u64 = 100;
+
+/// The worker has taken over from the layout: before that there is no instance.
+static BEGUN: AtomicBool = AtomicBool::new(false);
 
 struct Server;
 static SERVER: Server = Server;
@@ -62,6 +65,7 @@ fn main() {
     let Some(system) = System::find() else { return };
     WORKER.store(own_thread(), Relaxed);
     system.take_over();
+    BEGUN.store(true, Relaxed);
     let own = system.instance(environment::startup().instance);
     let highest = own.map_or(0, |record| record.priority as u8);
     runaway::begin(&system, highest);
@@ -211,7 +215,16 @@ impl System {
 
 fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {
     let mut buffer = [0; NAME_SIZE];
-    System::find().ok_or(Error::NotSupported)?.named(name.text(&mut buffer)?)
+    begun()?.named(name.text(&mut buffer)?)
+}
+
+/// The system, as soon as the worker knows its instances. A caller that is more urgent leaves it the time to learn of them.
+fn begun() -> Result<System, Error> {
+    let system = System::find().ok_or(Error::NotSupported)?;
+    while !BEGUN.load(Relaxed) {
+        imports::THREADS.sleep_until(now() + ticks(PAUSE_MICROSECONDS))?;
+    }
+    Ok(system)
 }
 
 /// Asks the worker, which is at least as urgent as the caller then, until it is done. Only the worker calls the
@@ -251,7 +264,7 @@ impl interfaces::Supervisor for Server {
     }
 
     fn describe(&self, number: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
-        let system = System::find().ok_or(Error::NotSupported)?;
+        let system = begun()?;
         let record = system.instances(number).next().ok_or(Error::NotFound)?;
         let instance = record.number;
         let (own, state) = (state(instance), state(record.leader));

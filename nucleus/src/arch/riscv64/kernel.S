@@ -6,7 +6,7 @@
     .section .text.kernel, "ax"
 
     .balign 16
-# To t2, with ra, which is `kernel_return`: a portal finds this 8 bytes before that.
+# To t2, with ra, which is `kernel_return`: portals find this and `kernel_enter_inside` by their distances from that.
 kernel_enter:
     csrsi   sstatus, SSTATUS_SIE
     jr      t2
@@ -34,7 +34,7 @@ kernel_inside_return:
 kernel_inside_dead:
     csrci   sstatus, SSTATUS_SIE
     j       callee_dead
-    .if (kernel_return - kernel_enter - 8) | (kernel_enter_inside - kernel_return - 12)
+    .if (kernel_enter - kernel_return - KERNEL_ENTER) | (kernel_enter_inside - kernel_return - KERNEL_ENTER_INSIDE)
     .error "portals find the ways in by the way back"
     .endif
 

@@ -5,6 +5,7 @@ use cairn_abi::Error;
 use cairn_abi::address::*;
 use cairn_abi::thread::*;
 use cairn_emulator::register::*;
+use cairn_portal::specification::Stack;
 
 /// The portal under test goes from the server to the backend, or from one in the kernel domain; the client calls the server
 /// or that one first.
@@ -170,13 +171,15 @@ impl Pair {
         }
         crossed.assert_writes((top, top), &[]);
         world.machine.csr.sscratch = below;
-        if is_kernel(connection.caller) && connection.specification.takes_activation() {
+        if is_kernel(connection.caller) && connection.specification.stack != Stack::RunToCompletion
+        {
             // Less than half of the thread's stack there is left.
-            let low = kernel_stack(THREAD) - KERNEL_STACK_SIZE / 2 - 0x100;
+            let low = kernel_stack(THREAD) - KERNEL_STACK_SIZE / 2;
             world.machine.set(TP, below);
             world.call(connection.index, low, arguments);
             world.assert_at(connection.caller, RESUME);
             assert_eq!(world.machine.get(A0) as i64, Error::InvocationOverflow.status());
+            assert_eq!(world.machine.csr.sscratch, below);
         }
     }
 

@@ -4,6 +4,7 @@ use super::{Error, Layout, record, take};
 use crate::path;
 use crate::report::PortalReport;
 use cairn_abi::address::{COUNTERS, NUCLEUS, PORTAL_CODE};
+use cairn_abi::arch::trap::{KERNEL_ENTER, KERNEL_ENTER_INSIDE};
 use cairn_abi::descriptor;
 use cairn_abi::domain::*;
 use cairn_description::model::{StackMode, StateMode};
@@ -87,6 +88,7 @@ impl Layout<'_> {
         };
         let length = |address| path::length(word, address, None);
         let trap = self.nucleus.symbol("trap_entry")?;
+        let entry = |distance| crossing.stub.wrapping_add_signed(distance);
         let into = match crossing.caller.place {
             Place::User => STUB + length(trap)?,
             Place::Kernel => STUB_IN_KERNEL,
@@ -95,14 +97,14 @@ impl Layout<'_> {
         };
         if specification.only_pops() {
             // The portal jumps behind the ordinary entry, and there is no way back but that of the nucleus.
-            return Ok(into + length(made.call)? + length(crossing.stub + 12)?);
+            return Ok(into + length(made.call)? + length(entry(KERNEL_ENTER_INSIDE))?);
         }
         let (enter, back) = match crossing.callee.place {
             Place::User => {
                 let turn = self.nucleus.symbol("trap_return_portal")?;
                 (0, STUB + path::length(word, trap, Some(turn))?)
             }
-            Place::Kernel => (length(crossing.stub - 8)?, length(crossing.stub)?),
+            Place::Kernel => (length(entry(KERNEL_ENTER))?, length(crossing.stub)?),
             Place::KernelToCompletion { .. } => (0, length(crossing.stub)?),
         };
         let call = into + length(made.call)? + enter;

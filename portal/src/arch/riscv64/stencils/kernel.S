@@ -18,13 +18,13 @@ stencil_save_thread_pointer:
 stencil_enter_kernel:
     ld      t2, LITERAL_ENTRY(t1)
     ld      ra, LITERAL_STUB(t1)
-    jalr    zero, -8(ra)
+    jalr    zero, KERNEL_ENTER(ra)
 
 # Inside it, with nothing to do on the way back: the nucleus takes the frame off.
 stencil_enter_inside_kernel:
     ld      t2, LITERAL_ENTRY(t1)
     ld      t3, LITERAL_STUB(t1)
-    jalr    zero, 12(t3)
+    jalr    zero, KERNEL_ENTER_INSIDE(t3)
 
 # After a trap the frame is in `tp` only.
 stencil_note_frame:
@@ -85,10 +85,14 @@ stencil_pop_kernel:
 #
 # Such a caller turns interrupts off and jumps to the portal, with its address in t1 (abi/src/arch/riscv64/call.rs).
 
-# What is called below in the kernel domain begins where this caller stands, so more than half of the stack has to be left.
+# What is called in the kernel domain, by this call or below it, begins where this caller stands: half of the stack has to be left,
+# which is enough for each of the system's components.
 stencil_kernel_stack_room:
     slli    t2, sp, 63 - KERNEL_STACK_HALF_BIT
     branch_if_not_negative t2, to_overflow
+
+# What is called below a callee in a domain begins there.
+stencil_keep_kernel_stack:
     srli    t3, tp, 12
     slli    t3, t3, 12
     ld      t4, FIELD_KERNEL_STACK(t3)

@@ -14,7 +14,8 @@ use cairn_interfaces::{
     spawn,
 };
 use cairn_random::Random;
-use cairn_test_hostile_contract::{Victim, machine, rounds};
+use cairn_test_hostile_contract::{Victim, rounds};
+use cairn_test_hostile_machine as machine;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 cairn::component! {

@@ -11,7 +11,7 @@ use cairn_interfaces::{
     Console, LockProxy, Portals, SemaphoreProxy, Supervisor, Thread, Threads, spawn,
 };
 use cairn_test_hostile_contract::say;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 cairn::component! {
     name: "inversion",
@@ -30,6 +30,8 @@ const LATENESS_MICROSECONDS: u64 = 5;
 
 static STACKS: [Stack<1024>; 2 * PAIRS + 3] = [const { Stack::new() }; 2 * PAIRS + 3];
 static LOCKS: [AtomicU32; PAIRS + 2] = [const { AtomicU32::new(0) }; PAIRS + 2];
+/// Names of the threads that wait for a pair's lock: on a stack they would leave none of one in the kernel domain.
+static WAITERS: [AtomicU64; PAIRS] = [const { AtomicU64::new(0) }; PAIRS];
 static STARTS: [AtomicU32; 3] = [const { AtomicU32::new(0) }; 3];
 /// Threads of the pairs that have begun.
 static BEGUN: AtomicU32 = AtomicU32::new(0);
@@ -99,7 +101,13 @@ fn main() {
     for place in &STARTS {
         place.store(imports::PORTALS.semaphore(0).expect("quota").first_portal(), Relaxed);
     }
-    let pairs: [Thread; 2 * PAIRS] = core::array::from_fn(|place| spawned(place, pair, LOW));
+    for owner in 0..PAIRS {
+        spawned(owner, pair, LOW);
+    }
+    for waiter in PAIRS..2 * PAIRS {
+        let thread = spawned(waiter, pair, LOW);
+        WAITERS[waiter - PAIRS].store(thread.name(), Relaxed);
+    }
     spawned(2 * PAIRS, first, 20);
     spawned(2 * PAIRS + 1, second, 30);
     spawned(2 * PAIRS + 2, middle, 100);
@@ -115,8 +123,9 @@ fn main() {
             sleep_for(STEP_MICROSECONDS);
         }
         // Each change is left for later: this thread is more urgent than whom it concerns.
-        for waiter in &pairs[PAIRS..] {
-            let changed = waiter.set_priority(LOW + 1 + (round % 2) as u8);
+        for waiter in &WAITERS {
+            let changed =
+                imports::THREADS.set_priority(waiter.load(Relaxed), LOW + 1 + (round % 2) as u8);
             changes += u64::from(changed.is_ok());
         }
         WANTED.store(true, Relaxed);

@@ -12,7 +12,8 @@ use cairn::window::WriteWindow;
 use cairn::{Error, Object, Place, environment};
 use cairn_interfaces::{LockProxy, Portals, SemaphoreProxy, Threads, spawn};
 use cairn_random::Random;
-use cairn_test_hostile_contract::{machine, rounds};
+use cairn_test_hostile_contract::rounds;
+use cairn_test_hostile_machine as machine;
 use cairn_test_hostile_mutual_bank::{Bank, BankProxy, Thing, ThingProxy, Writer};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -8,8 +8,8 @@ use cairn::Error;
 use cairn::thread::Stack;
 use cairn_interfaces as interfaces;
 use cairn_interfaces::spawn;
-use cairn_test_hostile_contract::machine::{KEPT, call_and_look};
 use cairn_test_hostile_contract::{judge, say};
+use cairn_test_hostile_machine::{KEPT, call_and_look};
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 cairn::component! {

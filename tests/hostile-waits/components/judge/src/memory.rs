@@ -7,7 +7,7 @@ use cairn::Error;
 use cairn::thread::Stack;
 use cairn_abi::address::PAGE_SIZE;
 use cairn_interfaces::spawn;
-use cairn_test_hostile_contract::machine;
+use cairn_test_hostile_machine as machine;
 use cairn_test_hostile_places::{Keeper, KeeperProxy};
 use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering::Relaxed};
 

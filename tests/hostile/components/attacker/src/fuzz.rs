@@ -7,7 +7,8 @@ use cairn::{Error, environment};
 use cairn_abi::address::{DOMAINS, NUCLEUS, REGION_SHIFT, ROLE_RECORD};
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTAL_TIME, PORTALS_MAXIMUM};
 use cairn_random::Random;
-use cairn_test_hostile_contract::{machine, notes};
+use cairn_test_hostile_contract::notes;
+use cairn_test_hostile_machine as machine;
 
 /// The first calls go through the indexes in order, this often.
 const SWEEPS: u64 = 8;

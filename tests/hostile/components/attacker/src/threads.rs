@@ -4,7 +4,8 @@
 use crate::SPAWN;
 use crate::imports::{PORTALS, THREADS};
 use cairn::Error;
-use cairn_test_hostile_contract::{Attacker, attack, machine};
+use cairn_test_hostile_contract::{Attacker, attack};
+use cairn_test_hostile_machine as machine;
 use core::arch::naked_asm;
 
 /// Starts a thread anywhere; its status and name.

@@ -9,7 +9,8 @@ use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, environment};
 use cairn_interfaces::spawn;
-use cairn_test_hostile_contract::{machine, notes};
+use cairn_test_hostile_contract::notes;
+use cairn_test_hostile_machine as machine;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 static KEPT: AtomicU64 = AtomicU64::new(0);

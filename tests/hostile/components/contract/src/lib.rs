@@ -1,10 +1,9 @@
 //! What the hostile component, its neighbours and the referee agree on.
 #![no_std]
+#![forbid(unsafe_code)]
 
 #[cfg(target_os = "none")]
 pub mod judge;
-#[cfg(target_os = "none")]
-pub mod machine;
 pub mod measure;
 #[cfg(target_os = "none")]
 pub mod operations;

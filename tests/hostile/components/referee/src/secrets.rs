@@ -5,7 +5,7 @@ use crate::harness::{Harness, say};
 use crate::imports::{ATTACKER, MEMORY, PORTALS, VICTIM};
 use cairn_abi::address::{REGION_SHIFT, REGION_SIZE};
 use cairn_test_hostile_contract::attack;
-use cairn_test_hostile_contract::machine::{KEPT, call_and_look};
+use cairn_test_hostile_machine::{KEPT, call_and_look};
 
 /// Method `attack` of the attacker.
 const ATTACK: u64 = 1;

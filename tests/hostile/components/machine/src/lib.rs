@@ -1,7 +1,8 @@
 //! Calls of portals as no proxy makes them.
 //!
 //! They have the form of stubs, which the build demands of components that forbid unsafe code.
-#![allow(unsafe_code)] // Any register may hold anything.
+#![no_std]
+#![cfg(target_os = "none")]
 
 use core::arch::{asm, naked_asm};
 
