@@ -40,6 +40,8 @@ pub struct Model {
     pub connections: Vec<Connection>,
     yields: Vec<Connection>,
     random: fastrand::Rng,
+    /// Calls that were one too many.
+    overflows: usize,
     /// What was done, for whoever reads a failure.
     log: Vec<String>,
 }
@@ -76,7 +78,7 @@ pub fn prepared_from_start(float: &[usize], start: &[usize], seed: u64) -> (Worl
         vec![Activation { domain: CLIENT, registers: None, orphan: false, called: false }];
     let random = fastrand::Rng::with_seed(seed);
     let log = Vec::new();
-    (world, Model { threads, running: THREAD, connections, yields, random, log })
+    (world, Model { threads, running: THREAD, connections, yields, random, overflows: 0, log })
 }
 
 impl World {
@@ -228,6 +230,7 @@ impl Model {
             self.threads[self.running].push(activation);
         } else {
             assert_eq!(world.machine.get(A0) as i64, Error::InvocationOverflow.status());
+            self.overflows += 1;
         }
     }
 
@@ -388,16 +391,20 @@ impl Model {
 
 #[test]
 fn every_activation_has_its_own_registers() {
+    let mut overflows = 0;
     for float in [&USERS[..], &[CLIENT, SERVER], &[SERVER, BACKEND], &[BACKEND]] {
         for seed in 0..24 {
             let (mut world, mut model) = prepared(float, 300 + seed);
             model.run(&mut world, 300);
+            overflows += model.overflows;
         }
     }
     for start in [&USERS[..], &[SERVER]] {
         for seed in 0..24 {
             let (mut world, mut model) = prepared_from_start(&USERS, start, 400 + seed);
             model.run(&mut world, 300);
+            overflows += model.overflows;
         }
     }
+    assert!(overflows > 20, "{overflows} calls were too many");
 }

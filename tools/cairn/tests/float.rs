@@ -4,6 +4,9 @@
 use cairn_description::model::{Instance, Placement, Role};
 use cairn_tool::{float, paths};
 
+/// What is changed, whether the board has a unit, whether the component is for it, what is said.
+type Case<'a> = (&'a dyn Fn(&mut Instance), bool, bool, [&'a str; 3]);
+
 #[test]
 fn a_component_for_the_unit_is_refused_where_there_is_none() {
     let system = cairn_description::load(&paths::root(), "tests/float/float", None)
@@ -17,7 +20,7 @@ fn a_component_for_the_unit_is_refused_where_there_is_none() {
     };
     assert_eq!(refusal(&|_| (), true, true), None);
     assert_eq!(refusal(&|instance| instance.float_at_start = None, false, false), None);
-    let cases: [(&dyn Fn(&mut Instance), _, _, [&str; 3]); 4] = [
+    let cases: [Case; 4] = [
         (
             &|_| (),
             false,

@@ -269,7 +269,7 @@ impl Maker {
 
         // Templates first, and where the portals lead back, in the place of their own addresses.
         let (mut in_use, mut size) = (InUse::default(), 0);
-        let recipe = Recipe::of(target.kind, specification, &crossing);
+        let recipe = Recipe::of(target.kind, specification, crossing);
         let known = self.templates.recall(&recipe);
         let mut places = known.unwrap_or(Places::NONE);
         let (mut shape, mut back) = (0, 0);

@@ -10,7 +10,7 @@ use crate::manager::Manager;
 use cairn_abi::domain::PORTALS_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::literal::LITERALS_SIZE;
-use cairn_portal::{Crossing, Parameters, Place, Specification, generate};
+use cairn_portal::{Crossing, Float, Parameters, Place, Specification, generate};
 use cairn_random::Random;
 use fake::*;
 use std::collections::BTreeMap;
@@ -447,6 +447,9 @@ fn check_code(machine: &Fake, instance: InstanceId, opened: u64, methods: &[Stri
         crossing.caller.instance = instance;
         crossing.caller.domain = domain_of(instance);
         crossing.caller.place = if is_in_kernel { Place::Kernel } else { Place::User };
+        if instance == WITH_FLOAT {
+            crossing.caller.float = Float::FIRST_USE;
+        }
         let all = (&specification, &Parameters::NONE);
         let mut words = [0; 1024];
         let size = generate::call(all, None, &crossing, &mut words).unwrap();

@@ -25,6 +25,8 @@ pub const CLIENT: InstanceId = InstanceId(5);
 pub const SECOND: InstanceId = InstanceId(6);
 /// Without it the system halts.
 pub const ESSENTIAL: InstanceId = OTHER;
+/// It uses the floating-point unit.
+pub const WITH_FLOAT: InstanceId = CLIENT;
 const DOMAINS: usize = 7;
 
 pub fn domain_of(instance: InstanceId) -> DomainId {
@@ -171,6 +173,8 @@ fn layout() -> Layout {
         run_to_completion: (number == SCHEDULER).into(),
         essential: (number == ESSENTIAL).into(),
         in_kernel: (number == SECOND).into(),
+        // The others' portals differ from its.
+        float: if number == WITH_FLOAT { FLOAT_FIRST_USE } else { FLOAT_OFF },
         threads: 1,
         semaphores: 8,
         locks: 8,
