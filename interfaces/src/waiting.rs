@@ -1,4 +1,8 @@
-//! Waiting in statics, by semaphores and locks that the portal manager makes once.
+//! Waiting: in statics, by semaphores and locks that the portal manager makes once; and for interrupts.
+
+mod interrupt;
+
+pub use interrupt::Interrupt;
 
 use crate::{LockError, LockProxy, PortalsProxy, SemaphoreProxy};
 use cairn::Error;
