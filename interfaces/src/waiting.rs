@@ -1,8 +1,6 @@
 //! Waiting: in statics, by semaphores and locks that the portal manager makes once; and for interrupts.
 
-mod interrupt;
-
-pub use interrupt::Interrupt;
+pub use crate::interrupts::waited::Interrupt;
 
 use crate::{LockError, LockProxy, PortalsProxy, SemaphoreProxy};
 use cairn::Error;
