@@ -132,12 +132,8 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
         write(&folder, &format!("contract/src/{}.rs", names.module), interface);
         // Its interface is in the crate that all share, which these tests leave alone.
         let own = &names.interface;
-        let main = text("main.rs")
-            .replace(&format!("cairn_interfaces::{own};"), &format!("new_contract::{own};"))
-            .replace(
-                &format!("use cairn_interfaces::{{{own}, "),
-                &format!("use new_contract::{own};\nuse cairn_interfaces::{{"),
-            );
+        let used = |package: &str| format!("use {package}::{own};");
+        let main = text("main.rs").replace(&used("cairn_interfaces"), &used("new_contract"));
         write(&folder, &format!("clients/src/bin/{name}.rs"), &main);
     }
 
