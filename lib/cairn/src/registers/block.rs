@@ -21,8 +21,10 @@ pub struct ReadWrite;
 pub struct Register<Word, Fields = (), Access = ReadWrite> {
     registers: Registers,
     offset: usize,
-    kind: PhantomData<fn() -> (Word, Fields, Access)>,
+    kind: Kind<Word, Fields, Access>,
 }
+
+type Kind<Word, Fields, Access> = PhantomData<fn() -> (Word, Fields, Access)>;
 
 impl<Word, Fields, Access> Register<Word, Fields, Access> {
     /// For [`register_block`](crate::register_block).

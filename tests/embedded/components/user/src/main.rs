@@ -115,7 +115,7 @@ fn errors() {
 fn streams() -> Result<(), Error> {
     let mut stream = ConsoleStream::new(imports::CONSOLE);
     assert_eq!(stream.read_ready(), Ok(false));
-    write!(stream, "type something: \n").expect("write");
+    writeln!(stream, "type something: ").expect("write");
     while !stream.read_ready().expect("ready") {}
     let mut read = [0; 4];
     stream.read_exact(&mut read).expect("read");
