@@ -31,6 +31,8 @@ const WRITERS: u64 = 3;
 const PART: u64 = 64;
 /// How often each is written at least.
 const TIMES: u64 = 2;
+/// Where lengths are tried: an odd block.
+const FIRST: u64 = 1001;
 /// Bytes of the longest buffer of a call.
 const LONGEST: usize = 16 << 10;
 
@@ -86,13 +88,13 @@ fn lengths() {
     let mut buffer = [0; LONGEST];
     for blocks in 1..=LONGEST / BLOCK_SIZE as usize {
         let part = &mut buffer[..blocks * BLOCK_SIZE as usize];
-        fill(part, 1000, blocks as u64);
-        retried(|| imports::BLOCKS.write(1000, part));
+        fill(part, FIRST, blocks as u64);
+        retried(|| imports::BLOCKS.write(FIRST, part));
         part.fill(0);
-        imports::BLOCKS.read(1000, part).expect("read");
+        imports::BLOCKS.read(FIRST, part).expect("read");
         let mut expected = [0; BLOCK_SIZE as usize];
         for (number, block) in part.chunks_exact(BLOCK_SIZE as usize).enumerate() {
-            fill(&mut expected, 1000 + number as u64, blocks as u64);
+            fill(&mut expected, FIRST + number as u64, blocks as u64);
             assert_eq!(block, expected, "block {number} of {blocks}");
         }
     }
