@@ -169,6 +169,10 @@ fn the_context_is_that_of_the_first_hart_with_supervisor_mode() {
     let board = imported("sifive_u");
     assert_eq!(board.interrupts.as_ref().map(|controller| controller.context), Some(2));
     assert!(board.device("serial0").is_some());
+    // And several interrupts of a device.
+    let cache = board.device("cache-controller@2010000").expect("a cache controller");
+    let sources = board.devices[cache].interrupts.iter().map(|source| **source);
+    assert_eq!(sources.collect::<Vec<_>>(), [1, 2, 3]);
 }
 
 #[test]
