@@ -18,15 +18,17 @@ pub const ARGUMENT_SIZE: usize = 512;
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Mapping {
-    /// Name in the system description, padded with zeros.
+    /// Name in the instance's table of the system description, padded with zeros.
     pub name: [u8; NAME_SIZE],
     /// First address.
     pub address: u64,
     /// Bytes.
     pub size: u64,
-    /// Of a device with an interrupt: index of the portal that waits for it (P on its semaphore);
-    /// the next index acknowledges it (unmasks the source). Zero: no interrupt.
+    /// Of a device with interrupts: index of the first portal of the first one's semaphore. The portal that acknowledges it
+    /// (unmasks the source) is behind that semaphore's, then come those of the next interrupt. Zero: it has none.
     pub interrupt_portal: u64,
+    /// How many interrupts.
+    pub interrupt_count: u64,
     /// 1 if writable.
     pub writable: u64,
     /// Of a device whose driver is confined: index of the first of its portals ([`crate::device`]). Zero: the registers are the
@@ -53,6 +55,7 @@ impl Mapping {
             address,
             size,
             interrupt_portal: 0,
+            interrupt_count: 0,
             writable: is_writable as u64,
             device_portal: 0,
             device_address: 0,

@@ -1,4 +1,6 @@
-//! Waiting in statics, by semaphores and locks that the portal manager makes once.
+//! Waiting: in statics, by semaphores and locks that the portal manager makes once; and for interrupts.
+
+pub use crate::interrupts::waited::Interrupt;
 
 use crate::{LockError, LockProxy, PortalsProxy, SemaphoreProxy};
 use cairn::Error;

@@ -17,7 +17,8 @@ struct cairn_mapping {
     char name[CAIRN_NAME_SIZE]; /* of the description */
     uint64_t address;
     uint64_t size;
-    uint64_t interrupt_portal; /* 0: no interrupt; see cairn_interrupt below */
+    uint64_t interrupt_portal; /* of the first interrupt's semaphore, then what acknowledges it, then the next; 0: none */
+    uint64_t interrupt_count;
     uint64_t writable;
     uint64_t device_portal; /* of a virtio device of a known kind: the first of its portals (abi/src/device.rs); else 0 */
     uint64_t device_address; /* where the device finds the instance's memory for DMA; 0: it reaches no memory */

@@ -56,7 +56,9 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
     let component: Component = syn::parse2(input)?;
     let name = &component.name;
     let main = match &component.main {
-        Some(main) => quote_spanned!(main.span()=> ::core::option::Option::Some(#main as fn())),
+        Some(main) => quote_spanned!(main.span()=>
+            ::core::option::Option::Some((|| ::cairn::expansion::ended(#main())) as fn())
+        ),
         None => quote!(::core::option::Option::None),
     };
     let (import_items, imports) = expand_imports(&component.imports);

@@ -60,6 +60,13 @@ pub struct Device {
 }
 
 impl Device {
+    /// The device that the description calls `name`: `virtio-blk`, if it stands as `devices = ["virtio-blk"]`. A panic says so if
+    /// there is none.
+    pub fn named(name: &str) -> Device {
+        let position = environment::position_of(name);
+        position.and_then(Device::at).unwrap_or_else(|| environment::no_device(name))
+    }
+
     /// The device at `position` of the description's list; `None` if it reaches no memory.
     pub fn at(position: usize) -> Option<Device> {
         let startup = startup();

@@ -48,13 +48,34 @@ pub fn device(position: usize) -> Option<Registers> {
     let startup = startup();
     let mapping = startup.devices.get(..startup.device_count as usize)?.get(position)?;
     // SAFETY: the host tool maps these device registers into this instance and no other.
-    Some(unsafe {
-        Registers::new(
-            mapping.address as usize,
-            mapping.size as usize,
-            mapping.interrupt_portal as u32,
-        )
-    })
+    Some(unsafe { Registers::new(mapping.address as usize, mapping.size as usize, Some(mapping)) })
+}
+
+/// Where the device called `name` stands in the description's list.
+pub(crate) fn position_of(name: &str) -> Option<usize> {
+    let startup = startup();
+    let devices = startup.devices.get(..startup.device_count as usize)?;
+    devices.iter().position(|mapping| is_name(&mapping.name, name.as_bytes()))
+}
+
+/// The registers of the device that the description calls `name`: what stands in `devices = ["serial0"]`, or before the
+/// equals sign in `devices = { port = "serial0" }`.
+pub fn device_named(name: &str) -> Option<Registers> {
+    device(position_of(name)?)
+}
+
+/// The same of a device without which the component is of no use: a panic says what the description lacks.
+pub fn required_device(name: &str) -> Registers {
+    device_named(name).unwrap_or_else(|| no_device(name))
+}
+
+/// Ends a component for want of a device.
+#[cold]
+pub(crate) fn no_device(name: &str) -> ! {
+    panic!(
+        "expected `devices = [\"{name}\"]`, or {{ {name} = \"...\" }}, in [instance.{}]",
+        self::name()
+    )
 }
 
 /// The shared section called `name`.

@@ -127,6 +127,30 @@ pub fn portal_error(status: i64) -> Error {
     Error::from_status(status)
 }
 
+/// What a component's `main` can return.
+pub trait Ended {
+    /// Ends the first thread, or panics with an error.
+    fn ended(self);
+}
+
+impl Ended for () {
+    fn ended(self) {}
+}
+
+impl<T> Ended for Result<T, Error> {
+    fn ended(self) {
+        if let Err(error) = self {
+            panic!("main has ended: {error}");
+        }
+    }
+}
+
+/// The first thread has done its work.
+#[inline(always)]
+pub fn ended(result: impl Ended) {
+    result.ended();
+}
+
 /// The value of an argument by its place.
 #[cfg(target_os = "none")]
 pub fn argument_value(place: usize) -> u64 {

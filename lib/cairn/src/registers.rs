@@ -1,12 +1,21 @@
-//! Device registers.
+//! Device registers: by their offsets, or by names and fields ([`register_block`](crate::register_block)).
 #![allow(unsafe_code)]
 
+mod block;
+
+pub use block::{Read, ReadWrite, Register, Width, Write};
+pub use tock_registers::{LocalRegisterCopy, fields, interfaces, register_bitfields};
+
+use cairn_abi::descriptor::name_text;
+use cairn_abi::startup::Mapping;
+
 /// The registers of one device. Accesses outside it panic, which is the driver's own fault.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Registers {
     address: usize,
     size: usize,
-    interrupt_portal: u32,
+    /// `None`: they lie in a section.
+    device: Option<&'static Mapping>,
 }
 
 macro_rules! access {
@@ -35,8 +44,12 @@ impl Registers {
     ///
     /// # Safety
     /// Device registers are mapped at `address .. address + size` for good.
-    pub(crate) unsafe fn new(address: usize, size: usize, interrupt_portal: u32) -> Registers {
-        Registers { address, size, interrupt_portal }
+    pub(crate) unsafe fn new(
+        address: usize,
+        size: usize,
+        device: Option<&'static Mapping>,
+    ) -> Registers {
+        Registers { address, size, device }
     }
 
     #[inline(always)]
@@ -48,12 +61,35 @@ impl Registers {
     }
 
     access!(read_u8, write_u8, u8);
+    access!(read_u16, write_u16, u16);
     access!(read_u32, write_u32, u32);
     access!(read_u64, write_u64, u64);
 
-    /// Index of the first portal of the device's interrupt: those of its semaphore
-    /// (`cairn_interfaces::Semaphore`), then the acknowledgement. `None`: it has no interrupt.
+    /// Bytes.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// What the description calls the device.
+    pub fn name(&self) -> &'static str {
+        self.device.map_or("", |device| name_text(&device.name))
+    }
+
+    /// How many interrupts the board gives the device.
+    pub fn interrupts(&self) -> u32 {
+        self.device.map_or(0, |device| device.interrupt_count as u32)
+    }
+
+    /// Index of the first portal of the device's interrupts: those of a semaphore, then the acknowledgement, for each. `None`:
+    /// it has none. Drivers have `cairn_interfaces::waiting::Interrupt`.
     pub fn interrupt_portal(&self) -> Option<u32> {
-        (self.interrupt_portal != 0).then_some(self.interrupt_portal)
+        let device = self.device.filter(|device| device.interrupt_count > 0)?;
+        Some(device.interrupt_portal as u32)
+    }
+}
+
+impl core::fmt::Debug for Registers {
+    fn fmt(&self, formatter: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(formatter, "Registers({}, {} bytes)", self.name(), self.size)
     }
 }

@@ -85,7 +85,7 @@ impl Section {
     pub fn registers(&self, offset: usize, size: usize) -> Registers {
         assert!(offset <= self.size && size <= self.size - offset, "outside the section");
         // SAFETY: mapped for good, checked above.
-        unsafe { Registers::new(self.address + offset, size, 0) }
+        unsafe { Registers::new(self.address + offset, size, None) }
     }
 
     /// First address.

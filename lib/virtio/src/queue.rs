@@ -13,10 +13,10 @@ const ENTRIES: usize = 4;
 /// Bytes of an entry of what is done: the first descriptor of the chain, 4, and how much the device wrote, 4.
 const DONE_SIZE: usize = 8;
 
-/// Resets the device at `position` of the description's list and lets it begin, with those of the features `wanted` that it has:
-/// the device and these features.
-pub fn begin(owner: &DevicesProxy, position: usize, wanted: u64) -> Result<(Device, u64), Error> {
-    let device = Device::at(position).ok_or(Error::NotFound)?;
+/// Resets the device that the description calls `name` and lets it begin, with those of the features `wanted` that it has: the
+/// device and these features.
+pub fn begin(owner: &DevicesProxy, name: &str, wanted: u64) -> Result<(Device, u64), Error> {
+    let device = Device::named(name);
     let features = owner.begin(device.position(), wanted)?;
     Ok((device, features))
 }

@@ -6,7 +6,7 @@ use cairn::dma::Device;
 use cairn_interfaces::PortalsProxy;
 use cairn_interfaces::waiting::Event;
 // Relaxed: who takes a place has it alone; what the device wrote there is ordered by the exchange of the state.
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, Ordering, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering, Ordering::Relaxed};
 
 /// A place is free...
 const FREE: u8 = 0;
@@ -19,6 +19,9 @@ const LEFT: u8 = 3;
 /// ... or the answer is there.
 const ANSWERED: u8 = 4;
 
+/// No device of an instance stands there.
+const NOT_BEGUN: usize = usize::MAX;
+
 struct Place {
     state: AtomicU8,
     answered: Event,
@@ -26,23 +29,21 @@ struct Place {
     length: AtomicU32,
 }
 
-/// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors of a queue of the instance's device at
-/// `position`.
+/// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors of a queue of a device.
 pub struct Requests<const PLACES: usize, const CHAIN: usize> {
-    position: usize,
     queue: usize,
-    begun: AtomicBool,
+    /// Of the device, in the description's list.
+    position: AtomicUsize,
     free: Event,
     places: [Place; PLACES],
 }
 
 impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     /// Before [`Requests::begin`].
-    pub const fn new(position: usize, queue: usize) -> Self {
+    pub const fn new(queue: usize) -> Self {
         Requests {
-            position,
             queue,
-            begun: AtomicBool::new(false),
+            position: AtomicUsize::new(NOT_BEGUN),
             free: Event::new(),
             places: [const {
                 Place {
@@ -54,16 +55,16 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         }
     }
 
-    /// Takes requests from now on, `most` at a time if the queue has chains for so many; the end of the queue at which they are
+    /// Takes requests from now on, for a device that has begun, `most` at a time if the queue has chains for so many; the end of the queue at which they are
     /// answered. It takes semaphores of the instance's quota: one, and one for each place.
     pub fn begin(
         &self,
         portals: &PortalsProxy,
+        device: &Device,
         kind: VirtioKind,
         most: usize,
     ) -> Result<Done, Error> {
-        let device = Device::at(self.position).ok_or(Error::NotFound)?;
-        let done = Done::of(&device, kind, self.queue)?;
+        let done = Done::of(device, kind, self.queue)?;
         let places = PLACES.min(most).min(kind.descriptors() as usize / CHAIN);
         if places == 0 {
             return Err(Error::NotSupported);
@@ -73,8 +74,13 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         }
         self.places[places..].iter().for_each(|place| place.state.store(TAKEN, Relaxed));
         self.free.make(portals, places as u64)?;
-        self.begun.store(true, Ordering::Release);
+        self.position.store(device.position() as usize, Ordering::Release);
         Ok(done)
+    }
+
+    /// The device. [`Error::Busy`]: the driver has not begun.
+    pub fn device(&self) -> Result<Device, Error> {
+        Device::at(self.position.load(Ordering::Acquire)).ok_or(Error::Busy)
     }
 
     /// Makes a request and waits for its answer. `prepare` gets the number of a place, which nobody else has until `answered` is
@@ -85,15 +91,17 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         prepare: impl FnOnce(usize, &mut [Descriptor; CHAIN]) -> Result<usize, Error>,
         answered: impl FnOnce(usize, u32) -> Result<R, Error>,
     ) -> Result<R, Error> {
-        if !self.begun.load(Ordering::Acquire) {
-            return Err(Error::Busy);
-        }
+        let device = self.device()?;
         self.free.wait()?;
         let number = self.take().ok_or(Error::Busy)?;
         let place = &self.places[number];
         let mut chain = [Descriptor::default(); CHAIN];
         let prepared = prepare(number, &mut chain)
-            .and_then(|count| self.offer(number, chain.get(..count).ok_or(Error::BadArgument)?));
+            .and_then(|count| {
+                let chain = chain.get(..count).ok_or(Error::BadArgument)?;
+                place.state.store(OFFERED, Ordering::Release);
+                device.offer(self.queue, (number * CHAIN) as u16, chain)
+            });
         if let Err(error) = prepared {
             self.give(number);
             return Err(error);
@@ -122,13 +130,6 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     fn give(&self, number: usize) {
         self.places[number].state.store(FREE, Ordering::Release);
         let _ = self.free.signal();
-    }
-
-    fn offer(&self, number: usize, chain: &[Descriptor]) -> Result<(), Error> {
-        let device = Device::at(self.position).ok_or(Error::NotFound)?;
-        let state = &self.places[number].state;
-        state.store(OFFERED, Ordering::Release);
-        device.offer(self.queue, (number * CHAIN) as u16, chain)
     }
 
     /// Wakes those whose requests the device has done: for the thread that has the other end of the queue, after each interrupt.

@@ -291,22 +291,21 @@ pub fn describe(tree: &[u8], board: &str) -> Result<String> {
         if node.is_one_of(&[VIRTIO]) {
             let _ = writeln!(text, "virtio = \"slot\"");
         }
-        let source = node
-            .cell("interrupts")
-            .filter(|source| sources.as_ref().is_some_and(|sources| sources.contains(source)));
-        match source {
-            Some(source) if interrupts.contains(&source) => {
-                let _ = writeln!(
-                    text,
-                    "# It shares the interrupt {source}, which is not possible yet."
-                );
-            }
-            Some(source) => {
-                interrupts.push(source);
-                let _ = writeln!(text, "interrupt = {source}");
-            }
-            None => {}
+        let is_source =
+            |source: &u32| sources.as_ref().is_some_and(|sources| sources.contains(source));
+        let own = node.cells("interrupts").into_iter().filter(is_source);
+        let (shared, own): (Vec<u32>, Vec<u32>) =
+            own.partition(|source| interrupts.contains(source));
+        if let Some(source) = shared.first() {
+            let _ =
+                writeln!(text, "# It shares the interrupt {source}, which is not possible yet.");
         }
+        match own.as_slice() {
+            [] => {}
+            [source] => drop(writeln!(text, "interrupt = {source}")),
+            several => drop(writeln!(text, "interrupt = {several:?}")),
+        }
+        interrupts.extend(own);
         if node.is_one_of(&[FINISHER]) {
             let _ = writeln!(text, "finisher = true");
         }

@@ -172,6 +172,14 @@ enum New {
         /// What it calls: an instance of the system demo, or INSTANCE.EXPORT
         server: String,
     },
+    /// A driver that builds, boots and answers, with its system and its test
+    Driver {
+        /// Its name: small letters, digits, `-`
+        name: String,
+        /// What it drives: `virtio`, or a device of the board that has registers and an interrupt, such as `rtc0`
+        #[arg(long)]
+        device: String,
+    },
 }
 
 #[derive(clap::Args)]
@@ -286,6 +294,10 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::New { what: New::Client { name, server } } => {
             print!("{}", new::client(&paths::root(), &name, &server)?);
+            Ok(0)
+        }
+        Command::New { what: New::Driver { name, device } } => {
+            print!("{}", new::driver(&paths::root(), &name, &device)?);
             Ok(0)
         }
     }

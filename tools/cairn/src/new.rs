@@ -1,13 +1,16 @@
-//! `./cairn new component NAME`, `./cairn new client NAME SERVER`: a component that builds, runs and is tested.
+//! `./cairn new component NAME`, `./cairn new client NAME SERVER`, `./cairn new driver NAME --device DEVICE`: a component that
+//! builds, runs and is tested.
 
 #[cfg(test)]
 mod built;
 mod call;
 mod client;
+mod driver;
 mod names;
 
 use anyhow::{Context, Result, bail};
 pub use client::client;
+pub use driver::driver;
 use names::Names;
 use std::path::Path;
 use toml_edit::{Array, DocumentMut, Item, Table, value};

@@ -51,7 +51,7 @@ impl Machine {
                 continue;
             };
             tell(option, device.base);
-            if let Some(interrupt) = &device.interrupt {
+            if let Some(interrupt) = device.interrupts.first() {
                 tell(&format!("{option}-source"), u64::from(**interrupt));
             }
             symbols.extend(symbol.map(|symbol| format!("{symbol}={:#x}", device.base)));

@@ -154,10 +154,10 @@ fn the_device_tree_of_qemus_machine_makes_the_board_that_is_described_by_hand() 
         let index = made.device(&device.name).unwrap_or_else(|| panic!("no {}", device.name));
         let found = &made.devices[index];
         let of = |device: &cairn_description::board::Device| {
-            let interrupt = device.interrupt.as_ref().map(|interrupt| **interrupt);
+            let interrupts: Vec<u32> = device.interrupts.iter().map(|source| **source).collect();
             let alias = device.shown().to_owned();
             let reach = (device.dma, device.virtio);
-            (device.base, device.size, interrupt, device.finisher, reach, alias)
+            (device.base, device.size, interrupts, device.finisher, reach, alias)
         };
         assert_eq!(of(found), of(device), "{}", device.name);
     }
@@ -169,6 +169,10 @@ fn the_context_is_that_of_the_first_hart_with_supervisor_mode() {
     let board = imported("sifive_u");
     assert_eq!(board.interrupts.as_ref().map(|controller| controller.context), Some(2));
     assert!(board.device("serial0").is_some());
+    // And several interrupts of a device.
+    let cache = board.device("cache-controller@2010000").expect("a cache controller");
+    let sources = board.devices[cache].interrupts.iter().map(|source| **source);
+    assert_eq!(sources.collect::<Vec<_>>(), [1, 2, 3]);
 }
 
 #[test]

@@ -202,9 +202,9 @@ impl<'a> Connector<'a> {
         let semaphore = semaphore.filter(|export| export.interface.name == "Semaphore");
         let of_interrupt =
             1 + semaphore.map(|export| export.interface.methods.len()).sum::<usize>();
-        let device = |index: usize| self.system.board.devices[index].interrupt.is_some();
+        let sources = |index: usize| self.system.board.devices[index].interrupts.len();
         let devices = self.system.fellows(at).flat_map(|at| &self.system.instances[at].devices);
-        let interrupts = devices.filter(|index| device(***index)).count();
+        let interrupts: usize = devices.map(|index| sources(**index)).sum();
         let confined: usize =
             self.system.fellows(at).map(|fellow| self.device_portals(fellow)).sum();
         let portals = self.portals(at).end + of_interrupt * interrupts + confined;

@@ -20,14 +20,17 @@ enum Wanted {
     Nothing,
 }
 
+/// A device that an instance asks for: what it calls it, and which one of the board it is.
+pub(crate) type Asked = (String, Located<String>);
+
 /// The devices of each instance in the order in which they are written. Slots that are chosen for a kind have it from here on.
 pub(crate) fn resolve(
-    instances: &[&[Located<String>]],
+    instances: &[&[Asked]],
     names: &[Located<String>],
     board: &mut Board,
     report: &mut Report,
-) -> Vec<Vec<Located<usize>>> {
-    let mut find = |name| find(name, board, report);
+) -> Vec<Vec<(String, Located<usize>)>> {
+    let mut find = |(_, name): &Asked| find(name, board, report);
     let wanted: Vec<Vec<Wanted>> =
         instances.iter().map(|devices| devices.iter().map(&mut find).collect()).collect();
     // Whoever is named by its own name is nobody else's, also of an instance further up.
@@ -42,7 +45,7 @@ pub(crate) fn resolve(
     let mut all = Vec::new();
     for (instance, (devices, written)) in wanted.iter().zip(instances).enumerate() {
         let mut found = Vec::new();
-        for (device, name) in devices.iter().zip(*written) {
+        for (device, (called, name)) in devices.iter().zip(*written) {
             let device = match device {
                 Wanted::Own(device) => Some(*device),
                 Wanted::Any(kind) => {
@@ -57,7 +60,8 @@ pub(crate) fn resolve(
                 }
                 Wanted::Nothing => None,
             };
-            found.extend(device.map(|device| Located::new(device, name.place.clone())));
+            let device = device.map(|device| Located::new(device, name.place.clone()));
+            found.extend(device.map(|device| (called.clone(), device)));
         }
         all.push(found);
     }

@@ -5,6 +5,7 @@ mod copies;
 mod instance;
 
 use crate::arguments::Given;
+use crate::devices::Asked;
 use crate::document;
 use crate::model::{Access, Placement, Restart, Role, StackMode, StateMode};
 use crate::names::NameKind;
@@ -79,7 +80,7 @@ pub(crate) struct InstanceDraft {
     pub float_at_start: Option<Located<bool>>,
     pub locked: Located<bool>,
     pub stack_group: Option<Located<String>>,
-    pub devices: Vec<Located<String>>,
+    pub devices: Vec<Asked>,
     pub sections: Vec<(Located<String>, Located<Access>)>,
     pub imports: Vec<ImportDraft>,
     pub exports: Vec<ExportDraft>,

@@ -190,6 +190,8 @@ pub struct Instance {
     pub stack_group: Option<usize>,
     /// Its devices, as indexes into [`Board::devices`].
     pub devices: Vec<Located<usize>>,
+    /// What it calls each of them.
+    pub device_names: Vec<String>,
     /// The sections that it maps.
     pub sections: Vec<SectionUse>,
     /// The connections of its imports.

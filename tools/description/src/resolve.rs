@@ -42,7 +42,7 @@ pub(crate) fn resolve(
         draft.sections.into_iter().map(|(name, size)| Section { name, size }).collect();
     let mut stack_groups = Groups::new(draft.stack_groups);
     let mut instances = Vec::new();
-    let wanted: Vec<&[Located<String>]> =
+    let wanted: Vec<&[devices::Asked]> =
         draft.instances.iter().map(|instance| instance.devices.as_slice()).collect();
     let devices = devices::resolve(&wanted, &names, &mut board, report);
     let shares: Vec<_> = draft
@@ -55,7 +55,7 @@ pub(crate) fn resolve(
         connections.push((instance.imports, instance.exports));
         let mut rest = InstanceDraft { imports: Vec::new(), exports: Vec::new(), ..instance };
         let is_left_out = devices.len() < rest.devices.len();
-        if is_left_out && !devices.iter().any(|device| board.devices[**device].dma) {
+        if is_left_out && !devices.iter().any(|(_, device)| board.devices[**device].dma) {
             // It was for a device that this board does not have.
             rest.dma.value = 0;
         }
@@ -267,7 +267,7 @@ fn resolve_instance(
     index: usize,
     role: Option<Role>,
     folders: &HashMap<String, String>,
-    devices: Vec<Located<usize>>,
+    devices: Vec<(String, Located<usize>)>,
     sections: &[Section],
     groups: &mut Groups,
     report: &mut Report,
@@ -304,6 +304,7 @@ fn resolve_instance(
     };
     let priority = draft.priority.unwrap_or(Located::new(default_priority, place.clone()));
     let number = index as u16 + 1;
+    let (device_names, devices) = devices.into_iter().unzip();
     Instance {
         number: InstanceId(number),
         // A domain and a region of its own, which have its number.
@@ -338,6 +339,7 @@ fn resolve_instance(
         arguments: draft.arguments,
         stack_group: draft.stack_group.and_then(|name| groups.join(name, index, report)),
         devices,
+        device_names,
         sections,
         imports: Vec::new(),
         exports: Vec::new(),

@@ -176,6 +176,11 @@ impl<'a> Value<'a> {
         self.value.get_ref().as_str()
     }
 
+    /// Whether it is an array.
+    pub fn is_array(&self) -> bool {
+        self.value.get_ref().is_array()
+    }
+
     /// The table, if it is one, with the tables directly below it.
     pub fn as_table(&self, what: impl Into<String>) -> Option<Table<'a>> {
         let as_table = |(source, value): Sourced<'a>| Some((source, value.get_ref().as_table()?));

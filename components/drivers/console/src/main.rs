@@ -12,13 +12,16 @@ use cairn::{Error, Object, Place, environment};
 use cairn_console::discipline::{self, Line};
 use cairn_console::readers::{self, Readers};
 use cairn_console::ring::Ring;
-use cairn_interfaces::{Console, InterruptProxy, Portals, Terminal};
+use cairn_interfaces::waiting::{Event, Interrupt, Turn};
+use cairn_interfaces::{Console, Portals, Terminal};
+use core::convert::Infallible;
 // Relaxed: `line_of` is touched in the writers' turn, which a lock orders.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, Ordering::Relaxed};
 use port::{Port, TRANSMIT_FIFO};
 use terminals::TERMINALS;
-use cairn_interfaces::waiting::{Event, Turn};
 
+/// What the description calls the port.
+const DEVICE: &str = "serial0";
 /// Bytes of one write that are never mixed with another's.
 const TOGETHER: usize = 256;
 /// Bytes received in answer to one interrupt; more wait for the next one, so that input without end
@@ -62,23 +65,19 @@ cairn::component! {
 }
 
 /// The interrupt thread.
-fn main() {
-    let registers = environment::device(0).expect("the description gives the console no device");
-    let (signal, source) =
-        InterruptProxy::of(&registers).expect("the console's device has no interrupt");
-    TERMINAL.arrived.make(&imports::PORTALS, 0).expect("semaphore");
-    TERMINAL.room.make(&imports::PORTALS, 0).expect("semaphore");
-    TERMINAL.turn.make(&imports::PORTALS).expect("lock");
-    let port = Port::begin(registers);
+fn main() -> Result<Infallible, Error> {
+    let registers = environment::required_device(DEVICE);
+    TERMINAL.arrived.make(&imports::PORTALS, 0)?;
+    TERMINAL.room.make(&imports::PORTALS, 0)?;
+    TERMINAL.turn.make(&imports::PORTALS)?;
+    let port = Port::begin(registers)?;
     // Callers that came before now left output.
     port.set_transmit_interrupt(true);
-    loop {
-        // The first acknowledgement opens the source.
-        source.acknowledge().expect("acknowledge");
-        signal.p().expect("wait for the interrupt");
+    Interrupt::open(&registers)?.serve(|| {
         TERMINAL.receive(&port);
         TERMINAL.transmit(&port);
-    }
+        Ok(())
+    })
 }
 
 impl Screen {
@@ -135,7 +134,7 @@ impl Screen {
 
     /// Adds bytes to the output, in this thread's turn. No thread's text begins in the middle of another's line.
     fn put_all(&self, bytes: impl Iterator<Item = u8>) -> Result<(), Error> {
-        let port = environment::device(0).map(Port::at).ok_or(Error::NotSupported)?;
+        let port = Port::of(environment::required_device(DEVICE))?;
         let own = own_thread() + 1;
         let line_of = self.line_of.load(Relaxed);
         let end = (line_of != 0 && line_of != own).then_some(b'\n');

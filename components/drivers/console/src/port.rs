@@ -1,70 +1,100 @@
 //! The 16550 serial port: registers and bits as in the data sheet of National Semiconductor's
 //! PC16550D, section 8. The firmware has set the speed.
 
-use cairn::registers::Registers;
+use cairn::Error;
+use cairn::registers::interfaces::{Readable, Writeable};
+use cairn::registers::{Registers, register_bitfields};
 
-/// Receive buffer (read), transmit holding register (write).
-const DATA: usize = 0;
-const INTERRUPT_ENABLE: usize = 1;
-const FIFO_CONTROL: usize = 2;
-const LINE_CONTROL: usize = 3;
-const MODEM_CONTROL: usize = 4;
-const LINE_STATUS: usize = 5;
+register_bitfields! { u8,
+    INTERRUPT_ENABLE [
+        /// A byte was received.
+        RECEIVED OFFSET(0) NUMBITS(1) [],
+        /// The transmit FIFO is empty.
+        TRANSMITTED OFFSET(1) NUMBITS(1) [],
+    ],
+    FIFO_CONTROL [
+        ENABLE OFFSET(0) NUMBITS(1) [],
+        EMPTY_RECEIVED OFFSET(1) NUMBITS(1) [],
+        EMPTY_TRANSMITTED OFFSET(2) NUMBITS(1) [],
+        /// How many received bytes interrupt.
+        TRIGGER OFFSET(6) NUMBITS(2) [One = 0],
+    ],
+    LINE_CONTROL [
+        BITS OFFSET(0) NUMBITS(2) [Eight = 3],
+        STOP_BITS OFFSET(2) NUMBITS(1) [One = 0],
+        PARITY OFFSET(3) NUMBITS(1) [],
+        /// The first two registers are the divisor.
+        DIVISOR OFFSET(7) NUMBITS(1) [],
+    ],
+    MODEM_CONTROL [
+        TERMINAL_READY OFFSET(0) NUMBITS(1) [],
+        REQUEST_TO_SEND OFFSET(1) NUMBITS(1) [],
+        /// The output that lets interrupts through.
+        OUTPUT_2 OFFSET(3) NUMBITS(1) [],
+    ],
+    LINE_STATUS [
+        DATA_READY OFFSET(0) NUMBITS(1) [],
+        TRANSMITTER_EMPTY OFFSET(5) NUMBITS(1) [],
+    ],
+}
 
-const ENABLE_RECEIVED: u8 = 1 << 0;
-const ENABLE_TRANSMITTED: u8 = 1 << 1;
-/// FIFOs on, both emptied, an interrupt for each received byte.
-const FIFO_RESET: u8 = 0b0000_0111;
-/// Eight data bits, one stop bit, no parity; the divisor is not selected.
-const EIGHT_BITS: u8 = 0b0000_0011;
-/// Terminal ready, request to send, and the output that lets interrupts through.
-const READY: u8 = 0b0000_1011;
-const DATA_READY: u8 = 1 << 0;
-const TRANSMITTER_EMPTY: u8 = 1 << 5;
+cairn::register_block! {
+    /// The port.
+    pub struct Port {
+        0 => received: Read<u8>,
+        0 => transmitted: Write<u8>,
+        1 => interrupt_enable: Write<u8, INTERRUPT_ENABLE::Register>,
+        2 => fifo_control: Write<u8, FIFO_CONTROL::Register>,
+        3 => line_control: Write<u8, LINE_CONTROL::Register>,
+        4 => modem_control: Write<u8, MODEM_CONTROL::Register>,
+        5 => line_status: Read<u8, LINE_STATUS::Register>,
+    }
+}
 
 /// Bytes that the transmit FIFO takes when it is empty.
 pub const TRANSMIT_FIFO: usize = 16;
 
-/// The port.
-#[derive(Clone, Copy)]
-pub struct Port(Registers);
-
 impl Port {
     /// Sets the port up: it interrupts when a byte was received.
-    pub fn begin(registers: Registers) -> Port {
-        registers.write_u8(INTERRUPT_ENABLE, 0);
-        registers.write_u8(LINE_CONTROL, EIGHT_BITS);
-        registers.write_u8(FIFO_CONTROL, FIFO_RESET);
-        registers.write_u8(MODEM_CONTROL, READY);
-        registers.write_u8(INTERRUPT_ENABLE, ENABLE_RECEIVED);
-        Port(registers)
-    }
-
-    /// The port as it was set up.
-    pub fn at(registers: Registers) -> Port {
-        Port(registers)
+    pub fn begin(registers: Registers) -> Result<Port, Error> {
+        let port = Port::of(registers)?;
+        port.interrupt_enable().set(0);
+        port.line_control().write(LINE_CONTROL::BITS::Eight + LINE_CONTROL::STOP_BITS::One);
+        port.fifo_control().write(
+            FIFO_CONTROL::ENABLE::SET
+                + FIFO_CONTROL::EMPTY_RECEIVED::SET
+                + FIFO_CONTROL::EMPTY_TRANSMITTED::SET
+                + FIFO_CONTROL::TRIGGER::One,
+        );
+        port.modem_control().write(
+            MODEM_CONTROL::TERMINAL_READY::SET
+                + MODEM_CONTROL::REQUEST_TO_SEND::SET
+                + MODEM_CONTROL::OUTPUT_2::SET,
+        );
+        port.interrupt_enable().write(INTERRUPT_ENABLE::RECEIVED::SET);
+        Ok(port)
     }
 
     /// A received byte.
     pub fn receive(&self) -> Option<u8> {
-        (self.0.read_u8(LINE_STATUS) & DATA_READY != 0).then(|| self.0.read_u8(DATA))
+        self.line_status().is_set(LINE_STATUS::DATA_READY).then(|| self.received().get())
     }
 
     /// Will the FIFO take [`TRANSMIT_FIFO`] bytes?
     pub fn is_transmitter_empty(&self) -> bool {
-        self.0.read_u8(LINE_STATUS) & TRANSMITTER_EMPTY != 0
+        self.line_status().is_set(LINE_STATUS::TRANSMITTER_EMPTY)
     }
 
     /// Gives the FIFO a byte.
     pub fn transmit(&self, byte: u8) {
-        self.0.write_u8(DATA, byte);
+        self.transmitted().set(byte);
     }
 
     /// Shall the port interrupt when the FIFO is empty? It does so at once if it is.
     pub fn set_transmit_interrupt(&self, on: bool) {
         // Written as a whole, never changed from what it was: writers and the interrupt thread both
         // do so, and neither can be in the middle of it.
-        let wanted = if on { ENABLE_RECEIVED | ENABLE_TRANSMITTED } else { ENABLE_RECEIVED };
-        self.0.write_u8(INTERRUPT_ENABLE, wanted);
+        self.interrupt_enable()
+            .write(INTERRUPT_ENABLE::RECEIVED::SET + INTERRUPT_ENABLE::TRANSMITTED.val(on.into()));
     }
 }

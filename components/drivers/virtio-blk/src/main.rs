@@ -4,10 +4,14 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
-use cairn::dma::{Buffer, Device};
+use cairn::dma::Buffer;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::{Blocks, Devices, InterruptProxy, Portals, blocks_checked};
+use cairn_interfaces::waiting::Interrupt;
+use cairn_interfaces::{Blocks, Devices, Portals, blocks_checked};
 use cairn_virtio::{Requests, VirtioKind};
+use core::convert::Infallible;
+// Relaxed: requests are taken, by an exchange that orders them, after the features are known.
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Most requests at a time.
 const PLACES: usize = 8;
@@ -35,11 +39,10 @@ enum Kind {
 
 struct Disk {
     requests: Requests<PLACES, CHAIN>,
-    features: core::sync::atomic::AtomicU64,
+    features: AtomicU64,
 }
 
-static DISK: Disk =
-    Disk { requests: Requests::new(0, 0), features: core::sync::atomic::AtomicU64::new(0) };
+static DISK: Disk = Disk { requests: Requests::new(0), features: AtomicU64::new(0) };
 
 cairn::component! {
     name: "virtio-blk",
@@ -49,25 +52,17 @@ cairn::component! {
 }
 
 /// The interrupt thread.
-fn main() {
+fn main() -> Result<Infallible, Error> {
     let (device, features) =
-        cairn_virtio::begin(&imports::DEVICES, 0, READ_ONLY | FLUSH).expect("the disk begins");
-    // Relaxed: requests are taken, by an exchange that orders them, after this.
-    DISK.features.store(features, core::sync::atomic::Ordering::Relaxed);
+        cairn_virtio::begin(&imports::DEVICES, "virtio-blk", READ_ONLY | FLUSH)?;
+    DISK.features.store(features, Relaxed);
     let most = Buffer::all().map_or(0, |memory| memory.size().saturating_sub(HEADERS) / DATA);
-    let (signal, source) =
-        InterruptProxy::of(&device.registers).expect("the board gives it an interrupt");
-    let mut done = DISK
-        .requests
-        .begin(&imports::PORTALS, VirtioKind::Block, most)
-        .expect("the description gives memory for DMA and semaphores");
-    loop {
-        // The first acknowledgement opens the source.
-        source.acknowledge().expect("acknowledge");
-        signal.p().expect("wait for the interrupt");
-        device.acknowledge().expect("acknowledge to the device");
+    let mut done = DISK.requests.begin(&imports::PORTALS, &device, VirtioKind::Block, most)?;
+    Interrupt::open(&device.registers)?.serve(|| {
+        device.acknowledge()?;
         DISK.requests.answer(&mut done);
-    }
+        Ok(())
+    })
 }
 
 /// Where a request of a place lies.
@@ -91,12 +86,12 @@ impl Request {
 
 impl Disk {
     fn has(&self, feature: u64) -> bool {
-        self.features.load(core::sync::atomic::Ordering::Relaxed) & feature != 0
+        self.features.load(Relaxed) & feature != 0
     }
 
     /// The number of blocks, as the device says.
     fn blocks(&self) -> Result<u64, Error> {
-        let device = Device::at(0).ok_or(Error::NotSupported)?;
+        let device = self.requests.device()?;
         Ok(u64::from(device.configuration(0)) | u64::from(device.configuration(4)) << 32)
     }
 

@@ -6,8 +6,10 @@
 use cairn::Error;
 use cairn::dma::Buffer;
 use cairn::window::WriteWindow;
-use cairn_interfaces::{Devices, InterruptProxy, Portals, Random};
+use cairn_interfaces::waiting::Interrupt;
+use cairn_interfaces::{Devices, Portals, Random};
 use cairn_virtio::{Requests, VirtioKind};
+use core::convert::Infallible;
 
 /// Most bytes of one answer.
 const BYTES: usize = 512;
@@ -16,7 +18,7 @@ struct Source {
     requests: Requests<4, 1>,
 }
 
-static SOURCE: Source = Source { requests: Requests::new(0, 0) };
+static SOURCE: Source = Source { requests: Requests::new(0) };
 
 cairn::component! {
     name: "virtio-rng",
@@ -26,22 +28,15 @@ cairn::component! {
 }
 
 /// The interrupt thread.
-fn main() {
-    let (device, _) = cairn_virtio::begin(&imports::DEVICES, 0, 0).expect("the device begins");
+fn main() -> Result<Infallible, Error> {
+    let (device, _) = cairn_virtio::begin(&imports::DEVICES, "virtio-rng", 0)?;
     let most = Buffer::all().map_or(0, |memory| memory.size() / BYTES);
-    let (signal, source) =
-        InterruptProxy::of(&device.registers).expect("the board gives it an interrupt");
-    let mut done = SOURCE
-        .requests
-        .begin(&imports::PORTALS, VirtioKind::Random, most)
-        .expect("the description gives memory for DMA and semaphores");
-    loop {
-        // The first acknowledgement opens the source.
-        source.acknowledge().expect("acknowledge");
-        signal.p().expect("wait for the interrupt");
-        device.acknowledge().expect("acknowledge to the device");
+    let mut done = SOURCE.requests.begin(&imports::PORTALS, &device, VirtioKind::Random, most)?;
+    Interrupt::open(&device.registers)?.serve(|| {
+        device.acknowledge()?;
         SOURCE.requests.answer(&mut done);
-    }
+        Ok(())
+    })
 }
 
 impl Random for Source {

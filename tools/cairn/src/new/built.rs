@@ -1,7 +1,8 @@
-//! Whatever an interface looks like, the client that is made for it compiles; so do the names that the book has.
+//! Whatever an interface looks like, the client that is made for it compiles; so do new drivers, and the names that the book has.
 
 use super::call::Items;
 use super::client::{Contract, fill};
+use super::driver::{self, Kind};
 use super::names::Names;
 use crate::{cargo, paths};
 use std::path::Path;
@@ -74,7 +75,7 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     let folder = paths::target().join("new-clients");
     let _ = std::fs::remove_dir_all(folder.join("clients"));
     let path = |name: &str| format!("{{ path = {:?} }}", root.join(name));
-    let (cairn, shared) = (path("lib/cairn"), path("interfaces"));
+    let (cairn, shared, virtio) = (path("lib/cairn"), path("interfaces"), path("lib/virtio"));
     write(
         &folder,
         "Cargo.toml",
@@ -87,13 +88,15 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
         "contract/Cargo.toml",
         &format!("{package}name = \"new-contract\"\n[dependencies]\ncairn = {cairn}\n"),
     );
-    write(&folder, "contract/src/lib.rs", CONTRACT);
+    let modules =
+        "mod new_registers;\nmod new_virtio;\npub use new_registers::*;\npub use new_virtio::*;\n";
+    write(&folder, "contract/src/lib.rs", &format!("{CONTRACT}{modules}"));
     write(
         &folder,
         "clients/Cargo.toml",
         &format!(
             "{package}name = \"new-clients\"\n[dependencies]\ncairn = {cairn}\ncairn-interfaces = {shared}\n\
-             new-contract = {{ path = \"../contract\" }}\n"
+             new-contract = {{ path = \"../contract\" }}\ncairn-virtio = {virtio}\n"
         ),
     );
 
@@ -120,6 +123,19 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
         made += 1;
     }
     assert!(made > 30, "{made} clients");
+
+    for (name, kind) in [("new-virtio", Kind::Virtio), ("new-registers", Kind::Registers)] {
+        let names = Names::new(name).unwrap();
+        let files = driver::files(&names, kind, "device");
+        let text = |end: &str| &files.iter().find(|(path, _)| path.ends_with(end)).unwrap().1;
+        let interface = text(&format!("interfaces/src/{}.rs", names.module));
+        write(&folder, &format!("contract/src/{}.rs", names.module), interface);
+        // Its interface is in the crate that all share, which these tests leave alone.
+        let own = &names.interface;
+        let used = |package: &str| format!("use {package}::{own};");
+        let main = text("main.rs").replace(&used("cairn_interfaces"), &used("new_contract"));
+        write(&folder, &format!("clients/src/bin/{name}.rs"), &main);
+    }
 
     write(&folder, "clients/src/bin/names.rs", &documented_names(&root));
 

@@ -28,8 +28,8 @@ pub struct Device {
     pub base: u64,
     /// Bytes of its registers.
     pub size: u64,
-    /// Its interrupt source.
-    pub interrupt: Option<Located<u32>>,
+    /// Its interrupt sources.
+    pub interrupts: Vec<Located<u32>>,
     /// It is the emulator's test finisher, to which the nucleus writes the exit status.
     pub finisher: bool,
     /// It can be told to read and write memory at any physical address.
@@ -96,9 +96,9 @@ fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
     let registers = table
         .require("registers", "registers = [0x1000_0000, 0x100]", report)
         .and_then(|value| read_registers(&value, report));
-    let interrupt = match table.take("interrupt") {
-        Some(value) => Some(value.integer(1..=1023, report)?.map(|source| source as u32)),
-        None => None,
+    let interrupts = match table.take("interrupt") {
+        Some(value) => read_interrupts(&value, report)?,
+        None => Vec::new(),
     };
     let mut flag = |key, default| match table.take(key) {
         Some(value) => value.boolean(report).map(|flag| flag.value),
@@ -138,13 +138,25 @@ fn read_device(value: &Value<'_>, report: &mut Report) -> Option<Device> {
         aliases,
         base,
         size,
-        interrupt,
+        interrupts,
         finisher,
         dma,
         user_access,
         virtio,
         is_slot,
     })
+}
+
+/// One source, or a list of some.
+fn read_interrupts(value: &Value<'_>, report: &mut Report) -> Option<Vec<Located<u32>>> {
+    let source = |value: &Value<'_>, report: &mut Report| {
+        Some(value.integer(1..=1023, report)?.map(|source| source as u32))
+    };
+    if !value.is_array() {
+        return Some(vec![source(value, report)?]);
+    }
+    let elements = value.array("[5, 6]", report)?;
+    elements.iter().map(|element| source(element, report)).collect()
 }
 
 fn read_virtio(value: &Value<'_>, dma: bool, report: &mut Report) -> Option<Virtio> {
@@ -259,9 +271,19 @@ fn check_device(
             ),
         );
     }
-    let Some(interrupt) = &device.interrupt else {
-        return;
-    };
+    for (number, interrupt) in device.interrupts.iter().enumerate() {
+        check_source(board, device, (number, interrupt), before, has_interrupts, report);
+    }
+}
+
+fn check_source(
+    board: &Board,
+    device: &Device,
+    (number, interrupt): (usize, &Located<u32>),
+    before: &[Device],
+    has_interrupts: bool,
+    report: &mut Report,
+) {
     match &board.interrupts {
         None if has_interrupts => {}
         None => report.push(Error::new(
@@ -278,10 +300,16 @@ fn check_device(
         )),
         Some(_) => {}
     }
-    let same = before
-        .iter()
-        .find(|other| other.interrupt.as_ref().is_some_and(|other| **other == **interrupt));
-    if let Some(other) = same {
+    let has = |sources: &[Located<u32>]| sources.iter().any(|source| **source == **interrupt);
+    if has(&device.interrupts[..number]) {
+        report.push(Error::new(
+            &interrupt.place,
+            format!("`{}` has the interrupt {interrupt} twice", device.name),
+            "expected one that is not in the list yet",
+            "correct one of them",
+        ));
+    }
+    if let Some(other) = before.iter().find(|other| has(&other.interrupts)) {
         report.push(
             Error::new(
                 &interrupt.place,

@@ -105,7 +105,7 @@ fn check_interrupt(
     report: &mut Report,
 ) {
     let this = &system.board.devices[**device];
-    if this.interrupt.is_some() && system.roles.interrupts.is_none() {
+    if !this.interrupts.is_empty() && system.roles.interrupts.is_none() {
         report.push(Error::new(
             &device.place,
             format!("nobody takes the interrupt of `{}`", this.name),

@@ -315,12 +315,12 @@ fn check_shares(system: &System, report: &mut Report) {
 }
 
 fn check_semaphores(system: &System, report: &mut Report) {
-    let interrupts = system
+    let interrupts: usize = system
         .instances
         .iter()
         .flat_map(|instance| &instance.devices)
-        .filter(|device| system.board.devices[***device].interrupt.is_some())
-        .count();
+        .map(|device| system.board.devices[**device].interrupts.len())
+        .sum();
     let limit = (SEMAPHORES_MAXIMUM - interrupts.min(SEMAPHORES_MAXIMUM)) as u64;
     let parts = system.instances.iter().map(|i| (u64::from(*i.semaphores), &i.semaphores.place));
     check_sum(parts, limit, report, |place, total| {

@@ -5,6 +5,7 @@ use super::{
     InstanceDraft, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, Shares, StacksDraft, all, number,
 };
 use crate::arguments;
+use crate::devices::Asked;
 use crate::model::{Access, Placement, Restart};
 use crate::names::{NameKind, nearest};
 use crate::place::Located;
@@ -113,7 +114,7 @@ pub(super) fn read_instance(
         None => Some(None),
     };
     let devices = match table.take("devices") {
-        Some(value) => value.texts("[\"serial0\"]", report),
+        Some(value) => read_devices(&value, report),
         None => Some(Vec::new()),
     };
     let sections = match table.take("sections") {
@@ -327,6 +328,20 @@ fn read_argument(value: &Value<'_>, report: &mut Report) -> Option<String> {
         return None;
     }
     Some(text.value)
+}
+
+/// `["serial0"]`, or `{ port = "serial0" }` where the component calls it otherwise.
+fn read_devices(value: &Value<'_>, report: &mut Report) -> Option<Vec<Asked>> {
+    if let Some(mut table) = value.as_table("`devices`") {
+        return all(table.take_all(), report, |value, report| {
+            let called = value.key_name(NameKind::Plain, "a device", "port", report);
+            let device = value.text("serial0", report)?;
+            Some((called?.value, device))
+        });
+    }
+    let devices = value.texts("[\"serial0\"]", report)?;
+    let called = |device: &str| device.strip_suffix('?').unwrap_or(device).to_owned();
+    Some(devices.into_iter().map(|device| (called(&device), device)).collect())
 }
 
 fn read_section_use(

@@ -105,7 +105,7 @@ fn every_name_is_resolved() {
     let device = &system.board.devices[*console.devices[0]];
     assert_eq!(device.name.as_str(), "serial@10000000");
     assert_eq!((device.base, device.size), (0x1000_0000, 0x100));
-    assert_eq!(device.interrupt.as_ref().map(|interrupt| **interrupt), Some(10));
+    assert_eq!(device.interrupts.iter().map(|interrupt| **interrupt).collect::<Vec<_>>(), [10]);
     assert_eq!(device.pages(), 0x1000_0000..0x1000_1000);
 
     let hello = &system.instances[index("hello")];
@@ -179,6 +179,19 @@ fn kinds_of_virtio_devices_get_devices_of_the_board() {
     assert_eq!(["random", "several", "late"].map(memory), [0x12000, 0x8000, 0]);
     let slots = system.board.devices.iter().filter(|device| device.is_slot).count();
     assert_eq!(slots, 5, "what is a slot stays one");
+}
+
+#[test]
+fn an_instance_calls_its_devices_as_its_table_does() {
+    let (system, _) = good("devices");
+    let names = |name: &str| {
+        let instance = &system.instances[system.instance(name).expect(name)];
+        assert_eq!(instance.device_names.len(), instance.devices.len());
+        instance.device_names.clone()
+    };
+    assert_eq!(names("plain"), ["serial@10000000", "timer@10000100"]);
+    // One that the board does not have takes no name from those behind it.
+    assert_eq!(names("clock"), ["clock", "net"]);
 }
 
 #[test]

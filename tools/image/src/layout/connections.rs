@@ -122,16 +122,19 @@ impl Layout<'_> {
         Limits::new(nanoseconds, self.system.board.time_base)
     }
 
-    /// A driver's portals for each of its devices that interrupts: the semaphore's, then the
+    /// A driver's portals for each interrupt of its devices, those of a device in a row: the semaphore's, then the
     /// dispatcher's acknowledgement.
     pub(super) fn connect_devices(&mut self, client: usize) -> Result<(), Error> {
         let Some(dispatcher) = self.system.roles.interrupts else { return Ok(()) };
         if dispatcher == client {
             return Ok(());
         }
-        for (position, device) in self.system.instances[client].devices.iter().enumerate() {
-            let Some(source) = &self.system.board.devices[**device].interrupt else { continue };
-            let source = **source;
+        let devices = self.system.instances[client].devices.iter().enumerate();
+        let sources = devices.flat_map(|(position, device)| {
+            let sources = &self.system.board.devices[**device].interrupts;
+            sources.iter().map(move |source| (position, **source))
+        });
+        for (position, source) in sources {
             let semaphore = take(&mut self.next.semaphore);
             let first = self.placed[client].next_portal;
             self.connect_semaphore(client, semaphore, first)?;

@@ -194,11 +194,15 @@ impl Layout<'_> {
             let has_dma = device.dma && parts.size > 0;
             let before = self.queues_of(index, position) - self.placed[index].dma_physical;
             let physical = self.placed[index].dma_physical + parts.memory() - parts.queues;
+            let (interrupt_portal, interrupt_count) =
+                self.record.interrupt_portals(index, position);
+            let name = &self.system.instances[index].device_names[position];
             Mapping {
-                name: descriptor::name(&device.name),
+                name: descriptor::name(name),
                 address: region + self.device_offset(index, position) + in_page,
                 size: device.size,
-                interrupt_portal: self.record.interrupt_portal(index, position),
+                interrupt_portal,
+                interrupt_count,
                 writable: u64::from(!self.system.is_confined(index, **place)),
                 device_portal: self.record.device_portal(index, position),
                 device_address: if has_dma { physical } else { 0 },

@@ -24,7 +24,8 @@ pub(super) struct RecordParts {
     /// With the places of client, server and export.
     portals: Vec<(Portal, usize, (usize, usize))>,
     sections: HashMap<usize, u64>,
-    interrupt_portals: HashMap<(usize, usize), u64>,
+    /// Of a device the first portal of its interrupts, and how many they are.
+    interrupt_portals: HashMap<(usize, usize), (u64, u64)>,
     device_portals: HashMap<(usize, usize), u64>,
     first_threads: HashMap<usize, u64>,
 }
@@ -93,14 +94,14 @@ impl RecordParts {
         device: (usize, usize),
         portal: usize,
     ) {
-        self.interrupt_portals.insert(device, portal as u64);
+        self.interrupt_portals.entry(device).or_insert((portal as u64, 0)).1 += 1;
         let semaphore = semaphore as u32;
         let portal = portal as u16;
         self.interrupts.push(Interrupt { source, semaphore, instance, portal, reserved: [0; 2] });
     }
 
-    pub fn interrupt_portal(&self, instance: usize, position: usize) -> u64 {
-        self.interrupt_portals.get(&(instance, position)).copied().unwrap_or(0)
+    pub fn interrupt_portals(&self, instance: usize, position: usize) -> (u64, u64) {
+        self.interrupt_portals.get(&(instance, position)).copied().unwrap_or((0, 0))
     }
 
     pub fn set_device_portal(&mut self, device: (usize, usize), portal: u64) {

@@ -1,4 +1,4 @@
-//! Writes and reads a disk from several threads, also while its driver ends: what was acknowledged is there.
+//! Writes and reads a disk from several threads, also while its driver ends (`ends`, so many times): what was acknowledged is there.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -17,7 +17,10 @@ cairn::component! {
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
         blocks: interfaces::Blocks,
-        random: interfaces::Random,
+        random: Option<interfaces::Random>,
+    },
+    arguments: {
+        ends: u64 = 8,
     },
     main: main,
 }
@@ -26,8 +29,10 @@ cairn::component! {
 const WRITERS: u64 = 3;
 /// Blocks of a part.
 const PART: u64 = 64;
-/// Times that the driver ends meanwhile.
-const ENDS: u64 = 8;
+/// How often each is written at least.
+const TIMES: u64 = 2;
+/// Where lengths are tried: an odd block.
+const FIRST: u64 = 1001;
 /// Bytes of the longest buffer of a call.
 const LONGEST: usize = 16 << 10;
 
@@ -83,13 +88,13 @@ fn lengths() {
     let mut buffer = [0; LONGEST];
     for blocks in 1..=LONGEST / BLOCK_SIZE as usize {
         let part = &mut buffer[..blocks * BLOCK_SIZE as usize];
-        fill(part, 1000, blocks as u64);
-        retried(|| imports::BLOCKS.write(1000, part));
+        fill(part, FIRST, blocks as u64);
+        retried(|| imports::BLOCKS.write(FIRST, part));
         part.fill(0);
-        imports::BLOCKS.read(1000, part).expect("read");
+        imports::BLOCKS.read(FIRST, part).expect("read");
         let mut expected = [0; BLOCK_SIZE as usize];
         for (number, block) in part.chunks_exact(BLOCK_SIZE as usize).enumerate() {
-            fill(&mut expected, 1000 + number as u64, blocks as u64);
+            fill(&mut expected, FIRST + number as u64, blocks as u64);
             assert_eq!(block, expected, "block {number} of {blocks}");
         }
     }
@@ -98,11 +103,12 @@ fn lengths() {
 }
 
 fn random() {
+    let Some(source) = imports::RANDOM.get() else { return };
     let (mut first, mut second) = ([0; 64], [0; 64]);
-    let count = retried(|| imports::RANDOM.fill(&mut [0; 8]));
+    let count = retried(|| source.fill(&mut [0; 8]));
     assert!((1..=8).contains(&count));
-    imports::RANDOM.fill(&mut first).expect("random bytes");
-    imports::RANDOM.fill(&mut second).expect("random bytes");
+    source.fill(&mut first).expect("random bytes");
+    source.fill(&mut second).expect("random bytes");
     assert!(first != second && first.iter().any(|byte| *byte != 0));
     say(format_args!("ok: random bytes"));
 }
@@ -116,7 +122,7 @@ fn write(number: u64) {
     let first = number * PART;
     let mut buffer = [0; 1024];
     let mut time = 0;
-    while ENDED.load(Relaxed) < ENDS {
+    while time < TIMES || ENDED.load(Relaxed) < arguments::ends() {
         time += 1;
         for block in (first..first + PART).step_by(2) {
             fill(&mut buffer, block, time);
@@ -133,7 +139,7 @@ fn under_load() {
     let writers: [_; WRITERS as usize] = core::array::from_fn(|number| {
         spawn(imports::THREADS, &STACKS[number], write, number as u64, 40).expect("spawn")
     });
-    for _ in 0..ENDS {
+    for _ in 0..arguments::ends() {
         let before = ACKNOWLEDGED[0].load(Relaxed);
         while ACKNOWLEDGED[0].load(Relaxed) < before + 2 {
             let _ = imports::THREADS.sleep_until(cairn::time::now() + cairn::time::ticks(100));
@@ -153,5 +159,6 @@ fn under_load() {
             assert_eq!(found, expected, "block {block}");
         }
     }
-    say(format_args!("ok: the driver ended {ENDS} times, and nothing acknowledged is lost"));
+    let ends = arguments::ends();
+    say(format_args!("ok: the driver ended {ends} times, and nothing acknowledged is lost"));
 }

@@ -6,7 +6,7 @@
 use cairn::call::Call;
 use cairn::registers::Registers;
 use cairn::{Error, environment};
-use cairn_interfaces::{self as interfaces, InterruptProxy};
+use cairn_interfaces::{self as interfaces, waiting::Interrupt};
 use cairn_random::Random;
 use cairn_test_hostile_drivers_meddler::{Meddle, deed};
 use core::hint::black_box;
@@ -42,15 +42,18 @@ fn set_alarm(clock: &Registers) {
     clock.write_u32(ALARM_LOW, due as u32);
 }
 
+fn acknowledge(interrupt: &Interrupt) {
+    interrupt.acknowledge().expect("acknowledge");
+}
+
 fn main() {
     let clock = environment::device(0).expect("the description gives a clock");
-    let (signal, source) = InterruptProxy::of(&clock).expect("the clock has an interrupt");
     clock.write_u32(INTERRUPT_ENABLE, 1);
     clock.write_u32(CLEAR_INTERRUPT, 1);
+    let interrupt = Interrupt::open(&clock).expect("the clock has an interrupt");
     loop {
-        source.acknowledge().expect("acknowledge");
         set_alarm(&clock);
-        signal.p().expect("wait for the interrupt");
+        interrupt.wait().expect("wait for the interrupt");
         COUNT.fetch_add(1, Relaxed);
         match NEXT.swap(deed::SERVE, Relaxed) {
             deed::DIE => panic!("as asked"),
@@ -58,10 +61,11 @@ fn main() {
             deed::SPIN => loop {
                 black_box(());
             },
-            deed::STORM => (0..STORM).for_each(|_| source.acknowledge().expect("acknowledge")),
+            deed::STORM => (0..STORM).for_each(|_| acknowledge(&interrupt)),
             _ => {}
         }
         clock.write_u32(CLEAR_INTERRUPT, 1);
+        acknowledge(&interrupt);
     }
 }
 

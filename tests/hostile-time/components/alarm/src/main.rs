@@ -9,7 +9,7 @@
 
 use cairn::environment;
 use cairn::registers::Registers;
-use cairn_interfaces::InterruptProxy;
+use cairn_interfaces::waiting::Interrupt;
 use cairn_test_hostile_beat::beats;
 use cairn_test_hostile_contract::rounds;
 
@@ -37,10 +37,9 @@ fn set_alarm(clock: &Registers, due: u64) {
 }
 
 fn main() {
-    let clock = environment::device(0).expect("the description gives a clock");
-    let (signal, source) = InterruptProxy::of(&clock).expect("the clock has an interrupt");
+    let clock = environment::required_device("rtc0");
     clock.write_u32(INTERRUPT_ENABLE, 1);
-    source.acknowledge().expect("acknowledge");
+    let interrupt = Interrupt::open(&clock).expect("the clock has an interrupt");
     let mut due = now(&clock);
     if environment::argument() == "storm" {
         loop {
@@ -48,21 +47,21 @@ fn main() {
             // look again at a line that stayed up.
             clock.write_u32(CLEAR_INTERRUPT, 1);
             set_alarm(&clock, due);
-            signal.p().expect("wait for the interrupt");
+            interrupt.wait().expect("wait for the interrupt");
             rounds::count();
-            source.acknowledge().expect("acknowledge");
+            interrupt.acknowledge().expect("acknowledge");
         }
     }
     let section = environment::section("beats").expect("section");
     loop {
         due += PERIOD;
         set_alarm(&clock, due);
-        signal.p().expect("wait for the interrupt");
+        interrupt.wait().expect("wait for the interrupt");
         let late = now(&clock).saturating_sub(due);
         section.store(beats::ALARMS, section.load(beats::ALARMS) + 1);
         section.store(beats::ALARM_LATEST, section.load(beats::ALARM_LATEST).max(late));
         clock.write_u32(CLEAR_INTERRUPT, 1);
-        source.acknowledge().expect("acknowledge");
+        interrupt.acknowledge().expect("acknowledge");
         due = due.max(now(&clock) - PERIOD / 2);
     }
 }

@@ -9,7 +9,8 @@
 use cairn::registers::Registers;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place, environment};
-use cairn_interfaces::{Console, InterruptProxy, Terminal};
+use cairn_interfaces::waiting::Interrupt;
+use cairn_interfaces::{Console, Terminal};
 use cairn_test_hostile_beat::{Storm, mode};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -30,7 +31,7 @@ cairn::component! {
 }
 
 fn port() -> Registers {
-    environment::device(0).expect("the description gives a serial port")
+    environment::required_device("serial0")
 }
 
 /// To enable the interrupt of an empty transmitter is to cause it.
@@ -43,17 +44,16 @@ fn enable(mode: u64) {
 
 /// The driver's thread.
 fn main() {
-    let (signal, source) = InterruptProxy::of(&port()).expect("the port has an interrupt");
-    source.acknowledge().expect("acknowledge");
+    let interrupt = Interrupt::open(&port()).expect("the port has an interrupt");
     loop {
-        signal.p().expect("wait for the interrupt");
+        interrupt.wait().expect("wait for the interrupt");
         SERVER.interrupts.fetch_add(1, Relaxed);
         let mode = SERVER.mode.load(Relaxed);
         if mode == mode::STORM {
             enable(mode);
         }
         if mode != mode::SILENCE {
-            source.acknowledge().expect("acknowledge");
+            interrupt.acknowledge().expect("acknowledge");
         }
     }
 }
