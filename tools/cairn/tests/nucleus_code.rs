@@ -33,8 +33,6 @@ const BACKWARD: [(&str, &str); 22] = [
     ("service_stack_wait_in_kernel", "to the trap entry, as a trap would get there"),
     ("kernel_access_fault", "to the trap return, which does not come back"),
     ("float_first_use", "to the trap return, which does not come back"),
-    ("float_interrupted", "to what saves and loads for those who called, which does not come back"),
-    ("float_load_all", "to what loads the rest, which does not come back"),
     ("kernel_inside_dead", "to the end of the trap's dead entry, which does not come back"),
     ("trap_return_fence", "to the trap return, which does not come back"),
 ];

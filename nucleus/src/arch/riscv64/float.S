@@ -95,7 +95,20 @@ float_take:
     bne     t6, t4, float_save
     ld      t6, FRAME_RETURN(t4)
     lla     t2, trap_return
-    beq     t6, t2, float_interrupted
+    bne     t6, t2, float_save
+
+    # It was: its status no longer says that the unit is on, and all registers are saved.
+    ld      t6, TRAP_STATUS(t4)
+    li      t2, ~SSTATUS_FS
+    and     t6, t6, t2
+    sd      t6, TRAP_STATUS(t4)
+    ld      t6, FLOAT_OLDER(t3)
+    ld      t4, FLOAT_OWNER_CELL(t3)
+    bgez    t6, float_load
+    sd      t6, FLOAT_STATE(t4)                 # negative
+    every_other fsd, t4
+    j       float_save_preserved
+
     # It has called, and so finds again what the convention preserves.
 float_save:
     ld      t6, FLOAT_OLDER(t3)
@@ -111,7 +124,10 @@ float_load:
     sd      t0, FLOAT_OWNER_CELL(t3)
     ld      t6, FLOAT_STATE(t0)
     beqz    t6, float_begin
-    bltz    t6, float_load_all
+    bgtz    t6, float_clear
+    every_other fld, t0
+    j       float_load_preserved
+float_clear:
     clear_others
 float_load_preserved:
     every_preserved fld, t0
@@ -121,22 +137,6 @@ float_load_preserved:
     li      t6, SSTATUS_FS - SSTATUS_FS_CLEAN
     csrc    sstatus, t6
     jr      t5
-float_load_all:
-    every_other fld, t0
-    j       float_load_preserved
-
-# Its status no longer says that the unit is on, and all registers are saved.
-float_interrupted:
-    ld      t6, TRAP_STATUS(t4)
-    li      t2, ~SSTATUS_FS
-    and     t6, t6, t2
-    sd      t6, TRAP_STATUS(t4)
-    ld      t6, FLOAT_OLDER(t3)
-    ld      t4, FLOAT_OWNER_CELL(t3)
-    bgez    t6, float_load
-    sd      t6, FLOAT_STATE(t4)                 # negative
-    every_other fsd, t4
-    j       float_save_preserved
 
 # Its first use: nothing of whoever had the registers, or the cell's memory, before.
 float_begin:
