@@ -96,12 +96,11 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         let number = self.take().ok_or(Error::Busy)?;
         let place = &self.places[number];
         let mut chain = [Descriptor::default(); CHAIN];
-        let prepared = prepare(number, &mut chain)
-            .and_then(|count| {
-                let chain = chain.get(..count).ok_or(Error::BadArgument)?;
-                place.state.store(OFFERED, Ordering::Release);
-                device.offer(self.queue, (number * CHAIN) as u16, chain)
-            });
+        let prepared = prepare(number, &mut chain).and_then(|count| {
+            let chain = chain.get(..count).ok_or(Error::BadArgument)?;
+            place.state.store(OFFERED, Ordering::Release);
+            device.offer(self.queue, (number * CHAIN) as u16, chain)
+        });
         if let Err(error) = prepared {
             self.give(number);
             return Err(error);
