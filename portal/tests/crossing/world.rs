@@ -19,7 +19,8 @@ use cairn_emulator::mmu::{ACCESSED, DIRTY, GLOBAL, READ, USER, WRITE};
 use cairn_emulator::register::*;
 use cairn_emulator::{AddressSpace, Machine, Options, Privilege, Tables, encode};
 use cairn_portal::{
-    Crossing, End, Fences, Float, GenerateError, Generated, Ground, Place, Source, Specification, generate,
+    Crossing, End, Fences, Float, GenerateError, Generated, Ground, Place, Source, Specification,
+    generate,
 };
 use std::collections::HashMap;
 use std::ops::Range;
