@@ -57,7 +57,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
     let name = &component.name;
     let main = match &component.main {
         Some(main) => quote_spanned!(main.span()=>
-            ::core::option::Option::Some((|| ::cairn::expansion::ended(#main())) as fn())
+            ::core::option::Option::Some((|| ::cairn::expansion::run(#main)) as fn())
         ),
         None => quote!(::core::option::Option::None),
     };

@@ -96,7 +96,7 @@ pub fn run(request: &Request) -> Result<bool> {
     println!("written: {}", written.join(", "));
     let limits = Limits::of(board, request.quick);
     if request.set_limits {
-        limits.write(&report.results)?;
+        limits.write(&catalogue, &report.results)?;
     }
     let broken = match request.check {
         true => limits.broken(&catalogue, &filter, &report.results)?,

@@ -45,6 +45,12 @@ pub struct Benchmark {
     /// Whether its system computes with the floating-point unit, which not every board has.
     #[serde(default)]
     pub float: bool,
+    /// Whether its system drives a device that only QEMU has.
+    #[serde(default)]
+    pub device: bool,
+    /// Whether that answers when the host does, so that medians differ from run to run: then its budget alone holds it.
+    #[serde(default)]
+    pub hosted: bool,
     /// How soon which component runs after reset; only on simulated boards.
     pub boot: Option<Boot>,
     /// Why nothing measures it.
@@ -283,6 +289,9 @@ impl Benchmark {
         if self.length.is_some() || self.long {
             (self.system, self.traces) = (None, Vec::new());
             self.missing = Some(LENGTH.to_owned());
+        } else if self.device {
+            self.system = None;
+            self.missing = Some("the board has no such device; QEMU has".to_owned());
         } else if self.float && !has_float(board) {
             self.system = None;
             self.missing = Some("the board has no floating-point unit".to_owned());

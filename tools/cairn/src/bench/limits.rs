@@ -63,10 +63,14 @@ impl Limits {
         Ok(measurable.filter_map(|benchmark| self.complaint(benchmark, &limits, results)).collect())
     }
 
-    /// Writes the medians of `results` as limits; the limits of others stay.
-    pub fn write(&self, results: &[Measured]) -> Result<()> {
+    /// Writes the medians of `results` as limits, of the benchmarks that have some; the limits of others stay.
+    pub fn write(&self, catalogue: &Catalogue, results: &[Measured]) -> Result<()> {
         let mut limits = if self.file.exists() { self.read()? } else { BTreeMap::new() };
-        limits.extend(results.iter().map(|result| (result.name.clone(), result.median)));
+        let hosted = |name: &str| {
+            catalogue.benchmarks.iter().any(|benchmark| benchmark.hosted && benchmark.name == name)
+        };
+        let held = results.iter().filter(|result| !hosted(&result.name));
+        limits.extend(held.map(|result| (result.name.clone(), result.median)));
         let (unit, options) = (self.unit.name(), &self.options);
         let mut text = format!(
             "# The medians that were reached, in {unit}. `./cairn bench{options} --check` fails when one is
@@ -101,6 +105,7 @@ impl Limits {
              `./cairn bench{} --set-limits`",
                 self.options
             )),
+            (_, None) if benchmark.hosted => None,
             (_, None) => Some(format!(
                 "{name}: no limit in {}; `./cairn bench{} --set-limits` adds it",
                 paths::shown(&self.file),
