@@ -233,12 +233,15 @@ _Static_assert(sizeof(struct cairn_component) == CAIRN_SIZE_OF_COMPONENT, "as in
 /* Where the first thread begins instead of its main function, as the functions of a server. */
 #ifdef CAIRN_ENTERED
 #define CAIRN_FIRST_THREAD(...)                                                   \
-    static void cairn_main(void) __asm__("cairn_main");                           \
-    __attribute__((used)) static void cairn_main(void)                            \
+    static const struct cairn_component cairn_given = { __VA_ARGS__ };            \
+    CAIRN_C __attribute__((used)) bool cairn_has_first_thread(void)               \
     {                                                                             \
-        static const struct cairn_component given = { __VA_ARGS__ };              \
-        if (given.main)                                                           \
-            given.main();                                                         \
+        return cairn_given.main;                                                  \
+    }                                                                             \
+    CAIRN_C __attribute__((used)) void cairn_main(void)                           \
+    {                                                                             \
+        if (cairn_given.main)                                                     \
+            cairn_given.main();                                                   \
     }                                                                             \
     CAIRN_C __attribute__((naked, used)) void cairn_first_thread(void)            \
     {                                                                             \

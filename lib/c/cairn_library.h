@@ -17,8 +17,15 @@
 
 /* The import `Console` behind stdin, stdout and stderr. */
 #define CAIRN_STDIO(portal) CAIRN_LIBRARY(console, portal)
-/* The import `Portals` that makes locks for `malloc` and stdin: where several threads use them, callers' threads too. */
-#define CAIRN_LOCKS(portal) CAIRN_LIBRARY(portals, portal)
+/* The import `Portals` that makes locks for `malloc` and stdin: where several threads use them, callers' threads too.
+ * They are made before any other code of the component runs, so that no two threads make one. */
+#define CAIRN_LOCKS(portal)                                             \
+    CAIRN_C void cairn_make_locks(void);                                \
+    __attribute__((constructor(101))) static void cairn_with_locks(void) \
+    {                                                                   \
+        cairn_make_locks();                                             \
+    }                                                                   \
+    CAIRN_LIBRARY(portals, portal)
 /* The import `Clock` behind `sleep`, `usleep` and `nanosleep`. */
 #define CAIRN_SLEEP(portal) CAIRN_LIBRARY(clock, portal)
 /* The import `WallClock` behind `time`, `gettimeofday` and `clock_gettime`, which fail without it. */

@@ -92,6 +92,9 @@ construct:
         sd      a5, 56(sp)
         sd      a6, 64(sp)
         sd      a7, 72(sp)
+        lla     a0, cairn_main
+        sub     a0, t0, a0
+        seqz    a0, a0                          # whether this is the first thread
         lla     t0, cairn_construct
 #ifdef CAIRN_THREAD_LOCAL
         call    enter_constructed               # a constructor has thread-local variables, too

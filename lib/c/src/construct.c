@@ -1,4 +1,5 @@
-/* Global constructors, which run before any other code of the component: in the first thread or the first call. */
+/* Global constructors, which run before any other code of the component: in its first thread, or in the first call of a
+ * component without one. */
 #include "cairn.h"
 
 #include <stdatomic.h>
@@ -9,10 +10,15 @@ extern const constructor cairn_constructors[], cairn_constructors_end[];
 /* 0: not yet; 1: they run; 2: done. */
 atomic_int cairn_constructed;
 
-/* Runs them, or says that another thread does. That one may be less urgent, so nobody waits for it here. */
-int64_t cairn_construct(void)
+bool cairn_has_first_thread(void);
+
+/* Runs them, or says that another thread does or will. That one may be less urgent, so nobody waits for it here; and a
+ * first thread cannot be told, so where there is one no call is before it. */
+int64_t cairn_construct(bool is_first_thread)
 {
     int state = 0;
+    if (cairn_has_first_thread() && !is_first_thread && atomic_load(&cairn_constructed) == 0)
+        return CAIRN_ERROR_BUSY;
     if (!atomic_compare_exchange_strong(&cairn_constructed, &state, 1))
         return state == 2 ? 0 : CAIRN_ERROR_BUSY;
     for (const constructor *next = cairn_constructors; next < cairn_constructors_end; next++)

@@ -4,14 +4,17 @@
 #include "portals.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/lock.h>
 
 extern const uint32_t cairn_library_portals __attribute__((weak));
 __attribute__((noreturn)) void cairn_return_stub(int64_t status, uint64_t value);
 
+#pragma weak stdin
+
 struct __lock {
-    _Atomic uint32_t portal; /* the first of the lock's, as soon as it has one */
+    uint32_t portal; /* the first of the lock's; 0 where threads have none */
     uint32_t depth; /* how often its owner has it more than once */
     _Atomic uint64_t owner; /* the index of its thread, and one; 0: nobody's */
 };
@@ -25,18 +28,23 @@ static uint64_t own_thread(void)
     return cairn_call(CAIRN_PORTAL_OWN_THREAD, 0, 0, 0, 0, 0, 0, 0).value + 1;
 }
 
-static uint32_t portal_of(_LOCK_T lock)
+/* At a lock's first moment, when no other thread can know of it. */
+static void make(_LOCK_T lock)
 {
-    uint32_t portal = atomic_load(&lock->portal), before = 0;
-    uint64_t made;
-    if (portal != 0)
-        return portal;
-    if (portals_make_lock(cairn_import(cairn_library_portals), &made) != 0)
-        cairn_panic("no lock for the C library: the description's `locks`");
-    if (atomic_compare_exchange_strong(&lock->portal, &before, (uint32_t)made))
-        return (uint32_t)made;
-    portals_close(cairn_import(cairn_library_portals), made);
-    return before;
+    uint64_t portal;
+    if (!&cairn_library_portals)
+        return;
+    if (portals_make_lock(cairn_import(cairn_library_portals), &portal) != 0)
+        cairn_panic("no lock for the C library: it takes `locks = 2` in the description, 1 without stdin");
+    lock->portal = (uint32_t)portal;
+}
+
+/* A constructor, by CAIRN_LOCKS; stdin has a lock where it is used. */
+void cairn_make_locks(void)
+{
+    make(&__lock___libc_recursive_mutex);
+    if (&stdin)
+        make(&__lock_cairn_stdin);
 }
 
 static void acquire(_LOCK_T lock, bool recursive)
@@ -53,7 +61,7 @@ static void acquire(_LOCK_T lock, bool recursive)
             cairn_panic("two threads are in the C library: CAIRN_LOCKS(PORTALS);");
         return;
     }
-    int64_t status = lock_lock(portal_of(lock));
+    int64_t status = lock_lock(lock->portal);
     /* A positive status is the method's own: the lock is taken. Others end the wait because this thread is called home:
      * its call ends, since C has no way to say so. */
     if (status < 0)
@@ -69,7 +77,7 @@ static void release(_LOCK_T lock)
     }
     atomic_store(&lock->owner, 0);
     if (&cairn_library_portals)
-        lock_unlock(atomic_load(&lock->portal));
+        lock_unlock(lock->portal);
 }
 
 void __retarget_lock_init(_LOCK_T *lock)
@@ -77,12 +85,13 @@ void __retarget_lock_init(_LOCK_T *lock)
     *lock = calloc(1, sizeof **lock);
     if (!*lock)
         cairn_panic("no memory for a lock of the C library");
+    make(*lock);
 }
 
 void __retarget_lock_close(_LOCK_T lock)
 {
-    if (atomic_load(&lock->portal) != 0)
-        portals_close(cairn_import(cairn_library_portals), atomic_load(&lock->portal));
+    if (lock->portal != 0)
+        portals_close(cairn_import(cairn_library_portals), lock->portal);
     free(lock);
 }
 
