@@ -120,7 +120,7 @@ pub const DEVICE_ACKNOWLEDGE: u32 = 1;
 /// Writes a word of the device's configuration. `a1` the offset, a multiple of 4; `a2` the word.
 pub const DEVICE_CONFIGURE: u32 = 2;
 /// Writes descriptors of queue 0. `a1` the first descriptor, the others what to write there and behind it
-/// ([`Descriptor::word`]), up to a word of 0.
+/// ([`Descriptor::word`]), up to a word of 0 that is not the first.
 pub const DEVICE_POST: u32 = 3;
 /// Does so, puts the first one into the ring of what is offered, and says that the queue has something. No other thread can come
 /// in between.
@@ -164,6 +164,17 @@ impl Descriptor {
             if self.has_next { NEXT } else { 0 } | if self.device_writes { WRITE } else { 0 };
         Some(self.length as u64 | flags << 16 | (self.offset as u64) << 40)
     }
+}
+
+/// Those of a post's words that are descriptors: the first, and what is behind it up to a word of 0.
+pub fn posted(words: &[u64]) -> &[u64] {
+    let behind = words.iter().skip(1).position(|word| *word == 0);
+    &words[..behind.map_or(words.len(), |count| count + 1)]
+}
+
+/// Whether what a word names ends in memory for DMA of `size` bytes. No portal writes another one.
+pub const fn is_lawful(word: u64, size: u64) -> bool {
+    (word >> 40) + (word & 0xffff) <= size
 }
 
 /// Registers of virtio devices behind memory (virtio 1.2, section 4.2.2), offsets.

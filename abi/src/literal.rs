@@ -61,6 +61,8 @@ pub const LITERAL_FRAME: i64 = -128;
 /// Counting build, call: address of the call counter.
 pub const LITERAL_COUNTER: i64 = -128;
 
+/// Devices: the bits of a descriptor's word that are its length ([`crate::device::Descriptor::word`]).
+pub const LITERAL_LENGTH_MASK: i64 = -80;
 /// Devices: kernel address of the registers.
 pub const LITERAL_REGISTERS: i64 = -88;
 /// Devices: how many queues, descriptors of a queue, or bytes of the configuration there are.

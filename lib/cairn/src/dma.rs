@@ -100,8 +100,8 @@ impl Device {
         Some(section.part(at as usize, PAGE_SIZE as usize))
     }
 
-    /// Writes descriptors of a queue, from the one with the number `first` on; more than [`POSTED_MAXIMUM`], or one that is
-    /// not in the memory for DMA, is [`Error::BadArgument`].
+    /// Writes descriptors of a queue, from the one with the number `first` on; none, more than [`POSTED_MAXIMUM`], or one that
+    /// is not in the memory for DMA, is [`Error::BadArgument`].
     #[inline(always)]
     pub fn post(&self, queue: usize, first: u16, descriptors: &[Descriptor]) -> Result<(), Error> {
         self.write(DEVICE_POST, queue, first, descriptors)
@@ -121,7 +121,7 @@ impl Device {
         first: u16,
         descriptors: &[Descriptor],
     ) -> Result<(), Error> {
-        if descriptors.len() > POSTED_MAXIMUM || queue >= self.queue_count {
+        if !(1..=POSTED_MAXIMUM).contains(&descriptors.len()) || queue >= self.queue_count {
             return Err(Error::BadArgument);
         }
         let mut arguments = Arguments::new();

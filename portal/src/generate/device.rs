@@ -111,6 +111,7 @@ fn post(code: &mut Code, start: usize, queue: DeviceQueue) -> Result<(), Generat
     code.literal(start, LITERAL_COUNT, queue.count);
     code.literal(start, LITERAL_DEVICE_ADDRESS, queue.device_address);
     code.literal(start, LITERAL_DMA_SIZE, queue.size);
+    code.literal(start, LITERAL_LENGTH_MASK, u64::from(u16::MAX));
     Ok(())
 }
 

@@ -83,7 +83,7 @@ impl Driver {
         Driver { domain, portals: std::array::from_fn(|portal| first + portal as u64) }
     }
 
-    /// Calls; all registers that the portal used for addresses are zero afterwards, all others the caller's.
+    /// Calls; no address of the kernel's half is in a register afterwards, and those that the caller saves nowhere are as before.
     fn call(
         &self,
         world: &mut World,
@@ -96,8 +96,13 @@ impl Driver {
         };
         let crossed = world.call(self.portals[portal as usize], stack, arguments);
         world.assert_at(self.domain, RESUME);
-        for register in [T1, T2, T3, T4, T5] {
+        for register in [T1, T2] {
             assert_eq!(world.machine.get(register), 0, "{}", name(register));
+        }
+        for register in [T0, T3, T4, T5, T6] {
+            let (before, after) =
+                (crossed.before[usize::from(register)], world.machine.get(register));
+            assert!(after == before || after as i64 >= 0, "{} is the kernel's", name(register));
         }
         for register in SAVED_OF_DRIVER {
             let before = crossed.before[usize::from(register)];
@@ -183,14 +188,12 @@ fn post(world: &mut World, driver: &Driver, portal: u32, first: u64, words: [u64
     if first >= QUEUE_DESCRIPTORS {
         expected = Err(Error::BadArgument);
     } else {
-        for (number, word) in
-            (first as usize..).zip(words.into_iter().take_while(|word| *word != 0))
-        {
-            let (offset, length) = (word >> 40, word & 0xffff);
-            if offset + length > SIZE {
+        for (number, &word) in (first as usize..).zip(posted(&words)) {
+            if !is_lawful(word, SIZE) {
                 expected = Err(Error::BadArgument);
                 break;
             }
+            let (offset, length) = (word >> 40, word & 0xffff);
             let found = read(&after, number);
             assert_eq!(found.address, DEVICE_ADDRESS + offset);
             assert_eq!((found.length, found.flags), (length, word >> 16 & 3));
@@ -262,7 +265,8 @@ fn descriptors(world: &mut World, driver: &Driver, portal: u32) {
         driver,
         portal,
         3,
-        [good(end - 1, 1), good(0, 0xffff), good(end - 16, 16), 0, 0, 0],
+        [(end - 1, 1), (1, 0xffff), (end - 16, 16), (1, 0xffff), (end - 1, 1), (end - 2, 2)]
+            .map(|(offset, length)| good(offset, length)),
     );
     for bad in [good(end - 1, 2), good(end, 1), good(0xff_ffff, 0xffff), good(end - 15, 16)] {
         for place in 0..6 {

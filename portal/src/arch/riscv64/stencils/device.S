@@ -24,21 +24,23 @@ stencil_device_configure:
     sw      a2, CONFIGURATION(t2)
 
 # Up to six descriptors. Of each the upper half of the length is zero, and the next one is the one behind, from the
-# layout on.
+# layout on. The first word is a descriptor whatever it is, the others may be the list's end.
 stencil_post:
     ld      t3, LITERAL_COUNT(t1)
     ld      t2, LITERAL_DESCRIPTORS(t1)
     ld      t4, LITERAL_DMA_SIZE(t1)
     branch_if_not_below a1, t3, to_refused
     ld      t5, LITERAL_DEVICE_ADDRESS(t1)
+    ld      t0, LITERAL_LENGTH_MASK(t1)
     slli    a1, a1, 4
     add     t2, t2, a1
 .macro descriptor word, number
 stencil_post_descriptor_\number:
+    .if \number > 0
     branch_if_zero \word, to_posted
+    .endif
     srli    t3, \word, 40
-    slli    t6, \word, 48
-    srli    t6, t6, 48
+    and     t6, \word, t0
     add     t6, t6, t3
     branch_if_below t4, t6, to_refused
     add     t3, t3, t5
@@ -67,22 +69,20 @@ stencil_offer:
     srli    a1, a1, 4
     addi    t3, t3, 1
     sh      a1, AVAILABLE_ENTRIES(t4)
-    ld      t5, LITERAL_REGISTERS(t1)
+    ld      t1, LITERAL_REGISTERS(t1)
     fence   w, w                                # the device sees descriptors and entry before the index
     sh      t3, AVAILABLE_INDEX(t2)
-    addi    t3, zero, %lo(queue)
+    addi    t4, zero, %lo(queue)
     fence   w, o
-    sw      t3, QUEUE_NOTIFY(t5)
+    sw      t4, QUEUE_NOTIFY(t1)
 
-# The ends: the driver learns no address of the kernel's half, and none of memory.
+# The ends: the driver learns no address of the kernel's half. Those are in t1 and t2 alone; where a device finds the
+# driver's memory the driver knows anyway.
 stencil_device_done:
     li      a0, 0
 stencil_device_scrub:
     li      t1, 0
     li      t2, 0
-    li      t3, 0
-    li      t4, 0
-    li      t5, 0
 stencil_device_refused:
     addi    a0, zero, ERROR_BAD_ARGUMENT
 stencil_device_leave:

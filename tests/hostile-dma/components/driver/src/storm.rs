@@ -84,9 +84,7 @@ pub fn storm() {
 /// Posts, and holds the answer against what it has to be.
 fn post(queue: u64, first: u64, words: [u64; POSTED_MAXIMUM], size: u64) {
     let count = kind().descriptors();
-    let lawful = |word: u64| (word >> 40) + (word & 0xffff) <= size;
-    let taken = words.iter().take_while(|word| **word != 0);
-    let is_good = first < count && taken.copied().all(lawful);
+    let is_good = first < count && posted(&words).iter().all(|word| is_lawful(*word, size));
     let mut arguments = [first; 7];
     arguments[1..].copy_from_slice(&words);
     let expected = if is_good { Ok(()) } else { Err(Error::BadArgument) };
