@@ -29,6 +29,13 @@ struct Place {
     length: AtomicU32,
 }
 
+impl Place {
+    /// From one state to another, unless it is in a third.
+    fn passes(&self, from: u8, to: u8) -> bool {
+        self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
 /// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors of a queue of a device.
 pub struct Requests<const PLACES: usize, const CHAIN: usize> {
     queue: usize,
@@ -55,8 +62,9 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         }
     }
 
-    /// Takes requests from now on, for a device that has begun, `most` at a time if the queue has chains for so many; the end of the queue at which they are
-    /// answered. It takes semaphores of the instance's quota: one, and one for each place.
+    /// Takes requests from now on, for a device that has begun, `most` at a time if the queue has chains for so many; the value
+    /// is the end of the queue at which they are answered. It takes semaphores of the instance's quota: one, and one for each
+    /// place.
     pub fn begin(
         &self,
         portals: &PortalsProxy,
@@ -84,8 +92,8 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     }
 
     /// Makes a request and waits for its answer. `prepare` gets the number of a place, which nobody else has until `answered` is
-    /// through, and a chain, of which it says how many descriptors it has filled in; `answered` gets that number, and how many bytes the device says it wrote.
-    /// [`Error::Busy`]: the driver has not begun.
+    /// through, and a chain, of which it says how many descriptors it has filled in; `answered` gets the number of the place, and
+    /// how many bytes the device says it wrote. [`Error::Busy`]: the driver has not begun.
     pub fn make<R>(
         &self,
         prepare: impl FnOnce(usize, &mut [Descriptor; CHAIN]) -> Result<usize, Error>,
@@ -105,15 +113,19 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
             self.give(number);
             return Err(error);
         }
-        if let Err(error) = place.answered.wait() {
-            // Called home. The place is free when the device has done with it.
-            let left =
-                place.state.compare_exchange(OFFERED, LEFT, Ordering::AcqRel, Ordering::Acquire);
-            if left.is_err() {
-                place.answered.take();
-                self.give(number);
+        loop {
+            if let Err(error) = place.answered.wait() {
+                // Called home. The place is free when the device has done with it.
+                if !place.passes(OFFERED, LEFT) {
+                    place.answered.take();
+                    self.give(number);
+                }
+                return Err(error);
             }
-            return Err(error);
+            // A signal can be late: that of a request before, whose thread was called home just when it was answered.
+            if place.state.load(Ordering::Acquire) != OFFERED {
+                break;
+            }
         }
         let result = answered(number, place.length.load(Relaxed));
         self.give(number);
@@ -121,9 +133,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     }
 
     fn take(&self) -> Option<usize> {
-        self.places.iter().position(|place| {
-            place.state.compare_exchange(FREE, TAKEN, Ordering::Acquire, Relaxed).is_ok()
-        })
+        self.places.iter().position(|place| place.passes(FREE, TAKEN))
     }
 
     fn give(&self, number: usize) {
@@ -138,12 +148,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
             let Some(place) = self.places.get(number) else { continue };
             place.length.store(length, Relaxed);
             match place.state.load(Ordering::Acquire) {
-                OFFERED
-                    if place
-                        .state
-                        .compare_exchange(OFFERED, ANSWERED, Ordering::AcqRel, Ordering::Acquire)
-                        .is_ok() =>
-                {
+                OFFERED if place.passes(OFFERED, ANSWERED) => {
                     let _ = place.answered.signal();
                 }
                 // The thread left it, perhaps just now.
