@@ -9,6 +9,10 @@
 
 use crate::address::PAGE_SIZE;
 
+mod found;
+
+pub use found::Found;
+
 /// Kinds of virtio devices whose payload holds no addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VirtioKind {

@@ -31,15 +31,6 @@ const QUEUE: DeviceQueue = DeviceQueue {
 /// Bytes of the device's configuration.
 const CONFIGURATION: u64 = 0x20;
 
-/// A descriptor as a device reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Read {
-    address: u64,
-    length: u64,
-    flags: u64,
-    next: u64,
-}
-
 struct Driver {
     domain: usize,
     /// By the numbers of `cairn_abi::device`.
@@ -123,24 +114,16 @@ impl Driver {
 
 const SAVED_OF_DRIVER: [u8; 15] = [S0, S1, S2, S3, S4, S5, S6, S7, S8, S9, S10, S11, GP, SP, RA];
 
-fn read(bytes: &[u8], number: usize) -> Read {
+fn read(bytes: &[u8], number: usize) -> Found {
     let word = |at: usize| {
         u64::from_le_bytes(*bytes[number * 16 + at * 8..].first_chunk().expect("in the table"))
     };
-    let second = word(1);
-    Read {
-        address: word(0),
-        length: second & 0xffff_ffff,
-        flags: second >> 32 & 0xffff,
-        next: second >> 48,
-    }
+    Found::of([word(0), word(1)])
 }
 
 /// Whatever a device combines of what it read before and after any store ends in the driver's memory or its margin.
 fn assert_confined(crossed: &Crossed, before: &[u8]) {
     let mut table = before.to_vec();
-    let mut addresses = vec![vec![]; table.len() / 16];
-    let mut lengths = addresses.clone();
     let from = physical(DESCRIPTORS);
     let writes = crossed
         .journal
@@ -154,20 +137,17 @@ fn assert_confined(crossed: &Crossed, before: &[u8]) {
         table[at..at + write.size].copy_from_slice(&bytes[..write.size]);
         states.push(table.clone());
     }
-    for state in &states {
-        for number in 0..state.len() / 16 {
-            let Read { address, length, flags, next } = read(state, number);
-            assert!(flags <= 3, "only next and write");
-            assert_eq!(next, (number as u64 + 1) % QUEUE_DESCRIPTORS);
-            addresses[number].push(address);
-            lengths[number].push(length);
-        }
-    }
-    let end = DEVICE_ADDRESS + SIZE + dma_margin(SIZE);
-    for (addresses, lengths) in addresses.iter().zip(&lengths) {
-        for address in addresses.iter().filter(|address| **address != 0) {
-            assert!((DEVICE_ADDRESS..=DEVICE_ADDRESS + SIZE).contains(address));
-            assert!(lengths.iter().all(|length| address + length <= end));
+    for number in 0..before.len() / 16 {
+        let mut found: Vec<Found> = states.iter().map(|state| read(state, number)).collect();
+        found.dedup();
+        for (one, other) in found.iter().flat_map(|one| found.iter().map(move |other| (one, other)))
+        {
+            let mixed = Found { address: one.address, ..*other };
+            let number = number as u64;
+            assert!(
+                mixed.is_confined(number, QUEUE_DESCRIPTORS, DEVICE_ADDRESS, SIZE),
+                "{number}: {mixed:x?}"
+            );
         }
     }
 }

@@ -119,18 +119,14 @@ fn configure(random: &mut Random) {
 
 /// The tables of descriptors, as the device reads them: every one is in the memory for DMA.
 fn confined(size: u64) {
-    let memory = device().device_address..=device().device_address + size;
-    let end = memory.end() + dma_margin(size);
     for queue in 0..device().queue_count {
         let table = (device().queues + queue * QUEUE_PAGES * PAGE_SIZE) as *const [u64; 2];
         let count = kind().descriptors();
         for number in 0..count {
             // SAFETY: the layout maps the table here, to be read.
-            let [address, rest] = unsafe { table.add(number as usize).read_volatile() };
-            let (length, flags, next) = (rest & 0xffff_ffff, rest >> 32 & 0xffff, rest >> 48);
-            let is_confined = address == 0 || memory.contains(&address);
-            if !is_confined || address + length > end || flags > 3 || next != (number + 1) % count {
-                complain((queue, number, address, rest));
+            let found = Found::of(unsafe { table.add(number as usize).read_volatile() });
+            if !found.is_confined(number, count, device().device_address, size) {
+                complain((queue, number, found));
             }
         }
     }
