@@ -8,21 +8,26 @@
     .option push
     .option arch, +d
 
-# Of the C convention (lp64d): what a function preserves, and what it does not.
-.macro every_preserved instruction, base
+# Of the C convention (lp64d): what a function preserves, and what it does not. `what` happens to each: it is saved in the cell
+# that ends at `base`, loaded from there, or cleared.
+.macro every_preserved what, base
     .irp    number, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
-    \instruction f\number, FLOAT_REGISTERS + 8*\number(\base)
+    \what   \number, \base
     .endr
 .endm
-.macro every_other instruction, base
+.macro every_other what, base
     .irp    number, 0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31
-    \instruction f\number, FLOAT_REGISTERS + 8*\number(\base)
+    \what   \number, \base
     .endr
 .endm
-.macro clear_others
-    .irp    number, 0, 1, 2, 3, 4, 5, 6, 7, 10, 11, 12, 13, 14, 15, 16, 17, 28, 29, 30, 31
+.macro save number, base
+    fsd     f\number, FLOAT_REGISTERS + 8*\number(\base)
+.endm
+.macro restore number, base
+    fld     f\number, FLOAT_REGISTERS + 8*\number(\base)
+.endm
+.macro clear number, base
     fmv.d.x f\number, zero
-    .endr
 .endm
 
 # t0: the end of the cell of the activation whose header is t2. The base frame alone goes back to the end of its thread. t3: the
@@ -106,7 +111,7 @@ float_take:
     ld      t4, FLOAT_OWNER_CELL(t3)
     bgez    t6, float_load
     sd      t6, FLOAT_STATE(t4)                 # negative
-    every_other fsd, t4
+    every_other save, t4
     j       float_save_preserved
 
     # It has called, and so finds again what the convention preserves.
@@ -117,7 +122,7 @@ float_save:
     li      t6, FLOAT_PRESERVED
     sd      t6, FLOAT_STATE(t4)
 float_save_preserved:
-    every_preserved fsd, t4
+    every_preserved save, t4
     csrr    t6, fcsr
     sd      t6, FLOAT_CONTROL(t4)
 float_load:
@@ -125,12 +130,12 @@ float_load:
     ld      t6, FLOAT_STATE(t0)
     beqz    t6, float_begin
     bgtz    t6, float_clear
-    every_other fld, t0
+    every_other restore, t0
     j       float_load_preserved
 float_clear:
-    clear_others
+    every_other clear
 float_load_preserved:
-    every_preserved fld, t0
+    every_preserved restore, t0
     ld      t6, FLOAT_CONTROL(t0)
     csrw    fcsr, t6
     sd      zero, FLOAT_OLDER(t3)
@@ -140,10 +145,8 @@ float_load_preserved:
 
 # Its first use: nothing of whoever had the registers, or the cell's memory, before.
 float_begin:
-    clear_others
-    .irp    number, 8, 9, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27
-    fmv.d.x f\number, zero
-    .endr
+    every_other clear
+    every_preserved clear
     csrw    fcsr, zero
     li      t6, -1
     sd      t6, FLOAT_OLDER(t3)
