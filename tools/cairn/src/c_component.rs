@@ -165,16 +165,16 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
     Ok((executable, component))
 }
 
-/// Compiles and links. What is set up when code of the component is entered shows only in what is linked, so it is
-/// supposed to be as the last time, and what was wrongly supposed is done anew.
-fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
-    let units = units(source)?;
-    let executable = output.join("component");
+/// Has `make` make the executable. What is set up when code of the component is entered shows only in what is linked, so it
+/// is supposed to be as the last time, and what was wrongly supposed is done anew.
+fn settled(
+    source: &Source,
+    output: &Path,
+    make: impl Fn(&Compiler) -> Result<PathBuf>,
+) -> Result<PathBuf> {
     let mut setup = Setup::remembered(output);
     for _ in 0..ROUNDS {
-        let compiler = Compiler::new(source, output, setup)?;
-        let objects = compiler.compile(&units)?;
-        link::link(source, &compiler, &objects, &executable)?;
+        let executable = make(&Compiler::new(source, output, setup)?)?;
         let needed = Setup::of(&executable)?;
         if needed == setup {
             return Ok(executable);
@@ -183,6 +183,17 @@ fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
         setup.remember(output)?;
     }
     bail!("{}: {NEVER_THE_SAME}", source.shown)
+}
+
+/// Compiles and links.
+fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
+    let units = units(source)?;
+    let executable = output.join("component");
+    settled(source, output, |compiler| {
+        let objects = compiler.compile(&units)?;
+        link::link(source, compiler, &objects, &executable)?;
+        Ok(executable.clone())
+    })
 }
 
 /// What is compiled: the component's own sources, those of its package, and the library.
@@ -215,17 +226,15 @@ fn prebuilt_executable(
     if program == "make" {
         setup::need(&["make:make"])?;
     }
-    let mut setup = Setup::remembered(output);
-    for _ in 0..ROUNDS {
-        let compiler = Compiler::new(source, output, setup)?;
+    settled(source, output, |compiler| {
         let objects = compiler.compile(&units_of_library()?)?;
-        let folder = output.join(setup.folder());
+        let folder = output.join(compiler.setup().folder());
         fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let executable = folder.join(prebuilt.get_ref());
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&source.folder).env("CAIRN_OUTPUT", &folder);
         command.env("CC", COMPILER).env("CFLAGS", compiler.flags_for_others().join(" "));
-        command.env("CAIRN_LINK", link::for_others(&compiler, &objects)?);
+        command.env("CAIRN_LINK", link::for_others(compiler, &objects)?);
         command.env("CAIRN_EXECUTABLE", &executable);
         let status = command.status().with_context(|| {
             format!("{}: cannot start `{program}` of `build`", source.at(prebuilt))
@@ -240,16 +249,11 @@ fn prebuilt_executable(
                 executable.display()
             );
         }
-        let needed = Setup::of(&executable)?;
-        if needed == setup {
-            return Ok(executable);
-        }
-        setup = needed;
-        setup.remember(output)?;
-    }
-    bail!("{}: {NEVER_THE_SAME}", source.shown)
+        Ok(executable)
+    })
 }
 
+/// The library's sources.
 fn units_of_library() -> Result<Vec<Unit>> {
     let library = paths::root().join("lib/c");
     let sources = library.join("src");
