@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::abi::address::{PAGE_SIZE, WINDOW_MAXIMUM};
 use cairn::dma::Buffer;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_interfaces::waiting::Interrupt;
@@ -18,9 +19,9 @@ const PLACES: usize = 8;
 /// A request is a header, data, and a byte for the status.
 const CHAIN: usize = 3;
 /// Bytes of data of a request: as much as a window has.
-const DATA: usize = 16 << 10;
+const DATA: usize = WINDOW_MAXIMUM as usize;
 /// The first page of the memory has the headers and states of all places, so far apart; the data lie behind it.
-const HEADERS: usize = 4096;
+const HEADERS: usize = PAGE_SIZE as usize;
 const HEADER_STRIDE: usize = 64;
 const HEADER_SIZE: usize = 16;
 
