@@ -37,8 +37,9 @@ pub trait Registers {
 pub fn lawful_features(kind: VirtioKind) -> u64 {
     // Each kind's own features are the lowest 24 bits (virtio 1.2, section 2.2).
     let own: u64 = match kind {
-        // No queue for control (17), on which the others depend; not several pairs of queues (22).
-        VirtioKind::Network => 0xff_ffff & !(0x3f << 17),
+        // No queue for control (17), on which the others depend, up to the address of the card (23); not several pairs of
+        // queues (22).
+        VirtioKind::Network => 0xff_ffff & !(0x7f << 17),
         // Not several queues (12), no zones (17).
         VirtioKind::Block => 0xff_ffff & !(1 << 12 | 1 << 17),
         // Not several ports (1), whose queues are others.
