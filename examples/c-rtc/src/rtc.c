@@ -26,6 +26,7 @@ static struct {
     uint64_t time; /* 0: nobody */
     uint32_t semaphore;
     bool has_come;
+    _Atomic bool is_left; /* its thread was called home, and did not get the lock to say so here */
 } waiters[WAITERS];
 
 /* Around the registers and the waiters; 0: not yet. */
@@ -88,13 +89,17 @@ struct cairn_reply rtc_wait_until(uint64_t control, uint64_t time)
     if (status != 0)
         return (struct cairn_reply){ status, 0 };
     int at = 0;
-    while (at < WAITERS && waiters[at].time != 0)
+    while (at < WAITERS && waiters[at].time != 0 && !waiters[at].is_left)
         at++;
     if (time <= read_time() || at == WAITERS) {
         status = at < WAITERS || time <= read_time() ? 0 : CAIRN_ERROR_BUSY;
         lock_unlock(lock);
         return (struct cairn_reply){ status, 0 };
     }
+    /* Signals are given under the lock: one that nobody waited for is there now. */
+    if (waiters[at].is_left)
+        semaphore_try_p(waiters[at].semaphore);
+    waiters[at].is_left = false;
     waiters[at].time = time;
     waiters[at].has_come = false;
     set_alarm();
@@ -103,8 +108,10 @@ struct cairn_reply rtc_wait_until(uint64_t control, uint64_t time)
     /* It also ends if this thread is called home, because its client has died. */
     status = semaphore_p(waiters[at].semaphore);
     int64_t locked = take();
-    if (locked != 0)
+    if (locked != 0) {
+        waiters[at].is_left = true;
         return (struct cairn_reply){ locked, 0 };
+    }
     /* A signal that came too late for that is not for the next who waits here. */
     if (status != 0 && waiters[at].has_come)
         semaphore_try_p(waiters[at].semaphore);
