@@ -17,13 +17,13 @@ use pair::Pair;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Whether a check fails in the world.
-fn noticed(world: &World, scenario: impl Fn(&mut World)) -> bool {
+pub fn noticed(world: &World, scenario: impl Fn(&mut World)) -> bool {
     let mut world = world.clone();
     catch_unwind(AssertUnwindSafe(|| scenario(&mut world))).is_err()
 }
 
 /// Takes the instruction at `address` out.
-fn without(world: &World, address: u64) -> World {
+pub fn without(world: &World, address: u64) -> World {
     let mut world = world.clone();
     world.write_bytes(address, &encode::bytes(&[encode::NOP]));
     world
