@@ -164,7 +164,8 @@ pub const fn kernel_view(address: u64) -> u64 {
 }
 /// Where these begin: memory lies behind.
 pub const KERNEL_VIEWS: u64 = KERNEL + 0x4000_0000;
-const _: () = assert!(KERNEL % ROLE_MEMORY == 0 && KERNEL_VIEWS > kernel_stack(THREADS_MAXIMUM));
+const _: () =
+    assert!(KERNEL.is_multiple_of(ROLE_MEMORY) && KERNEL_VIEWS > kernel_stack(THREADS_MAXIMUM));
 
 /// Stacks on which threads execute instances in the kernel domain: that of thread `i` ends at `i + 1` times
 /// [`KERNEL_STACK_STRIDE`] from here. Below it nothing is mapped.

@@ -322,7 +322,7 @@ fn whatever_a_driver_passes() {
                 match world.random.u8(0..4) {
                     0 => random,
                     1 => random & 0xff_ffff_ffff | world.random.u64(..SIZE) << 40,
-                    2 => random % 0x2000 | world.random.u64(..SIZE) << 40,
+                    2 => (random % 0x2000) | (world.random.u64(..SIZE) << 40),
                     _ => 0,
                 }
             };
