@@ -21,7 +21,7 @@ pub fn begin(owner: &DevicesProxy, name: &str, wanted: u64) -> Result<(Device, u
     Ok((device, features))
 }
 
-/// What the device has done.
+/// What the device has done: of each chain its first descriptor, and how many bytes the device wrote, both as it says.
 ///
 /// The other end of the queue, where the driver offers, is [`Device::offer`].
 #[derive(Debug)]
@@ -37,9 +37,13 @@ impl Done {
         let rings = device.rings(queue).ok_or(Error::BadArgument)?;
         Ok(Done { rings, size: kind.descriptors() as u16, next: 0 })
     }
+}
 
-    /// The next chain that the device has done with: its first descriptor and how many bytes it wrote, both as the device says.
-    pub fn next(&mut self) -> Option<(u32, u32)> {
+/// It goes on after `None`, when the device has done more.
+impl Iterator for Done {
+    type Item = (u32, u32);
+
+    fn next(&mut self) -> Option<(u32, u32)> {
         let ring = USED_RING as usize;
         if self.rings.load_u16(ring + INDEX) == self.next {
             return None;

@@ -143,7 +143,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
 
     /// Wakes those whose requests the device has done: for the thread that has the other end of the queue, after each interrupt.
     pub fn answer(&self, done: &mut Done) {
-        while let Some((first, length)) = done.next() {
+        for (first, length) in done {
             let number = first as usize / CHAIN;
             let Some(place) = self.places.get(number) else { continue };
             place.length.store(length, Relaxed);
