@@ -66,6 +66,8 @@ static void acquire(_LOCK_T lock, bool recursive)
      * its call ends, since C has no way to say so. */
     if (status < 0)
         cairn_return_stub(status, 0);
+    /* Whoever ended with it may have had it several times. */
+    lock->depth = 0;
     atomic_store(&lock->owner, thread);
 }
 

@@ -19,8 +19,14 @@ static int rest(uint64_t nanoseconds)
 
 int nanosleep(const struct timespec *time, struct timespec *left)
 {
+    if (time->tv_sec < 0 || time->tv_nsec < 0 || time->tv_nsec >= 1000000000) {
+        errno = EINVAL;
+        return -1;
+    }
     if (left)
         *left = (struct timespec){ 0 };
+    if (time->tv_sec >= (time_t)(UINT64_MAX / 1000000000))
+        return rest(UINT64_MAX);
     return rest((uint64_t)time->tv_sec * 1000000000 + (uint64_t)time->tv_nsec);
 }
 

@@ -18,6 +18,14 @@ pub struct Registers {
     device: Option<&'static Mapping>,
 }
 
+/// Orders what was read and written before, registers and memory, before all that comes behind: for a driver whose device reaches
+/// memory by itself, as before it tells the device, or after it was told. Accesses of memory and of registers have no order
+/// otherwise (unprivileged manual, section 2.7).
+#[inline(always)]
+pub fn fence() {
+    crate::arch::device_fence();
+}
+
 macro_rules! access {
     ($read:ident, $write:ident, $word:ty) => {
         /// Reads the register at a byte offset.

@@ -4,21 +4,22 @@ use cairn::record::Record;
 use cairn::registers;
 use cairn::{Caller, Error, InstanceId, environment};
 use cairn_abi::device::register;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Device;
+use cairn_abi::startup::DEVICES_MAXIMUM;
 use cairn_devices::{Registers, begin, reset};
 use cairn_interfaces as interfaces;
 use core::sync::atomic::{AtomicBool, Ordering};
-
-/// Most devices that reach memory by themselves; a board has no more slots.
-const DEVICES_MAXIMUM: usize = 64;
 
 /// Bytes of registers up to the device's own part.
 const REGISTERS_SIZE: usize = register::CONFIGURATION as usize;
 
 struct Owner;
 static OWNER: Owner = Owner;
+/// Most devices of all instances.
+const ALL_MAXIMUM: usize = INSTANCES_MAXIMUM * DEVICES_MAXIMUM;
 /// Somebody is at work on a device, by its place in the record. Its registers select what others read and write.
-static BUSY: [AtomicBool; DEVICES_MAXIMUM] = [const { AtomicBool::new(false) }; DEVICES_MAXIMUM];
+static BUSY: [AtomicBool; ALL_MAXIMUM] = [const { AtomicBool::new(false) }; ALL_MAXIMUM];
 
 cairn::component! {
     name: "devices",
@@ -58,6 +59,8 @@ fn alone<R>(
         return Err(Error::Busy);
     }
     let result = work(&InView(section.registers(device.registers as usize, REGISTERS_SIZE)));
+    // Who uses the memory next does so after the device has said that it is reset.
+    registers::fence();
     busy.store(false, Ordering::Release);
     result
 }

@@ -3,9 +3,12 @@
 pub(crate) mod call;
 pub(crate) mod copy;
 pub(crate) mod counter;
+mod device;
 mod form;
 pub(crate) mod leave;
 pub(crate) mod measure;
 mod preserved;
 pub(crate) mod start;
 pub(crate) mod thread;
+
+pub(crate) use device::device_fence;

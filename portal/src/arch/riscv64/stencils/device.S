@@ -13,6 +13,7 @@ stencil_device_notify:
 stencil_device_acknowledge:
     ld      t2, LITERAL_REGISTERS(t1)
     sw      a1, INTERRUPT_ACKNOWLEDGE(t2)
+    fence   o, r                                # what the driver then sees, an interrupt comes for later
 
 stencil_device_configure:
     ld      t3, LITERAL_COUNT(t1)
