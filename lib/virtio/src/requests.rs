@@ -29,6 +29,18 @@ struct Place {
     length: AtomicU32,
 }
 
+impl Place {
+    /// Waits until the answer is there. A signal alone does not say so: it may be late, for who was called home before it came.
+    fn answer(&self) -> Result<(), Error> {
+        loop {
+            self.answered.wait()?;
+            if self.state.load(Ordering::Acquire) == ANSWERED {
+                return Ok(());
+            }
+        }
+    }
+}
+
 /// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors of a queue of a device.
 pub struct Requests<const PLACES: usize, const CHAIN: usize> {
     queue: usize,
@@ -105,7 +117,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
             self.give(number);
             return Err(error);
         }
-        if let Err(error) = place.answered.wait() {
+        if let Err(error) = place.answer() {
             // Called home. The place is free when the device has done with it.
             let left =
                 place.state.compare_exchange(OFFERED, LEFT, Ordering::AcqRel, Ordering::Acquire);
