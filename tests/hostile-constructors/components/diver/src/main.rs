@@ -67,7 +67,7 @@ fn main() {
         return;
     }
     let _ = THREADS.sleep_until(cairn::time::now() + cairn::time::ticks(5000));
-    let found = other.proxy().add(0, 0);
+    let found = other.proxy().add(0, 0).and(other.proxy().add(0, 0));
     let last = SERVER.add(0, 0);
     let _ = CONSOLE.print(format_args!("{found:?} deep, then {last:?}\n"));
     let holds = found.is_ok_and(|found| found > 3 && found < DIED) && last.is_ok();
