@@ -23,8 +23,8 @@ const _: () = assert!(THREADS_MAXIMUM <= 1 << NAME_INDEX_BITS);
 pub const fn index_of_name(name: u64) -> u64 {
     name & ((1 << NAME_INDEX_BITS) - 1)
 }
-/// A frame's header must begin below this offset of the block, or the call overflows. It is a power
-/// of two so that portal code tests one bit.
+/// A frame's header must begin below this offset of the block, or the call overflows, but for that of a call of who runs to completion:
+/// it is the last one. It is a power of two so that portal code tests one bit.
 pub const INVOCATION_LIMIT: u64 = 0x800;
 /// The bit of a frame address that tells overflow.
 pub const INVOCATION_LIMIT_BIT: u32 = 11;

@@ -18,9 +18,10 @@
 /* The import `Console` behind stdin, stdout and stderr. */
 #define CAIRN_STDIO(portal) CAIRN_LIBRARY(console, portal)
 /* The import `Portals` that makes locks for `malloc` and stdin: where several threads use them, callers' threads too.
- * They are made before any other code of the component runs, so that no two threads make one. */
+ * They are made before any other code of the component runs, so that no two threads make one: ahead of its constructors,
+ * of which it has one by this. */
 #define CAIRN_LOCKS(portal)                                             \
-    CAIRN_C void cairn_make_locks(void);                                \
+    CAIRN_C int64_t cairn_make_locks(void);                             \
     __attribute__((constructor(101))) static void cairn_with_locks(void) \
     {                                                                   \
         cairn_make_locks();                                             \

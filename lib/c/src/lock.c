@@ -28,23 +28,26 @@ static uint64_t own_thread(void)
     return cairn_call(CAIRN_PORTAL_OWN_THREAD, 0, 0, 0, 0, 0, 0, 0).value + 1;
 }
 
-/* At a lock's first moment, when no other thread can know of it. */
-static void make(_LOCK_T lock)
+/* At a lock's first moment, when no other thread can know of it. What is not 0 is why this thread cannot make it now: it is called
+ * home, say, or as deep in calls as a thread can be. That the description has too few is the component's own fault. */
+static int64_t make(_LOCK_T lock)
 {
     uint64_t portal;
-    if (!&cairn_library_portals)
-        return;
-    if (portals_make_lock(cairn_import(cairn_library_portals), &portal) != 0)
+    if (!&cairn_library_portals || lock->portal != 0)
+        return 0;
+    int64_t status = portals_make_lock(cairn_import(cairn_library_portals), &portal);
+    if (status == CAIRN_ERROR_EXHAUSTED)
         cairn_panic("no lock for the C library: it takes `locks = 2` in the description, 1 without stdin");
-    lock->portal = (uint32_t)portal;
+    if (status == 0)
+        lock->portal = (uint32_t)portal;
+    return status;
 }
 
-/* A constructor, by CAIRN_LOCKS; stdin has a lock where it is used. */
-void cairn_make_locks(void)
+/* Before constructors, by CAIRN_LOCKS; stdin has a lock where it is used. Those that are there already stay. */
+int64_t cairn_make_locks(void)
 {
-    make(&__lock___libc_recursive_mutex);
-    if (&stdin)
-        make(&__lock_cairn_stdin);
+    int64_t status = make(&__lock___libc_recursive_mutex);
+    return status == 0 && &stdin ? make(&__lock_cairn_stdin) : status;
 }
 
 static void acquire(_LOCK_T lock, bool recursive)
@@ -87,7 +90,11 @@ void __retarget_lock_init(_LOCK_T *lock)
     *lock = calloc(1, sizeof **lock);
     if (!*lock)
         cairn_panic("no memory for a lock of the C library");
-    make(*lock);
+    int64_t status = make(*lock);
+    if (status != 0) {
+        free(*lock);
+        cairn_return_stub(status, 0);
+    }
 }
 
 void __retarget_lock_close(_LOCK_T lock)

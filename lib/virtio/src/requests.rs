@@ -34,6 +34,16 @@ impl Place {
     fn passes(&self, from: u8, to: u8) -> bool {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
+
+    /// Waits until the answer is there. A signal alone does not say so: it may be late, for who was called home before it came.
+    fn answer(&self) -> Result<(), Error> {
+        loop {
+            self.answered.wait()?;
+            if self.state.load(Ordering::Acquire) == ANSWERED {
+                return Ok(());
+            }
+        }
+    }
 }
 
 /// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors of a queue of a device.
@@ -113,19 +123,13 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
             self.give(number);
             return Err(error);
         }
-        loop {
-            if let Err(error) = place.answered.wait() {
-                // Called home. The place is free when the device has done with it.
-                if !place.passes(OFFERED, LEFT) {
-                    place.answered.take();
-                    self.give(number);
-                }
-                return Err(error);
+        if let Err(error) = place.answer() {
+            // Called home. The place is free when the device has done with it.
+            if !place.passes(OFFERED, LEFT) {
+                place.answered.take();
+                self.give(number);
             }
-            // A signal can be late: that of a request before, whose thread was called home just when it was answered.
-            if place.state.load(Ordering::Acquire) != OFFERED {
-                break;
-            }
+            return Err(error);
         }
         let result = answered(number, place.length.load(Relaxed));
         self.give(number);

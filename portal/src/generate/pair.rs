@@ -111,7 +111,9 @@ fn call_half(
         fast_path(code, operation, from_kernel)?;
         code.label(Label::Slow);
     }
-    code.emit(&stencil::CALL_PUSH)?;
+    let is_last = specification.stack == Stack::RunToCompletion;
+    code.emit(if is_last { &stencil::CALL_PUSH_LAST } else { &stencil::CALL_PUSH })?;
+    code.emit(&stencil::CALL_FRAME)?;
     if crossing.stamps() {
         code.emit(&stencil::STAMP)?;
     }
@@ -185,10 +187,12 @@ fn call_half(
         Place::Kernel => code.emit(&stencil::ENTER_KERNEL).map(|()| 0)?,
         Place::KernelToCompletion { .. } => code.emit(&stencil::ENTER_TO_COMPLETION).map(|()| 0)?,
     };
-    code.label(Label::Overflow);
-    match from_kernel {
-        true => code.leave(5, &stencil::OVERFLOW_IN_KERNEL)?,
-        false => code.emit(&stencil::OVERFLOW)?,
+    if !is_last {
+        code.label(Label::Overflow);
+        match from_kernel {
+            true => code.leave(5, &stencil::OVERFLOW_IN_KERNEL)?,
+            false => code.emit(&stencil::OVERFLOW)?,
+        }
     }
     if specification.stack == Stack::Shared {
         code.label(Label::BadStack);

@@ -126,9 +126,11 @@ impl Disk {
                 add(status.descriptor(true, false)?);
                 Ok(count)
             },
-            |place, _| {
+            |place, length| {
                 let Request { data, status, .. } = Request::at(place, bytes)?;
                 match status.byte(0) {
+                    // What the device has not written is another request's (virtio 1.2, section 2.7.8.2).
+                    0 if kind == Kind::Read && length as usize <= bytes => Err(Error::Unknown),
                     0 => after(&data),
                     2 => Err(Error::NotSupported),
                     _ => Err(Error::Unknown),

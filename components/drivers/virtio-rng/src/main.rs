@@ -39,6 +39,11 @@ fn main() -> Result<Infallible, Error> {
     })
 }
 
+/// Nobody is to find them there again.
+fn forget(bytes: &Buffer) {
+    (0..bytes.size()).for_each(|at| bytes.set_byte(at, 0));
+}
+
 impl Random for Source {
     fn fill(&self, buffer: WriteWindow) -> Result<usize, Error> {
         if buffer.is_empty() {
@@ -48,15 +53,17 @@ impl Random for Source {
         let bytes = |place| memory.part(place * BYTES, buffer.len().min(BYTES));
         self.requests.make(
             |place, chain| {
-                chain[0] = bytes(place).descriptor(true, false)?;
+                let bytes = bytes(place);
+                // Who gave a request up has left its bytes there, and the device may write less than it says.
+                forget(&bytes);
+                chain[0] = bytes.descriptor(true, false)?;
                 Ok(1)
             },
             |place, length| {
                 let bytes = bytes(place);
                 let count = bytes.size().min(length as usize);
                 let written = buffer.write_from(0, &bytes, 0, count);
-                // Nobody is to find them there again, whether or not this caller has them.
-                (0..bytes.size()).for_each(|at| bytes.set_byte(at, 0));
+                forget(&bytes);
                 written.map(|()| count)
             },
         )

@@ -302,7 +302,7 @@ impl System {
     }
 
     /// Resets the devices of one of those that end together: while one of them may still reach its memory, nothing of that changes.
-    fn quiet(&self, record: &Instance) {
+    fn quiet(&self, record: &'static Instance) {
         let state = state(record.leader);
         match imports::DEVICES.get().map_or(Ok(()), |devices| devices.quiet(record.number)) {
             Ok(()) => self.next(record, "reset the devices of", Ok(true), Phase::Releasing),
@@ -313,6 +313,9 @@ impl System {
             failed => {
                 self.expect("reset the devices of", record, failed);
                 INSTANCES.enter(record.leader, Phase::Quarantined);
+                // There is no next life for which those that came meanwhile could wait, or who comes from now on.
+                state.sleeps.store(false, Relaxed);
+                self.instance(record.leader).into_iter().for_each(|leader| self.let_go(leader));
             }
         }
     }

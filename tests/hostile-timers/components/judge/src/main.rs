@@ -106,27 +106,30 @@ fn opening() -> Result<bool, Error> {
     Ok(after < ticks(SOON))
 }
 
-/// A thread waits where the clock can call nobody for it, while another wakes it; or wakes another from there.
+/// A thread waits, or wakes another, as deep in calls as it comes into the clock: who does can call the scheduler from there.
 fn deep() -> Result<bool, Error> {
     while imports::LINKS.narrow(0, 0) == Err(Error::Busy) {
         pause(1000)?;
     }
     let before = price()?;
-    let mut waited = 0;
+    let (mut came, mut stranded) = (0, 0);
     for wide in 0..=LINKS {
         for ticks in 0..WAITS {
             let how = if ticks < WAKES { WAKE } else { ticks % DELAYS };
             match imports::LINKS.narrow(wide, how) {
-                Ok(true) => waited += 1,
-                // There is too much room, or too little.
-                Ok(false) | Err(Error::InvocationOverflow) => break,
+                Ok(true) => stranded += 1,
+                Ok(false) => came += 1,
+                // There is too little room for the clock.
+                Err(Error::InvocationOverflow) => break,
                 Err(error) => return Err(error),
             }
         }
     }
     let after = price()?;
-    say!("waiting costs {before} ticks, then {after}, after {waited} waits");
-    Ok(waited > 0 && after < 3 * before)
+    say!(
+        "waiting costs {before} ticks, then {after}, after {came} waits, {stranded} without a call"
+    );
+    Ok(came > 0 && stranded == 0 && after < 3 * before)
 }
 
 fn judge() -> Result<u64, Error> {
