@@ -27,6 +27,7 @@ impl Buffer {
     }
 
     /// A part; panics if it is not in this one.
+    #[track_caller]
     pub fn part(&self, offset: usize, size: usize) -> Buffer {
         Buffer { offset: self.offset + offset, section: self.section.part(offset, size) }
     }

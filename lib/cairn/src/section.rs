@@ -28,18 +28,35 @@ pub struct Section {
     writable: bool,
 }
 
+#[cold]
+#[track_caller]
+fn outside(size: usize, offset: usize, bytes: usize) -> ! {
+    panic!("{bytes} bytes from {offset} on: outside the section of {size}")
+}
+
+#[cold]
+#[track_caller]
+fn refuse(size: usize, offset: usize, bytes: usize) -> ! {
+    if offset.is_multiple_of(bytes) {
+        outside(size, offset, bytes);
+    }
+    panic!("offset {offset}: expected a multiple of {bytes}, since it counts bytes")
+}
+
 macro_rules! access {
     ($load:ident, $store:ident, $word:ty, $atomic:ty, $name:literal) => {
-        #[doc = concat!("The ", $name, " at a byte offset; panics outside the section.")]
+        #[doc = concat!("The ", $name, " at a byte offset; panics outside the section, or where such a word does not begin.")]
         #[inline(always)]
+        #[track_caller]
         pub fn $load(&self, offset: usize) -> $word {
             self.check(offset, size_of::<$word>());
             // SAFETY: mapped and aligned, checked above.
             unsafe { (*((self.address + offset) as *const $atomic)).load(Ordering::Relaxed) }
         }
 
-        #[doc = concat!("Writes the ", $name, " at a byte offset; panics outside the section or if it is read-only.")]
+        #[doc = concat!("Writes the ", $name, " at a byte offset; panics as a load does, or if the section is read-only.")]
         #[inline(always)]
+        #[track_caller]
         pub fn $store(&self, offset: usize, word: $word) {
             self.check(offset, size_of::<$word>());
             assert!(self.writable, "the section is read-only");
@@ -75,13 +92,17 @@ impl Section {
     }
 
     /// A part of it; panics if it is not in it.
+    #[track_caller]
     pub fn part(&self, offset: usize, size: usize) -> Section {
-        assert!(offset <= self.size && size <= self.size - offset, "outside the section");
+        if !(offset <= self.size && size <= self.size - offset) {
+            outside(self.size, offset, size)
+        }
         Section { address: self.address + offset, size, ..*self }
     }
 
     /// Device registers that a section holds; panics if they are not in it. An access to one is not left out, as those of words
     /// could be.
+    #[track_caller]
     pub fn registers(&self, offset: usize, size: usize) -> Registers {
         assert!(offset <= self.size && size <= self.size - offset, "outside the section");
         // SAFETY: mapped for good, checked above.
@@ -104,11 +125,11 @@ impl Section {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn check(&self, offset: usize, bytes: usize) {
-        assert!(
-            offset.is_multiple_of(bytes) && offset < self.size && bytes <= self.size - offset,
-            "outside the section"
-        );
+        if !(offset.is_multiple_of(bytes) && offset < self.size && bytes <= self.size - offset) {
+            refuse(self.size, offset, bytes)
+        }
     }
 
     access!(load, store, u64, AtomicU64, "word");
@@ -117,6 +138,7 @@ impl Section {
 
     /// The byte at an offset; panics outside the section.
     #[inline(always)]
+    #[track_caller]
     pub fn byte(&self, offset: usize) -> u8 {
         self.check(offset, 1);
         // SAFETY: mapped, checked above; volatile because others may write it.
@@ -125,6 +147,7 @@ impl Section {
 
     /// Writes the byte at an offset; panics outside the section or if it is read-only.
     #[inline(always)]
+    #[track_caller]
     pub fn set_byte(&self, offset: usize, byte: u8) {
         self.check(offset, 1);
         assert!(self.writable, "the section is read-only");
@@ -133,6 +156,7 @@ impl Section {
     }
 
     /// Zeroes a range, whole words; panics outside the section or if it is read-only.
+    #[track_caller]
     pub fn zero(&self, offset: usize, bytes: usize) {
         for at in (offset..offset + bytes).step_by(8) {
             self.store(at, 0);
@@ -140,6 +164,7 @@ impl Section {
     }
 
     /// Signed words that portal code writes as well; panics if the section is read-only or smaller.
+    #[track_caller]
     pub fn words(&self, count: usize) -> &'static [AtomicI64] {
         assert!(self.writable && count <= self.size / 8, "outside the section");
         // SAFETY: mapped for good, writable, aligned to a page; atomics may be shared.
@@ -147,6 +172,7 @@ impl Section {
     }
 
     /// Words that others may change; panics if the section is smaller.
+    #[track_caller]
     pub fn constant_words(&self, count: usize) -> &'static [ConstantWord] {
         assert!(count <= self.size / 8, "outside the section");
         // SAFETY: mapped for good, readable, aligned to a page; atomics may be shared, and these are
