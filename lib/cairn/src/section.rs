@@ -28,21 +28,6 @@ pub struct Section {
     writable: bool,
 }
 
-#[cold]
-#[track_caller]
-fn outside(size: usize, offset: usize, bytes: usize) -> ! {
-    panic!("{bytes} bytes from {offset} on: outside the section of {size}")
-}
-
-#[cold]
-#[track_caller]
-fn refuse(size: usize, offset: usize, bytes: usize) -> ! {
-    if offset.is_multiple_of(bytes) {
-        outside(size, offset, bytes);
-    }
-    panic!("offset {offset}: expected a multiple of {bytes}, since it counts bytes")
-}
-
 macro_rules! access {
     ($load:ident, $store:ident, $word:ty, $atomic:ty, $name:literal) => {
         #[doc = concat!("The ", $name, " at a byte offset; panics outside the section, or where such a word does not begin.")]
@@ -92,11 +77,10 @@ impl Section {
     }
 
     /// A part of it; panics if it is not in it.
+    #[inline(always)]
     #[track_caller]
     pub fn part(&self, offset: usize, size: usize) -> Section {
-        if !(offset <= self.size && size <= self.size - offset) {
-            outside(self.size, offset, size)
-        }
+        assert!(offset <= self.size && size <= self.size - offset, "outside the section");
         Section { address: self.address + offset, size, ..*self }
     }
 
@@ -127,9 +111,11 @@ impl Section {
     #[inline(always)]
     #[track_caller]
     fn check(&self, offset: usize, bytes: usize) {
-        if !(offset.is_multiple_of(bytes) && offset < self.size && bytes <= self.size - offset) {
-            refuse(self.size, offset, bytes)
-        }
+        // No numbers: to keep them for the message costs instructions where there is none.
+        assert!(
+            offset.is_multiple_of(bytes) && offset < self.size && bytes <= self.size - offset,
+            "outside the section, or not at a multiple of the word's bytes"
+        );
     }
 
     access!(load, store, u64, AtomicU64, "word");
