@@ -13,6 +13,11 @@ use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::device::*;
 use core::ops::Deref;
 
+/// Of the reasons for an interrupt: the configuration has changed, or the status (virtio 1.2, section 4.2.2).
+const CONFIGURATION_CHANGED: u32 = 1 << 1;
+/// Of the status: the device has met an error from which only a reset leads back (section 2.1).
+const NEEDS_RESET: u32 = 1 << 6;
+
 /// The instance's memory for DMA, zeroed at its start, or a part of it. It is read and written as a section is.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
@@ -27,6 +32,8 @@ impl Buffer {
     }
 
     /// A part; panics if it is not in this one.
+    #[inline(always)]
+    #[track_caller]
     pub fn part(&self, offset: usize, size: usize) -> Buffer {
         Buffer { offset: self.offset + offset, section: self.section.part(offset, size) }
     }
@@ -140,12 +147,27 @@ impl Device {
         self.operate(DEVICE_NOTIFY, [queue as u64])
     }
 
-    /// Why it interrupts, which this acknowledges.
+    /// Why it interrupts, which this acknowledges. A panic says so if the device has stopped, since it met what it does not
+    /// understand: until its reset it answers nothing.
     #[inline(always)]
     pub fn acknowledge(&self) -> Result<u32, Error> {
         let reasons = self.registers.read_u32(register::INTERRUPT_STATUS as usize);
         self.operate(DEVICE_ACKNOWLEDGE, [reasons.into()])?;
+        if reasons & CONFIGURATION_CHANGED != 0 {
+            self.still_works();
+        }
         Ok(reasons)
+    }
+
+    #[cold]
+    fn still_works(&self) {
+        let status = self.registers.read_u32(register::STATUS as usize);
+        if status & NEEDS_RESET != 0 {
+            panic!(
+                "`{}` has stopped: expected only what its specification allows in the descriptors, and in the buffers that they name",
+                self.registers.name()
+            );
+        }
     }
 
     /// A word of its configuration, at a multiple of 4.

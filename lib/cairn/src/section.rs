@@ -30,16 +30,18 @@ pub struct Section {
 
 macro_rules! access {
     ($load:ident, $store:ident, $word:ty, $atomic:ty, $name:literal) => {
-        #[doc = concat!("The ", $name, " at a byte offset; panics outside the section.")]
+        #[doc = concat!("The ", $name, " at a byte offset; panics outside the section, or where such a word does not begin.")]
         #[inline(always)]
+        #[track_caller]
         pub fn $load(&self, offset: usize) -> $word {
             self.check(offset, size_of::<$word>());
             // SAFETY: mapped and aligned, checked above.
             unsafe { (*((self.address + offset) as *const $atomic)).load(Ordering::Relaxed) }
         }
 
-        #[doc = concat!("Writes the ", $name, " at a byte offset; panics outside the section or if it is read-only.")]
+        #[doc = concat!("Writes the ", $name, " at a byte offset; panics as a load does, or if the section is read-only.")]
         #[inline(always)]
+        #[track_caller]
         pub fn $store(&self, offset: usize, word: $word) {
             self.check(offset, size_of::<$word>());
             assert!(self.writable, "the section is read-only");
@@ -75,6 +77,8 @@ impl Section {
     }
 
     /// A part of it; panics if it is not in it.
+    #[inline(always)]
+    #[track_caller]
     pub fn part(&self, offset: usize, size: usize) -> Section {
         assert!(offset <= self.size && size <= self.size - offset, "outside the section");
         Section { address: self.address + offset, size, ..*self }
@@ -82,6 +86,7 @@ impl Section {
 
     /// Device registers that a section holds; panics if they are not in it. An access to one is not left out, as those of words
     /// could be.
+    #[track_caller]
     pub fn registers(&self, offset: usize, size: usize) -> Registers {
         assert!(offset <= self.size && size <= self.size - offset, "outside the section");
         // SAFETY: mapped for good, checked above.
@@ -104,10 +109,12 @@ impl Section {
     }
 
     #[inline(always)]
+    #[track_caller]
     fn check(&self, offset: usize, bytes: usize) {
+        // No numbers: to keep them for the message costs instructions where there is none.
         assert!(
             offset.is_multiple_of(bytes) && offset < self.size && bytes <= self.size - offset,
-            "outside the section"
+            "outside the section, or not at a multiple of the word's bytes"
         );
     }
 
@@ -117,6 +124,7 @@ impl Section {
 
     /// The byte at an offset; panics outside the section.
     #[inline(always)]
+    #[track_caller]
     pub fn byte(&self, offset: usize) -> u8 {
         self.check(offset, 1);
         // SAFETY: mapped, checked above; volatile because others may write it.
@@ -125,6 +133,7 @@ impl Section {
 
     /// Writes the byte at an offset; panics outside the section or if it is read-only.
     #[inline(always)]
+    #[track_caller]
     pub fn set_byte(&self, offset: usize, byte: u8) {
         self.check(offset, 1);
         assert!(self.writable, "the section is read-only");
@@ -133,6 +142,7 @@ impl Section {
     }
 
     /// Zeroes a range, whole words; panics outside the section or if it is read-only.
+    #[track_caller]
     pub fn zero(&self, offset: usize, bytes: usize) {
         for at in (offset..offset + bytes).step_by(8) {
             self.store(at, 0);
@@ -140,6 +150,7 @@ impl Section {
     }
 
     /// Signed words that portal code writes as well; panics if the section is read-only or smaller.
+    #[track_caller]
     pub fn words(&self, count: usize) -> &'static [AtomicI64] {
         assert!(self.writable && count <= self.size / 8, "outside the section");
         // SAFETY: mapped for good, writable, aligned to a page; atomics may be shared.
@@ -147,6 +158,7 @@ impl Section {
     }
 
     /// Words that others may change; panics if the section is smaller.
+    #[track_caller]
     pub fn constant_words(&self, count: usize) -> &'static [ConstantWord] {
         assert!(count <= self.size / 8, "outside the section");
         // SAFETY: mapped for good, readable, aligned to a page; atomics may be shared, and these are

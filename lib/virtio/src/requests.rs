@@ -3,6 +3,7 @@
 use crate::{Descriptor, Done, VirtioKind};
 use cairn::Error;
 use cairn::dma::Device;
+use cairn::environment;
 use cairn_interfaces::PortalsProxy;
 use cairn_interfaces::waiting::Event;
 // Relaxed: who takes a place has it alone; what the device wrote there is ordered by the exchange of the state.
@@ -74,7 +75,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
 
     /// Takes requests from now on, for a device that has begun, `most` at a time if the queue has chains for so many; the value
     /// is the end of the queue at which they are answered. It takes semaphores of the instance's quota: one, and one for each
-    /// place.
+    /// place; without these a panic says so.
     pub fn begin(
         &self,
         portals: &PortalsProxy,
@@ -87,11 +88,19 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         if places == 0 {
             return Err(Error::NotSupported);
         }
-        for place in &self.places[..places] {
-            place.answered.make(portals, 0)?;
+        let events = self.places[..places].iter().map(|place| (&place.answered, 0));
+        for (event, times) in events.chain([(&self.free, places as u64)]) {
+            match event.make(portals, times) {
+                Err(Error::Exhausted) => panic!(
+                    "expected `semaphores` in [instance.{}] with {} for the requests at queue {}",
+                    environment::name(),
+                    places + 1,
+                    self.queue
+                ),
+                made => made?,
+            }
         }
         self.places[places..].iter().for_each(|place| place.state.store(TAKEN, Relaxed));
-        self.free.make(portals, places as u64)?;
         self.position.store(device.position() as usize, Ordering::Release);
         Ok(done)
     }

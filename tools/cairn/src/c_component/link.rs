@@ -169,7 +169,11 @@ pub fn for_others(compiler: &Compiler, objects: &[Object]) -> Result<String> {
         words.extend(chosen.map(|object| object.file.display().to_string()));
         words.extend(is_of_library.then(|| "--end-lib".to_owned()));
     }
-    words.extend(archives(compiler)?.iter().map(|archive| archive.display().to_string()));
+    let archives = archives(compiler)?;
+    words.extend(archives.iter().map(|archive| archive.display().to_string()));
+    // What other builds add by habit, `-lm`, `-lc`, `-lgcc`, is found where these are.
+    let folders = archives.iter().filter_map(|archive| archive.parent());
+    words.extend(folders.map(|folder| format!("-L{}", folder.display())));
     Ok(words.join(" "))
 }
 

@@ -1,6 +1,5 @@
 //! Devices that reach memory by themselves: whoever drives one has all memory, unless it is confined.
 
-use crate::board::Device;
 use crate::model::{Instance, Role, System};
 use crate::place::Located;
 use crate::report::{Error, Report};
@@ -133,21 +132,35 @@ fn check_fellows(system: &System, index: usize, report: &mut Report) {
     );
 }
 
-/// Somebody has to set the devices up whose drivers cannot, and to reset them.
+/// Somebody has to set the devices up whose drivers cannot, and to reset them when these end.
 fn check_owner(system: &System, report: &mut Report) {
-    if system.roles.devices.is_some() {
+    let known = |device: &&Located<usize>| system.board.devices[***device].kind().is_some();
+    let mut instances = system.instances.iter();
+    let driver = instances.find_map(|one| Some((one, one.devices.iter().find(known)?)));
+    let Some((driver, device)) = driver else { return };
+    let shown = system.board.devices[**device].shown();
+    let Some(owner) = system.roles.devices else {
+        report.push(Error::new(
+            &device.place,
+            format!("nobody sets `{shown}` up"),
+            "expected a system with a device owner",
+            "write `devices = \"...\"` in `[system]`, naming the device owner's instance",
+        ));
         return;
-    }
-    let mut devices = system.instances.iter().flat_map(|instance| &instance.devices);
-    let known = |device: &&Located<usize>| {
-        let device: &Device = &system.board.devices[***device];
-        device.kind().is_some()
     };
-    let Some(device) = devices.find(known) else { return };
-    report.push(Error::new(
-        &device.place,
-        format!("nobody sets `{}` up", system.board.devices[**device].shown()),
-        "expected a system with a device owner",
-        "write `devices = \"...\"` in `[system]`, naming the device owner's instance",
-    ));
+    // Without that a device would reach memory of which the supervisor disposes.
+    let Some(supervisor) = system.roles.supervisor.map(|index| &system.instances[index]) else {
+        return;
+    };
+    if !supervisor.imports.iter().any(|connection| *connection.target == owner) {
+        report.push(Error::new(
+            &device.place,
+            format!("nobody resets `{shown}` when `{}` ends", driver.name),
+            "expected a supervisor that is connected to the device owner",
+            format!(
+                "write under `[instance.{}.imports]`: devices = \"{}.control\"",
+                supervisor.name, system.instances[owner].name
+            ),
+        ));
+    }
 }

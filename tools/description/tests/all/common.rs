@@ -212,7 +212,10 @@ pub fn components() -> BTreeMap<String, Descriptor> {
             "components/apps/owner",
             component(true, &[], &["control: DeviceControl", "devices: Devices"]),
         ),
-        ("components/apps/chief", component(true, &[], &["supervisor: Supervisor"])),
+        (
+            "components/apps/chief",
+            component(true, &["?devices: DeviceControl"], &["supervisor: Supervisor"]),
+        ),
         ("components/apps/commander", component(true, &["control: Supervision"], &[])),
         ("components/apps/lonely", component(true, &["nobody: Nobody"], &[])),
         ("examples/hello-c", component(true, &["console: Console"], &[])),
