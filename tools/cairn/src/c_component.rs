@@ -168,7 +168,7 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
 /// Compiles and links. What is set up when code of the component is entered shows only in what is linked, so it is
 /// supposed to be as the last time, and what was wrongly supposed is done anew.
 fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
-    let units = units(source)?;
+    let units = units(source, output)?;
     let executable = output.join("component");
     let mut setup = Setup::remembered(output);
     for _ in 0..ROUNDS {
@@ -186,7 +186,7 @@ fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
 }
 
 /// What is compiled: the component's own sources, those of its package, and the library.
-fn units(source: &Source) -> Result<Vec<Unit>> {
+fn units(source: &Source, output: &Path) -> Result<Vec<Unit>> {
     let own = source.folder.join("src");
     let mut units = Vec::new();
     compile::find(&own, &mut |file| units.push(Unit::own(file, &own)))?;
@@ -197,7 +197,7 @@ fn units(source: &Source) -> Result<Vec<Unit>> {
         );
     }
     if let Some(package) = &source.description.debian {
-        units.extend(package.units(source)?);
+        units.extend(package.units(source, output)?);
     }
     units.extend(units_of_library()?);
     Ok(units)
