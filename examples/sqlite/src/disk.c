@@ -13,28 +13,45 @@ int64_t disk_pause(uint64_t microseconds)
     return threads_sleep_until(THREADS, cairn_ticks() + cairn_startup()->time_base * microseconds / 1000000);
 }
 
-/* Whether to ask again. Who is called home is answered that it is cancelled here too, and when it wants to wait. */
+/* This thread is called home: its waits end, and it gives up whatever it does. */
+static bool is_called_home;
+
+void disk_begin(void)
+{
+    is_called_home = false;
+}
+
+/* Whether to ask again. */
 static bool again(int64_t status, unsigned *times)
 {
     switch (status) {
     case CAIRN_ERROR_BUSY:
-    case CAIRN_ERROR_CANCELLED:
     case CAIRN_ERROR_DEAD:
     case CAIRN_ERROR_NO_PORTAL:
-        return ++*times < TIMES && disk_pause(PAUSE_MICROSECONDS) == 0;
+        is_called_home = disk_pause(PAUSE_MICROSECONDS) != 0;
+        return !is_called_home && ++*times < TIMES;
+    case CAIRN_ERROR_CANCELLED:
+        is_called_home = true;
+        return false;
     default:
         return false;
     }
 }
 
+/* Asks until there is an answer; of a thread that is called home, nothing. */
+#define ASK(status, call)                                     \
+    do {                                                      \
+        unsigned times = 0;                                   \
+        (status) = CAIRN_ERROR_CANCELLED;                     \
+        while (!is_called_home && again((status) = (call), &times)) \
+            ;                                                 \
+    } while (0)
+
 int64_t disk_size(uint64_t *size, bool *writable)
 {
     uint64_t value[2];
     int64_t status;
-    unsigned times = 0;
-    do
-        status = blocks_size(BLOCKS, value);
-    while (again(status, &times));
+    ASK(status, blocks_size(BLOCKS, value));
     if (status != 0)
         return status;
     *size = value[0] * BLOCK;
@@ -45,30 +62,21 @@ int64_t disk_size(uint64_t *size, bool *writable)
 int64_t disk_flush(void)
 {
     int64_t status;
-    unsigned times = 0;
-    do
-        status = blocks_flush(BLOCKS);
-    while (again(status, &times));
+    ASK(status, blocks_flush(BLOCKS));
     return status;
 }
 
 static int64_t read_blocks(uint64_t first, size_t length)
 {
     int64_t status;
-    unsigned times = 0;
-    do
-        status = blocks_read(BLOCKS, first, blocks, length);
-    while (again(status, &times));
+    ASK(status, blocks_read(BLOCKS, first, blocks, length));
     return status;
 }
 
 static int64_t write_blocks(uint64_t first, size_t length)
 {
     int64_t status;
-    unsigned times = 0;
-    do
-        status = blocks_write(BLOCKS, first, blocks, length);
-    while (again(status, &times));
+    ASK(status, blocks_write(BLOCKS, first, blocks, length));
     return status;
 }
 

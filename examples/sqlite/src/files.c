@@ -234,9 +234,14 @@ static int files_delete(sqlite3_vfs *vfs, const char *name, int sync)
     (void)vfs, (void)sync;
     if (!file || !file->is_there)
         return SQLITE_IOERR_DELETE_NOENT;
+    const struct file before = *file;
     file->size = file->lasting = 0;
     file->is_there = false;
-    return note_sizes(SQLITE_IOERR_DELETE);
+    int result = note_sizes(SQLITE_IOERR_DELETE);
+    /* On the disk it may be there still: nothing else may be written in its place. */
+    if (result != SQLITE_OK)
+        *file = before;
+    return result;
 }
 
 static int files_access(sqlite3_vfs *vfs, const char *name, int flags, int *answer)

@@ -116,6 +116,7 @@ struct cairn_wide_reply sqlite_run(uint64_t control, const volatile void *text, 
     /* A positive status is the method's own: the lock is taken. */
     if (status < 0)
         return (struct cairn_wide_reply){ .status = status };
+    disk_begin();
     struct cairn_wide_reply reply = run_script(text, length, buffer, size);
     lock_unlock(lock);
     return reply;

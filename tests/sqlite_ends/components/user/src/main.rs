@@ -1,9 +1,10 @@
-//! Changes a database while SQLite and the driver of its disk end: what is committed is there, and of nothing else a part.
+//! Changes a database while SQLite, the driver of its disk and another client end: what is committed is there, and of nothing else a part.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
 use cairn::Error;
+use cairn::environment;
 use cairn::text::Line;
 use cairn::thread::Stack;
 use cairn_interfaces::{Console, Script, Supervisor, Threads, spawn};
@@ -17,7 +18,7 @@ cairn::component! {
     main: main,
 }
 
-/// How often SQLite ends in the middle of its work; in between, as often, the disk's driver.
+/// How often SQLite ends in the middle of its work; in between, as often, the disk's driver, and the other client.
 const ENDS: u64 = 8;
 /// Rows, of a quarter of a page each: more than the memory for pages that a script allows itself.
 const ROWS: u64 = 200;
@@ -92,6 +93,10 @@ fn wait_for_commits(count: u64) {
 }
 
 fn main() {
+    if environment::name() == "client" {
+        // It changes the same, until it is killed.
+        return change(0);
+    }
     static STACK: Stack<8192> = Stack::new();
     assert_eq!(run(BEGIN, &mut [0; 256]).trim(), "200");
     let writer = spawn(imports::THREADS, &STACK, change, 0, 40).expect("spawn");
@@ -101,22 +106,21 @@ fn main() {
     wait_for_commits(2);
     let each = (cairn::time::now() - begin) / 2;
     for end in 0..ENDS {
-        wait_for_commits(1);
-        // Every time at another place of it.
-        let _ = imports::THREADS.sleep_until(cairn::time::now() + each * (end + 1) / (ENDS + 1));
-        imports::SUPERVISOR.restart("sqlite").expect("restart");
-        look();
-        wait_for_commits(1);
-        let _ = imports::THREADS.sleep_until(cairn::time::now() + each * (end + 1) / (ENDS + 1));
-        imports::SUPERVISOR.restart("disk").expect("restart");
-        look();
+        for name in ["sqlite", "disk", "client"] {
+            wait_for_commits(1);
+            // Every time at another place of it.
+            let part = each * (end + 1) / (ENDS + 1);
+            let _ = imports::THREADS.sleep_until(cairn::time::now() + part);
+            imports::SUPERVISOR.restart(name).expect("restart");
+            look();
+        }
     }
     IS_OVER.store(true, Relaxed);
     writer.join().expect("join");
     look();
     assert!(ENDED.load(Relaxed) > 0, "SQLite ended at work");
     say(format_args!(
-        "ok: SQLite and the disk's driver ended {ENDS} times each, and what is committed is there"
+        "ok: SQLite, the disk's driver and a client ended {ENDS} times each, and what is committed is there"
     ));
     let _ = imports::SUPERVISOR.halt(0);
 }
