@@ -22,6 +22,10 @@ pub const C: &[(&str, i64)] = constants! {
         ARGUMENT_SIGNED, ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_TEXT;
     address: REGION_SIZE, STARTUP_OFFSET, PAGE_SIZE;
     startup: DEVICES_MAXIMUM, SECTIONS_MAXIMUM, ARGUMENT_SIZE, PANIC_MARK;
+    device: QUEUE_PAGES, USED_RING, POSTED_MAXIMUM, DEVICE_NOTIFY, DEVICE_ACKNOWLEDGE, DEVICE_CONFIGURE, DEVICE_POST, DEVICE_OFFER,
+        DEVICE_QUEUE_PORTALS;
+    c: DEVICE_INTERRUPT_STATUS, DEVICE_CONFIGURATION, NETWORK_DESCRIPTORS, BLOCK_DESCRIPTORS, CONSOLE_DESCRIPTORS,
+        RANDOM_DESCRIPTORS;
     c: DESCRIPTOR_MAGIC, STARTUP_DEVICES, STARTUP_ARGUMENT, STARTUP_VALUES, SIZE_OF_MAPPING, SIZE_OF_STARTUP, SIZE_OF_METHOD, SIZE_OF_INTERFACE, SIZE_OF_IMPORT, SIZE_OF_EXPORT,
         SIZE_OF_ARGUMENT, SIZE_OF_COMPONENT;
 };
@@ -29,11 +33,18 @@ pub const C: &[(&str, i64)] = constants! {
 /// What Rust says in another way: the version, the descriptor's mark, and sizes, which `cairn.h` compares with its own.
 mod c {
     use crate::descriptor::*;
+    use crate::device::{VirtioKind, register};
     use crate::startup::{Mapping, Startup};
     use core::mem::offset_of;
 
     pub const ABI_VERSION: u32 = crate::VERSION;
     pub const DESCRIPTOR_MAGIC: u64 = MAGIC;
+    pub const DEVICE_INTERRUPT_STATUS: u64 = register::INTERRUPT_STATUS;
+    pub const DEVICE_CONFIGURATION: u64 = register::CONFIGURATION;
+    pub const NETWORK_DESCRIPTORS: u64 = VirtioKind::Network.descriptors();
+    pub const BLOCK_DESCRIPTORS: u64 = VirtioKind::Block.descriptors();
+    pub const CONSOLE_DESCRIPTORS: u64 = VirtioKind::Console.descriptors();
+    pub const RANDOM_DESCRIPTORS: u64 = VirtioKind::Random.descriptors();
     pub const SIZE_OF_METHOD: usize = size_of::<MethodDescriptor>();
     pub const SIZE_OF_INTERFACE: usize = size_of::<InterfaceDescriptor>();
     pub const SIZE_OF_IMPORT: usize = size_of::<ImportDescriptor>();

@@ -125,6 +125,19 @@ static inline const struct cairn_mapping *cairn_device(unsigned position)
     return position < cairn_startup()->device_count ? &cairn_startup()->devices[position] : NULL;
 }
 
+/* The device that the description calls `name`: `rtc0`, if it stands as `devices = ["rtc0"]`. A panic says so if there is
+ * none. */
+static inline const struct cairn_mapping *cairn_required_device(const char *name)
+{
+    const struct cairn_mapping *device = cairn_find(cairn_startup()->devices, cairn_startup()->device_count, name);
+    if (!device) {
+        char line[128] = "the description's `devices`: expected one called ";
+        strncat(line, name, CAIRN_NAME_SIZE);
+        cairn_panic(line);
+    }
+    return device;
+}
+
 /* The shared section called `name`; NULL if there is none. Others may write it at any time: read it as `volatile`, each
  * word once. */
 static inline const struct cairn_mapping *cairn_section(const char *name)

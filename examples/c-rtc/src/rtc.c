@@ -20,6 +20,10 @@ enum {
     CLEAR_INTERRUPT = 0x1c,
 };
 
+/* Nanoseconds until the latest alarm that is set, an hour: the device computes with a sign, and has a time too far from now
+ * for one that has passed. An alarm for which nobody waits only sets the next one. */
+#define LATEST (UINT64_C(3600) * 1000000000)
+
 /* Who waits, each on a semaphore of its own. */
 enum { WAITERS = 4 };
 static struct {
@@ -57,6 +61,9 @@ static void set_alarm(void)
         cairn_write32(device(), CLEAR_ALARM, 1);
         return;
     }
+    uint64_t latest = read_time() + LATEST;
+    if (first > latest)
+        first = latest;
     cairn_write32(device(), ALARM_HIGH, (uint32_t)(first >> 32));
     cairn_write32(device(), ALARM_LOW, (uint32_t)first);
 }

@@ -187,7 +187,7 @@ fn settled(
 
 /// Compiles and links.
 fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
-    let units = units(source)?;
+    let units = units(source, output)?;
     let executable = output.join("component");
     settled(source, output, |compiler| {
         let objects = compiler.compile(&units)?;
@@ -197,7 +197,7 @@ fn compiled(source: &Source, output: &Path) -> Result<PathBuf> {
 }
 
 /// What is compiled: the component's own sources, those of its package, and the library.
-fn units(source: &Source) -> Result<Vec<Unit>> {
+fn units(source: &Source, output: &Path) -> Result<Vec<Unit>> {
     let own = source.folder.join("src");
     let mut units = Vec::new();
     compile::find(&own, &mut |file| units.push(Unit::own(file, &own)))?;
@@ -208,7 +208,7 @@ fn units(source: &Source) -> Result<Vec<Unit>> {
         );
     }
     if let Some(package) = &source.description.debian {
-        units.extend(package.units(source)?);
+        units.extend(package.units(source, output)?);
     }
     units.extend(units_of_library()?);
     Ok(units)

@@ -134,7 +134,7 @@ impl Compiler {
             own.push(include(&source.existing(folder)?));
         }
         if let Some(package) = &description.debian {
-            own.push(include(&package.sources(source)?));
+            own.push(include(&package.sources(source, output)?));
         }
         own.extend(description.defines.iter().map(|define| format!("-D{define}")));
         own.extend(description.flags.iter().cloned());
