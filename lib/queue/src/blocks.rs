@@ -6,6 +6,8 @@ mod client;
 mod server;
 
 pub use client::{Calls, Client};
+#[cfg(target_os = "none")]
+pub use server::section;
 pub use server::{Server, Session};
 
 use crate::ring::Place;

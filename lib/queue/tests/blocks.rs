@@ -123,6 +123,10 @@ fn of_a_server_that_ends_answers_are_kept_and_the_rest_is_lost() {
     assert_eq!(client.submit(|tag, result| answers.push((tag, result))), Err(Error::NotFound));
     assert_eq!(answers, [(9, Err(Error::Dead))]);
     assert_eq!(disk.asked.borrow().len(), 5);
+    assert_eq!((&disk).submit(0), Err(Error::NotFound));
+    let beginning = (&disk).begin().unwrap();
+    assert_eq!((&disk).begin(), Ok(beginning + 1), "each has its number");
+    assert_eq!((&disk).submit(beginning), Err(Error::NotFound));
     assert_eq!(client.push(10, read(10)), Ok(true));
     answers.clear();
     assert_eq!(client.submit(|tag, result| answers.push((tag, result))), Ok(()));

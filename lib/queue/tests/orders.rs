@@ -1,4 +1,6 @@
-//! Every order in which the two sides can run, and in which a core may show what they wrote.
+//! Every order in which the two sides can run, and in which a core may show what they wrote. That a core
+//! writes before it has read what is before that is not among them: loom does not know it. Against it are the fences in
+//! `Producer::space` and `Consumer::give_back`.
 #![forbid(unsafe_code)]
 
 use cairn_queue::ring::{Consumer, Place, Producer, Shared};

@@ -1,8 +1,12 @@
 //! The side that serves. What it knows of a queue from one call to the next is its own; the section has only what the client may spoil.
 
+#[cfg(target_os = "none")]
+use super::DATA;
 use super::{ANSWERS, REQUESTS, Request};
 use crate::ring::{Consumer, Producer, Shared};
 use cairn::Error;
+#[cfg(target_os = "none")]
+use cairn::{environment, section::Section};
 // Relaxed: whoever changes the state from idle has the others, and that change orders them.
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, Ordering::Relaxed};
 
@@ -12,6 +16,23 @@ const IDLE: u8 = 0;
 const SERVED: u8 = 1;
 /// ... and has to look again, since another one came.
 const CALLED: u8 = 2;
+
+/// The section called `name` that a server shares with its client, and the part of it for data. `None` for no name, which says that there
+/// is no queue. A panic says what the description lacks.
+#[cfg(target_os = "none")]
+pub fn section(name: &str) -> Option<(Section, Section)> {
+    if name.is_empty() {
+        return None;
+    }
+    let section = environment::section(name);
+    let Some(section) = section.filter(|one| one.is_writable() && one.size() > DATA) else {
+        panic!(
+            "expected `{name} = \"read-write\"` in [instance.{}.sections], and `size = \"8K\"` or more in [section.{name}], for `queue = \"{name}\"`",
+            environment::name()
+        )
+    };
+    Some((section, section.part(DATA, section.size() - DATA)))
+}
 
 /// A queue between two calls.
 #[derive(Debug)]
