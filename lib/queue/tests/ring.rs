@@ -99,7 +99,13 @@ fn an_index_that_cannot_be_breaks_the_ring() {
             words.store(PUBLISHED, said);
             assert_eq!(sides(&words, begin).1.count(), expected, "published {said}");
         }
-        for (said, expected) in [(at(0), Ok(1)), (at(3), Ok(4)), (at(4), Err(Broken)), (at(-1), Ok(0)), (at(-2), Err(Broken))] {
+        for (said, expected) in [
+            (at(0), Ok(1)),
+            (at(3), Ok(4)),
+            (at(4), Err(Broken)),
+            (at(-1), Ok(0)),
+            (at(-2), Err(Broken)),
+        ] {
             let words = words(begin);
             let (mut producer, _) = sides(&words, begin);
             words.store(TAKEN, begin);

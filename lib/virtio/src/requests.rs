@@ -146,8 +146,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     /// Nobody waits for the answer to a request of this place, which is free when the device has done with it.
     pub fn leave(&self, number: usize) {
         let place = &self.places[number];
-        let left =
-            place.state.compare_exchange(OFFERED, LEFT, Ordering::AcqRel, Ordering::Acquire);
+        let left = place.state.compare_exchange(OFFERED, LEFT, Ordering::AcqRel, Ordering::Acquire);
         if left.is_err() {
             place.answered.take();
             self.give(number);

@@ -33,7 +33,7 @@ fn main() {
     static STACKS: [Stack<8192>; 2] = [const { Stack::new() }; 2];
     let section = environment::section("queue").expect("the description has a section `queue`");
     // One is there while the driver waits for the disk, the other comes in between.
-    for (stack, priority) in STACKS.iter().zip([30, 45]) {
+    for (stack, priority) in STACKS.iter().zip([30, 40]) {
         spawn(imports::THREADS, stack, scribbler, priority, priority as u8).expect("spawn");
     }
     let counts = environment::section("counts").expect("the description has a section `counts`");
@@ -58,7 +58,7 @@ fn scribbler(priority: u64) {
     let mut random = random();
     loop {
         (0..random.below(20)).for_each(|_| scribble(&section, &mut random));
-        if priority > 40 {
+        if priority == 40 {
             let pause = cairn::time::ticks(random.below(200));
             let _ = imports::THREADS.sleep_until(cairn::time::now() + pause);
         }
