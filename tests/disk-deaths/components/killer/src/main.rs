@@ -4,8 +4,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::environment;
+use cairn::thread::Stack;
 use cairn::time::{now, ticks};
-use cairn_interfaces as interfaces;
+use cairn_interfaces::{self as interfaces, spawn};
 use cairn_random::Random;
 
 cairn::component! {
@@ -29,7 +30,7 @@ const OVER: usize = 0;
 const DONE: usize = 8;
 
 /// Microseconds at most from one death to the next: the driver begins and serves many requests in it.
-const LONGEST: u64 = 5000;
+const LONGEST: u64 = 20_000;
 
 fn main() {
     let (deaths, seed) = (arguments::deaths(), arguments::seed());
@@ -55,6 +56,13 @@ fn main() {
     while shared.load(DONE) < arguments::writers() {
         pause(1000);
     }
+    // Below the console, which has said everything when this thread goes on.
+    static STACK: Stack<8192> = Stack::new();
+    let last = spawn(imports::THREADS, &STACK, end, deaths, 40).expect("spawn");
+    let _ = last.join();
+}
+
+fn end(deaths: u64) {
     let _ = imports::CONSOLE.print(format_args!("the driver died {deaths} times\n"));
     let _ = imports::SUPERVISOR.halt(0);
 }
