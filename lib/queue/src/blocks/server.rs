@@ -113,6 +113,9 @@ impl Server {
     }
 }
 
+/// A request's number, and what it asks for.
+pub type Next = (u64, Result<Request, Error>);
+
 /// A thread that serves a queue. Where this is dropped before `is_done`, something failed: the client has to begin again.
 pub struct Session<'server, S: Shared + Clone> {
     server: &'server Server,
@@ -123,9 +126,9 @@ pub struct Session<'server, S: Shared + Clone> {
 }
 
 impl<S: Shared + Clone> Session<'_, S> {
-    /// The next request, if there is one, and room for its answer beside those of `pending` others: its number, and what it asks for.
+    /// The next request, if there is one, and room for its answer beside those of `pending` others.
     #[inline(always)]
-    pub fn next(&mut self, pending: usize) -> Result<Option<(u64, Result<Request, Error>)>, Error> {
+    pub fn next(&mut self, pending: usize) -> Result<Option<Next>, Error> {
         if self.answers.space()? <= pending as u64 {
             return Ok(None);
         }
