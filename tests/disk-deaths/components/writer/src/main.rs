@@ -54,6 +54,8 @@ struct Writer {
     random: Random,
     answered: u64,
     lost: u64,
+    /// Something was lost, and the part was not looked at since.
+    is_in_doubt: bool,
 }
 
 /// The blocks of a request within the part, and whether it writes.
@@ -72,6 +74,7 @@ fn main() {
         random: Random::of_seed(arguments::seed()),
         answered: 0,
         lost: 0,
+        is_in_doubt: false,
     };
     match imports::QUEUE.get() {
         Some(queue) => {
@@ -100,6 +103,10 @@ fn word(block: u64, time: u32) -> u64 {
     if time == 0 { 0 } else { block << 32 | u64::from(time) }
 }
 
+fn word_of(bytes: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(bytes[at * 8..][..8].try_into().unwrap_or([0; 8]))
+}
+
 impl Writer {
     fn choose(&mut self, group: usize) -> Blocks {
         let from = self.random.index(MOST);
@@ -125,28 +132,51 @@ impl Writer {
             Ok(()) => self.answered += 1,
             Err(Error::Dead | Error::Cancelled | Error::NoPortal | Error::Busy) => {
                 self.lost += 1;
+                self.is_in_doubt = true;
                 return;
             }
             Err(error) => panic!("{}", error.text()),
         }
         for number in 0..count {
-            let times = &mut self.times[from + number];
             if writes {
+                let times = &mut self.times[from + number];
                 times.acknowledged = times.attempted;
+            } else {
+                self.look(from + number, |at| load(number * BLOCK / 8 + at));
+            }
+        }
+    }
+
+    /// A block that was read has a write that was acknowledged or tried later; from now on this one.
+    fn look(&mut self, number: usize, load: impl Fn(usize) -> u64) {
+        let times = &mut self.times[number];
+        let Times { acknowledged, attempted } = *times;
+        let (block, time) = (self.first + number as u64, load(0) as u32);
+        let is_known = (acknowledged..=attempted).contains(&time);
+        assert!(
+            is_known && (0..BLOCK / 8).all(|at| load(at) == word(block, time)),
+            "FAILED: block {block} was written {acknowledged} to {attempted} times and reads {:#x}",
+            load(0)
+        );
+        times.acknowledged = time;
+    }
+
+    /// Reads the whole part after a loss, until the driver is there for all of it.
+    fn look_at_all(&mut self) {
+        let mut buffer = [0; BYTES];
+        let mut group = 0;
+        while self.is_in_doubt && group < BATCH {
+            let first = self.first + (group * MOST) as u64;
+            if imports::BLOCKS.read(first, &mut buffer).is_err() {
+                pause();
                 continue;
             }
-            let block = self.first + (from + number) as u64;
-            let words = || (0..BLOCK / 8).map(|at| load(number * BLOCK / 8 + at));
-            let time = load(number * BLOCK / 8) as u32;
-            let is_known = (times.acknowledged..=times.attempted).contains(&time);
-            assert!(
-                is_known && words().all(|found| found == word(block, time)),
-                "FAILED: block {block} was written {} to {} times and reads {:#x}",
-                times.acknowledged,
-                times.attempted,
-                load(number * BLOCK / 8)
-            );
+            for number in 0..MOST {
+                self.look(group * MOST + number, |at| word_of(&buffer, number * BLOCK / 8 + at));
+            }
+            group += 1;
         }
+        self.is_in_doubt = false;
     }
 
     fn by_calls(&mut self) {
@@ -160,11 +190,8 @@ impl Writer {
             true => imports::BLOCKS.write(first, part),
             false => imports::BLOCKS.read(first, part),
         };
-        let word = |at: usize| u64::from_le_bytes(part[at * 8..][..8].try_into().unwrap_or([0; 8]));
-        self.end(blocks, result, word);
-        if result.is_err() {
-            pause();
-        }
+        self.end(blocks, result, |at| word_of(part, at));
+        self.look_at_all();
     }
 
     fn by_queue(&mut self, client: &mut Client<BlockQueueProxy, Section>, section: &Section) {
@@ -185,13 +212,11 @@ impl Writer {
                 }
             }
         }
-        let submitted = client.submit(|group, result| {
+        let _ = client.submit(|group, result| {
             let offset = DATA + group as usize * BYTES;
             self.end(batch[group as usize], result, |at| section.load(offset + at * 8));
         });
-        if submitted.is_err() {
-            pause();
-        }
+        self.look_at_all();
     }
 
     fn report(&self) {

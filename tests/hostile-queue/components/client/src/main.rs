@@ -73,7 +73,7 @@ fn scribble(section: &Section, random: &mut Random) {
             let published = section.load(word(REQUESTS.first));
             let entry = REQUESTS.first + 8 + (published % REQUESTS.capacity) as usize * 4;
             let kind = random.below(4) | random.below(34) << 41;
-            let request = [random.next(), kind, random.below(32_800), random.below(70_000)];
+            let request = [random.next(), kind, random.below(32_800), random.below(140_000)];
             for (number, value) in request.into_iter().enumerate() {
                 section.store(word(entry + number), value);
             }
