@@ -12,6 +12,7 @@ macro_rules! all {
 }
 
 all! {
+    BlockQueue,
     Blocks,
     Clock,
     Connections,

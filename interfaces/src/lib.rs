@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod all;
+mod block_queue;
 mod blocks;
 mod clock;
 mod console;
@@ -27,6 +28,7 @@ pub mod waiting;
 mod wall_clock;
 
 pub use all::ALL;
+pub use block_queue::*;
 pub use blocks::*;
 pub use clock::*;
 pub use console::*;

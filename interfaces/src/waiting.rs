@@ -39,6 +39,15 @@ impl Event {
         self.semaphore()?.p()
     }
 
+    /// Whether it has happened, for a thread that does not wait.
+    pub fn has_happened(&self) -> Result<bool, Error> {
+        match self.semaphore()?.try_p() {
+            Ok(()) => Ok(true),
+            Err(Error::WouldBlock) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// It has happened for this thread, which does not wait for it: no other thread is to find that. Where the thread
     /// that signals was stopped before it did, one signal comes late; so there are never more of these than threads.
     pub fn take(&self) {

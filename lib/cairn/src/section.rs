@@ -149,6 +149,13 @@ impl Section {
         }
     }
 
+    /// Copies `bytes` bytes from `from` on of another section to `to` on in this one; panics outside of either, or if this is
+    /// read-only. What others write into them meanwhile comes along or not.
+    #[inline(always)]
+    pub fn copy_from(&self, to: usize, other: &Section, from: usize, bytes: usize) {
+        crate::window::copy_between(self, to, other, from, bytes);
+    }
+
     /// Signed words that portal code writes as well; panics if the section is read-only or smaller.
     #[track_caller]
     pub fn words(&self, count: usize) -> &'static [AtomicI64] {

@@ -6,6 +6,9 @@
 
 mod memory;
 
+#[cfg(target_os = "none")]
+pub(crate) use memory::copy_between;
+
 use crate::Error;
 #[cfg(target_os = "none")]
 use crate::section::Section;

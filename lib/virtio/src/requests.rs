@@ -110,16 +110,32 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         Device::at(self.position.load(Ordering::Acquire)).ok_or(Error::Busy)
     }
 
-    /// Makes a request and waits for its answer. `prepare` gets the number of a place, which nobody else has until `answered` is
-    /// through, and a chain, of which it says how many descriptors it has filled in; `answered` gets the number of the place, and
-    /// how many bytes the device says it wrote. [`Error::Busy`]: the driver has not begun.
+    /// Makes a request and waits for its answer, as [`Requests::start`] and [`Requests::finish`] do.
     pub fn make<R>(
         &self,
         prepare: impl FnOnce(usize, &mut [Descriptor; CHAIN]) -> Result<usize, Error>,
         answered: impl FnOnce(usize, u32) -> Result<R, Error>,
     ) -> Result<R, Error> {
+        match self.start(true, prepare)? {
+            Some(number) => self.finish(number, answered)?,
+            None => Err(Error::Busy),
+        }
+    }
+
+    /// Makes a request, which [`Requests::finish`] or [`Requests::leave`] has to end: its place, which nobody else has until
+    /// then; `None` if all are taken and it does not wait for one. `prepare` gets the place and a chain, of which it says how
+    /// many descriptors it has filled in. [`Error::Busy`]: the driver has not begun.
+    pub fn start(
+        &self,
+        waits: bool,
+        prepare: impl FnOnce(usize, &mut [Descriptor; CHAIN]) -> Result<usize, Error>,
+    ) -> Result<Option<usize>, Error> {
         let device = self.device()?;
-        self.free.wait()?;
+        if waits {
+            self.free.wait()?;
+        } else if !self.free.has_happened()? {
+            return Ok(None);
+        }
         let number = self.take().ok_or(Error::Busy)?;
         let place = &self.places[number];
         let mut chain = [Descriptor::default(); CHAIN];
@@ -128,21 +144,39 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
             place.state.store(OFFERED, Ordering::Release);
             device.offer(self.queue, (number * CHAIN) as u16, chain)
         });
-        if let Err(error) = prepared {
-            self.give(number);
-            return Err(error);
-        }
-        if let Err(error) = place.answer() {
-            // Called home. The place is free when the device has done with it.
-            if !place.passes(OFFERED, LEFT) {
-                place.answered.take();
+        match prepared {
+            Ok(()) => Ok(Some(number)),
+            Err(error) => {
                 self.give(number);
+                Err(error)
             }
+        }
+    }
+
+    /// Waits for the answer to a request of this place. `answered` gets the place, and how many bytes the device says it wrote. The
+    /// outer error: the thread was called home, and nobody waits for that answer.
+    pub fn finish<R>(
+        &self,
+        number: usize,
+        answered: impl FnOnce(usize, u32) -> R,
+    ) -> Result<R, Error> {
+        let place = &self.places[number];
+        if let Err(error) = place.answer() {
+            self.leave(number);
             return Err(error);
         }
         let result = answered(number, place.length.load(Relaxed));
         self.give(number);
-        result
+        Ok(result)
+    }
+
+    /// Nobody waits for the answer to a request of this place, which is free when the device has done with it.
+    pub fn leave(&self, number: usize) {
+        let place = &self.places[number];
+        if !place.passes(OFFERED, LEFT) {
+            place.answered.take();
+            self.give(number);
+        }
     }
 
     fn take(&self) -> Option<usize> {

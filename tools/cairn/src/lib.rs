@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+pub mod acknowledged;
 pub mod advice;
 pub mod alternatives;
 pub mod bench;

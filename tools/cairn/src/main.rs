@@ -32,6 +32,9 @@ enum Command {
         /// A folder of tests/, or `host`, `bench`, `systems`: only those; else a part of tests' names
         #[arg(default_value = "")]
         filter: String,
+        /// The long forms of those whole systems that have one, and nothing else
+        #[arg(long, conflicts_with = "board")]
+        long: bool,
         #[command(flatten)]
         on: On,
     },
@@ -234,7 +237,8 @@ fn main() -> ExitCode {
 fn execute(command: Command) -> Result<u8> {
     match command {
         Command::Run(arguments) => start(arguments),
-        Command::Test { filter, on } => Ok(u8::from(!test::run(&filter, on.board.as_deref())?)),
+        Command::Test { filter, long: true, .. } => Ok(u8::from(!test::run_long(&filter)?)),
+        Command::Test { filter, on, .. } => Ok(u8::from(!test::run(&filter, on.board.as_deref())?)),
         Command::Bench { filter, board, quick, json, check, set_limits } => {
             let request = bench::Request { filter, board, quick, json, check, set_limits };
             Ok(u8::from(!bench::run(&request)?))

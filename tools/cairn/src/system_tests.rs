@@ -9,7 +9,7 @@ use crate::paths;
 use crate::placements::Placements;
 use crate::plugged::Plugged;
 use crate::test::{Job, Outcome};
-use crate::test_disk::{Disk, TestDisk};
+use crate::test_disk::TestDisk;
 use anyhow::{Context, Result, anyhow, bail};
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -51,6 +51,8 @@ pub struct SystemTest {
     /// Seconds after which the test has failed; on a simulated core ten times as many.
     #[serde(default = "default_limit")]
     pub limit: u64,
+    /// The system of its long form, which runs when that is asked for.
+    pub long: Option<String>,
     /// Another test, whose steps come first, all but the last, which ends its system.
     pub after: Option<String>,
     /// The disk of the system's first driver of one.
@@ -64,6 +66,9 @@ pub struct SystemTest {
 const fn default_limit() -> u64 {
     120
 }
+
+/// A long form has so many times as long; what it printed lies in `target/test-output`.
+const LONG_LIMIT: u64 = 60;
 
 /// A simulated core is slower than QEMU by much more, but tests that are meant for one are short.
 const SIMULATED_LIMIT: u64 = 10;
@@ -115,15 +120,11 @@ impl SystemTest {
 
     /// The systems of the test called `name`, as they are loaded.
     fn descriptions(&self, name: &str) -> impl Iterator<Item = String> {
-        std::iter::once(&self.system).chain(&self.also).map(move |system| match system.as_str() {
-            path if path.contains('/') => path.to_owned(),
-            file if file.ends_with(".toml") => format!("tests/{name}/{file}"),
-            system => system.to_owned(),
-        })
+        std::iter::once(&self.system).chain(&self.also).map(move |system| description(name, system))
     }
 
-    /// Boots `image` and goes through the steps. The error has the console's transcript.
-    pub fn run(&self, image: &BuiltImage) -> Result<()> {
+    /// Boots `image` and goes through the steps: the console's transcript, which an error has, too.
+    pub fn run(&self, image: &BuiltImage) -> Result<String> {
         let types = self.steps.iter().any(|step| matches!(step, Step::Send(_)));
         let mut disk = self.disk.as_ref().map(TestDisk::make).transpose()?;
         let devices = disk.iter().map(|disk| Plugged::Disk(disk.file.clone())).collect();
@@ -132,11 +133,13 @@ impl SystemTest {
         let command = machine::command(image, &options, Console::Program)?;
         let times = if image.machine.is_cycle_exact() { SIMULATED_LIMIT } else { 1 };
         let mut guest = Guest::start(command, Duration::from_secs(self.limit * times))?;
-        let result =
-            self.drive(&mut guest).and_then(|()| disk.as_mut().map_or(Ok(()), Disk::check));
-        result.with_context(|| {
-            format!("the console's transcript:\n{}\n", guest.transcript().trim_end())
-        })
+        let mut result = self.drive(&mut guest);
+        let transcript = guest.transcript().trim_end().to_owned();
+        if let (Ok(()), Some(disk)) = (&result, &mut disk) {
+            result = disk.check(&transcript);
+        }
+        result.with_context(|| format!("the console's transcript:\n{transcript}\n"))?;
+        Ok(transcript)
     }
 
     fn drive(&self, guest: &mut Guest) -> Result<()> {
@@ -176,6 +179,15 @@ pub fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
+/// A system of the test called `name`, as it is loaded.
+fn description(name: &str, system: &str) -> String {
+    match system {
+        path if path.contains('/') => path.to_owned(),
+        file if file.ends_with(".toml") => format!("tests/{name}/{file}"),
+        system => system.to_owned(),
+    }
+}
+
 /// A test in one of its systems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Run {
@@ -187,6 +199,22 @@ pub struct Run {
     board: Option<String>,
     /// Where instances run of which the description does not say so.
     placements: Placements,
+    is_long: bool,
+}
+
+/// The long forms of the tests with `filter` in their names, and the names of all that have one.
+pub fn long_runs(filter: &str) -> Result<(Vec<Run>, Vec<String>)> {
+    let (mut chosen, mut all) = (Vec::new(), Vec::new());
+    for name in names()? {
+        let Some(system) = SystemTest::read(&file(&name))?.long else { continue };
+        all.push(name.clone());
+        if name.contains(filter) {
+            let system = description(&name, &system);
+            let placements = Placements::Domain;
+            chosen.push(Run { name, system, board: None, placements, is_long: true });
+        }
+    }
+    Ok((chosen, all))
 }
 
 /// What there is to run of the tests called `names`: on `board` those that are made for it, or whose own it
@@ -202,6 +230,7 @@ pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
                 system: system.clone(),
                 board: board.map(str::to_owned),
                 placements: Placements::Domain,
+                is_long: false,
             };
             match board {
                 Some(board) if test.boards.iter().any(|other| other == board) => {
@@ -245,7 +274,7 @@ fn file(name: &str) -> PathBuf {
 pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
     // Builds share cargo's folder; one at a time, while another test's system runs.
     let building = Arc::new(Mutex::new(()));
-    let job = |Run { name, system, board, placements }: Run| {
+    let job = |Run { name, system, board, placements, is_long }: Run| {
         let building = Arc::clone(&building);
         // A further system is a file of the test's folder, or one that says what it is.
         let stem = system.trim_end_matches(".toml").rsplit('/').next().unwrap_or(&name);
@@ -256,8 +285,10 @@ pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
             Placements::System => format!("{shown}, system in the kernel"),
             Placements::Kernel => format!("{shown}, all in the kernel"),
         };
+        let output = shown.clone();
         let run = Box::new(move || {
-            let test = SystemTest::read(&file(&name))?;
+            let mut test = SystemTest::read(&file(&name))?;
+            test.limit *= if is_long { LONG_LIMIT } else { 1 };
             let image = {
                 let _one_at_a_time = building.lock().expect("no build panics");
                 if let Some(missing) = build::unavailable(&system)? {
@@ -271,7 +302,13 @@ pub fn jobs(runs: Vec<Run>) -> Vec<Job> {
                 };
                 if test.without_fences { fences::removed(&image)? } else { image }
             };
-            test.run(&image)?;
+            let transcript = test.run(&image)?;
+            if is_long {
+                let file = paths::target().join("test-output").join(format!("{output}.txt"));
+                std::fs::create_dir_all(file.parent().expect("it is in a folder"))?;
+                std::fs::write(&file, transcript)
+                    .with_context(|| format!("cannot write {}", paths::shown(&file)))?;
+            }
             Ok(Outcome { passed: 1, ..Outcome::default() })
         });
         Job { name: shown, run }

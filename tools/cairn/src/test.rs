@@ -117,13 +117,29 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     outcome.passed += machine.passed;
     outcome.failed += machine.failed;
     outcome.skipped += machine.skipped;
+    Ok(close(&outcome, start))
+}
+
+/// Runs the long forms of the whole systems with `filter` in their names, and prints what they printed.
+pub fn run_long(filter: &str) -> Result<bool> {
+    let start = Instant::now();
+    let (chosen, others) = system_tests::long_runs(filter)?;
+    if chosen.is_empty() {
+        let others = others.join(", ");
+        bail!("no whole system with `{filter}` in its name has a long form; of all: {others}");
+    }
+    Ok(close(&run_jobs(&system_tests::jobs(chosen)), start))
+}
+
+/// The closing line. Whether all passed.
+fn close(outcome: &Outcome, start: Instant) -> bool {
     println!("in {}", seconds(start.elapsed()));
     let skipped = match outcome.skipped {
         0 => String::new(),
         count => format!(", {count} skipped"),
     };
     println!("{} passed, {} failed{skipped}", outcome.passed, outcome.failed);
-    Ok(outcome.failed == 0 && outcome.passed + outcome.skipped > 0)
+    outcome.failed == 0 && outcome.passed + outcome.skipped > 0
 }
 
 /// A suggestion for a filter that chooses nothing, and the names that exist.

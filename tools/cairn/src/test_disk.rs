@@ -1,5 +1,6 @@
 //! The disk of a whole-system test: a new one for each run, which can be looked at when the guest has ended.
 
+use crate::acknowledged;
 use crate::paths;
 use crate::plugged::{self, SECTOR};
 use anyhow::{Context, Result, anyhow, bail, ensure};
@@ -17,6 +18,9 @@ pub struct TestDisk {
     file: Option<PathBuf>,
     /// What it begins with when the guest has ended; zeros are behind that.
     expect: Option<PathBuf>,
+    /// Whether the guest says what it wrote, to be compared when it has ended ([`acknowledged`]).
+    #[serde(default)]
+    acknowledged: bool,
 }
 
 /// A disk for one run. It is gone with this value, unless it is not as expected.
@@ -25,6 +29,7 @@ pub struct Disk {
     /// Its content.
     pub file: PathBuf,
     expected: Option<PathBuf>,
+    acknowledged: bool,
     is_kept: bool,
 }
 
@@ -38,9 +43,9 @@ impl TestDisk {
         if self.size.is_none() && self.file.is_none() {
             bail!("[disk]: expected `size`, for example \"4M\", or `file`, what it begins with");
         }
-        if self.expect.is_some() && !ends {
+        if (self.expect.is_some() || self.acknowledged) && !ends {
             bail!(
-                "[disk]: `expect` is compared when the guest has ended; expected `exit` beside it"
+                "[disk]: `expect` and `acknowledged` are compared when the guest has ended; expected `exit` beside them"
             );
         }
         self.bytes().map(|_| ())
@@ -73,7 +78,8 @@ impl TestDisk {
         std::fs::write(&file, content)
             .and_then(|()| std::fs::File::options().write(true).open(&file)?.set_len(size))
             .with_context(|| format!("cannot write {}", paths::shown(&file)))?;
-        Ok(Disk { file, expected: self.expect.clone(), is_kept: false })
+        let (expected, acknowledged) = (self.expect.clone(), self.acknowledged);
+        Ok(Disk { file, expected, acknowledged, is_kept: false })
     }
 }
 
@@ -82,8 +88,13 @@ fn read(file: &Path) -> Result<Vec<u8>> {
 }
 
 impl Disk {
-    /// Compares it with what it has to be at the end.
-    pub fn check(&mut self) -> Result<()> {
+    /// Compares it with what it has to be at the end, of which the guest's console may say something.
+    pub fn check(&mut self, console: &str) -> Result<()> {
+        if self.acknowledged {
+            acknowledged::check(console, &read(&self.file)?)
+                .inspect_err(|_| self.is_kept = true)
+                .with_context(|| format!("the disk lies in {}", paths::shown(&self.file)))?;
+        }
         let Some(expected) = &self.expected else { return Ok(()) };
         let (mut wanted, found) = (read(expected)?, read(&self.file)?);
         let shown = paths::shown(expected);
@@ -143,8 +154,8 @@ mod tests {
         assert_eq!((content.len(), &content[..6]), (4096, &b"Cairn\0"[..]));
         content[4090] = 7;
         std::fs::write(&one.file, content).unwrap();
-        two.check().unwrap();
-        let error = one.check().unwrap_err().to_string();
+        two.check("").unwrap();
+        let error = one.check("").unwrap_err().to_string();
         assert!(error.contains("Bytes that differ: 1; the first is 4090, in sector 7:"), "{error}");
         assert!(error.contains("expected 0x00, found 0x07"), "{error}");
         let (kept, gone) = (one.file.clone(), two.file.clone());

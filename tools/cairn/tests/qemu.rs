@@ -66,7 +66,7 @@ fn script(name: &str, text: &str) -> PathBuf {
 fn system_test(text: &str) -> Result<(), String> {
     let file = script(&format!("test-{:?}.toml", std::thread::current().id()), text);
     let test = SystemTest::read(&file).map_err(|error| format!("{error:#}"))?;
-    test.run(&image()).map_err(|error| format!("{error:#}"))
+    test.run(&image()).map(drop).map_err(|error| format!("{error:#}"))
 }
 
 #[test]

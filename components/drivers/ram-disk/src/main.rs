@@ -7,26 +7,31 @@ use cairn::Error;
 use cairn::environment::startup;
 use cairn::section::Section;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::{BLOCK_SIZE, Blocks, Memory, MemoryStatistics, blocks_checked};
+use cairn_interfaces::{BLOCK_SIZE, BlockQueue, Blocks, Memory, MemoryStatistics, blocks_checked};
+use cairn_queue::blocks::{self, Kind, Request, Server};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 struct Disk {
     address: AtomicU64,
     /// 0: there is no memory yet. It orders what is before it.
     pages: AtomicU64,
+    queue: Server,
 }
 
-static DISK: Disk = Disk { address: AtomicU64::new(0), pages: AtomicU64::new(0) };
+static DISK: Disk =
+    Disk { address: AtomicU64::new(0), pages: AtomicU64::new(0), queue: Server::new() };
 
 cairn::component! {
     name: "ram-disk",
     imports: { memory: Memory, statistics: MemoryStatistics },
-    exports: { blocks: Blocks = DISK },
+    exports: { blocks: Blocks = DISK, queue: BlockQueue = DISK },
+    arguments: { queue: &str = "" },
     main: main,
 }
 
 /// Takes what the quota has left.
 fn main() -> Result<(), Error> {
+    blocks::section(arguments::queue());
     let (used, quota) = imports::STATISTICS.usage_of(startup().instance)?;
     let mut pages = quota.saturating_sub(used);
     let address = loop {
@@ -78,5 +83,46 @@ impl Blocks for Disk {
     /// It lasts as long as the instance does.
     fn flush(&self) -> Result<(), Error> {
         self.memory().map(|_| ())
+    }
+}
+
+fn queue_section() -> Result<(Section, Section), Error> {
+    blocks::section(arguments::queue()).ok_or(Error::NotSupported)
+}
+
+impl BlockQueue for Disk {
+    fn begin(&self) -> Result<u64, Error> {
+        self.queue.begin(&queue_section()?.0, cairn::time::now())
+    }
+
+    fn submit(&self, beginning: u64) -> Result<u64, Error> {
+        let (section, data) = queue_section()?;
+        let mut session = self.queue.enter(section, data.size(), beginning)?;
+        let mut served = 0;
+        loop {
+            while let Some((number, request)) = session.next(0)? {
+                session.answer(number, request.and_then(|one| self.serve(&one, &data)))?;
+                served += 1;
+            }
+            if session.is_done()? {
+                return Ok(served);
+            }
+        }
+    }
+}
+
+impl Disk {
+    fn serve(&self, request: &Request, data: &Section) -> Result<(), Error> {
+        let Request { kind, first, offset, bytes } = *request;
+        let memory = self.memory()?;
+        if kind == Kind::Flush {
+            return Ok(());
+        }
+        let at = Disk::offset(&memory, first, bytes)?;
+        match kind {
+            Kind::Write => memory.copy_from(at, data, offset, bytes),
+            _ => data.copy_from(offset, &memory, at, bytes),
+        }
+        Ok(())
     }
 }

@@ -3,19 +3,21 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+mod queue;
+
 use cairn::Error;
 use cairn::abi::address::{PAGE_SIZE, WINDOW_MAXIMUM};
 use cairn::dma::Buffer;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_interfaces::waiting::Interrupt;
-use cairn_interfaces::{Blocks, Devices, Portals, blocks_checked};
-use cairn_virtio::{Requests, VirtioKind};
+use cairn_interfaces::{BlockQueue, Blocks, Devices, Portals, blocks_checked};
+use cairn_virtio::{Descriptor, Requests, VirtioKind};
 use core::convert::Infallible;
 // Relaxed: requests are taken, by an exchange that orders them, after the features are known.
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Most requests at a time.
-const PLACES: usize = 8;
+const PLACES: usize = 16;
 /// A request is a header, data, and a byte for the status.
 const CHAIN: usize = 3;
 /// Bytes of data of a request: as much as a window has.
@@ -48,22 +50,29 @@ static DISK: Disk = Disk { requests: Requests::new(0), features: AtomicU64::new(
 cairn::component! {
     name: "virtio-blk",
     imports: { portals: Portals, devices: Devices },
-    exports: { blocks: Blocks = DISK },
+    exports: { blocks: Blocks = DISK, queue: BlockQueue = queue::QUEUE },
+    arguments: { queue: &str = "" },
     main: main,
 }
 
 /// The interrupt thread.
 fn main() -> Result<Infallible, Error> {
+    cairn_queue::blocks::section(arguments::queue());
     let (device, features) =
         cairn_virtio::begin(&imports::DEVICES, "virtio-blk", READ_ONLY | FLUSH)?;
     DISK.features.store(features, Relaxed);
-    let most = Buffer::all().map_or(0, |memory| memory.size().saturating_sub(HEADERS) / DATA);
-    let mut done = DISK.requests.begin(&imports::PORTALS, &device, VirtioKind::Block, most)?;
+    let mut done = DISK.requests.begin(&imports::PORTALS, &device, VirtioKind::Block, places())?;
     Interrupt::open(&device.registers)?.serve(|| {
         device.acknowledge()?;
         DISK.requests.answer(&mut done);
         Ok(())
     })
+}
+
+/// How many places the memory has.
+fn places() -> usize {
+    let most = Buffer::all().map_or(0, |memory| memory.size().saturating_sub(HEADERS) / DATA);
+    most.min(PLACES)
 }
 
 /// Where a request of a place lies.
@@ -90,6 +99,11 @@ impl Disk {
         self.features.load(Relaxed) & feature != 0
     }
 
+    /// One that cannot has no cache that forgets (section 5.2.6.2).
+    fn can_flush(&self) -> bool {
+        self.has(FLUSH)
+    }
+
     /// The number of blocks, as the device says.
     fn blocks(&self) -> Result<u64, Error> {
         let device = self.requests.device()?;
@@ -108,35 +122,54 @@ impl Disk {
             return Err(Error::TooLarge);
         }
         self.requests.make(
-            |place, chain| {
-                let Request { header, data, status } = Request::at(place, bytes)?;
-                before(&data)?;
-                header.store(0, kind as u64);
-                header.store(8, first);
-                status.set_byte(0, u8::MAX);
-                let mut count = 0;
-                let mut add = |descriptor| {
-                    chain[count] = descriptor;
-                    count += 1;
-                };
-                add(header.descriptor(false, true)?);
-                if bytes > 0 {
-                    add(data.descriptor(kind == Kind::Read, true)?);
-                }
-                add(status.descriptor(true, false)?);
-                Ok(count)
-            },
-            |place, length| {
-                let Request { data, status, .. } = Request::at(place, bytes)?;
-                match status.byte(0) {
-                    // What the device has not written is another request's (virtio 1.2, section 2.7.8.2).
-                    0 if kind == Kind::Read && length as usize <= bytes => Err(Error::Unknown),
-                    0 => after(&data),
-                    2 => Err(Error::NotSupported),
-                    _ => Err(Error::Unknown),
-                }
-            },
+            |place, chain| prepare(kind, first, bytes, before, place, chain),
+            |place, length| answer(kind, place, bytes, length, after),
         )
+    }
+}
+
+/// Fills in a request of a place, of at most [`DATA`] bytes; how many descriptors it has.
+fn prepare(
+    kind: Kind,
+    first: u64,
+    bytes: usize,
+    before: impl FnOnce(&Buffer) -> Result<(), Error>,
+    place: usize,
+    chain: &mut [Descriptor; CHAIN],
+) -> Result<usize, Error> {
+    let Request { header, data, status } = Request::at(place, bytes)?;
+    before(&data)?;
+    header.store(0, kind as u64);
+    header.store(8, first);
+    status.set_byte(0, u8::MAX);
+    let mut count = 0;
+    let mut add = |descriptor| {
+        chain[count] = descriptor;
+        count += 1;
+    };
+    add(header.descriptor(false, true)?);
+    if bytes > 0 {
+        add(data.descriptor(kind == Kind::Read, true)?);
+    }
+    add(status.descriptor(true, false)?);
+    Ok(count)
+}
+
+/// What the device answered to a request of a place, and how many bytes it says it wrote.
+fn answer(
+    kind: Kind,
+    place: usize,
+    bytes: usize,
+    length: u32,
+    after: impl FnOnce(&Buffer) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let Request { data, status, .. } = Request::at(place, bytes)?;
+    match status.byte(0) {
+        // What the device has not written is another request's (virtio 1.2, section 2.7.8.2).
+        0 if kind == Kind::Read && length as usize <= bytes => Err(Error::Unknown),
+        0 => after(&data),
+        2 => Err(Error::NotSupported),
+        _ => Err(Error::Unknown),
     }
 }
 
@@ -160,8 +193,7 @@ impl Blocks for Disk {
     }
 
     fn flush(&self) -> Result<(), Error> {
-        if !self.has(FLUSH) {
-            // Such a disk has no cache that forgets (section 5.2.6.2).
+        if !self.can_flush() {
             return Ok(());
         }
         self.request(Kind::Flush, 0, 0, |_| Ok(()), |_| Ok(()))

@@ -61,6 +61,21 @@ pub(super) fn copy_from_section(
     whole(count, unsafe { copy(target, source.address(), count) }).map(drop)
 }
 
+/// Copies `count` bytes between sections.
+#[cfg(target_os = "none")]
+pub(crate) fn copy_between(
+    target: &Section,
+    to: usize,
+    source: &Section,
+    from: usize,
+    count: usize,
+) {
+    let (target, source) = (target.part(to, count), source.part(from, count));
+    assert!(target.is_writable(), "the section is read-only");
+    // SAFETY: both are mapped, the target is writable, and others than this thread may write them anyway.
+    unsafe { copy(target.address(), source.address(), count) };
+}
+
 /// The routine copies all, or the caller has not passed memory of its own.
 fn whole(length: usize, copied: usize) -> Result<usize, Error> {
     if copied == length { Ok(length) } else { Err(Error::BadPointer) }
