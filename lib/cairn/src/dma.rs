@@ -164,7 +164,7 @@ impl Device {
         let status = self.registers.read_u32(register::STATUS as usize);
         if status & NEEDS_RESET != 0 {
             panic!(
-                "`{}` has stopped: expected only what its specification allows in the descriptors, and in the buffers that they name",
+                "`{}` has stopped: expected requests that its specification allows",
                 self.registers.name()
             );
         }
