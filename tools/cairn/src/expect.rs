@@ -7,6 +7,7 @@ use regex::bytes::Regex;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -38,6 +39,8 @@ pub struct Guest {
     input: Option<ChildStdin>,
     output: Receiver<Vec<u8>>,
     transcript: Vec<u8>,
+    /// What the emulator says of itself. It explains an early end, and would tear the guest's lines apart.
+    complaints: Arc<Mutex<Vec<u8>>>,
     matched: usize,
     forbidden: Vec<(Pattern, usize)>,
     deadline: Instant,
@@ -53,27 +56,31 @@ impl Guest {
             .spawn()
             .with_context(|| format!("cannot start {:?}", command.get_program()))?;
         let (sender, output) = channel();
-        // QEMU's own complaints belong to the transcript: they explain an early end.
-        let streams: [Box<dyn Read + Send>; 2] = [
-            Box::new(child.stdout.take().expect("stdout is piped")),
-            Box::new(child.stderr.take().expect("stderr is piped")),
-        ];
-        for mut stream in streams {
-            let sender = sender.clone();
-            thread::spawn(move || {
-                let mut buffer = [0; 4096];
-                while let Ok(count @ 1..) = stream.read(&mut buffer) {
-                    if sender.send(buffer[..count].to_vec()).is_err() {
-                        break;
-                    }
+        let mut console = child.stdout.take().expect("stdout is piped");
+        let mut errors = child.stderr.take().expect("stderr is piped");
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        let (complained, until_both_end) = (complaints.clone(), sender.clone());
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = console.read(&mut buffer) {
+                if sender.send(buffer[..count].to_vec()).is_err() {
+                    break;
                 }
-            });
-        }
+            }
+        });
+        thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            while let Ok(count @ 1..) = errors.read(&mut buffer) {
+                complained.lock().expect("no reader panics").extend(&buffer[..count]);
+            }
+            drop(until_both_end);
+        });
         Ok(Guest {
             input: child.stdin.take(),
             child,
             output,
             transcript: Vec::new(),
+            complaints,
             matched: 0,
             forbidden: Vec::new(),
             deadline: Instant::now() + limit,
@@ -143,10 +150,16 @@ impl Guest {
         Ok(Some(&self.transcript[from..]))
     }
 
-    /// Everything printed so far, line by line, for people: whatever a guest prints, nothing that their terminal
-    /// obeys.
+    /// Everything printed so far, line by line, for people, and behind it what the emulator says: whatever a guest
+    /// prints, nothing that their terminal obeys.
     pub fn transcript(&self) -> String {
-        let lines = self.transcript.split(|byte| *byte == b'\n');
+        let mut all = self.transcript.clone();
+        let complaints = self.complaints.lock().expect("no reader panics");
+        if !complaints.is_empty() {
+            all.extend(b"\nthe emulator: ");
+            all.extend(complaints.iter());
+        }
+        let lines = all.split(|byte| *byte == b'\n');
         lines.map(|line| Visible(line).to_string()).collect::<Vec<_>>().join("\n")
     }
 }
