@@ -105,7 +105,7 @@ fn wrong_descriptions_and_sources_are_found() {
         build("unknown", "interfaces = [\n    \"Echo\",\n    \"Ekko\",\n]\n", &good).unwrap_err();
     assert!(
         error.contains(
-            "component.toml:3: unknown interface `Ekko`; did you mean `Echo`?; expected one of Blocks, "
+            "component.toml:3: unknown interface `Ekko`; did you mean `Echo`?; expected one of BlockQueue, Blocks, "
         ),
         "{error}"
     );
