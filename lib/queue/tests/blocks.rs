@@ -30,6 +30,8 @@ struct Disk {
     life: Cell<u64>,
     ends_after: Cell<usize>,
     calls: Cell<u64>,
+    /// Another thread of the client puts in a request whenever one is served, and takes the answers.
+    is_filled: Cell<bool>,
 }
 
 impl Disk {
@@ -42,6 +44,7 @@ impl Disk {
             life: Cell::new(1),
             ends_after: Cell::new(usize::MAX),
             calls: Cell::new(0),
+            is_filled: Cell::new(false),
         };
         (disk, words)
     }
@@ -74,6 +77,11 @@ impl Calls for &Disk {
                 asked.push(request);
                 session.answer(number, request.map(|_| ()))?;
                 count += 1;
+                if self.is_filled.get() {
+                    assert!(count <= CAPACITY as u64, "it never leaves");
+                    self.words.store(0, self.words.load(0) + 1);
+                    self.words.store(ANSWERS.first + 1, self.words.load(ANSWERS.first));
+                }
             }
             if session.is_done()? {
                 return Ok(count);
@@ -206,6 +214,20 @@ fn whatever_a_client_writes_the_server_answers_and_goes_on() {
         }));
     }
     assert!(served > 1000, "{served} requests: the test does not get far");
+}
+
+#[test]
+fn a_client_that_puts_in_more_and_more_keeps_no_thread() {
+    let (disk, words) = Disk::new();
+    let beginning = (&disk).begin().unwrap();
+    words.store(0, 1);
+    disk.is_filled.set(true);
+    for _ in 0..3 {
+        assert_eq!((&disk).submit(beginning), Ok(CAPACITY as u64));
+        assert_eq!(words.load(2), 1, "it has to be called");
+    }
+    disk.is_filled.set(false);
+    assert_eq!((&disk).submit(beginning), Ok(1));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "none")]
 use super::DATA;
-use super::{ANSWERS, REQUESTS, Request};
+use super::{ANSWERS, CAPACITY, REQUESTS, Request};
 use crate::ring::{Consumer, Producer, Shared};
 use cairn::Error;
 #[cfg(target_os = "none")]
@@ -107,7 +107,8 @@ impl Server {
         }
         let requests = Consumer::new(shared.clone(), REQUESTS, self.requests.load(Relaxed));
         let answers = Producer::new(shared, ANSWERS, self.answers.load(Relaxed));
-        let mut session = Session { server: self, size, requests, answers, has_left: false };
+        let until = requests.next().wrapping_add(CAPACITY as u64);
+        let mut session = Session { server: self, size, requests, answers, until, has_left: false };
         session.requests.wake();
         Ok(session)
     }
@@ -122,6 +123,8 @@ pub struct Session<'server, S: Shared + Clone> {
     size: usize,
     requests: Consumer<S, 4>,
     answers: Producer<S, 2>,
+    /// Requests ever taken when the thread goes, whatever is there: a client that puts in more and more does not keep it here.
+    until: u64,
     has_left: bool,
 }
 
@@ -129,7 +132,7 @@ impl<S: Shared + Clone> Session<'_, S> {
     /// The next request, if there is one, and room for its answer beside those of `pending` others.
     #[inline(always)]
     pub fn next(&mut self, pending: usize) -> Result<Option<Next>, Error> {
-        if self.answers.space()? <= pending as u64 {
+        if self.requests.next() == self.until || self.answers.space()? <= pending as u64 {
             return Ok(None);
         }
         let Some(entry) = self.requests.pop()? else { return Ok(None) };
@@ -149,17 +152,31 @@ impl<S: Shared + Clone> Session<'_, S> {
         Ok(())
     }
 
-    /// Whether the thread may go, to be asked when nothing is pending. If not, there is more.
+    /// Whether the thread may go, to be asked when nothing is pending. If not, there is more. It may, too, when it has served as many
+    /// requests as the queue holds.
     #[inline(always)]
     pub fn is_done(&mut self) -> Result<bool, Error> {
-        if self.answers.space()? == 0 {
-            // Its client takes no answers.
+        let is_enough = self.requests.next() == self.until;
+        if is_enough {
             self.requests.leave();
+        } else if self.answers.space()? == 0 {
+            // Its client takes no answers, also not until it can see that it has to call.
+            self.requests.leave();
+            if self.answers.space()? > 0 {
+                self.requests.wake();
+                return Ok(false);
+            }
         } else if !self.requests.sleep()? {
             return Ok(false);
         }
         self.server.requests.store(self.requests.next(), Relaxed);
         self.server.answers.store(self.answers.next(), Relaxed);
+        if is_enough {
+            // Who called meanwhile was told of a thread that is here; how many it served says that there may be more.
+            self.server.state.store(IDLE, Ordering::Release);
+            self.has_left = true;
+            return Ok(true);
+        }
         let left = self.server.state.compare_exchange(SERVED, IDLE, Ordering::Release, Relaxed);
         self.has_left = left.is_ok();
         if !self.has_left {
