@@ -60,7 +60,7 @@ impl BlockQueue for Queue {
         let mut session = self.server.enter(section, data.size(), beginning)?;
         let mut pending = Pending::new();
         let served = DISK.serve(&mut session, &mut pending, &data, size);
-        // Nothing stays with the device when its client goes.
+        // Nobody waits for what the device has still.
         while let Some((_, place, _)) = pending.pop() {
             DISK.requests.leave(place);
         }
