@@ -5,8 +5,10 @@ use super::code::Code;
 use crate::specification::{Specification, Stack, State};
 use crate::stencil::{self, Value};
 use cairn_abi::address::COPY_STRIDE;
-use cairn_abi::float::FLOAT_CELL;
-use cairn_abi::thread::{FRAME_HEADER, KERNEL_CALL_FRAME};
+use cairn_abi::float::{FLOAT_BASE_CELL, FLOAT_CELL};
+use cairn_abi::thread::{
+    FRAME_HEADER, FRAME_SCRATCH, INVOCATION_LIMIT, KERNEL_CALL_FRAME, TRAP_FRAME,
+};
 
 /// Bytes by which a call of this specification moves the frame pointer, into a domain without floating point.
 pub fn frame_size(specification: &Specification) -> i64 {
@@ -27,6 +29,14 @@ pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Cross
 fn cell(crossing: &Crossing) -> i64 {
     if crossing.callee.float.is_on() { FLOAT_CELL } else { 0 }
 }
+
+/// The last frame of a block: of a call of who runs to completion, which may begin at the end of the half (`stencil_call_push_last`). Above
+/// it lie at most the frame of a trap and what a trap's entry writes first; the base frame's cell ends the block.
+const _: () = {
+    let last = FRAME_HEADER + 144 + 16 + FLOAT_CELL;
+    let written = INVOCATION_LIMIT as i64 + last + TRAP_FRAME + FRAME_SCRATCH + 3 * 8;
+    assert!(written <= FLOAT_BASE_CELL - FLOAT_CELL, "a frame reaches into the base frame's cell");
+};
 
 /// Where the saved stack pointer and registers begin, from the header, or from the cell below it: below the windows' records
 /// of two words each (pointer, length).
