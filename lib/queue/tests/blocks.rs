@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
-use cairn_queue::blocks::{ANSWERS, CAPACITY, Calls, Client, DATA, Kind, LONGEST, Request, Server};
+use cairn_queue::blocks::{
+    ANSWERS, CAPACITY, Calls, Client, DATA, Kind, LONGEST, MOST, REQUESTS, Request, Server,
+};
 use cairn_queue::ring::Shared;
 use cairn_random::Random;
 use std::cell::{Cell, RefCell};
@@ -30,8 +32,6 @@ struct Disk {
     life: Cell<u64>,
     ends_after: Cell<usize>,
     calls: Cell<u64>,
-    /// Another thread of the client puts in a request whenever one is served, and takes the answers.
-    is_filled: Cell<bool>,
 }
 
 impl Disk {
@@ -44,7 +44,6 @@ impl Disk {
             life: Cell::new(1),
             ends_after: Cell::new(usize::MAX),
             calls: Cell::new(0),
-            is_filled: Cell::new(false),
         };
         (disk, words)
     }
@@ -64,7 +63,6 @@ impl Calls for &Disk {
         self.calls.set(self.calls.get() + 1);
         let server = self.server.borrow();
         let mut session = server.enter(self.words.clone(), SIZE, beginning)?;
-        let mut count = 0;
         loop {
             while let Some((number, request)) = session.next(0)? {
                 let mut asked = self.asked.borrow_mut();
@@ -76,15 +74,9 @@ impl Calls for &Disk {
                 }
                 asked.push(request);
                 session.answer(number, request.map(|_| ()))?;
-                count += 1;
-                if self.is_filled.get() {
-                    assert!(count <= CAPACITY as u64, "it never leaves");
-                    self.words.store(0, self.words.load(0) + 1);
-                    self.words.store(ANSWERS.first + 1, self.words.load(ANSWERS.first));
-                }
             }
             if session.is_done()? {
-                return Ok(count);
+                return Ok(session.served());
             }
         }
     }
@@ -190,6 +182,37 @@ fn one_thread_serves_and_looks_again_when_another_came() {
 }
 
 #[test]
+fn a_client_that_always_has_more_does_not_keep_the_thread_that_serves() {
+    let (disk, words) = Disk::new();
+    let beginning = (&disk).begin().unwrap();
+    let server = disk.server.borrow();
+    for is_called in [false, true] {
+        let mut session = server.enter(words.clone(), SIZE, beginning).unwrap();
+        let more = || match is_called {
+            true => {
+                assert_eq!(server.enter(words.clone(), SIZE, beginning).err(), Some(Error::Busy))
+            }
+            false => words.store(REQUESTS.first, words.load(REQUESTS.first) + 1),
+        };
+        let mut turns = 0;
+        more();
+        while !session.is_done().unwrap() {
+            while let Some((number, _)) = session.next(0).unwrap() {
+                session.answer(number, Ok(())).unwrap();
+                words.store(ANSWERS.first + 1, words.load(ANSWERS.first));
+                turns += 1;
+                assert!(turns <= MOST + 1);
+                more();
+            }
+            turns += u64::from(is_called);
+            assert!(turns <= MOST + 1);
+            more();
+        }
+        assert_eq!(session.served(), MOST);
+    }
+}
+
+#[test]
 fn whatever_a_client_writes_the_server_answers_and_goes_on() {
     let mut served = 0;
     for seed in 0..300 {
@@ -214,20 +237,6 @@ fn whatever_a_client_writes_the_server_answers_and_goes_on() {
         }));
     }
     assert!(served > 1000, "{served} requests: the test does not get far");
-}
-
-#[test]
-fn a_client_that_puts_in_more_and_more_keeps_no_thread() {
-    let (disk, words) = Disk::new();
-    let beginning = (&disk).begin().unwrap();
-    words.store(0, 1);
-    disk.is_filled.set(true);
-    for _ in 0..3 {
-        assert_eq!((&disk).submit(beginning), Ok(CAPACITY as u64));
-        assert_eq!(words.load(2), 1, "it has to be called");
-    }
-    disk.is_filled.set(false);
-    assert_eq!((&disk).submit(beginning), Ok(1));
 }
 
 #[test]
