@@ -20,8 +20,7 @@ pub const FLOAT_STATE: i64 = -8;
 /// It had called: those are in it that the C convention preserves. It finds zero in the others.
 pub const FLOAT_PRESERVED: i64 = 1;
 
-/// From a thread's block: the end of the cell of its base frame. No frame reaches so far: the last header is in the block's first
-/// half, and above it lies at most a trap frame.
+/// From a thread's block: the end of the cell of its base frame. No frame reaches so far.
 pub const FLOAT_BASE_CELL: i64 = THREAD_BLOCK_SIZE as i64;
 
 /// The hart's words: the owner, zero if there is none...
@@ -32,10 +31,7 @@ pub const FLOAT_OLDER: i64 = 8;
 /// ... and where that cell ends.
 pub const FLOAT_OWNER_CELL: i64 = 16;
 
-const _: () = {
-    let deepest = crate::thread::INVOCATION_LIMIT as i64
-        + crate::thread::TRAP_FRAME
-        + crate::thread::FRAME_SCRATCH
-        + 3 * 8;
-    assert!(deepest <= FLOAT_BASE_CELL - FLOAT_CELL, "no frame reaches into the base frame's cell");
-};
+const _: () = assert!(
+    crate::thread::INVOCATION_END <= FLOAT_BASE_CELL - FLOAT_CELL,
+    "no frame reaches into the base frame's cell"
+);

@@ -39,6 +39,14 @@ static inline uint64_t cairn_buffer_address(const struct cairn_mapping *device, 
     return device->device_address + buffer.offset;
 }
 
+/* Orders what was read and written before, registers and memory, before all that comes behind: for a driver that writes registers
+ * itself, as before it tells its device of memory, or after it was told. `volatile` orders nothing on the hart (unprivileged
+ * manual, section 2.7). The portals of a virtio device do it. */
+static inline void cairn_device_fence(void)
+{
+    __asm__ volatile("fence iorw, iorw" ::: "memory");
+}
+
 /* The word that names a buffer to the portals of a queue: bits 0 to 15 its size, 16 whether another descriptor follows, 17
  * whether the device writes it, 40 to 63 its offset. 0, which ends a list: it is empty, or has 64 KiB and more. */
 static inline uint64_t cairn_descriptor(struct cairn_buffer buffer, bool device_writes, bool has_next)
@@ -72,7 +80,7 @@ static inline int64_t cairn_device_write_descriptors(const struct cairn_mapping 
                                                      size_t count)
 {
     uint64_t words[CAIRN_POSTED_MAXIMUM] = { 0 };
-    if (queue >= device->queue_count || count > CAIRN_POSTED_MAXIMUM)
+    if (queue >= device->queue_count || count == 0 || count > CAIRN_POSTED_MAXIMUM)
         return CAIRN_ERROR_BAD_ARGUMENT;
     for (size_t at = 0; at < count; at++) {
         /* The list would end there, and the buffers behind it be missing. */
@@ -83,7 +91,7 @@ static inline int64_t cairn_device_write_descriptors(const struct cairn_mapping 
     return cairn_device_call(device, operation + (uint64_t)CAIRN_DEVICE_QUEUE_PORTALS * queue, first, words);
 }
 
-/* Writes descriptors (`cairn_descriptor`) of a queue, from the one with the number `first` on; more than
+/* Writes descriptors (`cairn_descriptor`) of a queue, from the one with the number `first` on; none, more than
  * CAIRN_POSTED_MAXIMUM, or one that is not in the memory for DMA, is CAIRN_ERROR_BAD_ARGUMENT. */
 static inline int64_t cairn_device_post(const struct cairn_mapping *device, unsigned queue, uint16_t first,
                                         const uint64_t *descriptors, size_t count)
@@ -106,14 +114,21 @@ static inline int64_t cairn_device_notify(const struct cairn_mapping *device, un
     return cairn_device_call(device, CAIRN_DEVICE_NOTIFY, queue, none);
 }
 
-/* Acknowledges why it interrupts; `reasons`, if it is not NULL, is told. */
+/* Acknowledges why it interrupts; `reasons`, if it is not NULL, is told. A panic if the device has stopped, since it met what it
+ * does not understand: until its reset it answers nothing. */
 static inline int64_t cairn_device_acknowledge(const struct cairn_mapping *device, uint32_t *reasons)
 {
+    /* Of the reasons: the configuration has changed, or the status (virtio 1.2, section 4.2.2). Of the status: an error from which
+     * only a reset leads back (section 2.1). */
+    enum { CONFIGURATION_CHANGED = 1 << 1, NEEDS_RESET = 1 << 6 };
     const uint64_t none[CAIRN_POSTED_MAXIMUM] = { 0 };
     uint32_t found = cairn_read32(device, CAIRN_DEVICE_INTERRUPT_STATUS);
     if (reasons)
         *reasons = found;
-    return cairn_device_call(device, CAIRN_DEVICE_ACKNOWLEDGE, found, none);
+    int64_t status = cairn_device_call(device, CAIRN_DEVICE_ACKNOWLEDGE, found, none);
+    if (status == 0 && found & CONFIGURATION_CHANGED && cairn_read32(device, CAIRN_DEVICE_STATUS) & NEEDS_RESET)
+        cairn_panic("the device has stopped: expected requests that its specification allows");
+    return status;
 }
 
 /* A word of its configuration, at a multiple of 4. */

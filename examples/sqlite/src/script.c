@@ -6,11 +6,35 @@
 #include "script.h"
 
 #include <sqlite3.h>
+#include <stdatomic.h>
 
 SCRIPT_SERVER(sqlite)
 
-/* Around all of SQLite. */
-static uint32_t lock;
+/* Around all of SQLite; 0: not yet. */
+static _Atomic uint32_t lock;
+
+/* Takes it, and makes it before. A caller's thread may be unable to, since it is called home, say: that is its affair, and the
+ * next one makes it. */
+static int64_t take(void)
+{
+    static atomic_int is_being_made; /* of a word: the hart exchanges no bytes */
+    if (lock == 0) {
+        uint64_t portal;
+        if (atomic_exchange(&is_being_made, 1))
+            return CAIRN_ERROR_BUSY;
+        int64_t status = portals_make_lock(PORTALS, &portal);
+        if (status == CAIRN_ERROR_EXHAUSTED)
+            cairn_panic("the description's `locks`: expected 1");
+        if (status != 0) {
+            is_being_made = 0;
+            return status;
+        }
+        lock = (uint32_t)portal;
+    }
+    /* A positive status is the method's own: the lock is taken. */
+    int64_t status = lock_lock(lock);
+    return status < 0 ? status : 0;
+}
 
 /* What a script prints, as much as its caller's buffer takes. */
 struct output {
@@ -112,23 +136,13 @@ struct cairn_wide_reply sqlite_run(uint64_t control, const volatile void *text, 
                                    size_t size)
 {
     (void)control;
-    int64_t status = lock_lock(lock);
-    /* A positive status is the method's own: the lock is taken. */
-    if (status < 0)
+    int64_t status = take();
+    if (status != 0)
         return (struct cairn_wide_reply){ .status = status };
     disk_begin();
     struct cairn_wide_reply reply = run_script(text, length, buffer, size);
     lock_unlock(lock);
     return reply;
-}
-
-/* Before any other code of the component runs, so that no two threads make one. */
-__attribute__((constructor)) static void begin(void)
-{
-    uint64_t portal;
-    if (portals_make_lock(PORTALS, &portal) != 0)
-        cairn_panic("the description's `locks`: expected 1");
-    lock = (uint32_t)portal;
 }
 
 CAIRN_COMPONENT(

@@ -51,10 +51,14 @@ pub fn size() -> usize {
 impl Heap {
     /// Runs `body` with the pool; `None` if another thread is inside, or ended there.
     fn with<R>(&self, body: impl FnOnce(&mut Pool) -> R) -> Option<R> {
-        let guard = match self.lock.lock() {
-            Ok(guard) => Some(guard),
-            Err(Error::NotSupported) => None,
-            Err(_) => return None,
+        let guard = loop {
+            match self.lock.lock() {
+                Ok(guard) => break Some(guard),
+                Err(Error::NotSupported) => break None,
+                // This thread is called home. Who allocates cannot say so, and has the lock soon: its owner does a bounded work.
+                Err(Error::Cancelled) => {}
+                Err(_) => return None,
+            }
         };
         if self.taken.swap(true, Ordering::Acquire) {
             return None;

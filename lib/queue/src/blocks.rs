@@ -15,6 +15,9 @@ use cairn::Error;
 
 /// Most requests without an answer.
 pub const CAPACITY: usize = 32;
+/// Most requests that one call of `submit` serves: a client that has more at any time does not keep a thread with the server, which would be
+/// at fault if that one is called home.
+pub const MOST: u64 = 4 * CAPACITY as u64;
 /// Where the data begin, in bytes.
 pub const DATA: usize = 4096;
 /// Most bytes of a request, as of a call of `Blocks`.

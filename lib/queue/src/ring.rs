@@ -238,6 +238,8 @@ impl<S: Shared, const WORDS: usize> Consumer<S, WORDS> {
     /// Says that it has to be called, whatever is there.
     pub fn leave(&mut self) {
         self.shared.store(self.place.first + ASLEEP, 1);
+        // As in `sleep`: a look behind this finds what a producer did that has not seen the mark.
+        self.shared.fence(Ordering::SeqCst);
     }
 
     /// Says that it looks by itself.

@@ -2,7 +2,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
-use cairn_queue::blocks::{ANSWERS, CAPACITY, Calls, Client, DATA, Kind, LONGEST, Request, Server};
+use cairn_queue::blocks::{
+    ANSWERS, CAPACITY, Calls, Client, DATA, Kind, LONGEST, MOST, REQUESTS, Request, Server,
+};
 use cairn_queue::ring::Shared;
 use cairn_random::Random;
 use std::cell::{Cell, RefCell};
@@ -61,7 +63,6 @@ impl Calls for &Disk {
         self.calls.set(self.calls.get() + 1);
         let server = self.server.borrow();
         let mut session = server.enter(self.words.clone(), SIZE, beginning)?;
-        let mut count = 0;
         loop {
             while let Some((number, request)) = session.next(0)? {
                 let mut asked = self.asked.borrow_mut();
@@ -73,10 +74,9 @@ impl Calls for &Disk {
                 }
                 asked.push(request);
                 session.answer(number, request.map(|_| ()))?;
-                count += 1;
             }
             if session.is_done()? {
-                return Ok(count);
+                return Ok(session.served());
             }
         }
     }
@@ -179,6 +179,37 @@ fn one_thread_serves_and_looks_again_when_another_came() {
     // Who leaves before is not trusted with what it had.
     drop(server.enter(words.clone(), SIZE, beginning).unwrap());
     assert_eq!(server.enter(words, SIZE, beginning).err(), Some(Error::NotFound));
+}
+
+#[test]
+fn a_client_that_always_has_more_does_not_keep_the_thread_that_serves() {
+    let (disk, words) = Disk::new();
+    let beginning = (&disk).begin().unwrap();
+    let server = disk.server.borrow();
+    for is_called in [false, true] {
+        let mut session = server.enter(words.clone(), SIZE, beginning).unwrap();
+        let more = || match is_called {
+            true => {
+                assert_eq!(server.enter(words.clone(), SIZE, beginning).err(), Some(Error::Busy))
+            }
+            false => words.store(REQUESTS.first, words.load(REQUESTS.first) + 1),
+        };
+        let mut turns = 0;
+        more();
+        while !session.is_done().unwrap() {
+            while let Some((number, _)) = session.next(0).unwrap() {
+                session.answer(number, Ok(())).unwrap();
+                words.store(ANSWERS.first + 1, words.load(ANSWERS.first));
+                turns += 1;
+                assert!(turns <= MOST + 1);
+                more();
+            }
+            turns += u64::from(is_called);
+            assert!(turns <= MOST + 1);
+            more();
+        }
+        assert_eq!(session.served(), MOST);
+    }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::specification::{Specification, Stack, State};
 use crate::stencil::{self, Value};
 use cairn_abi::address::COPY_STRIDE;
 use cairn_abi::float::FLOAT_CELL;
-use cairn_abi::thread::{FRAME_HEADER, KERNEL_CALL_FRAME};
+use cairn_abi::thread::{FRAME_HEADER, KERNEL_CALL_FRAME, LAST_FRAME};
 
 /// Bytes by which a call of this specification moves the frame pointer, into a domain without floating point.
 pub fn frame_size(specification: &Specification) -> i64 {
@@ -20,8 +20,18 @@ pub fn frame_size(specification: &Specification) -> i64 {
 pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Crossing) -> i64 {
     // The nucleus takes frames of calls inside the kernel domain off, which have one size.
     let is_longer = crossing.stamps() && !specification.is_inside_kernel();
-    frame_size(specification) + cell(crossing) + if is_longer { 16 } else { 0 }
+    frame_size(specification) + cell(crossing) + if is_longer { STAMP } else { 0 }
 }
+
+/// Bytes of the call's time.
+const STAMP: i64 = 16;
+
+// A call of who runs to completion does not look whether there is room; there is for so much. A caller in the kernel domain saves the
+// most; such a callee has no windows, and no cell.
+const _: () = {
+    let largest = FRAME_HEADER + STAMP - saved(Stack::RunToCompletion, State::Kernel);
+    assert!(largest <= LAST_FRAME, "such a call moves the frame pointer too far");
+};
 
 /// Bytes directly below the header for the callee's floating-point registers.
 fn cell(crossing: &Crossing) -> i64 {
@@ -36,12 +46,17 @@ fn state_offset(specification: &Specification) -> i64 {
         Stack::Kernel => 0,
         _ => -16 * specification.windows() as i64,
     };
-    match (specification.stack, specification.state) {
-        (_, State::Discarded) => records,
-        (_, State::Minimal) => records - 16,
+    records + saved(specification.stack, specification.state)
+}
+
+/// The same without windows.
+const fn saved(stack: Stack, state: State) -> i64 {
+    match (stack, state) {
+        (_, State::Discarded) => 0,
+        (_, State::Minimal) => -16,
         (Stack::Kernel, State::Kernel) => -104,
-        (_, State::Partial) => records - 128,
-        (_, State::Kernel) => records - 144,
+        (_, State::Partial) => -128,
+        (_, State::Kernel) => -144,
     }
 }
 

@@ -188,11 +188,12 @@ fn a_fault_enters_the_scheduler_with_its_cause() {
 
 const THREADS_ADDRESS: u64 = cairn_abi::address::THREADS;
 
-/// At the deepest frame that a call may have there is still room for a trap frame.
+/// At the deepest frame that a call may have there is still room for a trap frame, and for a call of who runs to completion.
 #[test]
 fn a_trap_at_full_invocation_stack() {
     for kind in ["smi", "npi", "nprwr"] {
         let mut world = World::new(52);
+        let to_scheduler = [CLIENT, SERVER].map(|caller| world.connect("rpci", caller, SCHEDULER));
         let forth = world.connect_with(kind, CLIENT, SERVER, 14);
         let back = world.connect_with(kind, SERVER, CLIENT, 14);
         let mut depth = 0;
@@ -217,6 +218,22 @@ fn a_trap_at_full_invocation_stack() {
         world.machine.csr.stimecmp = u64::MAX;
         world.reply(0, 0);
         assert_eq!((world.running(), world.machine.registers()), (domain, crossed.before));
+
+        let connection = to_scheduler.iter().find(|one| one.caller == domain).unwrap();
+        // Frames of other sizes end at the last place that a header can have.
+        let deepest = thread_block(THREAD) + INVOCATION_LIMIT - 8;
+        for offset in [FRAME_RETURN, FRAME_TABLE] {
+            let word = world.word(world.machine.csr.sscratch.wrapping_add_signed(offset));
+            world.set_word(deepest.wrapping_add_signed(offset), word);
+        }
+        world.machine.csr.sscratch = deepest;
+        let (buffers, before) = world.checked_call(connection);
+        let above = world.machine.csr.sscratch;
+        assert!((deepest + 1..=deepest + LAST_FRAME as u64).contains(&above));
+        let traps = above + (TRAP_FRAME + FRAME_SCRATCH) as u64 + 24;
+        assert!(traps <= thread_block(THREAD) + INVOCATION_END as u64);
+        world.checked_return(connection, buffers, &before);
+        assert_eq!(world.machine.csr.sscratch, deepest);
     }
 }
 

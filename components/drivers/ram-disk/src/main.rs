@@ -98,14 +98,12 @@ impl BlockQueue for Disk {
     fn submit(&self, beginning: u64) -> Result<u64, Error> {
         let (section, data) = queue_section()?;
         let mut session = self.queue.enter(section, data.size(), beginning)?;
-        let mut served = 0;
         loop {
             while let Some((number, request)) = session.next(0)? {
                 session.answer(number, request.and_then(|one| self.serve(&one, &data)))?;
-                served += 1;
             }
             if session.is_done()? {
-                return Ok(served);
+                return Ok(session.served());
             }
         }
     }

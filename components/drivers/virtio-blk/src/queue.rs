@@ -60,7 +60,7 @@ impl BlockQueue for Queue {
         let mut session = self.server.enter(section, data.size(), beginning)?;
         let mut pending = Pending::new();
         let served = DISK.serve(&mut session, &mut pending, &data, size);
-        // Nothing stays with the device when its client goes.
+        // Nobody waits for what the device has still.
         while let Some((_, place, _)) = pending.pop() {
             DISK.requests.leave(place);
         }
@@ -88,7 +88,6 @@ impl Disk {
     ) -> Result<u64, Error> {
         let depth = (places() / 2).clamp(1, DEPTH);
         let mut held = None;
-        let mut served = 0;
         loop {
             while pending.count < depth {
                 let next = match held.take() {
@@ -105,10 +104,9 @@ impl Disk {
                         held = Some((number, request));
                         break;
                     }
-                    (started, _) => {
-                        session.answer(number, started.map(drop))?;
-                        served += 1;
-                    }
+                    // The next one would wait again.
+                    (Err(Error::Cancelled), _) => return Err(Error::Cancelled),
+                    (started, _) => session.answer(number, started.map(drop))?,
                 }
             }
             if let Some((number, place, request)) = pending.pop() {
@@ -122,9 +120,8 @@ impl Disk {
                     answer(request.kind.into(), place, request.bytes, length, copy)
                 })?;
                 session.answer(number, finished)?;
-                served += 1;
             } else if session.is_done()? {
-                return Ok(served);
+                return Ok(session.served());
             }
         }
     }

@@ -221,7 +221,8 @@ impl System {
         let had_used = called.had_run.swap(used, Relaxed);
         let had_run = had_used != used;
         let time = now();
-        let passed = time - called.looked.swap(time, Relaxed);
+        let looked = called.looked.swap(time, Relaxed);
+        let passed = time - looked;
         let is_forgotten = passed > ticks(FORGOTTEN_MICROSECONDS);
         let is_home = called.watched.load(Relaxed) == 0;
         if called.name.load(Relaxed) != name
@@ -234,8 +235,13 @@ impl System {
         }
         let held_up = called.held_up.load(Relaxed);
         if is_held_up(&wait) && held_up != 0 {
-            called.held_up.store(held_up.saturating_sub(passed), Relaxed);
-            if held_up <= passed {
+            let spent = match self.does_owner_starve(index, &wait, looked) {
+                true => 0,
+                // Who is seen for the first time may lack the processor, too.
+                false => passed.min(called.given.load(Relaxed)),
+            };
+            called.held_up.store(held_up.saturating_sub(spent), Relaxed);
+            if held_up <= spent {
                 // From here on it is told as if it waited for an event.
                 called.is_told.store(false, Relaxed);
             }
@@ -260,6 +266,28 @@ impl System {
             _ => self.spend(index, passed, had_run),
         }
         None
+    }
+
+    /// Whether the lock that a thread waits for comes back as soon as its owner has the processor: more urgent threads leave him none. He
+    /// was looked at at `since`, or later, and has not run from then on. Such a wait is no longer than a wait for the processor, and
+    /// ending it would end a callee that has no way to do without the lock: that of its heap.
+    pub fn does_owner_starve(&self, index: u64, wait: &Wait, since: u64) -> bool {
+        let mut next = self.owner(index, wait);
+        for _ in 0..CHAIN_MAXIMUM {
+            let Some((owner, _)) = next else { return false };
+            let Ok(ThreadState { name, .. }) = imports::SCHEDULING.thread(owner) else {
+                return false;
+            };
+            let Ok(wait) = imports::CONTROL.waits_for(name) else { return false };
+            if wait.activity == Activity::Ready {
+                let called = called(owner);
+                return called.name.load(Relaxed) == name
+                    && called.looked.load(Relaxed) >= since
+                    && called.had_run.load(Relaxed) == used(owner);
+            }
+            next = self.owner(owner, &wait);
+        }
+        false
     }
 
     /// The owner of the lock that a thread waits for.

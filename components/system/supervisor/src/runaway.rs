@@ -220,7 +220,10 @@ impl System {
         excuse.begin(index, limit);
         match imports::CONTROL.waits_for(name) {
             Ok(wait) if is_held_up(&wait) => {
-                if !excuse.has_ended() && !outermost.has_ended() {
+                let since = now().saturating_sub(ticks(2 * HELD_UP_MICROSECONDS));
+                if (!excuse.has_ended() && !outermost.has_ended())
+                    || self.does_owner_starve(index, &wait, since)
+                {
                     self.call_owner_home(index, &wait);
                     return excuse.give(ticks(HELD_UP_MICROSECONDS));
                 }

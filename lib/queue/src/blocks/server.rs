@@ -2,7 +2,7 @@
 
 #[cfg(target_os = "none")]
 use super::DATA;
-use super::{ANSWERS, REQUESTS, Request};
+use super::{ANSWERS, MOST, REQUESTS, Request};
 use crate::ring::{Consumer, Producer, Shared};
 use cairn::Error;
 #[cfg(target_os = "none")]
@@ -107,7 +107,15 @@ impl Server {
         }
         let requests = Consumer::new(shared.clone(), REQUESTS, self.requests.load(Relaxed));
         let answers = Producer::new(shared, ANSWERS, self.answers.load(Relaxed));
-        let mut session = Session { server: self, size, requests, answers, has_left: false };
+        let mut session = Session {
+            server: self,
+            size,
+            requests,
+            answers,
+            answered: 0,
+            turns: 0,
+            has_left: false,
+        };
         session.requests.wake();
         Ok(session)
     }
@@ -122,6 +130,9 @@ pub struct Session<'server, S: Shared + Clone> {
     size: usize,
     requests: Consumer<S, 4>,
     answers: Producer<S, 2>,
+    answered: u64,
+    /// Requests that were taken, and looks for those of others that called: there are [`MOST`], whatever its client does meanwhile.
+    turns: u64,
     has_left: bool,
 }
 
@@ -129,11 +140,12 @@ impl<S: Shared + Clone> Session<'_, S> {
     /// The next request, if there is one, and room for its answer beside those of `pending` others.
     #[inline(always)]
     pub fn next(&mut self, pending: usize) -> Result<Option<Next>, Error> {
-        if self.answers.space()? <= pending as u64 {
+        if self.turns >= MOST || self.answers.space()? <= pending as u64 {
             return Ok(None);
         }
         let Some(entry) = self.requests.pop()? else { return Ok(None) };
         self.requests.give_back();
+        self.turns += 1;
         Ok(Some((entry[0], Request::of(entry, self.size))))
     }
 
@@ -142,7 +154,10 @@ impl<S: Shared + Clone> Session<'_, S> {
     pub fn answer(&mut self, number: u64, result: Result<(), Error>) -> Result<(), Error> {
         let status = result.err().map_or(0, Error::status);
         match self.answers.push([number, status as u64])? {
-            true => self.answers.show(),
+            true => {
+                self.answers.show();
+                self.answered += 1;
+            }
             // `next` saw room.
             false => return Err(Error::Malformed),
         }
@@ -152,22 +167,43 @@ impl<S: Shared + Clone> Session<'_, S> {
     /// Whether the thread may go, to be asked when nothing is pending. If not, there is more.
     #[inline(always)]
     pub fn is_done(&mut self) -> Result<bool, Error> {
-        if self.answers.space()? == 0 {
-            // Its client takes no answers.
+        let has_had_its_turns = self.turns >= MOST;
+        if has_had_its_turns {
+            // The caller knows that there may be more.
             self.requests.leave();
+        } else if self.answers.space()? == 0 {
+            // Its client takes no answers, also not until it can see that it has to call.
+            self.requests.leave();
+            if self.answers.space()? > 0 {
+                self.requests.wake();
+                self.turns += 1;
+                return Ok(false);
+            }
         } else if !self.requests.sleep()? {
             return Ok(false);
         }
         self.server.requests.store(self.requests.next(), Relaxed);
         self.server.answers.store(self.answers.next(), Relaxed);
+        if has_had_its_turns {
+            self.server.state.store(IDLE, Ordering::Release);
+            self.has_left = true;
+            return Ok(true);
+        }
         let left = self.server.state.compare_exchange(SERVED, IDLE, Ordering::Release, Relaxed);
         self.has_left = left.is_ok();
         if !self.has_left {
             // Whoever called has published before.
             self.server.state.swap(SERVED, Ordering::AcqRel);
             self.requests.wake();
+            self.turns += 1;
         }
         Ok(self.has_left)
+    }
+
+    /// What `BlockQueue::submit` answers when this is done.
+    #[inline(always)]
+    pub fn served(&self) -> u64 {
+        if self.turns >= MOST { MOST } else { self.answered }
     }
 }
 

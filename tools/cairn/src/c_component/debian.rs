@@ -105,6 +105,11 @@ impl Package {
         if fs::read_to_string(&record).is_ok_and(|before| before == line) {
             return Ok(made);
         }
+        // It speaks of what is removed here, and would of a half of what follows.
+        if record.exists() {
+            fs::remove_file(&record)
+                .with_context(|| format!("cannot remove {}", record.display()))?;
+        }
         if made.exists() {
             fs::remove_dir_all(&made)
                 .with_context(|| format!("cannot remove {}", made.display()))?;
@@ -175,14 +180,15 @@ mod tests {
         assert_eq!(fs::read_to_string(made.join("text")).unwrap(), "text");
         make(SCRIPT).unwrap();
         assert_eq!(runs(), 1, "nothing has changed");
-        make(&format!("{SCRIPT}# other\n")).unwrap();
+        let other = format!("{SCRIPT}# other\n");
+        make(&other).unwrap();
         assert_eq!(runs(), 2);
         let error = make("exit 1").unwrap_err();
         assert!(
             error.ends_with("component.toml:5: `make` failed; the messages above say why"),
             "{error}"
         );
-        make(SCRIPT).unwrap();
+        make(&other).unwrap();
         assert_eq!(runs(), 3, "what failed is not taken for made");
         fs::remove_dir_all(&folder).unwrap();
     }
