@@ -106,14 +106,23 @@ static inline int64_t cairn_device_notify(const struct cairn_mapping *device, un
     return cairn_device_call(device, CAIRN_DEVICE_NOTIFY, queue, none);
 }
 
-/* Acknowledges why it interrupts; `reasons`, if it is not NULL, is told. */
+/* Acknowledges why it interrupts; `reasons`, if it is not NULL, is told. A panic says so if the device has stopped, since it met
+ * what it does not understand: until its reset it answers nothing. */
 static inline int64_t cairn_device_acknowledge(const struct cairn_mapping *device, uint32_t *reasons)
 {
     const uint64_t none[CAIRN_POSTED_MAXIMUM] = { 0 };
     uint32_t found = cairn_read32(device, CAIRN_DEVICE_INTERRUPT_STATUS);
     if (reasons)
         *reasons = found;
-    return cairn_device_call(device, CAIRN_DEVICE_ACKNOWLEDGE, found, none);
+    int64_t status = cairn_device_call(device, CAIRN_DEVICE_ACKNOWLEDGE, found, none);
+    if (status == 0 && (found & CAIRN_DEVICE_CONFIGURATION_CHANGED)
+        && (cairn_read32(device, CAIRN_DEVICE_STATUS) & CAIRN_DEVICE_NEEDS_RESET)) {
+        char line[128] = "`";
+        strncat(line, device->name, CAIRN_NAME_SIZE);
+        strcat(line, "` has stopped: expected requests that its specification allows");
+        cairn_panic(line);
+    }
+    return status;
 }
 
 /* A word of its configuration, at a multiple of 4. */

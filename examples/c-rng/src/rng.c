@@ -81,7 +81,10 @@ struct cairn_reply rng_fill(uint64_t control, volatile void *buffer, size_t leng
     atomic_store(&places[place].state, OFFERED);
     reply.status = cairn_device_offer(device(), 0, (uint16_t)place, &descriptor, 1);
     if (reply.status == 0) {
-        reply.status = semaphore_p(places[place].answered);
+        /* A signal alone does not say that the answer is there: it may be late, for who was called home before it came. */
+        do
+            reply.status = semaphore_p(places[place].answered);
+        while (reply.status == 0 && places[place].state != ANSWERED);
         /* Called home: the place is free when the device has done with it. */
         if (reply.status != 0 && change(place, OFFERED, LEFT))
             return reply;
