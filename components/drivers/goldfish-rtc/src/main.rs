@@ -157,7 +157,13 @@ impl WallClock for Rtc {
     fn wait_until(&self, time: u64) -> Result<(), Error> {
         let registers = Registers::new()?;
         let Some(place) = self.turn.take(|| self.take(&registers, time))? else { return Ok(()) };
-        let waited = place.came.wait();
+        // A signal alone does not say that its time has come: it may be late, for who was called home and had the place before.
+        let waited = loop {
+            match place.came.wait() {
+                Ok(()) if place.state.load(Ordering::Acquire) != COME => {}
+                waited => break waited,
+            }
+        };
         // Who is called home waits for no turn: its alarm stays, for nobody.
         if waited.is_err() && !place.change(WAITING, TAKEN) {
             place.came.take();
