@@ -211,10 +211,14 @@ pub mod register {
     pub const QUEUE_NOTIFY: u64 = 0x50;
     /// Why the device interrupts.
     pub const INTERRUPT_STATUS: u64 = 0x60;
+    /// Of the reasons: the configuration has changed, or the status (virtio 1.2, section 4.2.2).
+    pub const CONFIGURATION_CHANGED: u32 = 1 << 1;
     /// Acknowledges that.
     pub const INTERRUPT_ACKNOWLEDGE: u64 = 0x64;
     /// The state of the device; writing 0 resets it.
     pub const STATUS: u64 = 0x70;
+    /// Of the status: the device has met an error from which only a reset leads back (section 2.1).
+    pub const NEEDS_RESET: u32 = 1 << 6;
     /// Physical address of the table of descriptors, low half; the high one is behind it, here as below.
     pub const QUEUE_DESCRIPTORS: u64 = 0x80;
     /// Of the ring of what is offered.

@@ -114,20 +114,22 @@ static inline int64_t cairn_device_notify(const struct cairn_mapping *device, un
     return cairn_device_call(device, CAIRN_DEVICE_NOTIFY, queue, none);
 }
 
-/* Acknowledges why it interrupts; `reasons`, if it is not NULL, is told. A panic if the device has stopped, since it met what it
- * does not understand: until its reset it answers nothing. */
+/* Acknowledges why it interrupts; `reasons`, if it is not NULL, is told. A panic says so if the device has stopped, since it met
+ * what it does not understand: until its reset it answers nothing. */
 static inline int64_t cairn_device_acknowledge(const struct cairn_mapping *device, uint32_t *reasons)
 {
-    /* Of the reasons: the configuration has changed, or the status (virtio 1.2, section 4.2.2). Of the status: an error from which
-     * only a reset leads back (section 2.1). */
-    enum { CONFIGURATION_CHANGED = 1 << 1, NEEDS_RESET = 1 << 6 };
     const uint64_t none[CAIRN_POSTED_MAXIMUM] = { 0 };
     uint32_t found = cairn_read32(device, CAIRN_DEVICE_INTERRUPT_STATUS);
     if (reasons)
         *reasons = found;
     int64_t status = cairn_device_call(device, CAIRN_DEVICE_ACKNOWLEDGE, found, none);
-    if (status == 0 && found & CONFIGURATION_CHANGED && cairn_read32(device, CAIRN_DEVICE_STATUS) & NEEDS_RESET)
-        cairn_panic("the device has stopped: expected requests that its specification allows");
+    if (status == 0 && (found & CAIRN_DEVICE_CONFIGURATION_CHANGED)
+        && (cairn_read32(device, CAIRN_DEVICE_STATUS) & CAIRN_DEVICE_NEEDS_RESET)) {
+        char line[128] = "`";
+        strncat(line, device->name, CAIRN_NAME_SIZE);
+        strcat(line, "` has stopped: expected requests that its specification allows");
+        cairn_panic(line);
+    }
     return status;
 }
 

@@ -13,11 +13,6 @@ use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::device::*;
 use core::ops::Deref;
 
-/// Of the reasons for an interrupt: the configuration has changed, or the status (virtio 1.2, section 4.2.2).
-const CONFIGURATION_CHANGED: u32 = 1 << 1;
-/// Of the status: the device has met an error from which only a reset leads back (section 2.1).
-const NEEDS_RESET: u32 = 1 << 6;
-
 /// The instance's memory for DMA, zeroed at its start, or a part of it. It is read and written as a section is.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
@@ -153,7 +148,7 @@ impl Device {
     pub fn acknowledge(&self) -> Result<u32, Error> {
         let reasons = self.registers.read_u32(register::INTERRUPT_STATUS as usize);
         self.operate(DEVICE_ACKNOWLEDGE, [reasons.into()])?;
-        if reasons & CONFIGURATION_CHANGED != 0 {
+        if reasons & register::CONFIGURATION_CHANGED != 0 {
             self.still_works();
         }
         Ok(reasons)
@@ -162,7 +157,7 @@ impl Device {
     #[cold]
     fn still_works(&self) {
         let status = self.registers.read_u32(register::STATUS as usize);
-        if status & NEEDS_RESET != 0 {
+        if status & register::NEEDS_RESET != 0 {
             panic!(
                 "`{}` has stopped: expected requests that its specification allows",
                 self.registers.name()

@@ -55,7 +55,9 @@ impl State {
 
 fn with<R, E: From<Error>>(body: impl FnOnce(&mut State) -> Result<R, E>) -> Result<R, E> {
     imports::PORTALS.attach_lock(&STATE)?;
-    body(&mut *STATE.lock().map_err(|_| Error::Busy)?)
+    // Who is called home is to know it.
+    let refused = |error| if error == Error::Cancelled { error } else { Error::Busy };
+    body(&mut *STATE.lock().map_err(refused)?)
 }
 
 /// A transaction, by its operations; each byte goes through `byte`, with its position in the operation.

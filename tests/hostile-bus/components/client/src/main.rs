@@ -75,17 +75,21 @@ fn main() {
         match transaction(&mut data, &mut random) {
             Ok(()) => done += 1,
             Err(Error::Malformed | Error::NotFound | Error::NotSupported) => refused += 1,
-            Err(_) => failed += 1,
+            Err(error) => {
+                failed += 1;
+                let _ = imports::CONSOLE.print(format_args!("FAILED: {}\n", error.text()));
+            }
         }
         if !halts {
             let _ = imports::THREADS.sleep_until(now() + ticks(random.below(50)));
         }
     }
+    if !halts {
+        return;
+    }
     let word = if failed == 0 && done > 0 && refused > 0 { "ok:" } else { "FAILED:" };
     let _ = imports::CONSOLE.print(format_args!(
         "{word} {TRANSACTIONS} transactions, some done and some refused: {done}, {refused}, {failed}\n"
     ));
-    if halts {
-        let _ = imports::SUPERVISOR.halt(failed.min(1));
-    }
+    let _ = imports::SUPERVISOR.halt(failed.min(1));
 }
