@@ -22,7 +22,7 @@ cairn::component! {
     main: main,
 }
 
-const TRANSACTIONS: u64 = 20_000;
+const TRANSACTIONS: u64 = 8_000;
 const MOST: usize = 16 << 10;
 /// The pin for data, the display's reset, the wire, and one that there is not.
 const PINS: [u64; 5] = [0, 1, 8, 9, 16];
