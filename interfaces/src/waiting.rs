@@ -39,6 +39,18 @@ impl Event {
         self.semaphore()?.p()
     }
 
+    /// Waits until it happens and `has_come` says that it was what this thread waits for. A signal alone does not say so: it may be
+    /// late, for a thread that was called home before it came ([`Event::take`]).
+    #[inline(always)]
+    pub fn wait_until(&self, has_come: impl Fn() -> bool) -> Result<(), Error> {
+        loop {
+            self.wait()?;
+            if has_come() {
+                return Ok(());
+            }
+        }
+    }
+
     /// Whether it has happened, for a thread that does not wait.
     pub fn has_happened(&self) -> Result<bool, Error> {
         match self.semaphore()?.try_p() {

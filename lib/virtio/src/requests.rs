@@ -35,16 +35,6 @@ impl Place {
     fn passes(&self, from: u8, to: u8) -> bool {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
-
-    /// Waits until the answer is there. A signal alone does not say so: it may be late, for who was called home before it came.
-    fn answer(&self) -> Result<(), Error> {
-        loop {
-            self.answered.wait()?;
-            if self.state.load(Ordering::Acquire) == ANSWERED {
-                return Ok(());
-            }
-        }
-    }
 }
 
 /// Places for `PLACES` requests at a time, each a chain of at most `CHAIN` descriptors of a queue of a device.
@@ -161,7 +151,8 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         answered: impl FnOnce(usize, u32) -> R,
     ) -> Result<R, Error> {
         let place = &self.places[number];
-        if let Err(error) = place.answer() {
+        let is_there = || place.state.load(Ordering::Acquire) == ANSWERED;
+        if let Err(error) = place.answered.wait_until(is_there) {
             self.leave(number);
             return Err(error);
         }

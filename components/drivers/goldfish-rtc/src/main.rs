@@ -110,16 +110,6 @@ impl Place {
     fn change(&self, from: u8, to: u8) -> bool {
         self.state.compare_exchange(from, to, Ordering::AcqRel, Relaxed).is_ok()
     }
-
-    /// Waits until its time comes. A signal alone does not say so: it may be late, for who was called home before it came.
-    fn wait(&self) -> Result<(), Error> {
-        loop {
-            self.came.wait()?;
-            if self.state.load(Ordering::Acquire) == COME {
-                return Ok(());
-            }
-        }
-    }
 }
 
 impl Rtc {
@@ -167,7 +157,7 @@ impl WallClock for Rtc {
     fn wait_until(&self, time: u64) -> Result<(), Error> {
         let registers = Registers::new()?;
         let Some(place) = self.turn.take(|| self.take(&registers, time))? else { return Ok(()) };
-        let waited = place.wait();
+        let waited = place.came.wait_until(|| place.state.load(Ordering::Acquire) == COME);
         // Who is called home waits for no turn: its alarm stays, for nobody.
         if waited.is_err() && !place.change(WAITING, TAKEN) {
             place.came.take();
