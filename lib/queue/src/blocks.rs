@@ -12,6 +12,7 @@ pub use server::{Server, Session};
 
 use crate::ring::Place;
 use cairn::Error;
+use cairn::abi::address::{PAGE_SIZE, WINDOW_MAXIMUM};
 
 /// Most requests without an answer.
 pub const CAPACITY: usize = 32;
@@ -19,9 +20,9 @@ pub const CAPACITY: usize = 32;
 /// at fault if that one is called home.
 pub const MOST: u64 = 4 * CAPACITY as u64;
 /// Where the data begin, in bytes.
-pub const DATA: usize = 4096;
+pub const DATA: usize = PAGE_SIZE as usize;
 /// Most bytes of a request, as of a call of `Blocks`.
-pub const LONGEST: usize = 16 << 10;
+pub const LONGEST: usize = WINDOW_MAXIMUM as usize;
 
 /// A request: its number among those without an answer; what to do, with the number of bytes above; the first block; where the data
 /// are, in bytes behind [`DATA`].

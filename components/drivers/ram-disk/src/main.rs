@@ -31,7 +31,8 @@ cairn::component! {
 
 /// Takes what the quota has left.
 fn main() -> Result<(), Error> {
-    blocks::section(arguments::queue());
+    // What the description lacks is said at once.
+    let _ = blocks::section(arguments::queue());
     let (used, quota) = imports::STATISTICS.usage_of(startup().instance)?;
     let mut pages = quota.saturating_sub(used);
     let address = loop {
@@ -86,17 +87,14 @@ impl Blocks for Disk {
     }
 }
 
-fn queue_section() -> Result<(Section, Section), Error> {
-    blocks::section(arguments::queue()).ok_or(Error::NotSupported)
-}
-
 impl BlockQueue for Disk {
     fn begin(&self) -> Result<u64, Error> {
-        self.queue.begin(&queue_section()?.0, cairn::time::now())
+        let (section, _) = blocks::section(arguments::queue())?;
+        self.queue.begin(&section, cairn::time::now())
     }
 
     fn submit(&self, beginning: u64) -> Result<u64, Error> {
-        let (section, data) = queue_section()?;
+        let (section, data) = blocks::section(arguments::queue())?;
         let mut session = self.queue.enter(section, data.size(), beginning)?;
         loop {
             while let Some((number, request)) = session.next(0)? {

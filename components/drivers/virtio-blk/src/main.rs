@@ -57,7 +57,8 @@ cairn::component! {
 
 /// The interrupt thread.
 fn main() -> Result<Infallible, Error> {
-    cairn_queue::blocks::section(arguments::queue());
+    // What the description lacks is said at once.
+    let _ = cairn_queue::blocks::section(arguments::queue());
     let (device, features) =
         cairn_virtio::begin(&imports::DEVICES, "virtio-blk", READ_ONLY | FLUSH)?;
     DISK.features.store(features, Relaxed);

@@ -7,6 +7,7 @@ use cairn::dma::Buffer;
 use cairn::section::Section;
 use cairn_interfaces::{BlockQueue, blocks_checked};
 use cairn_queue::blocks::{self, Request, Server, Session};
+use heapless::Deque;
 
 /// Most requests of the queue that the device has at a time; at most half of all, since callers of `Blocks` want some.
 const DEPTH: usize = 8;
@@ -18,50 +19,23 @@ pub struct Queue {
 
 pub static QUEUE: Queue = Queue { server: Server::new() };
 
-fn section() -> Result<(Section, Section), Error> {
-    blocks::section(arguments::queue()).ok_or(Error::NotSupported)
-}
-
-/// Requests that the device has, in the order in which it got them.
-struct Pending {
-    places: [(u64, usize, Request); DEPTH],
-    first: usize,
-    count: usize,
-}
-
-impl Pending {
-    fn new() -> Pending {
-        let none = Request { kind: blocks::Kind::Flush, first: 0, offset: 0, bytes: 0 };
-        Pending { places: [(0, 0, none); DEPTH], first: 0, count: 0 }
-    }
-
-    fn push(&mut self, one: (u64, usize, Request)) {
-        self.places[(self.first + self.count) % DEPTH] = one;
-        self.count += 1;
-    }
-
-    fn pop(&mut self) -> Option<(u64, usize, Request)> {
-        let one = self.places[self.first];
-        self.count = self.count.checked_sub(1)?;
-        self.first = (self.first + 1) % DEPTH;
-        Some(one)
-    }
-}
+/// Requests that the device has, in the order in which it got them: the client's number, and the place.
+type Pending = Deque<(u64, usize, Request), DEPTH>;
 
 impl BlockQueue for Queue {
     fn begin(&self) -> Result<u64, Error> {
-        let (section, _) = section()?;
+        let (section, _) = blocks::section(arguments::queue())?;
         self.server.begin(&section, cairn::time::now())
     }
 
     fn submit(&self, beginning: u64) -> Result<u64, Error> {
-        let (section, data) = section()?;
+        let (section, data) = blocks::section(arguments::queue())?;
         let size = DISK.blocks()?;
         let mut session = self.server.enter(section, data.size(), beginning)?;
         let mut pending = Pending::new();
         let served = DISK.serve(&mut session, &mut pending, &data, size);
         // Nobody waits for what the device has still.
-        while let Some((_, place, _)) = pending.pop() {
+        while let Some((_, place, _)) = pending.pop_front() {
             DISK.requests.leave(place);
         }
         served
@@ -89,18 +63,21 @@ impl Disk {
         let depth = (places() / 2).clamp(1, DEPTH);
         let mut held = None;
         loop {
-            while pending.count < depth {
+            while pending.len() < depth {
                 let next = match held.take() {
                     Some(next) => Some(next),
-                    None => session.next(pending.count)?,
+                    None => session.next(pending.len())?,
                 };
                 let Some((number, request)) = next else { break };
                 let started =
-                    request.and_then(|one| self.start(&one, pending.count == 0, data, size));
+                    request.and_then(|one| self.start(&one, pending.len() == 0, data, size));
                 match (started, request) {
-                    (Ok(Some(place)), Ok(request)) => pending.push((number, place, request)),
+                    (Ok(Some(place)), Ok(request)) => {
+                        // `depth` leaves room.
+                        let _ = pending.push_back((number, place, request));
+                    }
                     // Others have the places; there is one when the first of these is answered.
-                    (Ok(None), _) if pending.count > 0 => {
+                    (Ok(None), _) if pending.len() > 0 => {
                         held = Some((number, request));
                         break;
                     }
@@ -109,7 +86,7 @@ impl Disk {
                     (started, _) => session.answer(number, started.map(drop))?,
                 }
             }
-            if let Some((number, place, request)) = pending.pop() {
+            if let Some((number, place, request)) = pending.pop_front() {
                 let copy = |buffer: &Buffer| {
                     if request.kind == blocks::Kind::Read {
                         data.copy_from(request.offset, buffer, 0, request.bytes);

@@ -17,12 +17,12 @@ const SERVED: u8 = 1;
 /// ... and has to look again, since another one came.
 const CALLED: u8 = 2;
 
-/// The section called `name` that a server shares with its client, and the part of it for data. `None` for no name, which says that there
-/// is no queue. A panic says what the description lacks.
+/// The section called `name` that a server shares with its client, and the part of it for data. [`Error::NotSupported`] for no name, which
+/// says that there is no queue. A panic says what the description lacks.
 #[cfg(target_os = "none")]
-pub fn section(name: &str) -> Option<(Section, Section)> {
+pub fn section(name: &str) -> Result<(Section, Section), Error> {
     if name.is_empty() {
-        return None;
+        return Err(Error::NotSupported);
     }
     let section = environment::section(name);
     let Some(section) = section.filter(|one| one.is_writable() && one.size() > DATA) else {
@@ -31,7 +31,7 @@ pub fn section(name: &str) -> Option<(Section, Section)> {
             environment::name()
         )
     };
-    Some((section, section.part(DATA, section.size() - DATA)))
+    Ok((section, section.part(DATA, section.size() - DATA)))
 }
 
 /// A queue between two calls.
