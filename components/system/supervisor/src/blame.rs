@@ -214,8 +214,7 @@ impl System {
     /// Calls one thread home. Who has the lock that it waits for, and whether he got it in a call that he is still in. If
     /// a thread that `is_away` had come all the way home before, that is another call.
     fn press(&self, index: u64, is_away: bool) -> Option<(u64, bool)> {
-        let ThreadState { name, .. } = imports::SCHEDULING.thread(index).ok()?;
-        let wait = imports::CONTROL.waits_for(name).ok()?;
+        let (name, wait) = self.wait_of(index)?;
         let called = called(index);
         let used = used(index);
         let had_used = called.had_run.swap(used, Relaxed);
@@ -275,10 +274,7 @@ impl System {
         let mut next = self.owner(index, wait);
         for _ in 0..CHAIN_MAXIMUM {
             let Some((owner, _)) = next else { return false };
-            let Ok(ThreadState { name, .. }) = imports::SCHEDULING.thread(owner) else {
-                return false;
-            };
-            let Ok(wait) = imports::CONTROL.waits_for(name) else { return false };
+            let Some((name, wait)) = self.wait_of(owner) else { return false };
             if wait.activity == Activity::Ready {
                 let called = called(owner);
                 return called.name.load(Relaxed) == name
@@ -288,6 +284,12 @@ impl System {
             next = self.owner(owner, &wait);
         }
         false
+    }
+
+    /// A thread's name, and what it waits for.
+    fn wait_of(&self, index: u64) -> Option<(u64, Wait)> {
+        let ThreadState { name, .. } = imports::SCHEDULING.thread(index).ok()?;
+        Some((name, imports::CONTROL.waits_for(name).ok()?))
     }
 
     /// The owner of the lock that a thread waits for.
