@@ -56,24 +56,14 @@ impl Guest {
             .spawn()
             .with_context(|| format!("cannot start {:?}", command.get_program()))?;
         let (sender, output) = channel();
-        let mut console = child.stdout.take().expect("stdout is piped");
-        let mut errors = child.stderr.take().expect("stderr is piped");
+        let (console, errors) = (child.stdout.take(), child.stderr.take());
         let complaints = Arc::new(Mutex::new(Vec::new()));
         let (complained, until_both_end) = (complaints.clone(), sender.clone());
-        thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = console.read(&mut buffer) {
-                if sender.send(buffer[..count].to_vec()).is_err() {
-                    break;
-                }
-            }
-        });
-        thread::spawn(move || {
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = errors.read(&mut buffer) {
-                complained.lock().expect("no reader panics").extend(&buffer[..count]);
-            }
-            drop(until_both_end);
+        follow(console.expect("stdout is piped"), move |bytes| sender.send(bytes.to_vec()).is_ok());
+        follow(errors.expect("stderr is piped"), move |bytes| {
+            let _ = &until_both_end;
+            complained.lock().expect("no reader panics").extend(bytes);
+            true
         });
         Ok(Guest {
             input: child.stdin.take(),
@@ -170,6 +160,21 @@ impl Drop for Guest {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Gives what a stream has to `take`, in a thread of its own, until it ends or nobody wants more.
+fn follow(
+    mut stream: impl Read + Send + 'static,
+    mut take: impl FnMut(&[u8]) -> bool + Send + 'static,
+) {
+    thread::spawn(move || {
+        let mut buffer = [0; 4096];
+        while let Ok(count @ 1..) = stream.read(&mut buffer) {
+            if !take(&buffer[..count]) {
+                break;
+            }
+        }
+    });
 }
 
 /// Output in which a pattern was not found is not searched again, but for its last bytes, in which a
