@@ -1,4 +1,5 @@
 /* Serves the interface Script by Lua. Each call has a state of its own, on the heap that all calls share. */
+#include "../../script_output.h"
 #include "cairn_library.h"
 #include "console.h"
 #include "portals.h"
@@ -14,21 +15,6 @@ CAIRN_STDIO(CONSOLE);
 CAIRN_LOCKS(PORTALS);
 
 SCRIPT_SERVER(lua)
-
-/* What a script prints, as much as its caller's buffer takes. */
-struct output {
-    char *bytes;
-    size_t length, size;
-};
-
-static void add(struct output *output, const char *bytes, size_t length)
-{
-    size_t room = output->size - output->length;
-    if (length > room)
-        length = room;
-    memcpy(output->bytes + output->length, bytes, length);
-    output->length += length;
-}
 
 static struct output *output_of(lua_State *state)
 {

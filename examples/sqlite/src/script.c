@@ -1,5 +1,6 @@
 /* Serves the interface Script by SQLite. Each call opens the database, so that what the last one left is looked after first, and
  * closes it, which takes back a transaction that it did not commit. */
+#include "../../script_output.h"
 #include "disk.h"
 #include "files.h"
 #include "imports.h"
@@ -34,21 +35,6 @@ static int64_t take(void)
     /* A positive status is the method's own: the lock is taken. */
     int64_t status = lock_lock(lock);
     return status < 0 ? status : 0;
-}
-
-/* What a script prints, as much as its caller's buffer takes. */
-struct output {
-    char *bytes;
-    size_t length, size;
-};
-
-static void add(struct output *output, const char *bytes, size_t length)
-{
-    size_t room = output->size - output->length;
-    if (length > room)
-        length = room;
-    memcpy(output->bytes + output->length, bytes, length);
-    output->length += length;
 }
 
 /* A row as SQLite's own shell shows one. */

@@ -1,27 +1,20 @@
 /* Looks for others' numbers in the floating-point registers: a server that finds them when it is called, and a thread that fills them
  * and looks whether they change. */
+#include "../../registers.h"
 #include "echo.h"
 
 ECHO_SERVER(spy)
 
-/* `store_all(words)`: f0 to f31 and fcsr. `load_all(word)`: the same word into all, its lowest byte into fcsr. `hold(word, turns)`: does
- * that, waits, and returns how many registers hold another one then. */
-__asm__(".macro every instruction\n"
-        ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n"
-        "\\instruction \\n\n"
-        ".endr\n"
-        ".endm\n"
-        ".macro store n\n fsd f\\n, 8*\\n(a0)\n .endm\n"
-        ".macro load n\n fmv.d.x f\\n, a0\n .endm\n"
+/* `load_all(word)`: the same word into all, its lowest byte into fcsr. `hold(word, turns)`: does that, waits, and returns how many
+ * registers hold another one then. */
+__asm__(".macro load n\n fmv.d.x f\\n, a0\n .endm\n"
         ".macro compare n\n fmv.x.d t0, f\\n\n xor t0, t0, a0\n snez t0, t0\n add t1, t1, t0\n .endm\n"
         ".text\n"
-        "store_all: every store\n frcsr t0\n sd t0, 256(a0)\n ret\n"
         "load_all: every load\n andi t0, a0, 0xff\n fscsr t0\n ret\n"
         "hold: every load\n"
         "1: addi a1, a1, -1\n bnez a1, 1b\n"
         " li t1, 0\n every compare\n mv a0, t1\n ret\n");
 
-void store_all(uint64_t words[33]);
 void load_all(uint64_t word);
 uint64_t hold(uint64_t word, uint64_t turns);
 

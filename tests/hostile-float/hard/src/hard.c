@@ -1,25 +1,18 @@
 /* Looks for others' numbers in the floating-point registers, fills them, calls on, and looks what has become of them. `add(depth, word)`
  * answers how many registers, here and in whom it called, did not hold what they have to. */
+#include "../../../float/registers.h"
 #include "echo.h"
 
 enum { NEXT = CAIRN_PORTAL_FIRST_IMPORT, ADD = 0, REGISTERS = 33, CONTROL = 32 };
 
 ECHO_SERVER(hard)
 
-/* `store_all(words)`: f0 to f31 and fcsr. `load_all(words)`: the same way back. `hold(turns)`: is preempted, perhaps. */
-__asm__(".macro every instruction\n"
-        ".irp n, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31\n"
-        "\\instruction \\n\n"
-        ".endr\n"
-        ".endm\n"
-        ".macro store n\n fsd f\\n, 8*\\n(a0)\n .endm\n"
-        ".macro load n\n fld f\\n, 8*\\n(a0)\n .endm\n"
+/* `load_all(words)`: f0 to f31 and fcsr, as `store_all` has them. `hold(turns)`: is preempted, perhaps. */
+__asm__(".macro load n\n fld f\\n, 8*\\n(a0)\n .endm\n"
         ".text\n"
-        "store_all: every store\n frcsr t0\n sd t0, 256(a0)\n ret\n"
         "load_all: every load\n ld t0, 256(a0)\n fscsr t0\n ret\n"
         "hold: addi a0, a0, -1\n bgtz a0, hold\n ret\n");
 
-void store_all(uint64_t words[REGISTERS]);
 void load_all(const uint64_t words[REGISTERS]);
 void hold(int64_t turns);
 
