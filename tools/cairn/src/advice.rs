@@ -160,7 +160,7 @@ impl Trial<'_> {
         let is_there = instances[0].is_in_kernel();
         let sources = instances
             .iter()
-            .map(|one| lines::of_component(&paths::root().join(&one.folder), self.parts.file(one)));
+            .map(|one| lines::of_component(&paths::component(&one.folder), self.parts.file(one)));
         let outcome = match self.placed(fellows, !is_there) {
             _ if is_there && fellows.len() > 1 => {
                 Err("be compared: no description can take their `fate` away".to_owned())
@@ -205,7 +205,7 @@ impl Trial<'_> {
                 let _ = writeln!(text, "{{ with = \"{}\" }}", **leader);
             }
         }
-        let files = With { disk: Disk::new(paths::root()), text };
+        let files = With { disk: paths::files(), text };
         let system = cairn_description::load_from(&files, PATH, self.board)
             .map_err(|report| anyhow!("{report}"))?;
         let parts = self.parts.described_by(system)?;

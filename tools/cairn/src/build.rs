@@ -4,6 +4,7 @@ use crate::alternatives;
 use crate::c_component;
 use crate::cargo::{self, Kind};
 use crate::machine::Machine;
+use crate::paths::Workspace;
 use crate::placements::Placements;
 use crate::{float, paths, sources, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
@@ -59,20 +60,20 @@ pub struct Parts {
     components: Arc<BTreeMap<String, (PathBuf, Component)>>,
 }
 
-/// Builds the component in a folder, relative to the root.
+/// Builds the component in a folder, as a description calls it.
 pub fn component(folder: &str) -> Result<Component> {
     if c_component::is_one(folder) {
         return Ok(c_component::build(folder)?.1);
     }
     sources::check(folder)?;
-    let (package, kind) = package(folder)?;
-    let executables = cargo::build_for_target(kind, &[&package])?;
-    from_file(folder, &executables[&package])
+    let Package { name, workspace, kind } = package(folder)?;
+    let executables = cargo::build_for_target(&workspace, kind, &[&name])?;
+    from_file(folder, &executables[&name])
 }
 
 /// What a system needs of Debian's sources and cannot have, as without a network: then it cannot be built here.
 pub fn unavailable(system: &str) -> Result<Option<c_component::Unavailable>> {
-    let system = cairn_description::load(&paths::root(), system, None)
+    let system = cairn_description::load_from(&paths::files(), system, None)
         .map_err(|report| anyhow!("{report}"))?;
     let folders = system.instances.iter().map(|instance| &instance.folder);
     for folder in folders.filter(|folder| c_component::is_one(folder)) {
@@ -160,30 +161,29 @@ impl Parts {
 
     /// The same, with the instances of which the description does not say where they run as `placements` says.
     pub fn placed(system: &str, board: Option<&str>, placements: Placements) -> Result<Parts> {
-        let mut system = cairn_description::load(&paths::root(), system, board)
+        let mut system = cairn_description::load_from(&paths::files(), system, board)
             .map_err(|report| anyhow!("{report}"))?;
         placements.apply(&mut system);
-        let mut packages = BTreeMap::new();
+        let mut packages = BTreeMap::<(Workspace, Kind), BTreeMap<String, String>>::new();
         let mut components = BTreeMap::new();
         for instance in &system.instances {
             let folder = &instance.folder;
             if !c_component::is_one(folder) {
                 sources::check(folder)?;
-                packages.insert(folder.clone(), package(folder)?);
+                let Package { name, workspace, kind } = package(folder)?;
+                packages.entry((workspace, kind)).or_default().insert(folder.clone(), name);
             } else if !components.contains_key(folder) {
                 components.insert(folder.clone(), c_component::build(folder)?);
             }
         }
-        let mut executables = BTreeMap::new();
-        for kind in [Kind::Component, Kind::FloatComponent] {
-            let names = packages.values().filter(|(_, own)| *own == kind);
-            let names: Vec<&str> = names.map(|(name, _)| name.as_str()).collect();
-            executables.extend(cargo::build_for_target(kind, &names)?);
-        }
-        for (folder, (package, _)) in packages {
-            let file = executables[&package].clone();
-            let component = from_file(&folder, &file)?;
-            components.insert(folder, (file, component));
+        for ((workspace, kind), packages) in packages {
+            let names: Vec<&str> = packages.values().map(String::as_str).collect();
+            let executables = cargo::build_for_target(&workspace, kind, &names)?;
+            for (folder, package) in packages {
+                let file = executables[&package].clone();
+                let component = from_file(&folder, &file)?;
+                components.insert(folder, (file, component));
+            }
         }
         Parts::connect(system, Arc::new(components))
     }
@@ -306,7 +306,7 @@ pub fn image(parts: Parts, variant: Option<&str>) -> Result<BuiltImage> {
 /// What the image of a description is called: a test and a benchmark may have systems of the same name.
 fn image_name(description: &str) -> String {
     let path = description.strip_prefix("systems/").unwrap_or(description);
-    path.trim_end_matches(".toml").replace('/', "-")
+    path.trim_end_matches(".toml").trim_start_matches(['.', '/']).replace('/', "-")
 }
 
 /// The content of the image, and the file of the nucleus in it.
@@ -347,9 +347,20 @@ fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// The name of the package in a folder, and what it is built as.
-fn package(folder: &str) -> Result<(String, Kind)> {
-    let manifest = paths::root().join(folder).join("Cargo.toml");
+/// A component's package.
+struct Package {
+    name: String,
+    /// Where it is built.
+    workspace: Workspace,
+    /// What it is built as.
+    kind: Kind,
+}
+
+/// The package in a folder, as a description calls it.
+fn package(folder: &str) -> Result<Package> {
+    let component = paths::component(folder);
+    let workspace = paths::workspace_of(folder);
+    let manifest = component.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).with_context(|| {
         format!(
             "cannot read {}; a component has one, or a component.toml if it is in C",
@@ -360,20 +371,29 @@ fn package(folder: &str) -> Result<(String, Kind)> {
     let name =
         table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
     let name = name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?;
-    let workspace = paths::root().join("Cargo.toml");
-    let workspace: toml::Table = std::fs::read_to_string(&workspace)
-        .with_context(|| format!("cannot read {}", workspace.display()))?
-        .parse()
-        .context("Cargo.toml")?;
-    let members = workspace.get("workspace").and_then(|workspace| workspace.get("members"));
-    let mut members = members.and_then(toml::Value::as_array).into_iter().flatten();
-    if !members.any(|member| member.as_str().is_some_and(|member| names_folder(member, folder))) {
-        bail!(
-            "Cargo.toml: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\""
-        )
+    if component != workspace.folder {
+        check_member(&workspace.folder.join("Cargo.toml"), &component)?;
     }
     let is_hard = float::of_manifest(&text).with_context(|| paths::shown(&manifest))?.is_hard();
-    Ok((name.to_owned(), if is_hard { Kind::FloatComponent } else { Kind::Component }))
+    let kind = if is_hard { Kind::FloatComponent } else { Kind::Component };
+    Ok(Package { name: name.to_owned(), workspace, kind })
+}
+
+/// Refuses a component that is no member of the workspace whose manifest this is.
+fn check_member(manifest: &Path, component: &Path) -> Result<()> {
+    let shown = paths::shown(manifest);
+    let text = std::fs::read_to_string(manifest).with_context(|| format!("cannot read {shown}"))?;
+    let table: toml::Table = text.parse().with_context(|| shown.clone())?;
+    let members = table.get("workspace").and_then(|workspace| workspace.get("members"));
+    let mut members = members.and_then(toml::Value::as_array).into_iter().flatten();
+    let root = manifest.parent().unwrap_or(Path::new(""));
+    let folder = component.strip_prefix(root).unwrap_or(component).display().to_string();
+    if !members.any(|member| member.as_str().is_some_and(|member| names_folder(member, &folder))) {
+        bail!(
+            "{shown}: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\""
+        )
+    }
+    Ok(())
 }
 
 /// Whether a member of the workspace is this folder, or a pattern for it: a `*` is any one name.

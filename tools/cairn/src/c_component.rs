@@ -129,22 +129,22 @@ impl Source {
     }
 }
 
-/// Whether the folder, relative to the root, holds a component in C.
+/// Whether the folder, as a description calls it, holds a component in C.
 pub fn is_one(folder: &str) -> bool {
-    let folder = paths::root().join(folder);
+    let folder = paths::component(folder);
     folder.join("component.toml").exists() && !folder.join("Cargo.toml").exists()
 }
 
-/// Builds the component in a folder, relative to the root. Returns its file.
+/// Builds the component in a folder, as a description calls it. Returns its file.
 pub fn build(folder: &str) -> Result<(PathBuf, Component)> {
     setup::need(setup::C_COMPILER)?;
-    build_into(&paths::root().join(folder), &paths::target().join("machine/c").join(folder))
-        .with_context(|| format!("component `{folder}`"))
+    let output = paths::target().join("machine/c").join(folder.trim_start_matches('/'));
+    build_into(&paths::component(folder), &output).with_context(|| format!("component `{folder}`"))
 }
 
 /// The package of Debian's whose sources the component in a folder needs and that cannot be had.
 pub fn unavailable(folder: &str) -> Result<Option<Unavailable>> {
-    let source = Source::read(&paths::root().join(folder))?;
+    let source = Source::read(&paths::component(folder))?;
     source.description.debian.as_ref().map_or(Ok(None), debian::Package::unavailable)
 }
 
@@ -255,12 +255,12 @@ fn prebuilt_executable(
 
 /// The library's sources.
 fn units_of_library() -> Result<Vec<Unit>> {
-    let library = paths::root().join("lib/c");
+    let library = paths::source().join("lib/c");
     let sources = library.join("src");
     let mut units = vec![
         Unit::start(library.join("start.S")),
         Unit::library(library.join("enter.S"), &library),
-        Unit::start(paths::root().join("lib/cairn/src/arch/riscv64/copy.S")),
+        Unit::start(paths::source().join("lib/cairn/src/arch/riscv64/copy.S")),
     ];
     compile::find(&sources, &mut |file| units.push(Unit::library(file, &sources)))?;
     Ok(units)

@@ -1,12 +1,12 @@
 //! Cargo, for the host and for the bare machine.
 
-use crate::paths;
+use crate::paths::{self, Workspace};
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{IMAGE_OFFSET, REGION_SIZE};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// The bare machine.
@@ -15,7 +15,7 @@ pub const TARGET: &str = "riscv64imac-unknown-none-elf";
 const FLOAT_TARGET: &str = "riscv64gc-unknown-none-elf";
 
 /// What is linked, which decides how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// Linked at its final address by its own linker script.
     Nucleus,
@@ -62,15 +62,15 @@ pub fn component_link() -> Vec<String> {
     let by_script = [
         format!("--defsym=IMAGE_OFFSET={IMAGE_OFFSET:#x}"),
         format!("--defsym=REGION_SIZE={REGION_SIZE:#x}"),
-        format!("-T{}", paths::root().join("lib/cairn/component.ld").display()),
+        format!("-T{}", paths::source().join("lib/cairn/component.ld").display()),
     ];
     link.into_iter().map(str::to_owned).chain(by_script).collect()
 }
 
-/// Cargo, as set-up chose it.
-pub fn cargo(subcommand: &str) -> Command {
+/// Cargo, as set-up chose it, in a folder.
+pub fn cargo(subcommand: &str, folder: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CAIRN_CARGO").unwrap_or("cargo".into()));
-    command.arg(subcommand).current_dir(paths::root());
+    command.arg(subcommand).current_dir(folder);
     if !std::io::stderr().is_terminal() {
         command.arg("--quiet");
     }
@@ -84,15 +84,19 @@ pub fn with_library(command: &mut Command) {
     }
 }
 
-/// Builds packages for the bare machine. Returns the executable of each, by package name.
-pub fn build_for_target(kind: Kind, packages: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
+/// Builds packages of a workspace for the bare machine. Returns the executable of each, by package name.
+pub fn build_for_target(
+    workspace: &Workspace,
+    kind: Kind,
+    packages: &[&str],
+) -> Result<BTreeMap<String, PathBuf>> {
     if packages.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let mut command = cargo("build");
+    let mut command = cargo("build", &workspace.folder);
     command
         .args(["--release", "--target", kind.target(), "--target-dir"])
-        .arg(paths::target().join("machine"))
+        .arg(workspace.target.join("machine"))
         .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind).join("\u{1f}"));
     with_library(&mut command);
     for package in packages {
@@ -115,7 +119,8 @@ pub fn build_for_target(kind: Kind, packages: &[&str]) -> Result<BTreeMap<String
 
 /// Builds the nucleus.
 pub fn build_nucleus() -> Result<PathBuf> {
-    let mut executables = build_for_target(Kind::Nucleus, &["cairn-nucleus"])?;
+    let mut executables =
+        build_for_target(&paths::own_workspace(), Kind::Nucleus, &["cairn-nucleus"])?;
     Ok(executables.remove("cairn-nucleus").expect("it was built"))
 }
 

@@ -98,7 +98,8 @@ fn can_match(filter: &str, names: &BTreeSet<String>) -> bool {
 /// Builds the tests of the crates that can have one; a job for each test program with a test whose name,
 /// or whose program's name, contains `filter`.
 pub fn jobs(filter: &str) -> Result<Vec<Job>> {
-    let output = cargo("metadata").args(["--no-deps", "--format-version=1"]).output()?;
+    let output =
+        cargo("metadata", &paths::project()).args(["--no-deps", "--format-version=1"]).output()?;
     let metadata: Metadata = serde_json::from_slice(&output.stdout).with_context(|| {
         format!("cannot read the workspace:\n{}", String::from_utf8_lossy(&output.stderr))
     })?;
@@ -115,7 +116,7 @@ pub fn jobs(filter: &str) -> Result<Vec<Job>> {
     }
     let mut jobs = Vec::new();
     for (selection, names) in groups {
-        let mut command = cargo("test");
+        let mut command = cargo("test", &paths::project());
         command.arg("--no-run").args(selection);
         for name in names {
             command.args(["--package", name]);
@@ -189,7 +190,7 @@ mod tests {
     #[test]
     fn what_no_test_is_called_is_found_without_building() {
         let mut names = BTreeSet::new();
-        collect_names(&crate::paths::root().join("tools/cairn/src"), &mut names);
+        collect_names(&crate::paths::source().join("tools/cairn/src"), &mut names);
         for filter in [
             "",
             "what_no_test_is_called",

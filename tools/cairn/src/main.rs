@@ -62,7 +62,7 @@ enum Command {
     /// Say where the cycles of a system go on a simulated core: functions, and lines of memory in no cache
     Profile {
         /// A name in systems/, or the path of a description
-        #[arg(default_value = "demo")]
+        #[arg(default_value = "demo", value_parser = paths::system)]
         system: String,
         /// The core: `rocket-rtl` or `cva6-rtl`
         #[arg(long, value_name = "NAME")]
@@ -83,6 +83,7 @@ enum Command {
     /// Build the bootable image; print its layout report
     Build {
         /// A name in systems/, or the path of a description
+        #[arg(value_parser = paths::system)]
         system: String,
         #[command(flatten)]
         variant: Variant,
@@ -90,6 +91,7 @@ enum Command {
     /// Check all that can be said of a description without booting it
     Check {
         /// A name in systems/, or the path of a description
+        #[arg(value_parser = paths::system)]
         system: String,
         /// Say of each instance what it would save in the kernel domain, and what it would put at risk
         #[arg(long)]
@@ -103,6 +105,7 @@ enum Command {
     /// Draw components, domains and portals
     Graph {
         /// A name in systems/, or the path of a description
+        #[arg(value_parser = paths::system)]
         system: String,
         /// The picture, SVG
         #[arg(short, long, value_name = "FILE")]
@@ -188,7 +191,7 @@ enum New {
 #[derive(clap::Args)]
 struct RunArguments {
     /// A name in systems/, or the path of a description
-    #[arg(default_value = "demo")]
+    #[arg(default_value = "demo", value_parser = paths::system)]
     system: String,
     #[command(flatten)]
     variant: Variant,
@@ -254,7 +257,7 @@ fn execute(command: Command) -> Result<u8> {
             print!("{}", image.report);
             println!(
                 "nucleus: {} lines of at most {}, {} bytes of code of at most {}",
-                lines::lines(&paths::root().join("nucleus"))?,
+                lines::lines(&paths::source().join("nucleus"))?,
                 lines::LINES_MAXIMUM,
                 lines::code_size(&image.nucleus)?,
                 lines::CODE_MAXIMUM
@@ -289,19 +292,19 @@ fn execute(command: Command) -> Result<u8> {
             Ok(0)
         }
         Command::Board { what: BoardCommand::Import { file, name } } => {
-            print!("{}", board::import(&paths::root(), &file, &name)?);
+            print!("{}", board::import(&paths::project(), &file, &name)?);
             Ok(0)
         }
         Command::New { what: New::Component { name } } => {
-            print!("{}", new::component(&paths::root(), &name)?);
+            print!("{}", new::component(&paths::project(), &name)?);
             Ok(0)
         }
         Command::New { what: New::Client { name, server } } => {
-            print!("{}", new::client(&paths::root(), &name, &server)?);
+            print!("{}", new::client(&paths::project(), &name, &server)?);
             Ok(0)
         }
         Command::New { what: New::Driver { name, device } } => {
-            print!("{}", new::driver(&paths::root(), &name, &device)?);
+            print!("{}", new::driver(&paths::project(), &name, &device)?);
             Ok(0)
         }
     }

@@ -68,7 +68,7 @@ mod tests {
 
     /// The names of who is in the kernel domain, or of who is not.
     fn names(system: &str, placements: Placements, in_kernel: bool) -> Vec<String> {
-        let mut system = cairn_description::load(&paths::root(), system, None).unwrap();
+        let mut system = cairn_description::load_from(&paths::files(), system, None).unwrap();
         placements.apply(&mut system);
         let instances = system.instances.iter().filter(|one| one.is_in_kernel() == in_kernel);
         instances.map(|instance| instance.name.to_string()).collect()

@@ -15,7 +15,7 @@ pub const C_COMPILER: &[&str] = &[
 
 /// Installs what is missing of `needs`; each is `CHECK:PACKAGE` as `setup/packages.sh` takes it.
 pub fn need(needs: &[&str]) -> Result<()> {
-    let script = crate::paths::root().join("tools/cairn/setup/packages.sh");
+    let script = crate::paths::source().join("tools/cairn/setup/packages.sh");
     if !Command::new(script).args(needs).status()?.success() {
         bail!("packages are missing; the lines above say which and how to install them");
     }

@@ -136,5 +136,5 @@ fn assemble(name: &str, machine: &Machine) -> Result<PathBuf> {
 }
 
 fn script(name: &str) -> PathBuf {
-    paths::root().join("boards/rtl").join(name)
+    paths::source().join("boards/rtl").join(name)
 }

@@ -11,12 +11,12 @@ const MACROS_ONLY: &str = "expansion";
 
 /// Refuses a component whose sources, in `folder` relative to the root, name what only the macros may.
 pub fn check(folder: &str) -> Result<()> {
-    check_folder(&paths::root().join(folder).join("src"))
+    check_folder(&paths::component(folder).join("src"))
 }
 
 /// Whether the component's own source, in `folder`, can have no unsafe code; of what it uses [`crate::unsafe_code`] knows.
 pub fn forbids_unsafe_code(folder: &str) -> bool {
-    let main = paths::root().join(folder).join("src/main.rs");
+    let main = paths::component(folder).join("src/main.rs");
     fs::read_to_string(main).is_ok_and(|text| crate::unsafe_code::text_forbids(&text))
 }
 

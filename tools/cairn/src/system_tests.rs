@@ -169,7 +169,7 @@ impl SystemTest {
 /// The folders of `tests/` that hold a test, in alphabetical order.
 pub fn names() -> Result<Vec<String>> {
     let mut names = Vec::new();
-    for entry in std::fs::read_dir(paths::root().join("tests")).into_iter().flatten() {
+    for entry in std::fs::read_dir(paths::project().join("tests")).into_iter().flatten() {
         let entry = entry?;
         if entry.path().join("test.toml").exists() {
             names.push(entry.file_name().to_string_lossy().into_owned());
@@ -237,7 +237,7 @@ pub fn runs(names: &[String], board: Option<&str>) -> Result<Vec<Run>> {
                     runs.push(on(Some(board)));
                 }
                 Some(board) if !test.without_fences => {
-                    let system = cairn_description::load(&paths::root(), system, None)
+                    let system = cairn_description::load_from(&paths::files(), system, None)
                         .map_err(|report| anyhow!("{report}"))?;
                     if *system.board.name == board {
                         runs.push(on(None));
@@ -267,7 +267,7 @@ pub fn boards(names: &[String]) -> Result<BTreeSet<String>> {
 }
 
 fn file(name: &str) -> PathBuf {
-    paths::root().join("tests").join(name).join("test.toml")
+    paths::project().join("tests").join(name).join("test.toml")
 }
 
 /// A job for each of these.

@@ -95,7 +95,7 @@ pub fn run(filter: &str, board: Option<&str>) -> Result<bool> {
     let chosen: Vec<String> = chosen.cloned().collect();
     machine.extend(system_tests::jobs(system_tests::runs(&chosen, board)?));
     if let Some(board) = board.filter(|_| machine.is_empty()) {
-        cairn_description::load_board(&paths::root(), board)
+        cairn_description::load_board(&paths::files(), board)
             .map_err(|report| anyhow!("{report}"))?;
         let made = system_tests::runs(&systems, Some(board))?;
         let made: Vec<&str> = made.iter().map(|run| run.name.as_str()).collect();

@@ -38,7 +38,7 @@ impl TestDisk {
     pub fn read(&mut self, folder: &Path, ends: bool) -> Result<()> {
         for file in [&mut self.file, &mut self.expect].into_iter().flatten() {
             let is_path = file.components().count() > 1;
-            *file = if is_path { paths::root().join(&*file) } else { folder.join(&*file) };
+            *file = if is_path { paths::project().join(&*file) } else { folder.join(&*file) };
         }
         if self.size.is_none() && self.file.is_none() {
             bail!("[disk]: expected `size`, for example \"4M\", or `file`, what it begins with");

@@ -7,27 +7,30 @@ use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 /// Libraries that everyone trusts, with what they use. `cairn` keeps its unsafe code in the modules that
 /// `tools/cairn/tests/privileged_code.rs` lists; the others are other people's, named in `docs/dependencies.md`.
 pub const TRUSTED: [&str; 3] = ["cairn", "zerocopy", "heapless"];
 
-/// Whether no code of the component in `folder`, relative to the root, can be unsafe but that of trusted libraries.
+/// Whether no code of the component in `folder`, as a description calls it, can be unsafe but that of trusted libraries.
 pub fn is_forbidden(folder: &str) -> bool {
     allowing(folder).is_none()
 }
 
 /// The first crate of a component, which may be its own, that does not forbid unsafe code and that nobody trusts, for people.
 pub fn allowing(folder: &str) -> Option<String> {
-    static GRAPH: OnceLock<Graph> = OnceLock::new();
-    let manifest = paths::root().join(folder).join("Cargo.toml");
+    static GRAPHS: Mutex<BTreeMap<PathBuf, Graph>> = Mutex::new(BTreeMap::new());
+    let manifest = paths::component(folder).join("Cargo.toml");
     if !manifest.exists() {
         return Some(format!("`{folder}`, which is not in Rust,"));
     }
+    let workspace = paths::workspace_of(folder).folder;
+    // A graph is put in whole.
+    let mut graphs = GRAPHS.lock().unwrap_or_else(PoisonError::into_inner);
     // What cannot be read is not known to forbid anything.
-    let read = || Graph::read().unwrap_or_else(|_| Graph::default());
-    GRAPH.get_or_init(read).allowing(&manifest)
+    let read = || Graph::read(&workspace).unwrap_or_else(|_| Graph::default());
+    graphs.entry(workspace.clone()).or_insert_with(read).allowing(&manifest)
 }
 
 /// The packages that cargo would compile for the machine.
@@ -83,8 +86,8 @@ struct DependencyKind {
 }
 
 impl Graph {
-    fn read() -> Result<Graph> {
-        let mut command = cargo::cargo("metadata");
+    fn read(workspace: &Path) -> Result<Graph> {
+        let mut command = cargo::cargo("metadata", workspace);
         command.args(["--format-version=1", "--filter-platform", cargo::TARGET]);
         let output =
             command.output().context("cannot start cargo; run ./cairn, which sets it up")?;
@@ -140,7 +143,7 @@ impl Target {
 impl Package {
     /// Whether it is a trusted one: a folder of this name is not, unless it is Cairn's own library.
     fn is_trusted(&self) -> bool {
-        let is_own = self.manifest_path == paths::root().join("lib/cairn/Cargo.toml");
+        let is_own = self.manifest_path == paths::source().join("lib/cairn/Cargo.toml");
         let is_meant = if self.name == "cairn" { is_own } else { self.source.is_some() };
         is_meant && TRUSTED.contains(&self.name.as_str())
     }
@@ -234,7 +237,7 @@ mod tests {
             id: name.into(),
             name: name.into(),
             source: source.map(str::to_owned),
-            manifest_path: paths::root().join(file),
+            manifest_path: paths::source().join(file),
             targets: vec![],
         };
         let registry = Some("registry+https://github.com/rust-lang/crates.io-index");
@@ -244,7 +247,7 @@ mod tests {
         assert!(!package("cairn", registry, "x/Cargo.toml").is_trusted());
         assert!(!package("cairn", None, "x/Cargo.toml").is_trusted());
         assert!(package("cairn", None, "lib/cairn/Cargo.toml").is_trusted());
-        let table = fs::read_to_string(paths::root().join("docs/dependencies.md")).unwrap();
+        let table = fs::read_to_string(paths::source().join("docs/dependencies.md")).unwrap();
         for name in TRUSTED.iter().filter(|name| **name != "cairn") {
             assert!(table.contains(&format!("| `{name}` |")), "{name}");
         }

@@ -35,7 +35,7 @@ fn way(report: &Report, client: &str, import: &str, method: &str) -> f64 {
 /// The benchmarks count what a call takes beyond one that leads nowhere, which is up to two instructions less.
 #[test]
 fn the_ways_are_what_the_benchmarks_measured() {
-    let text = std::fs::read_to_string(paths::root().join("bench/limits.toml")).unwrap();
+    let text = std::fs::read_to_string(paths::source().join("bench/limits.toml")).unwrap();
     let limits: toml::Table = text.parse().unwrap();
     let median = |name: &str| limits[name].as_float().unwrap();
     let (calls, kernel) = (report("bench/systems/calls"), report("bench/systems/kernel"));

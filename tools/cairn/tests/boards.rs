@@ -9,7 +9,7 @@ use std::process::Command;
 
 /// All descriptions of systems of the tree, by path from the root.
 fn systems() -> Vec<String> {
-    let disk = Disk::new(paths::root());
+    let disk = paths::files();
     let mut folders = vec!["systems".to_owned(), "bench/systems".to_owned()];
     folders.extend(disk.list("tests").iter().map(|name| format!("tests/{name}")));
     let mut systems = Vec::new();
@@ -29,8 +29,8 @@ fn systems() -> Vec<String> {
 #[test]
 fn no_system_says_where_its_devices_are() {
     for path in systems() {
-        let system = load_from(&Disk::new(paths::root()), &path, None)
-            .unwrap_or_else(|report| panic!("{report}"));
+        let system =
+            load_from(&paths::files(), &path, None).unwrap_or_else(|report| panic!("{report}"));
         for device in system.instances.iter().flat_map(|instance| &instance.devices) {
             let written = device.place.text();
             assert!(!written.contains('@'), "{}: {written} is only this board's", device.place);
@@ -52,7 +52,7 @@ const MOVES: [(&str, &str); 3] = [
 
 impl Moved {
     fn new() -> Moved {
-        let disk = Disk::new(paths::root());
+        let disk = paths::files();
         let mut board = disk.read("boards/qemu-virt.toml").expect("readable");
         board = board.replace("name = \"qemu-virt\"", "name = \"moved\"");
         board = board.replace("controller = \"plic@c000000\"", "controller = \"plic@d000000\"");
@@ -135,7 +135,7 @@ fn imported(machine: &str) -> Board {
 
 #[test]
 fn the_device_tree_of_qemus_machine_makes_the_board_that_is_described_by_hand() {
-    let (made, written) = (imported("virt"), load_board(&paths::root(), "qemu-virt").unwrap());
+    let (made, written) = (imported("virt"), load_board(&paths::files(), "qemu-virt").unwrap());
     assert_eq!((made.memory.base, *made.memory.size), (written.memory.base, *written.memory.size));
     assert_eq!((made.time_base, made.sstc), (written.time_base, written.sstc));
     assert!(made.float && written.float);

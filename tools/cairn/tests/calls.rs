@@ -45,7 +45,7 @@ fn every_call_of_a_system_is_in_the_form() {
 
 /// The folders of all components below one, which is relative to the root.
 fn folders(below: &str, found: &mut Vec<String>) {
-    let entries = std::fs::read_dir(paths::root().join(below)).unwrap();
+    let entries = std::fs::read_dir(paths::source().join(below)).unwrap();
     for entry in entries.map(Result::unwrap).filter(|entry| entry.file_type().unwrap().is_dir()) {
         let folder = format!("{below}/{}", entry.file_name().into_string().unwrap());
         let is_program = entry.path().join("src/main.rs").exists();
@@ -146,7 +146,8 @@ fn a_call_in_machine_code_of_its_own_is_refused_in_the_kernel_domain_even_with_t
 #[test]
 fn a_call_is_what_its_file_notes() {
     let package = "cairn-clock";
-    let files = cargo::build_for_target(Kind::Component, &[package]).unwrap();
+    let files =
+        cargo::build_for_target(&paths::own_workspace(), Kind::Component, &[package]).unwrap();
     let file = std::fs::read(&files[package]).unwrap();
     let elf = object::File::parse(&*file).unwrap();
     let (notes, size) = elf.section_by_name(STUBS).unwrap().file_range().unwrap();

@@ -22,7 +22,7 @@ fn constants_of_the_assembly_are_defined_once_and_used() {
     let names: BTreeSet<&str> = listed.iter().copied().collect();
     assert_eq!(listed.len(), names.len(), "a name is twice in abi/src/constants.rs");
 
-    let folders = FOLDERS.map(|folder| fs::read_dir(paths::root().join(folder)).unwrap());
+    let folders = FOLDERS.map(|folder| fs::read_dir(paths::source().join(folder)).unwrap());
     let files = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
     let assembly: String = files.map(|file| fs::read_to_string(file).unwrap()).collect();
     let again: Vec<&str> =

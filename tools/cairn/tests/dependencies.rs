@@ -8,7 +8,10 @@ use std::collections::BTreeSet;
 
 /// Direct dependencies that come from a registry, by cargo's own account.
 fn direct() -> BTreeSet<String> {
-    let output = cargo("metadata").args(["--no-deps", "--format-version=1"]).output().unwrap();
+    let output = cargo("metadata", &paths::source())
+        .args(["--no-deps", "--format-version=1"])
+        .output()
+        .unwrap();
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
     let packages = metadata["packages"].as_array().unwrap().iter();
     packages
@@ -20,7 +23,7 @@ fn direct() -> BTreeSet<String> {
 
 /// What the first column of the table names.
 fn explained() -> BTreeSet<String> {
-    let text = std::fs::read_to_string(paths::root().join("docs/dependencies.md")).unwrap();
+    let text = std::fs::read_to_string(paths::source().join("docs/dependencies.md")).unwrap();
     let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('|').next());
     rows.flat_map(|names| names.split([',', '`', ' ']))
         .filter(|name| !name.is_empty())

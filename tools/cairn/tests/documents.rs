@@ -28,7 +28,7 @@ struct Block {
 
 fn documents() -> Vec<Document> {
     let mut documents = Vec::new();
-    let mut folders = vec![paths::root()];
+    let mut folders = vec![paths::source()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(&folder).expect("the folder exists") {
             let path = entry.expect("readable").path();
@@ -130,7 +130,7 @@ fn links_lead_somewhere() {
         for (number, file, anchor) in links(document) {
             count += 1;
             let place = format!("{}:{number}", document.path);
-            if !paths::root().join(&file).exists() {
+            if !paths::source().join(&file).exists() {
                 dead.push(format!("{place}: there is no {file}"));
             } else if let Some(anchor) = anchor
                 && let Some(target) = documents.iter().find(|target| target.path == file)
@@ -201,17 +201,14 @@ fn descriptions_pass_the_checker() {
             for (instance, keys) in instances.into_iter().flatten() {
                 let component = keys.get("component").and_then(|key| key.as_str());
                 let Some(component) = component else { continue };
-                let found = components::folder(&Disk::new(paths::root()), component);
+                let found = components::folder(&paths::files(), component);
                 assert!(
                     found.is_ok(),
                     "{place}: `{instance}` runs {component}, which is not there"
                 );
             }
-            let files = WithSystem {
-                disk: Disk::new(paths::root()),
-                path: format!("systems/{name}.toml"),
-                text,
-            };
+            let files =
+                WithSystem { disk: paths::files(), path: format!("systems/{name}.toml"), text };
             if let Err(report) = load_from(&files, &name, None) {
                 panic!("{place}:\n{report}");
             }
@@ -241,7 +238,7 @@ fn code_is_in_the_file_that_it_names() {
             let Some(name) = source(&block) else { continue };
             count += 1;
             let place = format!("{}:{}", document.path, block.line);
-            let Ok(file) = std::fs::read_to_string(paths::root().join(name)) else {
+            let Ok(file) = std::fs::read_to_string(paths::source().join(name)) else {
                 wrong.push(format!("{place}: there is no {name}"));
                 continue;
             };
@@ -271,7 +268,7 @@ fn code_is_in_the_file_that_it_names() {
 /// A table that a reader takes for all there is has a row for each.
 #[test]
 fn tables_of_commands_and_methods_are_complete() {
-    let page = |path: &str| std::fs::read_to_string(paths::root().join(path)).unwrap();
+    let page = |path: &str| std::fs::read_to_string(paths::source().join(path)).unwrap();
     let missing = |page: &str, names: &[String]| -> Vec<String> {
         let is_there = |name: &str| {
             page.lines().any(|line| {

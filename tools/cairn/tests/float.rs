@@ -9,7 +9,7 @@ type Case<'a> = (&'a dyn Fn(&mut Instance), bool, bool, [&'a str; 3]);
 
 #[test]
 fn a_component_for_the_unit_is_refused_where_there_is_none() {
-    let system = cairn_description::load(&paths::root(), "tests/float/float", None)
+    let system = cairn_description::load_from(&paths::files(), "tests/float/float", None)
         .unwrap_or_else(|report| panic!("{report}"));
     let worker = system.instances.iter().find(|instance| *instance.name == "worker").unwrap();
     let refusal = |change: &dyn Fn(&mut Instance), has_unit, is_hard| {

@@ -24,7 +24,7 @@ const WORDS: [&str; 5] = ["riscv", "satp", "scause", "sfence", "Sv39"];
 #[test]
 fn neutral_crates_compile_for_other_machines() {
     for target in OTHER_MACHINES {
-        let mut command = cargo::cargo("check");
+        let mut command = cargo::cargo("check", &paths::source());
         command.args(["--target", target, "--target-dir"]).arg(paths::target());
         cargo::with_library(&mut command);
         for name in NEUTRAL {
@@ -61,7 +61,7 @@ fn look(root: &Path, folder: &Path, looked: &mut usize, found: &mut BTreeSet<(St
 
 #[test]
 fn only_folders_arch_speak_of_the_architecture() {
-    let root = paths::root();
+    let root = paths::source();
     let (mut looked, mut found) = (0, BTreeSet::new());
     FOLDERS.iter().for_each(|folder| look(&root, &root.join(folder), &mut looked, &mut found));
     assert!(looked > 150, "{looked} files: are the sources somewhere else?");

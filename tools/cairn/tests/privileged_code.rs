@@ -74,7 +74,7 @@ fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
 
 fn files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    walk(&paths::root(), &mut files);
+    walk(&paths::source(), &mut files);
     assert!(files.len() > 300, "{} files: is the repository somewhere else?", files.len());
     files
 }
@@ -86,7 +86,7 @@ fn code(text: &str, comment: &str) -> Vec<String> {
 
 #[test]
 fn unsafe_code_is_where_it_is_said() {
-    let root = paths::root();
+    let root = paths::source();
     let mut crates = 0;
     for file in files().iter().filter(|file| file.ends_with("Cargo.toml")) {
         let folder = file.parent().unwrap();
@@ -108,7 +108,7 @@ fn unsafe_code_is_where_it_is_said() {
 /// `./cairn build` looks at a component's own folder; what it depends on is here too.
 #[test]
 fn no_source_names_what_only_macros_may() {
-    let root = paths::root();
+    let root = paths::source();
     let mut looked = 0;
     for file in
         files().iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
@@ -125,7 +125,7 @@ fn no_source_names_what_only_macros_may() {
 
 #[test]
 fn unsafe_modules_of_the_library_are_those() {
-    let source = paths::root().join("lib/cairn/src");
+    let source = paths::source().join("lib/cairn/src");
     let text = fs::read_to_string(source.join("lib.rs")).unwrap();
     assert!(text.contains("#![deny(unsafe_code)]"), "lib/cairn/src/lib.rs must deny unsafe code");
     let mut found = Vec::new();
@@ -142,7 +142,7 @@ fn unsafe_modules_of_the_library_are_those() {
 fn every_unsafe_block_has_its_reason() {
     for folder in ["nucleus/src", "lib/cairn/src"] {
         let mut found = Vec::new();
-        walk(&paths::root().join(folder), &mut found);
+        walk(&paths::source().join(folder), &mut found);
         for file in
             found.iter().filter(|file| file.extension().is_some_and(|extension| extension == "rs"))
         {
@@ -165,7 +165,7 @@ fn every_unsafe_block_has_its_reason() {
 
 #[test]
 fn loops_of_the_nucleus_are_those() {
-    let source = paths::root().join("nucleus/src");
+    let source = paths::source().join("nucleus/src");
     let mut found = Vec::new();
     walk(&source, &mut found);
     for file in
@@ -192,7 +192,7 @@ fn loops_of_the_nucleus_are_those() {
 /// Local labels are numbers; `1b` is the one before.
 #[test]
 fn nothing_in_privileged_assembly_jumps_back() {
-    let root = paths::root();
+    let root = paths::source();
     let mut found = Vec::new();
     walk(&root.join("nucleus/src"), &mut found);
     walk(&root.join("portal/src/arch"), &mut found);

@@ -34,7 +34,7 @@ fn has_reason(text: &str) -> bool {
 
 #[test]
 fn what_orders_nothing_says_why() {
-    let root = paths::root();
+    let root = paths::source();
     let mut files = Vec::new();
     ["components", "lib"].iter().for_each(|folder| sources(&root.join(folder), &mut files));
     let mut relaxed = 0;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
-/// Access to the files of a repository by paths relative to its root, with `/`.
+/// Access to files by paths relative to a root, with `/`, or absolute ones.
 pub trait Files {
     /// The text of a file.
     fn read(&self, path: &str) -> io::Result<String>;
@@ -13,36 +13,90 @@ pub trait Files {
     fn is_component(&self, folder: &str) -> bool;
 }
 
-/// The files below a folder.
+/// The files below a folder, or below several: what the first does not have may be in the next.
 pub struct Disk {
-    root: PathBuf,
+    roots: Vec<PathBuf>,
 }
 
 impl Disk {
     /// The files below `root`.
     pub fn new(root: impl Into<PathBuf>) -> Disk {
-        Disk { root: root.into() }
+        Disk { roots: vec![root.into()] }
+    }
+
+    /// The files below `roots`, of which the first that has one counts.
+    pub fn over(roots: impl IntoIterator<Item = PathBuf>) -> Disk {
+        let mut disk = Disk { roots: Vec::new() };
+        for root in roots {
+            if !disk.roots.contains(&root) {
+                disk.roots.push(root);
+            }
+        }
+        disk
+    }
+
+    /// The folder of a component, if there is one.
+    pub fn component(&self, folder: &str) -> Option<PathBuf> {
+        let is_one = |folder: &PathBuf| {
+            ["Cargo.toml", "component.toml"].iter().any(|file| folder.join(file).is_file())
+        };
+        self.roots.iter().map(|root| root.join(folder)).find(is_one)
     }
 }
 
 impl Files for Disk {
     fn read(&self, path: &str) -> io::Result<String> {
-        std::fs::read_to_string(self.root.join(path))
+        let mut files = self.roots.iter().map(|root| root.join(path));
+        let file = files.find(|file| file.exists()).unwrap_or_else(|| self.roots[0].join(path));
+        std::fs::read_to_string(file)
     }
 
     fn list(&self, folder: &str) -> Vec<String> {
-        let Ok(entries) = std::fs::read_dir(self.root.join(folder)) else {
-            return Vec::new();
-        };
+        let entries =
+            self.roots.iter().filter_map(|root| std::fs::read_dir(root.join(folder)).ok());
+        let entries = entries.flatten().flatten();
         let mut names: Vec<String> =
-            entries.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect();
+            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
+        names.dedup();
         names
     }
 
     fn is_component(&self, folder: &str) -> bool {
-        ["Cargo.toml", "component.toml"]
-            .iter()
-            .any(|file| self.root.join(folder).join(file).is_file())
+        self.component(folder).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_one_root_does_not_have_is_in_the_next() {
+        let folder = std::env::temp_dir().join(format!("cairn-files-{}", std::process::id()));
+        let roots = ["product", "cairn"].map(|root| folder.join(root));
+        for (root, file, text) in [
+            (&roots[0], "systems/own.toml", "own"),
+            (&roots[0], "boards/board.toml", "of the product"),
+            (&roots[1], "boards/board.toml", "of Cairn"),
+            (&roots[1], "systems/demo.toml", "demo"),
+            (&roots[1], "components/apps/shell/Cargo.toml", ""),
+        ] {
+            fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
+            fs::write(root.join(file), text).unwrap();
+        }
+        let disk = Disk::over(roots.clone());
+        assert_eq!(disk.read("systems/own.toml").unwrap(), "own");
+        assert_eq!(disk.read("systems/demo.toml").unwrap(), "demo");
+        assert_eq!(disk.read("boards/board.toml").unwrap(), "of the product");
+        assert_eq!(disk.list("systems"), ["demo.toml", "own.toml"]);
+        assert_eq!(disk.list("boards"), ["board.toml"]);
+        assert!(disk.is_component("components/apps/shell"));
+        assert!(!disk.is_component("components/apps"));
+        let shell = roots[1].join("components/apps/shell");
+        assert_eq!(disk.component("components/apps/shell"), Some(shell.clone()));
+        assert_eq!(disk.component(&shell.display().to_string()), Some(shell));
+        fs::remove_dir_all(folder).unwrap();
     }
 }

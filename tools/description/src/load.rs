@@ -104,11 +104,10 @@ fn with_extended(files: &dyn Files, source: Arc<Source>) -> Result<Vec<Arc<Sourc
 }
 
 /// Loads the board called `name` alone (`boards/NAME.toml`).
-pub fn load_board(root: &Path, name: &str) -> Result<Board, Report> {
-    let files = Disk::new(root);
-    let board = Board::parse(&open(&files, &format!("boards/{name}.toml"))?)?;
+pub fn load_board(files: &dyn Files, name: &str) -> Result<Board, Report> {
+    let board = Board::parse(&open(files, &format!("boards/{name}.toml"))?)?;
     let mut report = Report::new();
-    check_core(&files, &board, &mut report);
+    check_core(files, &board, &mut report);
     report.into_result(board)
 }
 

@@ -301,7 +301,7 @@ impl Benchmark {
 
 /// Whether a board has a floating-point unit.
 fn has_float(board: &str) -> bool {
-    cairn_description::load_board(&paths::root(), board).is_ok_and(|board| board.float)
+    cairn_description::load_board(&paths::files(), board).is_ok_and(|board| board.float)
 }
 
 impl Plot {
@@ -312,7 +312,7 @@ impl Plot {
 }
 
 fn read<T: DeserializeOwned>(path: &str) -> Result<T> {
-    let text = std::fs::read_to_string(paths::root().join(path))
+    let text = std::fs::read_to_string(paths::source().join(path))
         .with_context(|| format!("cannot read {path}"))?;
     toml::from_str(&text).with_context(|| path.to_owned())
 }
@@ -324,7 +324,7 @@ mod tests {
     #[test]
     fn the_files_are_good() {
         let catalogue = Catalogue::read(None).unwrap();
-        let exists = |file: &str| paths::root().join(file).exists();
+        let exists = |file: &str| paths::source().join(file).exists();
         for benchmark in &catalogue.benchmarks {
             if let Some(system) = &benchmark.system {
                 let file = format!("bench/systems/{system}.toml");

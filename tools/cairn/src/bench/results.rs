@@ -171,7 +171,7 @@ fn commit() -> Result<String> {
     let git = |arguments: &[&str]| -> Result<String> {
         let output = Command::new("git")
             .arg("-C")
-            .arg(paths::root())
+            .arg(paths::source())
             .args(arguments)
             .output()
             .context("cannot run git")?;

@@ -128,7 +128,7 @@ struct Board {
 
 impl Board {
     fn load(name: &str) -> Result<Board> {
-        let board = cairn_description::load_board(&paths::root(), name)
+        let board = cairn_description::load_board(&paths::files(), name)
             .map_err(|report| anyhow!("{report}"))?;
         match Machine::of(&board) {
             Machine::Simulator(machine) => Ok(Board { machine, asid_bits: board.asid_bits.into() }),
@@ -217,7 +217,8 @@ mod tests {
 
     fn system(wanted: Option<&str>) -> System {
         let path = "bench/systems/yields.toml";
-        let mut system = cairn_description::load(&paths::root(), path, Some("rocket-rtl")).unwrap();
+        let mut system =
+            cairn_description::load_from(&paths::files(), path, Some("rocket-rtl")).unwrap();
         order(&mut system, &wanted.map(str::to_owned));
         system
     }

@@ -125,8 +125,8 @@ pub struct Compiler {
 impl Compiler {
     pub fn new(source: &Source, output: &Path, setup: Setup) -> Result<Compiler> {
         let headers = output.join("include");
-        let include = |folder: &Path| format!("-I{}", shown(folder));
-        let mut common = vec![include(&paths::root().join("lib/c")), include(&headers)];
+        let include = |folder: &Path| format!("-I{}", paths::shown(folder));
+        let mut common = vec![include(&paths::source().join("lib/c")), include(&headers)];
         common.extend(setup.defines());
         let description = &source.description;
         let mut own = Vec::new();
@@ -156,7 +156,7 @@ impl Compiler {
     /// The flags of a component's own sources in C, for another build.
     pub fn flags_for_others(&self) -> Vec<String> {
         let flags = [&self.machine, COMPILE, C].concat();
-        let root = paths::root();
+        let root = paths::project();
         let flags = flags.into_iter().filter(|flag| *flag != "-c").map(str::to_owned);
         flags
             .chain(self.common.iter().map(|flag| match flag.strip_prefix("-I") {
@@ -239,19 +239,14 @@ impl Compiler {
         fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         let new = paths::temporary(&object);
         let mut command = Command::new(&words[0]);
-        command.current_dir(paths::root()).args(&words[1..]);
+        command.current_dir(paths::project()).args(&words[1..]);
         command.args(["-MMD", "-MF"]).arg(&includes).arg("-o").arg(&new);
         // A short path makes short messages.
-        run(command.arg(shown(&unit.file)))?;
+        run(command.arg(paths::shown(&unit.file)))?;
         fs::rename(&new, &object)
             .and_then(|()| fs::write(&record, line))
             .with_context(|| format!("cannot write {}", object.display()))
     }
-}
-
-/// A path as it is relative to the root, in which the compiler runs, if it is below it.
-fn shown(path: &Path) -> String {
-    path.strip_prefix(paths::root()).unwrap_or(path).display().to_string()
 }
 
 /// When a file was changed last.
@@ -265,7 +260,7 @@ fn is_newer(object: &Path, source: &Path, includes: &Path) -> bool {
     let Ok(list) = fs::read_to_string(includes) else { return false };
     let Some((_, list)) = list.split_once(": ") else { return false };
     let is_older = |file: &Path| changed(file).is_some_and(|time| time < made);
-    let root = paths::root();
+    let root = paths::project();
     is_older(source)
         && list
             .split_whitespace()

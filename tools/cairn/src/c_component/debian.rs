@@ -48,7 +48,7 @@ impl Package {
     /// The folder of the unpacked package; nothing if it cannot be fetched.
     fn fetch(&self) -> Result<Option<PathBuf>> {
         let _one = FETCHING.lock().expect("no panic under it");
-        let script = paths::root().join("tools/cairn/setup/debian-source.sh");
+        let script = paths::source().join("tools/cairn/setup/debian-source.sh");
         let mut command = Command::new(&script);
         command.arg(self.package.get_ref()).stderr(Stdio::inherit());
         let output =

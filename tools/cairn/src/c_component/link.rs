@@ -125,7 +125,7 @@ pub fn link(
 
     let line = format!("{:?} {}", compiler.setup(), arguments.join(" "));
     let record = executable.with_extension("link");
-    let script = paths::root().join("lib/cairn/component.ld");
+    let script = paths::source().join("lib/cairn/component.ld");
     let is_newer = |made| {
         let inputs = objects.iter().map(|object| &object.file).chain(&libraries).chain([&script]);
         inputs.map(|file| changed(file)).all(|time| time.is_some_and(|time| time < made))
@@ -184,8 +184,9 @@ fn linker() -> Result<Command> {
         return Ok(Command::new(linker));
     }
     let rustc = std::env::var_os("RUSTC").unwrap_or("rustc".into());
-    let library =
-        answer(Command::new(rustc).current_dir(paths::root()).args(["--print", "target-libdir"]))?;
+    let library = answer(
+        Command::new(rustc).current_dir(paths::source()).args(["--print", "target-libdir"]),
+    )?;
     let linker = Path::new(&library).with_file_name("bin").join("rust-lld");
     if !linker.exists() {
         bail!(

@@ -70,7 +70,7 @@ fn documented_names(root: &Path) -> String {
 
 #[test]
 fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
-    let root = paths::root();
+    let root = paths::source();
     // A workspace of its own, below `target`, so that nothing of the repository's is touched.
     let folder = paths::target().join("new-clients");
     let _ = std::fs::remove_dir_all(folder.join("clients"));
@@ -139,9 +139,8 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
 
     write(&folder, "clients/src/bin/names.rs", &documented_names(&root));
 
-    let mut command = cargo::cargo("check");
+    let mut command = cargo::cargo("check", &folder);
     command
-        .current_dir(&folder)
         .args(["--offline", "--bins", "--package", "new-clients", "--target", cargo::TARGET])
         .arg("--target-dir")
         .arg(folder.join("target"));

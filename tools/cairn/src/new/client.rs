@@ -3,9 +3,9 @@
 use super::call::{Call, Items};
 use super::names::Names;
 use super::{Made, SYSTEM, read, write_all};
-use crate::{build, interfaces, test};
+use crate::{build, interfaces, paths, test};
 use anyhow::{Context, Result, anyhow, bail};
-use cairn_description::{Disk, components};
+use cairn_description::components;
 use cairn_loader::Export;
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, value};
@@ -41,7 +41,7 @@ pub fn client(root: &Path, name: &str, server: &str) -> Result<String> {
     };
     let description: DocumentMut =
         read(root, SYSTEM)?.parse().with_context(|| SYSTEM.to_owned())?;
-    let component = component_of(root, &description, instance)?;
+    let component = component_of(&description, instance)?;
     let exports = build::component(&component)?.descriptor.exports;
     let export = choose(instance, &exports, export)?;
     let (contract, items) = contract_of(root, &component, export)?;
@@ -106,7 +106,7 @@ fn neighbours(root: &Path, component: &str) -> Result<Vec<Contract>> {
 }
 
 /// The folder of the component of an instance.
-fn component_of(root: &Path, description: &DocumentMut, instance: &str) -> Result<String> {
+fn component_of(description: &DocumentMut, instance: &str) -> Result<String> {
     let instances = instances(description)?;
     let Some(table) = instances.get(instance) else {
         let names: Vec<String> = instances.iter().map(|(name, _)| name.to_owned()).collect();
@@ -119,7 +119,7 @@ fn component_of(root: &Path, description: &DocumentMut, instance: &str) -> Resul
     let component = table.get("component").and_then(Item::as_str);
     let component =
         component.with_context(|| format!("{SYSTEM}: `{instance}` names no component"))?;
-    components::folder(&Disk::new(root), component)
+    components::folder(&paths::files(), component)
         .map_err(|_| anyhow!("{SYSTEM}: the component `{component}` of `{instance}` is not there"))
 }
 
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn an_interface_may_be_in_a_crate_beside_its_server() {
-        let root = crate::paths::root();
+        let root = crate::paths::source();
         let valves = |version| {
             let interface = Interface { name: "Valves".into(), version, methods: Vec::new() };
             Export { name: "valves".into(), is_object: false, interface }
@@ -347,8 +347,7 @@ mod tests {
             "[instance.shell]\ncomponent = 'shell'\n[instance.greeter]\ncomponent = 'examples/greeter'\n"
                 .parse()
                 .unwrap();
-        let root = crate::paths::root();
-        let of = |instance| component_of(&root, &description, instance);
+        let of = |instance| component_of(&description, instance);
         let error = of("greter").unwrap_err().to_string();
         assert!(error.contains("no instance `greter`; did you mean `greeter`?"), "{error}");
         assert_eq!(of("shell").unwrap(), "components/apps/shell");

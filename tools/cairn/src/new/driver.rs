@@ -2,6 +2,7 @@
 
 use super::names::Names;
 use super::{ALL_INTERFACES, INTERFACES, Made, read, with_interface, with_module, write_all};
+use crate::paths;
 use anyhow::{Result, anyhow, bail};
 use cairn_description::model::System;
 use std::path::Path;
@@ -63,7 +64,7 @@ pub fn driver(root: &Path, name: &str, device: &str) -> Result<String> {
             "the template drives {VIRTIO}, not {other}; make it with `--device virtio`, and change what it asks of the device"
         ),
         other => {
-            let system = cairn_description::load(root, "demo", None);
+            let system = cairn_description::load_from(&paths::files(), "demo", None);
             check_device(&system.map_err(|report| anyhow!("{report}"))?, other)?;
             (Kind::Registers, other)
         }
@@ -133,7 +134,6 @@ pub(super) fn files(names: &Names, kind: Kind, device: &str) -> Vec<(String, Str
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::paths;
 
     #[test]
     fn a_driver_is_made_and_nothing_is_overwritten() {
@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_device_that_the_template_does_not_drive_says_what_it_does() {
-        let error = |device| driver(&paths::root(), "dice", device).unwrap_err().to_string();
+        let error = |device| driver(&paths::source(), "dice", device).unwrap_err().to_string();
         assert!(error("virtio-blk").contains("make it with `--device virtio`"));
         let cases = [
             ("rtc", "has no device `rtc`"),

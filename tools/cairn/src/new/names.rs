@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn names_of_the_workspace_are_refused_with_another_that_is_free() {
-        let root = crate::paths::root();
+        let root = crate::paths::source();
         for taken in [
             "abi",
             "tool",

@@ -6,7 +6,9 @@ use cairn_abi::device::VirtioKind;
 use cairn_description::arguments::Value;
 use cairn_description::board::Virtio;
 use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
-use cairn_description::{Board, Located, Report, Source, System, load, load_board, load_from};
+use cairn_description::{
+    Board, Disk, Located, Report, Source, System, load, load_board, load_from,
+};
 use std::path::{Path, PathBuf};
 
 fn good(name: &str) -> (System, cairn_description::Connected) {
@@ -332,7 +334,8 @@ fn colour_is_only_where_asked_for() {
 
 #[test]
 fn the_boards_of_the_repository_are_good() {
-    let board = load_board(&repository(), "qemu-virt").unwrap_or_else(|report| panic!("{report}"));
+    let board = load_board(&Disk::new(repository()), "qemu-virt")
+        .unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(board.room(), 126 << 20);
     let controller = board.interrupts.as_ref().expect("it has one").device;
     assert_eq!(board.devices[controller].base, 0xc00_0000);
