@@ -10,6 +10,7 @@
 mod calls;
 mod connections;
 mod devices;
+mod initial;
 mod instance;
 mod kernel;
 mod record;

@@ -30,7 +30,7 @@ pub fn check<'a>(
             ),
             format!(
                 "write `memory = \"{}\"` or more, since what it asks for at run time comes on top. \
-                 Of it the program takes {}, its data twice for a restart; the heap {}, the stacks {}",
+                 Of it the program takes {}, its data that is not zero twice for a restart; the heap {}, the stacks {}",
                 show_size(needed),
                 show_size(program),
                 show_size(placed.heap),
@@ -112,7 +112,7 @@ memory = "32K"
 8 | memory = "32K"
   |          ^^^^^ expected at least 36K, found 32K
   |
-  = help: write `memory = "36K"` or more, since what it asks for at run time comes on top. Of it the program takes 20K, its data twice for a restart; the heap 0 bytes, the stacks 16K
+  = help: write `memory = "36K"` or more, since what it asks for at run time comes on top. Of it the program takes 20K, its data that is not zero twice for a restart; the heap 0 bytes, the stacks 16K
 
 1 error
 "#;

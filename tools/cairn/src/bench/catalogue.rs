@@ -39,6 +39,9 @@ pub struct Benchmark {
     /// Whether its system runs for so long that only QEMU measures it.
     #[serde(default)]
     pub long: bool,
+    /// Whether it is the memory that its system takes when it begins: the bytes of its image.
+    #[serde(default)]
+    pub memory: bool,
     /// Whether only a simulated core has what it counts.
     #[serde(default)]
     pub simulated: bool,

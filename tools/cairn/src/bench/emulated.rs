@@ -4,7 +4,7 @@ use super::booted::Booted;
 use super::catalogue::{Benchmark, Catalogue, Filter};
 use super::results::{Measured, Unit};
 use super::{END, Measurement, trace};
-use crate::build;
+use crate::build::{self, BuiltImage};
 use crate::expect::{Guest, Pattern};
 use crate::machine::{self, Console, Options};
 use anyhow::{Context, Result};
@@ -28,8 +28,14 @@ pub fn measure(
     let mut complaints = Vec::new();
     for system in systems {
         progress.set_message(format!("system {system}"));
-        let (results, ended) = boot(system)?;
+        let image = build::image(system.parts(None)?, system.variant())?;
+        let (results, ended) = boot(system, &image)?;
         measured.extend(results);
+        let sizes = catalogue.chosen(filter).filter(|benchmark| benchmark.memory);
+        for benchmark in sizes.filter(|benchmark| Booted::of(benchmark) == Some(system)) {
+            let size = Measured::once(&benchmark.name, image.file.metadata()?.len());
+            measured.push(Measured { unit: Some(Unit::Bytes), ..size });
+        }
         complaints.extend(ended.err().map(|error| format!("{error:#}")));
         progress.inc(1);
     }
@@ -53,11 +59,10 @@ pub fn measure(
 }
 
 /// What a system measures; `Err` if it broke down, with what it had measured by then.
-fn boot(system: Booted) -> Result<(Vec<Measured>, Result<()>)> {
-    let image = build::image(system.parts(None)?, system.variant())?;
+fn boot(system: Booted, image: &BuiltImage) -> Result<(Vec<Measured>, Result<()>)> {
     // An instruction takes a nanosecond, and while no thread is ready, time is skipped instead of slept.
     let options = Options { icount: true, skip_waiting: true, ..Options::default() };
-    let mut guest = Guest::start(machine::command(&image, &options, Console::Program)?, LIMIT)?;
+    let mut guest = Guest::start(machine::command(image, &options, Console::Program)?, LIMIT)?;
     let ended = guest.wait_for(&Pattern::text(END));
     let transcript = guest.transcript();
     let ended = ended.with_context(|| {

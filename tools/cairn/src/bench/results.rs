@@ -47,6 +47,8 @@ pub enum Unit {
     Cycles,
     /// Walks of the page tables, each of which a miss of the TLB began.
     Misses,
+    /// Bytes of memory.
+    Bytes,
 }
 
 impl Unit {
@@ -56,6 +58,7 @@ impl Unit {
             Unit::Instructions => "executed instructions",
             Unit::Cycles => "cycles",
             Unit::Misses => "misses of the TLB",
+            Unit::Bytes => "bytes",
         }
     }
 }

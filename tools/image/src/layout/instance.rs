@@ -1,6 +1,7 @@
 //! An instance's region: its image, heap, stacks and devices, each in its page table.
 
 use super::devices::DmaParts;
+use super::initial::{self, Part};
 use super::{Error, Layout, pages, take};
 use crate::Component;
 use crate::memory::*;
@@ -249,7 +250,7 @@ impl Layout<'_> {
                 rights,
             )?;
             placed.report.segment(segment.rights, size);
-            // Writable content is stored a second time, from which a restart begins; content that begins as zero is not.
+            // Writable content is stored a second time, from which a restart begins; pages that begin as zero are not.
             let mut note = |from: u64, to: u64, initial| {
                 let instance = self.system.instances[index].number;
                 self.record.segment(
@@ -263,16 +264,13 @@ impl Layout<'_> {
             };
             match segment.rights {
                 Rights::Data => {
-                    let filled = content.iter().rposition(|byte| *byte != 0);
-                    let filled = pages(filled.map_or(0, |last| last as u64 + 1)) * PAGE_SIZE;
-                    let filled = filled.min(size);
-                    if filled > 0 {
-                        let copy = self.memory.pages(pages(filled));
-                        self.memory.write(copy, &content[..filled as usize]);
-                        note(0, filled, copy);
-                    }
-                    if filled < size {
-                        note(filled, size, 0);
+                    for Part { bytes, is_zero } in initial::parts(&content) {
+                        let size = bytes.len() as u64;
+                        let copy = if is_zero { 0 } else { self.memory.pages(pages(size)) };
+                        if !is_zero {
+                            self.memory.write(copy, &content[bytes.clone()]);
+                        }
+                        note(bytes.start as u64, bytes.end as u64, copy);
                     }
                 }
                 _ => note(0, size, physical),
