@@ -14,6 +14,7 @@ pub mod domain;
 pub mod error;
 pub mod float;
 pub mod identifier;
+pub mod interface_text;
 pub mod kernel_area;
 pub mod literal;
 pub mod memory;

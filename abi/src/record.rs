@@ -93,7 +93,7 @@ pub struct Header {
     pub segments: Table,
     /// [`Symbol`]s, by address.
     pub symbols: Table,
-    /// Names of symbols, as bytes.
+    /// Names of symbols and of methods' own errors, as bytes.
     pub symbol_names: Table,
 }
 
@@ -280,6 +280,10 @@ pub struct Method {
     pub value: u32,
     /// Its entry point.
     pub entry: u64,
+    /// Where its own errors' names are in [`Header::symbol_names`], as `1=NAME,2=NAME`.
+    pub errors: u32,
+    /// Bytes of them.
+    pub errors_length: u32,
 }
 
 /// A portal that the description connected.

@@ -2,12 +2,14 @@
 
 use crate::*;
 use cairn::abi::descriptor::InterfaceDescriptor;
+use cairn::abi::interface_text::{InterfaceText, Texts, length};
 use cairn::component::Interface;
 
 macro_rules! all {
     ($($interface:ident,)*) => {
         /// The descriptor of every interface. `tests/all.rs` finds those that are missing.
         pub const ALL: &[InterfaceDescriptor] = &[$(<dyn $interface as Interface>::DESCRIPTOR),*];
+        const EACH_TEXT: &[InterfaceText] = &[$(<dyn $interface as Interface>::TEXT),*];
     };
 }
 
@@ -51,3 +53,6 @@ all! {
     Timer,
     WallClock,
 }
+
+/// What people call the parts of every interface, as lines of text.
+pub static TEXTS: Texts<{ length(EACH_TEXT) }> = Texts::new(EACH_TEXT);

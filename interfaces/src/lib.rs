@@ -27,7 +27,7 @@ mod transactions;
 pub mod waiting;
 mod wall_clock;
 
-pub use all::ALL;
+pub use all::{ALL, TEXTS};
 pub use block_queue::*;
 pub use blocks::*;
 pub use clock::*;

@@ -3,7 +3,8 @@
 use crate::calls::{self, Call};
 use crate::clock;
 use crate::copy::{self, Copying};
-use crate::descriptor::Descriptor;
+use crate::descriptor::{Descriptor, Interface};
+use crate::interface_text::InterfaceText;
 use crate::segment::{self, Segment};
 use crate::thread_local;
 use crate::validity;
@@ -92,6 +93,14 @@ impl<File: AsRef<[u8]>> Component<File> {
             clock_reads,
             file,
         })
+    }
+
+    /// What people call the parts of an interface that it serves.
+    pub fn text_of(&self, interface: &Interface) -> Option<&InterfaceText> {
+        let is = |text: &&InterfaceText| {
+            text.name == interface.name && text.version == interface.version
+        };
+        self.descriptor.texts.iter().find(is)
     }
 
     pub(crate) fn file(&self) -> &[u8] {

@@ -1,5 +1,6 @@
 //! What a component says of itself: the section `.cairn`, a [`ComponentDescriptor`].
 
+use crate::interface_text::{self, InterfaceText};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
@@ -74,6 +75,8 @@ pub struct Descriptor {
     pub exports: Vec<Export>,
     /// What its instances are given.
     pub arguments: Vec<Argument>,
+    /// What people call the parts of the interfaces that it serves, if the file says it.
+    pub texts: Vec<InterfaceText>,
     /// It has thread-local variables: its threads have the thread pointer for them. The file says so beside the descriptor.
     pub is_thread_local: bool,
 }
@@ -133,6 +136,7 @@ impl Descriptor {
                 })
                 .take_while(|argument| argument.kind != 0)
                 .collect(),
+            texts: interface_text::find(section).and_then(interface_text::read).unwrap_or_default(),
             // Said by `thread_local.rs`.
             is_thread_local: false,
         })

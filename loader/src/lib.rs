@@ -11,6 +11,7 @@ mod clock;
 mod component;
 mod copy;
 mod descriptor;
+pub mod interface_text;
 mod notes;
 mod relink;
 mod segment;

@@ -75,6 +75,9 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         exports.push(descriptor);
     }
     let (argument_items, arguments) = expand_arguments(&component.arguments);
+    let texts: Vec<TokenStream> = (component.exports.iter().chain(&component.objects))
+        .map(|Export { interface, .. }| quote_spanned!(interface.span()=> <dyn #interface as ::cairn::component::Interface>::TEXT))
+        .collect();
     Ok(quote! {
         #import_items
         #export_items
@@ -85,6 +88,13 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         #[used]
         static CAIRN_COMPONENT: ::cairn::expansion::ComponentDescriptor =
             ::cairn::expansion::component(#name, #main, &[#(#imports),*], &[#(#exports),*], &[#(#arguments),*]);
+
+        // What people call the parts of what it serves, in the same section.
+        #[doc(hidden)]
+        #[used]
+        static CAIRN_TEXTS: ::cairn::expansion::Texts<{
+            ::cairn::expansion::length(&[#(#texts),*])
+        }> = ::cairn::expansion::Texts::new(&[#(#texts),*]);
     })
 }
 

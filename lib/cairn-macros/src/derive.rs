@@ -1,5 +1,6 @@
 //! `#[derive(cairn::Wire)]` and `#[derive(cairn::MethodError)]`.
 
+use crate::documentation::documentation;
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -17,8 +18,8 @@ pub fn wire(input: TokenStream) -> Result<TokenStream, Error> {
         ));
     }
     match &input.data {
-        Data::Struct(data) => wire_struct(&input.ident, data),
-        Data::Enum(data) => wire_enum(&input.ident, data),
+        Data::Struct(data) => wire_struct(&input, data),
+        Data::Enum(data) => wire_enum(&input, data),
         Data::Union(data) => Err(Error::new_spanned(
             data.union_token,
             "a union has no checked decoding: write a struct, or an enum without fields",
@@ -26,7 +27,8 @@ pub fn wire(input: TokenStream) -> Result<TokenStream, Error> {
     }
 }
 
-fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
+fn wire_struct(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream, Error> {
+    let name = &input.ident;
     if data.fields.is_empty() {
         return Err(Error::new(
             name.span(),
@@ -55,6 +57,11 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
     let traits: Vec<TokenStream> =
         types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as ::cairn::wire::Wire>)).collect();
     let shape = Literal::byte_string(format!("struct {}", types.len()).as_bytes());
+    let (text, about) = (name.to_string(), documentation(&input.attrs));
+    let fields = data.fields.iter().zip(&members).zip(&traits).map(|((field, member), of)| {
+        let (name, about) = (member.to_string(), documentation(&field.attrs));
+        quote!(::cairn::expansion::FieldText { name: #name, documentation: #about, of: #of::TEXT })
+    });
     Ok(quote! {
         impl ::cairn::wire::Wire for #name {
             const WORDS: usize = {
@@ -68,6 +75,8 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
                 #(let hash = ::cairn::expansion::hash_word(hash, #traits::SHAPE);)*
                 hash
             };
+            const TEXT: ::cairn::expansion::TypeText =
+                ::cairn::expansion::TypeText::Struct(#text, #about, &[#(#fields),*]);
 
             #[inline(always)]
             fn store(self, arguments: &mut ::cairn::expansion::Arguments) {
@@ -83,7 +92,8 @@ fn wire_struct(name: &Ident, data: &DataStruct) -> Result<TokenStream, Error> {
     })
 }
 
-fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
+fn wire_enum(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream, Error> {
+    let name = &input.ident;
     if data.variants.is_empty() {
         return Err(Error::new(name.span(), "an enum without variants has no values"));
     }
@@ -96,6 +106,8 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
         }
     }
     let variants: Vec<&Ident> = data.variants.iter().map(|variant| &variant.ident).collect();
+    let text =
+        enum_text(input, data.variants.iter(), variants.iter().map(|one| quote!(#name::#one)));
     let names: Vec<Literal> = variants
         .iter()
         .map(|variant| Literal::byte_string(variant.to_string().as_bytes()))
@@ -112,6 +124,7 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
                 )*
                 hash
             };
+            const TEXT: ::cairn::expansion::TypeText = #text;
 
             #[inline(always)]
             fn store(self, arguments: &mut ::cairn::expansion::Arguments) {
@@ -129,6 +142,20 @@ fn wire_enum(name: &Ident, data: &DataEnum) -> Result<TokenStream, Error> {
             }
         }
     })
+}
+
+/// What people call an enum and these variants of it, with the words that stand for them.
+fn enum_text<'a>(
+    input: &DeriveInput,
+    variants: impl Iterator<Item = &'a Variant>,
+    codes: impl Iterator<Item = TokenStream>,
+) -> TokenStream {
+    let (name, about) = (input.ident.to_string(), documentation(&input.attrs));
+    let variants = variants.zip(codes).map(|(variant, code)| {
+        let (name, about) = (variant.ident.to_string(), documentation(&variant.attrs));
+        quote!(::cairn::expansion::VariantText { name: #name, documentation: #about, code: #code as i64 })
+    });
+    quote!(::cairn::expansion::TypeText::Enum(#name, #about, &[#(#variants),*]))
 }
 
 pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
@@ -171,8 +198,11 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
         });
         previous = quote!(#constant);
         constants.push(constant);
-        variants.push(&variant.ident);
+        variants.push(variant);
     }
+    let text =
+        enum_text(&input, variants.iter().copied(), constants.iter().map(|one| quote!(#one)));
+    let variants: Vec<&Ident> = variants.iter().map(|variant| &variant.ident).collect();
     let names: Vec<Literal> = variants
         .iter()
         .map(|variant| Literal::byte_string(variant.to_string().as_bytes()))
@@ -197,6 +227,7 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
                     )*
                     hash
                 };
+                const TEXT: ::cairn::expansion::TypeText = #text;
 
                 #[inline(always)]
                 fn into_status(self) -> i64 {

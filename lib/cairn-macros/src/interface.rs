@@ -1,5 +1,6 @@
 //! `#[cairn::interface]`.
 
+use crate::documentation::documentation;
 use crate::method::Method;
 use cairn_abi::descriptor::METHODS_MAXIMUM;
 use proc_macro2::TokenStream;
@@ -36,6 +37,8 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
     });
     let descriptors = methods.iter().map(Method::descriptor);
     let signatures = methods.iter().map(Method::signature);
+    let documentation = documentation(attrs);
+    let texts = methods.iter().map(Method::text);
     Ok(quote! {
         #(#attrs)*
         // A call has room for seven parameters, and the control word.
@@ -58,6 +61,13 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
                 ::cairn::expansion::version(&[#(#signatures),*]),
                 &[#(#descriptors),*],
             );
+            /// What people call its parts, and its documentation.
+            pub const TEXT: ::cairn::expansion::InterfaceText = ::cairn::expansion::InterfaceText {
+                name: #text,
+                version: Self::DESCRIPTOR.version,
+                documentation: #documentation,
+                methods: &[#(#texts),*],
+            };
             /// The number of methods, each of which takes one portal.
             pub const METHODS: u32 = Self::DESCRIPTOR.method_count;
 
@@ -108,6 +118,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
             type Proxy = #proxy;
             const NAME: &'static str = #text;
             const DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
+            const TEXT: ::cairn::expansion::InterfaceText = #proxy::TEXT;
 
             fn proxy(portals: ::cairn::expansion::Portals) -> #proxy {
                 #proxy { portals }

@@ -7,6 +7,7 @@
 
 mod component;
 mod derive;
+mod documentation;
 mod interface;
 mod method;
 mod types;

@@ -1,5 +1,6 @@
 //! One method of an interface: what it may look like, and the three things made of it.
 
+use crate::documentation::documentation;
 use crate::types::{self, Parameter};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -230,6 +231,33 @@ impl Method {
         let value = quote_spanned!(value.span()=> <#value as ::cairn::wire::Value>::SHAPE);
         let error = quote_spanned!(error.span()=> <#error as ::cairn::wire::MethodError>::SHAPE);
         quote!((#text, &[#(#shapes,)* #value, #error]))
+    }
+
+    /// What people call its parts.
+    pub fn text(&self) -> TokenStream {
+        let Method { name, value, error, .. } = self;
+        let name = name.to_string();
+        let documentation = documentation(&self.documentation);
+        let plain = |text: &str| quote!(::cairn::expansion::TypeText::Plain(#text));
+        let parameters = self.parameters.iter().map(|(name, parameter)| {
+            let name = name.to_string();
+            let of = match parameter {
+                Parameter::Value(ty) => quote!(<#ty as ::cairn::wire::Wire>::TEXT),
+                Parameter::Bytes => plain("&[u8]"),
+                Parameter::Text => plain("&str"),
+                Parameter::BytesMut => plain("&mut [u8]"),
+                Parameter::Place(_) => plain("Place"),
+                Parameter::Context(context, _) => plain(context.name()),
+            };
+            quote!((#name, #of))
+        });
+        quote!(::cairn::expansion::MethodText {
+            name: #name,
+            documentation: #documentation,
+            parameters: &[#(#parameters),*],
+            value: <#value as ::cairn::wire::Value>::TEXT,
+            error: <#error as ::cairn::wire::MethodError>::TEXT,
+        })
     }
 
     /// The letters with their words, for the functions of `cairn::expansion`.

@@ -39,6 +39,16 @@ impl Context {
         }
     }
 
+    /// Its type's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Context::Caller => "Caller",
+            Context::CallerThread => "CallerThread",
+            Context::Now => "Now",
+            Context::PortalIndex => "PortalIndex",
+        }
+    }
+
     /// The function of `cairn::expansion` that makes it from its register.
     pub fn decoder(self) -> TokenStream {
         match self {

@@ -9,6 +9,7 @@ use cairn_abi::descriptor::{
     METHODS_MAXIMUM, MainFunction, MethodDescriptor, name,
 };
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+use cairn_abi::interface_text::InterfaceText;
 
 /// An interface; `#[cairn::interface]` implements it for `dyn Trait`.
 #[diagnostic::on_unimplemented(
@@ -23,6 +24,8 @@ pub trait Interface {
     const NAME: &'static str;
     /// Name, version and methods, as the host tool reads them.
     const DESCRIPTOR: InterfaceDescriptor;
+    /// What people call its parts, and its documentation.
+    const TEXT: InterfaceText;
 
     /// The proxy for a block of portals.
     fn proxy(portals: Portals) -> Self::Proxy;

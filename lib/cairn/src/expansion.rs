@@ -11,6 +11,9 @@ pub use cairn_abi::descriptor::{
     ArgumentDescriptor, ComponentDescriptor, EntryPoint, ExportDescriptor, ImportDescriptor,
     InterfaceDescriptor, METHODS_MAXIMUM, Reply,
 };
+pub use cairn_abi::interface_text::{
+    FieldText, InterfaceText, MethodText, Texts, TypeText, VariantText, length,
+};
 pub use wide::{Rest, Wide, entry};
 
 use crate::call::REPLY_WORDS;

@@ -11,6 +11,7 @@ use crate::call::{Portals, REPLY_WORDS};
 use crate::component::{Caller, Interface};
 use crate::wire::{HASH_START, Value, hash};
 use cairn_abi::descriptor::VALUE_OBJECT;
+use cairn_abi::interface_text::TypeText;
 use core::marker::PhantomData;
 
 /// Parameter of a server's method that returns an object: where the client wants its portals. In its place the
@@ -108,6 +109,7 @@ impl<I: ?Sized + Interface> Value for Object<I> {
     const WORDS: usize = 1;
     // The name, not the version: an object may return objects of its own interface.
     const SHAPE: u64 = hash(hash(HASH_START, b"Object"), I::NAME.as_bytes());
+    const TEXT: TypeText = TypeText::Plain(I::NAME);
 
     /// The client knows where its object is: it reserved the place.
     #[inline(always)]

@@ -4,6 +4,7 @@
 use crate::Error;
 use crate::call::{Arguments, Portals};
 use crate::wire::MethodError;
+use cairn_abi::interface_text::TypeText;
 use core::cell::UnsafeCell;
 use core::ops::{Deref, DerefMut};
 // Relaxed: an exchange that fails uses nothing of what it read.
@@ -39,6 +40,7 @@ impl From<Error> for Status {
 
 impl MethodError for Status {
     const SHAPE: u64 = 0;
+    const TEXT: TypeText = TypeText::Plain("Status");
     fn into_status(self) -> i64 {
         self.0
     }

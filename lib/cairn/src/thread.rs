@@ -7,6 +7,7 @@ pub(crate) mod stack;
 use crate::Error;
 use crate::call::{Arguments, Registers};
 use crate::wire::{HASH_START, Wire, hash};
+use cairn_abi::interface_text::{FieldText, TypeText};
 
 #[cfg(target_os = "none")]
 pub use stack::{Claim, Stack};
@@ -41,6 +42,16 @@ impl Wire for Start {
     const WORDS: usize = 3;
     const KIND: u32 = crate::wire::WORDS;
     const SHAPE: u64 = hash(HASH_START, b"cairn::thread::Start");
+    const TEXT: TypeText = {
+        const fn word(name: &'static str) -> FieldText {
+            FieldText { name, documentation: "", of: u64::TEXT }
+        }
+        TypeText::Struct(
+            "Start",
+            "Where a thread begins.",
+            &const { [word("entry"), word("stack"), word("argument")] },
+        )
+    };
 
     #[inline(always)]
     fn store(self, arguments: &mut Arguments) {

@@ -7,6 +7,7 @@
 use crate::call::{Arguments, REPLY_WORDS, Registers};
 use crate::{DomainId, Error, InstanceId};
 use cairn_abi::descriptor::{VALUE_BOOL, VALUE_NONE, VALUE_SIGNED, VALUE_UNSIGNED, VALUE_WORDS};
+use cairn_abi::interface_text::TypeText;
 use core::fmt::Debug;
 
 /// A type that travels in registers. Implement it with `#[derive(cairn::Wire)]`.
@@ -22,6 +23,8 @@ pub trait Wire: Copy + Debug {
     const KIND: u32;
     /// A hash of its layout, which is part of the version of an interface that uses it.
     const SHAPE: u64;
+    /// What people call it.
+    const TEXT: TypeText;
 
     /// Appends its words to the arguments of a call, or to a reply.
     fn store(self, arguments: &mut Arguments);
@@ -42,6 +45,8 @@ pub trait Value: Debug + Sized {
     const WORDS: usize;
     /// A hash of its layout.
     const SHAPE: u64;
+    /// What people call it.
+    const TEXT: TypeText;
 
     /// Its words.
     fn into_words(self) -> [u64; REPLY_WORDS];
@@ -57,6 +62,8 @@ pub trait Value: Debug + Sized {
 pub trait MethodError: Debug + Sized + From<Error> {
     /// A hash of its codes.
     const SHAPE: u64;
+    /// What people call it and its codes.
+    const TEXT: TypeText;
 
     /// The status: 1 to 0xffff, or the negative status of an [`Error`]; never zero.
     fn into_status(self) -> i64;
@@ -88,6 +95,7 @@ macro_rules! integers {
             const WORDS: usize = 1;
             const KIND: u32 = $kind;
             const SHAPE: u64 = hash(HASH_START, stringify!($integer).as_bytes());
+            const TEXT: TypeText = TypeText::Plain(stringify!($integer));
 
             #[inline(always)]
             fn store(self, arguments: &mut Arguments) {
@@ -112,6 +120,7 @@ macro_rules! identifiers {
             const WORDS: usize = 1;
             const KIND: u32 = VALUE_UNSIGNED;
             const SHAPE: u64 = hash(HASH_START, stringify!($identifier).as_bytes());
+            const TEXT: TypeText = TypeText::Plain(stringify!($identifier));
 
             #[inline(always)]
             fn store(self, arguments: &mut Arguments) {
@@ -131,6 +140,7 @@ impl Wire for bool {
     const WORDS: usize = 1;
     const KIND: u32 = VALUE_BOOL;
     const SHAPE: u64 = hash(HASH_START, b"bool");
+    const TEXT: TypeText = TypeText::Plain("bool");
 
     #[inline(always)]
     fn store(self, arguments: &mut Arguments) {
@@ -156,6 +166,7 @@ macro_rules! tuples {
                 $(let hash = hash_word(hash, $part::SHAPE);)+
                 hash
             };
+            const TEXT: TypeText = TypeText::Tuple(&[$($part::TEXT),+]);
 
             #[inline(always)]
             fn store(self, arguments: &mut Arguments) {
@@ -179,6 +190,7 @@ impl<T: Wire> Value for T {
     const KIND: u32 = T::KIND;
     const WORDS: usize = T::WORDS;
     const SHAPE: u64 = T::SHAPE;
+    const TEXT: TypeText = T::TEXT;
 
     #[inline(always)]
     fn into_words(self) -> [u64; REPLY_WORDS] {
@@ -196,6 +208,7 @@ impl Value for () {
     const KIND: u32 = VALUE_NONE;
     const WORDS: usize = 0;
     const SHAPE: u64 = hash(HASH_START, b"()");
+    const TEXT: TypeText = TypeText::Plain("()");
 
     #[inline(always)]
     fn into_words(self) -> [u64; REPLY_WORDS] {
@@ -209,6 +222,7 @@ impl Value for () {
 
 impl MethodError for Error {
     const SHAPE: u64 = hash(HASH_START, b"cairn::Error");
+    const TEXT: TypeText = TypeText::Plain("Error");
 
     #[inline(always)]
     fn into_status(self) -> i64 {

@@ -273,12 +273,12 @@ fn write_headers(source: &Source, headers: &Path) -> Result<()> {
     let mut own = vec![(cairn_headers::ABI_FILE.to_owned(), cairn_headers::abi())];
     for name in &source.description.interfaces {
         let interface = interfaces::find(name.get_ref()).with_context(|| source.at(name))?;
-        own.push((cairn_headers::file_name(interface), cairn_headers::header(interface)));
+        own.push((cairn_headers::file_name(interface), interfaces::header(interface)));
     }
     let mut others = Vec::new();
     for name in OF_THE_LIBRARY {
         let interface = interfaces::find(name)?;
-        others.push((cairn_headers::file_name(interface), cairn_headers::header(interface)));
+        others.push((cairn_headers::file_name(interface), interfaces::header(interface)));
     }
     for (folder, files) in [(headers, own), (&library, others)] {
         // An interface that is no longer named must not be found either.

@@ -5,7 +5,9 @@ use crate::test;
 use anyhow::{Result, anyhow, bail};
 use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
+use cairn_loader::interface_text::{self, InterfaceText};
 use cairn_loader::{Descriptor, Interface};
+use std::sync::LazyLock;
 
 /// The interface called `name`; the error lists all, or says what one may lack that is written.
 pub fn find(name: &str) -> Result<&'static InterfaceDescriptor> {
@@ -23,6 +25,16 @@ pub fn find(name: &str) -> Result<&'static InterfaceDescriptor> {
 
 fn known(name: &str) -> Option<&'static InterfaceDescriptor> {
     cairn_interfaces::ALL.iter().find(|one| name_text(&one.name) == name)
+}
+
+/// The C header of an interface.
+pub fn header(interface: &InterfaceDescriptor) -> String {
+    static TEXTS: LazyLock<Vec<InterfaceText>> = LazyLock::new(|| {
+        let lines = std::str::from_utf8(cairn_interfaces::TEXTS.bytes()).unwrap_or("");
+        interface_text::read(lines).unwrap_or_default()
+    });
+    let text = TEXTS.iter().find(|text| text.name == name_text(&interface.name));
+    cairn_headers::header(interface, text)
 }
 
 /// Compares what a component's file says with the interfaces as they are.

@@ -286,7 +286,7 @@ fn execute(command: Command) -> Result<u8> {
                 "{}",
                 match interface.as_str() {
                     "abi" => cairn_headers::abi(),
-                    name => cairn_headers::header(interfaces::find(name)?),
+                    name => interfaces::header(interfaces::find(name)?),
                 }
             );
             Ok(0)

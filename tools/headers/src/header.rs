@@ -1,20 +1,28 @@
 //! The header of one interface.
 
 use crate::method::Method;
+use crate::names::{comment, enumerations};
 use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
+use cairn_loader::interface_text::InterfaceText;
 
 /// The file's name for `interface`: `BlockDevice` is described by `block_device.h`.
 pub fn file_name(interface: &InterfaceDescriptor) -> String {
     snake_case(name_text(&interface.name)) + ".h"
 }
 
-/// The C header of `interface`, to be saved under its [`file_name`].
-pub fn header(interface: &InterfaceDescriptor) -> String {
+/// The C header of `interface`, to be saved under its [`file_name`]; with names and documentation if there is a text of it.
+pub fn header(interface: &InterfaceDescriptor, text: Option<&InterfaceText>) -> String {
     let name = name_text(&interface.name);
     let lower = snake_case(name);
     let upper = lower.to_uppercase();
-    let methods: Vec<Method> =
-        interface.methods[..interface.method_count as usize].iter().map(Method::new).collect();
+    let texts = text.map_or(&[][..], |text| &text.methods);
+    let methods: Vec<Method> = interface.methods[..interface.method_count as usize]
+        .iter()
+        .enumerate()
+        .map(|(place, method)| Method::new(method, texts.get(place)))
+        .collect();
+    let about = text.map_or(String::new(), |text| comment(&text.documentation, "") + "\n");
+    let enumerations = text.map_or(String::new(), |text| enumerations(text, &lower));
     let callers: Vec<String> =
         methods.iter().enumerate().map(|(number, method)| method.caller(&lower, number)).collect();
     let prototypes: Vec<String> =
@@ -38,6 +46,7 @@ pub fn header(interface: &InterfaceDescriptor) -> String {
          \n\
          #include \"cairn.h\"\n\
          \n\
+         {about}\
          /* Portals that an import of it takes. */\n\
          #define {upper}_METHODS {count}\n\
          \n\
@@ -50,6 +59,7 @@ pub fn header(interface: &InterfaceDescriptor) -> String {
          #define {upper}_INTERFACE {{ \\\n    \
              \"{name}\", {upper}_VERSION, {upper}_METHODS, {{ \\\n{descriptors} \\\n    }} \\\n}}\n\
          \n\
+         {enumerations}\
          /* Calls. They return zero, a positive error code of the method, or a negative CAIRN_ERROR_*. */\n\
          \n\
          {callers}\n\

@@ -8,6 +8,7 @@
 mod constants;
 mod header;
 mod method;
+mod names;
 
 pub use constants::{ABI_FILE, abi};
 pub use header::{file_name, header};

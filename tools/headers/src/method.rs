@@ -1,9 +1,11 @@
 //! One method: its parameters in C, on both sides.
 
+use crate::names::{comment, constants_of, parameter_name, words_of};
 use cairn_abi::descriptor::{
     MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_SIGNED, VALUE_UNSIGNED,
     VALUE_WORDS, name_text,
 };
+use cairn_loader::interface_text::MethodText;
 
 /// Of a method that returns an object: the letter that is the place for it.
 const PLACE: usize = 2;
@@ -21,7 +23,7 @@ enum Parameter {
         writable: bool,
     },
     /// Filled in by the portal: only the server has it.
-    Context(&'static str),
+    Context(String),
 }
 
 /// A method as C has it.
@@ -32,11 +34,15 @@ pub struct Method<'descriptor> {
     /// Words of the reply behind its status.
     reply: usize,
     parameters: Vec<Parameter>,
+    text: Option<&'descriptor MethodText>,
 }
 
 impl<'descriptor> Method<'descriptor> {
-    /// Reads a descriptor's entry.
-    pub fn new(descriptor: &'descriptor MethodDescriptor) -> Self {
+    /// Reads a descriptor's entry. Without a text its parameters have numbers.
+    pub fn new(
+        descriptor: &'descriptor MethodDescriptor,
+        text: Option<&'descriptor MethodText>,
+    ) -> Self {
         let used = descriptor
             .letters
             .iter()
@@ -46,30 +52,62 @@ impl<'descriptor> Method<'descriptor> {
         let words_of_reply = |letter: char| letter.to_digit(10);
         let reply = letters.chars().last().and_then(words_of_reply).unwrap_or(1) as usize;
         assert!(reply <= REPLY_WORDS, "{letters}: this tool is older than the descriptor");
+        let names: Vec<String> = text
+            .into_iter()
+            .flat_map(|text| &text.parameters)
+            .flat_map(|(name, of)| words_of(&parameter_name(name), of))
+            .collect();
         let parameters = letters
             .chars()
             .filter(|letter| !letter.is_ascii_digit())
             .zip(0..)
             .skip(1)
-            .map(|(letter, number)| match letter {
-                'r' | 'w' => Parameter::Bytes {
-                    pointer: format!("bytes{number}"),
-                    length: format!("length{number}"),
-                    writable: letter == 'w',
-                },
-                'a' => Parameter::Context("caller"),
-                't' => Parameter::Context("thread"),
-                'h' => Parameter::Context("now"),
-                '=' => Parameter::Context("portal"),
-                // Behind the client's domain: where that wants the object.
-                _ if descriptor.value == VALUE_OBJECT && number == PLACE => {
-                    Parameter::Word("place".into())
+            .map(|(letter, number)| {
+                let or = |other: &str| {
+                    let name = names.get(number - 1).cloned();
+                    name.unwrap_or_else(|| format!("{other}{number}"))
+                };
+                match letter {
+                    'r' | 'w' => Parameter::Bytes {
+                        length: match names.is_empty() {
+                            true => format!("length{number}"),
+                            false => or("") + "_length",
+                        },
+                        pointer: or("bytes"),
+                        writable: letter == 'w',
+                    },
+                    'a' | 't' | 'h' | '=' => Parameter::Context(or("portal_says")),
+                    // Behind the client's domain: where that wants the object.
+                    _ if descriptor.value == VALUE_OBJECT && number == PLACE => {
+                        Parameter::Word("place".into())
+                    }
+                    _ => Parameter::Word(or("word")),
                 }
-                _ => Parameter::Word(format!("word{number}")),
             })
             .collect();
         let (name, value) = (name_text(&descriptor.name), descriptor.value);
-        Method { name, letters, value, reply, parameters }
+        Method { name, letters, value, reply, parameters, text }
+    }
+
+    /// What is said above the function that calls it.
+    fn comment(&self, interface: &str) -> String {
+        let Some(text) = self.text else { return format!("/* Letters: {}. */\n", self.letters) };
+        let mut lines = text.documentation.clone();
+        for (name, of) in &text.parameters {
+            lines.extend(constants_of(of, interface).map(|all| format!("`{name}`: {all}.")));
+        }
+        if self.reply > 1 {
+            let words = words_of("value", &text.value);
+            let words = words.iter().map(|word| word.strip_prefix("value_").unwrap_or(word));
+            lines.push(format!("`value`: {}.", words.collect::<Vec<_>>().join(", ")));
+        } else {
+            lines
+                .extend(constants_of(&text.value, interface).map(|all| format!("`value`: {all}.")));
+        }
+        let error = constants_of(&text.error, interface);
+        lines.extend(error.map(|all| format!("Errors of its own: {all}.")));
+        lines.push(format!("Letters: {}.", self.letters));
+        comment(&lines, "")
     }
 
     /// The `CAIRN_VALUE_*` constant of the value.
@@ -133,11 +171,11 @@ impl<'descriptor> Method<'descriptor> {
             store = format!("    if (reply.status == 0)\n        *value = ({value})reply.value;\n");
         }
         format!(
-            "/* Letters: {letters}. */\n\
+            "{comment}\
              static inline int64_t {interface}_{name}({parameters})\n\
              {{\n    struct {call}(first_portal + {number}, {arguments});\n\
              {store}    return reply.status;\n}}\n",
-            letters = self.letters,
+            comment = self.comment(interface),
             name = self.name,
             parameters = parameters.join(", "),
             arguments = arguments.join(", "),

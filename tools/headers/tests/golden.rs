@@ -2,10 +2,11 @@
 
 use cairn_abi::descriptor::{
     ComponentDescriptor, ExportDescriptor, ImportDescriptor, InterfaceDescriptor, MAGIC,
-    MethodDescriptor, VALUE_BOOL, VALUE_OBJECT, VALUE_SIGNED, VALUE_WORDS, name,
+    MethodDescriptor, VALUE_BOOL, VALUE_OBJECT, VALUE_SIGNED, VALUE_WORDS, name, name_text,
 };
-use cairn_headers::{ABI_FILE, abi, header};
-use cairn_interfaces::EchoProxy;
+use cairn_headers::{ABI_FILE, abi, file_name, header};
+use cairn_interfaces::{ALL, EchoProxy, I2cProxy, TEXTS};
+use cairn_loader::interface_text::{InterfaceText, read};
 use std::fs;
 use std::mem::{offset_of, size_of};
 use std::path::{Path, PathBuf};
@@ -38,11 +39,18 @@ fn everything() -> InterfaceDescriptor {
     interface
 }
 
+/// What people call the parts of an interface.
+fn text_of(name: &str) -> Option<InterfaceText> {
+    let texts = read(std::str::from_utf8(TEXTS.bytes()).unwrap()).unwrap();
+    texts.into_iter().find(|text| text.name == name)
+}
+
 #[test]
 fn headers_are_as_they_were() {
     for (file, made) in [
-        ("echo.h", header(&EchoProxy::DESCRIPTOR)),
-        ("block_device.h", header(&everything())),
+        ("echo.h", header(&EchoProxy::DESCRIPTOR, text_of("Echo").as_ref())),
+        ("i2c.h", header(&I2cProxy::DESCRIPTOR, text_of("I2c").as_ref())),
+        ("block_device.h", header(&everything(), None)),
         (ABI_FILE, abi()),
     ] {
         let path = folder().join("tests/golden").join(file);
@@ -57,6 +65,21 @@ fn headers_are_as_they_were() {
             path.display()
         );
     }
+}
+
+#[test]
+fn every_header_compiles_beside_all_others() {
+    let headers = Path::new(env!("CARGO_TARGET_TMPDIR")).join("headers");
+    fs::create_dir_all(&headers).unwrap();
+    let mut all = String::new();
+    for interface in ALL {
+        let text = text_of(name_text(&interface.name));
+        let file = file_name(interface);
+        fs::write(headers.join(&file), header(interface, text.as_ref())).unwrap();
+        all += &format!("#include \"{file}\"\n");
+    }
+    fs::write(headers.join("all.c"), all).unwrap();
+    compile(headers.join("all.c").to_str().unwrap(), "all.o");
 }
 
 /// Compiles a C source, warnings are errors, and returns the object file.

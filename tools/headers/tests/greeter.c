@@ -9,10 +9,10 @@ ECHO_SERVER(greeter)
 
 static char said[64];
 
-struct cairn_reply greeter_add(uint64_t control, uint64_t word1, uint64_t word2)
+struct cairn_reply greeter_add(uint64_t control, uint64_t left, uint64_t right)
 {
     (void)control;
-    return (struct cairn_reply){ 0, word1 + word2 };
+    return (struct cairn_reply){ 0, left + right };
 }
 
 struct cairn_reply greeter_say(uint64_t control, const volatile void *bytes1, size_t length1)

@@ -15,7 +15,7 @@ use core::fmt::{Result, Write};
 /// Bytes of a buffer that a method fills.
 pub const BUFFER: usize = 256;
 /// Longest description of a method.
-const TEXT: usize = 64;
+const TEXT: usize = 256;
 /// Most buffers of a call: each takes two of seven registers.
 pub const BUFFERS: usize = 3;
 
@@ -173,7 +173,7 @@ fn invoke(
     }
     let Outcome::Back(Answer { status, words, buffers }) = outcome else { return Ok(()) };
     if status != 0 {
-        writeln!(screen, "error: {}", Failure(status))?;
+        writeln!(screen, "error: {}", Failure(status, method.errors))?;
     } else {
         write!(screen, "{}", Value(method.value, method.reply(&words)))?;
         let filled = arguments.iter().filter(|argument| **argument == Argument::Buffer).count();

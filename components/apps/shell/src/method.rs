@@ -21,6 +21,8 @@ pub struct Method<'text> {
     pub letters: &'text str,
     /// Kind of its value.
     pub value: u32,
+    /// Its own errors, as `1=NAME,2=NAME`.
+    pub errors: &'text str,
 }
 
 /// One argument to pass.
@@ -58,7 +60,8 @@ impl<'text> Method<'text> {
         let mut words = text.split(' ');
         let (name, letters) = (words.next()?, words.next()?);
         let value = words.next()?.parse().ok()?;
-        words.next().is_none().then_some(Method { name, letters, value })
+        let errors = words.next().unwrap_or("");
+        words.next().is_none().then_some(Method { name, letters, value, errors })
     }
 
     /// From a portal's description: specification, server, method. What kind its value has is not known.
@@ -67,7 +70,7 @@ impl<'text> Method<'text> {
         let (specification, _, name) = (words.next()?, words.next()?, words.next()?);
         // Stack and state come before the letters.
         let letters = specification.get(2..).filter(|letters| letters.starts_with('c'))?;
-        Some(Method { name, letters, value: VALUE_UNSIGNED })
+        Some(Method { name, letters, value: VALUE_UNSIGNED, errors: "" })
     }
 
     /// The letters but the control word's, and those of the place for an object.
@@ -150,13 +153,23 @@ impl fmt::Display for Value<'_> {
     }
 }
 
-/// Why a call failed, from its status.
-pub struct Failure(pub i64);
+/// Why a call failed, from its status and the method's own errors.
+pub struct Failure<'text>(pub i64, pub &'text str);
 
-impl fmt::Display for Failure {
+impl Failure<'_> {
+    fn name(&self) -> Option<&str> {
+        let mut names = self.1.split(',').filter_map(|one| one.split_once('='));
+        names.find(|(code, _)| code.parse() == Ok(self.0)).map(|(_, name)| name)
+    }
+}
+
+impl fmt::Display for Failure<'_> {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self.0 {
-            code @ 1.. => write!(out, "the method's own error {code}"),
+            code @ 1.. => match self.name() {
+                Some(name) => write!(out, "{name}, the method's own error {code}"),
+                None => write!(out, "the method's own error {code}, whose name nobody says"),
+            },
             status => match Error::from_status(status) {
                 Error::Unknown => write!(out, "unknown status {status}"),
                 error => out.write_str(error.text()),
@@ -209,8 +222,12 @@ mod tests {
 
     #[test]
     fn descriptions() {
-        assert_eq!(method("add cii 1"), Method { name: "add", letters: "cii", value: 1 });
-        for text in ["", "add", "add cii", "add cii x", "add cii 1 2"] {
+        assert_eq!(
+            method("add cii 1"),
+            Method { name: "add", letters: "cii", value: 1, errors: "" }
+        );
+        assert_eq!(method("lock cta 0 1=OwnerEnded").errors, "1=OwnerEnded");
+        for text in ["", "add", "add cii", "add cii x", "add cii 1 2 3"] {
             assert_eq!(Method::parse(text), None, "{text}");
         }
         assert_eq!(format!("{}", method("open cari 1")), "open \"TEXT\" NUMBER");
@@ -252,9 +269,11 @@ mod tests {
         assert_eq!(format!("{}", Value(VALUE_SIGNED, &[u64::MAX])), "-1");
         assert_eq!(format!("{}", Value(VALUE_BOOL, &[1])), "true");
         assert_eq!(format!("{}", Value(VALUE_WORDS, &[3, 16])), "3, 16 (0x10)");
-        assert_eq!(format!("{}", Failure(-3)), "the callee died");
-        assert_eq!(format!("{}", Failure(2)), "the method's own error 2");
-        assert_eq!(format!("{}", Failure(-1234)), "unknown status -1234");
+        let failure = |status| format!("{}", Failure(status, "1=Late,20=Lost"));
+        assert_eq!(failure(-3), "the callee died");
+        assert_eq!(failure(20), "Lost, the method's own error 20");
+        assert_eq!(failure(2), "the method's own error 2, whose name nobody says");
+        assert_eq!(failure(-1234), "unknown status -1234");
         assert_eq!(
             format!("{}", Quoted(b"a\"\\\n\x01\xff\xc3\xa9")),
             r#""a\"\\\n\u{1}\xff\u{e9}""#

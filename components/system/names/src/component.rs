@@ -33,6 +33,8 @@ struct Directory {
     instances: &'static [Instance],
     exports: &'static [Export],
     methods: &'static [Method],
+    /// Where the errors of methods have their names.
+    texts: &'static [u8],
 }
 
 impl Directory {
@@ -40,8 +42,12 @@ impl Directory {
         let record = Record::find().ok_or(Error::NotFound)?;
         let instances: &[Instance] = record.table(record.header.instances);
         ADDITIONS.domains.begin(instances.iter().map(|instance| instance.number));
-        let (exports, methods) = (record.header.exports, record.header.methods);
-        Ok(Directory { instances, exports: record.table(exports), methods: record.table(methods) })
+        Ok(Directory {
+            instances,
+            exports: record.table(record.header.exports),
+            methods: record.table(record.header.methods),
+            texts: record.table(record.header.symbol_names),
+        })
     }
 
     /// Those that there are.
@@ -170,7 +176,10 @@ impl interfaces::Names for Server {
             method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
         let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
         let name = name_text(&method.name);
-        let described = Text::of(format_args!("{name} {letters} {}", method.value));
+        let errors = directory.texts.get(method.errors as usize..).unwrap_or(&[]);
+        let errors = errors.get(..method.errors_length as usize).unwrap_or(&[]);
+        let errors = core::str::from_utf8(errors).unwrap_or("");
+        let described = Text::of(format_args!("{name} {letters} {} {errors}", method.value));
         text.write(0, described.bytes())
     }
 }

@@ -85,8 +85,8 @@ static inline int64_t block_device_nothing(uint32_t first_portal, void *bytes1, 
 #define BLOCK_DEVICE_SERVER(server) \
     CAIRN_C struct cairn_reply server##_words(uint64_t control, uint64_t word1, uint64_t word2, uint64_t word3, uint64_t word4, uint64_t word5, uint64_t word6, uint64_t word7); CAIRN_ENTERING(server##_words) \
     CAIRN_C struct cairn_reply server##_bytes(uint64_t control, const volatile void *bytes1, size_t length1, volatile void *bytes2, size_t length2, const volatile void *bytes3, size_t length3); CAIRN_ENTERING(server##_bytes) \
-    CAIRN_C struct cairn_reply server##_context(uint64_t control, uint64_t portal, uint64_t caller, uint64_t thread, uint64_t now); CAIRN_ENTERING(server##_context) \
-    CAIRN_C struct cairn_reply server##_object(uint64_t control, uint64_t caller, uint64_t place, uint64_t word3); CAIRN_ENTERING(server##_object) \
+    CAIRN_C struct cairn_reply server##_context(uint64_t control, uint64_t portal_says1, uint64_t portal_says2, uint64_t portal_says3, uint64_t portal_says4); CAIRN_ENTERING(server##_context) \
+    CAIRN_C struct cairn_reply server##_object(uint64_t control, uint64_t portal_says1, uint64_t place, uint64_t word3); CAIRN_ENTERING(server##_object) \
     CAIRN_C struct cairn_wide_reply server##_packed(uint64_t control, uint64_t word1); CAIRN_WIDE_ENTRY(server##_packed) CAIRN_ENTERING(server##_packed_wide) \
     CAIRN_C struct cairn_reply server##_nothing(uint64_t control, volatile void *bytes1, size_t length1); CAIRN_ENTERING(server##_nothing)
 #define BLOCK_DEVICE_ENTRIES(server) { CAIRN_ENTRY(server##_words), CAIRN_ENTRY(server##_bytes), CAIRN_ENTRY(server##_context), CAIRN_ENTRY(server##_object), CAIRN_ENTRY(server##_packed_wide), CAIRN_ENTRY(server##_nothing) }

@@ -4,6 +4,8 @@
 
 #include "cairn.h"
 
+/* Answers what it is told. */
+
 /* Portals that an import of it takes. */
 #define ECHO_METHODS 3
 
@@ -23,26 +25,29 @@
 
 /* Calls. They return zero, a positive error code of the method, or a negative CAIRN_ERROR_*. */
 
-/* Letters: cii. */
-static inline int64_t echo_add(uint32_t first_portal, uint64_t word1, uint64_t word2, uint64_t *value)
+/* The sum; [`Error::BadArgument`] if it does not fit into a word.
+ * Letters: cii. */
+static inline int64_t echo_add(uint32_t first_portal, uint64_t left, uint64_t right, uint64_t *value)
 {
-    struct cairn_reply reply = cairn_call(first_portal + 0, word1, word2, 0, 0, 0, 0, 0);
+    struct cairn_reply reply = cairn_call(first_portal + 0, left, right, 0, 0, 0, 0, 0);
     if (reply.status == 0)
         *value = (uint64_t)reply.value;
     return reply.status;
 }
 
-/* Letters: cr. */
-static inline int64_t echo_say(uint32_t first_portal, const void *bytes1, size_t length1)
+/* Takes a line of text.
+ * Letters: cr. */
+static inline int64_t echo_say(uint32_t first_portal, const void *text, size_t text_length)
 {
-    struct cairn_reply reply = cairn_call(first_portal + 1, (uint64_t)bytes1, length1, 0, 0, 0, 0, 0);
+    struct cairn_reply reply = cairn_call(first_portal + 1, (uint64_t)text, text_length, 0, 0, 0, 0, 0);
     return reply.status;
 }
 
-/* Letters: cw. */
-static inline int64_t echo_fill(uint32_t first_portal, void *bytes1, size_t length1, uint64_t *value)
+/* Fills the buffer with the text said last and returns its length.
+ * Letters: cw. */
+static inline int64_t echo_fill(uint32_t first_portal, void *buffer, size_t buffer_length, uint64_t *value)
 {
-    struct cairn_reply reply = cairn_call(first_portal + 2, (uint64_t)bytes1, length1, 0, 0, 0, 0, 0);
+    struct cairn_reply reply = cairn_call(first_portal + 2, (uint64_t)buffer, buffer_length, 0, 0, 0, 0, 0);
     if (reply.status == 0)
         *value = (uint64_t)reply.value;
     return reply.status;
@@ -51,9 +56,9 @@ static inline int64_t echo_fill(uint32_t first_portal, void *bytes1, size_t leng
 /* A server's entry points, named SERVER_METHOD: their prototypes, and their list for the
    component's descriptor. Other threads may write the memory of a parameter at any time. */
 #define ECHO_SERVER(server) \
-    CAIRN_C struct cairn_reply server##_add(uint64_t control, uint64_t word1, uint64_t word2); CAIRN_ENTERING(server##_add) \
-    CAIRN_C struct cairn_reply server##_say(uint64_t control, const volatile void *bytes1, size_t length1); CAIRN_ENTERING(server##_say) \
-    CAIRN_C struct cairn_reply server##_fill(uint64_t control, volatile void *bytes1, size_t length1); CAIRN_ENTERING(server##_fill)
+    CAIRN_C struct cairn_reply server##_add(uint64_t control, uint64_t left, uint64_t right); CAIRN_ENTERING(server##_add) \
+    CAIRN_C struct cairn_reply server##_say(uint64_t control, const volatile void *text, size_t text_length); CAIRN_ENTERING(server##_say) \
+    CAIRN_C struct cairn_reply server##_fill(uint64_t control, volatile void *buffer, size_t buffer_length); CAIRN_ENTERING(server##_fill)
 #define ECHO_ENTRIES(server) { CAIRN_ENTRY(server##_add), CAIRN_ENTRY(server##_say), CAIRN_ENTRY(server##_fill) }
 
 #endif

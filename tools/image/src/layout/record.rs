@@ -208,7 +208,8 @@ impl Layout<'_> {
 
     fn write_tables(&self, writer: &mut Writer, header: &mut Header) {
         let instances = instances(self);
-        let (exports, methods) = exports(self);
+        let (symbols, mut names) = symbols(self);
+        let (exports, methods) = exports(self, &mut names);
         header.instances = writer.table(&instances);
         header.threads = writer.table(&self.record.threads);
         header.interrupts = writer.table(&self.record.interrupts);
@@ -229,7 +230,6 @@ impl Layout<'_> {
         header.portals = writer.table(&portals);
         header.activations = writer.table(&self.record.activations);
         header.segments = writer.table(&self.record.segments);
-        let (symbols, names) = symbols(self);
         header.symbols = writer.table(&symbols);
         header.symbol_names = writer.table(&names);
     }
@@ -322,8 +322,8 @@ fn export_count(component: &Component) -> u32 {
     component.descriptor.exports.len() as u32
 }
 
-/// Exports with their methods.
-fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>) {
+/// Exports with their methods, whose errors' names are put behind the others.
+fn exports(layout: &Layout, names: &mut Vec<u8>) -> (Vec<Export>, Vec<Method>) {
     let (mut exports, mut methods) = (Vec::new(), Vec::new());
     for (index, instance) in layout.system.instances.iter().enumerate() {
         let component = layout.components[index];
@@ -362,7 +362,10 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>) {
                     .map_or(0, |time| **time),
                 open,
             });
-            for method in &export.interface.methods {
+            let text = component.text_of(&export.interface);
+            for (place, method) in export.interface.methods.iter().enumerate() {
+                let text = text.and_then(|text| text.methods.get(place));
+                let errors = text.map_or(String::new(), |text| text.error.codes());
                 let mut letters = [0; LETTERS_SIZE];
                 letters[..method.letters.len()].copy_from_slice(method.letters.as_bytes());
                 methods.push(Method {
@@ -370,7 +373,10 @@ fn exports(layout: &Layout) -> (Vec<Export>, Vec<Method>) {
                     letters,
                     value: method.value,
                     entry: image + method.entry,
+                    errors: names.len() as u32,
+                    errors_length: errors.len() as u32,
                 });
+                names.extend_from_slice(errors.as_bytes());
             }
         }
     }
