@@ -35,7 +35,12 @@ const _: () = assert!(
 /// Where a domain has several instances: one page, read-only, of words by the indexes of the domain's portal table. Where one
 /// calls another, its word says where the method is, which is called without a portal.
 pub const INSIDE_OFFSET: u64 = 0x5000;
-/// An image begins at least this far in its region; below it only the startup page and the links are mapped. A component is linked to
+/// The page by which an instance says that it serves: its startup page once more, read-only. Where callers wait for that it is
+/// mapped from then on. Who reads the word at [`READY_SAID`] says it; who reads the first one waits for it.
+pub const READY_OFFSET: u64 = 0x6000;
+/// See [`READY_OFFSET`].
+pub const READY_SAID: u64 = 8;
+/// An image begins at least this far in its region; below it only what is said above is mapped. A component is linked to
 /// begin here, and the host tool moves it up by [`image_spread`].
 pub const IMAGE_OFFSET: u64 = 0x1_0000;
 /// Device registers are mapped from this offset of the region on, a page-aligned block each.

@@ -187,6 +187,8 @@ pub struct ComponentDescriptor {
     pub export_count: u32,
     /// The component's name.
     pub name: Name,
+    /// 1: it does not serve from its first instruction on, but from when its first thread says so.
+    pub says_ready: u32,
     /// Where its first thread begins; `None`: it has no thread of its own.
     pub main: Option<MainFunction>,
     /// What it calls.

@@ -82,6 +82,8 @@ errors! {
     NotSupported = -17, "not supported";
     /// The data is not what the method expects (for example, not UTF-8).
     Malformed = -18, "malformed data";
+    /// The callee does not serve yet.
+    NotReady = -19, "does not serve yet";
     /// A status that is not in this list.
     Unknown = -99, "unknown error";
 }

@@ -124,7 +124,9 @@ pub struct Instance {
     /// Whether its domain may use the floating-point unit, since one of its instances is built for it; one of the `FLOAT_*`.
     pub float: u16,
     /// 1: it is started by the first call into it.
-    pub on_demand: u16,
+    pub on_demand: u8,
+    /// 1: until it says that it serves, callers wait.
+    pub callers_wait: u8,
     /// Priority of its first thread.
     pub priority: u32,
     /// One of the `RESTART_*` policies.

@@ -47,8 +47,11 @@ pub trait MemoryControl {
     /// start: data again as in the image, the rest zero. `but_stacks`: those on which clients' threads run stay as they are, since
     /// some may have come already, with what they bring.
     fn renew(&self, instance: InstanceId, cursor: u64, but_stacks: bool) -> Result<u64, Error>;
-    /// After `renew`: the next life begins; a thread that enters it finds its memory.
+    /// After `renew`: the next life begins; a thread that enters it finds its memory, but, if its callers wait until it serves, not the
+    /// page by which it says so.
     fn revive(&self, instance: InstanceId) -> Result<(), Error>;
+    /// An instance serves: maps that page.
+    fn serves(&self, instance: InstanceId) -> Result<(), Error>;
 }
 
 /// What may be known of memory; asking changes nothing.

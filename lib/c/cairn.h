@@ -196,6 +196,7 @@ struct cairn_component {
     uint32_t import_count;
     uint32_t export_count;
     char name[CAIRN_NAME_SIZE];
+    uint32_t says_ready; /* 0: in C a component serves from its first instruction on */
     void (*main)(void);
     struct cairn_import imports[CAIRN_IMPORTS_MAXIMUM];
     struct cairn_export exports[CAIRN_EXPORTS_MAXIMUM];

@@ -69,6 +69,8 @@ pub struct Descriptor {
     pub name: String,
     /// The first thread's entry as linked, if it has one.
     pub main: Option<u64>,
+    /// It serves from when it says so.
+    pub says_ready: bool,
     /// What it calls.
     pub imports: Vec<Import>,
     /// What it serves.
@@ -111,6 +113,7 @@ impl Descriptor {
         Ok(Descriptor {
             name: component.text(offset_of!(ComponentDescriptor, name), NAME_SIZE),
             main: (main != 0).then_some(main),
+            says_ready: component.half(offset_of!(ComponentDescriptor, says_ready)) != 0,
             imports: component
                 .records::<ImportDescriptor>(
                     "imports",

@@ -19,6 +19,8 @@ struct Component {
     exports: Vec<Export>,
     objects: Vec<Export>,
     arguments: Vec<Argument>,
+    /// What comes before it serves.
+    init: Option<Path>,
     main: Option<Path>,
 }
 
@@ -55,11 +57,17 @@ enum Kind {
 pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
     let component: Component = syn::parse2(input)?;
     let name = &component.name;
-    let main = match &component.main {
-        Some(main) => quote_spanned!(main.span()=>
-            ::core::option::Option::Some((|| ::cairn::expansion::run(#main)) as fn())
-        ),
-        None => quote!(::core::option::Option::None),
+    let says_ready = component.init.is_some();
+    let run =
+        |function: &Path| quote_spanned!(function.span()=> ::cairn::expansion::run(#function););
+    let main = component.main.as_ref().map(run);
+    let main = match component.init.as_ref().map(run) {
+        Some(init) => quote!({ #init ::cairn::ready(); #main }),
+        None => quote!({ #main }),
+    };
+    let main = match says_ready || component.main.is_some() {
+        true => quote!(::core::option::Option::Some((|| #main) as fn())),
+        false => quote!(::core::option::Option::None),
     };
     let (import_items, imports) = expand_imports(&component.imports);
     let mut export_items = TokenStream::new();
@@ -70,7 +78,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         .map(|export| (export, false))
         .chain(component.objects.iter().map(|object| (object, true)))
     {
-        let (items, descriptor) = expand_export(export, is_object);
+        let (items, descriptor) = expand_export(export, is_object, says_ready);
         export_items.extend(items);
         exports.push(descriptor);
     }
@@ -87,7 +95,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         #[doc(hidden)]
         #[used]
         static CAIRN_COMPONENT: ::cairn::expansion::ComponentDescriptor =
-            ::cairn::expansion::component(#name, #main, &[#(#imports),*], &[#(#exports),*], &[#(#arguments),*]);
+            ::cairn::expansion::component(#name, #says_ready, #main, &[#(#imports),*], &[#(#exports),*], &[#(#arguments),*]);
 
         // What people call the parts of what it serves, in the same section.
         #[doc(hidden)]
@@ -238,6 +246,7 @@ fn expand_arguments(arguments: &[Argument]) -> (TokenStream, Vec<TokenStream>) {
 fn expand_export(
     Export { name, interface, server }: &Export,
     is_object: bool,
+    says_ready: bool,
 ) -> (TokenStream, TokenStream) {
     let kind = if is_object { "Object" } else { "Export" };
     let provider = format_ident!("Cairn{kind}_{name}");
@@ -248,6 +257,8 @@ fn expand_export(
     } else {
         quote_spanned!(server.span()=> { let _ = control; ::core::result::Result::Ok(body(&#server)) })
     };
+    // Nobody has an object of who has not served yet.
+    let serves = (says_ready && !is_object).then(|| quote!(::cairn::expansion::serves()?;));
     let items = quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types)]
@@ -259,6 +270,7 @@ fn expand_export(
                 control: u64,
                 body: impl ::core::ops::FnOnce(&(dyn #interface + 'static)) -> R,
             ) -> ::core::result::Result<R, ::cairn::Error> {
+                #serves
                 #with
             }
         }
@@ -277,7 +289,7 @@ fn expand_export(
 impl Parse for Component {
     fn parse(input: ParseStream) -> Result<Self, Error> {
         let mut name = None;
-        let mut main = None;
+        let (mut init, mut main) = (None, None);
         let (mut imports, mut exports, mut objects, mut arguments) = (None, None, None, None);
         while !input.is_empty() {
             let key: Ident = input.parse()?;
@@ -288,11 +300,12 @@ impl Parse for Component {
                 "exports" => exports.replace(list::<Export>(input)?).is_none(),
                 "objects" => objects.replace(list::<Export>(input)?).is_none(),
                 "arguments" => arguments.replace(list::<Argument>(input)?).is_none(),
+                "init" => init.replace(input.parse::<Path>()?).is_none(),
                 "main" => main.replace(input.parse::<Path>()?).is_none(),
                 _ => {
                     return Err(Error::new(
                         key.span(),
-                        "expected one of `name`, `imports`, `exports`, `objects`, `arguments`, `main`",
+                        "expected one of `name`, `imports`, `exports`, `objects`, `arguments`, `init`, `main`",
                     ));
                 }
             };
@@ -311,6 +324,7 @@ impl Parse for Component {
             exports: exports.unwrap_or_default(),
             objects: objects.unwrap_or_default(),
             arguments: arguments.unwrap_or_default(),
+            init,
             main,
         };
         component.check()?;

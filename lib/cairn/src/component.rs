@@ -237,6 +237,7 @@ pub const fn export(
 /// A component's descriptor.
 pub const fn component(
     component_name: &str,
+    says_ready: bool,
     main: Option<MainFunction>,
     imports: &[ImportDescriptor],
     exports: &[ExportDescriptor],
@@ -254,6 +255,7 @@ pub const fn component(
         import_count: imports.len() as u32,
         export_count: exports.len() as u32,
         name: name(component_name),
+        says_ready: says_ready as u32,
         main,
         imports: [ImportDescriptor::EMPTY; IMPORTS_MAXIMUM],
         exports: [ExportDescriptor::EMPTY; EXPORTS_MAXIMUM],

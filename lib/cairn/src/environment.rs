@@ -8,11 +8,15 @@ use cairn_abi::descriptor::{is_name, name_text};
 use cairn_abi::device::QUEUE_PAGES;
 use cairn_abi::startup::{Mapping, Startup};
 
+/// First address of this instance's region: it follows from any address of the component's own image.
+#[inline(always)]
+pub(crate) fn region() -> u64 {
+    startup as *const () as u64 & !(REGION_SIZE - 1)
+}
+
 /// The startup page of this instance.
 pub fn startup() -> &'static Startup {
-    // The region's address follows from any address of the component's own image.
-    let here = startup as *const () as u64;
-    let page = (here & !(REGION_SIZE - 1)) + STARTUP_OFFSET;
+    let page = region() + STARTUP_OFFSET;
     // SAFETY: the host tool maps this page, read-only and filled in, before the first instruction
     // of the component, and nothing changes it.
     unsafe { &*(page as *const Startup) }

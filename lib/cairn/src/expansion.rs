@@ -5,6 +5,7 @@ pub use crate::call::{Arguments, Portals, Registers, Staging};
 pub use crate::component::{
     argument, component, export, first_portal, import, interface, letters, method, version, words,
 };
+pub use crate::ready::serves;
 pub use crate::wire::{HASH_START, WORDS, hash, hash_word};
 pub use cairn_abi::descriptor::{
     ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,

@@ -15,6 +15,7 @@ pub mod exclusive;
 #[doc(hidden)]
 pub mod expansion;
 pub mod object;
+mod ready;
 pub mod sync;
 pub mod text;
 pub mod thread;
@@ -45,3 +46,4 @@ pub use cairn_abi::{self as abi, DomainId, Error, InstanceId};
 pub use cairn_macros::{MethodError, Wire, component, interface};
 pub use component::{Caller, CallerThread, Now, PortalIndex};
 pub use object::{Object, Place};
+pub use ready::ready;

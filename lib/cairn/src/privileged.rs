@@ -39,7 +39,8 @@ pub fn divert(thread: u64, offset: u64) -> Result<(), Error> {
     done(raw(PORTAL_DIVERT, [thread, offset, 0, 0, 0, 0, 0, 0]))
 }
 
-/// Supervisor: the call at which the trap frame at `offset` of a stopped thread's block stands answers `Cancelled`.
+/// Supervisor: the call at which the trap frame at `offset` of a stopped thread's block stands answers `Cancelled`: the thread goes on at
+/// its return address.
 pub fn refuse(thread: u64, offset: u64) -> Result<(), Error> {
     done(raw(PORTAL_REFUSE, [thread, offset, 0, 0, 0, 0, 0, 0]))
 }

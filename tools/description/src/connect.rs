@@ -5,6 +5,7 @@ use crate::arguments::{self, Value};
 use crate::control;
 use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
+use crate::place::Located;
 use crate::report::{Error, Report};
 use cairn_abi::device::device_portals;
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
@@ -135,6 +136,35 @@ impl<'a> Connector<'a> {
         indexes
     }
 
+    /// What the description says of the time before an instance serves.
+    fn check_ready(
+        &self,
+        at: usize,
+        component: &Descriptor,
+        wait: &Located<bool>,
+        report: &mut Report,
+    ) {
+        let name = &self.system.instances[at].name;
+        if !component.says_ready {
+            report.push(Error::new(
+                &wait.place,
+                format!("`{name}` serves from its first instruction on"),
+                "expected a component that says when it serves",
+                format!(
+                    "give `{}` a function `init` in `component!`, or remove `before_ready`",
+                    self.system.instances[at].folder
+                ),
+            ));
+        } else if **wait && !self.system.callers_wait(at) {
+            report.push(Error::new(
+                &wait.place,
+                format!("nobody lets the callers of `{name}` wait"),
+                "expected an instance without a role, outside of the kernel domain, and a supervisor",
+                "write before_ready = \"error\", or remove it: callers get `NotReady` then",
+            ));
+        }
+    }
+
     fn imports(&self, at: usize, report: &mut Report) -> Vec<ConnectedImport> {
         let Some(component) = self.components[at] else {
             return Vec::new();
@@ -147,6 +177,9 @@ impl<'a> Connector<'a> {
                 "expected at least 1",
                 "write `threads = 1`, or remove the component's main function",
             ));
+        }
+        if let Some(wait) = &instance.callers_wait {
+            self.check_ready(at, component, wait, report);
         }
         for connection in &instance.imports {
             if !component.imports.iter().any(|import| import.name == *connection.import) {

@@ -74,6 +74,8 @@ pub(crate) struct InstanceDraft {
     /// It is started by the first call into it.
     pub on_demand: Option<Located<bool>>,
     pub idle_stop: Option<Located<u64>>,
+    /// Whether callers wait until it serves.
+    pub callers_wait: Option<Located<bool>>,
     pub trusted: Located<bool>,
     pub argument: String,
     pub arguments: Vec<(Located<String>, Located<Given>)>,

@@ -175,6 +175,8 @@ pub struct Instance {
     pub on_demand: Located<bool>,
     /// If so: for how long nobody needs it before it ends, in nanoseconds.
     pub idle_stop: Option<Located<u64>>,
+    /// Whether callers wait until it serves, or get an error, if the description says so.
+    pub callers_wait: Option<Located<bool>>,
     /// The description allows it what gives the whole system away: a device that reaches all memory, an
     /// interface by which a role commands others.
     pub trusted: Located<bool>,
@@ -393,6 +395,15 @@ pub struct StackGroup {
 }
 
 impl System {
+    /// Whether callers of an instance that says when it serves wait until then. The supervisor lets them; it calls those with a
+    /// role itself, and in the kernel domain it cannot send them away.
+    pub fn callers_wait(&self, index: usize) -> bool {
+        let instance = &self.instances[index];
+        let can =
+            self.roles.supervisor.is_some() && instance.role.is_none() && !instance.is_in_kernel();
+        can && instance.callers_wait.as_ref().is_none_or(|wait| **wait)
+    }
+
     /// The instances of the domain of one of them, itself too, in order.
     pub fn fellows(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         let domain = self.instances[index].domain;

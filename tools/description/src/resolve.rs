@@ -332,6 +332,7 @@ fn resolve_instance(
         essential: draft.essential.unwrap_or(Located::new(role.is_some(), place.clone())),
         on_demand: draft.on_demand.unwrap_or(Located::new(false, place)),
         idle_stop: draft.idle_stop,
+        callers_wait: draft.callers_wait,
         trusted: draft.trusted,
         float_at_start: draft.float_at_start,
         locked: draft.locked,

@@ -121,6 +121,10 @@ impl interfaces::MemoryControl for Server {
     fn revive(&self, instance: InstanceId) -> Result<(), Error> {
         with(|manager| manager.revive(instance))
     }
+
+    fn serves(&self, instance: InstanceId) -> Result<(), Error> {
+        with(|manager| manager.serves(instance))
+    }
 }
 
 impl interfaces::MemoryStatistics for Server {

@@ -6,7 +6,7 @@ use crate::manager::Manager;
 use crate::sections;
 use crate::settled::Settled;
 use crate::tables;
-use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, STARTUP_OFFSET};
+use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
 use cairn_abi::record::Segment;
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
@@ -119,7 +119,25 @@ impl<'a> Manager<'a> {
         if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
             generation.fetch_add(1, Relaxed);
         }
+        if record.callers_wait != 0
+            && let Some(ready) = self.tables.find(root, record.start_address + READY_OFFSET)
+        {
+            tables::unmap(ready);
+        }
         tables::set_reachable(self.reach(instance)?, true);
+        self.settle();
+        Ok(())
+    }
+
+    /// Maps the page by which an instance says that it serves: its startup page once more.
+    pub fn serves(&self, instance: InstanceId) -> Result<(), Error> {
+        let record = self.record(instance)?;
+        let root = self.root_of(record)?;
+        let entry = |offset| self.tables.find(root, record.start_address + offset);
+        let (Some(startup), Some(ready)) = (entry(STARTUP_OFFSET), entry(READY_OFFSET)) else {
+            return Err(Error::BadArgument);
+        };
+        ready.store(startup.load(Relaxed), Relaxed);
         self.settle();
         Ok(())
     }

@@ -214,6 +214,9 @@ impl System {
     /// Calls one thread home. Who has the lock that it waits for, and whether he got it in a call that he is still in. If
     /// a thread that `is_away` had come all the way home before, that is another call.
     fn press(&self, index: u64, is_away: bool) -> Option<(u64, bool)> {
+        if self.waits_no_more(index) {
+            return None;
+        }
         let (name, wait) = self.wait_of(index)?;
         let called = called(index);
         let used = used(index);
@@ -287,7 +290,7 @@ impl System {
     }
 
     /// A thread's name, and what it waits for.
-    fn wait_of(&self, index: u64) -> Option<(u64, Wait)> {
+    pub fn wait_of(&self, index: u64) -> Option<(u64, Wait)> {
         let ThreadState { name, .. } = imports::SCHEDULING.thread(index).ok()?;
         Some((name, imports::CONTROL.waits_for(name).ok()?))
     }

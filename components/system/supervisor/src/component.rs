@@ -5,6 +5,7 @@ use crate::death::Reason;
 use crate::idle;
 use crate::look::WORKER;
 use crate::printer::Printer;
+use crate::ready;
 use crate::runaway;
 use crate::system::{INSTANCES, System, state};
 use crate::tell;
@@ -54,6 +55,8 @@ enum Work {
     Tell,
     /// It looks at the threads that their own components call home.
     CallHome,
+    /// It looks whether instances that start wait for each other.
+    LookAtStarting,
     /// It looks whether an instance is needed.
     LookAtIdle,
     /// Nothing until this time.
@@ -89,6 +92,10 @@ fn main() {
             }
             Work::CallHome => {
                 system.call_next_home();
+                false
+            }
+            Work::LookAtStarting => {
+                system.look_at_starting();
                 false
             }
             Work::LookAtIdle => {
@@ -153,6 +160,14 @@ impl System {
             }
             until = until.min(idle_at);
             priority = priority.max(idle::PRIORITY);
+        }
+        let starting_at = ready::next_look();
+        if starting_at < u64::MAX {
+            if starting_at <= now() && best.is_none() && tell::priority().is_none() {
+                return (Work::LookAtStarting, ready::PRIORITY);
+            }
+            until = until.min(starting_at);
+            priority = priority.max(ready::PRIORITY);
         }
         match (best, tell::priority()) {
             (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {

@@ -9,6 +9,7 @@
 
 use crate::component as imports;
 use crate::look::Undisturbed;
+use crate::ready::Asks;
 use crate::system::{INSTANCES, System, state};
 use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, privileged};
@@ -70,6 +71,15 @@ impl System {
             self.want(instance, thread);
             self.keep(index);
             return;
+        } else if let Some((record, asks)) = self.asks(frame, fault)
+            && !frame.dead
+            && state(instance).is_alive()
+        {
+            match asks {
+                Asks::Says => self.serves(record),
+                Asks::Whether if self.await_ready(index, record) => return,
+                Asks::Whether => {}
+            }
         } else if frame.dead || !state(instance).is_alive() {
             // A thread that enters a dead instance faults at its first instruction: an error return.
             self.want(instance, thread);
@@ -106,7 +116,10 @@ impl System {
     /// for those that shall always run.
     pub fn returned(&self, instance: InstanceId) {
         let wanted = |record: &&Instance| record.restart == RESTART_ALWAYS && record.essential == 0;
-        let Some(record) = self.instance(instance).filter(wanted) else { return };
+        let record = self.instance(instance);
+        // Who has nothing to do any more has nothing to prepare.
+        record.into_iter().for_each(|record| self.serves(record));
+        let Some(record) = record.filter(wanted) else { return };
         if state(record.leader).is_alive() {
             self.die(record.leader, Reason::Returned);
         }
@@ -161,6 +174,7 @@ impl System {
         let state = state(record.number);
         self.expect("unmap", record, self.unmap(record));
         self.expect("mark", record, privileged::set_alive(record.domain, false));
+        self.starts_no_more(record);
         state.died.store(now, Relaxed);
         state.look.store(0, Relaxed);
         state.look_interval.store(ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
@@ -370,7 +384,8 @@ impl System {
         state.started.store(now(), Relaxed);
         INSTANCES.enter(instance, Phase::Alive);
         self.look_later(record);
-        let result = revived.and_then(|()| self.fellows(record).try_for_each(start));
+        let result = revived
+            .and_then(|()| self.fellows(record).try_for_each(|fellow| self.start_first(fellow)));
         if result.is_err() {
             self.expect("start", record, result);
             // It dies once more, and this counts as a fault: what was in the way may go away.
@@ -380,6 +395,19 @@ impl System {
             state.due.store(now + ticks(next_delay(state) * 1000), Relaxed);
         }
         result.is_ok()
+    }
+
+    /// Starts the first thread of an instance, if it has one.
+    fn start_first(&self, record: &Instance) -> Result<(), Error> {
+        // Before that thread can say that it serves.
+        self.starts(record, None);
+        if record.main != 0 {
+            let priority = record.priority as u8;
+            let (entry, stack) = (record.main, record.stack);
+            let first = imports::CONTROL.start(record.number, entry, stack, priority)?;
+            state(record.number).first.store(first, Relaxed);
+        }
+        Ok(())
     }
 
     /// What an instance that is not alive waits for: `None` if a step can be done.
@@ -398,15 +426,6 @@ impl System {
 fn is_mapped_since(instance: InstanceId, time: u64) -> bool {
     let state = state(instance);
     time <= state.started.load(Relaxed).max(state.needed.load(Relaxed))
-}
-
-/// Starts the first thread of an instance, if it has one.
-fn start(record: &Instance) -> Result<(), Error> {
-    if record.main == 0 {
-        return Ok(());
-    }
-    let priority = record.priority as u8;
-    imports::CONTROL.start(record.number, record.main, record.stack, priority).map(drop)
 }
 
 /// Counts a fault: milliseconds until the restart.

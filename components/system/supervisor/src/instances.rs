@@ -81,6 +81,8 @@ pub struct InstanceState {
     pub due: AtomicU64,
     /// Its next life begins with a call, and none is lost until then: whoever comes while it ends is kept.
     pub sleeps: AtomicBool,
+    /// The name of the first thread of this life; zero: it has none.
+    pub first: AtomicU64,
     /// When it was started.
     pub started: AtomicU64,
     /// When its memory came back that was out of its page table to see whether anybody needs it.
@@ -123,6 +125,7 @@ impl InstanceState {
             page_quota: AtomicU64::new(0),
             due: AtomicU64::new(u64::MAX),
             sleeps: AtomicBool::new(false),
+            first: AtomicU64::new(0),
             started: AtomicU64::new(0),
             needed: AtomicU64::new(0),
             died: AtomicU64::new(0),
@@ -137,7 +140,8 @@ impl InstanceState {
 
     /// Nothing is known of the next one of this number.
     fn forget(&self) {
-        let words = [&self.started, &self.needed, &self.died, &self.look, &self.look_interval];
+        let words =
+            [&self.first, &self.started, &self.needed, &self.died, &self.look, &self.look_interval];
         words
             .into_iter()
             .chain([&self.pages, &self.page_quota])
@@ -261,6 +265,11 @@ impl<const WORDS: usize> Set<WORDS> {
     pub fn remove(&self, number: u64) {
         let (word, bit) = self.word(number);
         word.fetch_and(!bit, Relaxed);
+    }
+
+    pub fn contains(&self, number: u64) -> bool {
+        let (word, bit) = self.word(number);
+        word.load(Relaxed) & bit != 0
     }
 
     /// The numbers, each as it is when its turn comes.

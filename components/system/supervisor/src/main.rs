@@ -12,6 +12,7 @@ mod machine {
     pub mod idle;
     pub mod look;
     pub mod printer;
+    pub mod ready;
     pub mod runaway;
     pub mod system;
     pub mod tell;

@@ -108,6 +108,15 @@ impl Excuse {
     }
 }
 
+/// A call has waited until its callee serves: it has its whole time anew.
+pub fn excuse(index: u64, limit: Limit) {
+    if let Some(longest) = limit.longest_call {
+        let [outermost, _] = Excuse::of(index);
+        outermost.begin(index, limit);
+        outermost.renew(longest);
+    }
+}
+
 /// Whether a call is not back in time.
 fn is_late(limit: Limit) -> bool {
     limit.longest_call.is_some_and(|longest| now().saturating_sub(limit.stamp) > longest)

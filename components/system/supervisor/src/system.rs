@@ -1,5 +1,6 @@
 //! What the supervisor sees of the system: the layout's record, the threads' blocks, the states of the instances.
 
+use crate::component as imports;
 use cairn::section::Section;
 use cairn::time::ticks;
 use cairn::{DomainId, Error, InstanceId, environment};
@@ -56,6 +57,13 @@ impl System {
             let _ = INSTANCES.add_domain(record.number);
         }
         self.put_to_sleep();
+        for record in self.instances(0).filter(|one| one.on_demand == 0) {
+            let mut threads = self.first_threads.iter();
+            let first = threads.find(|thread| thread.instance == record.number);
+            let first =
+                first.and_then(|thread| imports::SCHEDULING.thread(thread.index.into()).ok());
+            self.starts(record, first.map(|thread| thread.name));
+        }
     }
 
     /// What the record says of a number; whether there is such an instance, its state says.

@@ -87,6 +87,10 @@ pub(super) fn read_instance(
         Some(value) => value.duration(IDLE_STOP, report).map(Some),
         None => Some(None),
     };
+    let callers_wait = match table.take("before_ready") {
+        Some(value) => value.choice(&[("error", false), ("wait", true)], report).map(Some),
+        None => Some(None),
+    };
     let float_at_start = match table.take("float") {
         Some(value) => value.choice(&[("first-use", false), ("start", true)], report).map(Some),
         None => Some(None),
@@ -159,6 +163,7 @@ pub(super) fn read_instance(
         essential: essential?,
         on_demand: on_demand?,
         idle_stop: idle_stop?,
+        callers_wait: callers_wait?,
         trusted: trusted?,
         float_at_start: float_at_start?,
         locked: locked?,

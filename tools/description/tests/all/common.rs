@@ -143,6 +143,7 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
         exports: exports.iter().map(export).collect(),
         arguments: Vec::new(),
         is_thread_local: false,
+        says_ready: false,
     }
 }
 
@@ -203,6 +204,10 @@ pub fn components() -> BTreeMap<String, Descriptor> {
             Descriptor { is_thread_local: true, ..component(true, &[], &[]) },
         ),
         ("components/apps/relay", component(false, &["next: Echo"], &["echo: Echo"])),
+        (
+            "components/apps/starting",
+            Descriptor { says_ready: true, ..component(true, &[], &["echo: Echo"]) },
+        ),
         ("components/apps/plain", component(true, &[], &[])),
         ("components/apps/twin", component(true, &[], &[])),
         ("components/drivers/twin", component(true, &[], &[])),

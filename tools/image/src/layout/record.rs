@@ -281,6 +281,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         number: instance.number,
         leader: number(layout.system.leader(index)),
         on_demand: instance.on_demand.value.into(),
+        callers_wait: layout.callers_wait(index).into(),
         idle_stop: instance.idle_stop.as_ref().map_or(0, |time| **time),
         float: layout.float(index),
         next_fellow: next_fellow.map_or(InstanceId(0), number),

@@ -156,14 +156,26 @@ impl Layout<'_> {
         Ok(mappings)
     }
 
-    /// Maps a startup page into each instance; the physical address of the first.
+    /// Whether an instance does not serve yet when it starts, and its callers wait until it does.
+    pub(super) fn callers_wait(&self, index: usize) -> bool {
+        self.components[index].descriptor.says_ready && self.system.callers_wait(index)
+    }
+
+    /// Maps a startup page into each instance; the physical address of the first. It is mapped a second time where an instance
+    /// says that it serves, but not yet if callers wait for that.
     pub(super) fn map_startup_pages(&mut self) -> Result<u64, String> {
         let first = self.memory.pages(self.placed.len() as u64);
-        for (index, placed) in self.placed.iter().enumerate() {
-            let (address, physical) =
-                (placed.region + STARTUP_OFFSET, first + index as u64 * PAGE_SIZE);
-            let rights = placed.reach | READ;
-            self.tables.map(&mut self.memory, placed.root, address, physical, rights)?;
+        for index in self.instances() {
+            let physical = first + index as u64 * PAGE_SIZE;
+            let places: &[u64] = match self.components[index].descriptor.says_ready {
+                true if !self.callers_wait(index) => &[STARTUP_OFFSET, READY_OFFSET],
+                _ => &[STARTUP_OFFSET],
+            };
+            let placed = &self.placed[index];
+            for offset in places {
+                let (address, rights) = (placed.region + offset, placed.reach | READ);
+                self.tables.map(&mut self.memory, placed.root, address, physical, rights)?;
+            }
         }
         Ok(first)
     }

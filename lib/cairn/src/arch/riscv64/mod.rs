@@ -8,6 +8,7 @@ mod form;
 pub(crate) mod leave;
 pub(crate) mod measure;
 mod preserved;
+pub(crate) mod ready;
 pub(crate) mod start;
 pub(crate) mod thread;
 
