@@ -79,11 +79,11 @@ mod tests {
         let system = [
             "scheduler",
             "interrupts",
+            "idle",
             "supervisor",
             "memory",
             "names",
             "portals",
-            "idle",
             "clock",
         ];
         assert_eq!(names("demo", Placements::Domain, true), [""; 0]);

@@ -8,7 +8,7 @@ use crate::arguments::Given;
 use crate::devices::Asked;
 use crate::document;
 use crate::model::{Access, Placement, Restart, Role, StackMode, StateMode};
-use crate::names::NameKind;
+use crate::names::{NameKind, is_path};
 use crate::place::{Located, Place, Source};
 use crate::report::Report;
 use crate::table::{Table, Value};
@@ -124,16 +124,7 @@ pub(crate) struct ExportDraft {
     pub cancelled_for: Option<Located<u64>>,
 }
 
-/// The system that a description extends, if it says so.
-pub(crate) fn extended(source: &Arc<Source>, report: &mut Report) -> Option<Located<String>> {
-    let trees = [(source, document::parse(source, report)?)];
-    let mut top = document::top(&trees, "the system description");
-    let mut system = top.take("system")?.as_table("`[system]`")?;
-    read_path(&system.take("extends")?, "demo", report)
-}
-
-/// Reads a system description, the last of `sources`, which extends the one before it, and so on;
-/// everything that is wrong is reported, and then there is no draft.
+/// Reads a system description, the last of `sources`, which lies over the others; everything that is wrong is reported, and then there is no draft.
 pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft> {
     let parsed = sources.iter().map(|source| Some((source, document::parse(source, report)?)));
     let trees: Vec<_> = parsed.collect::<Option<_>>()?;
@@ -193,7 +184,7 @@ type SystemTable =
 /// The name of a file in a folder of its own, or with a `/` in it the path of another.
 fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Located<String>> {
     match value.as_text() {
-        Some(text) if text.contains('/') && instance::is_path(text) => value.text(example, report),
+        Some(text) if text.contains('/') && is_path(text) => value.text(example, report),
         _ => value.name(NameKind::Plain, example, report),
     }
 }

@@ -19,6 +19,7 @@ mod control;
 mod devices;
 mod document;
 mod draft;
+mod extend;
 mod fellows;
 pub mod files;
 mod load;

@@ -4,6 +4,7 @@ use crate::board::{Board, Emulation};
 use crate::check;
 use crate::components;
 use crate::draft::{self, Draft};
+use crate::extend;
 use crate::files::{Disk, Files};
 use crate::model::System;
 use crate::names::{list, suggestion};
@@ -27,7 +28,7 @@ pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result
     let path = description_path(system);
     let file = path.rsplit('/').next().unwrap_or(&path);
     let expected_name = file.strip_suffix(".toml").unwrap_or(file);
-    let sources = with_extended(files, open(files, &path)?)?;
+    let sources = extend::layers(files, &path)?;
     let mut report = Report::new();
     let draft = draft::read(&sources, &mut report);
     let Some(mut draft) = draft else {
@@ -55,52 +56,6 @@ pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result
 fn description_path(system: &str) -> String {
     let stem = system.strip_suffix(".toml").unwrap_or(system);
     if stem.contains('/') { format!("{stem}.toml") } else { format!("systems/{stem}.toml") }
-}
-
-/// Most descriptions that extend each other.
-const EXTENDED_MAXIMUM: usize = 8;
-
-/// A description behind those that it extends, the first of which extends none.
-fn with_extended(files: &dyn Files, source: Arc<Source>) -> Result<Vec<Arc<Source>>, Report> {
-    let mut sources = vec![source];
-    loop {
-        let mut report = Report::new();
-        let Some(name) = draft::extended(&sources[0], &mut report) else {
-            return report.into_result(sources);
-        };
-        let path = description_path(&name);
-        if sources.iter().any(|source| source.path() == path) || sources.len() == EXTENDED_MAXIMUM {
-            report.push(Error::new(
-                &name.place,
-                format!("`{}` cannot be extended here", *name),
-                match sources.len() == EXTENDED_MAXIMUM {
-                    true => format!(
-                        "expected at most {EXTENDED_MAXIMUM} files, each of which extends the next"
-                    ),
-                    false => "expected another description: this one extends itself".to_owned(),
-                },
-                "let one of them stand for itself: leave out `extends` there",
-            ));
-            return Err(failed(report));
-        }
-        if files.read(&path).is_err() {
-            let folder = path.rsplit_once('/').map_or(".", |(folder, _)| folder);
-            let names = descriptions(files, folder);
-            report.push(Error::new(
-                &name.place,
-                format!("unknown system `{}`", *name),
-                format!("expected the name of a file in `{folder}/`"),
-                suggestion(
-                    name.rsplit('/').next().unwrap_or(&name),
-                    &format!("`{folder}` has"),
-                    names.iter().map(String::as_str),
-                    &format!("write the description {path}"),
-                ),
-            ));
-            return Err(failed(report));
-        }
-        sources.insert(0, open(files, &path)?);
-    }
 }
 
 /// Loads the board called `name` alone (`boards/NAME.toml`).
@@ -144,7 +99,7 @@ fn failed(report: Report) -> Report {
     report.into_result(()).expect_err("whatever fails is reported")
 }
 
-fn open(files: &dyn Files, path: &str) -> Result<Arc<Source>, Report> {
+pub(crate) fn open(files: &dyn Files, path: &str) -> Result<Arc<Source>, Report> {
     files.read(path).map(|text| Source::new(path, text)).map_err(|error| {
         let place = Place::new(&Source::new(path, ""), 0..0);
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
@@ -171,7 +126,7 @@ fn open(files: &dyn Files, path: &str) -> Result<Arc<Source>, Report> {
 }
 
 /// The names of the descriptions in a folder.
-fn descriptions(files: &dyn Files, folder: &str) -> Vec<String> {
+pub(crate) fn descriptions(files: &dyn Files, folder: &str) -> Vec<String> {
     let names = files.list(folder);
     names.iter().filter_map(|name| name.strip_suffix(".toml").map(str::to_owned)).collect()
 }

@@ -51,6 +51,18 @@ pub(crate) fn name_fault(name: &str, kind: NameKind) -> Option<String> {
     if first_is_good && all_are_good { None } else { Some(rule.to_owned()) }
 }
 
+/// Whether it is a path below the repository's root: nothing that climbs out of it or means another
+/// thing elsewhere.
+pub(crate) fn is_path(text: &str) -> bool {
+    let part = |part: &str| {
+        part.starts_with(|first: char| first.is_ascii_alphanumeric())
+            && part
+                .chars()
+                .all(|character| character.is_ascii_alphanumeric() || "._-".contains(character))
+    };
+    text.split('/').all(part)
+}
+
 /// The one of `known` that `name` most likely meant.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     // A third of the letters may be wrong; beyond that a guess only misleads.

@@ -5,7 +5,6 @@ use super::names::Names;
 use super::{Made, SYSTEM, read, write_all};
 use crate::{build, interfaces, paths, test};
 use anyhow::{Context, Result, anyhow, bail};
-use cairn_description::components;
 use cairn_loader::Export;
 use std::path::Path;
 use toml_edit::{DocumentMut, Item, Table, value};
@@ -39,9 +38,7 @@ pub fn client(root: &Path, name: &str, server: &str) -> Result<String> {
         Some((instance, export)) => (instance, Some(export)),
         None => (server, None),
     };
-    let description: DocumentMut =
-        read(root, SYSTEM)?.parse().with_context(|| SYSTEM.to_owned())?;
-    let component = component_of(&description, instance)?;
+    let component = component_of(instance)?;
     let exports = build::component(&component)?.descriptor.exports;
     let export = choose(instance, &exports, export)?;
     let (contract, items) = contract_of(root, &component, export)?;
@@ -105,29 +102,19 @@ fn neighbours(root: &Path, component: &str) -> Result<Vec<Contract>> {
         .collect())
 }
 
-/// The folder of the component of an instance.
-fn component_of(description: &DocumentMut, instance: &str) -> Result<String> {
-    let instances = instances(description)?;
-    let Some(table) = instances.get(instance) else {
-        let names: Vec<String> = instances.iter().map(|(name, _)| name.to_owned()).collect();
+/// The folder of the component of an instance of the system, which may be in a description that it extends.
+fn component_of(instance: &str) -> Result<String> {
+    let system = cairn_description::load_from(&paths::files(), SYSTEM, None)
+        .map_err(|report| anyhow!("{report}"))?;
+    let Some(index) = system.instance(instance) else {
+        let names: Vec<String> = system.instances.iter().map(|one| one.name.to_string()).collect();
         bail!(
             "{SYSTEM} has no instance `{instance}`{}; expected INSTANCE or INSTANCE.EXPORT, of {}",
             test::nearest(instance, &names),
             names.join(", ")
         );
     };
-    let component = table.get("component").and_then(Item::as_str);
-    let component =
-        component.with_context(|| format!("{SYSTEM}: `{instance}` names no component"))?;
-    components::folder(&paths::files(), component)
-        .map_err(|_| anyhow!("{SYSTEM}: the component `{component}` of `{instance}` is not there"))
-}
-
-fn instances(description: &DocumentMut) -> Result<&Table> {
-    description
-        .get("instance")
-        .and_then(Item::as_table)
-        .with_context(|| format!("{SYSTEM} has no tables [instance.NAME]"))
+    Ok(system.instances[index].folder.clone())
 }
 
 /// The export that is meant.
@@ -240,9 +227,10 @@ fn used(package: &str, mut names: Vec<&str>) -> String {
 /// The description with an instance of the client, connected; everything else as it was.
 fn with_client(text: &str, name: &str, server: &Server) -> Result<String> {
     let mut document: DocumentMut = text.parse().with_context(|| SYSTEM.to_owned())?;
-    let served = document["instance"][&server.instance]
-        .as_table_mut()
-        .and_then(|instance| instance.get_mut("exports")?.get_mut(&server.export)?.get_mut("open"))
+    let served = document
+        .get_mut("instance")
+        .and_then(|instances| instances.get_mut(&server.instance)?.get_mut("exports"))
+        .and_then(|exports| exports.get_mut(&server.export)?.get_mut("open"))
         .and_then(Item::as_array_mut);
     if let Some(open) = served
         && !open.iter().any(|who| matches!(who.as_str(), Some(who) if who == "*" || who == name))
@@ -343,14 +331,11 @@ mod tests {
 
     #[test]
     fn an_instance_that_is_not_there() {
-        let description: DocumentMut =
-            "[instance.shell]\ncomponent = 'shell'\n[instance.greeter]\ncomponent = 'examples/greeter'\n"
-                .parse()
-                .unwrap();
-        let of = |instance| component_of(&description, instance);
+        let of = component_of;
         let error = of("greter").unwrap_err().to_string();
         assert!(error.contains("no instance `greter`; did you mean `greeter`?"), "{error}");
         assert_eq!(of("shell").unwrap(), "components/apps/shell");
         assert_eq!(of("greeter").unwrap(), "examples/greeter");
+        assert_eq!(of("console").unwrap(), "components/drivers/console");
     }
 }

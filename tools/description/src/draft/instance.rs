@@ -7,7 +7,7 @@ use super::{
 use crate::arguments;
 use crate::devices::Asked;
 use crate::model::{Access, Placement, Restart};
-use crate::names::{NameKind, nearest};
+use crate::names::{NameKind, is_path, nearest};
 use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
@@ -202,18 +202,6 @@ fn size(
         Some(value) => value.size(range, PAGE_SIZE, report),
         None => Some(Located::new(default, table.place().clone())),
     }
-}
-
-/// Whether it is a path below the repository's root: nothing that climbs out of it or means another
-/// thing elsewhere.
-pub(super) fn is_path(text: &str) -> bool {
-    let part = |part: &str| {
-        part.starts_with(|first: char| first.is_ascii_alphanumeric())
-            && part
-                .chars()
-                .all(|character| character.is_ascii_alphanumeric() || "._-".contains(character))
-    };
-    text.split('/').all(part)
 }
 
 fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {

@@ -57,6 +57,17 @@ fn what_a_system_extends_holds_but_for_its_own_keys() {
 }
 
 #[test]
+fn of_several_files_each_lies_once_below_those_that_extend_it() {
+    let (system, _) = good("extends-list");
+    let names: Vec<&str> = system.instances.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names[names.len() - 2..], ["second", "third"]);
+    assert_eq!(names.len(), good("hello").0.instances.len() + 2);
+    let console = &system.instances[system.instance("console").expect("there is one")];
+    // The later of the two has the priority, the earlier the only list of devices that is not the first file's.
+    assert_eq!((*console.priority, console.devices.len(), *system.threads), (202, 0, 13));
+}
+
+#[test]
 fn a_description_is_found_by_its_name_or_path_with_or_without_its_ending() {
     for system in ["demo", "demo.toml", "systems/demo", "systems/demo.toml"] {
         for board in ["qemu-virt", "qemu-virt.toml", "boards/qemu-virt", "boards/qemu-virt.toml"] {
@@ -65,7 +76,7 @@ fn a_description_is_found_by_its_name_or_path_with_or_without_its_ending() {
             assert_eq!(loaded.name.place.path(), "systems/demo.toml");
         }
     }
-    let text = "[system]\nname = 'other'\nextends = 'good/hello.toml'\n";
+    let text = "[system]\nname = 'other'\nextends = './hello.toml'\n";
     let (system, _) = check("good/other.toml", text).unwrap_or_else(|report| panic!("{report}"));
     assert_eq!(system.instances.len(), good("hello").0.instances.len());
 }
