@@ -143,6 +143,7 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
         exports: exports.iter().map(export).collect(),
         arguments: Vec::new(),
         is_thread_local: false,
+        texts: Vec::new(),
         says_ready: false,
     }
 }
