@@ -107,6 +107,9 @@ pub struct Startup {
     pub run_time_memory: u64,
     /// What the run clock counts in a tick of the time base: 1 where that is the time itself.
     pub run_rate: u64,
+    /// Index of the first portal of its import of the interface `Portals`, by which the library makes the semaphores and locks
+    /// of statics; zero: it has none.
+    pub portal_manager: u64,
     /// Bytes used in `argument`.
     pub argument_length: u64,
     /// The description's `argument` string, and behind it the arguments that are text.

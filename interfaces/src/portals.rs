@@ -5,7 +5,6 @@ use cairn::abi::signature::Signature;
 use cairn::component::Interface;
 use cairn::cost::Cost;
 use cairn::object::Places;
-use cairn::sync::Mutex;
 use cairn::{Caller, Error, InstanceId, Object, Place};
 
 /// Behind an instance's name: where it is asked.
@@ -61,6 +60,10 @@ pub trait Portals {
     fn make_semaphore(&self, caller: Caller, initial: u64) -> Result<u64, Error>;
     /// Makes a lock; the value is the index of its first portal.
     fn make_lock(&self, caller: Caller) -> Result<u64, Error>;
+    /// The semaphore with this first value, or the lock ([`cairn::sync::methods::A_LOCK`]), that the caller knows by a `label`
+    /// of its own, which is not zero: the first call makes it, each later one answers the same first portal. So threads
+    /// that come at the same time make one.
+    fn make_once(&self, caller: Caller, label: u32, initial: u64) -> Result<u64, Error>;
     /// Lets others open a semaphore or lock that the caller made, under the name `instance.name`;
     /// `policy` as in `register`.
     fn publish(&self, caller: Caller, first: u64, name: &str, policy: &str) -> Result<(), Error>;
@@ -184,20 +187,6 @@ impl PortalsProxy {
     /// Makes a lock.
     pub fn lock(&self) -> Result<Object<dyn Lock>, Error> {
         at(self.make_lock()?)
-    }
-
-    /// Makes a lock and attaches it to a mutex, unless it has one: in the first call, say, whoever else comes first. Threads that
-    /// come at the same time take a lock of the quota each for a moment.
-    pub fn attach_lock<T>(&self, mutex: &Mutex<T>) -> Result<(), Error> {
-        if mutex.is_attached() {
-            return Ok(());
-        }
-        let attached = self
-            .lock()
-            .map(|lock| lock.first_portal())
-            .and_then(|lock| mutex.attach(lock).inspect_err(|_| _ = self.close(lock.into())));
-        // Another thread may have been faster.
-        if mutex.is_attached() { Ok(()) } else { attached }
     }
 }
 

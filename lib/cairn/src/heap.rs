@@ -1,10 +1,9 @@
 //! The heap that the description gives an instance, behind `alloc`: with the feature `alloc` of this
 //! crate a component may say `extern crate alloc` and use `Vec`, `Box` and the rest.
 //!
-//! Allocating and freeing take a bounded time (TLSF). A component in which several threads allocate,
-//! its clients' threads included, attaches a lock before they do:
-//! `imports::PORTALS.attach_lock(cairn::heap::lock())`. Without it, a thread that comes while another is
-//! inside gets no memory.
+//! Allocating and freeing take a bounded time (TLSF). The heap's lock is made as those of [`crate::sync`] are: of a component that
+//! imports `Portals`, any number of threads allocate, its clients' threads included. Of one that does not, a thread that comes
+//! while another is inside gets no memory.
 #![allow(unsafe_code)]
 
 use crate::Error;
@@ -37,11 +36,6 @@ static HEAP: Heap = Heap {
     pool: UnsafeCell::new(Pool::new()),
     is_filled: UnsafeCell::new(false),
 };
-
-/// The lock of the heap, to attach.
-pub fn lock() -> &'static Mutex<()> {
-    &HEAP.lock
-}
 
 /// Bytes of the heap, allocated or not.
 pub fn size() -> usize {

@@ -19,6 +19,7 @@ mod ready;
 pub mod sync;
 pub mod text;
 pub mod thread;
+pub mod time;
 pub mod window;
 pub mod wire;
 
@@ -37,7 +38,6 @@ mod machine {
     pub mod record;
     pub mod registers;
     pub mod section;
-    pub mod time;
 }
 #[cfg(target_os = "none")]
 pub use machine::*;

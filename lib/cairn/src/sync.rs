@@ -1,141 +1,68 @@
-//! A lock around a value, with the priority inheritance of the scheduler's locks.
-#![allow(unsafe_code)]
+//! What threads of a component wait for each other with: constants in statics, ready for whoever comes first.
+//!
+//! ```
+//! use cairn::sync::{Channel, Mutex};
+//!
+//! static TOTAL: Mutex<u64> = Mutex::new(0);
+//! static SAMPLES: Channel<u64, 8> = Channel::new();
+//!
+//! SAMPLES.send(3)?;
+//! *TOTAL.lock()? += SAMPLES.receive()?;
+//! assert_eq!(*TOTAL.lock()?, 3);
+//! # Ok::<(), cairn::Error>(())
+//! ```
+//!
+//! All of them are made of the scheduler's locks and semaphores. The first use of each has the portal manager make them, so
+//! the component imports `Portals`, and the description gives it `locks` and `semaphores` for them:
+//!
+//! | type | locks | semaphores |
+//! |---|---|---|
+//! | [`Lock`], [`Mutex`], [`Once`] | 1 | |
+//! | [`Semaphore`], [`Signal`] | | 1 |
+//! | [`RwLock`] | 1 | 1 |
+//! | [`Channel`] | 1 | 2 |
+//! | all [`Condvar`]s together | | 1 for each thread that waits at a time |
+//!
+//! What any of them can answer: [`Error::NotSupported`], the component has no import of `Portals`; [`Error::Exhausted`], its
+//! quota has none left, or the thread is as deep in calls as one can be; [`Error::Cancelled`], the thread is called home; hand
+//! that on. On the host, where tests of components run, the same types are made of those of `std`.
 
-use crate::Error;
-use crate::call::{Arguments, Portals};
-use crate::wire::MethodError;
-use cairn_abi::interface_text::TypeText;
-use core::cell::UnsafeCell;
-use core::ops::{Deref, DerefMut};
-// Relaxed: an exchange that fails uses nothing of what it read.
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+mod channel;
+mod condvar;
+mod lock;
+mod mutex;
+mod once;
+mod rwlock;
+mod semaphore;
+mod signal;
 
-/// A value that one thread at a time uses; the second thread waits in the scheduler, and the
-/// holder runs at least with the priority of the threads that wait.
-///
-/// The lock is an object of the scheduler, which the portal manager makes at run time: `attach` it
-/// once, before the first use.
-pub struct Mutex<T> {
-    /// First portal of the lock's block; zero: none yet.
-    portals: AtomicU32,
-    taken: AtomicBool,
-    value: UnsafeCell<T>,
-}
+#[cfg(target_os = "none")]
+#[path = "sync/machine.rs"]
+mod machine;
+#[cfg(not(target_os = "none"))]
+#[path = "sync/host.rs"]
+mod machine;
 
-// SAFETY: `taken` admits one user at a time, whatever the portals answer.
-unsafe impl<T: Send> Sync for Mutex<T> {}
+pub use channel::Channel;
+pub use condvar::{Condvar, WAITERS_MAXIMUM};
+pub use lock::Lock;
+pub use mutex::{Mutex, MutexGuard};
+pub use once::Once;
+pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use semaphore::Semaphore;
+pub use signal::Signal;
 
-/// What `lock` of that interface answers beside zero.
-#[derive(Debug, PartialEq, Eq)]
-struct Status(i64);
-
-/// The lock is taken, but its last owner ended while it held it.
-const OWNER_ENDED: Status = Status(1);
-
-impl From<Error> for Status {
-    fn from(error: Error) -> Status {
-        Status(error.status())
-    }
-}
-
-impl MethodError for Status {
-    const SHAPE: u64 = 0;
-    const TEXT: TypeText = TypeText::Plain("Status");
-    fn into_status(self) -> i64 {
-        self.0
-    }
-    fn from_status(status: i64) -> Status {
-        Status(status)
-    }
-}
-
-/// Methods of the interface `Lock`, in its order.
-const LOCK: u32 = 0;
-const UNLOCK: u32 = 1;
-
-impl<T> Mutex<T> {
-    /// Wraps a value.
-    pub const fn new(value: T) -> Mutex<T> {
-        Mutex {
-            portals: AtomicU32::new(0),
-            taken: AtomicBool::new(false),
-            value: UnsafeCell::new(value),
-        }
-    }
-
-    /// Gives it its lock: the first portal of an object of the interface `Lock`. [`Error::Busy`] if
-    /// it has one.
-    pub fn attach(&self, first_portal: u32) -> Result<(), Error> {
-        let attached =
-            self.portals.compare_exchange(0, first_portal, Ordering::Release, Ordering::Relaxed);
-        attached.map(drop).map_err(|_| Error::Busy)
-    }
-
-    /// Whether it has its lock.
-    pub fn is_attached(&self) -> bool {
-        self.portals.load(Ordering::Acquire) != 0
-    }
-
-    /// Takes the value, or waits for it. [`Error::NotSupported`]: no lock is attached.
-    /// [`Error::Dead`]: the last holder ended while it had the value, which may be half changed and is
-    /// lost for good. [`Error::Busy`]: this thread holds it already.
-    pub fn lock(&self) -> Result<MutexGuard<'_, T>, Error> {
-        let first = self.portals.load(Ordering::Acquire);
-        if first == 0 {
-            return Err(Error::NotSupported);
-        }
-        let portals = Portals::at(first);
-        let mut arguments = Arguments::new();
-        arguments.skip();
-        arguments.skip();
-        match portals.call::<3, (), Status>(LOCK, arguments) {
-            Ok(()) => {}
-            Err(OWNER_ENDED) => {
-                unlock(portals);
-                return Err(Error::Dead);
-            }
-            Err(Status(status)) => return Err(Error::from_status(status)),
-        }
-        if self.taken.swap(true, Ordering::Acquire) {
-            // Either an earlier holder never released it, or these are not a lock's portals.
-            unlock(portals);
-            return Err(Error::Dead);
-        }
-        Ok(MutexGuard { mutex: self, portals })
-    }
-}
-
-fn unlock(portals: Portals) {
-    let mut arguments = Arguments::new();
-    arguments.skip();
-    // It fails only if the lock is gone, and then no thread waits for it.
-    let _ = portals.call::<2, (), Error>(UNLOCK, arguments);
-}
-
-/// The value of a [`Mutex`], until this is dropped.
-pub struct MutexGuard<'mutex, T> {
-    mutex: &'mutex Mutex<T>,
-    portals: Portals,
-}
-
-impl<T> Deref for MutexGuard<'_, T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        // SAFETY: the guard exists once, since `taken` was not set before.
-        unsafe { &*self.mutex.value.get() }
-    }
-}
-
-impl<T> DerefMut for MutexGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        // SAFETY: as above, and the guard is borrowed for writing.
-        unsafe { &mut *self.mutex.value.get() }
-    }
-}
-
-impl<T> Drop for MutexGuard<'_, T> {
-    fn drop(&mut self) {
-        self.mutex.taken.store(false, Ordering::Release);
-        unlock(self.portals);
-    }
+/// Methods of the interfaces `Lock`, `Semaphore` and `Portals`, by their places there; `cairn-interfaces` compares them.
+#[doc(hidden)]
+pub mod methods {
+    pub const LOCK: u32 = 0;
+    pub const UNLOCK: u32 = 1;
+    pub const P: u32 = 0;
+    pub const V: u32 = 1;
+    pub const TRY_P: u32 = 2;
+    pub const P_UNTIL: u32 = 3;
+    pub const CLOSE: u32 = 1;
+    pub const MAKE_ONCE: u32 = 8;
+    /// The first value with which `make_once` makes a lock.
+    pub const A_LOCK: u64 = u64::MAX;
 }

@@ -4,8 +4,7 @@ use crate::{Descriptor, Done, VirtioKind};
 use cairn::Error;
 use cairn::dma::Device;
 use cairn::environment;
-use cairn_interfaces::PortalsProxy;
-use cairn_interfaces::waiting::Event;
+use cairn::sync::Semaphore;
 // Relaxed: who takes a place has it alone; what the device wrote there is ordered by the exchange of the state.
 use core::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering, Ordering::Relaxed};
 
@@ -25,7 +24,7 @@ const NOT_BEGUN: usize = usize::MAX;
 
 struct Place {
     state: AtomicU8,
-    answered: Event,
+    answered: Semaphore,
     /// How many bytes the device says it wrote.
     length: AtomicU32,
 }
@@ -42,7 +41,7 @@ pub struct Requests<const PLACES: usize, const CHAIN: usize> {
     queue: usize,
     /// Of the device, in the description's list.
     position: AtomicUsize,
-    free: Event,
+    free: Semaphore,
     places: [Place; PLACES],
 }
 
@@ -52,11 +51,11 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
         Requests {
             queue,
             position: AtomicUsize::new(NOT_BEGUN),
-            free: Event::new(),
+            free: Semaphore::new(0),
             places: [const {
                 Place {
                     state: AtomicU8::new(FREE),
-                    answered: Event::new(),
+                    answered: Semaphore::new(0),
                     length: AtomicU32::new(0),
                 }
             }; PLACES],
@@ -66,21 +65,15 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     /// Takes requests from now on, for a device that has begun, `most` at a time if the queue has chains for so many; the value
     /// is the end of the queue at which they are answered. It takes semaphores of the instance's quota: one, and one for each
     /// place; without these a panic says so.
-    pub fn begin(
-        &self,
-        portals: &PortalsProxy,
-        device: &Device,
-        kind: VirtioKind,
-        most: usize,
-    ) -> Result<Done, Error> {
+    pub fn begin(&self, device: &Device, kind: VirtioKind, most: usize) -> Result<Done, Error> {
         let done = Done::of(device, kind, self.queue)?;
         let places = PLACES.min(most).min(kind.descriptors() as usize / CHAIN);
         if places == 0 {
             return Err(Error::NotSupported);
         }
-        let events = self.places[..places].iter().map(|place| (&place.answered, 0));
-        for (event, times) in events.chain([(&self.free, places as u64)]) {
-            match event.make(portals, times) {
+        let answers = self.places[..places].iter().map(|place| &place.answered);
+        for semaphore in answers.chain([&self.free]) {
+            match semaphore.try_acquire() {
                 Err(Error::Exhausted) => panic!(
                     "expected `semaphores` in [instance.{}] with {} for the requests at queue {}",
                     environment::name(),
@@ -88,7 +81,10 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
                     self.queue
                 ),
                 made => made?,
-            }
+            };
+        }
+        for _ in 0..places {
+            self.free.release()?;
         }
         self.places[places..].iter().for_each(|place| place.state.store(TAKEN, Relaxed));
         self.position.store(device.position() as usize, Ordering::Release);
@@ -122,8 +118,8 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     ) -> Result<Option<usize>, Error> {
         let device = self.device()?;
         if waits {
-            self.free.wait()?;
-        } else if !self.free.has_happened()? {
+            self.free.acquire()?;
+        } else if !self.free.try_acquire()? {
             return Ok(None);
         }
         let number = self.take().ok_or(Error::Busy)?;
@@ -152,7 +148,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     ) -> Result<R, Error> {
         let place = &self.places[number];
         let is_there = || place.state.load(Ordering::Acquire) == ANSWERED;
-        if let Err(error) = place.answered.wait_until(is_there) {
+        if let Err(error) = place.answered.acquire_until(is_there) {
             self.leave(number);
             return Err(error);
         }
@@ -165,7 +161,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
     pub fn leave(&self, number: usize) {
         let place = &self.places[number];
         if !place.passes(OFFERED, LEFT) {
-            place.answered.take();
+            place.answered.take_late();
             self.give(number);
         }
     }
@@ -176,7 +172,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
 
     fn give(&self, number: usize) {
         self.places[number].state.store(FREE, Ordering::Release);
-        let _ = self.free.signal();
+        let _ = self.free.release();
     }
 
     /// Wakes those whose requests the device has done: for the thread that has the other end of the queue, after each interrupt.
@@ -187,7 +183,7 @@ impl<const PLACES: usize, const CHAIN: usize> Requests<PLACES, CHAIN> {
             place.length.store(length, Relaxed);
             match place.state.load(Ordering::Acquire) {
                 OFFERED if place.passes(OFFERED, ANSWERED) => {
-                    let _ = place.answered.signal();
+                    let _ = place.answered.release();
                 }
                 // The thread left it, perhaps just now.
                 OFFERED | LEFT => self.give(number),

@@ -25,7 +25,7 @@ const UNSAFE_CRATES: [&str; 10] = [
 ];
 
 /// Modules of `lib/cairn` that know the machine or memory.
-const UNSAFE_MODULES: [&str; 19] = [
+const UNSAFE_MODULES: [&str; 21] = [
     "arch/riscv64/call.rs",
     "arch/riscv64/copy.rs",
     "arch/riscv64/counter.rs",
@@ -42,7 +42,9 @@ const UNSAFE_MODULES: [&str; 19] = [
     "object/table.rs",
     "registers.rs",
     "section.rs",
-    "sync.rs",
+    "sync/mutex.rs",
+    "sync/once.rs",
+    "sync/rwlock.rs",
     "thread/stack.rs",
     "window/memory.rs",
 ];

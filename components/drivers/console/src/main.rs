@@ -6,13 +6,14 @@
 mod port;
 mod terminals;
 
+use cairn::sync::{Lock, Semaphore};
 use cairn::time::own_thread;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place, environment};
 use cairn_console::discipline::{self, Line};
 use cairn_console::readers::{self, Readers};
 use cairn_console::ring::Ring;
-use cairn_interfaces::waiting::{Event, Interrupt, Turn};
+use cairn_interfaces::waiting::Interrupt;
 use cairn_interfaces::{Console, Portals, Terminal};
 use core::convert::Infallible;
 // Relaxed: `line_of` is touched in the writers' turn, which a lock orders.
@@ -35,25 +36,25 @@ struct Screen {
     output: Ring<1024>,
     /// Written by the interrupt thread.
     input: Ring<1024>,
-    turn: Turn,
+    turn: Lock,
     /// The thread whose line has not ended, plus one; zero: the last line has. Changed in the writers' turn alone.
     line_of: AtomicU64,
     /// The one writer waits for room.
     wants_room: AtomicBool,
-    room: Event,
+    room: Semaphore,
     readers: Readers,
-    arrived: Event,
+    arrived: Semaphore,
 }
 
 static TERMINAL: Screen = Screen {
     output: Ring::new(),
     input: Ring::new(),
-    turn: Turn::new(),
+    turn: Lock::new(),
     line_of: AtomicU64::new(0),
     wants_room: AtomicBool::new(false),
-    room: Event::new(),
+    room: Semaphore::new(0),
     readers: Readers::new(),
-    arrived: Event::new(),
+    arrived: Semaphore::new(0),
 };
 
 cairn::component! {
@@ -67,9 +68,6 @@ cairn::component! {
 /// The interrupt thread.
 fn main() -> Result<Infallible, Error> {
     let registers = environment::required_device(DEVICE);
-    TERMINAL.arrived.make(&imports::PORTALS, 0)?;
-    TERMINAL.room.make(&imports::PORTALS, 0)?;
-    TERMINAL.turn.make(&imports::PORTALS)?;
     let port = Port::begin(registers)?;
     // Callers that came before now left output.
     port.set_transmit_interrupt(true);
@@ -91,7 +89,7 @@ impl Screen {
         if !self.input.is_empty() {
             // A reader counts itself before it looks, so it either sees the bytes or is counted here.
             for _ in 0..self.readers.take_all() {
-                let _ = self.arrived.signal();
+                let _ = self.arrived.release();
             }
         }
     }
@@ -112,7 +110,7 @@ impl Screen {
             }
         }
         if self.output.has_room() && self.wants_room.swap(false, Ordering::AcqRel) {
-            let _ = self.room.signal();
+            let _ = self.room.release();
         }
     }
 
@@ -121,10 +119,10 @@ impl Screen {
         while !self.output.push(byte) {
             self.wants_room.store(true, Ordering::Release);
             port.set_transmit_interrupt(true);
-            if let Err(error) = self.room.wait() {
+            if let Err(error) = self.room.acquire() {
                 // Called home: the next writer is not to be woken by what came for this one.
                 if !self.wants_room.swap(false, Ordering::AcqRel) {
-                    self.room.take();
+                    self.room.take_late();
                 }
                 return Err(error);
             }
@@ -179,14 +177,14 @@ impl Screen {
                 self.withdraw(place);
                 return Ok(count);
             }
-            self.arrived.wait().inspect_err(|_| self.withdraw(place))?;
+            self.arrived.acquire().inspect_err(|_| self.withdraw(place))?;
         }
     }
 
     /// A reader does not wait, and takes the wake-up that may have come for it.
     fn withdraw(&self, place: readers::Place) {
         if !self.readers.withdraw(place) {
-            self.arrived.take();
+            self.arrived.take_late();
         }
     }
 }

@@ -7,7 +7,8 @@
 use cairn::Error;
 use cairn::environment::required_device;
 use cairn::registers::interfaces::{Readable, Writeable};
-use cairn_interfaces::waiting::{Event, Interrupt, Turn};
+use cairn::sync::{Lock, Semaphore};
+use cairn_interfaces::waiting::Interrupt;
 use cairn_interfaces::{Portals, WallClock};
 use core::convert::Infallible;
 // Relaxed: a place's time belongs to who has taken it, by an exchange that orders it.
@@ -32,19 +33,20 @@ const COME: u8 = 3;
 struct Place {
     state: AtomicU8,
     time: AtomicU64,
-    came: Event,
+    came: Semaphore,
 }
 
 struct Rtc {
     /// Around the registers, of which time and alarm are two each.
-    turn: Turn,
+    turn: Lock,
     places: [Place; PLACES],
 }
 
 static RTC: Rtc = Rtc {
-    turn: Turn::new(),
-    places: [const { Place { state: AtomicU8::new(FREE), time: AtomicU64::new(0), came: Event::new() } };
-        PLACES],
+    turn: Lock::new(),
+    places: [const {
+        Place { state: AtomicU8::new(FREE), time: AtomicU64::new(0), came: Semaphore::new(0) }
+    }; PLACES],
 };
 
 cairn::component! {
@@ -87,15 +89,11 @@ impl Registers {
 /// The interrupt thread.
 fn main() -> Result<Infallible, Error> {
     let registers = Registers::new()?;
-    for place in &RTC.places {
-        place.came.make(&imports::PORTALS, 0)?;
-    }
     // What a former life of this driver set must not count.
     registers.clear_alarm().set(1);
     registers.clear_interrupt().set(1);
     registers.interrupt_enabled().set(1);
     let interrupt = Interrupt::open(&required_device("rtc0"))?;
-    RTC.turn.make(&imports::PORTALS)?;
     interrupt.serve(|| {
         RTC.turn.take(|| {
             registers.clear_interrupt().set(1);
@@ -121,7 +119,7 @@ impl Rtc {
     fn wake(&self, now: u64) {
         for place in self.waiting() {
             if place.time.load(Relaxed) <= now && place.change(WAITING, COME) {
-                let _ = place.came.signal();
+                let _ = place.came.release();
             }
         }
     }
@@ -157,10 +155,10 @@ impl WallClock for Rtc {
     fn wait_until(&self, time: u64) -> Result<(), Error> {
         let registers = Registers::new()?;
         let Some(place) = self.turn.take(|| self.take(&registers, time))? else { return Ok(()) };
-        let waited = place.came.wait_until(|| place.state.load(Ordering::Acquire) == COME);
+        let waited = place.came.acquire_until(|| place.state.load(Ordering::Acquire) == COME);
         // Who is called home waits for no turn: its alarm stays, for nobody.
         if waited.is_err() && !place.change(WAITING, TAKEN) {
-            place.came.take();
+            place.came.take_late();
         }
         place.state.store(FREE, Ordering::Release);
         waited

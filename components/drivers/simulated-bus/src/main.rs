@@ -54,7 +54,6 @@ impl State {
 }
 
 fn with<R, E: From<Error>>(body: impl FnOnce(&mut State) -> Result<R, E>) -> Result<R, E> {
-    imports::PORTALS.attach_lock(&STATE)?;
     // Who is called home is to know it.
     let refused = |error| if error == Error::Cancelled { error } else { Error::Busy };
     body(&mut *STATE.lock().map_err(refused)?)

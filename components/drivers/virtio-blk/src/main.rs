@@ -62,7 +62,7 @@ fn main() -> Result<Infallible, Error> {
     let (device, features) =
         cairn_virtio::begin(&imports::DEVICES, "virtio-blk", READ_ONLY | FLUSH)?;
     DISK.features.store(features, Relaxed);
-    let mut done = DISK.requests.begin(&imports::PORTALS, &device, VirtioKind::Block, places())?;
+    let mut done = DISK.requests.begin(&device, VirtioKind::Block, places())?;
     Interrupt::open(&device.registers)?.serve(|| {
         device.acknowledge()?;
         DISK.requests.answer(&mut done);

@@ -31,7 +31,7 @@ cairn::component! {
 fn main() -> Result<Infallible, Error> {
     let (device, _) = cairn_virtio::begin(&imports::DEVICES, "virtio-rng", 0)?;
     let most = Buffer::all().map_or(0, |memory| memory.size() / BYTES);
-    let mut done = SOURCE.requests.begin(&imports::PORTALS, &device, VirtioKind::Random, most)?;
+    let mut done = SOURCE.requests.begin(&device, VirtioKind::Random, most)?;
     Interrupt::open(&device.registers)?.serve(|| {
         device.acknowledge()?;
         SOURCE.requests.answer(&mut done);

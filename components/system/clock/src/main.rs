@@ -30,7 +30,6 @@ static PORTAL_MANAGER: Mutex<()> = Mutex::new(());
 
 /// Calls the portal manager in `body`, one caller at a time.
 fn one_at_a_time<R>(body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    imports::PORTALS.attach_lock(&PORTAL_MANAGER)?;
     let _guard = PORTAL_MANAGER.lock()?;
     body()
 }

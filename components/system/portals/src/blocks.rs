@@ -21,6 +21,7 @@ use crate::entries::Entries;
 use cairn_abi::domain::DOMAINS_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{DomainId, Error, InstanceId};
+use core::num::NonZero;
 
 /// Most blocks of the system.
 pub const BLOCKS_MAXIMUM: usize = 1024;
@@ -90,6 +91,8 @@ pub struct Block {
     pub server: InstanceId,
     /// The instance with whose death it ends, beside the client's, or [`NO_INSTANCE`].
     pub owner: InstanceId,
+    /// What its holder knows it by, if it does.
+    label: Option<NonZero<u32>>,
     /// Number of its entries.
     pub count: u8,
     /// The first of them.
@@ -110,6 +113,7 @@ impl Block {
         domain: DomainId(0),
         server: NO_INSTANCE,
         owner: NO_INSTANCE,
+        label: None,
         count: 0,
         first: 0,
         code: Code::NONE,
@@ -314,6 +318,27 @@ impl Blocks {
     pub fn at(&self, client: InstanceId, first: u64) -> Result<usize, Error> {
         let begins = |place: &usize| self.slots[*place].first() as u64 == first;
         self.of_client(client).find(begins).ok_or(Error::NotFound)
+    }
+
+    /// The first index of the open block that a client knows by a label.
+    pub fn labelled(&self, client: InstanceId, label: NonZero<u32>) -> Option<usize> {
+        let block = self.of_client(client).map(|place| &self.slots[place]);
+        block
+            .filter(|block| block.is_open())
+            .find(|block| block.label == Some(label))
+            .map(Block::first)
+    }
+
+    /// Gives the block of a client that begins at an index of its table a label.
+    pub fn label(
+        &mut self,
+        client: InstanceId,
+        first: u64,
+        label: NonZero<u32>,
+    ) -> Result<(), Error> {
+        let place = self.at(client, first)?;
+        self.slots[place].label = Some(label);
+        Ok(())
     }
 
     /// The open block of a client that has this index of its table.

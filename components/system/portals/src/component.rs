@@ -5,6 +5,7 @@ use crate::memory::Memory;
 use cairn::component::Interface;
 use cairn::exclusive::Exclusive;
 use cairn::measure::{Cost, Stamp};
+use cairn::sync::methods::A_LOCK;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, DomainId, Error, InstanceId, environment, time};
 use cairn_abi::address;
@@ -21,6 +22,7 @@ use cairn_portals::machine::Machine;
 use cairn_portals::manager::Manager;
 use cairn_portals::registrations::NAME_MAXIMUM;
 use cairn_portals::synchronisation::Interfaces;
+use core::num::NonZero;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 
 struct Server;
@@ -267,6 +269,13 @@ impl interfaces::Portals for Server {
     fn make_lock(&self, caller: Caller) -> Result<u64, Error> {
         let client = who(caller)?;
         locked(|manager, machine| manager.make(machine, client, None))
+    }
+
+    fn make_once(&self, caller: Caller, label: u32, initial: u64) -> Result<u64, Error> {
+        let client = who(caller)?;
+        let label = NonZero::new(label).ok_or(Error::BadArgument)?;
+        let initial = (initial != A_LOCK).then_some(initial);
+        locked(|manager, machine| manager.make_once(machine, client, label, initial))
     }
 
     fn publish(

@@ -23,6 +23,7 @@ use cairn_portal::literal::{
 };
 use cairn_portal::specification::{Specification, Stack, State};
 use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Source, plan};
+use core::num::NonZero;
 use exchange::Exchanges;
 
 /// End of the call counters' memory.
@@ -132,6 +133,16 @@ impl Maker {
     /// All blocks.
     pub fn blocks(&self) -> &Blocks {
         &self.blocks
+    }
+
+    /// Gives the block of a client that begins at an index of its table a label.
+    pub fn label(
+        &mut self,
+        client: InstanceId,
+        first: u64,
+        label: NonZero<u32>,
+    ) -> Result<(), Error> {
+        self.blocks.label(client, first, label)
     }
 
     /// The pools from which portals are made.

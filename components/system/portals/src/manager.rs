@@ -16,6 +16,7 @@ use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, is_name};
 use cairn_abi::record::{Export, Instance};
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameter, ParameterError, Trust};
+use core::num::NonZero;
 
 /// Blocks that one step of a death closes: what bounds the time for which the manager is held.
 pub(crate) const BLOCKS_PER_STEP: usize = 8;
@@ -369,6 +370,22 @@ impl Manager {
     ) -> Result<u64, Error> {
         let client = client.alive(machine)?;
         self.synchronisation.make(&mut self.maker, machine, client, initial)
+    }
+
+    /// The same, unless the client has one with this label of its own already, which it gets then.
+    pub fn make_once<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: Client,
+        label: NonZero<u32>,
+        initial: Option<u64>,
+    ) -> Result<u64, Error> {
+        if let Some(first) = self.maker.blocks().labelled(client.alive(machine)?, label) {
+            return Ok(first as u64);
+        }
+        let first = self.make(machine, client, initial)?;
+        self.maker.label(client.instance, first, label)?;
+        Ok(first)
     }
 
     /// Publishes a semaphore or lock that `server` made.

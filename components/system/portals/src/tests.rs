@@ -14,6 +14,7 @@ use cairn_portal::{Crossing, Float, Parameters, Place, Specification, generate};
 use cairn_random::Random;
 use fake::*;
 use std::collections::BTreeMap;
+use std::num::NonZero;
 
 const ANY: Known<'static> = Known { version: 0, signature: b"" };
 
@@ -272,10 +273,32 @@ fn a_former_life_can_do_nothing() {
         manager.unregister(machine, former(OTHER), "other.late").map(|()| 0),
         manager.make(machine, former(CLIENT), Some(0)),
         manager.make(machine, former(CLIENT), None),
+        manager.make_once(machine, former(CLIENT), NonZero::<u32>::MIN, None),
         manager.make_measured(machine, former(CLIENT), cairn_portal::Trust::default(), letters),
         former(OTHER).admit(machine, "other.late", CLIENT, true).map(|()| 0),
     ];
-    assert_eq!(results, [Err(Error::Dead); 14]);
+    assert_eq!(results, [Err(Error::Dead); 15]);
+}
+
+/// Threads of a client that use a static first at the same time make one semaphore, and a quota of one is enough.
+#[test]
+fn what_is_made_once_is_the_clients_own() {
+    let mut world = world();
+    let World { machine, manager } = &mut world;
+    let before = machine.allocated.get();
+    let label = |number| NonZero::new(number).unwrap();
+    let mut once = |who, number, initial| manager.make_once(machine, who, label(number), initial);
+    let first = once(client(CLIENT), 1, Some(3)).unwrap();
+    assert_eq!(once(client(CLIENT), 1, Some(3)), Ok(first));
+    let lock = once(client(CLIENT), 2, None).unwrap();
+    assert_ne!(lock, first);
+    assert_eq!(once(client(CLIENT), 2, None), Ok(lock));
+    // Nobody has a semaphore by another's label.
+    once(client(OTHER), 1, Some(0)).unwrap();
+    assert_eq!(machine.allocated.get(), before + 3);
+    manager.close(machine, client(CLIENT), first).unwrap();
+    let again = manager.make_once(machine, client(CLIENT), label(1), Some(3)).unwrap();
+    assert_eq!(manager.make_once(machine, client(CLIENT), label(1), Some(3)), Ok(again));
 }
 
 /// What the holder of an index knows of it.

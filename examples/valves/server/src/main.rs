@@ -52,7 +52,6 @@ impl Owner {
 impl Valves for Server {
     fn reserve(&self, place: Place, number: u64) -> Result<Object<dyn Valve>, ValveError> {
         let number = usize::try_from(number).map_err(|_| ValveError::NoSuchValve)?;
-        imports::PORTALS.attach_lock(&OWNERS)?;
         let mut owners = OWNERS.lock()?;
         let owner = owners.get_mut(number).ok_or(ValveError::NoSuchValve)?;
         if let Some(before) = owner {
@@ -78,7 +77,6 @@ impl Valves for Server {
 
     fn position(&self, number: u64) -> Result<u8, ValveError> {
         let number = usize::try_from(number).map_err(|_| ValveError::NoSuchValve)?;
-        imports::PORTALS.attach_lock(&OWNERS)?;
         let owner = *OWNERS.lock()?.get(number).ok_or(ValveError::NoSuchValve)?;
         let Some(owner) = owner.filter(|owner| !owner.has_ended()) else { return Ok(0) };
         Ok(HELD.with(owner.control, |held| held.percent.load(Relaxed)).unwrap_or(0))

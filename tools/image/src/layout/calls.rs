@@ -21,6 +21,16 @@ impl Layout<'_> {
         (self.connected.portals[index].start - PORTAL_FIRST_IMPORT) as u16
     }
 
+    /// Index of the first portal of an instance's import of the interface `Portals`; zero: it has none.
+    pub(super) fn portal_manager(&self, index: usize) -> u64 {
+        let mut imports = self.connected.imports[index].iter();
+        let import = imports.find(|import| {
+            let export = &self.components[import.target].descriptor.exports[import.export];
+            export.interface.name == "Portals"
+        });
+        import.map_or(0, |import| import.first_portal as u64)
+    }
+
     /// A call of an instance, whose index is the one that its component was built with.
     pub(super) fn form(&self, index: usize, call: &Call) -> Form {
         let (instance, placed) = (&self.system.instances[index], &self.placed[index]);

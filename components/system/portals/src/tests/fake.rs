@@ -82,7 +82,7 @@ pub struct Fake {
     generation: Cell<u64>,
     /// How many entries were read or written.
     pub looked: Cell<usize>,
-    allocated: Cell<u64>,
+    pub allocated: Cell<u64>,
     registered: Cell<bool>,
 }
 

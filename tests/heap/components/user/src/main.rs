@@ -40,7 +40,6 @@ fn main() {
     collections();
     pages();
     let most = exhaustion();
-    imports::PORTALS.attach_lock(cairn::heap::lock()).expect("lock");
     threads();
     // Nothing was lost on the way.
     assert_eq!(exhaustion(), most);

@@ -50,7 +50,6 @@ fn pass(_: u64) {
 fn main() {
     match environment::argument() {
         "lock" => {
-            imports::PORTALS.attach_lock(&LOCK).expect("a lock");
             let _guard = LOCK.lock();
             loop {
                 sleep();
@@ -58,7 +57,6 @@ fn main() {
         }
         "passed" => {
             static STACKS: [Stack<4096>; 2] = [const { Stack::new() }; 2];
-            imports::PORTALS.attach_lock(&LOCK).expect("a lock");
             let begin = |stack| spawn(imports::THREADS, stack, pass, 0, 60).expect("spawn");
             let mut threads = [begin(&STACKS[0]), begin(&STACKS[1])];
             loop {
@@ -68,13 +66,10 @@ fn main() {
                 }
             }
         }
-        "circle" => {
-            imports::PORTALS.attach_lock(&LOCK).expect("a lock");
-            loop {
-                let _ = imports::NEXT.keep();
-                pause(500);
-            }
-        }
+        "circle" => loop {
+            let _ = imports::NEXT.keep();
+            pause(500);
+        },
         // Shares the processor with the thread that is kept, which is as urgent.
         "yields" => {
             while !IS_KEPT.load(Relaxed) {
@@ -85,9 +80,7 @@ fn main() {
             }
         }
         "relay" | "next" | "back" => {}
-        _ => {
-            let _ = imports::PORTALS.attach_lock(&LOCK);
-        }
+        _ => {}
     }
 }
 

@@ -27,7 +27,6 @@ cairn::component! {
 
 impl Holder for Server {
     fn hold(&self, microseconds: u64) -> Result<u64, Error> {
-        imports::PORTALS.attach_lock(&FINISHED)?;
         let mut finished = FINISHED.lock()?;
         HOLDING.store(1, Relaxed);
         // The supervisor ends the sleep of who is on the way home to a dead domain, if it lasts.

@@ -40,7 +40,7 @@ fn main() -> Result<(), Error> {
     let device = Device::named("virtio-rng");
     let rings = device.rings(0).ok_or(Error::NotFound)?;
     let ring = USED_RING as usize;
-    let mut done = DRIVER.requests.begin(&imports::PORTALS, &device, VirtioKind::Random, 1)?;
+    let mut done = DRIVER.requests.begin(&device, VirtioKind::Random, 1)?;
     loop {
         imports::THREADS.sleep_until(now() + ticks(20))?;
         let answered = DRIVER.answered.load(SeqCst);

@@ -26,7 +26,6 @@ const BYTES: usize = 32 << 10;
 impl Echo for Server {
     /// Memory grows so many times.
     fn add(&self, times: u64, _: u64) -> Result<u64, Error> {
-        imports::PORTALS.attach_lock(cairn::heap::lock())?;
         drop(black_box(Vec::<u64>::with_capacity(4)));
         for _ in 0..times {
             let mut grows = Vec::<u8>::with_capacity(BYTES);

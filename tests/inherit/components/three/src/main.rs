@@ -102,9 +102,6 @@ fn check(name: &str, waited: u64) {
 }
 
 fn main() {
-    for mutex in [&FIRST, &SECOND] {
-        imports::PORTALS.attach_lock(mutex).expect("lock");
-    }
     let low = start(0, |_| work(&FIRST), LOW);
     wait_until_held();
     check("the high one gets the lock of the low one", measure(&FIRST));

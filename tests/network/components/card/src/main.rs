@@ -5,8 +5,9 @@
 
 use cairn::Error;
 use cairn::dma::{Buffer, Device};
+use cairn::sync::Semaphore;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::waiting::{Event, Interrupt};
+use cairn_interfaces::waiting::Interrupt;
 use cairn_interfaces::{Devices, Portals};
 use cairn_test_network_contract::Frames;
 use cairn_virtio::{Done, Requests, VirtioKind};
@@ -30,7 +31,7 @@ const BYTES: usize = 2048;
 struct Card {
     sending: Requests<SENDING, 1>,
     /// A frame has arrived.
-    arrived: Event,
+    arrived: Semaphore,
     /// Frames in their order, so many that no buffer has two places: `length << 8 | buffer`.
     frames: [AtomicU32; WAITING],
     /// How many frames have been taken out of there.
@@ -39,7 +40,7 @@ struct Card {
 
 static CARD: Card = Card {
     sending: Requests::new(SEND),
-    arrived: Event::new(),
+    arrived: Semaphore::new(0),
     frames: [const { AtomicU32::new(0) }; WAITING],
     taken: AtomicUsize::new(0),
 };
@@ -59,8 +60,7 @@ fn main() -> Result<Infallible, Error> {
         return Err(Error::NotSupported);
     }
     let mut received = Done::of(&device, kind, RECEIVE)?;
-    CARD.arrived.make(&imports::PORTALS, 0)?;
-    let mut sent = CARD.sending.begin(&imports::PORTALS, &device, kind, SENDING)?;
+    let mut sent = CARD.sending.begin(&device, kind, SENDING)?;
     for number in 0..WAITING {
         wait_for_frame(&device, number)?;
     }
@@ -75,7 +75,7 @@ fn main() -> Result<Infallible, Error> {
             }
             CARD.frames[count % WAITING].store(length << 8 | number, Ordering::Release);
             count += 1;
-            CARD.arrived.signal()?;
+            CARD.arrived.release()?;
         }
         Ok(())
     })
@@ -115,7 +115,7 @@ impl Frames for Card {
 
     fn receive(&self, frame: WriteWindow) -> Result<usize, Error> {
         let device = self.sending.device()?;
-        self.arrived.wait()?;
+        self.arrived.acquire()?;
         let turn = self.taken.fetch_add(1, Relaxed) % WAITING;
         let word = self.frames[turn].load(Ordering::Acquire);
         let (number, length) = ((word & 0xff) as usize, (word >> 8) as usize);

@@ -342,8 +342,6 @@ fn locks() -> Result<(), Failed> {
     succeed!(drop_block(lock));
     expect!(imports::PORTALS.open("tester.back", 0, &[]), Err(Error::NotFound));
 
-    expect!(SHARED.lock().map(|value| *value), Err(Error::NotSupported));
-    succeed!(imports::PORTALS.attach_lock(&SHARED));
     *succeed!(SHARED.lock()) += 1;
     expect!(SHARED.lock().map(|value| *value), Ok(8));
     // The same thread once more would wait for itself.
