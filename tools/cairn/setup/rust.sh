@@ -22,7 +22,7 @@ find_rustup() {
         # Installed, but this shell was started before.
         rustup=${CARGO_HOME:-${HOME:-}/.cargo}/bin/rustup
     else
-        own=$root/.cairn/rustup
+        own=${CAIRN_STATE:-$root/.cairn}/rustup
         rustup=$own/bin/rustup
         [ -x "$rustup" ] || "$here/fetch-rustup.sh" "$own" || return 1
         export RUSTUP_HOME="$own" CARGO_HOME="$own"

@@ -397,7 +397,7 @@ fn check_member(manifest: &Path, component: &Path) -> Result<()> {
 }
 
 /// Whether a member of the workspace is this folder, or a pattern for it: a `*` is any one name.
-fn names_folder(member: &str, folder: &str) -> bool {
+pub(crate) fn names_folder(member: &str, folder: &str) -> bool {
     let (member, folder) = (member.split('/'), folder.split('/'));
     member.clone().count() == folder.clone().count()
         && member.zip(folder).all(|(member, name)| member == "*" || member == name)

@@ -20,6 +20,12 @@ struct Package {
     name: String,
     manifest_path: PathBuf,
     targets: Vec<Target>,
+    dependencies: Vec<Dependency>,
+}
+
+#[derive(Deserialize)]
+struct Dependency {
+    name: String,
 }
 
 #[derive(Deserialize)]
@@ -33,6 +39,12 @@ impl Package {
         self.targets.iter().any(|target| target.kind.iter().any(|one| one == kind))
     }
 
+    /// Whether its program can only be a component, wherever it lies.
+    fn is_component(&self) -> bool {
+        let uses_cairn = self.dependencies.iter().any(|one| one.name == "cairn");
+        self.has("bin") && uses_cairn
+    }
+
     /// What of the package `cargo test` can build for the host; `None` if nothing.
     ///
     /// A program of these folders runs on the bare machine only, and cargo builds a package's
@@ -42,7 +54,7 @@ impl Package {
         let bare = ["components/", "tests/", "bench/", "examples/"];
         if path.starts_with("nucleus/") {
             None
-        } else if !bare.iter().any(|folder| path.starts_with(folder)) {
+        } else if !bare.iter().any(|folder| path.starts_with(folder)) && !self.is_component() {
             Some(vec!["--tests"])
         } else if !self.has("lib") {
             None

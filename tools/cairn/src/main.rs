@@ -4,11 +4,13 @@
 use anyhow::{Context, Result};
 use cairn_tool::build::{BuiltImage, Parts};
 use cairn_tool::counts::Counting;
+use cairn_tool::layout::Layout;
 use cairn_tool::machine::Options;
 use cairn_tool::placements::Placements;
 use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::{
-    advice, bench, board, build, graph, interfaces, lines, new, paths, profile, run, setup, test,
+    advice, bench, board, build, graph, install, interfaces, layout, lines, new, paths, pinned,
+    profile, run, setup, test, version,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -17,10 +19,18 @@ use std::time::Duration;
 
 /// Cairn, an operating system made of components.
 #[derive(Parser)]
-#[command(name = "cairn", bin_name = "./cairn")]
+#[command(
+    name = "cairn",
+    bin_name = "./cairn",
+    disable_version_flag = true,
+    arg_required_else_help = true
+)]
 struct Arguments {
+    /// Say which Cairn this is: release, revision, tree, and what builds it
+    #[arg(short = 'V', long, exclusive = true)]
+    version: bool,
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
 }
 
 #[derive(Subcommand)]
@@ -62,7 +72,7 @@ enum Command {
     /// Say where the cycles of a system go on a simulated core: functions, and lines of memory in no cache
     Profile {
         /// A name in systems/, or the path of a description
-        #[arg(default_value = "demo", value_parser = paths::system)]
+        #[arg(default_value_t = layout::default_system(), value_parser = paths::system)]
         system: String,
         /// The core: `rocket-rtl` or `cva6-rtl`
         #[arg(long, value_name = "NAME")]
@@ -116,6 +126,12 @@ enum Command {
         /// Its name, as `Echo`; `abi`
         interface: String,
     },
+    /// Put `cairn` on the PATH, which hands over to the Cairn of the product that it is called in
+    Install {
+        /// Where: ~/.local/bin, or where cargo's commands are, if not said
+        #[arg(long, value_name = "FOLDER")]
+        to: Option<PathBuf>,
+    },
     /// Describe a machine
     Board {
         #[command(subcommand)]
@@ -166,16 +182,27 @@ enum BoardCommand {
 
 #[derive(Subcommand)]
 enum New {
-    /// A component that builds, runs and is tested, as a part of the system demo
+    /// A workspace of one's own, outside of Cairn's tree, with a component
+    Product {
+        /// Its folder, whose name is the product's: small letters, digits, `-`
+        folder: PathBuf,
+        /// Depend on the Cairn of this repository of git's instead of this one's path
+        #[arg(long, value_name = "URL")]
+        git: Option<String>,
+        /// In this commit, or with this tag
+        #[arg(long, value_name = "REVISION", requires = "git")]
+        rev: Option<String>,
+    },
+    /// A component that builds, runs and is tested, as a part of the project's system
     Component {
         /// Its name: small letters, digits, `-`
         name: String,
     },
-    /// A component that calls what one of the system demo serves, with its test
+    /// A component that calls what one of the system serves, with its test
     Client {
         /// Its name: small letters, digits, `-`
         name: String,
-        /// What it calls: an instance of the system demo, or INSTANCE.EXPORT
+        /// What it calls: an instance of the system, or INSTANCE.EXPORT
         server: String,
     },
     /// A driver that builds, boots and answers, with its system and its test
@@ -191,7 +218,7 @@ enum New {
 #[derive(clap::Args)]
 struct RunArguments {
     /// A name in systems/, or the path of a description
-    #[arg(default_value = "demo", value_parser = paths::system)]
+    #[arg(default_value_t = layout::default_system(), value_parser = paths::system)]
     system: String,
     #[command(flatten)]
     variant: Variant,
@@ -228,7 +255,12 @@ struct RunArguments {
 }
 
 fn main() -> ExitCode {
-    match execute(Arguments::parse().command) {
+    let arguments = Arguments::parse();
+    let Some(command) = arguments.command else {
+        println!("cairn {}", version::long());
+        return ExitCode::SUCCESS;
+    };
+    match execute(command) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             eprintln!("cairn: {error:#}");
@@ -238,6 +270,9 @@ fn main() -> ExitCode {
 }
 
 fn execute(command: Command) -> Result<u8> {
+    if !matches!(command, Command::Install { .. } | Command::New { what: New::Product { .. } }) {
+        pinned::check()?;
+    }
     match command {
         Command::Run(arguments) => start(arguments),
         Command::Test { filter, long: true, .. } => Ok(u8::from(!test::run_long(&filter)?)),
@@ -295,16 +330,28 @@ fn execute(command: Command) -> Result<u8> {
             print!("{}", board::import(&paths::project(), &file, &name)?);
             Ok(0)
         }
+        Command::Install { to } => {
+            print!("{}", install::install(to.as_deref())?);
+            Ok(0)
+        }
+        Command::New { what: New::Product { folder, git, rev } } => {
+            let cairn = match git {
+                Some(url) => new::Cairn::Git { url, revision: rev },
+                None => new::Cairn::Path(paths::source()),
+            };
+            print!("{}", new::product(&folder, &cairn)?);
+            Ok(0)
+        }
         Command::New { what: New::Component { name } } => {
-            print!("{}", new::component(&paths::project(), &name)?);
+            print!("{}", new::component(&Layout::of_project()?, &name)?);
             Ok(0)
         }
         Command::New { what: New::Client { name, server } } => {
-            print!("{}", new::client(&paths::project(), &name, &server)?);
+            print!("{}", new::client(&Layout::of_project()?, &name, &server)?);
             Ok(0)
         }
         Command::New { what: New::Driver { name, device } } => {
-            print!("{}", new::driver(&paths::project(), &name, &device)?);
+            print!("{}", new::driver(&Layout::of_project()?, &name, &device)?);
             Ok(0)
         }
     }

@@ -1,5 +1,5 @@
 //! `./cairn new component NAME`, `./cairn new client NAME SERVER`, `./cairn new driver NAME --device DEVICE`: a component that
-//! builds, runs and is tested.
+//! builds, runs and is tested. `./cairn new product DIR`: a workspace for such components.
 
 #[cfg(test)]
 mod built;
@@ -7,63 +7,62 @@ mod call;
 mod client;
 mod driver;
 mod names;
+mod product;
 
+use crate::build;
+use crate::layout::{INTERFACES, Layout};
 use anyhow::{Context, Result, bail};
 pub use client::client;
 pub use driver::driver;
 use names::Names;
+pub use product::{Cairn, product};
 use std::path::Path;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// The system that a new component becomes a part of.
-const SYSTEM: &str = "systems/demo.toml";
-const INTERFACES: &str = "interfaces/src/lib.rs";
+/// The root of the crate of interfaces.
+const CRATE: &str = "interfaces/src/lib.rs";
+/// Cairn's own list of its interfaces.
 const ALL_INTERFACES: &str = "interfaces/src/all.rs";
 
-/// Makes the component `name` in the repository at `root`; returns what to tell the user.
-pub fn component(root: &Path, name: &str) -> Result<String> {
-    let names = Names::new(name)?;
+/// Makes the component `name` in a project; returns what to tell the user.
+pub fn component(layout: &Layout, name: &str) -> Result<String> {
+    write_all(&layout.root, made_component(layout, name)?)
+}
+
+fn made_component(layout: &Layout, name: &str) -> Result<Made> {
+    let names = Names::new(name, layout)?;
     let Names { module, interface, .. } = &names;
+    let root = &layout.root;
+    let folder = format!("{}/{name}", layout.components);
+    let system = layout.system_file();
     let files = [
-        (
-            format!("components/apps/{name}/Cargo.toml"),
-            include_str!("../templates/component/Cargo.toml.in"),
-        ),
-        (
-            format!("components/apps/{name}/src/main.rs"),
-            include_str!("../templates/component/main.rs.in"),
-        ),
-        (
-            format!("components/apps/{name}/README.md"),
-            include_str!("../templates/component/README.md.in"),
-        ),
+        (format!("{folder}/Cargo.toml"), include_str!("../templates/component/Cargo.toml.in")),
+        (format!("{folder}/src/main.rs"), include_str!("../templates/component/main.rs.in")),
+        (format!("{folder}/README.md"), include_str!("../templates/component/README.md.in")),
         (
             format!("interfaces/src/{module}.rs"),
             include_str!("../templates/component/interface.rs.in"),
         ),
         (format!("tests/{name}/test.toml"), include_str!("../templates/component/test.toml.in")),
     ];
-    names.refuse_folders(root)?;
-    let interface_file = format!("interfaces/src/{module}.rs");
-    names.refuse_path(root, &interface_file)?;
-    names.refuse_taken(root)?;
+    names.refuse_folders()?;
+    let interface_file = format!("{INTERFACES}/src/{module}.rs");
+    names.refuse_path(&interface_file)?;
+    names.refuse_taken()?;
     let mut files: Vec<(String, String)> =
         files.into_iter().map(|(path, template)| (path, names.fill(template))).collect();
-    files.push((SYSTEM.to_owned(), with_instance(&read(root, SYSTEM)?, &names)?));
-    files.push((INTERFACES.to_owned(), with_module(&read(root, INTERFACES)?, module)));
-    files.push((
-        ALL_INTERFACES.to_owned(),
-        with_interface(&read(root, ALL_INTERFACES)?, interface)?,
-    ));
+    files.push((system.clone(), with_instance(&read(root, &system)?, &names)?));
+    files.extend(declared(root, &names)?);
+    files.extend(with_member(root, &folder)?);
     let rows = vec![
-        ("made", format!("components/apps/{name}/"), "the component".to_owned()),
+        ("made", format!("{folder}/"), "the component".to_owned()),
         ("made", interface_file, format!("its interface, {interface}")),
         ("made", format!("tests/{name}/test.toml"), "its test".to_owned()),
-        ("added", format!("[instance.{name}]"), format!("to {SYSTEM}")),
+        ("added", format!("[instance.{name}]"), format!("to {system}")),
         ("next", "./cairn run".to_owned(), format!("in the shell: call {name} double 21")),
         ("", format!("./cairn test {name}"), "runs its test".to_owned()),
     ];
-    write_all(root, Made { files, rows })
+    Ok(Made { files, rows })
 }
 
 /// What is new.
@@ -77,19 +76,29 @@ struct Made {
 
 /// Writes what is new; returns what to tell the user.
 fn write_all(root: &Path, made: Made) -> Result<String> {
-    for (path, text) in made.files {
+    write_files(root, made.files)?;
+    Ok(told(&made.rows))
+}
+
+fn write_files(root: &Path, files: Vec<(String, String)>) -> Result<()> {
+    for (path, text) in files {
         let path = root.join(path);
         let folder = path.parent().expect("a file is in a folder");
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot make {}", folder.display()))?;
         std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     }
-    let width = made.rows.iter().map(|(_, what, _)| what.len()).max().unwrap_or(0);
+    Ok(())
+}
+
+fn told(rows: &[(&'static str, String, String)]) -> String {
+    let width = rows.iter().map(|(_, what, _)| what.len()).max().unwrap_or(0);
     let line = |(verb, what, text): &(&str, String, String)| {
         let gap = if *verb == "next" { "\n" } else { "" };
-        format!("{gap}{verb:<7}{what:<width$}    {text}\n")
+        let line = format!("{gap}{verb:<7}{what:<width$}    {text}");
+        line.trim_end().to_owned() + "\n"
     };
-    Ok(made.rows.iter().map(line).collect())
+    rows.iter().map(line).collect()
 }
 
 fn read(root: &Path, path: &str) -> Result<String> {
@@ -97,9 +106,38 @@ fn read(root: &Path, path: &str) -> Result<String> {
         .with_context(|| format!("cannot read {path}, to which the component has to be added"))
 }
 
+/// The files that name all interfaces, with one more.
+fn declared(root: &Path, names: &Names) -> Result<Vec<(String, String)>> {
+    let Names { module, interface, .. } = names;
+    let mut files = vec![(CRATE.to_owned(), with_module(&read(root, CRATE)?, module))];
+    if root.join(ALL_INTERFACES).exists() {
+        let all = with_interface(&read(root, ALL_INTERFACES)?, interface)?;
+        files.push((ALL_INTERFACES.to_owned(), all));
+    }
+    Ok(files)
+}
+
+/// The manifest of the workspace with one more member, if no member's pattern names it already.
+fn with_member(root: &Path, folder: &str) -> Result<Option<(String, String)>> {
+    const MANIFEST: &str = "Cargo.toml";
+    let mut manifest: DocumentMut =
+        read(root, MANIFEST)?.parse().with_context(|| MANIFEST.to_owned())?;
+    let members = manifest
+        .get_mut("workspace")
+        .and_then(|workspace| workspace.get_mut("members")?.as_array_mut())
+        .context("Cargo.toml has no list `members` in [workspace]")?;
+    let patterns: Vec<&str> = members.iter().filter_map(toml_edit::Value::as_str).collect();
+    if patterns.iter().any(|pattern| build::names_folder(pattern, folder)) {
+        return Ok(None);
+    }
+    members.push(folder);
+    Ok(Some((MANIFEST.to_owned(), manifest.to_string())))
+}
+
 /// The description with an instance of the component, everything else as it was.
 fn with_instance(text: &str, names: &Names) -> Result<String> {
-    let mut document: DocumentMut = text.parse().with_context(|| SYSTEM.to_owned())?;
+    let system = names.layout.system_file();
+    let mut document: DocumentMut = text.parse().with_context(|| system.clone())?;
     let mut export = Table::new();
     export["open"] = value(Array::from_iter(["shell"]));
     let mut exports = Table::new();
@@ -111,22 +149,32 @@ fn with_instance(text: &str, names: &Names) -> Result<String> {
     instance["threads"] = value(0);
     instance["restart"] = value("on-fault");
     instance.insert("exports", Item::Table(exports));
-    add_instance(&mut document, names.name, instance)?;
+    add_instance(&mut document, &system, names.name, instance)?;
     Ok(document.to_string())
 }
 
 /// Adds an instance at the end of a description that does not have it.
-fn add_instance(document: &mut DocumentMut, name: &str, mut instance: Table) -> Result<()> {
-    let instances = document
-        .get_mut("instance")
-        .and_then(Item::as_table_mut)
-        .with_context(|| format!("{SYSTEM} has no tables [instance.NAME]"))?;
+fn add_instance(
+    document: &mut DocumentMut,
+    system: &str,
+    name: &str,
+    mut instance: Table,
+) -> Result<()> {
+    let instances = inner(document.as_table_mut(), "instance")
+        .with_context(|| format!("{system}: `instance` is no table"))?;
     if instances.contains_key(name) {
-        bail!("{SYSTEM} has an instance `{name}` already; choose another name, or remove it");
+        bail!("{system} has an instance `{name}` already; choose another name, or remove it");
     }
     instance.decor_mut().set_prefix("\n");
     instances.insert(name, Item::Table(instance));
     Ok(())
+}
+
+/// A table in a table, new if it is not there; without a header of its own unless it needs one.
+fn inner<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Table> {
+    let mut new = Table::new();
+    new.set_implicit(true);
+    table.entry(key).or_insert(Item::Table(new)).as_table_mut()
 }
 
 /// The list of interfaces with one more, in alphabetical order.
@@ -134,6 +182,9 @@ fn with_module(text: &str, module: &str) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for (before, after) in [("mod ", ";"), ("pub use ", "::*;")] {
         let line = format!("{before}{module}{after}");
+        if !lines.iter().any(|one| one.starts_with(before)) {
+            lines.push(String::new());
+        }
         let at = lines
             .iter()
             .position(|one| one.starts_with(before) && *one > line)
@@ -159,6 +210,10 @@ fn with_interface(text: &str, interface: &str) -> Result<String> {
 mod tests {
     use super::*;
 
+    /// That of a tree as Cairn's own.
+    pub(super) const MANIFEST: &str = "[workspace]\nmembers = ['components/*/*']\n[workspace.metadata.cairn]\n\
+         system = 'demo'\ncomponents = 'components/apps'\ndrivers = 'components/drivers'\nprefix = 'cairn-'\n";
+
     #[test]
     fn a_module_is_added_in_order() {
         let text = "//! Doc.\nmod a;\nmod c;\n\npub use a::*;\npub use c::*;\n";
@@ -168,6 +223,7 @@ mod tests {
         let last =
             "//! Doc.\nmod a;\nmod c;\nmod d;\n\npub use a::*;\npub use c::*;\npub use d::*;\n";
         assert_eq!(with_module(text, "d"), last);
+        assert_eq!(with_module("//! Doc.\n", "a"), "//! Doc.\n\nmod a;\n\npub use a::*;\n");
     }
 
     #[test]
@@ -186,12 +242,13 @@ mod tests {
 
     #[test]
     fn an_instance_is_added_and_the_rest_stays() {
+        let layout = Layout::of_project().unwrap();
         let text = "[system] # here\nname   = 'demo'\n\n[instance.shell]\ncomponent = \"shell\"  # shell\n";
-        let added = with_instance(text, &Names::new("new-one").unwrap()).unwrap();
+        let added = with_instance(text, &Names::new("new-one", &layout).unwrap()).unwrap();
         let expected = "\n[instance.new-one]\ncomponent = \"new-one\"\nmemory = \"128K\"\nthreads = 0\n\
                         restart = \"on-fault\"\n\n[instance.new-one.exports.new_one]\nopen = [\"shell\"]\n";
         assert_eq!(added, format!("{text}{expected}"));
-        let error = with_instance(text, &Names::new("shell").unwrap()).unwrap_err();
+        let error = with_instance(text, &Names::new("shell", &layout).unwrap()).unwrap_err();
         assert!(format!("{error}").contains("already"));
     }
 
@@ -201,23 +258,24 @@ mod tests {
         for folder in ["systems", "interfaces/src"] {
             std::fs::create_dir_all(root.join(folder)).unwrap();
         }
-        std::fs::write(root.join("Cargo.toml"), "[workspace]\nmembers = ['components/*/*']\n")
-            .unwrap();
-        std::fs::write(root.join(INTERFACES), "mod echo;\n\npub use echo::*;\n").unwrap();
+        std::fs::write(root.join("Cargo.toml"), MANIFEST).unwrap();
+        let layout = Layout::read(&root).unwrap();
+        std::fs::write(root.join(CRATE), "mod echo;\n\npub use echo::*;\n").unwrap();
         std::fs::write(root.join(ALL_INTERFACES), "all! {\n    Echo,\n}\n").unwrap();
-        assert!(component(&root, "adder").is_err(), "there is no description");
+        assert!(component(&layout, "adder").is_err(), "there is no description");
         assert!(!root.join("components").exists());
-        std::fs::write(root.join(SYSTEM), "[instance.shell]\ncomponent = 'shell'\n").unwrap();
+        std::fs::write(root.join("systems/demo.toml"), "[instance.shell]\ncomponent = 'shell'\n")
+            .unwrap();
         for folder in ["shelf", "shelf-two"] {
             // A component in a folder of another name than its package's.
             std::fs::create_dir_all(root.join("components/apps").join(folder)).unwrap();
             let manifest = root.join("components/apps").join(folder).join("Cargo.toml");
             std::fs::write(manifest, format!("[package]\nname = 'cairn-in-{folder}'\n")).unwrap();
         }
-        let error = component(&root, "in-shelf").unwrap_err().to_string();
+        let error = component(&layout, "in-shelf").unwrap_err().to_string();
         assert!(error.contains("which components/apps/shelf has already"), "{error}");
         assert!(!root.join("interfaces/src/in_shelf.rs").exists());
-        component(&root, "adder").unwrap();
+        component(&layout, "adder").unwrap();
         for file in [
             "components/apps/adder/src/main.rs",
             "interfaces/src/adder.rs",
@@ -227,7 +285,7 @@ mod tests {
             assert!(!text.contains('@'), "{text}");
         }
         crate::system_tests::SystemTest::read(&root.join("tests/adder/test.toml")).unwrap();
-        assert!(component(&root, "adder").is_err(), "it exists");
+        assert!(component(&layout, "adder").is_err(), "it exists");
         std::fs::remove_dir_all(root).unwrap();
     }
 }

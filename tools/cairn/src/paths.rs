@@ -89,6 +89,12 @@ pub fn system(argument: &str) -> Result<String, std::convert::Infallible> {
     Ok(if below.contains('/') { below } else { format!("./{below}") })
 }
 
+/// Whose benchmarks are measured: the project's, if it has a catalogue of them, else Cairn's.
+pub fn bench() -> PathBuf {
+    let project = project();
+    if project.join("bench/benchmarks.toml").is_file() { project } else { source() }
+}
+
 /// The files that descriptions name: the project's, then Cairn's own.
 pub fn files() -> Disk {
     Disk::over([project(), source()])

@@ -3,8 +3,14 @@
 use crate::files::Files;
 
 /// The folders in which a component is found by its name, none of which is in two of them.
-pub const FOLDERS: [&str; 4] =
-    ["components/system", "components/drivers", "components/services", "components/apps"];
+pub const FOLDERS: [&str; 5] = [
+    "components/system",
+    "components/drivers",
+    "components/services",
+    "components/apps",
+    // Of a product, whose components are not so many.
+    "components",
+];
 
 /// The folder of `component`, as a description names it, relative to the repository's root; the
 /// folders that it could be, if it is in none or in several.

@@ -315,8 +315,10 @@ impl Plot {
 }
 
 fn read<T: DeserializeOwned>(path: &str) -> Result<T> {
-    let text = std::fs::read_to_string(paths::source().join(path))
-        .with_context(|| format!("cannot read {path}"))?;
+    let own = paths::bench().join(path);
+    // A product has others' figures from Cairn.
+    let file = if own.exists() { own } else { paths::source().join(path) };
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {path}"))?;
     toml::from_str(&text).with_context(|| path.to_owned())
 }
 

@@ -26,14 +26,14 @@ impl Limits {
             None => Limits {
                 options: String::new(),
                 unit: Unit::Instructions,
-                file: paths::source().join("bench/limits.toml"),
+                file: paths::bench().join("bench/limits.toml"),
             },
             Some(board) => {
                 let (option, part) = if quick { (" --quick", "-quick") } else { ("", "") };
                 Limits {
                     options: format!(" --board {board}{option}"),
                     unit: Unit::Cycles,
-                    file: paths::source().join(format!("bench/limits-{board}{part}.toml")),
+                    file: paths::bench().join(format!("bench/limits-{board}{part}.toml")),
                 }
             }
         }

@@ -2,10 +2,8 @@
 
 use super::booted::Booted;
 use super::side_by_side::TrustedLines;
-use crate::paths;
 use anyhow::{Context, Result};
 use serde::Serialize;
-use std::process::Command;
 
 /// One benchmark's result.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -166,27 +164,12 @@ impl Report {
         results: Vec<Measured>,
         trusted_lines: Option<TrustedLines>,
     ) -> Result<Report> {
-        Ok(Report { machine, unit, commit: commit()?, results, trusted_lines })
+        Ok(Report { machine, unit, commit: commit(), results, trusted_lines })
     }
 }
 
-fn commit() -> Result<String> {
-    let git = |arguments: &[&str]| -> Result<String> {
-        let output = Command::new("git")
-            .arg("-C")
-            .arg(paths::source())
-            .args(arguments)
-            .output()
-            .context("cannot run git")?;
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
-    };
-    let hash = git(&["rev-parse", "HEAD"])?;
-    let modified = git(&["status", "--porcelain", "--untracked-files=no"])?;
-    Ok(match (hash.as_str(), modified.as_str()) {
-        ("", _) => "unknown".to_owned(),
-        (_, "") => hash,
-        _ => hash + "-modified",
-    })
+fn commit() -> String {
+    crate::version::revision().unwrap_or_else(|| "unknown".to_owned())
 }
 
 #[cfg(test)]

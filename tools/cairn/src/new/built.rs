@@ -4,6 +4,7 @@ use super::call::Items;
 use super::client::{Contract, fill};
 use super::driver::{self, Kind};
 use super::names::Names;
+use crate::layout::Layout;
 use crate::{cargo, paths};
 use std::path::Path;
 
@@ -107,6 +108,7 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
         .map(|one| cairn_abi::descriptor::name_text(&one.name).to_owned());
     let own_items = Items::read(&folder, "contract/src").unwrap();
     let all_items = Items::read(&root, "interfaces/src").unwrap();
+    let layout = Layout::of_project().unwrap();
     let mut made = 0;
     let both = INTERFACES
         .iter()
@@ -115,7 +117,7 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     for (contract, items, interface) in both {
         let call = items.call(&interface).unwrap();
         let name = format!("client-{made}");
-        let names = Names::new(&name).unwrap();
+        let names = Names::new(&name, &layout).unwrap();
         let template = include_str!("../../templates/client/main.rs.in");
         let text = fill(&names, template, "server.export", &interface, contract, &call);
         assert!(!text.contains('@'), "{text}");
@@ -125,7 +127,7 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     assert!(made > 30, "{made} clients");
 
     for (name, kind) in [("new-virtio", Kind::Virtio), ("new-registers", Kind::Registers)] {
-        let names = Names::new(name).unwrap();
+        let names = Names::new(name, &layout).unwrap();
         let files = driver::files(&names, kind, "device");
         let text = |end: &str| &files.iter().find(|(path, _)| path.ends_with(end)).unwrap().1;
         let interface = text(&format!("interfaces/src/{}.rs", names.module));

@@ -2,20 +2,21 @@
 
 use super::call::{Call, Items};
 use super::names::Names;
-use super::{Made, SYSTEM, read, write_all};
+use super::{Made, read, with_member, write_all};
+use crate::layout::{INTERFACES, Layout, SHARED};
 use crate::{build, interfaces, paths, test};
 use anyhow::{Context, Result, anyhow, bail};
+use cairn_description::System;
+use cairn_description::model::Open;
 use cairn_loader::Export;
-use std::path::Path;
-use toml_edit::{DocumentMut, Item, Table, value};
-
-/// The crate of the interfaces that the system shares.
-const SHARED: &str = "cairn-interfaces";
+use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// What the new component calls.
 struct Server {
     instance: String,
     export: String,
+    /// Who may open it, if the description says that.
+    open: Option<Vec<String>>,
     interface: String,
     contract: Contract,
     call: Call,
@@ -24,45 +25,51 @@ struct Server {
 /// The crate that declares an interface.
 pub(super) struct Contract {
     pub(super) package: String,
-    /// Its folder, a path from the root.
+    /// Its folder, a path from the root, or absolute if it is not below that.
     pub(super) folder: String,
 }
 
-/// Makes the component `name` in the repository at `root`, a client of `server` in the system demo: an instance, or
-/// `INSTANCE.EXPORT`. Returns what to tell the user.
-pub fn client(root: &Path, name: &str, server: &str) -> Result<String> {
-    let names = Names::new(name)?;
-    names.refuse_folders(root)?;
-    names.refuse_package(root)?;
+/// Makes the component `name` in a project, a client of `server` in its system: an instance, or `INSTANCE.EXPORT`.
+/// Returns what to tell the user.
+pub fn client(layout: &Layout, name: &str, server: &str) -> Result<String> {
+    let names = Names::new(name, layout)?;
+    names.refuse_folders()?;
+    names.refuse_package()?;
     let (instance, export) = match server.split_once('.') {
         Some((instance, export)) => (instance, Some(export)),
         None => (server, None),
     };
-    let component = component_of(instance)?;
+    let system = cairn_description::load_from(&paths::files(), &layout.system, None)
+        .map_err(|report| anyhow!("{report}"))?;
+    let component = component_of(&system, instance)?;
     let exports = build::component(&component)?.descriptor.exports;
     let export = choose(instance, &exports, export)?;
-    let (contract, items) = contract_of(root, &component, export)?;
+    let (contract, items) = contract_of(layout, &component, export)?;
     let interface = export.interface.name.clone();
     let server = Server {
         instance: instance.to_owned(),
         export: export.name.clone(),
+        open: open(&system, instance, &export.name),
         call: items.call(&interface)?,
         interface,
         contract,
     };
     let file = items.file(&server.interface).expect("it has been called");
-    make(root, &names, &server, file)
+    make(&names, &server, file)
 }
 
-/// The crate that declares an export's interface: the one that the system shares, or one that the server depends on.
-fn contract_of(root: &Path, component: &str, export: &Export) -> Result<(Contract, Items)> {
+/// The crate that declares an export's interface: Cairn's, the project's, or one that the server depends on.
+fn contract_of(layout: &Layout, component: &str, export: &Export) -> Result<(Contract, Items)> {
     let name = &export.interface.name;
+    let root = &layout.root;
     let is_shared =
         interfaces::find(name).is_ok_and(|known| known.version == export.interface.version);
-    let crates = match is_shared {
-        true => vec![Contract { package: SHARED.to_owned(), folder: "interfaces".to_owned() }],
-        false => neighbours(root, component)?,
-    };
+    let own = Contract { package: layout.interfaces.clone(), folder: INTERFACES.to_owned() };
+    let folder = paths::shown(&paths::source().join(INTERFACES));
+    let shared = Contract { package: SHARED.to_owned(), folder };
+    let mut crates = if is_shared { vec![shared] } else { Vec::new() };
+    crates.extend((own.package != SHARED).then_some(own));
+    crates.extend(neighbours(component)?);
     for contract in crates {
         let items = Items::read(root, &format!("{}/src", contract.folder))?;
         if items.file(name).is_some() {
@@ -78,8 +85,9 @@ fn contract_of(root: &Path, component: &str, export: &Export) -> Result<(Contrac
 }
 
 /// The crates that a component's manifest names by their paths.
-fn neighbours(root: &Path, component: &str) -> Result<Vec<Contract>> {
-    let Ok(text) = std::fs::read_to_string(root.join(component).join("Cargo.toml")) else {
+fn neighbours(component: &str) -> Result<Vec<Contract>> {
+    let manifest = paths::component(component).join("Cargo.toml");
+    let Ok(text) = std::fs::read_to_string(manifest) else {
         // In C all interfaces are shared ones.
         return Ok(Vec::new());
     };
@@ -102,19 +110,31 @@ fn neighbours(root: &Path, component: &str) -> Result<Vec<Contract>> {
         .collect())
 }
 
-/// The folder of the component of an instance of the system, which may be in a description that it extends.
-fn component_of(instance: &str) -> Result<String> {
-    let system = cairn_description::load_from(&paths::files(), SYSTEM, None)
-        .map_err(|report| anyhow!("{report}"))?;
-    let Some(index) = system.instance(instance) else {
-        let names: Vec<String> = system.instances.iter().map(|one| one.name.to_string()).collect();
-        bail!(
-            "{SYSTEM} has no instance `{instance}`{}; expected INSTANCE or INSTANCE.EXPORT, of {}",
-            test::nearest(instance, &names),
-            names.join(", ")
-        );
-    };
-    Ok(system.instances[index].folder.clone())
+/// The folder of the component of an instance.
+fn component_of(system: &System, instance: &str) -> Result<String> {
+    if let Some(found) = system.instances.iter().find(|one| **one.name == *instance) {
+        return Ok(found.folder.clone());
+    }
+    let names: Vec<String> = system.instances.iter().map(|one| one.name.to_string()).collect();
+    bail!(
+        "{} has no instance `{instance}`{}; expected INSTANCE or INSTANCE.EXPORT, of {}",
+        system.name.place.path(),
+        test::nearest(instance, &names),
+        names.join(", ")
+    );
+}
+
+/// Who may open an export, where the description says that not everyone may.
+fn open(system: &System, instance: &str, export: &str) -> Option<Vec<String>> {
+    let instance = system.instances.iter().find(|one| **one.name == *instance)?;
+    let export = instance.exports.iter().find(|one| **one.name == *export)?;
+    export.open_place.as_ref()?;
+    match &export.open {
+        Open::Anyone => None,
+        Open::Instances(those) => {
+            Some(those.iter().map(|index| system.instances[*index].name.to_string()).collect())
+        }
+    }
 }
 
 /// The export that is meant.
@@ -138,41 +158,48 @@ fn choose<'a>(instance: &str, exports: &'a [Export], wanted: Option<&str>) -> Re
     }
 }
 
-fn make(root: &Path, names: &Names, server: &Server, file: &str) -> Result<String> {
-    let name = names.name;
+fn make(names: &Names, server: &Server, file: &str) -> Result<String> {
+    let Names { name, layout, .. } = names;
+    let root = &layout.root;
+    let own_folder = format!("{}/{name}", layout.components);
+    let system = layout.system_file();
     let export = format!("{}.{}", server.instance, server.export);
     let Server { interface, contract, call, .. } = server;
     let fill = |template| fill(names, template, &export, interface, contract, call);
     let mut manifest = fill(include_str!("../../templates/component/Cargo.toml.in"));
-    if contract.package != SHARED {
+    if contract.package != SHARED && contract.package != layout.interfaces {
         let Contract { package, folder } = contract;
-        manifest += &format!("{package} = {{ path = \"../../../{folder}\" }}\n");
+        let up = "../".repeat(own_folder.split('/').count());
+        manifest += &format!("{package} = {{ path = \"{up}{folder}\" }}\n");
     }
-    let description = with_client(&read(root, SYSTEM)?, name, server)?;
+    let description = with_client(&read(root, &system)?, names, server)?;
     let made = Made {
         rows: vec![
-            ("made", format!("components/apps/{name}/"), format!("a client of {export}")),
+            ("made", format!("{own_folder}/"), format!("a client of {export}")),
             ("made", format!("tests/{name}/test.toml"), "its test".to_owned()),
-            ("added", format!("[instance.{name}]"), format!("to {SYSTEM}, connected")),
+            ("added", format!("[instance.{name}]"), format!("to {system}, connected")),
             ("next", "./cairn run".to_owned(), format!("in the shell: restart {name}")),
             ("", format!("./cairn test {name}"), "runs its test".to_owned()),
         ],
         files: vec![
-            (format!("components/apps/{name}/Cargo.toml"), manifest),
+            (format!("{own_folder}/Cargo.toml"), manifest),
             (
-                format!("components/apps/{name}/src/main.rs"),
+                format!("{own_folder}/src/main.rs"),
                 fill(include_str!("../../templates/client/main.rs.in")),
             ),
             (
-                format!("components/apps/{name}/README.md"),
+                format!("{own_folder}/README.md"),
                 fill(include_str!("../../templates/client/README.md.in")).replace("@file@", file),
             ),
             (
                 format!("tests/{name}/test.toml"),
                 fill(include_str!("../../templates/client/test.toml.in")),
             ),
-            (SYSTEM.to_owned(), description),
-        ],
+            (system.clone(), description),
+        ]
+        .into_iter()
+        .chain(with_member(root, &own_folder)?)
+        .collect(),
     };
     write_all(root, made)
 }
@@ -225,17 +252,31 @@ fn used(package: &str, mut names: Vec<&str>) -> String {
 }
 
 /// The description with an instance of the client, connected; everything else as it was.
-fn with_client(text: &str, name: &str, server: &Server) -> Result<String> {
-    let mut document: DocumentMut = text.parse().with_context(|| SYSTEM.to_owned())?;
+fn with_client(text: &str, names: &Names, server: &Server) -> Result<String> {
+    let name = names.name;
+    let system = names.layout.system_file();
+    let mut document: DocumentMut = text.parse().with_context(|| system.clone())?;
     let served = document
         .get_mut("instance")
         .and_then(|instances| instances.get_mut(&server.instance)?.get_mut("exports"))
         .and_then(|exports| exports.get_mut(&server.export)?.get_mut("open"))
         .and_then(Item::as_array_mut);
-    if let Some(open) = served
-        && !open.iter().any(|who| matches!(who.as_str(), Some(who) if who == "*" || who == name))
-    {
-        open.push(name);
+    match (served, &server.open) {
+        (Some(open), _) => {
+            let is_in = |who: &toml_edit::Value| matches!(who.as_str(), Some(who) if who == "*" || who == name);
+            if !open.iter().any(is_in) {
+                open.push(name);
+            }
+        }
+        // What it extends says who may; a list takes the place of that.
+        (None, Some(open)) => {
+            let mut table = document.as_table_mut();
+            for key in ["instance", &server.instance, "exports", &server.export] {
+                table = super::inner(table, key).with_context(|| format!("{system}: `{key}`"))?;
+            }
+            table["open"] = value(Array::from_iter(open.iter().map(String::as_str).chain([name])));
+        }
+        (None, None) => {}
     }
     let mut imports = Table::new();
     imports["console"] = value("console.console");
@@ -248,7 +289,7 @@ fn with_client(text: &str, name: &str, server: &Server) -> Result<String> {
     instance["memory"] = value("128K");
     instance["restart"] = value("on-fault");
     instance.insert("imports", Item::Table(imports));
-    super::add_instance(&mut document, name, instance)?;
+    super::add_instance(&mut document, &system, name, instance)?;
     Ok(document.to_string())
 }
 
@@ -292,29 +333,36 @@ mod tests {
         let mut server = Server {
             instance: "greeter".into(),
             export: "echo".into(),
+            open: None,
             interface: "Echo".into(),
             contract: Contract { package: SHARED.into(), folder: "interfaces".into() },
             call,
         };
         let text = "[instance.greeter]\ncomponent = \"greeter\"\n[instance.greeter.exports.echo]\nopen = [\"shell\"]\n";
-        let added = with_client(text, "visitor", &server).unwrap();
+        let layout = Layout::of_project().unwrap();
+        let visitor = Names::new("visitor", &layout).unwrap();
+        let added = with_client(text, &visitor, &server).unwrap();
         let expected = "\n[instance.visitor]\ncomponent = \"visitor\"\nmemory = \"128K\"\nrestart = \"on-fault\"\n\n\
                         [instance.visitor.imports]\nconsole = \"console.console\"\nserver = \"greeter.echo\"\n";
         let opened = text.replace("[\"shell\"]", "[\"shell\", \"visitor\"]");
         assert_eq!(added, format!("{opened}{expected}"));
         let anyone = text.replace("shell", "*");
-        assert!(with_client(&anyone, "visitor", &server).unwrap().starts_with(&anyone));
+        assert!(with_client(&anyone, &visitor, &server).unwrap().starts_with(&anyone));
         assert!(
-            with_client(&added, "visitor", &server).unwrap_err().to_string().contains("already")
+            with_client(&added, &visitor, &server).unwrap_err().to_string().contains("already")
         );
+        server.open = Some(vec!["shell".into()]);
+        let extending = with_client("[system]\nextends = \"demo\"\n", &visitor, &server).unwrap();
+        let opened = "\n[instance.greeter.exports.echo]\nopen = [\"shell\", \"visitor\"]\n";
+        assert!(extending.contains(opened), "{extending}");
         server.call.needs_portals = true;
-        let with_objects = with_client(text, "visitor", &server).unwrap();
+        let with_objects = with_client(text, &visitor, &server).unwrap();
         assert!(with_objects.contains("\nportals = \"portals.portals\"\n"), "{with_objects}");
     }
 
     #[test]
     fn an_interface_may_be_in_a_crate_beside_its_server() {
-        let root = crate::paths::source();
+        let root = Layout::of_project().unwrap();
         let valves = |version| {
             let interface = Interface { name: "Valves".into(), version, methods: Vec::new() };
             Export { name: "valves".into(), is_object: false, interface }
@@ -331,7 +379,8 @@ mod tests {
 
     #[test]
     fn an_instance_that_is_not_there() {
-        let of = component_of;
+        let demo = cairn_description::load_from(&paths::files(), "demo", None).unwrap();
+        let of = |instance| component_of(&demo, instance);
         let error = of("greter").unwrap_err().to_string();
         assert!(error.contains("no instance `greter`; did you mean `greeter`?"), "{error}");
         assert_eq!(of("shell").unwrap(), "components/apps/shell");

@@ -1,11 +1,11 @@
 //! `./cairn new driver NAME --device DEVICE`: a driver that builds, boots and answers, in a system of its own.
 
 use super::names::Names;
-use super::{ALL_INTERFACES, INTERFACES, Made, read, with_interface, with_module, write_all};
+use super::{Made, declared, with_member, write_all};
+use crate::layout::Layout;
 use crate::paths;
 use anyhow::{Result, anyhow, bail};
 use cairn_description::model::System;
-use std::path::Path;
 
 /// What its template drives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,20 +56,20 @@ macro_rules! templates {
 const OF_VIRTIO: Templates = templates!("driver-virtio");
 const OF_REGISTERS: Templates = templates!("driver-registers");
 
-/// Makes the driver `name` of a device in the repository at `root`; returns what to tell the user.
-pub fn driver(root: &Path, name: &str, device: &str) -> Result<String> {
+/// Makes the driver `name` of a device in a project; returns what to tell the user.
+pub fn driver(layout: &Layout, name: &str, device: &str) -> Result<String> {
     let (kind, device) = match device {
         "virtio" | VIRTIO => (Kind::Virtio, VIRTIO),
         other if other.starts_with("virtio-") => bail!(
             "the template drives {VIRTIO}, not {other}; make it with `--device virtio`, and change what it asks of the device"
         ),
         other => {
-            let system = cairn_description::load_from(&paths::files(), "demo", None);
+            let system = cairn_description::load_from(&paths::files(), &layout.system, None);
             check_device(&system.map_err(|report| anyhow!("{report}"))?, other)?;
             (Kind::Registers, other)
         }
     };
-    make(root, name, kind, device)
+    make(layout, name, kind, device)
 }
 
 /// A device that the template can drive, and that nobody drives in the system that the driver is added to.
@@ -87,7 +87,9 @@ fn check_device(system: &System, name: &str) -> Result<()> {
     let why = match board.device(name) {
         None => format!("the board `{}` has no device `{name}`", board.name),
         Some(index) if suits(index) => return Ok(()),
-        Some(index) if !is_free(index) => format!("`{name}` has a driver in the system demo"),
+        Some(index) if !is_free(index) => {
+            format!("`{name}` has a driver in the system {}", *system.name)
+        }
         Some(index) if board.devices[index].dma => {
             format!("`{name}` reaches memory by itself, which the template does not show")
         }
@@ -96,19 +98,19 @@ fn check_device(system: &System, name: &str) -> Result<()> {
     bail!("{why}; expected `virtio`, or one of {}", good.join(", "))
 }
 
-pub(super) fn make(root: &Path, name: &str, kind: Kind, device: &str) -> Result<String> {
-    let names = Names::new(name)?;
-    names.refuse_folders(root)?;
-    names.refuse_path(root, &format!("interfaces/src/{}.rs", names.module))?;
-    names.refuse_taken(root)?;
+pub(super) fn make(layout: &Layout, name: &str, kind: Kind, device: &str) -> Result<String> {
+    let names = Names::new(name, layout)?;
+    names.refuse_folders()?;
+    names.refuse_path(&format!("interfaces/src/{}.rs", names.module))?;
+    names.refuse_taken()?;
+    let folder = folder(&names);
     let mut files = files(&names, kind, device);
-    files.push((INTERFACES.to_owned(), with_module(&read(root, INTERFACES)?, &names.module)));
-    let all = with_interface(&read(root, ALL_INTERFACES)?, &names.interface)?;
-    files.push((ALL_INTERFACES.to_owned(), all));
+    files.extend(declared(&layout.root, &names)?);
+    files.extend(with_member(&layout.root, &folder)?);
     let method = if kind == Kind::Virtio { "word" } else { "first" };
     let Names { module, interface, .. } = &names;
     let rows = vec![
-        ("made", format!("components/drivers/{name}/"), format!("the driver of {device}")),
+        ("made", format!("{folder}/"), format!("the driver of {device}")),
         ("made", format!("interfaces/src/{module}.rs"), format!("its interface, {interface}")),
         ("made", format!("tests/{name}/"), "its system, and its test".to_owned()),
         (
@@ -119,13 +121,17 @@ pub(super) fn make(root: &Path, name: &str, kind: Kind, device: &str) -> Result<
         ("", format!("./cairn test {name}"), "runs its test".to_owned()),
         ("", "docs/drivers.md".to_owned(), "says how a driver is made".to_owned()),
     ];
-    write_all(root, Made { files, rows })
+    write_all(&layout.root, Made { files, rows })
+}
+
+fn folder(names: &Names) -> String {
+    format!("{}/{}", names.layout.drivers, names.name)
 }
 
 /// The files of a new driver.
 pub(super) fn files(names: &Names, kind: Kind, device: &str) -> Vec<(String, String)> {
     let templates = if kind == Kind::Virtio { OF_VIRTIO } else { OF_REGISTERS };
-    let folder = format!("components/drivers/{}", names.name);
+    let folder = folder(names);
     let fill =
         |text: &str| names.fill(text).replace("@device@", device).replace("@folder@", &folder);
     templates.map(|(path, text)| (fill(path), fill(text))).to_vec()
@@ -133,23 +139,25 @@ pub(super) fn files(names: &Names, kind: Kind, device: &str) -> Vec<(String, Str
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::MANIFEST;
+    use super::super::{ALL_INTERFACES, CRATE};
     use super::*;
 
     #[test]
     fn a_driver_is_made_and_nothing_is_overwritten() {
         let root = std::env::temp_dir().join(format!("cairn-new-driver-{}", std::process::id()));
         std::fs::create_dir_all(root.join("interfaces/src")).unwrap();
-        std::fs::write(root.join("Cargo.toml"), "[workspace]\nmembers = ['components/*/*']\n")
-            .unwrap();
-        std::fs::write(root.join(INTERFACES), "mod echo;\n\npub use echo::*;\n").unwrap();
+        std::fs::write(root.join("Cargo.toml"), MANIFEST).unwrap();
+        let layout = Layout::read(&root).unwrap();
+        std::fs::write(root.join(CRATE), "mod echo;\n\npub use echo::*;\n").unwrap();
         std::fs::write(root.join(ALL_INTERFACES), "all! {\n    Echo,\n}\n").unwrap();
         for (name, kind, device) in
             [("dice", Kind::Virtio, VIRTIO), ("my-clock", Kind::Registers, "rtc0")]
         {
-            let told = make(&root, name, kind, device).unwrap();
+            let told = make(&layout, name, kind, device).unwrap();
             assert!(told.contains(&format!("the driver of {device}")), "{told}");
-            assert!(make(&root, name, kind, device).is_err(), "it exists");
-            for (path, text) in files(&Names::new(name).unwrap(), kind, device) {
+            assert!(make(&layout, name, kind, device).is_err(), "it exists");
+            for (path, text) in files(&Names::new(name, &layout).unwrap(), kind, device) {
                 assert!(!text.contains('@') && !path.contains('@'), "{path}: {text}");
                 assert_eq!(std::fs::read_to_string(root.join(&path)).unwrap(), text);
             }
@@ -163,7 +171,8 @@ mod tests {
 
     #[test]
     fn a_device_that_the_template_does_not_drive_says_what_it_does() {
-        let error = |device| driver(&paths::source(), "dice", device).unwrap_err().to_string();
+        let layout = Layout::of_project().unwrap();
+        let error = |device| driver(&layout, "dice", device).unwrap_err().to_string();
         assert!(error("virtio-blk").contains("make it with `--device virtio`"));
         let cases = [
             ("rtc", "has no device `rtc`"),

@@ -1,6 +1,7 @@
 //! What a new component's names can be: its package, its module and its trait must be new in the
 //! workspace, which an error of the compiler would tell too late and in other words.
 
+use crate::layout::{INTERFACES, Layout};
 use anyhow::{Context, Result, bail};
 use cairn_description::components::FOLDERS;
 use std::collections::BTreeSet;
@@ -77,11 +78,13 @@ pub(super) struct Names<'a> {
     pub(super) module: String,
     /// Of its interface.
     pub(super) interface: String,
+    /// Where it is made.
+    pub(super) layout: &'a Layout,
 }
 
 impl<'a> Names<'a> {
     /// The names that follow from the component's, if it can be one at all.
-    pub(super) fn new(name: &'a str) -> Result<Names<'a>> {
+    pub(super) fn new(name: &'a str, layout: &'a Layout) -> Result<Names<'a>> {
         let maximum = cairn_description::NAME_MAXIMUM;
         let begins = name.starts_with(|first: char| first.is_ascii_lowercase());
         let allowed =
@@ -98,7 +101,7 @@ impl<'a> Names<'a> {
             .filter_map(|word| word.split_at_checked(1))
             .map(|(first, rest)| first.to_ascii_uppercase() + rest)
             .collect();
-        let names = Names { name, module, interface };
+        let names = Names { name, module, interface, layout };
         if RUST_WORDS.contains(&names.module.as_str()) || names.module == "lib" {
             bail!(
                 "`{name}` cannot be a component's name, since Rust uses the word; choose another, perhaps `{}`",
@@ -118,16 +121,16 @@ impl<'a> Names<'a> {
     }
 
     /// Refuses names that a component or a test has.
-    pub(super) fn refuse_folders(&self, root: &Path) -> Result<()> {
+    pub(super) fn refuse_folders(&self) -> Result<()> {
         FOLDERS
             .iter()
             .chain(&["tests"])
-            .try_for_each(|folder| self.refuse_path(root, &format!("{folder}/{}", self.name)))
+            .try_for_each(|folder| self.refuse_path(&format!("{folder}/{}", self.name)))
     }
 
     /// Refuses a name by which a path would be that exists.
-    pub(super) fn refuse_path(&self, root: &Path, path: &str) -> Result<()> {
-        if root.join(path).exists() {
+    pub(super) fn refuse_path(&self, path: &str) -> Result<()> {
+        if self.layout.root.join(path).exists() {
             bail!(
                 "{path} exists already; choose another name, perhaps `{}`, or remove it",
                 self.other()
@@ -136,10 +139,24 @@ impl<'a> Names<'a> {
         Ok(())
     }
 
-    /// Refuses a name whose package something of the workspace at `root` has.
-    pub(super) fn refuse_package(&self, root: &Path) -> Result<()> {
-        let package = format!("cairn-{}", self.name);
-        match packages(root)?.iter().find(|(known, _)| same_crate(known, &package)) {
+    /// Refuses a name whose package something of the workspace has, or that it uses.
+    pub(super) fn refuse_package(&self) -> Result<()> {
+        let root = &self.layout.root;
+        let package = self.layout.package(self.name);
+        let lock = std::fs::read_to_string(root.join("Cargo.lock")).unwrap_or_default();
+        let lock: toml::Table = lock.parse().unwrap_or_default();
+        let locked = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
+        // Those without a source are the workspace's, by their own manifests.
+        let locked = locked.filter(|package| package.get("source").is_some());
+        let locked = locked.filter_map(|package| package.get("name")?.as_str());
+        let locked = locked.map(|name| (name.to_owned(), "Cargo.lock".to_owned()));
+        match packages(root)?
+            .into_iter()
+            .chain(locked)
+            .collect::<Vec<_>>()
+            .iter()
+            .find(|(known, _)| same_crate(known, &package))
+        {
             Some((_, folder)) => {
                 self.refuse(format!("its package would be `{package}`, which {folder} has already"))
             }
@@ -147,9 +164,22 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Refuses names that something of the workspace at `root` has.
-    pub(super) fn refuse_taken(&self, root: &Path) -> Result<()> {
-        self.refuse_package(root)?;
+    /// Refuses names that something of the workspace has.
+    pub(super) fn refuse_taken(&self) -> Result<()> {
+        self.refuse_package()?;
+        self.refuse_meanings()?;
+        let Names { interface, .. } = self;
+        let known = interface_names(&self.layout.root)?;
+        let is_taken = |known: &str| known == interface || known == format!("{interface}Proxy");
+        match known.iter().find(|(known, _)| is_taken(known)) {
+            Some((_, file)) => self
+                .refuse(format!("its interface would be `{interface}`, which {file} has already")),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses names that mean something in every project.
+    pub(super) fn refuse_meanings(&self) -> Result<()> {
         let Names { module, interface, .. } = self;
         let taken = if CRATES.contains(&module.as_str()) {
             format!("its interface's module would be `{module}`, which is a crate's name")
@@ -157,11 +187,6 @@ impl<'a> Names<'a> {
             format!(
                 "its interface would be `{interface}`, a name with another meaning where it is used"
             )
-        } else if let Some((_, file)) = interface_names(root)?
-            .iter()
-            .find(|(known, _)| known == interface || *known == format!("{interface}Proxy"))
-        {
-            format!("its interface would be `{interface}`, which {file} has already")
         } else {
             return Ok(());
         };
@@ -182,6 +207,10 @@ impl<'a> Names<'a> {
             .replace("@name@", self.name)
             .replace("@module@", &self.module)
             .replace("@Trait@", &self.interface)
+            .replace("@package@", &self.layout.package(self.name))
+            .replace("@system@", &self.layout.system)
+            .replace("@contract@", &self.layout.interfaces.replace('-', "_"))
+            .replace("@dependencies@", &self.layout.dependencies())
     }
 }
 
@@ -245,7 +274,7 @@ fn expanded(root: &Path, member: &str) -> Vec<String> {
 /// brings its proxy along.
 fn interface_names(root: &Path) -> Result<BTreeSet<(String, String)>> {
     let mut names = BTreeSet::new();
-    let folder = root.join("interfaces/src");
+    let folder = root.join(INTERFACES).join("src");
     for entry in std::fs::read_dir(&folder)
         .with_context(|| format!("cannot read {}", folder.display()))?
         .flatten()
@@ -276,19 +305,24 @@ fn interface_names(root: &Path) -> Result<BTreeSet<(String, String)>> {
 mod tests {
     use super::*;
 
+    fn layout() -> Layout {
+        Layout::of_project().unwrap()
+    }
+
     #[test]
     fn names_are_checked() {
         for bad in ["", "Echo", "1st", "a b", "../x", "a/b", "match", "lib", "ä", &"a".repeat(32)]
         {
-            assert!(Names::new(bad).is_err(), "{bad}");
+            assert!(Names::new(bad, &layout()).is_err(), "{bad}");
         }
-        let names = Names::new("big-echo2").unwrap();
+        let own = layout();
+        let names = Names::new("big-echo2", &own).unwrap();
         assert_eq!((names.module.as_str(), names.interface.as_str()), ("big_echo2", "BigEcho2"));
     }
 
     #[test]
     fn names_of_the_workspace_are_refused_with_another_that_is_free() {
-        let root = crate::paths::source();
+        let own = layout();
         for taken in [
             "abi",
             "tool",
@@ -316,19 +350,20 @@ mod tests {
             "core",
             "cairn",
         ] {
-            let names = Names::new(taken).unwrap();
-            let error = names.refuse_taken(&root).expect_err(taken).to_string();
+            let names = Names::new(taken, &own).unwrap();
+            let error = names.refuse_taken().expect_err(taken).to_string();
             assert!(error.contains(&format!("`{taken}` cannot")), "{error}");
             let other = names.other();
             assert!(error.ends_with(&format!("perhaps `{other}`")), "{error}");
-            Names::new(&other).unwrap().refuse_taken(&root).unwrap();
+            Names::new(&other, &own).unwrap().refuse_taken().unwrap();
         }
     }
 
     #[test]
     fn a_name_to_propose_is_never_too_long() {
+        let own = layout();
         let name = "a".repeat(cairn_description::NAME_MAXIMUM);
-        let other = Names::new(&name).unwrap().other();
-        assert!(Names::new(&other).is_ok(), "{other}");
+        let other = Names::new(&name, &own).unwrap().other();
+        assert!(Names::new(&other, &own).is_ok(), "{other}");
     }
 }

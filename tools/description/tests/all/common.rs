@@ -142,6 +142,7 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
         imports: imports.iter().map(import).collect(),
         exports: exports.iter().map(export).collect(),
         arguments: Vec::new(),
+        texts: Vec::new(),
         is_thread_local: false,
         texts: Vec::new(),
         says_ready: false,

@@ -1,0 +1,105 @@
+//! Where things are in a project, as its manifest says below `[workspace.metadata.cairn]`.
+
+use crate::paths;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Where `cairn new` puts things, and what commands work on that are not told.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// The project's folder.
+    pub root: PathBuf,
+    /// The system that commands work on and new components become a part of: a name in `systems/`.
+    pub system: String,
+    /// The folder of components.
+    pub components: String,
+    /// The folder of drivers.
+    pub drivers: String,
+    /// What the packages of components begin with.
+    pub prefix: String,
+    /// The package of the project's own interfaces, in the folder [`INTERFACES`].
+    pub interfaces: String,
+}
+
+/// The folder of a project's own interfaces.
+pub const INTERFACES: &str = "interfaces";
+
+/// The package of Cairn's own interfaces.
+pub const SHARED: &str = "cairn-interfaces";
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Said {
+    system: Option<String>,
+    components: Option<String>,
+    drivers: Option<String>,
+    prefix: Option<String>,
+}
+
+impl Layout {
+    /// That of the project.
+    pub fn of_project() -> Result<Layout> {
+        Layout::read(&paths::project())
+    }
+
+    /// That of the project in `root`.
+    pub fn read(root: &Path) -> Result<Layout> {
+        let file = root.join("Cargo.toml");
+        let shown = paths::shown(&file);
+        let manifest = table(&file)?;
+        let said = manifest.get("workspace").and_then(|table| table.get("metadata")?.get("cairn"));
+        let said: Said = match said {
+            Some(said) => said
+                .clone()
+                .try_into()
+                .with_context(|| format!("{shown}: [workspace.metadata.cairn]"))?,
+            None => Said::default(),
+        };
+        let components = said.components.unwrap_or_else(|| "components".to_owned());
+        let name = |manifest: toml::Table| {
+            let name = manifest.get("package")?.get("name")?.as_str()?;
+            Some(name.to_owned())
+        };
+        let interfaces = table(&root.join(INTERFACES).join("Cargo.toml")).ok().and_then(name);
+        let folder = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Ok(Layout {
+            root: root.to_owned(),
+            system: said.system.unwrap_or(folder),
+            drivers: said.drivers.unwrap_or_else(|| components.clone()),
+            components,
+            prefix: said.prefix.unwrap_or_default(),
+            interfaces: interfaces.unwrap_or_else(|| SHARED.to_owned()),
+        })
+    }
+
+    /// The file of its system.
+    pub fn system_file(&self) -> String {
+        format!("systems/{}.toml", self.system)
+    }
+
+    /// What a component depends on that serves an interface of the project's, as lines of its manifest.
+    pub fn dependencies(&self) -> String {
+        let mut packages = vec!["cairn", SHARED, &self.interfaces];
+        packages.dedup();
+        let lines = packages.iter().map(|package| format!("{package} = {{ workspace = true }}"));
+        lines.collect::<Vec<_>>().join("\n")
+    }
+
+    /// What a component's package is called.
+    pub fn package(&self, component: &str) -> String {
+        format!("{}{component}", self.prefix)
+    }
+}
+
+fn table(file: &Path) -> Result<toml::Table> {
+    let shown = paths::shown(file);
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
+    text.parse().with_context(|| shown)
+}
+
+/// The system that a command works on that is told none.
+pub fn default_system() -> String {
+    // What is wrong with the manifest, its use says.
+    Layout::of_project().map_or_else(|_| "demo".to_owned(), |layout| layout.system)
+}
