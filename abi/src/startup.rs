@@ -110,6 +110,8 @@ pub struct Startup {
     /// Index of the first portal of its import of the interface `Portals`, by which the library makes the semaphores and locks
     /// of statics; zero: it has none.
     pub portal_manager: u64,
+    /// The same of the interface `Threads`.
+    pub threads: u64,
     /// Bytes used in `argument`.
     pub argument_length: u64,
     /// The description's `argument` string, and behind it the arguments that are text.

@@ -52,7 +52,7 @@ pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use semaphore::Semaphore;
 pub use signal::Signal;
 
-/// Methods of the interfaces `Lock`, `Semaphore` and `Portals`, by their places there; `cairn-interfaces` compares them.
+/// Methods of the interfaces `Lock`, `Semaphore`, `Portals` and `Threads`, by their places there; `cairn-interfaces` compares them.
 #[doc(hidden)]
 pub mod methods {
     pub const LOCK: u32 = 0;
@@ -63,6 +63,11 @@ pub mod methods {
     pub const P_UNTIL: u32 = 3;
     pub const CLOSE: u32 = 1;
     pub const MAKE_ONCE: u32 = 8;
+    pub const YIELD_NOW: u32 = 0;
+    pub const SLEEP_UNTIL: u32 = 1;
+    pub const SPAWN: u32 = 2;
+    pub const JOIN: u32 = 3;
+    pub const SET_PRIORITY: u32 = 4;
     /// The first value with which `make_once` makes a lock.
     pub const A_LOCK: u64 = u64::MAX;
 }

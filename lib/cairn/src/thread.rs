@@ -1,6 +1,8 @@
-//! Stacks for threads that a component starts in its own domain, and how such a thread begins.
-//! `cairn_interfaces::spawn` puts it together.
+//! Threads that a component starts in its own domain: [`spawn`] runs a closure on a [`Stack`]. `cairn_interfaces::spawn` is the
+//! same for a function and a word, and its handle can be copied.
 
+#[cfg(target_os = "none")]
+mod closure;
 #[cfg(target_os = "none")]
 pub(crate) mod stack;
 
@@ -9,6 +11,8 @@ use crate::call::{Arguments, Registers};
 use crate::wire::{HASH_START, Wire, hash};
 use cairn_abi::interface_text::{FieldText, TypeText};
 
+#[cfg(target_os = "none")]
+pub use closure::{JoinHandle, sleep, sleep_until, spawn, yield_now};
 #[cfg(target_os = "none")]
 pub use stack::{Claim, Stack};
 

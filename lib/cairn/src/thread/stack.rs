@@ -6,8 +6,10 @@
 #![allow(unsafe_code)]
 
 use super::Start;
+use super::closure::Packet;
 use crate::arch::thread as machine;
 use core::cell::UnsafeCell;
+use core::ptr::with_exposed_provenance_mut;
 // Relaxed: a state read without order, or by an exchange that failed, is used for the next exchange alone.
 use core::sync::atomic::{AtomicU64, Ordering};
 
@@ -21,6 +23,8 @@ pub(crate) struct Control {
     /// What the thread calls; written while no other thread can read it.
     function: UnsafeCell<Option<fn(u64)>>,
     argument: UnsafeCell<u64>,
+    /// 1: somebody wants what a thread left at the top of the stack.
+    kept: AtomicU64,
 }
 
 /// The stack of a thread: `static STACK: Stack<8192> = Stack::new();`. No page without access lies
@@ -49,6 +53,7 @@ impl<const BYTES: usize> Stack<BYTES> {
                 ticket: AtomicU64::new(0),
                 function: UnsafeCell::new(None),
                 argument: UnsafeCell::new(0),
+                kept: AtomicU64::new(0),
             },
             bytes: UnsafeCell::new([0; BYTES]),
         }
@@ -56,6 +61,36 @@ impl<const BYTES: usize> Stack<BYTES> {
 
     /// Takes the stack for a thread that calls `function` with `argument`; `None` while another does.
     pub fn claim(&'static self, function: fn(u64), argument: u64) -> Option<Claim> {
+        let state = self.take()?;
+        Some(self.begin(state, function, argument, self.end()))
+    }
+
+    /// The same for a thread that runs a closure, which is put at the top of the stack, and stays the caller's until
+    /// [`Claim::unkeep`].
+    pub(super) fn claim_for<F: FnOnce() -> T, T>(
+        &'static self,
+        closure: F,
+    ) -> Option<(Claim, &'static Packet<F, T>)> {
+        const {
+            assert!(
+                size_of::<Packet<F, T>>() + 512 <= BYTES,
+                "the closure leaves the stack no room"
+            )
+        };
+        let state = self.take()?;
+        let top = (self.end() - size_of::<Packet<F, T>>()) & !15;
+        let packet = with_exposed_provenance_mut::<Packet<F, T>>(top);
+        // SAFETY: it lies in `bytes`, which nobody else has, at a multiple of 16.
+        let packet = unsafe {
+            packet.write(Packet::new(closure));
+            &*packet
+        };
+        self.control.kept.store(1, Ordering::Relaxed);
+        Some((self.begin(state, Packet::<F, T>::run, top as u64, top), packet))
+    }
+
+    /// Makes it this caller's; the state that says so.
+    fn take(&self) -> Option<u64> {
         let control = &self.control;
         let state = control.state.load(Ordering::Relaxed);
         if state & 1 != 0
@@ -66,15 +101,28 @@ impl<const BYTES: usize> Stack<BYTES> {
         {
             return None;
         }
-        // SAFETY: the exchange made this the only user, and no thread has a ticket.
+        if control.kept.load(Ordering::Acquire) != 0 {
+            // Nobody has seen that it was taken.
+            control.state.store(state, Ordering::Release);
+            return None;
+        }
+        Some(state + 1)
+    }
+
+    fn begin(&'static self, state: u64, function: fn(u64), argument: u64, top: usize) -> Claim {
+        let control = &self.control;
+        // SAFETY: the exchange of `state` made this the only user, and no thread has a ticket.
         unsafe {
             *control.function.get() = Some(function);
             *control.argument.get() = argument;
         }
         control.ticket.store(1, Ordering::Release);
-        // The C convention keeps stack pointers at multiples of 16.
-        let top = (self.bytes.get().expose_provenance() + BYTES) & !15;
-        Some(Claim { control, state: state + 1, top: top as u64 })
+        Claim { control, state, top: top as u64 }
+    }
+
+    /// The C convention keeps stack pointers at multiples of 16.
+    fn end(&self) -> usize {
+        (self.bytes.get().expose_provenance() + BYTES) & !15
     }
 }
 
@@ -96,12 +144,19 @@ impl Claim {
         }
     }
 
-    /// The scheduler refused the thread: the stack is free.
-    pub fn refused(self) {
+    /// The scheduler refused the thread: the stack is free. Whether no thread has begun all the same.
+    pub fn refused(self) -> bool {
         // Without the ticket no thread begins.
-        if self.control.ticket.swap(0, Ordering::AcqRel) == 1 {
+        let has_not_begun = self.control.ticket.swap(0, Ordering::AcqRel) == 1;
+        if has_not_begun {
             self.ended();
         }
+        has_not_begun
+    }
+
+    /// Nobody wants what lies at the top of the stack.
+    pub(super) fn unkeep(self) {
+        self.control.kept.store(0, Ordering::Release);
     }
 
     /// The scheduler says that the thread has ended: the stack is free, unless it was already, and

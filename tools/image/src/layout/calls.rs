@@ -21,12 +21,12 @@ impl Layout<'_> {
         (self.connected.portals[index].start - PORTAL_FIRST_IMPORT) as u16
     }
 
-    /// Index of the first portal of an instance's import of the interface `Portals`; zero: it has none.
-    pub(super) fn portal_manager(&self, index: usize) -> u64 {
+    /// Index of the first portal of an instance's import of an interface; zero: it has none.
+    pub(super) fn import_of(&self, index: usize, interface: &str) -> u64 {
         let mut imports = self.connected.imports[index].iter();
         let import = imports.find(|import| {
             let export = &self.components[import.target].descriptor.exports[import.export];
-            export.interface.name == "Portals"
+            export.interface.name == interface
         });
         import.map_or(0, |import| import.first_portal as u64)
     }

@@ -201,7 +201,8 @@ impl Layout<'_> {
         page.domain = instance.domain;
         page.imports_left_out = self.imports_left_out(index);
         page.portals_before = self.portals_before(index);
-        page.portal_manager = self.portal_manager(index);
+        page.portal_manager = self.import_of(index, "Portals");
+        page.threads = self.import_of(index, "Threads");
         page.name = descriptor::name(&instance.name);
         page.time_base = self.system.board.time_base;
         page.run_rate = self.system.board.run_rate();

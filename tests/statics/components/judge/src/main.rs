@@ -5,9 +5,9 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
-use cairn::thread::Stack;
+use cairn::thread::{Stack, sleep, sleep_until, spawn};
 use cairn::time::{Duration, Instant};
-use cairn_interfaces::{Console, Echo, Portals, Supervisor, Threads, spawn};
+use cairn_interfaces::{Console, Echo, Portals, Supervisor, Threads};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const CALLERS: u64 = 3;
@@ -21,70 +21,94 @@ cairn::component! {
 }
 
 static STACKS: [Stack<4096>; CALLERS as usize] = [const { Stack::new() }; CALLERS as usize];
-static START: AtomicU64 = AtomicU64::new(0);
-static ROUND: AtomicU64 = AtomicU64::new(0);
-/// The sums that the callers were told, each 4 bits.
-static TOLD: AtomicU64 = AtomicU64::new(0);
-
 fn say(text: core::fmt::Arguments) {
     let _ = imports::CONSOLE.print(format_args!("{text}\n"));
 }
 
-fn pause(microseconds: u64) -> Result<(), Error> {
-    let end = Instant::now() + Duration::from_micros(microseconds);
-    imports::THREADS.sleep_until(end.ticks())
-}
-
-fn call(number: u64) {
-    let start = START.load(Relaxed) + number * ROUND.load(Relaxed);
-    let _ = imports::THREADS.sleep_until(start);
-    match imports::KEEPER.add(0, 1) {
-        Ok(sum) => _ = TOLD.fetch_add(sum.wrapping_sub(BASE), Relaxed),
-        Err(error) => {
-            say(format_args!("FAILED: caller {number} of round {}: {error}", ROUND.load(Relaxed)))
-        }
-    }
-}
-
-fn wait_for(number: u64) {
-    let waited = imports::KEEPER.add(1, number);
-    if waited != Ok(number) {
-        say(format_args!("FAILED: it waits for {number}: {waited:?}"));
-    }
-}
-
 /// The callers of one round, with a life of the keeper that nobody has called.
-fn race() -> Result<(), Error> {
-    TOLD.store(0, Relaxed);
-    START.store((Instant::now() + Duration::from_millis(1)).ticks(), Relaxed);
-    let mut callers = [None; CALLERS as usize];
-    for (number, caller) in callers.iter_mut().enumerate() {
-        let (stack, priority) = (&STACKS[number], 20 + number as u8);
-        *caller = Some(spawn(imports::THREADS, stack, call, number as u64, priority)?);
+fn race(round: u64) -> Result<(), Error> {
+    let start = Instant::now() + Duration::from_millis(1);
+    let mut callers = [const { None }; CALLERS as usize];
+    for (number, caller) in (0..).zip(&mut callers) {
+        let at = Instant::from_ticks(start.ticks() + number * round);
+        let call = move || {
+            sleep_until(at)?;
+            imports::KEEPER.add(0, 1)
+        };
+        *caller = Some(spawn(&STACKS[number as usize], 20 + number as u8, call)?);
     }
+    let mut told = 0;
     for caller in callers.into_iter().flatten() {
-        caller.join()?;
+        match caller.join()? {
+            Ok(sum) => told += sum - BASE,
+            Err(error) => say(format_args!("FAILED: a caller of round {round}: {error}")),
+        }
     }
     // Whoever was last was told of all; signals do not add up.
     imports::KEEPER.say("")?;
-    let (sum, told) = (imports::KEEPER.add(0, 0)?, TOLD.load(Relaxed));
+    let sum = imports::KEEPER.add(0, 0)?;
     if sum != BASE + CALLERS || !(CALLERS + 3..=3 * CALLERS).contains(&told) {
         say(format_args!("FAILED: the sum is {sum}, the callers were told {told}"));
     }
     // Who waits for a condition is woken.
-    let waiter = spawn(imports::THREADS, &STACKS[0], wait_for, CALLERS + 1, 50)?;
-    pause(300)?;
+    let waiter = spawn(&STACKS[0], 50, || imports::KEEPER.add(1, CALLERS + 1))?;
+    sleep(Duration::from_micros(300))?;
+    if spawn(&STACKS[0], 50, || ()).err() != Some(Error::Busy) || waiter.is_finished() {
+        say(format_args!("FAILED: nobody waits"));
+    }
     imports::KEEPER.add(0, 1)?;
-    waiter.join()
+    if waiter.join()? != Ok(CALLERS + 1) {
+        say(format_args!("FAILED: it was told something else"));
+    }
+    handles()
+}
+
+/// What a closure has and what it returns are dropped once, whoever is last, and its stack is free then.
+fn handles() -> Result<(), Error> {
+    static DROPPED: AtomicU64 = AtomicU64::new(0);
+    struct Counted([u64; 8]);
+    impl Drop for Counted {
+        fn drop(&mut self) {
+            DROPPED.fetch_add(self.0.iter().sum(), Relaxed);
+        }
+    }
+    let stack = &STACKS[0];
+    let number = Counted([1; 8]);
+    let returned = spawn(stack, 40, move || number)?.join()?;
+    if returned.0 != [1; 8] || DROPPED.load(Relaxed) % 100 != 0 {
+        say(format_args!("FAILED: the closure returned something else"));
+    }
+    drop(returned);
+    // Its thread is the last.
+    let number = Counted([2; 8]);
+    drop(spawn(stack, 40, move || number)?);
+    sleep(Duration::from_micros(200))?;
+    // Its handle is.
+    let number = Counted([3; 8]);
+    let handle = spawn(stack, 40, move || number)?;
+    sleep(Duration::from_micros(200))?;
+    if !handle.is_finished() || spawn(stack, 40, || ()).err() != Some(Error::Busy) {
+        say(format_args!("FAILED: it has returned, and its stack is kept"));
+    }
+    drop(handle);
+    // It never begins.
+    let number = Counted([1; 8]);
+    if spawn(stack, 51, move || number).err() != Some(Error::NotAllowed) {
+        say(format_args!("FAILED: more urgent than the description says"));
+    }
+    let dropped = DROPPED.swap(0, Relaxed);
+    if dropped != 8 * (1 + 2 + 3 + 1) {
+        say(format_args!("FAILED: {dropped} was dropped"));
+    }
+    spawn(stack, 40, || ())?.join()
 }
 
 fn main() -> Result<(), Error> {
     for round in 0..ROUNDS {
-        ROUND.store(round, Relaxed);
-        race()?;
+        race(round)?;
         imports::SUPERVISOR.restart("keeper")?;
         while imports::KEEPER.fill(&mut []) == Err(Error::Dead) {
-            pause(100)?;
+            sleep(Duration::from_micros(100))?;
         }
     }
     say(format_args!("statics: done"));
