@@ -104,6 +104,11 @@ pub const FLOAT_FIRST_USE: u16 = 1;
 /// It is on when a call begins.
 pub const FLOAT_START: u16 = 2;
 
+/// Most instances with a processor budget, and threads of one.
+pub const BUDGETS_MAXIMUM: usize = 32;
+/// See [`BUDGETS_MAXIMUM`].
+pub const BUDGET_THREADS_MAXIMUM: u32 = 16;
+
 /// Restart policy: never.
 pub const RESTART_NEVER: u32 = 0;
 /// Restart policy: always.
@@ -170,6 +175,10 @@ pub struct Instance {
     pub memory_used: u64,
     /// Its part of the time, in percent; zero: it declares none.
     pub share: u64,
+    /// Nanoseconds in each of which its threads run at most as many as `cpu_budget`; zero: for as long as they want.
+    pub cpu_period: u64,
+    /// See `cpu_period`.
+    pub cpu_budget: u64,
     /// First address of its region.
     pub start_address: u64,
     /// Its address space.

@@ -1,6 +1,7 @@
 //! What the descriptions must hold beyond types and names. Each check reports on its own, so that
 //! one run shows all that is wrong.
 
+mod budgets;
 mod cycles;
 mod demand;
 mod devices;
@@ -22,6 +23,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     demand::check(system, report);
     roles::check(system, report);
     resources::check(system, report);
+    budgets::check(system, report);
     devices::check(system, report);
     dma::check(system, report);
     trust::check(system, report);

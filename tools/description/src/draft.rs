@@ -7,7 +7,7 @@ mod instance;
 use crate::arguments::Given;
 use crate::devices::Asked;
 use crate::document;
-use crate::model::{Access, Placement, Restart, Role, StackMode, StateMode};
+use crate::model::{Access, Cpu, Placement, Restart, Role, StackMode, StateMode};
 use crate::names::{NameKind, is_path};
 use crate::place::{Located, Place, Source};
 use crate::report::Report;
@@ -67,6 +67,7 @@ pub(crate) struct InstanceDraft {
     pub stacks: Option<StacksDraft>,
     pub threads: Located<u32>,
     pub share: Located<u32>,
+    pub cpu: Option<Located<Cpu>>,
     pub semaphores: Located<u32>,
     pub locks: Located<u32>,
     pub restart: Option<Located<Restart>>,

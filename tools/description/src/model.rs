@@ -163,6 +163,8 @@ pub struct Instance {
     pub threads: Located<u32>,
     /// Its part of the time, in percent, if its scheduler gives out parts; zero: it declares none.
     pub share: Located<u32>,
+    /// How long its threads run at most in each period, if the description says so.
+    pub cpu: Option<Located<Cpu>>,
     /// Quota of semaphores.
     pub semaphores: Located<u32>,
     /// Quota of locks.
@@ -215,6 +217,15 @@ pub struct Stacks {
     pub place: Place,
     /// Whether it says so; else `count` is one for each instance that may open an export.
     pub declared: bool,
+}
+
+/// How long the threads of an instance run at most in each period, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cpu {
+    /// The period.
+    pub period: u64,
+    /// What they run of it.
+    pub budget: u64,
 }
 
 /// What to do when an instance ends.

@@ -326,6 +326,7 @@ fn resolve_instance(
         stacks,
         threads: draft.threads,
         share: draft.share,
+        cpu: draft.cpu,
         semaphores: draft.semaphores,
         locks: draft.locks,
         restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),

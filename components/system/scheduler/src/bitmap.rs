@@ -52,6 +52,16 @@ impl<const WORDS: usize> Bitmap<WORDS> {
         self.words[number / 64 % WORDS] >> (number % 64) & 1 != 0
     }
 
+    /// The numbers that are in the set now, from the smallest on.
+    pub fn iter(&self) -> impl Iterator<Item = usize> + use<WORDS> {
+        let mut left = *self;
+        core::iter::from_fn(move || {
+            let first = left.first()?;
+            left.clear(first);
+            Some(first)
+        })
+    }
+
     /// The smallest number, from `from` on, that is not in the set.
     pub fn next_clear(&self, from: usize) -> Option<usize> {
         let mut below = (1 << (from % 64)) - 1;

@@ -55,7 +55,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return Err(Error::Busy);
         }
         debug_assert!(account.first == IDLE, "its first thread has ended");
-        *account = Account::NONE;
+        self.drop_budget(Tenant::of(instance)?);
+        self.accounts[Tenant::of(instance)?] = Account::NONE;
         self.returned.clear(instance.index());
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::locks::{ByDonation, LockIndex};
 use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::thread::{IDLE, NONE, State, ThreadIndex};
+use crate::thread::{IDLE, NONE, State, THROTTLED, ThreadIndex};
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// The urgency that should count for `thread`: the best of its own and of what its locks lend it.
@@ -108,8 +108,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let record = &mut self.locks[lock as usize];
         record.lends = true;
         record.donation = urgency;
-        let root = &mut self.threads[record.owner as usize].contended;
+        let owner = record.owner;
+        let root = &mut self.threads[owner as usize].contended;
         heap::insert::<ByDonation>(&mut self.locks, root, lock);
+        if self.threads[owner as usize].flags & THROTTLED != 0 {
+            self.follow_at_once(owner);
+        }
     }
 
     /// Whether another lock lends the owner of `lock` something, too.

@@ -37,6 +37,7 @@ mod supervision;
 pub mod test_machine;
 mod thread;
 mod threads;
+mod throttle;
 mod time;
 mod waits;
 mod work;
@@ -54,6 +55,7 @@ pub use scheduler::{Configuration, Scheduler};
 pub use semaphores::{INITIAL_MAXIMUM, SEMAPHORES};
 pub use stacks::{LOOK_MAXIMUM, QUEUES};
 pub use thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
+pub use throttle::BUDGETS;
 pub use work::PACE;
 
 #[cfg(test)]
@@ -68,5 +70,7 @@ mod noted_tests;
 mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod throttle_tests;
 #[cfg(test)]
 mod time_tests;

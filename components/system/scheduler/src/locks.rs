@@ -51,7 +51,7 @@ pub(crate) struct Lock {
     /// The thread that holds it; [`IDLE`]: none.
     pub(crate) owner: ThreadIndex,
     /// Neighbours in the list of what the owner holds.
-    next_held: LockIndex,
+    pub(crate) next_held: LockIndex,
     previous_held: LockIndex,
     /// Which share of the owner's it belongs to.
     share: u8,

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::SEMAPHORES;
-use crate::thread::{IDLE, STOPPED, State};
+use crate::thread::{IDLE, STOPPED, State, THROTTLED};
 use cairn_abi::semaphore::level;
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -43,7 +43,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let waiter = core::mem::replace(&mut self.roots[semaphore], IDLE);
         self.threads[waiter as usize].state = State::Ready;
         self.set_result(waiter, 0, 0);
-        if self.threads[waiter as usize].flags & STOPPED == 0 {
+        if self.threads[waiter as usize].flags & (STOPPED | THROTTLED) == 0 {
             self.ready.insert(&mut self.threads, waiter);
         }
     }

@@ -71,7 +71,10 @@ pub(crate) struct Account {
     pub(crate) devices: u16,
     /// There is such an instance.
     pub(crate) present: bool,
+    /// The place of its processor budget and 1; zero: it has none.
+    pub(crate) budget: u8,
 }
+const _: () = assert!(size_of::<Account>() == 16);
 
 impl Account {
     /// That of no instance.
@@ -83,6 +86,7 @@ impl Account {
         first: IDLE,
         devices: 0,
         present: false,
+        budget: 0,
     };
 }
 

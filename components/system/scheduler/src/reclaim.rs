@@ -2,6 +2,7 @@
 
 use crate::locks::LOCKS;
 use crate::machine::Machine;
+use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::{Life, SEMAPHORES};
@@ -41,6 +42,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     ) -> M::Outcome {
         if cursor >= SCAN_END || dead.index() >= INSTANCES_MAXIMUM {
             return self.refuse(Error::BadArgument);
+        }
+        if cursor == 0 {
+            self.lift_budget(Tenant::calling(dead), true);
         }
         let mut cursor = cursor;
         for _ in 0..SCAN_MAXIMUM {

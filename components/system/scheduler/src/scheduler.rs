@@ -10,7 +10,8 @@ use crate::quota::{Accounts, Tenant};
 use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::StackQueues;
-use crate::thread::{Handle, IDLE, Links, State, Thread, ThreadIndex, Threads};
+use crate::thread::{Handle, IDLE, Links, State, THROTTLED, Thread, ThreadIndex, Threads};
+use crate::throttle::Throttle;
 use crate::worker::Worker;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
@@ -100,6 +101,9 @@ pub struct Scheduler<Q, M> {
     /// A quantum by the run clock.
     pub(crate) run_quantum: u64,
     pub(crate) worker: Worker,
+    /// When the timer has to come for a processor budget; all ones: not.
+    pub(crate) throttle_at: u64,
+    pub(crate) throttle: Throttle,
     /// [`Scheduler::payer`] is not only on the way to that.
     pub(crate) payer_is_found: bool,
 }
@@ -154,6 +158,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             worker: Worker::ZERO,
             payer: Payer::UNKNOWN,
             payer_is_found: false,
+            throttle_at: 0,
+            throttle: Throttle::NONE,
         }
     }
 
@@ -163,6 +169,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.configuration = configuration;
         self.run_quantum = configuration.quantum * configuration.run_rate;
         self.armed = u64::MAX;
+        self.throttle_at = u64::MAX;
         self.work_class = u8::MAX;
         self.forced_at = u64::MAX;
         (self.worker, self.alarm) = (Worker::NONE, u64::MAX);
@@ -420,7 +427,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         } else {
             if self.threads[root as usize].wait == Links::EMPTY {
                 // It may have begun to wait without a key.
-                self.threads[root as usize].wait_key = self.ready.wait_key(&self.threads, root, 0);
+                let key = self.ready.wait_key(&self.threads, root, 0);
+                let record = &mut self.threads[root as usize];
+                record.wait_key = if record.flags & THROTTLED == 0 { key } else { u64::MAX };
             }
             self.sequence += 1;
             self.sequence

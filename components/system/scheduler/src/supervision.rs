@@ -54,7 +54,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let record = &mut self.threads[target as usize];
         if record.flags & STOPPED != 0 {
             record.flags &= !STOPPED;
-            if record.state == State::Ready {
+            if record.runnable() {
                 self.note_release(target, self.policy_time(now));
                 self.ready.insert(&mut self.threads, target);
             }

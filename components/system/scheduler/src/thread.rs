@@ -40,6 +40,8 @@ pub enum State {
 pub(crate) const TIMED: u8 = 1;
 /// Flag: the thread may not run, even if ready.
 pub(crate) const STOPPED: u8 = 2;
+/// Flag: the thread may not run until its instance has a budget again ([`crate::throttle`]).
+pub(crate) const THROTTLED: u8 = 16;
 /// Flag: its time limit has passed, and the end of its wait is the next thing that the timer does.
 pub(crate) const EXPIRED: u8 = 8;
 /// Flag: the thread is in the queue of faults.
@@ -152,7 +154,7 @@ impl Thread {
 
     /// True if the thread is in the ready queue.
     pub(crate) const fn runnable(&self) -> bool {
-        matches!(self.state, State::Ready) && self.flags & STOPPED == 0
+        matches!(self.state, State::Ready) && self.flags & (STOPPED | THROTTLED) == 0
     }
 }
 

@@ -52,6 +52,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         match home.and_then(|home| self.try_spawn(home, start, priority, now)) {
             Ok(handle) => {
                 self.set_first_thread(handle.thread());
+                self.lift_budget(self.homes[handle.thread() as usize], false);
                 self.returned.clear(instance.index());
                 self.finish(thread, 0, handle.0, now)
             }
@@ -95,6 +96,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         // Saturating: only threads of the layout can exceed the quota.
         let account = &mut self.accounts[home];
         account.threads = account.threads.saturating_add(1);
+        let has_budget = account.budget != 0;
         let record = &mut self.threads[thread as usize];
         *record = Thread { generation: record.generation, state: State::Ready, ..Thread::FREE };
         self.faults.begin(thread);
@@ -105,6 +107,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.ready.set_priority(&mut self.threads, thread, priority, time);
         self.refresh_urgency(thread);
         self.ready.insert(&mut self.threads, thread);
+        if has_budget {
+            self.begin_throttled(thread);
+        }
     }
 
     /// The running thread ends. Its locks go to their waiters, a thread that waits for its end goes on.
@@ -279,6 +284,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
         let account = &mut self.accounts[home];
         account.threads = account.threads.saturating_sub(1);
+        if account.budget != 0 {
+            self.end_throttled(thread);
+        }
+        let account = &mut self.accounts[home];
         if account.first == thread {
             account.first = IDLE;
             self.returned.set(home.instance().index());

@@ -153,6 +153,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let (mut works, mut changes) = (false, false);
         if self.expiring != IDLE {
             self.end_expired();
+        } else if time >= self.throttle_at {
+            self.look_at_budgets(time);
+            works = true;
         } else {
             let due = passed(&self.threads, self.timers, time, Q::BUDGETS);
             if due != IDLE || self.left {
@@ -267,6 +270,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if self.next_tick != 0 {
             time = time.min(self.next_tick);
         }
+        time = time.min(self.throttle_at);
         // A timer that is not set again stays at a time that has passed: it comes at once.
         if time > present {
             self.armed = time;

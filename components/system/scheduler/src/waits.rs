@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::semaphores::SEMAPHORES;
-use crate::thread::{EXPIRED, IDLE, STOPPED, State, TIMED, Thread, ThreadIndex};
+use crate::thread::{EXPIRED, IDLE, STOPPED, State, THROTTLED, TIMED, Thread, ThreadIndex};
 use crate::time::ByTimeLimit;
 use cairn_abi::semaphore::LEVEL_NEVER;
 
@@ -46,7 +46,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 heap::remove::<ByTimeLimit>(&mut self.threads, &mut self.timers, thread);
             }
         }
-        self.threads[thread as usize].flags & STOPPED == 0
+        self.threads[thread as usize].flags & (STOPPED | THROTTLED) == 0
     }
 
     /// Ends the wait of `thread`, whatever it waits for, with `status`, at `time`.

@@ -6,11 +6,12 @@ use super::{
 };
 use crate::arguments;
 use crate::devices::Asked;
-use crate::model::{Access, Placement, Restart};
+use crate::model::{Access, Cpu, Placement, Restart};
 use crate::names::{NameKind, is_path, nearest};
 use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
+use crate::units::show_duration;
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, PAGE_SIZE};
 use cairn_abi::device::DMA_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
@@ -20,6 +21,11 @@ use cairn_abi::thread::THREADS_MAXIMUM;
 
 /// For how long nobody needs an instance before it ends, in nanoseconds.
 const IDLE_STOP: std::ops::RangeInclusive<u64> = 1_000_000..=86_400_000_000_000;
+
+/// Processor budgets, in nanoseconds, and the period of one that is a part of the time.
+const CPU_PERIOD: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
+const CPU_BUDGET: std::ops::RangeInclusive<u64> = 10_000..=10_000_000_000;
+const CPU_PERIOD_DEFAULT: u64 = 10_000_000;
 
 /// An instance's table, and how many copies it stands for if it says so.
 pub(super) fn read_instance(
@@ -62,6 +68,10 @@ pub(super) fn read_instance(
     };
     let threads = number(&mut table, "threads", 0..=THREADS_MAXIMUM as u64, 1, report);
     let share = number(&mut table, "share", 0..=100, 0, report);
+    let cpu = match table.take("cpu") {
+        Some(value) => read_cpu(&value, report).map(Some),
+        None => Some(None),
+    };
     let semaphores = number(&mut table, "semaphores", 0..=SEMAPHORES_MAXIMUM as u64, 0, report);
     let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, 1, report);
     let restart = match table.take("restart") {
@@ -157,6 +167,7 @@ pub(super) fn read_instance(
         stacks: stacks?,
         threads: threads?,
         share: share?,
+        cpu: cpu?,
         semaphores: semaphores?,
         locks: locks?,
         restart: restart?,
@@ -176,6 +187,49 @@ pub(super) fn read_instance(
         exports: exports?,
     };
     Some((draft, copies?))
+}
+
+/// `"10%"`, or the budget and its period.
+fn read_cpu(value: &Value<'_>, report: &mut Report) -> Option<Located<Cpu>> {
+    const EXAMPLE: &str = "cpu = \"10%\", or cpu = { period = \"10ms\", budget = \"1ms\" }";
+    if let Some(mut table) = value.as_table("`cpu`") {
+        let mut time = |key, range| {
+            table.require(key, EXAMPLE, report).and_then(|value| value.duration(range, report))
+        };
+        let (period, budget) = (time("period", CPU_PERIOD), time("budget", CPU_BUDGET));
+        table.finish(report);
+        let cpu = Cpu { period: period?.value, budget: budget.clone()?.value };
+        if cpu.budget > cpu.period {
+            report.push(Error::new(
+                &budget?.place,
+                "the budget is longer than its period",
+                format!("expected at most {}", show_duration(cpu.period)),
+                "write less, or remove `cpu`: without it there is no limit",
+            ));
+            return None;
+        }
+        return Some(Located::new(cpu, value.place()));
+    }
+    if value.as_text().is_none() {
+        value.expected("a part of the time in percent, or a table", EXAMPLE, report);
+        return None;
+    }
+    let text = value.text("10%", report)?;
+    let percent =
+        text.strip_suffix('%').filter(|digits| digits.bytes().all(|one| one.is_ascii_digit()));
+    match percent
+        .and_then(|digits| digits.parse::<u64>().ok())
+        .filter(|part| (1..=100).contains(part))
+    {
+        Some(part) => Some(Located::new(
+            Cpu { period: CPU_PERIOD_DEFAULT, budget: CPU_PERIOD_DEFAULT / 100 * part },
+            text.place,
+        )),
+        None => {
+            value.invalid("expected 1% to 100%", format!("write {EXAMPLE}"), report);
+            None
+        }
+    }
 }
 
 fn priority_of(

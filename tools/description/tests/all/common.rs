@@ -144,7 +144,6 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
         arguments: Vec::new(),
         texts: Vec::new(),
         is_thread_local: false,
-        texts: Vec::new(),
         says_ready: false,
     }
 }

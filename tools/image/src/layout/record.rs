@@ -309,6 +309,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         memory: *instance.memory,
         memory_used: placed.memory_used,
         share: u64::from(*instance.share),
+        cpu_period: instance.cpu.as_ref().map_or(0, |cpu| cpu.period),
+        cpu_budget: instance.cpu.as_ref().map_or(0, |cpu| cpu.budget),
         space: placed.space,
         entries: placed.entries,
         entries_span: placed.entries_span,

@@ -40,6 +40,11 @@ pub fn take_over<C: Component>(core: &mut Core<C::Policy>) {
         let locks = u8::try_from(instance.locks).unwrap_or(u8::MAX);
         let quota = Quota { threads, semaphores, locks, priority: instance.priority as u8 };
         core.add_domain(instance.number, quota).expect("an instance has an account");
+        if instance.cpu_period != 0 {
+            let [period, budget] =
+                [instance.cpu_period, instance.cpu_budget].map(|time| ticks(time / 1000));
+            core.set_budget(instance.number, period, budget).expect("a budget is free");
+        }
     }
     let interrupts: &[Interrupt] = table(|header| header.interrupts);
     for interrupt in interrupts {
