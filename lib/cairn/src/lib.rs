@@ -38,6 +38,7 @@ mod machine {
     pub mod record;
     pub mod registers;
     pub mod section;
+    pub mod watchdog;
 }
 #[cfg(target_os = "none")]
 pub use machine::*;
