@@ -68,6 +68,10 @@ cairn::component! {
 /// The interrupt thread.
 fn main() -> Result<Infallible, Error> {
     let registers = environment::required_device(DEVICE);
+    // Made by the first use, which a caller deep in calls has no room for.
+    TERMINAL.turn.take(|| Ok(()))?;
+    TERMINAL.room.try_acquire()?;
+    TERMINAL.arrived.try_acquire()?;
     let port = Port::begin(registers)?;
     // Callers that came before now left output.
     port.set_transmit_interrupt(true);
