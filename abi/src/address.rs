@@ -40,6 +40,12 @@ pub const INSIDE_OFFSET: u64 = 0x5000;
 pub const READY_OFFSET: u64 = 0x6000;
 /// See [`READY_OFFSET`].
 pub const READY_SAID: u64 = 8;
+/// The instance's log ([`crate::log`]), which it writes. Where it has none, a page of zeros, which it reads: no level is written then.
+pub const LOG_OFFSET: u64 = 0x7000;
+/// Bytes of a log at most.
+pub const LOG_MAXIMUM: u64 = 32 << 10;
+const _: () =
+    assert!(READY_OFFSET + PAGE_SIZE <= LOG_OFFSET && LOG_OFFSET + LOG_MAXIMUM < IMAGE_OFFSET);
 /// An image begins at least this far in its region; below it only what is said above is mapped. A component is linked to
 /// begin here, and the host tool moves it up by [`image_spread`].
 pub const IMAGE_OFFSET: u64 = 0x1_0000;
@@ -238,6 +244,8 @@ pub const ROLE_PAGE_TABLES: u64 = role_window(6);
 pub const ROLE_COUNTERS: u64 = role_window(7);
 /// Registers of devices that reach memory by themselves, writable in the device owner.
 pub const ROLE_DEVICES: u64 = role_window(8);
+/// The logs of all instances, writable in who has the role `logs`.
+pub const ROLE_LOGS: u64 = role_window(9);
 /// Physical memory, writable in the memory manager: physical address `p` is at this plus `p`.
 pub const ROLE_MEMORY: u64 = 0x20_0000_0000;
 

@@ -173,6 +173,10 @@ pub struct Instance {
     pub memory: u64,
     /// Memory in use, bytes, page tables not counted.
     pub memory_used: u64,
+    /// Where its log is in the view of all logs.
+    pub log: u64,
+    /// Bytes of its log; zero: it has none.
+    pub log_size: u64,
     /// Its part of the time, in percent; zero: it declares none.
     pub share: u64,
     /// Nanoseconds in each of which its threads run at most as many as `cpu_budget`; zero: for as long as they want.

@@ -29,6 +29,7 @@ all! {
     InterruptUpcalls,
     InterruptSignals,
     Lock,
+    Logs,
     Memory,
     MemoryControl,
     MemoryStatistics,

@@ -83,6 +83,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         exports.push(descriptor);
     }
     let (argument_items, arguments) = expand_arguments(&component.arguments);
+    let print = expand_print(&component.imports);
     let texts: Vec<TokenStream> = (component.exports.iter().chain(&component.objects))
         .map(|Export { interface, .. }| quote_spanned!(interface.span()=> <dyn #interface as ::cairn::component::Interface>::TEXT))
         .collect();
@@ -90,6 +91,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         #import_items
         #export_items
         #argument_items
+        #print
 
         // The linker keeps it in a section of its own, which the host tool reads; it is not loaded.
         #[doc(hidden)]
@@ -171,6 +173,38 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     }
     let used = (0..count).map(|position| quote!(CAIRN_IMPORTS[#position])).collect();
     (items, used)
+}
+
+/// What `cairn::print!` calls.
+fn expand_print(imports: &[Import]) -> TokenStream {
+    let is_console = |import: &&Import| {
+        import.interface.segments.last().is_some_and(|last| last.ident == "Console")
+    };
+    let log = quote!(::cairn::log::print(text));
+    let body = match imports.iter().find(is_console) {
+        None => log,
+        Some(Import { name, optional, .. }) => {
+            let constant = Ident::new(&name.to_string().to_uppercase(), name.span());
+            // Whether the console is there is not the program's business when it prints.
+            let print = quote!({
+                let _ = console.print(text);
+            });
+            match optional {
+                false => quote!({ let console = imports::#constant; #print }),
+                true => quote!(match imports::#constant.get() {
+                    ::core::option::Option::Some(console) => #print
+                    ::core::option::Option::None => #log,
+                }),
+            }
+        }
+    };
+    quote! {
+        #[doc(hidden)]
+        #[allow(dead_code)]
+        fn cairn_print(text: ::core::fmt::Arguments<'_>) {
+            #body
+        }
+    }
 }
 
 /// The module `arguments`, a function for each, and the descriptors.

@@ -153,6 +153,8 @@ impl<T> Ended for Result<T, Error> {
 /// reports and profiles show.
 #[inline(always)]
 pub fn run<T: Ended>(main: fn() -> T) {
+    #[cfg(feature = "log")]
+    crate::log::attach();
     core::hint::black_box(main)().ended();
 }
 

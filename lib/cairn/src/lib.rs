@@ -14,6 +14,7 @@ pub mod cost;
 pub mod exclusive;
 #[doc(hidden)]
 pub mod expansion;
+pub mod log;
 pub mod object;
 mod ready;
 pub mod sync;

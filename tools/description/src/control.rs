@@ -30,7 +30,7 @@ const fn control(
 }
 
 /// All of them. Beside these, an instance that holds a role serves its clients within their quotas.
-const CONTROLS: [Control; 12] = [
+const CONTROLS: [Control; 13] = [
     control(
         "Supervision",
         Role::Scheduler,
@@ -79,6 +79,15 @@ const CONTROLS: [Control; 12] = [
         &[Role::Supervisor],
         "reset the devices of every component",
     ),
+    Control {
+        for_commands: true,
+        ..control(
+            "Logs",
+            Role::Logs,
+            &[],
+            "read the logs of every component, and choose their levels",
+        )
+    },
     Control {
         for_commands: true,
         ..control("Supervisor", Role::Supervisor, &[], "end every component, and the machine")

@@ -15,6 +15,7 @@ use crate::table::{Table, Value};
 use cairn_abi::address::{
     ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, REGION_SIZE, SECTION_MAXIMUM,
 };
+use cairn_abi::log::LEVELS;
 use cairn_abi::thread::THREADS_MAXIMUM;
 use std::sync::Arc;
 
@@ -32,6 +33,11 @@ const EXECUTION_MAXIMUM: u64 = 1_000_000_000_000;
 const CANCELLED_DEFAULT: u64 = 100_000_000;
 const CANCELLED: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 
+/// Default of `[system] log`: `info`.
+const LOG_DEFAULT: u8 = 3;
+/// Default of an instance's `log_size`.
+const LOG_SIZE_DEFAULT: u64 = PAGE_SIZE;
+
 pub(crate) struct Draft {
     pub name: Located<String>,
     pub board: Located<String>,
@@ -39,6 +45,8 @@ pub(crate) struct Draft {
     pub counting: bool,
     pub threads: Located<u32>,
     pub cancelled_for: u64,
+    /// The number of the last level that instances log which do not say.
+    pub log: u8,
     pub instances: Vec<InstanceDraft>,
     pub sections: Vec<(Located<String>, Located<u64>)>,
     /// The groups that have a table.
@@ -63,6 +71,8 @@ pub(crate) struct InstanceDraft {
     pub memory: Located<u64>,
     pub dma: Located<u64>,
     pub heap: Located<u64>,
+    pub log: Option<u8>,
+    pub log_size: Located<u64>,
     pub stack: Located<u64>,
     pub stacks: Option<StacksDraft>,
     pub threads: Located<u32>,
@@ -154,7 +164,7 @@ pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft
         None => Some(Vec::new()),
     };
     let own = sources.last()?;
-    let (name, board, roles, counting, threads, cancelled_for) =
+    let (name, board, roles, counting, threads, cancelled_for, log) =
         read_system(&system?, own, report)?;
     Some(Draft {
         name,
@@ -163,6 +173,7 @@ pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft
         counting,
         threads,
         cancelled_for,
+        log,
         instances: instances?,
         sections: sections?,
         stack_groups: stack_groups?,
@@ -180,7 +191,7 @@ fn all<T>(
 }
 
 type SystemTable =
-    (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>, u64);
+    (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>, u64, u8);
 
 /// The name of a file in a folder of its own, or with a `/` in it the path of another.
 fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Located<String>> {
@@ -229,8 +240,16 @@ fn read_system(value: &Value<'_>, own: &Arc<Source>, report: &mut Report) -> Opt
         Some(value) => value.duration(CANCELLED, report).map(|time| *time),
         None => Some(CANCELLED_DEFAULT),
     };
+    let log = log_level(&mut table, report);
     table.finish(report);
-    Some((name?, board?, roles?, counting?, threads?, cancelled_for?))
+    Some((name?, board?, roles?, counting?, threads?, cancelled_for?, log?.unwrap_or(LOG_DEFAULT)))
+}
+
+/// The number of the level that the key `log` says, if it is there.
+fn log_level(table: &mut Table<'_>, report: &mut Report) -> Option<Option<u8>> {
+    let Some(value) = table.take("log") else { return Some(None) };
+    let levels: Vec<(&str, u8)> = LEVELS.into_iter().zip(0..).collect();
+    value.choice(&levels, report).map(|level| Some(*level))
 }
 
 fn number(

@@ -47,13 +47,15 @@ pub enum Role {
     Names,
     /// Resets and sets up the devices of confined drivers.
     Devices,
+    /// Reads the logs of all instances.
+    Logs,
     /// Waits for interrupts when nothing else runs.
     Idle,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Role; 8] = [
+    pub const ALL: [Role; 9] = [
         Role::Scheduler,
         Role::Interrupts,
         Role::Supervisor,
@@ -61,6 +63,7 @@ impl Role {
         Role::Portals,
         Role::Names,
         Role::Devices,
+        Role::Logs,
         Role::Idle,
     ];
 
@@ -74,8 +77,14 @@ impl Role {
             Role::Portals => "portals",
             Role::Names => "names",
             Role::Devices => "devices",
+            Role::Logs => "logs",
             Role::Idle => "idle",
         }
+    }
+
+    /// Whether an instance that holds it is essential if the description does not say.
+    pub const fn is_essential(self) -> bool {
+        !matches!(self, Role::Logs)
     }
 
     /// Whether calls to it run to completion on the hart's own stack.
@@ -101,6 +110,8 @@ pub struct Roles {
     pub names: Option<usize>,
     /// Present in every system in which an instance has a virtio device of a known kind.
     pub devices: Option<usize>,
+    /// Optional; without it no instance has a log.
+    pub logs: Option<usize>,
     /// Optional.
     pub idle: Option<usize>,
 }
@@ -116,6 +127,7 @@ impl Roles {
             Role::Portals => self.portals,
             Role::Names => self.names,
             Role::Devices => self.devices,
+            Role::Logs => self.logs,
             Role::Idle => self.idle,
         }
     }
@@ -155,6 +167,10 @@ pub struct Instance {
     pub dma: Located<u64>,
     /// Bytes of its heap.
     pub heap: Located<u64>,
+    /// The number of the last level that it logs at first.
+    pub log: u8,
+    /// Bytes of its log.
+    pub log_size: Located<u64>,
     /// Bytes of the stack of its first thread (of the one stack, if it runs to completion).
     pub stack: Located<u64>,
     /// The activations for callers.

@@ -67,6 +67,7 @@ pub(crate) fn resolve(
             folders,
             devices,
             &sections,
+            draft.log,
             &mut stack_groups,
             report,
         ));
@@ -183,6 +184,7 @@ fn resolve_roles(
             Role::Portals => roles.portals = Some(instance),
             Role::Names => roles.names = Some(instance),
             Role::Devices => roles.devices = Some(instance),
+            Role::Logs => roles.logs = Some(instance),
             Role::Idle => roles.idle = Some(instance),
         }
     }
@@ -269,6 +271,7 @@ fn resolve_instance(
     folders: &HashMap<String, String>,
     devices: Vec<(String, Located<usize>)>,
     sections: &[Section],
+    log: u8,
     groups: &mut Groups,
     report: &mut Report,
 ) -> Instance {
@@ -304,6 +307,7 @@ fn resolve_instance(
     };
     let priority = draft.priority.unwrap_or(Located::new(default_priority, place.clone()));
     let number = index as u16 + 1;
+    let is_essential = role.is_some_and(Role::is_essential);
     let (device_names, devices) = devices.into_iter().unzip();
     Instance {
         number: InstanceId(number),
@@ -322,6 +326,8 @@ fn resolve_instance(
         memory: draft.memory,
         dma: draft.dma,
         heap: draft.heap,
+        log: draft.log.unwrap_or(log),
+        log_size: draft.log_size,
         stack: draft.stack,
         stacks,
         threads: draft.threads,
@@ -330,7 +336,7 @@ fn resolve_instance(
         semaphores: draft.semaphores,
         locks: draft.locks,
         restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
-        essential: draft.essential.unwrap_or(Located::new(role.is_some(), place.clone())),
+        essential: draft.essential.unwrap_or(Located::new(is_essential, place.clone())),
         on_demand: draft.on_demand.unwrap_or(Located::new(false, place)),
         idle_stop: draft.idle_stop,
         callers_wait: draft.callers_wait,

@@ -2,7 +2,7 @@
 //!
 //! - no page is writable and executable, in any domain and between domains;
 //! - no page is in two domains unless the description shares it (a section, a stack group), or all execute it and
-//!   only the memory manager can write it;
+//!   only the memory manager can write it, or all read it where a log would be;
 //! - views of a role (`abi::address::ROLE_*`) are mapped in that role's domain alone;
 //! - no user page lies in the kernel domain's half, no kernel page in the user half;
 //! - what portals write of a confined driver's device, no driver writes;
@@ -78,6 +78,7 @@ fn role_access(role: Role, address: u64) -> Option<bool> {
         Role::Memory if (ROLE_MEMORY..STACK_GROUPS).contains(&address) => return Some(true),
         Role::Memory => &[(ROLE_PAGE_TABLES, true)],
         Role::Devices => &[(ROLE_DEVICES, true)],
+        Role::Logs => &[(ROLE_LOGS, true)],
         Role::Interrupts | Role::Names => &[],
         Role::Idle => return None,
     };
@@ -257,6 +258,12 @@ fn check_page(
     }
     const RIGHTS: u64 = READ | WRITE | EXECUTE;
     if plain.iter().all(|used| used.flags & RIGHTS == READ | EXECUTE) {
+        return Ok(());
+    }
+    // The page of zeros that those have who have no log.
+    let is_no_log =
+        |used: &&Use| used.flags & RIGHTS == READ && used.address % REGION_SIZE == LOG_OFFSET;
+    if plain.iter().all(is_no_log) {
         return Ok(());
     }
     for (index, first) in plain.iter().enumerate() {

@@ -13,6 +13,7 @@ mod devices;
 mod initial;
 mod instance;
 mod kernel;
+mod logs;
 mod record;
 mod roles;
 mod start;
@@ -100,6 +101,7 @@ struct Layout<'a> {
     /// The portal that an unused entry of a table leads to.
     no_portal: u64,
     record: RecordParts,
+    logs: logs::Logs,
 }
 
 /// The first numbers that are not given out.
@@ -196,6 +198,7 @@ impl<'a> Layout<'a> {
             queues: HashMap::new(),
             no_portal: 0,
             record: RecordParts::default(),
+            logs: logs::Logs::default(),
         })
     }
 
@@ -222,6 +225,7 @@ impl<'a> Layout<'a> {
         let upcalls = self.connect_upcalls()?;
         self.set_up_threads(upcalls.exit)?;
         let startup_pages = self.map_startup_pages()?;
+        self.map_logs()?;
         let mut sections = Vec::new();
         for index in self.instances() {
             sections.push(self.map_sections(index)?);

@@ -105,8 +105,9 @@ fn view(address: u64) -> &'static str {
         return "memory";
     }
     let views = [
-        (ROLE_COUNTERS, "counters"),
+        (ROLE_LOGS, "logs"),
         (ROLE_DEVICES, "registers of devices"),
+        (ROLE_COUNTERS, "counters"),
         (ROLE_PAGE_TABLES, "page tables"),
         (ROLE_ACTIVATIONS, "activations"),
         (ROLE_DOMAINS, "domains"),

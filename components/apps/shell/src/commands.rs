@@ -1,7 +1,7 @@
 //! The commands: their names, what they take, what they do.
 
 use crate::screen::Screen;
-use crate::{bench, call, control, listing};
+use crate::{bench, call, control, listing, log};
 use cairn_shell::complete::Completer;
 use cairn_shell::history::LINE;
 use cairn_shell::words::{Word, split};
@@ -31,7 +31,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 16] = [
+static COMMANDS: [Command; 17] = [
     Command {
         name: "help",
         arguments: "",
@@ -79,6 +79,14 @@ static COMMANDS: [Command; 16] = [
         count: (0, 0),
         names: Names::None,
         run: listing::memory,
+    },
+    Command {
+        name: "log",
+        arguments: "[-f] [NAME [LEVEL]]",
+        help: "what components log; -f goes on until a key; LEVEL: off to trace",
+        count: (0, 2),
+        names: Names::Instances,
+        run: log::run,
     },
     Command {
         name: "uptime",

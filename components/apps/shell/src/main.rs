@@ -9,6 +9,7 @@ mod call;
 mod commands;
 mod control;
 mod listing;
+mod log;
 mod screen;
 
 use cairn::Error;
@@ -28,6 +29,7 @@ cairn::component! {
         portals_listing: interfaces::PortalListing,
         memory: interfaces::MemoryStatistics,
         threads: interfaces::Threads,
+        logs: Option<interfaces::Logs>,
     },
     main: main,
 }

@@ -24,7 +24,7 @@ fn check_restart(instance: &Instance, report: &mut Report) {
         Some(Role::Portals) => Some("the portal manager"),
         Some(Role::Names) => Some("the name server"),
         Some(Role::Devices) => Some("the device owner"),
-        Some(Role::Interrupts | Role::Idle) | None => None,
+        Some(Role::Interrupts | Role::Idle | Role::Logs) | None => None,
     };
     let always_essential = needed_to_restart.is_some();
     if always_essential && !*instance.essential {

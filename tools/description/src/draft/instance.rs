@@ -2,7 +2,8 @@
 
 use super::connections::{read_export, read_import};
 use super::{
-    InstanceDraft, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, Shares, StacksDraft, all, number,
+    InstanceDraft, LOG_SIZE_DEFAULT, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, Shares,
+    StacksDraft, all, log_level, number,
 };
 use crate::arguments;
 use crate::devices::Asked;
@@ -12,7 +13,7 @@ use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
 use crate::units::show_duration;
-use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, PAGE_SIZE};
+use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, LOG_MAXIMUM, PAGE_SIZE};
 use cairn_abi::device::DMA_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
@@ -60,6 +61,8 @@ pub(super) fn read_instance(
         .and_then(|value| value.size(PAGE_SIZE..=MEMORY_MAXIMUM, PAGE_SIZE, report));
     let dma = size(&mut table, "dma", 0..=DMA_MAXIMUM, 0, report);
     let heap = size(&mut table, "heap", 0..=MEMORY_MAXIMUM, 0, report);
+    let log = log_level(&mut table, report);
+    let log_size = size(&mut table, "log_size", 0..=LOG_MAXIMUM, LOG_SIZE_DEFAULT, report);
     let stack =
         size(&mut table, "stack", PAGE_SIZE..=ACTIVATION_STACK_MAXIMUM, STACK_DEFAULT, report);
     let stacks = match table.take("stacks") {
@@ -163,6 +166,8 @@ pub(super) fn read_instance(
         memory: memory?,
         dma: dma?,
         heap: heap?,
+        log: log?,
+        log_size: log_size?,
         stack: stack?,
         stacks: stacks?,
         threads: threads?,

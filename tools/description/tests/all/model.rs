@@ -143,8 +143,17 @@ fn every_name_is_resolved() {
 fn instances_are_numbered_in_the_order_of_the_file() {
     let (system, _) = good("all-roles");
     let names: Vec<&str> = system.instances.iter().map(|one| one.name.as_str()).collect();
-    let expected =
-        ["scheduler", "interrupts", "supervisor", "memory", "portals", "names", "owner", "idle"];
+    let expected = [
+        "scheduler",
+        "interrupts",
+        "supervisor",
+        "memory",
+        "portals",
+        "names",
+        "owner",
+        "log",
+        "idle",
+    ];
     assert_eq!(names, expected);
     for role in Role::ALL {
         let holder = system.roles.get(role).expect("held");
@@ -155,12 +164,12 @@ fn instances_are_numbered_in_the_order_of_the_file() {
     let recovery: Vec<u8> = system.instances.iter().map(|one| *one.recovery_priority).collect();
     assert_eq!(
         recovery,
-        [100, 40, 255, 100, 100, 100, 100, 0],
+        [100, 40, 255, 100, 100, 100, 100, 100, 0],
         "the priority, if nothing else is said"
     );
-    // `idle` says `essential = false`, the others hold a role and are essential.
+    // `idle` says `essential = false`, who reads logs is needed by nobody, the others hold a role and are essential.
     let essential: Vec<bool> = system.instances.iter().map(|one| *one.essential).collect();
-    assert_eq!(essential, [true, true, true, true, true, true, true, false]);
+    assert_eq!(essential, [true, true, true, true, true, true, true, false, false]);
     assert!(system.counting);
 }
 

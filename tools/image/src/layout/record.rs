@@ -275,6 +275,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
     let mut to_completion = [Some(roles.scheduler), roles.interrupts].into_iter().flatten();
     let in_kernel = to_completion.all(|index| layout.system.instances[index].is_in_kernel());
     let number = |index: usize| layout.system.instances[index].number;
+    let log = layout.logs.each.get(index).copied().unwrap_or_default();
     let next_fellow = layout.system.fellows(index).find(|fellow| *fellow > index);
     Instance {
         name: name(&instance.name),
@@ -308,6 +309,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         in_kernel: instance.is_in_kernel().into(),
         memory: *instance.memory,
         memory_used: placed.memory_used,
+        log: log.from,
+        log_size: log.size,
         share: u64::from(*instance.share),
         cpu_period: instance.cpu.as_ref().map_or(0, |cpu| cpu.period),
         cpu_budget: instance.cpu.as_ref().map_or(0, |cpu| cpu.budget),

@@ -95,6 +95,7 @@ impl Layout<'_> {
             // The whole area: portals that are made at run time have counters in it as well.
             want(Role::Portals, "counters", ROLE_COUNTERS, whole(&areas.counters), false);
         }
+        want(Role::Logs, "logs", ROLE_LOGS, (self.logs.physical, self.logs.size), true);
         let pool = (self.tables.physical, self.tables.count * PAGE_SIZE);
         want(Role::Memory, "page-tables", ROLE_PAGE_TABLES, pool, true);
         // The memory manager reaches all memory behind the page tables: free memory, and the initial content of instances.

@@ -1,0 +1,63 @@
+//! The logs of instances: a ring in the region of each, and all of them, one behind the other, in the view of who has the role `logs`.
+
+use super::Layout;
+use crate::memory::{READ, WRITE};
+use cairn_abi::address::{LOG_OFFSET, PAGE_SIZE};
+use cairn_abi::log::{LEVEL, SIZE};
+use cairn_description::model::Role;
+
+/// Where an instance's log is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Log {
+    /// In the view of all, and how many bytes; none: it has no log.
+    pub from: u64,
+    pub size: u64,
+}
+
+/// All of them.
+#[derive(Default)]
+pub(super) struct Logs {
+    pub physical: u64,
+    pub size: u64,
+    /// By instance.
+    pub each: Vec<Log>,
+}
+
+impl Layout<'_> {
+    /// Maps a log into each instance, or a page of zeros, which says that no level is written.
+    pub(super) fn map_logs(&mut self) -> Result<(), String> {
+        let has_reader = self.system.roles.get(Role::Logs).is_some();
+        let zeros = self.memory.pages(1);
+        let mut logs = Logs { physical: self.memory.end(), ..Logs::default() };
+        for (instance, placed) in self.system.instances.iter().zip(&self.placed) {
+            let size = if has_reader { *instance.log_size } else { 0 };
+            logs.each.push(Log { from: logs.size, size });
+            logs.size += size;
+            let address = placed.region + LOG_OFFSET;
+            if size == 0 {
+                self.tables.map(
+                    &mut self.memory,
+                    placed.root,
+                    address,
+                    zeros,
+                    placed.reach | READ,
+                )?;
+                continue;
+            }
+            let physical = self.memory.pages(size / PAGE_SIZE);
+            self.memory.store(physical + 8 * LEVEL as u64, instance.log.into());
+            self.memory.store(physical + 8 * SIZE as u64, size / 8);
+            let rights = placed.reach | READ | WRITE;
+            self.tables.map_range(
+                &mut self.memory,
+                placed.root,
+                address,
+                physical,
+                size,
+                rights,
+            )?;
+        }
+        self.logs = logs;
+        Ok(())
+    }
+}
