@@ -1,7 +1,7 @@
 //! The commands: their names, what they take, what they do.
 
 use crate::screen::Screen;
-use crate::{bench, call, control, listing, log};
+use crate::{bench, call, control, listing, log, top};
 use cairn_shell::complete::Completer;
 use cairn_shell::history::LINE;
 use cairn_shell::words::{Word, split};
@@ -31,7 +31,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 17] = [
+static COMMANDS: [Command; 18] = [
     Command {
         name: "help",
         arguments: "",
@@ -55,6 +55,14 @@ static COMMANDS: [Command; 17] = [
         count: (0, 0),
         names: Names::None,
         run: listing::threads,
+    },
+    Command {
+        name: "top",
+        arguments: "",
+        help: "who has the processor, in the next second",
+        count: (0, 0),
+        names: Names::None,
+        run: top::run,
     },
     Command {
         name: "portals",

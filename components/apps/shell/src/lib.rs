@@ -13,6 +13,7 @@ pub mod keys;
 pub mod method;
 pub mod policy;
 pub mod samples;
+pub mod shares;
 pub mod table;
 pub mod words;
 

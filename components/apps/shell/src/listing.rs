@@ -16,7 +16,7 @@ const LONGEST: usize = 256;
 
 /// Goes through descriptions: `describe` answers the length of a text, and a number, from
 /// which `next` makes the number to ask with next.
-fn each(
+pub fn each(
     describe: impl Fn(u64, &mut [u8]) -> core::result::Result<(usize, u64), Error>,
     next: fn(u64) -> u64,
     mut take: impl FnMut(u64, &str),

@@ -11,6 +11,7 @@ mod control;
 mod listing;
 mod log;
 mod screen;
+mod top;
 
 use cairn::Error;
 use cairn_interfaces as interfaces;
