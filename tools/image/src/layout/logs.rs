@@ -27,7 +27,8 @@ impl Layout<'_> {
     /// Maps a log into each instance, or a page of zeros, which says that no level is written.
     pub(super) fn map_logs(&mut self) -> Result<(), String> {
         let has_reader = self.system.roles.get(Role::Logs).is_some();
-        let zeros = self.memory.pages(1);
+        // What the kernel domain maps, user mode does not: each has its own.
+        let (zeros, zeros_of_kernel) = (self.memory.pages(1), self.memory.pages(1));
         let mut logs = Logs { physical: self.memory.end(), ..Logs::default() };
         for (instance, placed) in self.system.instances.iter().zip(&self.placed) {
             let size = if has_reader { *instance.log_size } else { 0 };
@@ -35,6 +36,7 @@ impl Layout<'_> {
             logs.size += size;
             let address = placed.region + LOG_OFFSET;
             if size == 0 {
+                let zeros = if instance.is_in_kernel() { zeros_of_kernel } else { zeros };
                 self.tables.map(
                     &mut self.memory,
                     placed.root,
