@@ -2,7 +2,6 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-mod all;
 mod block_queue;
 mod blocks;
 mod clock;
@@ -28,7 +27,6 @@ mod transactions;
 pub mod waiting;
 mod wall_clock;
 
-pub use all::{ALL, TEXTS};
 pub use block_queue::*;
 pub use blocks::*;
 pub use clock::*;

@@ -176,6 +176,15 @@ fn export(record: Record) -> Result<Export, String> {
     })
 }
 
+impl Interface {
+    /// Reads an [`InterfaceDescriptor`], for whose size the bytes are enough.
+    pub(crate) fn read(
+        descriptor: &[u8; size_of::<InterfaceDescriptor>()],
+    ) -> Result<Interface, String> {
+        interface("methods in an interface", &Record(descriptor), None)
+    }
+}
+
 fn interface(what: &str, record: &Record, entries: Option<Record>) -> Result<Interface, String> {
     let methods = record.records::<MethodDescriptor>(
         what,

@@ -125,8 +125,16 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
             }
         }
 
-        // Checked when the interface is compiled, not when it is first used.
-        const _: u32 = #proxy::METHODS;
+        // What `cairn` reads from the compiled crate; no component has it. The interface is checked when it is compiled, too, not
+        // when it is first used.
+        const _: () = {
+            #[used]
+            static CAIRN_INTERFACE_DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
+            #[used]
+            static CAIRN_INTERFACE_TEXT: ::cairn::expansion::Texts<{
+                ::cairn::expansion::length(&[#proxy::TEXT])
+            }> = ::cairn::expansion::Texts::new(&[#proxy::TEXT]);
+        };
     })
 }
 

@@ -9,6 +9,7 @@ use crate::float::Float;
 use crate::{interfaces, paths, setup};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_image::Component;
+use cairn_loader::Declared;
 use compile::{Compiler, Unit};
 use link::Setup;
 use serde::Deserialize;
@@ -153,7 +154,7 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
     let source = Source::read(source)?;
     let headers = output.join("include");
     fs::create_dir_all(&headers).with_context(|| format!("cannot make {}", headers.display()))?;
-    write_headers(&source, &headers)?;
+    let interfaces = write_headers(&source, &headers)?;
     let executable = match &source.description.prebuilt {
         Some(prebuilt) => prebuilt_executable(&source, prebuilt, output)?,
         None => compiled(&source, output)?,
@@ -161,7 +162,7 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
     let bytes =
         fs::read(&executable).with_context(|| format!("cannot read {}", executable.display()))?;
     let component = Component::read(bytes).map_err(|error| anyhow!(error))?;
-    interfaces::verify(&component.descriptor).context("its CAIRN_COMPONENT")?;
+    interfaces::verify(&component.descriptor, &interfaces).context("its CAIRN_COMPONENT")?;
     Ok((executable, component))
 }
 
@@ -266,19 +267,23 @@ fn units_of_library() -> Result<Vec<Unit>> {
     Ok(units)
 }
 
-/// Writes the header of the ABI, those of the interfaces that the description names, and those of the library's.
-fn write_headers(source: &Source, headers: &Path) -> Result<()> {
+/// Writes the header of the ABI, those of the interfaces that the description names, and those of the library's. Returns the
+/// description's.
+fn write_headers(source: &Source, headers: &Path) -> Result<Vec<Declared>> {
     let library = headers.join("library");
     fs::create_dir_all(&library)?;
+    let header =
+        |one: &Declared| (cairn_headers::file_name(&one.interface), interfaces::header(one));
+    let workspace = paths::workspace_at(&source.folder);
+    let named = source.description.interfaces.iter();
+    let named = named
+        .map(|name| interfaces::find(&workspace, name.get_ref()).with_context(|| source.at(name)));
+    let named: Vec<Declared> = named.collect::<Result<_>>()?;
     let mut own = vec![(cairn_headers::ABI_FILE.to_owned(), cairn_headers::abi())];
-    for name in &source.description.interfaces {
-        let interface = interfaces::find(name.get_ref()).with_context(|| source.at(name))?;
-        own.push((cairn_headers::file_name(interface), interfaces::header(interface)));
-    }
+    own.extend(named.iter().map(header));
     let mut others = Vec::new();
     for name in OF_THE_LIBRARY {
-        let interface = interfaces::find(name)?;
-        others.push((cairn_headers::file_name(interface), interfaces::header(interface)));
+        others.push(header(&interfaces::own(name)?));
     }
     for (folder, files) in [(headers, own), (&library, others)] {
         // An interface that is no longer named must not be found either.
@@ -293,7 +298,7 @@ fn write_headers(source: &Source, headers: &Path) -> Result<()> {
             write_if_changed(&folder.join(name), &text)?;
         }
     }
-    Ok(())
+    Ok(named)
 }
 
 /// Leaves a file alone that says the same already: what was made of it stays.

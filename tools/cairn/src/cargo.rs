@@ -1,5 +1,6 @@
 //! Cargo, for the host and for the bare machine.
 
+use crate::packages::Package;
 use crate::paths::{self, Workspace};
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{IMAGE_OFFSET, REGION_SIZE};
@@ -84,6 +85,46 @@ pub fn with_library(command: &mut Command) {
     }
 }
 
+/// A profile for what is compiled to be read, not to run: quickly, and anew only where something changed.
+const DRAFT: &[&str] = &[
+    "inherits=\"dev\"",
+    "opt-level=0",
+    "debug=false",
+    "incremental=true",
+    // Of an interface no code is wanted, of a component little is left.
+    "codegen-units=1",
+];
+
+/// Compiles packages of a workspace for the bare machine.
+fn build(workspace: &Workspace, kind: Kind) -> Command {
+    let mut command = cargo("build", &workspace.folder);
+    command
+        .args(["--target", kind.target(), "--target-dir"])
+        .arg(workspace.target.join("machine"))
+        .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind).join("\u{1f}"));
+    with_library(&mut command);
+    command
+}
+
+/// The same, only to be read.
+fn build_draft(workspace: &Workspace, kind: Kind) -> Command {
+    let mut command = build(workspace, kind);
+    command.args(["--profile", "draft"]);
+    for setting in DRAFT {
+        command.args(["--config", &format!("profile.draft.{setting}")]);
+    }
+    command
+}
+
+/// Compiles a package's library for the bare machine, or its programs if it has none, to be read. Returns the files.
+pub fn draft(workspace: &Workspace, package: &Package) -> Result<Vec<PathBuf>> {
+    let mut command = build_draft(workspace, Kind::Component);
+    command.args(["--package", &package.id]);
+    command.arg(if package.has_library() { "--lib" } else { "--bins" });
+    let own = artifacts(&mut command)?.into_iter().filter(|one| one.package_id == package.id);
+    Ok(own.flat_map(|artifact| artifact.filenames).collect())
+}
+
 /// Builds packages of a workspace for the bare machine. Returns the executable of each, by package name.
 pub fn build_for_target(
     workspace: &Workspace,
@@ -93,12 +134,8 @@ pub fn build_for_target(
     if packages.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let mut command = cargo("build", &workspace.folder);
-    command
-        .args(["--release", "--target", kind.target(), "--target-dir"])
-        .arg(workspace.target.join("machine"))
-        .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind).join("\u{1f}"));
-    with_library(&mut command);
+    let mut command = build(workspace, kind);
+    command.arg("--release");
     for package in packages {
         command.args(["--package", package]);
     }
@@ -132,6 +169,9 @@ pub struct Artifact {
     pub manifest_path: PathBuf,
     /// Its target.
     pub target: ArtifactTarget,
+    /// All its files.
+    #[serde(default)]
+    filenames: Vec<PathBuf>,
     /// The file to run, if it is one.
     pub executable: Option<PathBuf>,
 }

@@ -1,47 +1,110 @@
-//! Interfaces by their names, for what is not written in Rust: C headers, and the check that a
-//! component's file tells the truth about its interfaces.
+//! Interfaces by their names, for what is not written in Rust: C headers, and the check that a component's file tells the
+//! truth about its interfaces.
+//!
+//! Which crate declares an interface, its source says. What the interface is, its compiled code says: `#[cairn::interface]` leaves
+//! a descriptor there.
 
-use crate::test;
+mod declared;
+
+use crate::packages::Package;
+use crate::paths::{self, Workspace};
+use crate::{layout, test};
 use anyhow::{Result, anyhow, bail};
-use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
-use cairn_loader::interface_text::{self, InterfaceText};
-use cairn_loader::{Descriptor, Interface};
-use std::sync::LazyLock;
+use cairn_loader::{Declared, Descriptor, Interface};
+use declared::Crate;
+use std::sync::Arc;
 
-/// The interface called `name`; the error lists all, or says what one may lack that is written.
-pub fn find(name: &str) -> Result<&'static InterfaceDescriptor> {
-    known(name).ok_or_else(|| {
-        let names: Vec<String> =
-            cairn_interfaces::ALL.iter().map(|one| name_text(&one.name).to_owned()).collect();
-        anyhow!(
-            "unknown interface `{name}`{}; expected one of {}, or a new one: a file of interfaces/src/, named in its \
-             lib.rs (`mod`, `pub use`) and in the list of its all.rs",
-            test::nearest(name, &names),
-            names.join(", ")
-        )
-    })
+/// The interface called `name`, of any crate of a workspace or that it depends on, or else of Cairn's own: `Echo`, or
+/// `cairn-interfaces::Echo` where several crates have one of this name. The error lists all, or says what one may lack that is
+/// written.
+pub fn find(workspace: &Workspace, name: &str) -> Result<Declared> {
+    let crates = declared::crates(workspace)?;
+    let own = declared::crates(&paths::own_workspace())?;
+    let found = match declaring(&crates, name) {
+        none if none.is_empty() => declaring(&own, name),
+        found => found,
+    };
+    match found.as_slice() {
+        [] => Err(unknown(crates.iter().chain(own.iter()), name)),
+        [one] => one.interface(last(name)),
+        several => {
+            let several = several.iter().map(|one| format!("{}::{name}", one.package.name));
+            bail!(
+                "several crates have an interface `{name}`; expected one of {}",
+                several.collect::<Vec<_>>().join(", ")
+            )
+        }
+    }
 }
 
-fn known(name: &str) -> Option<&'static InterfaceDescriptor> {
-    cairn_interfaces::ALL.iter().find(|one| name_text(&one.name) == name)
+/// Its C header.
+pub fn header(Declared { interface, text }: &Declared) -> String {
+    cairn_headers::header(interface, text.as_ref())
 }
 
-/// The C header of an interface.
-pub fn header(interface: &InterfaceDescriptor) -> String {
-    static TEXTS: LazyLock<Vec<InterfaceText>> = LazyLock::new(|| {
-        let lines = std::str::from_utf8(cairn_interfaces::TEXTS.bytes()).unwrap_or("");
-        interface_text::read(lines).unwrap_or_default()
-    });
-    let text = TEXTS.iter().find(|text| text.name == name_text(&interface.name));
-    cairn_headers::header(interface, text)
+/// An interface of Cairn's own crate.
+pub fn own(name: &str) -> Result<Declared> {
+    find(&paths::own_workspace(), &format!("{OWN}::{name}"))
 }
 
-/// Compares what a component's file says with the interfaces as they are.
+/// The names of all interfaces of Cairn's own crate.
+pub fn own_names() -> Result<Vec<String>> {
+    let crates = declared::crates(&paths::own_workspace())?;
+    let crates = crates.iter().filter(|one| one.package.name == OWN);
+    Ok(crates.flat_map(|one| one.names.clone()).collect())
+}
+
+/// The package of Cairn's own interfaces.
+const OWN: &str = layout::SHARED;
+
+/// The library, Cairn's own or in a folder, that declares the interface called `name` in this version; none if it is nobody's.
+pub fn library_of(name: &str, version: u64) -> Result<Option<Package>> {
+    for one in declaring(&declared::crates(&paths::project_workspace())?, name) {
+        let is_meant = one.package.name == OWN || one.package.source.is_none();
+        if is_meant
+            && one.package.has_library()
+            && one.interface(name)?.interface.version == version
+        {
+            return Ok(Some(one.package.clone()));
+        }
+    }
+    Ok(None)
+}
+
+/// The name without its crate.
+fn last(name: &str) -> &str {
+    name.rsplit("::").next().unwrap_or(name)
+}
+
+fn declaring(crates: &[Arc<Crate>], name: &str) -> Vec<Arc<Crate>> {
+    let package = name.rsplit_once("::").map(|(package, _)| package);
+    let is_meant = |one: &&Arc<Crate>| {
+        package.is_none_or(|package| one.package.name == package)
+            && one.names.iter().any(|own| own == last(name))
+    };
+    crates.iter().filter(is_meant).cloned().collect()
+}
+
+fn unknown<'a>(crates: impl Iterator<Item = &'a Arc<Crate>>, name: &str) -> anyhow::Error {
+    let mut names: Vec<String> = crates.flat_map(|one| one.names.clone()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let known = match test::nearest(last(name), &names) {
+        near if near.is_empty() => format!("; expected one of {}.", names.join(", ")),
+        near => near,
+    };
+    anyhow!(
+        "unknown interface `{name}`{known} A new one is a trait with `#[cairn::interface]` before it, in a crate of the workspace \
+         or one that it depends on"
+    )
+}
+
+/// Compares what a component's file says with the interfaces that it is made for, as they are.
 ///
-/// `cairn::component!` cannot write a wrong descriptor, C can: portal code is generated from the
-/// letters in it, and calls go to the indexes in it.
-pub fn verify(descriptor: &Descriptor) -> Result<()> {
+/// `cairn::component!` cannot write a wrong descriptor, C can: portal code is generated from the letters in it, and calls go
+/// to the indexes in it.
+pub fn verify(descriptor: &Descriptor, interfaces: &[Declared]) -> Result<()> {
     let mut first_portal = PORTAL_FIRST_IMPORT;
     for import in &descriptor.imports {
         if import.first_portal != first_portal {
@@ -53,19 +116,26 @@ pub fn verify(descriptor: &Descriptor) -> Result<()> {
             );
         }
         first_portal += import.interface.methods.len();
-        same(&import.interface)
+        same(&import.interface, interfaces)
             .map_err(|error| error.context(format!("import `{}`", import.name)))?;
     }
     for export in &descriptor.exports {
-        same(&export.interface)
+        same(&export.interface, interfaces)
             .map_err(|error| error.context(format!("export `{}`", export.name)))?;
     }
     Ok(())
 }
 
 /// Whether a file's idea of an interface is the interface's own.
-fn same(said: &Interface) -> Result<()> {
-    let interface = find(&said.name)?;
+fn same(said: &Interface, interfaces: &[Declared]) -> Result<()> {
+    let Some(Declared { interface, .. }) =
+        interfaces.iter().find(|one| one.interface.name == said.name)
+    else {
+        bail!(
+            "`{}` is none of the `interfaces` in its component.toml; name it there, and use the macro of its header",
+            said.name
+        );
+    };
     if said.version != interface.version {
         bail!(
             "`{}` in version {:016x}, but it is in version {:016x}; use the macro of the generated header, which \
@@ -75,15 +145,11 @@ fn same(said: &Interface) -> Result<()> {
             interface.version
         );
     }
-    let methods = &interface.methods[..interface.method_count as usize];
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned();
-    let expected =
-        methods.iter().map(|method| (text(&method.name), text(&method.letters), method.value));
-    let found = said
-        .methods
-        .iter()
-        .map(|method| (method.name.clone(), method.letters.clone(), method.value));
-    if !expected.eq(found) {
+    let methods = |interface: &Interface| {
+        let methods = interface.methods.iter();
+        methods.map(|one| (one.name.clone(), one.letters.clone(), one.value)).collect::<Vec<_>>()
+    };
+    if methods(said) != methods(interface) {
         bail!(
             "`{}` has other methods than the interface; use the macro of the generated header",
             said.name

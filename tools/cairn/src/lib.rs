@@ -24,6 +24,7 @@ pub mod layout;
 pub mod lines;
 pub mod machine;
 pub mod new;
+pub mod packages;
 pub mod paths;
 pub mod pinned;
 pub mod placements;

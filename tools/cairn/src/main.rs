@@ -123,7 +123,7 @@ enum Command {
     },
     /// Print the C header of an interface, or of the binary interface
     Headers {
-        /// Its name, as `Echo`; `abi`
+        /// Its name, as `Echo`, or with its crate's, as `cairn-interfaces::Echo`; `abi`
         interface: String,
     },
     /// Put `cairn` on the PATH, which hands over to the Cairn of the product that it is called in
@@ -321,7 +321,8 @@ fn execute(command: Command) -> Result<u8> {
                 "{}",
                 match interface.as_str() {
                     "abi" => cairn_headers::abi(),
-                    name => interfaces::header(interfaces::find(name)?),
+                    name =>
+                        interfaces::header(&interfaces::find(&paths::project_workspace(), name)?),
                 }
             );
             Ok(0)

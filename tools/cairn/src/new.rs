@@ -21,8 +21,6 @@ use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// The root of the crate of interfaces.
 const CRATE: &str = "interfaces/src/lib.rs";
-/// Cairn's own list of its interfaces.
-const ALL_INTERFACES: &str = "interfaces/src/all.rs";
 
 /// Makes the component `name` in a project; returns what to tell the user.
 pub fn component(layout: &Layout, name: &str) -> Result<String> {
@@ -52,7 +50,7 @@ fn made_component(layout: &Layout, name: &str) -> Result<Made> {
     let mut files: Vec<(String, String)> =
         files.into_iter().map(|(path, template)| (path, names.fill(template))).collect();
     files.push((system.clone(), with_instance(&read(root, &system)?, &names)?));
-    files.extend(declared(root, &names)?);
+    files.push(declared(root, &names)?);
     files.extend(with_member(root, &folder)?);
     let rows = vec![
         ("made", format!("{folder}/"), "the component".to_owned()),
@@ -106,15 +104,9 @@ fn read(root: &Path, path: &str) -> Result<String> {
         .with_context(|| format!("cannot read {path}, to which the component has to be added"))
 }
 
-/// The files that name all interfaces, with one more.
-fn declared(root: &Path, names: &Names) -> Result<Vec<(String, String)>> {
-    let Names { module, interface, .. } = names;
-    let mut files = vec![(CRATE.to_owned(), with_module(&read(root, CRATE)?, module))];
-    if root.join(ALL_INTERFACES).exists() {
-        let all = with_interface(&read(root, ALL_INTERFACES)?, interface)?;
-        files.push((ALL_INTERFACES.to_owned(), all));
-    }
-    Ok(files)
+/// The root of the crate of interfaces, with one more module.
+fn declared(root: &Path, names: &Names) -> Result<(String, String)> {
+    Ok((CRATE.to_owned(), with_module(&read(root, CRATE)?, &names.module)))
 }
 
 /// The manifest of the workspace with one more member, if no member's pattern names it already.
@@ -195,17 +187,6 @@ fn with_module(text: &str, module: &str) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The list of all interfaces with one more, in alphabetical order.
-fn with_interface(text: &str, interface: &str) -> Result<String> {
-    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
-    let line = format!("    {interface},");
-    let first = lines.iter().position(|one| one == "all! {").map(|before| before + 1);
-    let first = first.with_context(|| format!("{ALL_INTERFACES} has no line `all! {{`"))?;
-    let at = lines[first..].iter().position(|one| *one > line || one == "}");
-    lines.insert(first + at.with_context(|| format!("{ALL_INTERFACES}: `all!` has no end"))?, line);
-    Ok(lines.join("\n") + "\n")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,20 +205,6 @@ mod tests {
             "//! Doc.\nmod a;\nmod c;\nmod d;\n\npub use a::*;\npub use c::*;\npub use d::*;\n";
         assert_eq!(with_module(text, "d"), last);
         assert_eq!(with_module("//! Doc.\n", "a"), "//! Doc.\n\nmod a;\n\npub use a::*;\n");
-    }
-
-    #[test]
-    fn an_interface_is_added_in_order() {
-        let text = "fn x() {}\nall! {\n    B,\n    D,\n}\n";
-        assert_eq!(
-            with_interface(text, "C").unwrap(),
-            "fn x() {}\nall! {\n    B,\n    C,\n    D,\n}\n"
-        );
-        assert_eq!(
-            with_interface(text, "E").unwrap(),
-            "fn x() {}\nall! {\n    B,\n    D,\n    E,\n}\n"
-        );
-        assert!(with_interface("", "E").is_err());
     }
 
     #[test]
@@ -261,7 +228,6 @@ mod tests {
         std::fs::write(root.join("Cargo.toml"), MANIFEST).unwrap();
         let layout = Layout::read(&root).unwrap();
         std::fs::write(root.join(CRATE), "mod echo;\n\npub use echo::*;\n").unwrap();
-        std::fs::write(root.join(ALL_INTERFACES), "all! {\n    Echo,\n}\n").unwrap();
         assert!(component(&layout, "adder").is_err(), "there is no description");
         assert!(!root.join("components").exists());
         std::fs::write(root.join("systems/demo.toml"), "[instance.shell]\ncomponent = 'shell'\n")

@@ -107,13 +107,22 @@ pub fn component(folder: &str) -> PathBuf {
 
 /// The workspace in which a component's package is built, with its lock.
 pub fn workspace_of(folder: &str) -> Workspace {
-    let folder = component(folder);
-    let project = Workspace { folder: project(), target: target() };
-    match workspace_round(&folder) {
+    workspace_at(&component(folder))
+}
+
+/// The same of a folder anywhere.
+pub fn workspace_at(folder: &Path) -> Workspace {
+    let project = project_workspace();
+    match workspace_round(folder) {
         Some(round) if round == source() => Workspace { folder: round, target: source_target() },
         Some(round) => Workspace { folder: round, ..project },
         None => project,
     }
+}
+
+/// The project's workspace.
+pub fn project_workspace() -> Workspace {
+    Workspace { folder: project(), target: target() }
 }
 
 /// Cairn's own workspace.

@@ -1,13 +1,11 @@
 //! Whether anything that is compiled into a component may have unsafe code, or assembly: its own source, and that of every library
 //! it uses. What runs on the host, build scripts and macros, is not looked at.
 
-use crate::{cargo, paths};
-use anyhow::{Context, Result, bail};
-use serde::Deserialize;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::packages::{self, Package, Packages};
+use crate::paths;
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 /// Libraries that everyone trusts, with what they use. `cairn` keeps its unsafe code in the modules that
 /// `tools/cairn/tests/privileged_code.rs` lists; the others are other people's, named in `docs/dependencies.md`.
@@ -20,124 +18,36 @@ pub fn is_forbidden(folder: &str) -> bool {
 
 /// The first crate of a component, which may be its own, that does not forbid unsafe code and that nobody trusts, for people.
 pub fn allowing(folder: &str) -> Option<String> {
-    static GRAPHS: Mutex<BTreeMap<PathBuf, Graph>> = Mutex::new(BTreeMap::new());
     let manifest = paths::component(folder).join("Cargo.toml");
     if !manifest.exists() {
         return Some(format!("`{folder}`, which is not in Rust,"));
     }
-    let workspace = paths::workspace_of(folder).folder;
-    // A graph is put in whole.
-    let mut graphs = GRAPHS.lock().unwrap_or_else(PoisonError::into_inner);
-    // What cannot be read is not known to forbid anything.
-    let read = || Graph::read(&workspace).unwrap_or_else(|_| Graph::default());
-    graphs.entry(workspace.clone()).or_insert_with(read).allowing(&manifest)
+    match packages::of_workspace(&paths::workspace_of(folder).folder) {
+        Ok(packages) => allowing_of(&packages, &manifest),
+        // What cannot be read is not known to forbid anything.
+        Err(_) => Some(format!("`{folder}`, of which cargo says nothing,")),
+    }
 }
 
-/// The packages that cargo would compile for the machine.
-#[derive(Debug, Default)]
-struct Graph {
-    packages: BTreeMap<String, Package>,
-    uses: BTreeMap<String, Vec<String>>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Metadata {
-    packages: Vec<Package>,
-    resolve: Resolve,
-}
-
-#[derive(Debug, Deserialize)]
-struct Resolve {
-    nodes: Vec<Node>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Package {
-    id: String,
-    name: String,
-    /// Where it comes from; none if it is a folder.
-    source: Option<String>,
-    manifest_path: PathBuf,
-    targets: Vec<Target>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Target {
-    kind: Vec<String>,
-    src_path: PathBuf,
-}
-
-#[derive(Debug, Deserialize)]
-struct Node {
-    id: String,
-    deps: Vec<Dependency>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Dependency {
-    pkg: String,
-    dep_kinds: Vec<DependencyKind>,
-}
-
-/// `kind` is none, "build" or "dev".
-#[derive(Debug, Deserialize)]
-struct DependencyKind {
-    kind: Option<String>,
-}
-
-impl Graph {
-    fn read(workspace: &Path) -> Result<Graph> {
-        let mut command = cargo::cargo("metadata", workspace);
-        command.args(["--format-version=1", "--filter-platform", cargo::TARGET]);
-        let output =
-            command.output().context("cannot start cargo; run ./cairn, which sets it up")?;
-        if !output.status.success() {
-            bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+/// The first package of a component that nobody trusts, in the packages that cargo would compile for it.
+fn allowing_of(packages: &Packages, manifest: &Path) -> Option<String> {
+    let Some(own) = packages.of_manifest(manifest) else {
+        return Some(format!(
+            "`{}`, which is no package of the workspace,",
+            paths::shown(manifest)
+        ));
+    };
+    let (mut left, mut seen) = (vec![own], BTreeSet::new());
+    while let Some(package) = left.pop() {
+        if package.is_macro() || package.is_trusted() || !seen.insert(&package.id) {
+            continue;
         }
-        let metadata = serde_json::from_slice(&output.stdout);
-        Ok(Graph::of(metadata.context("cannot read what cargo says of the packages")?))
-    }
-
-    fn of(metadata: Metadata) -> Graph {
-        let is_compiled = |one: &&Dependency| one.dep_kinds.iter().any(|kind| kind.kind.is_none());
-        let uses = metadata.resolve.nodes.iter().map(|node| {
-            let used = node.deps.iter().filter(is_compiled).map(|one| one.pkg.clone());
-            (node.id.clone(), used.collect())
-        });
-        Graph {
-            uses: uses.collect(),
-            packages: metadata.packages.into_iter().map(|one| (one.id.clone(), one)).collect(),
+        if !package.forbids() {
+            return Some(package.shown());
         }
+        left.extend(packages.used_by(package));
     }
-
-    fn allowing(&self, manifest: &Path) -> Option<String> {
-        let is_own = |package: &&Package| package.manifest_path == manifest;
-        let Some(own) = self.packages.values().find(is_own) else {
-            return Some(format!(
-                "`{}`, which is no package of the workspace,",
-                paths::shown(manifest)
-            ));
-        };
-        let (mut left, mut seen) = (vec![own], BTreeSet::new());
-        while let Some(package) = left.pop() {
-            let is_macro = package.targets.iter().any(|one| one.is("proc-macro"));
-            if is_macro || package.is_trusted() || !seen.insert(&package.id) {
-                continue;
-            }
-            if !package.forbids() {
-                return Some(package.shown());
-            }
-            let used = self.uses.get(&package.id).into_iter().flatten();
-            left.extend(used.filter_map(|id| self.packages.get(id)));
-        }
-        None
-    }
-}
-
-impl Target {
-    fn is(&self, kind: &str) -> bool {
-        self.kind.iter().any(|one| one == kind)
-    }
+    None
 }
 
 impl Package {
@@ -150,9 +60,8 @@ impl Package {
 
     /// Whether its roots, of a library and of programs, forbid unsafe code.
     fn forbids(&self) -> bool {
-        let is_root = |target: &&Target| target.is("lib") || target.is("rlib") || target.is("bin");
-        let mut roots = self.targets.iter().filter(is_root).peekable();
-        roots.peek().is_some() && roots.all(|root| file_forbids(&root.src_path))
+        let mut roots = self.roots().peekable();
+        roots.peek().is_some() && roots.all(file_forbids)
     }
 
     fn shown(&self) -> String {

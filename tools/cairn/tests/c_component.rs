@@ -1,7 +1,7 @@
 //! Components in C: what is wrong with one is found when it is built, and said.
 #![forbid(unsafe_code)]
 
-use cairn_tool::{c_component, setup};
+use cairn_tool::{c_component, interfaces, paths, setup};
 use std::fs;
 use std::path::Path;
 
@@ -54,6 +54,23 @@ fn a_good_one_is_read_like_one_in_rust() {
 }
 
 #[test]
+fn every_header_compiles_beside_all_others() {
+    let mut names = interfaces::own_names().unwrap();
+    names.push("cairn-bench::Link".to_owned());
+    let includes: String = names
+        .iter()
+        .map(|name| {
+            cairn_headers::file_name(
+                &interfaces::find(&paths::own_workspace(), name).unwrap().interface,
+            )
+        })
+        .map(|file| format!("#include \"{file}\"\n"))
+        .collect();
+    assert!(includes.contains("link.h"), "{includes}");
+    build("headers", &format!("interfaces = {names:?}"), &source(EXPORT, &includes)).unwrap();
+}
+
+#[test]
 fn a_wrong_descriptor_is_found() {
     let echo = |version: &str, letters: &str| {
         format!(
@@ -62,7 +79,7 @@ fn a_wrong_descriptor_is_found() {
             }} }}, ECHO_ENTRIES(test) }} }}"#
         )
     };
-    let version = cairn_tool::interfaces::find("Echo").unwrap().version.to_string() + "u";
+    let version = interfaces::own("Echo").unwrap().interface.version.to_string() + "u";
     build("true", INTERFACES, &source(&echo(&version, "cii"), "")).unwrap();
     for (name, descriptor, expected) in [
         ("version", echo("1", "cii"), "export `echo`: `Echo` in version 0000000000000001"),
@@ -70,7 +87,7 @@ fn a_wrong_descriptor_is_found() {
         (
             "interface",
             IMPORT.replace("CONSOLE_INTERFACE", "{ .name = \"Ekko\" }"),
-            "unknown interface `Ekko`",
+            "import `console`: `Ekko` is none of the `interfaces` in its component.toml",
         ),
         (
             "portal",
@@ -105,7 +122,7 @@ fn wrong_descriptions_and_sources_are_found() {
         build("unknown", "interfaces = [\n    \"Echo\",\n    \"Ekko\",\n]\n", &good).unwrap_err();
     assert!(
         error.contains(
-            "component.toml:3: unknown interface `Ekko`; did you mean `Echo`?; expected one of BlockQueue, Blocks, "
+            "component.toml:3: unknown interface `Ekko`; did you mean `Echo`? A new one is a trait with"
         ),
         "{error}"
     );

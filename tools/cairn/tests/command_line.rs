@@ -47,8 +47,18 @@ fn systems_that_are_not_there() {
 #[test]
 fn interfaces_that_are_not_there() {
     complains(&["headers", "clock"], &["did you mean `Clock`?"]);
-    // Its file may be written, and not be named where it has to be.
-    complains(&["headers", "Mine"], &["a file of interfaces/src/", "lib.rs", "all.rs"]);
+    complains(
+        &["headers", "Nonexistent"],
+        &["expected one of ", "Valves", "a trait with `#[cairn::interface]` before it"],
+    );
+    complains(
+        &["headers", "Link"],
+        &[
+            "several crates have an interface `Link`",
+            "cairn-bench::Link, ",
+            "cairn-test-nest-link::Link",
+        ],
+    );
 }
 
 #[test]

@@ -2,21 +2,22 @@
 
 use crate::method::Method;
 use crate::names::{comment, enumerations};
-use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
+use cairn_loader::Interface;
 use cairn_loader::interface_text::InterfaceText;
 
 /// The file's name for `interface`: `BlockDevice` is described by `block_device.h`.
-pub fn file_name(interface: &InterfaceDescriptor) -> String {
-    snake_case(name_text(&interface.name)) + ".h"
+pub fn file_name(interface: &Interface) -> String {
+    snake_case(&interface.name) + ".h"
 }
 
 /// The C header of `interface`, to be saved under its [`file_name`]; with names and documentation if there is a text of it.
-pub fn header(interface: &InterfaceDescriptor, text: Option<&InterfaceText>) -> String {
-    let name = name_text(&interface.name);
+pub fn header(interface: &Interface, text: Option<&InterfaceText>) -> String {
+    let name = &interface.name;
     let lower = snake_case(name);
     let upper = lower.to_uppercase();
     let texts = text.map_or(&[][..], |text| &text.methods);
-    let methods: Vec<Method> = interface.methods[..interface.method_count as usize]
+    let methods: Vec<Method> = interface
+        .methods
         .iter()
         .enumerate()
         .map(|(place, method)| Method::new(method, texts.get(place)))

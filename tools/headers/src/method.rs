@@ -2,8 +2,7 @@
 
 use crate::names::{comment, constants_of, parameter_name, words_of};
 use cairn_abi::descriptor::{
-    MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_SIGNED, VALUE_UNSIGNED,
-    VALUE_WORDS, name_text,
+    VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_SIGNED, VALUE_UNSIGNED, VALUE_WORDS,
 };
 use cairn_loader::interface_text::MethodText;
 
@@ -40,15 +39,10 @@ pub struct Method<'descriptor> {
 impl<'descriptor> Method<'descriptor> {
     /// Reads a descriptor's entry. Without a text its parameters have numbers.
     pub fn new(
-        descriptor: &'descriptor MethodDescriptor,
+        descriptor: &'descriptor cairn_loader::Method,
         text: Option<&'descriptor MethodText>,
     ) -> Self {
-        let used = descriptor
-            .letters
-            .iter()
-            .position(|letter| *letter == 0)
-            .unwrap_or(descriptor.letters.len());
-        let letters = std::str::from_utf8(&descriptor.letters[..used]).unwrap_or("");
+        let letters = &*descriptor.letters;
         let words_of_reply = |letter: char| letter.to_digit(10);
         let reply = letters.chars().last().and_then(words_of_reply).unwrap_or(1) as usize;
         assert!(reply <= REPLY_WORDS, "{letters}: this tool is older than the descriptor");
@@ -85,8 +79,7 @@ impl<'descriptor> Method<'descriptor> {
                 }
             })
             .collect();
-        let (name, value) = (name_text(&descriptor.name), descriptor.value);
-        Method { name, letters, value, reply, parameters, text }
+        Method { name: &descriptor.name, letters, value: descriptor.value, reply, parameters, text }
     }
 
     /// What is said above the function that calls it.

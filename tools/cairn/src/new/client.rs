@@ -3,12 +3,12 @@
 use super::call::{Call, Items};
 use super::names::Names;
 use super::{Made, read, with_member, write_all};
-use crate::layout::{INTERFACES, Layout, SHARED};
+use crate::layout::{Layout, SHARED};
 use crate::{build, interfaces, paths, test};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
 use cairn_description::model::Open;
-use cairn_loader::Export;
+use cairn_loader::{Export, Interface};
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// What the new component calls.
@@ -44,7 +44,7 @@ pub fn client(layout: &Layout, name: &str, server: &str) -> Result<String> {
     let component = component_of(&system, instance)?;
     let exports = build::component(&component)?.descriptor.exports;
     let export = choose(instance, &exports, export)?;
-    let (contract, items) = contract_of(layout, &component, export)?;
+    let (contract, items) = contract_of(layout, export)?;
     let interface = export.interface.name.clone();
     let server = Server {
         instance: instance.to_owned(),
@@ -58,56 +58,21 @@ pub fn client(layout: &Layout, name: &str, server: &str) -> Result<String> {
     make(&names, &server, file)
 }
 
-/// The crate that declares an export's interface: Cairn's, the project's, or one that the server depends on.
-fn contract_of(layout: &Layout, component: &str, export: &Export) -> Result<(Contract, Items)> {
-    let name = &export.interface.name;
-    let root = &layout.root;
-    let is_shared =
-        interfaces::find(name).is_ok_and(|known| known.version == export.interface.version);
-    let own = Contract { package: layout.interfaces.clone(), folder: INTERFACES.to_owned() };
-    let folder = paths::shown(&paths::source().join(INTERFACES));
-    let shared = Contract { package: SHARED.to_owned(), folder };
-    let mut crates = if is_shared { vec![shared] } else { Vec::new() };
-    crates.extend((own.package != SHARED).then_some(own));
-    crates.extend(neighbours(component)?);
-    for contract in crates {
-        let items = Items::read(root, &format!("{}/src", contract.folder))?;
+/// The crate that declares an export's interface.
+fn contract_of(layout: &Layout, export: &Export) -> Result<(Contract, Items)> {
+    let Interface { name, version, .. } = &export.interface;
+    if let Some(package) = interfaces::library_of(name, *version)? {
+        let folder = paths::shown(package.folder());
+        let items = Items::read(&layout.root, &format!("{folder}/src"))?;
         if items.file(name).is_some() {
-            return Ok((contract, items));
+            return Ok((Contract { package: package.name.clone(), folder }, items));
         }
     }
     bail!(
-        "`{}` is of the interface `{name}`, which is declared neither in interfaces/src/ nor in a crate that \
-         {component}/Cargo.toml names by its path; move it into a crate that client and server depend on, as \
-         examples/valves/contract",
+        "`{}` is of the interface `{name}`, which no library of the workspace has at its root; move it into a crate that client \
+         and server depend on, as examples/valves/contract",
         export.name
     )
-}
-
-/// The crates that a component's manifest names by their paths.
-fn neighbours(component: &str) -> Result<Vec<Contract>> {
-    let manifest = paths::component(component).join("Cargo.toml");
-    let Ok(text) = std::fs::read_to_string(manifest) else {
-        // In C all interfaces are shared ones.
-        return Ok(Vec::new());
-    };
-    let manifest: DocumentMut = text.parse().with_context(|| format!("{component}/Cargo.toml"))?;
-    let dependencies = manifest.get("dependencies").and_then(Item::as_table_like);
-    let neighbours = dependencies.into_iter().flat_map(|table| table.iter());
-    Ok(neighbours
-        .filter_map(|(package, dependency)| {
-            let path = dependency.as_table_like()?.get("path")?.as_str()?;
-            let mut parts: Vec<&str> = component.split('/').collect();
-            for part in path.split('/') {
-                match part {
-                    ".." => drop(parts.pop()?),
-                    "." | "" => {}
-                    part => parts.push(part),
-                }
-            }
-            Some(Contract { package: package.to_owned(), folder: parts.join("/") })
-        })
-        .collect())
 }
 
 /// The folder of the component of an instance.
@@ -296,7 +261,6 @@ fn with_client(text: &str, names: &Names, server: &Server) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cairn_loader::Interface;
 
     fn export(name: &str, is_object: bool) -> Export {
         let interface = Interface { name: "Echo".into(), version: 1, methods: Vec::new() };
@@ -362,19 +326,17 @@ mod tests {
 
     #[test]
     fn an_interface_may_be_in_a_crate_beside_its_server() {
-        let root = Layout::of_project().unwrap();
-        let valves = |version| {
-            let interface = Interface { name: "Valves".into(), version, methods: Vec::new() };
-            Export { name: "valves".into(), is_object: false, interface }
-        };
-        let (contract, items) = contract_of(&root, "examples/valves/server", &valves(1)).unwrap();
+        let layout = Layout::of_project().unwrap();
+        let valves = interfaces::find(&paths::project_workspace(), "Valves").unwrap();
+        let mut interface = valves.interface;
+        let valves = |interface| Export { name: "valves".into(), is_object: false, interface };
+        let (contract, items) = contract_of(&layout, &valves(interface.clone())).unwrap();
         assert_eq!(contract.package, "cairn-example-valves-contract");
         assert_eq!(contract.folder, "examples/valves/contract");
         assert_eq!(items.file("Valves"), Some("examples/valves/contract/src/lib.rs"));
-        for folder in ["components/drivers/console", "examples/c-greeter"] {
-            let error = contract_of(&root, folder, &valves(1)).map(|_| ()).unwrap_err().to_string();
-            assert!(error.contains("which is declared neither in interfaces/src/"), "{error}");
-        }
+        interface.version += 1;
+        let error = contract_of(&layout, &valves(interface)).map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("which no library of the workspace has at its root"), "{error}");
     }
 
     #[test]

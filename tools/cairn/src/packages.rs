@@ -1,0 +1,152 @@
+//! The packages that cargo would compile for the machine: those of the workspace, and all that they depend on.
+
+use crate::cargo;
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Those of the workspace in a folder. Cargo is asked once.
+pub fn of_workspace(folder: &Path) -> Result<Arc<Packages>> {
+    static KNOWN: Mutex<BTreeMap<PathBuf, Arc<Packages>>> = Mutex::new(BTreeMap::new());
+    // What is put in is whole.
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(packages) = known.get(folder) {
+        return Ok(packages.clone());
+    }
+    let packages = Arc::new(Packages::read(folder)?);
+    known.insert(folder.to_owned(), packages.clone());
+    Ok(packages)
+}
+
+/// Packages, and what uses what.
+#[derive(Debug)]
+pub struct Packages {
+    packages: BTreeMap<String, Package>,
+    uses: BTreeMap<String, Vec<String>>,
+}
+
+/// A package.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Package {
+    /// What cargo's commands and messages call it.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Where it comes from; none if it is a folder.
+    pub source: Option<String>,
+    /// Its manifest.
+    pub manifest_path: PathBuf,
+    /// What it is compiled to.
+    pub targets: Vec<Target>,
+}
+
+/// A library, a program, a test...
+#[derive(Clone, Debug, Deserialize)]
+pub struct Target {
+    kind: Vec<String>,
+    src_path: PathBuf,
+}
+
+impl Target {
+    fn is(&self, kind: &str) -> bool {
+        self.kind.iter().any(|one| one == kind)
+    }
+}
+
+impl Package {
+    /// Whether it is a library that a component can be linked with.
+    pub fn has_library(&self) -> bool {
+        self.targets.iter().any(|target| target.is("lib") || target.is("rlib"))
+    }
+
+    /// Whether it is compiled for the host, for the compiler.
+    pub fn is_macro(&self) -> bool {
+        self.targets.iter().any(|target| target.is("proc-macro"))
+    }
+
+    /// The first files of its library and its programs.
+    pub fn roots(&self) -> impl Iterator<Item = &Path> {
+        let is_root = |target: &&Target| target.is("lib") || target.is("rlib") || target.is("bin");
+        self.targets.iter().filter(is_root).map(|target| target.src_path.as_path())
+    }
+
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        self.manifest_path.parent().expect("a manifest is in a folder")
+    }
+}
+
+impl Packages {
+    fn read(workspace: &Path) -> Result<Packages> {
+        let mut command = cargo::cargo("metadata", workspace);
+        command.args(["--format-version=1", "--filter-platform", cargo::TARGET]);
+        let output =
+            command.output().context("cannot start cargo; run ./cairn, which sets it up")?;
+        if !output.status.success() {
+            bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+        }
+        let metadata = serde_json::from_slice(&output.stdout);
+        Ok(Packages::of(metadata.context("cannot read what cargo says of the packages")?))
+    }
+
+    fn of(metadata: Metadata) -> Packages {
+        let is_compiled = |one: &&Dependency| one.dep_kinds.iter().any(|kind| kind.kind.is_none());
+        let uses = metadata.resolve.nodes.iter().map(|node| {
+            let used = node.deps.iter().filter(is_compiled).map(|one| one.pkg.clone());
+            (node.id.clone(), used.collect())
+        });
+        Packages {
+            uses: uses.collect(),
+            packages: metadata.packages.into_iter().map(|one| (one.id.clone(), one)).collect(),
+        }
+    }
+
+    /// The package of a manifest.
+    pub fn of_manifest(&self, manifest: &Path) -> Option<&Package> {
+        self.packages.values().find(|package| package.manifest_path == manifest)
+    }
+
+    /// What a package is compiled with.
+    pub fn used_by(&self, package: &Package) -> impl Iterator<Item = &Package> {
+        let used = self.uses.get(&package.id).into_iter().flatten();
+        used.filter_map(|id| self.packages.get(id))
+    }
+
+    /// Those that are compiled with the library `cairn`.
+    pub fn on_cairn(&self) -> impl Iterator<Item = &Package> {
+        let is_on_cairn =
+            |package: &&Package| self.used_by(package).any(|used| used.name == "cairn");
+        self.packages.values().filter(is_on_cairn)
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Metadata {
+    packages: Vec<Package>,
+    resolve: Resolve,
+}
+
+#[derive(Debug, Deserialize)]
+struct Resolve {
+    nodes: Vec<Node>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Node {
+    id: String,
+    deps: Vec<Dependency>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Dependency {
+    pkg: String,
+    dep_kinds: Vec<DependencyKind>,
+}
+
+/// `kind` is none, "build" or "dev".
+#[derive(Debug, Deserialize)]
+struct DependencyKind {
+    kind: Option<String>,
+}
