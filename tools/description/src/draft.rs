@@ -7,7 +7,7 @@ mod instance;
 use crate::arguments::Given;
 use crate::devices::Asked;
 use crate::document;
-use crate::model::{Access, Cpu, Placement, Restart, Role, StackMode, StateMode};
+use crate::model::{Access, Cpu, Placement, Profile, Restart, Role, StackMode, StateMode};
 use crate::names::{NameKind, is_path};
 use crate::place::{Located, Place, Source};
 use crate::report::Report;
@@ -42,6 +42,7 @@ pub(crate) struct Draft {
     pub name: Located<String>,
     pub board: Located<String>,
     pub roles: Vec<(Role, Located<String>)>,
+    pub profile: Profile,
     pub counting: bool,
     pub threads: Located<u32>,
     pub cancelled_for: u64,
@@ -164,12 +165,13 @@ pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft
         None => Some(Vec::new()),
     };
     let own = sources.last()?;
-    let (name, board, roles, counting, threads, cancelled_for, log) =
+    let (name, board, roles, profile, counting, threads, cancelled_for, log) =
         read_system(&system?, own, report)?;
     Some(Draft {
         name,
         board,
         roles,
+        profile,
         counting,
         threads,
         cancelled_for,
@@ -190,8 +192,16 @@ fn all<T>(
     read.into_iter().collect()
 }
 
-type SystemTable =
-    (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>, u64, u8);
+type SystemTable = (
+    Located<String>,
+    Located<String>,
+    Vec<(Role, Located<String>)>,
+    Profile,
+    bool,
+    Located<u32>,
+    u64,
+    u8,
+);
 
 /// The name of a file in a folder of its own, or with a `/` in it the path of another.
 fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Located<String>> {
@@ -230,6 +240,11 @@ fn read_system(value: &Value<'_>, own: &Arc<Source>, report: &mut Report) -> Opt
             _ => roles = None,
         }
     }
+    let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
+    let profile = match table.take("profile") {
+        Some(value) => value.choice(&profiles, report).map(|profile| *profile),
+        None => Some(Profile::default()),
+    };
     let counting = match table.take("counting") {
         Some(value) => value.boolean(report).map(|counting| counting.value),
         None => Some(false),
@@ -242,7 +257,8 @@ fn read_system(value: &Value<'_>, own: &Arc<Source>, report: &mut Report) -> Opt
     };
     let log = log_level(&mut table, report);
     table.finish(report);
-    Some((name?, board?, roles?, counting?, threads?, cancelled_for?, log?.unwrap_or(LOG_DEFAULT)))
+    let log = log?.unwrap_or(LOG_DEFAULT);
+    Some((name?, board?, roles?, profile?, counting?, threads?, cancelled_for?, log))
 }
 
 /// The number of the level that the key `log` says, if it is there.
