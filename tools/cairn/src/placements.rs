@@ -85,6 +85,7 @@ mod tests {
             "names",
             "portals",
             "clock",
+            "log",
         ];
         assert_eq!(names("demo", Placements::Domain, true), [""; 0]);
         assert_eq!(names("demo", Placements::System, true), system);

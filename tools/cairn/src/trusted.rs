@@ -35,9 +35,12 @@ mod tests {
             (names, lines(&parts).unwrap())
         };
         let (names, domain) = trusted(Placements::Domain);
-        assert_eq!(names, ["scheduler", "interrupts", "supervisor", "memory", "names", "portals"]);
+        assert_eq!(
+            names,
+            ["scheduler", "interrupts", "supervisor", "memory", "names", "portals", "log"]
+        );
         let (names, system) = trusted(Placements::System);
-        assert_eq!((names[2].as_str(), names[7].as_str(), names.len()), ("idle", "clock", 8));
+        assert_eq!((names[2].as_str(), names[7].as_str(), names.len()), ("idle", "clock", 9));
         let (names, kernel) = trusted(Placements::Kernel);
         assert!(names.len() > 12 && !names.contains(&"shell".to_owned()), "{names:?}");
         assert!(5_000 < domain && domain < system && system < kernel, "{domain} {system} {kernel}");
