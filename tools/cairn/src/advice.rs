@@ -186,7 +186,7 @@ impl Trial<'_> {
     fn placed(&self, fellows: &[usize], in_kernel: bool) -> Result<Ways> {
         let path = self.parts.system.name.place.path();
         let mut text =
-            format!("[system]\nname = \"{NAME}\"\nextends = \"./{}\"\n", without_end(path));
+            format!("[system]\nname = \"{NAME}\"\nextends = \"../{}\"\n", without_end(path));
         for (position, index) in fellows.iter().enumerate() {
             let instance = &self.parts.system.instances[*index];
             let _ = write!(text, "[instance.{}]\nplacement = ", *instance.name);
@@ -215,7 +215,7 @@ impl Trial<'_> {
 
 /// The description that a trial extends the system's by: it is in no file.
 const NAME: &str = "placements";
-const PATH: &str = "placements.toml";
+const PATH: &str = "target/placements.toml";
 
 fn without_end(path: &str) -> &str {
     path.strip_suffix(".toml").unwrap_or(path)
