@@ -16,7 +16,7 @@ fn code(start: u16) -> Code {
 /// Instances 1 to 5, in domains 6 to 10, with all entries behind the first import.
 fn blocks() -> Box<Blocks> {
     let mut blocks = Box::new(Blocks::EMPTY);
-    (1..6).for_each(|client| blocks.add_table(domain_of(client), 0..16));
+    (1..6).for_each(|client| blocks.add_table(domain_of(client), 1024, 0..16));
     blocks
 }
 
