@@ -11,7 +11,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, RegionId};
 use cairn_description::model::Instance;
-use cairn_description::{Connected, System};
+use cairn_description::{Connected, Setting, System};
 use cairn_image::check::Domain;
 use cairn_image::{Component, Image, Nucleus};
 use std::collections::BTreeMap;
@@ -161,7 +161,17 @@ impl Parts {
 
     /// The same, with the instances of which the description does not say where they run as `placements` says.
     pub fn placed(system: &str, board: Option<&str>, placements: Placements) -> Result<Parts> {
-        let mut system = cairn_description::load_from(&paths::files(), system, board)
+        Parts::varied(system, board, placements, &[])
+    }
+
+    /// The same, with values of its variables too.
+    pub fn varied(
+        system: &str,
+        board: Option<&str>,
+        placements: Placements,
+        settings: &[Setting],
+    ) -> Result<Parts> {
+        let mut system = cairn_description::load_with(&paths::files(), system, board, settings)
             .map_err(|report| anyhow!("{report}"))?;
         placements.apply(&mut system);
         let mut packages = BTreeMap::<(Workspace, Kind), BTreeMap<String, String>>::new();
@@ -232,8 +242,21 @@ pub fn build_placed(
     board: Option<&str>,
     placements: Placements,
 ) -> Result<BuiltImage> {
-    let parts = Parts::placed(system, board, placements)?;
-    let variant = [placements.suffix(), board].into_iter().flatten().collect::<Vec<_>>().join(".");
+    build_varied(system, board, placements, &[])
+}
+
+/// The same, with values of its variables too.
+pub fn build_varied(
+    system: &str,
+    board: Option<&str>,
+    placements: Placements,
+    settings: &[Setting],
+) -> Result<BuiltImage> {
+    let parts = Parts::varied(system, board, placements, settings)?;
+    let set: Vec<String> = settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let mut variant: Vec<&str> = [placements.suffix(), board].into_iter().flatten().collect();
+    variant.extend(set.iter().map(String::as_str));
+    let variant = variant.join(".");
     image(parts, Some(&*variant).filter(|variant| !variant.is_empty()))
 }
 

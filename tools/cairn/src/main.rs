@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 use anyhow::{Context, Result};
+use cairn_description::Setting;
 use cairn_tool::build::{BuiltImage, Parts};
 use cairn_tool::counts::Counting;
 use cairn_tool::layout::Layout;
@@ -104,7 +105,7 @@ enum Command {
         #[arg(value_parser = paths::system)]
         system: String,
         /// Say of each instance what it would save in the kernel domain, and what it would put at risk
-        #[arg(long)]
+        #[arg(long, conflicts_with = "set")]
         placements: bool,
         /// With the calls that a `run --count FILE` counted
         #[arg(long, value_name = "FILE", requires = "placements")]
@@ -161,11 +162,20 @@ struct Variant {
     /// Where components run of which the description does not say so
     #[arg(long, value_name = "WHERE", default_value = "domain")]
     placement: Placements,
+    /// Give a variable of the description another value, once for each
+    #[arg(long, value_name = "NAME=VALUE", value_parser = setting)]
+    set: Vec<Setting>,
+}
+
+/// A variable's value, as it is given.
+fn setting(argument: &str) -> Result<Setting, &'static str> {
+    let (name, value) = argument.split_once('=').ok_or("expected NAME=VALUE")?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 impl Variant {
     fn build(&self, system: &str) -> Result<BuiltImage> {
-        build::build_placed(system, self.on.board.as_deref(), self.placement)
+        build::build_varied(system, self.on.board.as_deref(), self.placement, &self.set)
     }
 }
 
@@ -243,7 +253,7 @@ struct RunArguments {
     #[arg(long)]
     icount: bool,
     /// Count the calls over each connection, and write them there when the run has ended
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "set")]
     count: Option<PathBuf>,
     /// Plug in a source of random bytes, a network card, or a disk, whose content is FILE; once for each. What else
     /// the system's drivers want is plugged in without being named

@@ -21,6 +21,8 @@ pub enum Given {
     Text(String),
     /// `true` or `false`.
     Bool(bool),
+    /// A text in which something stands for something else, and which may be meant as a value of any type.
+    Filled(String),
 }
 
 /// The value of an argument.
@@ -100,34 +102,37 @@ fn value(argument: &Argument, given: &Located<Given>, report: &mut Report) -> Op
             let word = match &**given {
                 Given::Integer(number) => u64::try_from(*number).ok(),
                 Given::Text(text) => parse_size(text),
+                Given::Filled(text) => text.parse().ok().or_else(|| parse_size(text)),
                 Given::Bool(_) => None,
             };
             (word.map(Value::Word), "a number from 0 on, or a size", "64")
         }
         ARGUMENT_SIGNED => {
-            let number = match **given {
-                Given::Integer(number) => i64::try_from(number).ok(),
+            let number = match &**given {
+                Given::Integer(number) => i64::try_from(*number).ok(),
+                Given::Filled(text) => text.parse().ok(),
                 _ => None,
             };
             (number.map(|number| Value::Word(number as u64)), "a number of 64 bits", "-1")
         }
         ARGUMENT_BOOL => {
-            let word = match **given {
-                Given::Bool(value) => Some(value.into()),
+            let word = match &**given {
+                Given::Bool(value) => Some((*value).into()),
+                Given::Filled(text) => text.parse().ok().map(bool::into),
                 _ => None,
             };
             (word.map(Value::Word), "`true` or `false`", "true")
         }
         ARGUMENT_DURATION => {
             let word = match &**given {
-                Given::Text(text) => parse_duration(text),
+                Given::Text(text) | Given::Filled(text) => parse_duration(text),
                 _ => None,
             };
             (word.map(Value::Word), "a duration", "\"10ms\"")
         }
         _ => {
             let text = match &**given {
-                Given::Text(text) => Some(Value::Text(text.clone())),
+                Given::Text(text) | Given::Filled(text) => Some(Value::Text(text.clone())),
                 _ => None,
             };
             (text, "a text", "\"left\"")

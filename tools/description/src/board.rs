@@ -170,8 +170,8 @@ impl Board {
 }
 
 fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
-    let trees = [(source, document::parse(source, report)?)];
-    let mut top = document::top(&trees, "the board description");
+    let tree = document::parse(source, report)?;
+    let mut top = Table::top(&tree, "the board description");
     let board = top.require("board", "[board]", report);
     let memory = top.require("memory", "[memory]", report);
     let qemu = top.take("qemu");

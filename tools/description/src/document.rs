@@ -2,19 +2,15 @@
 
 use crate::place::{Place, Source};
 use crate::report::{Error, Report};
-use crate::table::Table;
+use crate::tree::Node;
 use std::sync::Arc;
-use toml::Spanned;
 use toml::de::DeTable;
 
 /// The tree of `source`; `None` after syntax errors, which are then reported.
-pub(crate) fn parse<'a>(
-    source: &'a Arc<Source>,
-    report: &mut Report,
-) -> Option<Spanned<DeTable<'a>>> {
+pub(crate) fn parse(source: &Arc<Source>, report: &mut Report) -> Option<Node> {
     let (tree, errors) = DeTable::parse_recoverable(source.text());
     if errors.is_empty() {
-        return Some(tree);
+        return Some(Node::of(source, tree.get_ref()));
     }
     let mut last_line = 0;
     let mut in_duplicate_table = false;
@@ -68,14 +64,4 @@ fn advice(message: &str) -> &'static str {
         .iter()
         .find(|(part, _)| message.contains(part))
         .map_or("see https://toml.io for the format", |(_, advice)| advice)
-}
-
-/// The top table of trees, the last of which lies over the others.
-pub(crate) fn top<'a>(
-    trees: &'a [(&'a Arc<Source>, Spanned<DeTable<'a>>)],
-    what: &str,
-) -> Table<'a> {
-    let place = trees.last().map(|(source, _)| Place::new(source, 0..0));
-    let tables = trees.iter().map(|(source, tree)| (*source, tree.get_ref()));
-    Table::new(tables, place.expect("a description is a file at least"), what)
 }

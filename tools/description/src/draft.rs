@@ -1,23 +1,21 @@
 //! A system description as it is written: types are checked, names are not yet resolved.
 
 mod connections;
-mod copies;
 mod instance;
 
 use crate::arguments::Given;
 use crate::devices::Asked;
-use crate::document;
 use crate::model::{Access, Cpu, Placement, Restart, Role, StackMode, StateMode};
 use crate::names::{NameKind, is_path};
-use crate::place::{Located, Place, Source};
+use crate::place::{Located, Place};
 use crate::report::Report;
 use crate::table::{Table, Value};
+use crate::tree::Node;
 use cairn_abi::address::{
     ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, REGION_SIZE, SECTION_MAXIMUM,
 };
 use cairn_abi::log::LEVELS;
 use cairn_abi::thread::THREADS_MAXIMUM;
-use std::sync::Arc;
 
 /// Default of `[system] threads`.
 const THREADS_DEFAULT: u64 = 64;
@@ -56,7 +54,7 @@ pub(crate) struct Draft {
 #[derive(Clone)]
 pub(crate) struct InstanceDraft {
     pub name: Located<String>,
-    /// Its table's name, which its copies have in common.
+    /// Its table's name, which copies have in common.
     pub table: String,
     pub component: Located<String>,
     /// `None`: the default, which whoever loads the description can change.
@@ -135,21 +133,21 @@ pub(crate) struct ExportDraft {
     pub cancelled_for: Option<Located<u64>>,
 }
 
-/// Reads a system description, the last of `sources`, which lies over the others; everything that is wrong is reported, and then there is no draft.
-pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft> {
-    let parsed = sources.iter().map(|source| Some((source, document::parse(source, report)?)));
-    let trees: Vec<_> = parsed.collect::<Option<_>>()?;
-    let mut top = document::top(&trees, "the system description");
+/// Reads a system description; everything that is wrong is reported, and then there is no draft.
+pub(crate) fn read(tree: &Node, report: &mut Report) -> Option<Draft> {
+    let mut top = Table::top(tree, "the system description");
     let system = top.require("system", "[system]", report);
     let instances = top.require("instance", "[instance.scheduler]", report);
     let sections = top.take("section");
     let stack_groups = top.take("stack_group");
+    // What these say has been put in.
+    top.take("variables");
+    top.take("template");
     top.finish(report);
 
     let instances = instances.and_then(|value| {
         let mut table = value.table("`instance`", report)?;
-        let tables = all(table.take_all(), report, instance::read_instance)?;
-        copies::unfold(tables, report)
+        all(table.take_all(), report, instance::read_instance)
     });
     let sections = match sections {
         Some(value) => value
@@ -163,9 +161,8 @@ pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft
             .and_then(|mut table| all(table.take_all(), report, read_stack_group)),
         None => Some(Vec::new()),
     };
-    let own = sources.last()?;
     let (name, board, roles, counting, threads, cancelled_for, log) =
-        read_system(&system?, own, report)?;
+        read_system(&system?, report)?;
     Some(Draft {
         name,
         board,
@@ -201,11 +198,11 @@ fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Lo
     }
 }
 
-fn read_system(value: &Value<'_>, own: &Arc<Source>, report: &mut Report) -> Option<SystemTable> {
+fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
     let mut table = value.table("`[system]`", report)?;
-    table.drop_inherited("name", own);
-    // Each file's is read already: these are the trees.
+    // Read already, when the files were put together.
     table.take("extends");
+    table.take("without");
     let name = table
         .require("name", "name = \"demo\"", report)
         .and_then(|value| value.name(NameKind::Plain, "demo", report));
@@ -268,6 +265,7 @@ fn number(
 fn read_section(value: &Value<'_>, report: &mut Report) -> Option<(Located<String>, Located<u64>)> {
     let name = value.key_name(NameKind::Plain, "a section", "log", report);
     let mut table = value.table(format!("the section `{}`", value.name), report)?;
+    table.take("count");
     let size = table
         .require("size", "size = \"64K\"", report)
         .and_then(|value| value.size(PAGE_SIZE..=SECTION_MAXIMUM, PAGE_SIZE, report));

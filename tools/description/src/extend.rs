@@ -3,10 +3,12 @@
 use crate::document;
 use crate::files::Files;
 use crate::load::{descriptions, open};
+use crate::model::Role;
 use crate::names::suggestion;
 use crate::place::{Located, Source};
 use crate::report::{Error, Report};
-use crate::table::Value;
+use crate::table::{Table, Value};
+use crate::tree::{Data, Node};
 use std::sync::Arc;
 
 /// Most files of a description.
@@ -17,6 +19,56 @@ pub(crate) fn layers(files: &dyn Files, path: &str) -> Result<Vec<Arc<Source>>, 
     let mut layers = Layers { files, open: Vec::new(), done: Vec::new() };
     layers.add(open(files, path)?)?;
     Ok(layers.done)
+}
+
+/// One tree of files that lie over each other, the lowest first.
+pub(crate) fn merged(layers: &[Arc<Source>], report: &mut Report) -> Option<Node> {
+    let trees: Vec<_> = layers.iter().map(|source| document::parse(source, report)).collect();
+    let trees: Vec<Node> = trees.into_iter().collect::<Option<_>>()?;
+    trees.into_iter().reduce(|mut lower, mut upper| {
+        if let Some(system) = lower.get_mut("system") {
+            // Each file has a name of its own.
+            system.remove("name");
+        }
+        if let Some(without) = upper.get_mut("system").and_then(|system| system.remove("without")) {
+            leave_out(&mut lower, &without.value, report);
+        }
+        upper.over(lower)
+    })
+}
+
+/// Takes instances out of a tree, and the roles that they have there.
+fn leave_out(lower: &mut Node, without: &Node, report: &mut Report) {
+    let Data::Array(names) = &without.data else {
+        report.push(Error::new(
+            &without.place,
+            "`without` has the wrong type",
+            "expected an array of instances' names",
+            "write for example: without = [\"console\"]",
+        ));
+        return;
+    };
+    for node in names {
+        let Some(name) = node.text("without", "without = [\"console\"]", report) else { continue };
+        let removed = lower.get_mut("instance").and_then(|instances| instances.remove(name));
+        if removed.is_none() {
+            let known = lower.get("instance").and_then(Node::entries).unwrap_or_default();
+            let known = known.iter().map(|entry| entry.name.as_str());
+            report.push(Error::new(
+                &node.place,
+                format!("no instance `{name}` to be left out"),
+                "expected an instance of a description that this one extends",
+                suggestion(name, "they have", known, "remove it"),
+            ));
+        }
+        if let Some(system) = lower.get_mut("system") {
+            for role in Role::ALL.iter().map(|role| role.key()) {
+                if system.get(role).and_then(Node::as_text) == Some(name) {
+                    system.remove(role);
+                }
+            }
+        }
+    }
 }
 
 struct Layers<'a> {
@@ -89,8 +141,8 @@ impl Layers<'_> {
 /// What a description extends: a name, or a list.
 fn extended(source: &Arc<Source>, report: &mut Report) -> Vec<Located<String>> {
     let read = |report: &mut Report| {
-        let trees = [(source, document::parse(source, report)?)];
-        let mut top = document::top(&trees, "the system description");
+        let tree = document::parse(source, report)?;
+        let mut top = Table::top(&tree, "the system description");
         let extends = top.take("system")?.as_table("`[system]`")?.take("extends")?;
         match extends.is_array() {
             true => {

@@ -4,6 +4,7 @@ use crate::board::{Board, Emulation};
 use crate::check;
 use crate::components;
 use crate::draft::{self, Draft};
+use crate::expand;
 use crate::extend;
 use crate::files::{Disk, Files};
 use crate::model::System;
@@ -25,12 +26,27 @@ pub fn load(root: &Path, system: &str, board: Option<&str>) -> Result<System, Re
 
 /// The same, from any [`Files`].
 pub fn load_from(files: &dyn Files, system: &str, board: Option<&str>) -> Result<System, Report> {
+    load_with(files, system, board, &[])
+}
+
+/// The value of a variable, by its name.
+pub type Setting = (String, String);
+
+/// The same, with values of variables, which take the place of those that the description gives them.
+pub fn load_with(
+    files: &dyn Files,
+    system: &str,
+    board: Option<&str>,
+    settings: &[Setting],
+) -> Result<System, Report> {
     let path = description_path(system);
     let file = path.rsplit('/').next().unwrap_or(&path);
     let expected_name = file.strip_suffix(".toml").unwrap_or(file);
     let sources = extend::layers(files, &path)?;
     let mut report = Report::new();
-    let draft = draft::read(&sources, &mut report);
+    let draft = extend::merged(&sources, &mut report)
+        .and_then(|tree| expand::expand(tree, settings, &mut report))
+        .and_then(|tree| draft::read(&tree, &mut report));
     let Some(mut draft) = draft else {
         return Err(failed(report));
     };

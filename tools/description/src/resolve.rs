@@ -113,7 +113,7 @@ pub(crate) fn find_instance(
     if found.is_none() {
         let names = instances.iter().map(|instance| instance.as_str());
         let is_copy = |one: &str| {
-            let number = one.strip_prefix(name.as_str()).unwrap_or_default();
+            let number = one.strip_prefix(&format!("{name}-")).unwrap_or_default();
             !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
         };
         let copies: Vec<String> = names.clone().filter(|one| is_copy(one)).map(quoted).collect();

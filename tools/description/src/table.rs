@@ -1,83 +1,38 @@
 //! Reading typed values out of a TOML tree that knows where everything stands. In contrast to a
 //! derived deserializer it goes on after an error, so that all of them can be reported at once.
-//!
-//! A tree can lie over others, those of the descriptions that it extends: a key that several have is read
-//! from the uppermost, but of tables all keys are there.
 
 use crate::arguments::Given;
 use crate::names::{NameKind, list, name_fault, nearest};
-use crate::place::{Located, Place, Source};
+use crate::place::{Located, Place};
 use crate::report::{Error, Report};
+use crate::tree::{Data, Entry, Node};
 use crate::units::{parse_duration, parse_size, show_duration, show_size};
 use std::ops::RangeInclusive;
-use std::sync::Arc;
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
-/// A value with the file in which it is.
-type Sourced<'a> = (&'a Arc<Source>, &'a Spanned<DeValue<'a>>);
-
-/// A key of a table, with what each of the trees has behind it, the uppermost last.
-struct Entry<'a> {
-    name: &'a str,
-    key: Place,
-    values: Vec<Sourced<'a>>,
-}
 
 /// A table being read: keys are taken out one by one; what nobody took is unknown.
 pub(crate) struct Table<'a> {
     what: String,
     place: Place,
-    entries: Vec<Entry<'a>>,
+    entries: Vec<&'a Entry>,
     known: Vec<&'static str>,
 }
 
 /// A value with its key.
 pub(crate) struct Value<'a> {
-    source: &'a Arc<Source>,
     /// How messages call it: the key, or what it is an element of.
     pub name: String,
     /// The key, or the value itself for an element of an array.
     pub key: Place,
-    value: &'a Spanned<DeValue<'a>>,
-    /// What lies below it, the lowest first.
-    below: Vec<Sourced<'a>>,
+    /// The table of which it is a copy, or its own.
+    pub table_name: &'a str,
+    node: &'a Node,
 }
 
 impl<'a> Table<'a> {
-    /// `what` completes the phrase "a key of ...". The keys of the lowest table come first, then those that
-    /// each further one adds, in the order in which they are written.
-    pub fn new(
-        tables: impl IntoIterator<Item = (&'a Arc<Source>, &'a DeTable<'a>)>,
-        place: Place,
-        what: impl Into<String>,
-    ) -> Table<'a> {
-        let mut entries: Vec<Entry<'a>> = Vec::new();
-        for (source, table) in tables {
-            let mut written: Vec<_> = table.iter().collect();
-            written.sort_by_key(|(key, _)| key.span().start);
-            for (key, value) in written {
-                let (name, place) = (key.get_ref().as_ref(), Place::new(source, key.span()));
-                match entries.iter_mut().find(|entry| entry.name == name) {
-                    Some(entry) => {
-                        entry.key = place;
-                        entry.values.push((source, value));
-                    }
-                    None => {
-                        entries.push(Entry { name, key: place, values: vec![(source, value)] });
-                    }
-                }
-            }
-        }
-        Table { what: what.into(), place, entries, known: Vec::new() }
-    }
-
-    /// Forgets the values that a key has in other files.
-    pub fn drop_inherited(&mut self, key: &str, own: &Arc<Source>) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.name == key) {
-            entry.values.retain(|(source, _)| Arc::ptr_eq(source, own));
-        }
-        self.entries.retain(|entry| !entry.values.is_empty());
+    /// The top table of a file. `what` completes the phrase "a key of ...".
+    pub fn top(tree: &'a Node, what: impl Into<String>) -> Table<'a> {
+        let entries = tree.entries().unwrap_or_default().iter().collect();
+        Table { what: what.into(), place: tree.place.clone(), entries, known: Vec::new() }
     }
 
     /// Where the table is.
@@ -89,7 +44,7 @@ impl<'a> Table<'a> {
     pub fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
         self.known.push(key);
         let index = self.entries.iter().position(|entry| entry.name == key)?;
-        Value::new(self.entries.remove(index))
+        Some(Value::new(self.entries.remove(index)))
     }
 
     /// The value of `key`; an error if it is not there, with an example of what to write.
@@ -113,12 +68,12 @@ impl<'a> Table<'a> {
 
     /// All values, for tables whose keys are names.
     pub fn take_all(&mut self) -> Vec<Value<'a>> {
-        std::mem::take(&mut self.entries).into_iter().filter_map(Value::new).collect()
+        std::mem::take(&mut self.entries).into_iter().map(Value::new).collect()
     }
 
     /// Reports the keys that nobody took.
     pub fn finish(self, report: &mut Report) {
-        for Entry { name: name_text, key, .. } in &self.entries {
+        for Entry { name: name_text, key, .. } in self.entries {
             let help = match nearest(name_text, self.known.iter().copied()) {
                 Some(near) => format!("did you mean `{near}`?"),
                 None if self.known.is_empty() => format!("remove it; {} has no keys", self.what),
@@ -139,15 +94,15 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Value<'a> {
-    fn new(entry: Entry<'a>) -> Option<Value<'a>> {
-        let Entry { name, key, values: mut below } = entry;
-        let (source, value) = below.pop()?;
-        Some(Value { source, name: name.to_owned(), key, value, below })
+    fn new(entry: &'a Entry) -> Value<'a> {
+        let Entry { name, key, value, copy_of } = entry;
+        let table_name = copy_of.as_ref().unwrap_or(name);
+        Value { name: name.clone(), key: key.clone(), table_name, node: value }
     }
 
     /// Where the value is.
     pub fn place(&self) -> Place {
-        Place::new(self.source, self.value.span())
+        self.node.place.clone()
     }
 
     fn located<T>(&self, value: T) -> Located<T> {
@@ -156,7 +111,7 @@ impl<'a> Value<'a> {
 
     /// Reports that something else was expected.
     pub fn expected(&self, expected: &str, example: &str, report: &mut Report) {
-        let found = self.value.get_ref().type_str();
+        let found = self.node.type_name();
         report.push(Error::new(
             &self.place(),
             format!("`{}` has the wrong type", self.name),
@@ -173,22 +128,18 @@ impl<'a> Value<'a> {
 
     /// The text, if it is one.
     pub fn as_text(&self) -> Option<&'a str> {
-        self.value.get_ref().as_str()
+        self.node.as_text()
     }
 
     /// Whether it is an array.
     pub fn is_array(&self) -> bool {
-        self.value.get_ref().is_array()
+        matches!(self.node.data, Data::Array(_))
     }
 
-    /// The table, if it is one, with the tables directly below it.
+    /// The table, if it is one.
     pub fn as_table(&self, what: impl Into<String>) -> Option<Table<'a>> {
-        let as_table = |(source, value): Sourced<'a>| Some((source, value.get_ref().as_table()?));
-        let own = as_table((self.source, self.value))?;
-        let mut tables = vec![own];
-        tables.extend(self.below.iter().rev().copied().map_while(as_table));
-        tables.reverse();
-        Some(Table::new(tables, self.key.clone(), what))
+        let entries = self.node.entries()?.iter().collect();
+        Some(Table { what: what.into(), place: self.key.clone(), entries, known: Vec::new() })
     }
 
     /// A string.
@@ -241,7 +192,12 @@ impl<'a> Value<'a> {
 
     /// `true` or `false`.
     pub fn boolean(&self, report: &mut Report) -> Option<Located<bool>> {
-        let Some(value) = self.value.get_ref().as_bool() else {
+        let value = match &self.node.data {
+            Data::Boolean(value) => Some(*value),
+            Data::Filled(text) => text.parse().ok(),
+            _ => None,
+        };
+        let Some(value) = value else {
             self.expected("`true` or `false`", &format!("{} = true", self.name), report);
             return None;
         };
@@ -250,13 +206,15 @@ impl<'a> Value<'a> {
 
     /// A whole number in `range`.
     pub fn integer(&self, range: RangeInclusive<u64>, report: &mut Report) -> Option<Located<u64>> {
-        let Some(integer) = self.value.get_ref().as_integer() else {
-            let example = format!("{} = {}", self.name, range.start());
-            self.expected("an integer", &example, report);
-            return None;
+        let value = match &self.node.data {
+            Data::Integer(value) => value.and_then(|value| u64::try_from(value).ok()),
+            Data::Filled(text) if text.parse::<i128>().is_ok() => text.parse().ok(),
+            _ => {
+                let example = format!("{} = {}", self.name, range.start());
+                self.expected("an integer", &example, report);
+                return None;
+            }
         };
-        let value = i128::from_str_radix(integer.as_str(), integer.radix()).ok();
-        let value = value.and_then(|value| u64::try_from(value).ok());
         match value.filter(|value| range.contains(value)) {
             Some(value) => Some(self.located(value)),
             None => {
@@ -292,8 +250,9 @@ impl<'a> Value<'a> {
                 show_size(*range.end())
             )
         };
-        let bytes = match self.value.get_ref() {
-            DeValue::String(text) => match parse_size(text) {
+        let bytes = match &self.node.data {
+            Data::Filled(text) if text.parse::<u64>().is_ok() => text.parse().ok()?,
+            Data::Text(text) | Data::Filled(text) => match parse_size(text) {
                 Some(bytes) => bytes,
                 None => {
                     let help =
@@ -302,7 +261,7 @@ impl<'a> Value<'a> {
                     return None;
                 }
             },
-            DeValue::Integer(_) => self.integer(0..=u64::MAX >> 1, report)?.value,
+            Data::Integer(_) => self.integer(0..=u64::MAX >> 1, report)?.value,
             _ => {
                 self.expected("a size", &format!("{} = \"64K\"", self.name), report);
                 return None;
@@ -353,13 +312,11 @@ impl<'a> Value<'a> {
 
     /// A number, a text or a boolean.
     pub fn given(&self, report: &mut Report) -> Option<Located<Given>> {
-        let integer = |integer: &toml::de::DeInteger<'_>| {
-            i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(Given::Integer)
-        };
-        let given = match self.value.get_ref() {
-            DeValue::String(text) => Some(Given::Text(text.to_string())),
-            DeValue::Integer(value) => integer(value),
-            DeValue::Boolean(value) => Some(Given::Bool(*value)),
+        let given = match &self.node.data {
+            Data::Text(text) => Some(Given::Text(text.clone())),
+            Data::Filled(text) => Some(Given::Filled(text.clone())),
+            Data::Integer(value) => value.map(Given::Integer),
+            Data::Boolean(value) => Some(Given::Bool(*value)),
             _ => None,
         };
         if given.is_none() {
@@ -403,16 +360,15 @@ impl<'a> Value<'a> {
 
     /// The elements of an array.
     pub fn array(&self, example: &str, report: &mut Report) -> Option<Vec<Value<'a>>> {
-        let Some(array) = self.value.get_ref().as_array() else {
+        let Data::Array(array) = &self.node.data else {
             self.expected("an array", &format!("{} = {example}", self.name), report);
             return None;
         };
-        let element = |value: &'a Spanned<DeValue<'a>>| Value {
-            source: self.source,
+        let element = |node: &'a Node| Value {
             name: self.name.clone(),
-            key: Place::new(self.source, value.span()),
-            value,
-            below: Vec::new(),
+            key: node.place.clone(),
+            table_name: self.table_name,
+            node,
         };
         Some(array.iter().map(element).collect())
     }
@@ -443,7 +399,7 @@ impl<'a> Value<'a> {
             return place;
         }
         let first = place.range().start + 1;
-        Place::new(self.source, first + start..first + end)
+        Place::new(place.source(), first + start..first + end)
     }
 }
 

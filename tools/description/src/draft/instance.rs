@@ -15,7 +15,6 @@ use crate::table::{Table, Value};
 use crate::units::show_duration;
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, LOG_MAXIMUM, PAGE_SIZE};
 use cairn_abi::device::DMA_MAXIMUM;
-use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_abi::thread::THREADS_MAXIMUM;
@@ -28,20 +27,15 @@ const CPU_PERIOD: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 const CPU_BUDGET: std::ops::RangeInclusive<u64> = 10_000..=10_000_000_000;
 const CPU_PERIOD_DEFAULT: u64 = 10_000_000;
 
-/// An instance's table, and how many copies it stands for if it says so.
-pub(super) fn read_instance(
-    value: &Value<'_>,
-    report: &mut Report,
-) -> Option<(InstanceDraft, Option<Located<u64>>)> {
+pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<InstanceDraft> {
     let name = value.key_name(NameKind::Plain, "an instance", "console", report);
     let mut table = value.table(format!("the instance `{}`", value.name), report)?;
     let component = table
         .require("component", &format!("component = \"{}\"", value.name), report)
         .and_then(|value| read_component(&value, report));
-    let copies = match table.take("copies") {
-        Some(value) => value.integer(1..=INSTANCES_MAXIMUM as u64 - 1, report).map(Some),
-        None => Some(None),
-    };
+    // What these say has been put in.
+    table.take("count");
+    table.take("template");
     let placement = match table.take("placement") {
         Some(value) => read_placement(&value, report).map(|(place, with)| (Some(place), with)),
         None => Some((None, None)),
@@ -154,9 +148,9 @@ pub(super) fn read_instance(
     };
     table.finish(report);
     let (placement, with) = placement?;
-    let draft = InstanceDraft {
+    Some(InstanceDraft {
         shares: shares(placement.as_ref(), with, fate?, report)?,
-        table: name.clone()?.value,
+        table: value.table_name.to_owned(),
         name: name?,
         component: component?,
         placement,
@@ -190,8 +184,7 @@ pub(super) fn read_instance(
         sections: sections?,
         imports: imports?,
         exports: exports?,
-    };
-    Some((draft, copies?))
+    })
 }
 
 /// `"10%"`, or the budget and its period.

@@ -194,6 +194,10 @@ pub fn components() -> BTreeMap<String, Descriptor> {
         ("components/apps/echo-renamed", component(false, &[], &["echo: Echo@renamed"])),
         ("components/apps/echo-types", component(false, &[], &["echo: Echo@types"])),
         ("components/apps/client", component(true, &["+echo: Echo"], &[])),
+        (
+            "components/apps/hub",
+            component(true, &["relay: Echo", "echo1: Echo", "echo2: Echo", "?echo3: Echo"], &[]),
+        ),
         ("components/apps/choosy", component(true, &["?one: Echo", "?other: Echo"], &[])),
         (
             "components/apps/both",

@@ -7,7 +7,7 @@ use cairn_description::arguments::Value;
 use cairn_description::board::Virtio;
 use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
 use cairn_description::{
-    Board, Disk, Located, Report, Source, System, load, load_board, load_from,
+    Board, Disk, Located, Report, Source, System, load, load_board, load_from, load_with,
 };
 use std::path::{Path, PathBuf};
 
@@ -83,14 +83,14 @@ fn a_description_is_found_by_its_name_or_path_with_or_without_its_ending() {
 
 #[test]
 fn copies_are_instances_of_their_own() {
-    let (system, _) = good("copies");
+    let (system, _) = good("count");
     let found =
         system.instances.iter().map(|one| (one.number.0, one.name.as_str(), &*one.argument));
     let expected = [
         (1, "scheduler", ""),
-        (2, "plain1", "number 1 of 1"),
-        (3, "plain2", "number 2 of 2"),
-        (4, "plain3", "number 3 of 3"),
+        (2, "plain-1", "number 1 of 1"),
+        (3, "plain-2", "number 2 of 2"),
+        (4, "plain-3", "number 3 of 3"),
         (5, "echo", ""),
         (6, "last", ""),
     ];
@@ -99,6 +99,57 @@ fn copies_are_instances_of_their_own() {
     let echo = &system.instances[4].exports[0];
     assert_eq!(echo.open, Open::Instances(vec![1, 2, 3, 5]));
     assert!(echo.trust.iter().map(|index| **index).eq([1, 2, 3, 0]));
+}
+
+#[test]
+fn variables_templates_and_numbers_stand_for_what_they_say() {
+    let (system, connected) = good("many");
+    let names: Vec<&str> = system.instances.iter().map(|one| one.name.as_str()).collect();
+    let expected = "scheduler echo-1 echo-2 echo-3 relay-1 relay-2 relay-3 given-1 given-2 hub";
+    assert_eq!(names.join(" "), expected);
+    let echo = &system.instances[2];
+    assert_eq!((*echo.memory, *echo.priority, *echo.threads), (64 << 10, 40, 0));
+    assert_eq!((echo.stacks.count, echo.stacks.size), (4, 8 << 10));
+    assert_eq!(echo.argument, "2 of 3, {n}");
+    assert_eq!(echo.exports[0].open, Open::Instances(vec![4, 5, 6, 9]));
+    let sections: Vec<&str> = system.sections.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(sections, ["ring-1", "ring-2", "ring-3"]);
+    assert_eq!(echo.sections[0].section, 1);
+    assert_eq!((*system.instances[6].imports[0].target, *system.instances[6].threads), (3, 1));
+    let hub: Vec<(&str, usize)> = system.instances[9]
+        .imports
+        .iter()
+        .map(|import| (import.import.as_str(), *import.target))
+        .collect();
+    assert_eq!(hub, [("echo1", 1), ("echo2", 2), ("echo3", 3), ("relay", 4)]);
+    let given: Vec<&Value> = connected.arguments[8].iter().collect();
+    let word = |value: i64| Value::Word(value as u64);
+    let text = |text: &str| Value::Text(text.to_owned());
+    let expected = [word(2), word(-2), word(1), word(2_000_000), text("2"), text("")];
+    assert!(given.into_iter().eq(&expected));
+}
+
+#[test]
+fn a_variable_is_set_from_outside() {
+    let text = std::fs::read_to_string(folder().join("good/many.toml")).expect("readable");
+    let tree = Tree::new("good/many.toml", &text);
+    let load = |name: &str, value: &str| {
+        load_with(&tree, "good/many", None, &[(name.to_owned(), value.to_owned())])
+    };
+    let system = load("pairs", "5").unwrap_or_else(|report| panic!("{report}"));
+    assert!(system.instance("relay-5").is_some() && system.instance("relay-6").is_none());
+    let report = load("pair", "5").map(|_| ()).expect_err("there is no such variable").to_string();
+    assert!(report.contains("--set:1:1") && report.contains("did you mean `pairs`?"), "{report}");
+    let report = load("pairs", "many").map(|_| ()).expect_err("no number").to_string();
+    assert!(report.contains("bad value for `count`"), "{report}");
+}
+
+#[test]
+fn what_is_left_out_is_not_there() {
+    let (system, _) = good("without");
+    let names: Vec<&str> = system.instances.iter().map(|one| one.name.as_str()).collect();
+    assert_eq!(names, ["scheduler", "interrupts", "console"]);
+    assert_eq!(system.instances[2].component.as_str(), "plain");
 }
 
 #[test]
@@ -187,8 +238,8 @@ fn kinds_of_virtio_devices_get_devices_of_the_board() {
     };
     let kind = |kind| Some(Virtio::Kind(kind));
     // One that the board says is a disk comes before a slot; a slot that is named by its own name is nobody else's.
-    assert_eq!(devices("disk1"), [("disk0", kind(VirtioKind::Block), true)]);
-    assert_eq!(devices("disk2"), [("virtio2", kind(VirtioKind::Block), true)]);
+    assert_eq!(devices("disk-1"), [("disk0", kind(VirtioKind::Block), true)]);
+    assert_eq!(devices("disk-2"), [("virtio2", kind(VirtioKind::Block), true)]);
     assert_eq!(devices("random"), [("virtio1", kind(VirtioKind::Random), true)]);
     assert_eq!(devices("any"), [("virtio0", Some(Virtio::Slot), false)]);
     // In the order in which they are written, for drivers with several.

@@ -18,7 +18,7 @@ cairn::component! {
     main: main,
 }
 
-const SLEEPERS: [&str; 4] = ["sleeper1", "sleeper2", "sleeper3", "sleeper4"];
+const SLEEPERS: [&str; 4] = ["sleeper-1", "sleeper-2", "sleeper-3", "sleeper-4"];
 /// In each, as many end as the clock has places.
 const ROUNDS: u32 = 3;
 /// Nanoseconds until an alarm. A time that has passed takes no place, so it is longer than this thread lacks the processor.

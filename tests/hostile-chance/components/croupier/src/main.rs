@@ -24,7 +24,7 @@ cairn::component! {
     main: main,
 }
 
-const PLAYERS: [&str; 4] = ["player1", "player2", "player3", "player4"];
+const PLAYERS: [&str; 4] = ["player-1", "player-2", "player-3", "player-4"];
 /// Deaths in a round before all die.
 const DEATHS: u64 = 12;
 

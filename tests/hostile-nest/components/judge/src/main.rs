@@ -30,7 +30,7 @@ use imports::{FAR, LEFT, RIGHT, SUPERVISOR};
 
 const ROUNDS: u64 = 40;
 const LINKS: [&str; 3] = ["left", "right", "far"];
-const CALLERS: [&str; 2] = ["caller1", "caller2"];
+const CALLERS: [&str; 2] = ["caller-1", "caller-2"];
 
 /// Nobody is in the links, and they are as new.
 fn calm() {

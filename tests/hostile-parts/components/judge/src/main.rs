@@ -29,7 +29,7 @@ cairn::component! {
     main: main,
 }
 
-/// How many of them there are, called `t1` and so on.
+/// How many of them there are, called `t-1` and so on.
 const TAKERS: usize = 17;
 
 /// All takers. The judge has no room for the portals of all of them at a time, so it opens them for each call.
@@ -38,23 +38,23 @@ struct Takers;
 /// What a taker's export is called: its instance stands before the dot.
 fn taker_name(number: usize) -> &'static str {
     const NAMES: [&str; TAKERS] = [
-        "t1.taker",
-        "t2.taker",
-        "t3.taker",
-        "t4.taker",
-        "t5.taker",
-        "t6.taker",
-        "t7.taker",
-        "t8.taker",
-        "t9.taker",
-        "t10.taker",
-        "t11.taker",
-        "t12.taker",
-        "t13.taker",
-        "t14.taker",
-        "t15.taker",
-        "t16.taker",
-        "t17.taker",
+        "t-1.taker",
+        "t-2.taker",
+        "t-3.taker",
+        "t-4.taker",
+        "t-5.taker",
+        "t-6.taker",
+        "t-7.taker",
+        "t-8.taker",
+        "t-9.taker",
+        "t-10.taker",
+        "t-11.taker",
+        "t-12.taker",
+        "t-13.taker",
+        "t-14.taker",
+        "t-15.taker",
+        "t-16.taker",
+        "t-17.taker",
     ];
     NAMES[number % TAKERS]
 }
