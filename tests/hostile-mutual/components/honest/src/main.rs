@@ -31,8 +31,8 @@ fn work(number: u64) {
     let startup = environment::startup();
     let mut chance = Random::of_seed(startup.generation << 20 | number << 10);
     let names = [
-        ["player1.bank", "player2.bank", "player3.bank"],
-        ["player1.name", "player2.name", "player3.name"],
+        ["player-1.bank", "player-2.bank", "player-3.bank"],
+        ["player-1.name", "player-2.name", "player-3.name"],
     ];
     loop {
         let name = names[usize::from(chance.below(8) == 0)][chance.below(3) as usize];

@@ -211,7 +211,7 @@ fn names(chance: &mut Random) -> Result<(), Error> {
                 method[..letters.len()].copy_from_slice(letters);
                 method[16..].copy_from_slice(&(nothing as *const () as u64).to_le_bytes());
             }
-            let policy = ["*", "player1 player2 player4", "ask"][chance.below(3) as usize];
+            let policy = ["*", "player-1 player-2 player-4", "ask"][chance.below(3) as usize];
             with_own(".name", |name| PORTALS.register(name, policy, &methods))
         }
     }
