@@ -3,6 +3,7 @@
 use crate::paths::{self, Workspace};
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{IMAGE_OFFSET, REGION_SIZE};
+use cairn_description::model::Profile;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, IsTerminal};
@@ -41,7 +42,8 @@ fn target_flags(kind: Kind) -> Vec<String> {
         flags.extend([format!("-Clinker={linker}"), "-Clinker-flavor=ld.lld".into()]);
     }
     if kind != Kind::Nucleus {
-        flags.push("-Crelocation-model=pic".into());
+        // The tables say where a function keeps the address to which it returns: the host follows calls by them.
+        flags.extend(["-Crelocation-model=pic", "-Cforce-unwind-tables=yes"].map(str::to_owned));
         flags.extend(component_link().iter().map(|argument| format!("-Clink-arg={argument}")));
     }
     flags
@@ -88,6 +90,7 @@ pub fn with_library(command: &mut Command) {
 pub fn build_for_target(
     workspace: &Workspace,
     kind: Kind,
+    profile: Profile,
     packages: &[&str],
 ) -> Result<BTreeMap<String, PathBuf>> {
     if packages.is_empty() {
@@ -95,7 +98,7 @@ pub fn build_for_target(
     }
     let mut command = cargo("build", &workspace.folder);
     command
-        .args(["--release", "--target", kind.target(), "--target-dir"])
+        .args(["--profile", profile.name(), "--target", kind.target(), "--target-dir"])
         .arg(workspace.target.join("machine"))
         .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind).join("\u{1f}"));
     with_library(&mut command);
@@ -119,8 +122,12 @@ pub fn build_for_target(
 
 /// Builds the nucleus.
 pub fn build_nucleus() -> Result<PathBuf> {
-    let mut executables =
-        build_for_target(&paths::own_workspace(), Kind::Nucleus, &["cairn-nucleus"])?;
+    let mut executables = build_for_target(
+        &paths::own_workspace(),
+        Kind::Nucleus,
+        Profile::Release,
+        &["cairn-nucleus"],
+    )?;
     Ok(executables.remove("cairn-nucleus").expect("it was built"))
 }
 

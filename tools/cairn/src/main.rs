@@ -10,7 +10,7 @@ use cairn_tool::placements::Placements;
 use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::{
     advice, bench, board, build, graph, install, interfaces, layout, lines, new, paths, pinned,
-    profile, run, setup, test, version,
+    profile, run, setup, symbolise, test, version,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -120,6 +120,13 @@ enum Command {
         /// The picture, SVG
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
+    },
+    /// Copy what a system printed, from the standard input, and say what the addresses in its reports are
+    Symbolise {
+        /// A name in systems/, or the path of a description: what printed it, built from the same source
+        system: String,
+        #[command(flatten)]
+        variant: Variant,
     },
     /// Print the C header of an interface, or of the binary interface
     Headers {
@@ -314,6 +321,11 @@ fn execute(command: Command) -> Result<u8> {
             std::fs::write(&output, picture)
                 .with_context(|| format!("cannot write {}", output.display()))?;
             println!("{}", output.display());
+            Ok(0)
+        }
+        Command::Symbolise { system, variant } => {
+            let image = variant.build(&system)?;
+            symbolise::copy(&image.symbols, std::io::stdin(), std::io::stdout())?;
             Ok(0)
         }
         Command::Headers { interface } => {

@@ -7,7 +7,7 @@ mod instance;
 use crate::arguments::Given;
 use crate::devices::Asked;
 use crate::document;
-use crate::model::{Access, Placement, Restart, Role, StackMode, StateMode};
+use crate::model::{Access, Placement, Profile, Restart, Role, StackMode, StateMode};
 use crate::names::{NameKind, is_path};
 use crate::place::{Located, Place, Source};
 use crate::report::Report;
@@ -36,6 +36,7 @@ pub(crate) struct Draft {
     pub name: Located<String>,
     pub board: Located<String>,
     pub roles: Vec<(Role, Located<String>)>,
+    pub profile: Profile,
     pub counting: bool,
     pub threads: Located<u32>,
     pub cancelled_for: u64,
@@ -153,12 +154,13 @@ pub(crate) fn read(sources: &[Arc<Source>], report: &mut Report) -> Option<Draft
         None => Some(Vec::new()),
     };
     let own = sources.last()?;
-    let (name, board, roles, counting, threads, cancelled_for) =
+    let (name, board, roles, profile, counting, threads, cancelled_for) =
         read_system(&system?, own, report)?;
     Some(Draft {
         name,
         board,
         roles,
+        profile,
         counting,
         threads,
         cancelled_for,
@@ -178,8 +180,15 @@ fn all<T>(
     read.into_iter().collect()
 }
 
-type SystemTable =
-    (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>, u64);
+type SystemTable = (
+    Located<String>,
+    Located<String>,
+    Vec<(Role, Located<String>)>,
+    Profile,
+    bool,
+    Located<u32>,
+    u64,
+);
 
 /// The name of a file in a folder of its own, or with a `/` in it the path of another.
 fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Located<String>> {
@@ -218,6 +227,11 @@ fn read_system(value: &Value<'_>, own: &Arc<Source>, report: &mut Report) -> Opt
             _ => roles = None,
         }
     }
+    let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
+    let profile = match table.take("profile") {
+        Some(value) => value.choice(&profiles, report).map(|profile| *profile),
+        None => Some(Profile::default()),
+    };
     let counting = match table.take("counting") {
         Some(value) => value.boolean(report).map(|counting| counting.value),
         None => Some(false),
@@ -229,7 +243,7 @@ fn read_system(value: &Value<'_>, own: &Arc<Source>, report: &mut Report) -> Opt
         None => Some(CANCELLED_DEFAULT),
     };
     table.finish(report);
-    Some((name?, board?, roles?, counting?, threads?, cancelled_for?))
+    Some((name?, board?, roles?, profile?, counting?, threads?, cancelled_for?))
 }
 
 fn number(

@@ -51,8 +51,8 @@ pub use imports::{CONSOLE, CONTROL, DEVICES, MEMORY, PORTALS, SCHEDULING, THREAD
 enum Work {
     /// A step for an instance that is not alive.
     Step { instance: InstanceId },
-    /// It says what happened.
-    Tell,
+    /// It says what happened, to this instance first, if one waits for it.
+    Tell { first: Option<InstanceId> },
     /// It looks at the threads that their own components call home.
     CallHome,
     /// It looks whether instances that start wait for each other.
@@ -102,8 +102,8 @@ fn main() {
                 system.look_at_idle();
                 false
             }
-            Work::Tell => {
-                system.tell_next();
+            Work::Tell { first } => {
+                system.tell_next(first);
                 printer.speak_at(priority);
                 false
             }
@@ -170,10 +170,16 @@ impl System {
             priority = priority.max(ready::PRIORITY);
         }
         match (best, tell::priority()) {
+            // Its memory becomes another life's.
+            (Some(instance), _)
+                if state(instance).phase() == Phase::Renewing && tell::needs(instance) =>
+            {
+                (Work::Tell { first: best }, best_priority)
+            }
             (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
                 (Work::Step { instance }, best_priority)
             }
-            (_, Some(telling)) => (Work::Tell, telling),
+            (_, Some(telling)) => (Work::Tell { first: None }, telling),
             _ => (Work::Wait { until }, priority),
         }
     }

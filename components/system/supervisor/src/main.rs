@@ -16,6 +16,7 @@ mod machine {
     pub mod runaway;
     pub mod system;
     pub mod tell;
+    pub mod trace;
 }
 #[cfg(target_os = "none")]
 use machine::*;
