@@ -7,6 +7,7 @@ use crate::look::WORKER;
 use crate::printer::Printer;
 use crate::ready;
 use crate::runaway;
+use crate::starvation;
 use crate::system::{INSTANCES, System, state};
 use crate::tell;
 use cairn::text::Line;
@@ -59,6 +60,8 @@ enum Work {
     LookAtStarting,
     /// It looks whether an instance is needed.
     LookAtIdle,
+    /// It looks whether a thread keeps others from running.
+    LookForStarvation,
     /// Nothing until this time.
     Wait { until: u64 },
 }
@@ -72,6 +75,7 @@ fn main() {
     let own = system.instance(environment::startup().instance);
     let highest = own.map_or(0, |record| record.priority as u8);
     runaway::begin(&system, highest);
+    starvation::begin(highest);
     let mut printer = Printer::NONE;
     let mut is_called = true;
     loop {
@@ -102,6 +106,13 @@ fn main() {
                 system.look_at_idle();
                 false
             }
+            Work::LookForStarvation => {
+                if let Some(priority) = system.look_for_starvation() {
+                    // Above the thread that it tells of, or nobody would read it.
+                    printer.speak_at(priority.saturating_add(1).min(highest));
+                }
+                false
+            }
             Work::Tell { first } => {
                 system.tell_next(first);
                 printer.speak_at(priority);
@@ -129,6 +140,10 @@ impl System {
 
     /// The most urgent work, and its priority.
     fn next_work(&self) -> (Work, u8) {
+        let (look_at, look_priority) = starvation::next_look();
+        if look_at <= now() {
+            return (Work::LookForStarvation, look_priority);
+        }
         let (mut best, mut best_priority) = (None, 0);
         let (mut until, mut priority) = (u64::MAX, 0);
         for instance in INSTANCES.undone() {
@@ -180,6 +195,7 @@ impl System {
                 (Work::Step { instance }, best_priority)
             }
             (_, Some(telling)) => (Work::Tell { first: None }, telling),
+            _ if look_at <= until => (Work::Wait { until: look_at }, look_priority),
             _ => (Work::Wait { until }, priority),
         }
     }

@@ -14,6 +14,7 @@ mod machine {
     pub mod printer;
     pub mod ready;
     pub mod runaway;
+    pub mod starvation;
     pub mod system;
     pub mod tell;
     pub mod trace;

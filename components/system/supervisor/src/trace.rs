@@ -60,16 +60,6 @@ impl Registers {
     pub fn is_panic(&self) -> bool {
         self.mark == PANIC_MARK
     }
-
-    /// Above what of the stack the callers' frames are: a panic's message is no place to look for them.
-    fn callers(&self) -> u64 {
-        let is_on_stack = self.message.wrapping_sub(self.stack) < STACK_SPAN;
-        if self.is_panic() && is_on_stack {
-            self.message.wrapping_add(PANIC_MESSAGE_MAXIMUM as u64)
-        } else {
-            self.stack
-        }
-    }
 }
 
 /// A call that had not come back: from where, and to where it returns.
@@ -172,14 +162,13 @@ impl System {
             (word ^ instance.start_address) < REGION_SIZE
                 && report::nearest_symbol(self.symbols, word.wrapping_sub(1)).is_some()
         };
-        let from = registers.callers();
-        let (mut at, mut end) = (from, from.saturating_add(STACK_SPAN));
+        let (mut at, mut end) = (stack, stack.saturating_add(STACK_SPAN));
         let mut found = 0;
         while at < end && found < STACK_WORDS {
             let start = at & !(PIECE - 1);
             let mut piece = [0; report::PIECE];
             if imports::MEMORY.peek(instance.number, start, &mut piece).is_err() {
-                if at != from {
+                if at != stack {
                     break;
                 }
                 // A full stack: its pointer is in the page without access.

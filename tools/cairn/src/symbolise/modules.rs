@@ -5,7 +5,7 @@ use crate::paths;
 use addr2line::{Context, Location};
 use anyhow::Result;
 use gimli::{
-    BaseAddresses, CfaRule, EhFrame, EndianSlice, LittleEndian, Register, RegisterRule,
+    BaseAddresses, CfaRule, DebugFrame, EhFrame, EndianSlice, LittleEndian, Register, RegisterRule,
     UnwindContext, UnwindSection,
 };
 use object::{Object, ObjectSection};
@@ -34,7 +34,9 @@ const PANIC_MACHINERY: [&str; 7] = [
 /// A file.
 struct Module {
     context: Context<Bytes>,
+    /// Where functions in Rust keep what they return to, and those in C.
     frames: EhFrame<Bytes>,
+    debug_frames: DebugFrame<Bytes>,
     bases: BaseAddresses,
 }
 
@@ -143,9 +145,12 @@ impl Module {
         let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(section(id.name())))?;
         let mut frames = EhFrame::from(section(".eh_frame"));
         frames.set_address_size(8);
+        let mut debug_frames = DebugFrame::from(section(".debug_frame"));
+        debug_frames.set_address_size(8);
         Ok(Module {
             context: Context::from_dwarf(dwarf)?,
             frames,
+            debug_frames,
             bases: BaseAddresses::default()
                 .set_eh_frame(address(".eh_frame"))
                 .set_text(address(".text")),
@@ -174,22 +179,8 @@ impl Module {
         link: Option<u64>,
         words: &BTreeMap<u64, u64>,
     ) -> Option<Caller> {
-        let mut context = UnwindContext::new();
-        let (frames, bases) = (&self.frames, &self.bases);
-        let function = frames.fde_for_address(bases, address, EhFrame::cie_from_offset).ok()?;
-        let mut rows = function.rows(frames, bases, &mut context).ok()?;
-        // A function that goes by another register has a frame as large as before.
-        let mut size = 0;
-        let mut place = None;
-        while let Some(row) = rows.next_row().ok()?.filter(|row| row.start_address() <= address) {
-            if let CfaRule::RegisterAndOffset { register: STACK, offset } = row.cfa() {
-                size = *offset;
-            }
-            place = match row.register(RETURN) {
-                Some(RegisterRule::Offset(offset)) => Some(offset),
-                _ => None,
-            };
-        }
+        let (size, place) = size(&self.frames, &self.bases, address)
+            .or_else(|| size(&self.debug_frames, &self.bases, address))?;
         let frame = stack.wrapping_add_signed(size);
         let back = match place {
             Some(offset) => *words.get(&frame.wrapping_add_signed(offset))?,
@@ -197,6 +188,30 @@ impl Module {
         };
         Some(Caller { back, stack: frame })
     }
+}
+
+/// The size of a function's frame at an address, and from its end the place of the address to which it returns, if it has left
+/// the register.
+fn size<S: UnwindSection<Bytes>>(
+    section: &S,
+    bases: &BaseAddresses,
+    address: u64,
+) -> Option<(i64, Option<i64>)> {
+    let mut context = UnwindContext::new();
+    let function = section.fde_for_address(bases, address, S::cie_from_offset).ok()?;
+    let mut rows = function.rows(section, bases, &mut context).ok()?;
+    // A function that goes by another register has a frame as large as before.
+    let (mut size, mut place) = (0, None);
+    while let Some(row) = rows.next_row().ok()?.filter(|row| row.start_address() <= address) {
+        if let CfaRule::RegisterAndOffset { register: STACK, offset } = row.cfa() {
+            size = *offset;
+        }
+        place = match row.register(RETURN) {
+            Some(RegisterRule::Offset(offset)) => Some(offset),
+            _ => None,
+        };
+    }
+    Some((size, place))
 }
 
 /// A file with line and column.

@@ -40,15 +40,15 @@ pub fn reply(status: i64, value: u64) -> ! {
     }
 }
 
-/// A breakpoint, a fault of this component, that is told from others as a panic with this message.
-pub(crate) fn panic_with(message: &[u8]) -> ! {
+/// A breakpoint, a fault of this component, that is told from others as a panic with the message at this address.
+pub(crate) fn panic_with(message: u64, length: usize) -> ! {
     // SAFETY: loads registers and faults; nothing runs afterwards.
     unsafe {
         asm!(
             "ebreak",
             in("t0") cairn_abi::startup::PANIC_MARK,
-            in("a0") message.as_ptr(),
-            in("a1") message.len(),
+            in("a0") message,
+            in("a1") length,
             options(noreturn)
         );
     }
