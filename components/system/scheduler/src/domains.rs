@@ -46,7 +46,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// An instance is no more. [`Error::Busy`], and nothing is changed: its threads are to be ended, it is to be reclaimed
     /// and its devices are to be removed first.
     pub fn retire_domain(&mut self, instance: InstanceId) -> Result<(), Error> {
-        let account = &mut self.accounts[Tenant::of(instance)?];
+        let tenant = Tenant::of(instance)?;
+        let account = &self.accounts[tenant];
         if account.threads != 0
             || account.semaphores != 0
             || account.locks != 0
@@ -55,8 +56,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return Err(Error::Busy);
         }
         debug_assert!(account.first == IDLE, "its first thread has ended");
-        self.drop_budget(Tenant::of(instance)?);
-        self.accounts[Tenant::of(instance)?] = Account::NONE;
+        self.drop_budget(tenant);
+        self.accounts[tenant] = Account::NONE;
         self.returned.clear(instance.index());
         Ok(())
     }

@@ -282,12 +282,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             let time = self.policy_time(now);
             self.ready.end(&self.threads, thread, home.instance().index(), time);
         }
-        let account = &mut self.accounts[home];
-        account.threads = account.threads.saturating_sub(1);
-        if account.budget != 0 {
+        if self.accounts[home].budget != 0 {
             self.end_throttled(thread);
         }
         let account = &mut self.accounts[home];
+        account.threads = account.threads.saturating_sub(1);
         if account.first == thread {
             account.first = IDLE;
             self.returned.set(home.instance().index());

@@ -13,15 +13,13 @@
 //! Each look, and each thread that follows it, is an interrupt of its own.
 
 use crate::bitmap::Bitmap;
-use crate::heap::{self, ByWaitKey};
 use crate::locks::{HELD_MAXIMUM, LOCKS, LockIndex};
 use crate::machine::Machine;
 use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::thread::{IDLE, NONE, STOPPED, State, THROTTLED, Thread, ThreadIndex};
+use crate::thread::{IDLE, NONE, State, THROTTLED, Thread, ThreadIndex};
 use crate::work::PACE;
-use cairn_abi::semaphore::LEVEL_NEVER;
 use cairn_abi::{Error, InstanceId};
 
 /// Most instances with a budget.
@@ -105,8 +103,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let budget = budget.saturating_mul(self.configuration.run_rate);
         self.throttle.budgets[place] = Budget { period, budget, ..Budget::NONE };
         self.accounts[tenant].budget = place as u8 + 1;
-        self.throttle_at = 0;
-        self.arm_before(0);
+        self.look_now();
         Ok(())
     }
 
@@ -117,8 +114,19 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
+    /// The timer is to come at once.
+    fn look_now(&mut self) {
+        self.throttle_at = 0;
+        self.arm_before(0);
+    }
+
+    /// The place of a budget.
+    fn place_of(&self, tenant: Tenant) -> Option<usize> {
+        usize::from(self.accounts[tenant].budget).checked_sub(1)
+    }
+
     fn budget_of(&mut self, tenant: Tenant) -> Option<&mut Budget> {
-        let place = usize::from(self.accounts[tenant].budget).checked_sub(1)?;
+        let place = self.place_of(tenant)?;
         self.throttle.budgets.get_mut(place)
     }
 
@@ -153,8 +161,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn lift_budget(&mut self, tenant: Tenant, is_lifted: bool) {
         if let Some(budget) = self.budget_of(tenant) {
             (budget.is_lifted, budget.look) = (is_lifted, 0);
-            self.throttle_at = 0;
-            self.arm_before(0);
+            self.look_now();
         }
     }
 
@@ -163,8 +170,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[inline(never)]
     pub(crate) fn follow_at_once(&mut self, thread: ThreadIndex) {
         self.throttle.behind.set(thread.into());
-        self.throttle_at = 0;
-        self.arm_before(0);
+        self.look_now();
     }
 
     /// The timer has come for a budget, and everyone's time is accounted.
@@ -245,8 +251,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         } else if is_throttled && (!throttles || lender.is_some()) {
             self.threads[thread as usize].flags &= !THROTTLED;
             self.wait_anew(thread);
-            let record = &self.threads[thread as usize];
-            if record.state == State::Ready && record.flags & STOPPED == 0 {
+            if self.threads[thread as usize].runnable() {
                 self.refresh_urgency(thread);
                 self.ready.insert(&mut self.threads, thread);
             }
@@ -262,8 +267,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             }
             let record = &self.locks[lock as usize % LOCKS];
             let waiter = self.homes[record.waiters as usize];
-            let place = usize::from(self.accounts[waiter].budget).wrapping_sub(1);
-            let budget = self.throttle.budgets.get(place);
+            let budget = self.place_of(waiter).and_then(|place| self.throttle.budgets.get(place));
             if record.waiters != IDLE && waiter != home && budget.is_none_or(|one| !one.is_used_up)
             {
                 return Some(waiter);
@@ -275,20 +279,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// A thread that is throttled, or not any more, waits where it belongs: behind all others, or as urgent as it is.
     fn wait_anew(&mut self, thread: ThreadIndex) {
-        let Some(mut root) = self.root_of(thread).map(|root| *root) else { return };
-        let Thread { state, object, flags, .. } = self.threads[thread as usize];
-        if state == State::Semaphore {
-            self.set_level(object, LEVEL_NEVER);
-        }
-        heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
-        self.set_wait_key(thread, root);
-        if flags & THROTTLED != 0 {
-            self.threads[thread as usize].wait_key = u64::MAX;
-        }
-        heap::insert::<ByWaitKey>(&mut self.threads, &mut root, thread);
-        if let Some(place) = self.root_of(thread) {
-            *place = root;
-        }
+        self.requeue(thread, |_| {});
+        let Thread { state, object, .. } = self.threads[thread as usize];
         if state == State::Lock {
             self.mark_stale(object as LockIndex);
         }

@@ -124,6 +124,13 @@ fn whoever_waits_for_a_lock_does_not_wait_for_the_budget_of_its_owner() {
 
 #[test]
 fn a_lock_comes_to_whoever_has_time() {
+    for is_raised in [false, true] {
+        comes_to_whoever_has_time(is_raised);
+    }
+}
+
+/// Thread 1 has a higher priority from when it is throttled on, or not.
+fn comes_to_whoever_has_time(is_raised: bool) {
     let (mut s, mut now) = limited(&[50, 60], &[55, 40]);
     let lock = u64::from(s.create_lock(TWO).unwrap());
     // Thread 2 sleeps, 1 waits, so 3 has the lock, for which 1 waits, and then 4.
@@ -135,6 +142,10 @@ fn a_lock_comes_to_whoever_has_time() {
     // 2 wakes and uses the budget up.
     pass(&mut s, &mut now, 4 * BUDGET);
     assert_eq!(s.running(), 5);
+    if is_raised {
+        let handle = s.handle(1).unwrap();
+        s.set_priority(5, ONE, handle, 70, now);
+    }
     pass(&mut s, &mut now, 5 * BUDGET + 1);
     assert_eq!(s.running(), 3);
     s.unlock(3, lock, now);

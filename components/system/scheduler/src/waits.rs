@@ -101,17 +101,22 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             }
             return;
         }
+        self.requeue(thread, |scheduler| {
+            scheduler.ready.set_urgency(&mut scheduler.threads, thread, urgency);
+        });
+    }
+
+    /// Takes `thread` out of the queue in which it waits, if it is in one, for a change, and puts it in where it belongs then.
+    #[inline(always)]
+    pub(crate) fn requeue(&mut self, thread: ThreadIndex, change: impl FnOnce(&mut Self)) {
         // The root is copied out and back because it lies in the same structure as the threads.
-        let Some(mut root) = self.root_of(thread).map(|root| *root) else {
-            self.ready.set_urgency(&mut self.threads, thread, urgency);
-            return;
-        };
+        let Some(mut root) = self.root_of(thread).map(|root| *root) else { return change(self) };
         let Thread { state, object, .. } = self.threads[thread as usize];
         if state == State::Semaphore {
             self.set_level(object, LEVEL_NEVER);
         }
         heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
-        self.ready.set_urgency(&mut self.threads, thread, urgency);
+        change(self);
         self.set_wait_key(thread, root);
         heap::insert::<ByWaitKey>(&mut self.threads, &mut root, thread);
         if let Some(place) = self.root_of(thread) {
