@@ -153,21 +153,16 @@ impl System {
             until = until.min(home_at);
             priority = priority.max(home_priority);
         }
-        let idle_at = idle::next_look();
-        if idle_at < u64::MAX {
-            if idle_at <= now() && best.is_none() && tell::priority().is_none() {
-                return (Work::LookAtIdle, idle::PRIORITY);
+        let looks = [
+            (idle::next_look(), Work::LookAtIdle, idle::PRIORITY),
+            (ready::next_look(), Work::LookAtStarting, ready::PRIORITY),
+        ];
+        for (at, work, own) in looks.into_iter().filter(|(at, ..)| *at < u64::MAX) {
+            if at <= now() && best.is_none() && tell::priority().is_none() {
+                return (work, own);
             }
-            until = until.min(idle_at);
-            priority = priority.max(idle::PRIORITY);
-        }
-        let starting_at = ready::next_look();
-        if starting_at < u64::MAX {
-            if starting_at <= now() && best.is_none() && tell::priority().is_none() {
-                return (Work::LookAtStarting, ready::PRIORITY);
-            }
-            until = until.min(starting_at);
-            priority = priority.max(ready::PRIORITY);
+            until = until.min(at);
+            priority = priority.max(own);
         }
         match (best, tell::priority()) {
             (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
