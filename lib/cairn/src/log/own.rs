@@ -3,9 +3,9 @@
 
 use super::Level;
 use super::ring::Ring;
-use crate::environment::startup;
+use crate::environment::region;
 use crate::text::Lines;
-use cairn_abi::address::{LOG_OFFSET, REGION_SIZE};
+use cairn_abi::address::LOG_OFFSET;
 use cairn_abi::log::{LEVEL, SIZE, TARGET_MAXIMUM, TEXT_MAXIMUM};
 use core::fmt::{Arguments, Write};
 // Relaxed: a level that changes meanwhile is that of before or after, and the size never changes.
@@ -14,9 +14,7 @@ use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 /// Its first word.
 #[inline(always)]
 fn first() -> *const AtomicI64 {
-    // As of the startup page, any address of the component's own says where its region is.
-    let here = startup as *const () as u64;
-    ((here & !(REGION_SIZE - 1)) + LOG_OFFSET) as *const AtomicI64
+    (region() + LOG_OFFSET) as *const AtomicI64
 }
 
 #[inline(always)]

@@ -30,10 +30,10 @@ impl Made {
 
     /// Its portals. As a signed word all that is not the index of a portal is below 1.
     #[inline(always)]
-    fn portals(&self, initial: u64) -> Result<Portals, Error> {
+    fn portals(&self, initial: impl FnOnce() -> u64) -> Result<Portals, Error> {
         match self.word.load(Ordering::Acquire) {
             first if first as i32 > 0 => Ok(Portals::at(first)),
-            _ => self.make(initial),
+            _ => self.make(initial()),
         }
     }
 
@@ -126,7 +126,7 @@ impl RawLock {
     /// Takes it; whether its last owner ended while it held it.
     #[inline(always)]
     pub fn lock(&self) -> Result<(Held, bool), Error> {
-        let portals = self.0.portals(A_LOCK)?;
+        let portals = self.0.portals(|| A_LOCK)?;
         let mut arguments = Arguments::new();
         arguments.skip();
         arguments.skip();
@@ -158,7 +158,7 @@ impl RawSemaphore {
 
     #[inline(always)]
     fn portals(&self) -> Result<Portals, Error> {
-        self.made.portals(self.initial.into())
+        self.made.portals(|| self.initial.into())
     }
 
     #[inline(always)]
