@@ -51,7 +51,6 @@ pub(crate) struct Draft {
     pub stack_groups: Vec<Located<String>>,
 }
 
-#[derive(Clone)]
 pub(crate) struct InstanceDraft {
     pub name: Located<String>,
     /// Its table's name, which copies have in common.
@@ -106,7 +105,6 @@ pub(crate) enum Shares {
     Fate(Located<String>),
 }
 
-#[derive(Clone)]
 pub(crate) struct StacksDraft {
     pub place: Place,
     pub count: Located<u32>,
@@ -114,7 +112,6 @@ pub(crate) struct StacksDraft {
     pub per_client: Option<Located<u32>>,
 }
 
-#[derive(Clone)]
 pub(crate) struct ImportDraft {
     pub import: Located<String>,
     pub instance: Located<String>,
@@ -123,7 +120,6 @@ pub(crate) struct ImportDraft {
     pub state: Option<Located<StateMode>>,
 }
 
-#[derive(Clone)]
 pub(crate) struct ExportDraft {
     pub name: Located<String>,
     pub open: Option<Located<Vec<Located<String>>>>,

@@ -14,18 +14,16 @@ use std::sync::Arc;
 /// Most files of a description.
 const FILES_MAXIMUM: usize = 32;
 
-/// The files of the description at `path`, the lowest first: what each extends lies below it, once.
-pub(crate) fn layers(files: &dyn Files, path: &str) -> Result<Vec<Arc<Source>>, Report> {
+/// The files of the description at `path` as trees, the lowest first: what each extends lies below it, once.
+pub(crate) fn layers(files: &dyn Files, path: &str) -> Result<Vec<Node>, Report> {
     let mut layers = Layers { files, open: Vec::new(), done: Vec::new() };
     layers.add(open(files, path)?)?;
-    Ok(layers.done)
+    Ok(layers.done.into_iter().map(|(_, tree)| tree).collect())
 }
 
 /// One tree of files that lie over each other, the lowest first.
-pub(crate) fn merged(layers: &[Arc<Source>], report: &mut Report) -> Option<Node> {
-    let trees: Vec<_> = layers.iter().map(|source| document::parse(source, report)).collect();
-    let trees: Vec<Node> = trees.into_iter().collect::<Option<_>>()?;
-    trees.into_iter().reduce(|mut lower, mut upper| {
+pub(crate) fn merged(layers: Vec<Node>, report: &mut Report) -> Option<Node> {
+    layers.into_iter().reduce(|mut lower, mut upper| {
         if let Some(system) = lower.get_mut("system") {
             // Each file has a name of its own.
             system.remove("name");
@@ -75,13 +73,15 @@ struct Layers<'a> {
     files: &'a dyn Files,
     /// Files that extend each other, the last of which is being read.
     open: Vec<String>,
-    done: Vec<Arc<Source>>,
+    /// Those that are read, with their paths.
+    done: Vec<(String, Node)>,
 }
 
 impl Layers<'_> {
     fn add(&mut self, source: Arc<Source>) -> Result<(), Report> {
         let mut report = Report::new();
-        let extended = extended(&source, &mut report);
+        let Some(tree) = document::parse(&source, &mut report) else { return Err(report) };
+        let extended = extended(&tree, &mut report);
         report.into_result(())?;
         self.open.push(source.path().to_owned());
         for name in extended {
@@ -89,13 +89,13 @@ impl Layers<'_> {
             if self.open.contains(&path) || self.open.len() + self.done.len() >= FILES_MAXIMUM {
                 return Err(self.endless(&name, &path).into());
             }
-            if !self.done.iter().any(|done| done.path() == path) {
+            if !self.done.iter().any(|(done, _)| *done == path) {
                 let below = self.find(&name, &path)?;
                 self.add(below)?;
             }
         }
         self.open.pop();
-        self.done.push(source);
+        self.done.push((source.path().to_owned(), tree));
         Ok(())
     }
 
@@ -139,10 +139,9 @@ impl Layers<'_> {
 }
 
 /// What a description extends: a name, or a list.
-fn extended(source: &Arc<Source>, report: &mut Report) -> Vec<Located<String>> {
+fn extended(tree: &Node, report: &mut Report) -> Vec<Located<String>> {
     let read = |report: &mut Report| {
-        let tree = document::parse(source, report)?;
-        let mut top = Table::top(&tree, "the system description");
+        let mut top = Table::top(tree, "the system description");
         let extends = top.take("system")?.as_table("`[system]`")?.take("extends")?;
         match extends.is_array() {
             true => {

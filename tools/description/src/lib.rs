@@ -29,6 +29,7 @@ mod names;
 pub mod place;
 pub mod report;
 mod resolve;
+mod role;
 mod table;
 mod tree;
 mod units;

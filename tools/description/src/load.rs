@@ -42,9 +42,9 @@ pub fn load_with(
     let path = description_path(system);
     let file = path.rsplit('/').next().unwrap_or(&path);
     let expected_name = file.strip_suffix(".toml").unwrap_or(file);
-    let sources = extend::layers(files, &path)?;
+    let layers = extend::layers(files, &path)?;
     let mut report = Report::new();
-    let draft = extend::merged(&sources, &mut report)
+    let draft = extend::merged(layers, &mut report)
         .and_then(|tree| expand::expand(tree, settings, &mut report))
         .and_then(|tree| draft::read(&tree, &mut report));
     let Some(mut draft) = draft else {

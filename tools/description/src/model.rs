@@ -3,6 +3,7 @@
 use crate::arguments::Given;
 use crate::board::Board;
 use crate::place::{Located, Place};
+pub use crate::role::{Role, Roles};
 use cairn_abi::address::{KERNEL_STACK_SIZE, PAGE_SIZE, kernel_region, region};
 use cairn_abi::device::{QUEUE_PAGES, VirtioKind};
 use cairn_abi::{DomainId, InstanceId, RegionId};
@@ -28,109 +29,6 @@ pub struct System {
     pub sections: Vec<Section>,
     /// The stack groups, in the order in which the file first names them.
     pub stack_groups: Vec<StackGroup>,
-}
-
-/// What the nucleus and the tools know an instance for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// Blocks and wakes threads.
-    Scheduler,
-    /// Takes the interrupts of devices.
-    Interrupts,
-    /// Learns of faults, restarts.
-    Supervisor,
-    /// Frames and page tables.
-    Memory,
-    /// Makes portals at run time.
-    Portals,
-    /// Finds exports by name.
-    Names,
-    /// Resets and sets up the devices of confined drivers.
-    Devices,
-    /// Reads the logs of all instances.
-    Logs,
-    /// Waits for interrupts when nothing else runs.
-    Idle,
-}
-
-impl Role {
-    /// All roles.
-    pub const ALL: [Role; 9] = [
-        Role::Scheduler,
-        Role::Interrupts,
-        Role::Supervisor,
-        Role::Memory,
-        Role::Portals,
-        Role::Names,
-        Role::Devices,
-        Role::Logs,
-        Role::Idle,
-    ];
-
-    /// Its key in the table `[system]`.
-    pub const fn key(self) -> &'static str {
-        match self {
-            Role::Scheduler => "scheduler",
-            Role::Interrupts => "interrupts",
-            Role::Supervisor => "supervisor",
-            Role::Memory => "memory",
-            Role::Portals => "portals",
-            Role::Names => "names",
-            Role::Devices => "devices",
-            Role::Logs => "logs",
-            Role::Idle => "idle",
-        }
-    }
-
-    /// Whether an instance that holds it is essential if the description does not say.
-    pub const fn is_essential(self) -> bool {
-        !matches!(self, Role::Logs)
-    }
-
-    /// Whether calls to it run to completion on the hart's own stack.
-    pub const fn runs_to_completion(self) -> bool {
-        matches!(self, Role::Scheduler | Role::Interrupts)
-    }
-}
-
-/// The instance of each role, as an index into [`System::instances`].
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Roles {
-    /// Every system has a scheduler.
-    pub scheduler: usize,
-    /// Present in every system in which an instance has a device with an interrupt.
-    pub interrupts: Option<usize>,
-    /// Optional.
-    pub supervisor: Option<usize>,
-    /// Optional.
-    pub memory: Option<usize>,
-    /// Optional.
-    pub portals: Option<usize>,
-    /// Optional.
-    pub names: Option<usize>,
-    /// Present in every system in which an instance has a virtio device of a known kind.
-    pub devices: Option<usize>,
-    /// Optional; without it no instance has a log.
-    pub logs: Option<usize>,
-    /// Optional.
-    pub idle: Option<usize>,
-}
-
-impl Roles {
-    /// The instance of a role.
-    pub fn get(&self, role: Role) -> Option<usize> {
-        match role {
-            Role::Scheduler => Some(self.scheduler),
-            Role::Interrupts => self.interrupts,
-            Role::Supervisor => self.supervisor,
-            Role::Memory => self.memory,
-            Role::Portals => self.portals,
-            Role::Names => self.names,
-            Role::Devices => self.devices,
-            Role::Logs => self.logs,
-            Role::Idle => self.idle,
-        }
-    }
 }
 
 /// One running copy of a component.
