@@ -6,7 +6,7 @@ use crate::cargo::{self, Kind};
 use crate::machine::Machine;
 use crate::paths::Workspace;
 use crate::placements::Placements;
-use crate::{float, paths, sources, unsafe_code};
+use crate::{float, layout, paths, sources, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, RegionId};
@@ -382,7 +382,7 @@ struct Package {
 /// The package in a folder, as a description calls it.
 fn package(folder: &str) -> Result<Package> {
     let component = paths::component(folder);
-    let workspace = paths::workspace_of(folder);
+    let workspace = paths::workspace_at(&component);
     let manifest = component.join("Cargo.toml");
     let text = std::fs::read_to_string(&manifest).with_context(|| {
         format!(
@@ -404,16 +404,15 @@ fn package(folder: &str) -> Result<Package> {
 
 /// Refuses a component that is no member of the workspace whose manifest this is.
 fn check_member(manifest: &Path, component: &Path) -> Result<()> {
-    let shown = paths::shown(manifest);
-    let text = std::fs::read_to_string(manifest).with_context(|| format!("cannot read {shown}"))?;
-    let table: toml::Table = text.parse().with_context(|| shown.clone())?;
+    let table = layout::table(manifest)?;
     let members = table.get("workspace").and_then(|workspace| workspace.get("members"));
     let mut members = members.and_then(toml::Value::as_array).into_iter().flatten();
     let root = manifest.parent().unwrap_or(Path::new(""));
     let folder = component.strip_prefix(root).unwrap_or(component).display().to_string();
     if !members.any(|member| member.as_str().is_some_and(|member| names_folder(member, &folder))) {
         bail!(
-            "{shown}: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\""
+            "{}: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\"",
+            paths::shown(manifest)
         )
     }
     Ok(())

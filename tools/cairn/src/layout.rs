@@ -4,6 +4,7 @@ use crate::paths;
 use anyhow::{Context, Result};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// Where `cairn new` puts things, and what commands work on that are not told.
 #[derive(Clone, Debug)]
@@ -92,14 +93,17 @@ impl Layout {
     }
 }
 
-fn table(file: &Path) -> Result<toml::Table> {
+/// The table in a file.
+pub(crate) fn table(file: &Path) -> Result<toml::Table> {
     let shown = paths::shown(file);
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
     text.parse().with_context(|| shown)
 }
 
 /// The system that a command works on that is told none.
-pub fn default_system() -> String {
+pub fn default_system() -> &'static str {
+    // The command line asks for each of its commands, whichever is given.
+    static SYSTEM: OnceLock<String> = OnceLock::new();
     // What is wrong with the manifest, its use says.
-    Layout::of_project().map_or_else(|_| "demo".to_owned(), |layout| layout.system)
+    SYSTEM.get_or_init(|| Layout::of_project().map_or_else(|_| "demo".to_owned(), |one| one.system))
 }

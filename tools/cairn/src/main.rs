@@ -73,7 +73,7 @@ enum Command {
     /// Say where the cycles of a system go on a simulated core: functions, and lines of memory in no cache
     Profile {
         /// A name in systems/, or the path of a description
-        #[arg(default_value_t = layout::default_system(), value_parser = paths::system)]
+        #[arg(default_value = layout::default_system(), value_parser = paths::system)]
         system: String,
         /// The core: `rocket-rtl` or `cva6-rtl`
         #[arg(long, value_name = "NAME")]
@@ -228,7 +228,7 @@ enum New {
 #[derive(clap::Args)]
 struct RunArguments {
     /// A name in systems/, or the path of a description
-    #[arg(default_value_t = layout::default_system(), value_parser = paths::system)]
+    #[arg(default_value = layout::default_system(), value_parser = paths::system)]
     system: String,
     #[command(flatten)]
     variant: Variant,

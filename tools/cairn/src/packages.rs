@@ -103,9 +103,14 @@ impl Packages {
         }
     }
 
+    /// All packages.
+    pub fn all(&self) -> impl Iterator<Item = &Package> {
+        self.packages.values()
+    }
+
     /// The package of a manifest.
     pub fn of_manifest(&self, manifest: &Path) -> Option<&Package> {
-        self.packages.values().find(|package| package.manifest_path == manifest)
+        self.all().find(|package| package.manifest_path == manifest)
     }
 
     /// What a package is compiled with.
@@ -118,7 +123,7 @@ impl Packages {
     pub fn on_cairn(&self) -> impl Iterator<Item = &Package> {
         let is_on_cairn =
             |package: &&Package| self.used_by(package).any(|used| used.name == "cairn");
-        self.packages.values().filter(is_on_cairn)
+        self.all().filter(is_on_cairn)
     }
 }
 

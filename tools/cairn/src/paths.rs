@@ -45,18 +45,14 @@ fn using_cairn(folder: &Path) -> Option<PathBuf> {
     let workspace = workspace_round(folder)?;
     let manifest: toml::Table =
         std::fs::read_to_string(workspace.join("Cargo.toml")).ok()?.parse().ok()?;
-    let at = |keys: &[&str]| {
-        keys.iter().try_fold(&manifest, |table, key| table.get(*key)?.as_table()).is_some()
-    };
-    let names = |keys: &[&str]| {
-        let table = keys.iter().try_fold(&manifest, |table, key| table.get(*key)?.as_table());
-        table.is_some_and(|table| table.contains_key("cairn"))
-    };
+    let table =
+        |keys: &[&str]| keys.iter().try_fold(&manifest, |table, key| table.get(*key)?.as_table());
+    let names = |keys: &[&str]| table(keys).is_some_and(|table| table.contains_key("cairn"));
     let is_locked = || {
         std::fs::read_to_string(workspace.join("Cargo.lock"))
             .is_ok_and(|lock| lock.lines().any(|line| line == "name = \"cairn\""))
     };
-    let uses = at(&["workspace", "metadata", "cairn"])
+    let uses = table(&["workspace", "metadata", "cairn"]).is_some()
         || names(&["workspace", "dependencies"])
         || names(&["dependencies"])
         || is_locked();
@@ -105,16 +101,11 @@ pub fn component(folder: &str) -> PathBuf {
     files().component(folder).unwrap_or_else(|| project().join(folder))
 }
 
-/// The workspace in which a component's package is built, with its lock.
-pub fn workspace_of(folder: &str) -> Workspace {
-    workspace_at(&component(folder))
-}
-
-/// The same of a folder anywhere.
+/// The workspace in which the package in a folder is built, with its lock.
 pub fn workspace_at(folder: &Path) -> Workspace {
     let project = project_workspace();
     match workspace_round(folder) {
-        Some(round) if round == source() => Workspace { folder: round, target: source_target() },
+        Some(round) if round == source() => own_workspace(),
         Some(round) => Workspace { folder: round, ..project },
         None => project,
     }

@@ -1,7 +1,7 @@
 //! Whether the Cairn whose command this is, is the one that the project depends on.
 
-use crate::{cargo, paths};
-use anyhow::{Context, Result, bail};
+use crate::{packages, paths};
+use anyhow::{Result, bail};
 use std::path::{Path, PathBuf};
 
 /// Refuses to work on a product with another Cairn than it depends on: its components would be built with the one, the
@@ -36,23 +36,10 @@ pub fn check() -> Result<()> {
 
 /// The tree of the Cairn that a project depends on, by cargo's word.
 fn pinned(project: &Path) -> Result<Option<PathBuf>> {
-    let mut command = cargo::cargo("metadata", project);
-    let output = command
-        .arg("--format-version=1")
-        .output()
-        .context("cannot start cargo; run ./cairn, which sets it up")?;
-    if !output.status.success() {
-        bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
-    }
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).context("cannot read what cargo says")?;
-    let packages = metadata.get("packages").and_then(serde_json::Value::as_array);
-    let manifests = packages.into_iter().flatten().filter_map(|package| {
-        let is_cairn = package.get("name")?.as_str()? == "cairn";
-        is_cairn.then(|| package.get("manifest_path")?.as_str().map(PathBuf::from))?
-    });
-    let trees = manifests.filter_map(|file| file.ancestors().nth(3).map(Path::to_owned));
-    Ok(trees.into_iter().next())
+    let packages = packages::of_workspace(project)?;
+    let cairn = packages.all().find(|package| package.name == "cairn");
+    // It is in the folder `lib/cairn` of the tree.
+    Ok(cairn.and_then(|package| package.folder().ancestors().nth(2)).map(Path::to_owned))
 }
 
 fn same(one: &Path, other: &Path) -> bool {

@@ -18,11 +18,12 @@ pub fn is_forbidden(folder: &str) -> bool {
 
 /// The first crate of a component, which may be its own, that does not forbid unsafe code and that nobody trusts, for people.
 pub fn allowing(folder: &str) -> Option<String> {
-    let manifest = paths::component(folder).join("Cargo.toml");
+    let component = paths::component(folder);
+    let manifest = component.join("Cargo.toml");
     if !manifest.exists() {
         return Some(format!("`{folder}`, which is not in Rust,"));
     }
-    match packages::of_workspace(&paths::workspace_of(folder).folder) {
+    match packages::of_workspace(&paths::workspace_at(&component).folder) {
         Ok(packages) => allowing_of(&packages, &manifest),
         // What cannot be read is not known to forbid anything.
         Err(_) => Some(format!("`{folder}`, of which cargo says nothing,")),

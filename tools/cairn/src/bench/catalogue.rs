@@ -6,6 +6,7 @@ use super::results::Measured;
 use crate::paths;
 use crate::placements::Placements;
 use anyhow::{Context, Result, bail};
+use cairn_description::{Disk, Files};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::{BTreeMap, BTreeSet};
@@ -315,10 +316,9 @@ impl Plot {
 }
 
 fn read<T: DeserializeOwned>(path: &str) -> Result<T> {
-    let own = paths::bench().join(path);
     // A product has others' figures from Cairn.
-    let file = if own.exists() { own } else { paths::source().join(path) };
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {path}"))?;
+    let files = Disk::over([paths::bench(), paths::source()]);
+    let text = files.read(path).with_context(|| format!("cannot read {path}"))?;
     toml::from_str(&text).with_context(|| path.to_owned())
 }
 

@@ -163,13 +163,10 @@ impl Report {
         unit: Unit,
         results: Vec<Measured>,
         trusted_lines: Option<TrustedLines>,
-    ) -> Result<Report> {
-        Ok(Report { machine, unit, commit: commit(), results, trusted_lines })
+    ) -> Report {
+        let commit = crate::version::revision().unwrap_or_else(|| "unknown".to_owned());
+        Report { machine, unit, commit, results, trusted_lines }
     }
-}
-
-fn commit() -> String {
-    crate::version::revision().unwrap_or_else(|| "unknown".to_owned())
 }
 
 #[cfg(test)]

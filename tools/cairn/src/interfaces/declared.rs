@@ -5,7 +5,7 @@ use crate::packages::{self, Package};
 use crate::paths::{self, Workspace};
 use anyhow::{Context, Result, anyhow};
 use cairn_image::Component;
-use cairn_loader::{Declared, Descriptor, Interface};
+use cairn_loader::{Declared, Interface};
 use object::read::archive::ArchiveFile;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -144,17 +144,14 @@ fn of_library(bytes: &[u8]) -> std::result::Result<Vec<Declared>, String> {
 }
 
 fn of_component(bytes: Vec<u8>) -> std::result::Result<Vec<Declared>, String> {
-    let Descriptor { exports, imports, texts, .. } = Component::read(bytes)?.descriptor;
-    let interfaces = exports.into_iter().map(|export| export.interface);
-    let interfaces = interfaces.chain(imports.into_iter().map(|import| import.interface));
-    let declared = |interface: Interface| Declared {
-        text: texts
-            .iter()
-            .find(|text| text.name == interface.name && text.version == interface.version)
-            .cloned(),
-        interface,
+    let component = Component::read(bytes)?;
+    let exported = component.descriptor.exports.iter().map(|export| &export.interface);
+    let imported = component.descriptor.imports.iter().map(|import| &import.interface);
+    let declared = |interface: &Interface| Declared {
+        text: component.text_of(interface).cloned(),
+        interface: interface.clone(),
     };
-    Ok(interfaces.map(declared).collect())
+    Ok(exported.chain(imported).map(declared).collect())
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::call::{Call, Items};
 use super::names::Names;
+use super::product::relative;
 use super::{Made, read, with_member, write_all};
 use crate::layout::{Layout, SHARED};
 use crate::{build, interfaces, paths, test};
@@ -134,8 +135,8 @@ fn make(names: &Names, server: &Server, file: &str) -> Result<String> {
     let mut manifest = fill(include_str!("../../templates/component/Cargo.toml.in"));
     if contract.package != SHARED && contract.package != layout.interfaces {
         let Contract { package, folder } = contract;
-        let up = "../".repeat(own_folder.split('/').count());
-        manifest += &format!("{package} = {{ path = \"{up}{folder}\" }}\n");
+        let path = relative(&root.join(&own_folder), &root.join(folder));
+        manifest += &format!("{package} = {{ path = \"{}\" }}\n", path.display());
     }
     let description = with_client(&read(root, &system)?, names, server)?;
     let made = Made {

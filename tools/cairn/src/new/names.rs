@@ -150,13 +150,8 @@ impl<'a> Names<'a> {
         let locked = locked.filter(|package| package.get("source").is_some());
         let locked = locked.filter_map(|package| package.get("name")?.as_str());
         let locked = locked.map(|name| (name.to_owned(), "Cargo.lock".to_owned()));
-        match packages(root)?
-            .into_iter()
-            .chain(locked)
-            .collect::<Vec<_>>()
-            .iter()
-            .find(|(known, _)| same_crate(known, &package))
-        {
+        let mut known = packages(root)?.into_iter().chain(locked);
+        match known.find(|(known, _)| same_crate(known, &package)) {
             Some((_, folder)) => {
                 self.refuse(format!("its package would be `{package}`, which {folder} has already"))
             }

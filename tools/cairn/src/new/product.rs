@@ -143,7 +143,7 @@ fn toolchain() -> String {
 }
 
 /// A path from a folder, if both have more than the root in common; else the path itself.
-fn relative(from: &Path, to: &Path) -> PathBuf {
+pub(super) fn relative(from: &Path, to: &Path) -> PathBuf {
     let both =
         from.components().zip(to.components()).take_while(|(one, other)| one == other).count();
     if both < 2 {
