@@ -79,7 +79,6 @@ fn main() {
                 core::hint::spin_loop();
             }
         }
-        "relay" | "next" | "back" => {}
         _ => {}
     }
 }
