@@ -427,20 +427,14 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         } else {
             if self.threads[root as usize].wait == Links::EMPTY {
                 // It may have begun to wait without a key.
-                self.threads[root as usize].wait_key = self.wait_key(root, 0);
+                let key = self.ready.wait_key(&self.threads, root, 0);
+                let record = &mut self.threads[root as usize];
+                record.wait_key = if record.flags & THROTTLED == 0 { key } else { u64::MAX };
             }
             self.sequence += 1;
             self.sequence
         };
-        self.threads[thread as usize].wait_key = self.wait_key(thread, sequence);
-    }
-
-    /// A key by which `thread` waits: behind all others while it is throttled.
-    #[inline(always)]
-    fn wait_key(&self, thread: ThreadIndex, sequence: u64) -> u64 {
-        match self.threads[thread as usize].flags & THROTTLED {
-            0 => self.ready.wait_key(&self.threads, thread, sequence),
-            _ => u64::MAX,
-        }
+        self.threads[thread as usize].wait_key =
+            self.ready.wait_key(&self.threads, thread, sequence);
     }
 }

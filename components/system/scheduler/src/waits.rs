@@ -107,17 +107,19 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Takes `thread` out of the queue in which it waits, if it is in one, for a change, and puts it in where it belongs then.
-    #[inline(always)]
     pub(crate) fn requeue(&mut self, thread: ThreadIndex, change: impl FnOnce(&mut Self)) {
         // The root is copied out and back because it lies in the same structure as the threads.
         let Some(mut root) = self.root_of(thread).map(|root| *root) else { return change(self) };
-        let Thread { state, object, .. } = self.threads[thread as usize];
+        let Thread { state, object, flags, .. } = self.threads[thread as usize];
         if state == State::Semaphore {
             self.set_level(object, LEVEL_NEVER);
         }
         heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
         change(self);
         self.set_wait_key(thread, root);
+        if flags & THROTTLED != 0 {
+            self.threads[thread as usize].wait_key = u64::MAX;
+        }
         heap::insert::<ByWaitKey>(&mut self.threads, &mut root, thread);
         if let Some(place) = self.root_of(thread) {
             *place = root;
