@@ -53,13 +53,15 @@ pub const IMAGE_OFFSET: u64 = 0x1_0000;
 pub const DEVICES_OFFSET: u64 = 0x0300_0000;
 
 /// An *activation* is what one call needs in its callee: a stack and window slots. This is the
-/// distance between two of them; they follow the image ([`activation_from`]).
+/// distance between two of them, if their stacks are small ([`activation_stride`]); they follow the image ([`activation_from`]).
 pub const ACTIVATION_STRIDE: u64 = 32 * PAGE_SIZE;
 /// The top of an activation's stack, as an offset in the activation. The pages below the stack's
 /// size are unmapped (guard).
 pub const ACTIVATION_STACK_TOP: u64 = 12 * PAGE_SIZE;
-/// Largest stack of an activation: the first page stays unmapped.
-pub const ACTIVATION_STACK_MAXIMUM: u64 = 11 * PAGE_SIZE;
+/// Largest stack that such an activation holds: the first page stays unmapped.
+pub const ACTIVATION_STACK_SMALL: u64 = 11 * PAGE_SIZE;
+/// Largest stack of an activation. What a small one does not hold lies before it.
+pub const ACTIVATION_STACK_MAXIMUM: u64 = 1 << 20;
 /// The first window slot, as an offset in the activation; slot `k` is `k * WINDOW_SLOT_STRIDE`
 /// after it. Between two slots lies an unmapped page.
 pub const ACTIVATION_WINDOWS: u64 = 13 * PAGE_SIZE;
@@ -201,6 +203,13 @@ pub const fn image_spread(region: RegionId) -> u64 {
     (IMAGE_LINES + region.0 as u64 % REGION_SPREAD) * LINE_SPAN
 }
 
+/// The addresses that an activation takes with a stack of this size: what lies before it is a multiple of what a small one takes, so
+/// that the entries of all stacks' tops stay where [`activation_from`] has them.
+pub const fn activation_stride(stack: u64) -> u64 {
+    let before = stack.saturating_sub(ACTIVATION_STACK_SMALL);
+    before.next_multiple_of(ACTIVATION_STRIDE) + ACTIVATION_STRIDE
+}
+
 /// The first offset of a region from `end` on at which an activation may begin: a line of the leaf page tables further
 /// in for each region than for the one before, so that the entries of the stacks of those that call each other are
 /// in different lines.
@@ -275,6 +284,17 @@ mod tests {
                 "no window slot is behind the last activation"
             );
         }
+    }
+
+    #[test]
+    fn a_page_before_each_stack_stays_unmapped() {
+        for pages in 1..=ACTIVATION_STACK_MAXIMUM / PAGE_SIZE {
+            let stride = activation_stride(pages * PAGE_SIZE);
+            let top = stride - ACTIVATION_STRIDE + ACTIVATION_STACK_TOP;
+            assert!(top - pages * PAGE_SIZE >= PAGE_SIZE, "{pages} pages");
+            assert!(stride.is_multiple_of(ACTIVATION_STRIDE));
+        }
+        assert_eq!(activation_stride(ACTIVATION_STACK_SMALL), ACTIVATION_STRIDE);
     }
 
     #[test]

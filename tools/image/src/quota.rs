@@ -1,7 +1,7 @@
 //! Whether instances fit into their quotas of memory, which depends on their finished programs.
 
 use crate::report::InstanceReport;
-use cairn_abi::address::{ACTIVATION_STRIDE, PAGE_SIZE};
+use cairn_abi::address::{PAGE_SIZE, activation_stride};
 use cairn_description::model::Instance;
 use cairn_description::{Error, Report, show_size};
 
@@ -49,7 +49,7 @@ fn unreachable(instance: &Instance, most: u64) -> Error {
         format!("expected at most {}, found {}", show_size(most), show_size(*instance.memory)),
         format!(
             "lower `memory`, or its stacks, each of which takes {} of the region's addresses",
-            show_size(ACTIVATION_STRIDE)
+            show_size(activation_stride(instance.stacks.size))
         ),
     )
 }

@@ -5,7 +5,8 @@ use crate::place::Place;
 use crate::report::{Error, Report};
 use crate::units::show_size;
 use cairn_abi::address::{
-    ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, SEMAPHORES, STACK_ALIASES,
+    ACTIVATION_STACK_SMALL, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, SEMAPHORES, STACK_ALIASES,
+    activation_stride,
 };
 use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_abi::identifier;
@@ -221,18 +222,29 @@ fn check_quota(system: &System, index: usize, report: &mut Report) {
             ),
         ));
     }
-    // The first thread's stack is one too.
-    let activations = u64::from(instance.stacks.count) + 1;
-    let room = (DEVICES_OFFSET - IMAGE_OFFSET).saturating_sub(*instance.heap) / ACTIVATION_STRIDE;
-    if activations > room {
+    let room = (DEVICES_OFFSET - IMAGE_OFFSET).saturating_sub(*instance.heap);
+    let each = activation_stride(instance.stacks.size);
+    let room = room.saturating_sub(activation_stride(*instance.stack)) / each;
+    if u64::from(instance.stacks.count) > room {
         report.push(Error::new(
             &instance.name.place,
             format!("`{}` does not fit into its region of addresses", instance.name),
-            format!("expected at most {room} stacks beside its heap, found {activations}"),
             format!(
-                "each stack takes {} of addresses: ask for fewer, or for less heap",
-                show_size(ACTIVATION_STRIDE)
+                "expected at most {room} stacks beside its heap and that of its first thread, found {}",
+                instance.stacks.count
             ),
+            format!(
+                "each stack takes {} of addresses: ask for fewer or smaller ones, or for less heap",
+                show_size(each)
+            ),
+        ));
+    }
+    if instance.stack_group.is_some() && *instance.stack > ACTIVATION_STACK_SMALL {
+        report.push(Error::new(
+            &instance.stack.place,
+            format!("the stack of `{}` is too large to be shared", instance.name),
+            format!("expected at most {} in a stack group", show_size(ACTIVATION_STACK_SMALL)),
+            "make `stack` smaller, or remove `stack_group`",
         ));
     }
     if let Some(section) = instance.sections.get(SECTIONS_MAXIMUM) {

@@ -70,6 +70,8 @@ pub(super) struct Parts {
     /// The activations, whose first is the first thread's stack.
     activations: u64,
     stacks: u64,
+    /// The addresses that the first one takes, and each of the others.
+    strides: [u64; 2],
     /// Bytes that it may get at run time, at most.
     quota: u64,
 }
@@ -91,7 +93,9 @@ impl Parts {
             true => instance.role.is_some_and(Role::runs_to_completion).into(),
             false => 1 + u64::from(instance.stacks.count),
         };
-        let parts = Parts { heap, heap_size, dma, activations, stacks, quota: *instance.memory };
+        let strides = [*instance.stack, instance.stacks.size].map(activation_stride);
+        let quota = *instance.memory;
+        let parts = Parts { heap, heap_size, dma, activations, stacks, strides, quota };
         if parts.end() > DEVICES_OFFSET {
             return Err(cairn_description::Error::new(
                 &instance.name.place,
@@ -102,8 +106,8 @@ impl Parts {
                     show_size(parts.end())
                 ),
                 format!(
-                    "ask for fewer stacks, each of which takes {} of addresses, or for less heap: the program takes {}",
-                    show_size(ACTIVATION_STRIDE),
+                    "ask for fewer or smaller stacks, each of which takes {} of addresses, or for less heap: the program takes {}",
+                    show_size(parts.strides[1]),
                     show_size(component.image_end())
                 ),
             ));
@@ -112,7 +116,13 @@ impl Parts {
     }
 
     pub fn end(&self) -> u64 {
-        self.activations + self.stacks * ACTIVATION_STRIDE
+        self.activations_end(self.stacks)
+    }
+
+    /// Where the first so many activations end.
+    fn activations_end(&self, count: u64) -> u64 {
+        let [first, other] = self.strides;
+        self.activations + first * count.min(1) + other * count.saturating_sub(1)
     }
 
     /// Page tables in a row: what it gets at run time can be passed in windows as well.
@@ -338,7 +348,8 @@ impl Layout<'_> {
         let instance = &self.system.instances[index];
         let Placed { region, parts, .. } = self.placed[index];
         for position in 0..parts.stacks {
-            let address = region + parts.activations + position * ACTIVATION_STRIDE;
+            // What is more than a small stack lies before.
+            let address = region + parts.activations_end(position + 1) - ACTIVATION_STRIDE;
             let size = if position == 0 { *instance.stack } else { instance.stacks.size };
             let size = pages(size) * PAGE_SIZE;
             let (descriptor, top) = self.activation(index, address, size)?;
