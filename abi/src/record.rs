@@ -71,6 +71,8 @@ pub struct Header {
     pub no_portal: u64,
     /// 1 in a counting build.
     pub counting: u64,
+    /// What the image is called: the hash of its content with zero here.
+    pub identifier: u64,
     /// Nanoseconds that a callee may keep a thread which was called home, where its export does not say.
     pub cancelled_for: u64,
     /// [`Instance`]s, by number from 1.

@@ -24,6 +24,10 @@ use std::sync::Arc;
 pub struct BuiltImage {
     /// The file that the firmware starts.
     pub file: PathBuf,
+    /// What it is called, in its record and in the supervisor's reports.
+    pub identifier: u64,
+    /// The text of its description.
+    pub description: String,
     /// The nucleus, for its size.
     pub nucleus: PathBuf,
     /// What it boots on.
@@ -316,6 +320,8 @@ pub fn image(parts: Parts, variant: Option<&str>) -> Result<BuiltImage> {
     }
     Ok(BuiltImage {
         file,
+        identifier: image.identifier,
+        description: system.name.place.source().text().to_owned(),
         nucleus: nucleus_file,
         machine,
         symbols,

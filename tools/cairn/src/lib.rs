@@ -6,6 +6,7 @@
 pub mod acknowledged;
 pub mod advice;
 pub mod alternatives;
+pub mod archive;
 pub mod bench;
 pub mod board;
 pub mod build;

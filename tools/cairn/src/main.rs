@@ -10,8 +10,8 @@ use cairn_tool::machine::Options;
 use cairn_tool::placements::Placements;
 use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::{
-    advice, bench, board, build, graph, install, interfaces, layout, lines, new, paths, pinned,
-    profile, run, setup, test, version,
+    advice, archive, bench, board, build, graph, install, interfaces, layout, lines, new, paths,
+    pinned, profile, run, setup, test, version,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -307,7 +307,9 @@ fn execute(command: Command) -> Result<u8> {
                 lines::code_size(&image.nucleus)?,
                 lines::CODE_MAXIMUM
             );
-            println!("image: {}", paths::shown(&image.file));
+            archive::keep(&image)?;
+            let identifier = archive::shown(image.identifier);
+            println!("image: {}, {identifier}", paths::shown(&image.file));
             Ok(0)
         }
         Command::Check { system, placements: true, profile, variant } => {
@@ -383,6 +385,7 @@ fn start(arguments: RunArguments) -> Result<u8> {
         Some(counting) => counting.image.clone(),
         None => variant.build(&arguments.system)?,
     };
+    archive::keep(&image)?;
     let mut options = Options {
         icount: arguments.icount,
         gdb: arguments.gdb,

@@ -33,6 +33,8 @@ fn image() -> BuiltImage {
         file
     });
     BuiltImage {
+        identifier: 0,
+        description: String::new(),
         file: file.clone(),
         nucleus: file.clone(),
         machine: Machine::Qemu(qemu::Machine {

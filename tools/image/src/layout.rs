@@ -33,7 +33,7 @@ use crate::translations::{Capacity, Entries};
 use cairn_abi::Space;
 use cairn_abi::address::*;
 use cairn_abi::device::VirtioKind;
-use cairn_abi::record::{FLOAT_FIRST_USE, FLOAT_OFF, FLOAT_START};
+use cairn_abi::record::{FLOAT_FIRST_USE, FLOAT_OFF, FLOAT_START, Header};
 use cairn_description::board::FenceByAddress;
 use cairn_description::{Connected, System};
 use cairn_portal::Fences;
@@ -41,12 +41,15 @@ use instance::Placed;
 use kernel::Areas;
 use record::RecordParts;
 use std::collections::HashMap;
+use std::mem::offset_of;
 use std::ops::Range;
 
 /// A bootable system.
 pub struct Image {
     /// Content from the load address on.
     pub bytes: Vec<u8>,
+    /// What it is called, which its record says too: a hash of the content.
+    pub identifier: u64,
     /// Addresses and sizes.
     pub report: Report,
     /// All domains but the kernel's.
@@ -102,6 +105,8 @@ struct Layout<'a> {
     no_portal: u64,
     record: RecordParts,
     logs: logs::Logs,
+    /// Physical address of the record, once it is written.
+    record_physical: u64,
 }
 
 /// The first numbers that are not given out.
@@ -123,6 +128,12 @@ struct Numbers {
 fn take(next: &mut u64) -> u64 {
     *next += 1;
     *next - 1
+}
+
+/// FNV-1a, 64 bits.
+fn hash(bytes: &[u8]) -> u64 {
+    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }
 
 fn pages(bytes: u64) -> u64 {
@@ -199,6 +210,7 @@ impl<'a> Layout<'a> {
             no_portal: 0,
             record: RecordParts::default(),
             logs: logs::Logs::default(),
+            record_physical: 0,
         })
     }
 
@@ -254,7 +266,16 @@ impl<'a> Layout<'a> {
         self.count_translations().map_err(Error::Description)?;
         self.put_to_sleep();
         let report = self.report(shared);
-        Ok(Image { bytes: self.memory.into_bytes(), report, domains, fences })
+        let identifier = self.identify();
+        Ok(Image { bytes: self.memory.into_bytes(), identifier, report, domains, fences })
+    }
+
+    /// Writes into the record what the image is called; nothing is written after this.
+    fn identify(&mut self) -> u64 {
+        let identifier = hash(self.memory.bytes());
+        let place = self.record_physical + offset_of!(Header, identifier) as u64;
+        self.memory.store(place, identifier);
+        identifier
     }
 
     /// How many translations each domain needs; an error where they have to fit into the TLB, and do not.

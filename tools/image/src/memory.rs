@@ -69,6 +69,11 @@ impl Memory {
         self.base + self.bytes.len() as u64
     }
 
+    /// The content.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The image.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes

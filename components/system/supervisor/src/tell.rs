@@ -16,7 +16,7 @@ use cairn_abi::upcall::{Access, Fault};
 use cairn_supervisor::report;
 use cairn_supervisor::stack::{Frame, Words};
 use core::fmt::Write;
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
 /// A bad access this close to the stack pointer looks like a full stack: below each lies a page
 /// without access.
@@ -70,6 +70,8 @@ struct Note {
     priority: u8,
 }
 
+/// Whether it was said which image this is, by which the host finds the files of a report's addresses.
+static IMAGE_SAID: AtomicBool = AtomicBool::new(false);
 /// How many there are: the worker asks before each step.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 static NOTES: Exclusive<[Option<Note>; NOTED]> = Exclusive::new([None; NOTED]);
@@ -127,6 +129,9 @@ impl System {
     fn tell(&self, note: &Note) {
         let mut log = printer::log();
         let Some(leader) = self.instance(note.instance) else { return };
+        if !IMAGE_SAID.swap(true, Relaxed) {
+            let _ = writeln!(log, "supervisor: image {:016x}", self.header.identifier);
+        }
         // Of those that end together it is the one whose code it was.
         let has = |one: &&Instance| (note.registers.pc ^ one.start_address) < REGION_SIZE;
         let culprit = self.fellows(leader).find(has).unwrap_or(leader);

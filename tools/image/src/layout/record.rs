@@ -181,6 +181,7 @@ impl Layout<'_> {
         let memory = &self.system.board.memory;
         let free = Range { start: self.memory.end(), end: memory.base + *memory.size };
         self.map_roles(sections, (physical, size), clients, free.end)?;
+        self.record_physical = physical;
         header.size = size;
         header.clients = clients.0;
         header.free_memory = free;
