@@ -59,7 +59,7 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
     let name = &component.name;
     let says_ready = component.init.is_some();
     let run =
-        |function: &Path| quote_spanned!(function.span()=> ::cairn::expansion::run(#function););
+        |function: &Path| quote_spanned!(function.span()=> ::cairn::__expansion::run(#function););
     let main = component.main.as_ref().map(run);
     let main = match component.init.as_ref().map(run) {
         Some(init) => quote!({ #init ::cairn::ready(); #main }),
@@ -96,15 +96,15 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         // The linker keeps it in a section of its own, which the host tool reads; it is not loaded.
         #[doc(hidden)]
         #[used]
-        static CAIRN_COMPONENT: ::cairn::expansion::ComponentDescriptor =
-            ::cairn::expansion::component(#name, #says_ready, #main, &[#(#imports),*], &[#(#exports),*], &[#(#arguments),*]);
+        static CAIRN_COMPONENT: ::cairn::__expansion::ComponentDescriptor =
+            ::cairn::__expansion::component(#name, #says_ready, #main, &[#(#imports),*], &[#(#exports),*], &[#(#arguments),*]);
 
         // What people call the parts of what it serves, in the same section.
         #[doc(hidden)]
         #[used]
-        static CAIRN_TEXTS: ::cairn::expansion::Texts<{
-            ::cairn::expansion::length(&[#(#texts),*])
-        }> = ::cairn::expansion::Texts::new(&[#(#texts),*]);
+        static CAIRN_TEXTS: ::cairn::__expansion::Texts<{
+            ::cairn::__expansion::length(&[#(#texts),*])
+        }> = ::cairn::__expansion::Texts::new(&[#(#texts),*]);
     })
 }
 
@@ -130,7 +130,7 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
             type #alias = <dyn #interface as ::cairn::component::Interface>::Proxy;
         });
         let proxy = quote! {
-            super::#alias::import(::cairn::expansion::Portals::imported::<
+            super::#alias::import(::cairn::__expansion::Portals::imported::<
                 { super::CAIRN_IMPORTS[#position].first_portal },
                 { super::CAIRN_IMPORTS[#position].interface.method_count },
             >(#minimal))
@@ -150,9 +150,9 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
         });
         let descriptor = &descriptors[position];
         entries.push(quote! {
-            ::cairn::expansion::import(
+            ::cairn::__expansion::import(
                 #text,
-                ::cairn::expansion::first_portal(&[#(#descriptors),*], #position),
+                ::cairn::__expansion::first_portal(&[#(#descriptors),*], #position),
                 #minimal,
                 #optional,
                 #descriptor,
@@ -162,7 +162,7 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     let count = imports.len();
     let items = quote! {
         #aliases
-        const CAIRN_IMPORTS: [::cairn::expansion::ImportDescriptor; #count] = [#(#entries),*];
+        const CAIRN_IMPORTS: [::cairn::__expansion::ImportDescriptor; #count] = [#(#entries),*];
         /// What this component calls: a proxy for each import.
         mod imports {
             #constants
@@ -212,7 +212,7 @@ fn expand_arguments(arguments: &[Argument]) -> (TokenStream, Vec<TokenStream>) {
     let mut functions = TokenStream::new();
     let mut descriptors = Vec::new();
     for (place, Argument { name, kind, default }) in arguments.iter().enumerate() {
-        let word = quote!(::cairn::expansion::argument_value(#place));
+        let word = quote!(::cairn::__expansion::argument_value(#place));
         let default = default.as_ref();
         let (number, kind, value, default) = match kind {
             Kind::Unsigned => {
@@ -241,7 +241,7 @@ fn expand_arguments(arguments: &[Argument]) -> (TokenStream, Vec<TokenStream>) {
             Kind::Text => (
                 quote!(ARGUMENT_TEXT),
                 quote!(&'static str),
-                quote!(::cairn::expansion::argument_text(#place)),
+                quote!(::cairn::__expansion::argument_text(#place)),
                 default.map(|one| {
                     quote!({ let text: &str = #one; assert!(text.is_empty(), "the default of a text is \"\""); 0 })
                 }),
@@ -261,7 +261,7 @@ fn expand_arguments(arguments: &[Argument]) -> (TokenStream, Vec<TokenStream>) {
         });
         let text = name.to_string();
         descriptors.push(quote! {
-            ::cairn::expansion::argument(#text, ::cairn::expansion::#number, #default)
+            ::cairn::__expansion::argument(#text, ::cairn::__expansion::#number, #default)
         });
     }
     if arguments.is_empty() {
@@ -292,7 +292,7 @@ fn expand_export(
         quote_spanned!(server.span()=> { let _ = control; ::core::result::Result::Ok(body(&#server)) })
     };
     // Nobody has an object of who has not served yet.
-    let serves = (says_ready && !is_object).then(|| quote!(::cairn::expansion::serves()?;));
+    let serves = (says_ready && !is_object).then(|| quote!(::cairn::__expansion::serves()?;));
     let items = quote! {
         #[doc(hidden)]
         #[allow(non_camel_case_types)]
@@ -310,7 +310,7 @@ fn expand_export(
         }
     };
     let descriptor = quote_spanned! {interface.span()=>
-        ::cairn::expansion::export(
+        ::cairn::__expansion::export(
             #text,
             #is_object,
             <dyn #interface as ::cairn::component::Interface>::DESCRIPTOR,

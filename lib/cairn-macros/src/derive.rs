@@ -60,7 +60,7 @@ fn wire_struct(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream, Er
     let (text, about) = (name.to_string(), documentation(&input.attrs));
     let fields = data.fields.iter().zip(&members).zip(&traits).map(|((field, member), of)| {
         let (name, about) = (member.to_string(), documentation(&field.attrs));
-        quote!(::cairn::expansion::FieldText { name: #name, documentation: #about, of: #of::TEXT })
+        quote!(::cairn::__expansion::FieldText { name: #name, documentation: #about, of: #of::TEXT })
     });
     Ok(quote! {
         impl ::cairn::wire::Wire for #name {
@@ -69,21 +69,21 @@ fn wire_struct(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream, Er
                 assert!(words <= #FIELDS_MAXIMUM, "a struct that travels in registers has at most 4 words");
                 words
             };
-            const KIND: u32 = ::cairn::expansion::WORDS;
+            const KIND: u32 = ::cairn::__expansion::WORDS;
             const SHAPE: u64 = {
-                let hash = ::cairn::expansion::hash(::cairn::expansion::HASH_START, #shape);
-                #(let hash = ::cairn::expansion::hash_word(hash, #traits::SHAPE);)*
+                let hash = ::cairn::__expansion::hash(::cairn::__expansion::HASH_START, #shape);
+                #(let hash = ::cairn::__expansion::hash_word(hash, #traits::SHAPE);)*
                 hash
             };
-            const TEXT: ::cairn::expansion::TypeText =
-                ::cairn::expansion::TypeText::Struct(#text, #about, &[#(#fields),*]);
+            const TEXT: ::cairn::__expansion::TypeText =
+                ::cairn::__expansion::TypeText::Struct(#text, #about, &[#(#fields),*]);
 
             #[inline(always)]
-            fn store(self, arguments: &mut ::cairn::expansion::Arguments) {
+            fn store(self, arguments: &mut ::cairn::__expansion::Arguments) {
                 #(arguments.value(self.#members);)*
             }
             #[inline(always)]
-            fn load(registers: &mut ::cairn::expansion::Registers) -> ::core::result::Result<Self, ::cairn::Error> {
+            fn load(registers: &mut ::cairn::__expansion::Registers) -> ::core::result::Result<Self, ::cairn::Error> {
                 ::core::result::Result::Ok(Self { #(#members: registers.value()?),* })
             }
         }
@@ -115,23 +115,23 @@ fn wire_enum(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream, Error>
     Ok(quote! {
         impl ::cairn::wire::Wire for #name {
             const WORDS: usize = 1;
-            const KIND: u32 = ::cairn::expansion::WORDS;
+            const KIND: u32 = ::cairn::__expansion::WORDS;
             const SHAPE: u64 = {
-                let hash = ::cairn::expansion::hash(::cairn::expansion::HASH_START, b"enum");
+                let hash = ::cairn::__expansion::hash(::cairn::__expansion::HASH_START, b"enum");
                 #(
-                    let hash = ::cairn::expansion::hash(hash, #names);
-                    let hash = ::cairn::expansion::hash_word(hash, #name::#variants as u64);
+                    let hash = ::cairn::__expansion::hash(hash, #names);
+                    let hash = ::cairn::__expansion::hash_word(hash, #name::#variants as u64);
                 )*
                 hash
             };
-            const TEXT: ::cairn::expansion::TypeText = #text;
+            const TEXT: ::cairn::__expansion::TypeText = #text;
 
             #[inline(always)]
-            fn store(self, arguments: &mut ::cairn::expansion::Arguments) {
+            fn store(self, arguments: &mut ::cairn::__expansion::Arguments) {
                 arguments.word(self as u64);
             }
             #[inline(always)]
-            fn load(registers: &mut ::cairn::expansion::Registers) -> ::core::result::Result<Self, ::cairn::Error> {
+            fn load(registers: &mut ::cairn::__expansion::Registers) -> ::core::result::Result<Self, ::cairn::Error> {
                 let word = registers.word();
                 #(
                     if word == #name::#variants as u64 {
@@ -153,9 +153,9 @@ fn enum_text<'a>(
     let (name, about) = (input.ident.to_string(), documentation(&input.attrs));
     let variants = variants.zip(codes).map(|(variant, code)| {
         let (name, about) = (variant.ident.to_string(), documentation(&variant.attrs));
-        quote!(::cairn::expansion::VariantText { name: #name, documentation: #about, code: #code as i64 })
+        quote!(::cairn::__expansion::VariantText { name: #name, documentation: #about, code: #code as i64 })
     });
-    quote!(::cairn::expansion::TypeText::Enum(#name, #about, &[#(#variants),*]))
+    quote!(::cairn::__expansion::TypeText::Enum(#name, #about, &[#(#variants),*]))
 }
 
 pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
@@ -194,7 +194,7 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
             None => quote!(#previous + 1),
         };
         codes.extend(quote_spanned! {variant.span()=>
-            const #constant: i64 = ::cairn::expansion::check_code(#code);
+            const #constant: i64 = ::cairn::__expansion::check_code(#code);
         });
         previous = quote!(#constant);
         constants.push(constant);
@@ -220,14 +220,14 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
 
             impl ::cairn::wire::MethodError for #name {
                 const SHAPE: u64 = {
-                    let hash = ::cairn::expansion::hash(::cairn::expansion::HASH_START, b"error");
+                    let hash = ::cairn::__expansion::hash(::cairn::__expansion::HASH_START, b"error");
                     #(
-                        let hash = ::cairn::expansion::hash(hash, #names);
-                        let hash = ::cairn::expansion::hash_word(hash, #constants as u64);
+                        let hash = ::cairn::__expansion::hash(hash, #names);
+                        let hash = ::cairn::__expansion::hash_word(hash, #constants as u64);
                     )*
                     hash
                 };
-                const TEXT: ::cairn::expansion::TypeText = #text;
+                const TEXT: ::cairn::__expansion::TypeText = #text;
 
                 #[inline(always)]
                 fn into_status(self) -> i64 {
@@ -240,7 +240,7 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
                 fn from_status(status: i64) -> Self {
                     match status {
                         #(#constants => #name::#variants,)*
-                        _ => #name::#portal_name { #member: ::cairn::expansion::portal_error(status) },
+                        _ => #name::#portal_name { #member: ::cairn::__expansion::portal_error(status) },
                     }
                 }
             }

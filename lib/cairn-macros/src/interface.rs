@@ -30,7 +30,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
     let entries = methods.iter().zip(0usize..).map(|(method, number)| {
         let name = &method.name;
         let value = &method.value;
-        quote!(entries[#number] = ::core::option::Option::Some(::cairn::expansion::entry::<#name<P>>(
+        quote!(entries[#number] = ::core::option::Option::Some(::cairn::__expansion::entry::<#name<P>>(
             <#value as ::cairn::wire::Value>::WORDS,
             #name::<P>,
         ));)
@@ -50,19 +50,19 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
         #[doc = #proxy_documentation]
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #vis struct #proxy {
-            portals: ::cairn::expansion::Portals,
+            portals: ::cairn::__expansion::Portals,
         }
 
         #[allow(dead_code, clippy::too_many_arguments)]
         impl #proxy {
             /// The interface's name, version and methods.
-            pub const DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = ::cairn::expansion::interface(
+            pub const DESCRIPTOR: ::cairn::__expansion::InterfaceDescriptor = ::cairn::__expansion::interface(
                 #text,
-                ::cairn::expansion::version(&[#(#signatures),*]),
+                ::cairn::__expansion::version(&[#(#signatures),*]),
                 &[#(#descriptors),*],
             );
             /// What people call its parts, and its documentation.
-            pub const TEXT: ::cairn::expansion::InterfaceText = ::cairn::expansion::InterfaceText {
+            pub const TEXT: ::cairn::__expansion::InterfaceText = ::cairn::__expansion::InterfaceText {
                 name: #text,
                 version: Self::DESCRIPTOR.version,
                 documentation: #documentation,
@@ -73,23 +73,23 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
 
             /// The block of portals that begins at index `first_portal`.
             pub const fn at(first_portal: u32) -> Self {
-                Self { portals: ::cairn::expansion::Portals::at(first_portal) }
+                Self { portals: ::cairn::__expansion::Portals::at(first_portal) }
             }
 
             /// The same, for portals with the state letter `m`, whose failed calls destroy every
             /// register.
             pub const fn at_minimal(first_portal: u32) -> Self {
-                Self { portals: ::cairn::expansion::Portals::at_minimal(first_portal) }
+                Self { portals: ::cairn::__expansion::Portals::at_minimal(first_portal) }
             }
 
             /// An import, for `cairn::component!`.
             #[doc(hidden)]
-            pub const fn import(portals: ::cairn::expansion::Portals) -> Self {
+            pub const fn import(portals: ::cairn::__expansion::Portals) -> Self {
                 Self { portals }
             }
 
             /// The portals.
-            pub const fn portals(&self) -> ::cairn::expansion::Portals {
+            pub const fn portals(&self) -> ::cairn::__expansion::Portals {
                 self.portals
             }
 
@@ -100,13 +100,13 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
 
             /// The entry points of a server, for `cairn::component!`.
             #[doc(hidden)]
-            pub const fn entries<P>() -> [::core::option::Option<::cairn::expansion::EntryPoint>; ::cairn::expansion::METHODS_MAXIMUM]
+            pub const fn entries<P>() -> [::core::option::Option<::cairn::__expansion::EntryPoint>; ::cairn::__expansion::METHODS_MAXIMUM]
             where
                 P: ::cairn::component::Provider<Interface = dyn #name + 'static>,
             {
                 #(#skeletons)*
                 #[allow(unused_mut)]
-                let mut entries = [::core::option::Option::None; ::cairn::expansion::METHODS_MAXIMUM];
+                let mut entries = [::core::option::Option::None; ::cairn::__expansion::METHODS_MAXIMUM];
                 #(#entries)*
                 entries
             }
@@ -117,10 +117,10 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
         impl ::cairn::component::Interface for dyn #name + 'static {
             type Proxy = #proxy;
             const NAME: &'static str = #text;
-            const DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
-            const TEXT: ::cairn::expansion::InterfaceText = #proxy::TEXT;
+            const DESCRIPTOR: ::cairn::__expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
+            const TEXT: ::cairn::__expansion::InterfaceText = #proxy::TEXT;
 
-            fn proxy(portals: ::cairn::expansion::Portals) -> #proxy {
+            fn proxy(portals: ::cairn::__expansion::Portals) -> #proxy {
                 #proxy { portals }
             }
         }
@@ -129,11 +129,11 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
         // when it is first used.
         const _: () = {
             #[used]
-            static CAIRN_INTERFACE_DESCRIPTOR: ::cairn::expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
+            static CAIRN_INTERFACE_DESCRIPTOR: ::cairn::__expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
             #[used]
-            static CAIRN_INTERFACE_TEXT: ::cairn::expansion::Texts<{
-                ::cairn::expansion::length(&[#proxy::TEXT])
-            }> = ::cairn::expansion::Texts::new(&[#proxy::TEXT]);
+            static CAIRN_INTERFACE_TEXT: ::cairn::__expansion::Texts<{
+                ::cairn::__expansion::length(&[#proxy::TEXT])
+            }> = ::cairn::__expansion::Texts::new(&[#proxy::TEXT]);
         };
     })
 }

@@ -103,7 +103,7 @@ impl Method {
             matches!(parameter, Parameter::Bytes | Parameter::Text | Parameter::BytesMut)
         });
         let new_staging =
-            has_buffers.then(|| quote!(let mut #staging = ::cairn::expansion::Staging::new();));
+            has_buffers.then(|| quote!(let mut #staging = ::cairn::__expansion::Staging::new();));
         let parts = self.parts();
         // What comes back of an object is where the client wanted it.
         let place = self.place();
@@ -111,13 +111,13 @@ impl Method {
         let body = quote! {
             #new_staging
             #[allow(unused_mut)]
-            let mut #call = ::cairn::expansion::Arguments::new();
+            let mut #call = ::cairn::__expansion::Arguments::new();
             #(#arguments)*
             self.portals.call::<WORDS, #decoded, #error>(#number, #call)
         };
         let body = match place {
             Some(place) => {
-                quote!(::cairn::expansion::with_place(#place, self.portals, |#word| { #body }))
+                quote!(::cairn::__expansion::with_place(#place, self.portals, |#word| { #body }))
             }
             None => body,
         };
@@ -125,7 +125,7 @@ impl Method {
             #(#documentation)*
             #[inline(always)]
             pub fn #name(&self, #(#parameters),*) -> ::core::result::Result<#value, #error> {
-                const WORDS: usize = ::cairn::expansion::words(&[#parts]);
+                const WORDS: usize = ::cairn::__expansion::words(&[#parts]);
                 #body
             }
         }
@@ -144,27 +144,27 @@ impl Method {
         let decoders = self.parameters.iter().map(|(name, parameter)| match parameter {
             Parameter::Value(ty) => quote!(let #name = #registers.value::<#ty>()?;),
             Parameter::Bytes | Parameter::Text => {
-                quote!(let #name = ::cairn::expansion::read_window(&mut #registers);)
+                quote!(let #name = ::cairn::__expansion::read_window(&mut #registers);)
             }
-            Parameter::BytesMut => quote!(let #name = ::cairn::expansion::write_window(&mut #registers);),
+            Parameter::BytesMut => quote!(let #name = ::cairn::__expansion::write_window(&mut #registers);),
             Parameter::Place(ty) => {
-                quote_spanned!(ty.span()=> let #name: #ty = ::cairn::expansion::place(&mut #registers);)
+                quote_spanned!(ty.span()=> let #name: #ty = ::cairn::__expansion::place(&mut #registers);)
             }
             Parameter::Context(context, ty) => {
                 let decoder = context.decoder();
-                quote_spanned!(ty.span()=> let #name: #ty = ::cairn::expansion::#decoder(&mut #registers);)
+                quote_spanned!(ty.span()=> let #name: #ty = ::cairn::__expansion::#decoder(&mut #registers);)
             }
         });
         let arguments = self.parameters.iter().map(|(name, _)| name);
         // At the types that they demand something of.
-        let narrow = quote_spanned!(error.span()=> ::cairn::expansion::reply);
-        let wide = quote_spanned!(error.span()=> ::cairn::expansion::wide_reply);
+        let narrow = quote_spanned!(error.span()=> ::cairn::__expansion::reply);
+        let wide = quote_spanned!(error.span()=> ::cairn::__expansion::wide_reply);
         let provider = quote! {
             P: ::cairn::component::Provider<Interface = dyn #interface + 'static>
         };
         quote! {
             // The two forms of the entry point, of which the compiler keeps the one that fits the value.
-            extern "C" fn #name<P>(#(#words: u64),*) -> ::cairn::expansion::Reply
+            extern "C" fn #name<P>(#(#words: u64),*) -> ::cairn::__expansion::Reply
             where
                 #provider,
             {
@@ -176,14 +176,14 @@ impl Method {
                 provider: ::core::marker::PhantomData<P>,
             }
 
-            impl<P> ::cairn::expansion::Wide for #name<P>
+            impl<P> ::cairn::__expansion::Wide for #name<P>
             where
                 #provider,
             {
                 extern "C" fn serve(
                     #(#words: u64,)*
-                    #rest: &mut ::cairn::expansion::Rest,
-                ) -> ::cairn::expansion::Reply {
+                    #rest: &mut ::cairn::__expansion::Rest,
+                ) -> ::cairn::__expansion::Reply {
                     #wide(#serve::<P>([#(#words),*]), #rest)
                 }
             }
@@ -193,7 +193,7 @@ impl Method {
             where
                 #provider,
             {
-                let mut #registers = ::cairn::expansion::Registers::new(#words_of_call);
+                let mut #registers = ::cairn::__expansion::Registers::new(#words_of_call);
                 let #control = #registers.word();
                 #(#decoders)*
                 P::with(#control, |#server| <dyn #interface as #interface>::#name(#server, #(#arguments),*))?
@@ -208,12 +208,12 @@ impl Method {
         let parts = self.parts();
         // At the parameters, so that an error about their words is shown there.
         let letters = quote_spanned!(name.span()=>
-            ::cairn::expansion::letters(&[#parts], <#value as ::cairn::wire::Value>::WORDS));
+            ::cairn::__expansion::letters(&[#parts], <#value as ::cairn::wire::Value>::WORDS));
         let kind = quote_spanned!(value.span()=> {
-            ::cairn::expansion::check_value(<#value as ::cairn::wire::Value>::WORDS);
+            ::cairn::__expansion::check_value(<#value as ::cairn::wire::Value>::WORDS);
             <#value as ::cairn::wire::Value>::KIND
         });
-        quote!(::cairn::expansion::method(#text, #letters, #kind))
+        quote!(::cairn::__expansion::method(#text, #letters, #kind))
     }
 
     /// The method's contribution to the version.
@@ -238,7 +238,7 @@ impl Method {
         let Method { name, value, error, .. } = self;
         let name = name.to_string();
         let documentation = documentation(&self.documentation);
-        let plain = |text: &str| quote!(::cairn::expansion::TypeText::Plain(#text));
+        let plain = |text: &str| quote!(::cairn::__expansion::TypeText::Plain(#text));
         let parameters = self.parameters.iter().map(|(name, parameter)| {
             let name = name.to_string();
             let of = match parameter {
@@ -251,7 +251,7 @@ impl Method {
             };
             quote!((#name, #of))
         });
-        quote!(::cairn::expansion::MethodText {
+        quote!(::cairn::__expansion::MethodText {
             name: #name,
             documentation: #documentation,
             parameters: &[#(#parameters),*],
@@ -260,7 +260,7 @@ impl Method {
         })
     }
 
-    /// The letters with their words, for the functions of `cairn::expansion`.
+    /// The letters with their words, for the functions of `cairn::__expansion`.
     fn parts(&self) -> TokenStream {
         let parts = self.parameters.iter().map(|(_, parameter)| match parameter {
             Parameter::Value(ty) => {
@@ -311,7 +311,7 @@ const PLACE_WITHOUT_OBJECT: &str = "a `Place` is where an object goes: return `R
 
 fn shape(text: &str) -> TokenStream {
     let bytes = proc_macro2::Literal::byte_string(text.as_bytes());
-    quote!(::cairn::expansion::hash(::cairn::expansion::HASH_START, #bytes))
+    quote!(::cairn::__expansion::hash(::cairn::__expansion::HASH_START, #bytes))
 }
 
 const TOO_MANY: &str = "too many parameters: a call has 7 words beside the control word (a slice takes 2, a struct one \

@@ -49,7 +49,7 @@ impl Context {
         }
     }
 
-    /// The function of `cairn::expansion` that makes it from its register.
+    /// The function of `cairn::__expansion` that makes it from its register.
     pub fn decoder(self) -> TokenStream {
         match self {
             Context::Caller => quote!(caller),

@@ -12,8 +12,7 @@ pub mod call;
 pub mod component;
 pub mod cost;
 pub mod exclusive;
-#[doc(hidden)]
-pub mod expansion;
+mod expansion;
 pub mod log;
 pub mod object;
 mod ready;
@@ -23,6 +22,12 @@ pub mod thread;
 pub mod time;
 pub mod window;
 pub mod wire;
+
+/// What the macros' output alone may name: components whose source does are refused.
+#[doc(hidden)]
+pub mod __expansion {
+    pub use crate::expansion::*;
+}
 
 /// What is there on the machine alone.
 #[cfg(target_os = "none")]

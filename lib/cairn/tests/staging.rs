@@ -20,8 +20,9 @@ trait Disk {
 fn page_of(registers: [u64; 8], number: usize) -> (ReadWindow<'static>, usize) {
     let length = registers[number + 1];
     let pages = length.div_ceil(4096) * 4096;
-    let mut taken = cairn::expansion::Registers::new([registers[number], pages, 0, 0, 0, 0, 0, 0]);
-    (cairn::expansion::read_window(&mut taken), length as usize)
+    let mut taken =
+        cairn::__expansion::Registers::new([registers[number], pages, 0, 0, 0, 0, 0, 0]);
+    (cairn::__expansion::read_window(&mut taken), length as usize)
 }
 
 #[test]
@@ -40,8 +41,8 @@ fn large_buffers_travel_in_pages_of_their_own() {
             assert!(bytes[length..].iter().all(|byte| *byte == 0), "the callee sees a neighbour");
         }
         let mut taken =
-            cairn::expansion::Registers::new([registers[3], registers[4], 0, 0, 0, 0, 0, 0]);
-        let back: WriteWindow = cairn::expansion::write_window(&mut taken);
+            cairn::__expansion::Registers::new([registers[3], registers[4], 0, 0, 0, 0, 0, 0]);
+        let back: WriteWindow = cairn::__expansion::write_window(&mut taken);
         let mut before = [0; 5];
         back.as_read().read(0, &mut before).unwrap();
         assert_eq!(before, [0x77; 5]);

@@ -1,8 +1,8 @@
 //! Windows copy every byte they should and no other, however the two sides are aligned.
 #![forbid(unsafe_code)]
 
+use cairn::__expansion::{Registers, read_window, write_window};
 use cairn::Error;
-use cairn::expansion::{Registers, read_window, write_window};
 use cairn::window::{ReadWindow, WriteWindow};
 
 fn registers(bytes: &mut [u8]) -> Registers {

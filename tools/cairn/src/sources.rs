@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// The module of `lib/cairn` for the output of its macros: safe functions that make a window of any
 /// address, which Rust cannot hide from whoever calls the macros.
-const MACROS_ONLY: &str = "expansion";
+const MACROS_ONLY: &str = "__expansion";
 
 /// Refuses a component whose sources, in `folder` relative to the root, name what only the macros may.
 pub fn check(folder: &str) -> Result<()> {
@@ -59,11 +59,11 @@ mod tests {
     #[test]
     fn every_way_to_name_it_is_found() {
         for text in [
-            "fn main() {\n    cairn::expansion::Registers::new([0; 8]);\n}",
-            "\nuse cairn::{Error, expansion};",
-            "use cairn::{\n    expansion as other,\n};",
-            "\nuse cairn::r#expansion::*;",
-            "\nlet text = \"//\"; cairn::expansion::now(registers);",
+            "fn main() {\n    cairn::__expansion::Registers::new([0; 8]);\n}",
+            "\nuse cairn::{Error, __expansion};",
+            "use cairn::{\n    __expansion as other,\n};",
+            "\nuse cairn::r#__expansion::*;",
+            "\nlet text = \"//\"; cairn::__expansion::now(registers);",
         ] {
             assert_eq!(names_macros_only(text), Some(2), "{text}");
         }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn words_that_hold_it_and_comments_are_left_alone() {
         assert_eq!(
-            names_macros_only("// the expansion\nlet expansions = tree.expansion_of(1);"),
+            names_macros_only("// its __expansion\nlet expansion = tree.__expansion_of(1);"),
             None
         );
     }

@@ -122,7 +122,7 @@ fn no_source_names_what_only_macros_may() {
         if !name.starts_with("lib") && !name.starts_with("tools") {
             looked += 1;
             let named = sources::names_macros_only(&fs::read_to_string(file).unwrap());
-            assert_eq!(named, None, "{}: names `cairn::expansion`", name.display());
+            assert_eq!(named, None, "{}: names `cairn::__expansion`", name.display());
         }
     }
     assert!(looked > 100, "{looked} files");

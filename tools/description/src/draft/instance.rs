@@ -265,7 +265,7 @@ fn read_component(value: &Value<'_>, report: &mut Report) -> Option<Located<Stri
         &text.place,
         "bad value for `component`",
         "expected the name of a folder in `components/*/`, or a path below the repository's root",
-        "write for example \"console\" or \"examples/hello-c\"",
+        "write for example \"console\" or \"examples/hello\"",
     ));
     None
 }
