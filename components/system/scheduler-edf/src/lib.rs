@@ -128,7 +128,8 @@ impl EarliestDeadline {
     }
 
     /// The time at which a thread that takes its share evenly would have run as long as this one has. In the background all
-    /// of the budget is used up, and what ran there counts as it is.
+    /// of the budget is used up, and what ran there counts as it is. The mark comes at a tick: up to that, what is more than
+    /// the budget is paid for, too. More than that only a thread gets that ran alone, which pays nothing for it.
     fn paid_at(&self, threads: &Threads, thread: ThreadIndex) -> u64 {
         let job = &self.jobs[thread as usize];
         let ran = self.ran(threads, thread);
@@ -136,8 +137,8 @@ impl EarliestDeadline {
         if job.own & BACKGROUND != 0 && job.budget > 0 {
             return time.saturating_add(ran / self.rate);
         }
-        let takes = (ran.min(job.budget) * job.inverse_share).div_ceil(WHOLE);
-        time.saturating_sub(job.period.saturating_sub(takes))
+        let takes = (ran.min(job.budget + self.rate - 1) * job.inverse_share).div_ceil(WHOLE);
+        (time + takes).saturating_sub(job.period)
     }
 
     /// A budget begins at this time.
@@ -332,24 +333,28 @@ impl ReadyQueue for EarliestDeadline {
     }
 
     fn change_budget(&mut self, threads: &Threads, thread: ThreadIndex, now: u64) -> bool {
-        let ran = self.ran(threads, thread);
+        let (ran, paid) = (self.ran(threads, thread), self.paid_at(threads, thread));
         let (turn, rate) = (self.turn, self.rate);
         let job = &mut self.jobs[thread as usize];
         let (in_background, time) = (job.own & BACKGROUND != 0, job.own & !BACKGROUND);
         if ran < if in_background { turn } else { job.budget } && (now < time || !in_background) {
             return false;
         }
-        if now >= time {
+        if now >= if in_background { time } else { paid } {
             self.fill(threads, thread, now);
             return true;
         }
         // What it got in the background, it waits longer: those behind it get their turn. So it pays for what was more than its
         // budget, since the timer comes at a tick, and not while interrupts are off.
-        let longer = match in_background {
-            true => ran / rate,
-            false => (ran - job.budget).saturating_mul(job.inverse_share).div_ceil(WHOLE),
+        let refill = if in_background {
+            time.saturating_add(ran / rate)
+        } else if now < time {
+            let over = (ran - job.budget).saturating_mul(job.inverse_share);
+            time.saturating_add(over.div_ceil(WHOLE))
+        } else {
+            paid
         };
-        job.own = time.saturating_add(longer).min(!BACKGROUND) | BACKGROUND;
+        job.own = refill.min(!BACKGROUND) | BACKGROUND;
         job.from = threads[thread as usize].used();
         true
     }

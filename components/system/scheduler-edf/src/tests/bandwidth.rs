@@ -201,6 +201,19 @@ fn rate() -> impl Strategy<Value = u64> {
     prop_oneof![Just(1), Just(7), Just(100)]
 }
 
+/// Others run for a part of a tick and wait, so that their budgets end between ticks: what is more than a budget is paid for.
+#[test]
+fn a_budget_that_ends_between_ticks_is_no_gift() {
+    let deed = |runs, kind| Deed { runs, kind, number: 0 };
+    let mixed = [deed(7, 5), deed(8, 0), deed(696, 5), deed(9, 5), deed(4, 5)].to_vec();
+    for (period, whole, others, deeds) in
+        [(104, 434, 5, [deed(12, 0)].to_vec()), (20, 100, 1, mixed)]
+    {
+        let mut world = World::new(100, tasks(100, &[(period, 1)], whole), others, deeds);
+        world.run(100_000).unwrap();
+    }
+}
+
 /// What takes no time limit: the timer comes for budgets only.
 fn work() -> impl Strategy<Value = Deed> {
     let kind = prop_oneof![Just(3), Just(6), Just(7), Just(14)];
