@@ -144,11 +144,12 @@ impl System {
         };
         ASKED_CURSOR.store(index + 1, Relaxed);
         let undisturbed = Undisturbed::begin();
-        let is_home = !self.is_abroad(index) && undisturbed.holds();
+        let is_abroad = self.is_abroad(index);
+        let is_home = !is_abroad && undisturbed.holds();
         let asked = called(index).asked.load(Relaxed);
         if is_home || imports::SCHEDULING.thread(index).is_ok_and(|thread| thread.name != asked) {
             ASKED.remove(index);
-        } else {
+        } else if is_abroad {
             self.call_home(index);
         }
     }

@@ -293,12 +293,10 @@ impl System {
             state.cursor.store(index + 1, Relaxed);
             let undisturbed = Undisturbed::begin();
             let has_just_come = self.comes_too_early(index, record.leader);
-            if has_just_come
-                || !self.exists(index)
-                || (!self.holds(index, record.domain) && undisturbed.holds())
-            {
+            let is_away = self.holds(index, record.domain);
+            if has_just_come || !self.exists(index) || (!is_away && undisturbed.holds()) {
                 state.away.remove(index);
-            } else if self.is_late(record.number) {
+            } else if is_away && self.is_late(record.number) {
                 self.call_home(index);
             }
             return;

@@ -26,6 +26,8 @@ cairn::component! {
     main: main,
 }
 
+/// The instance's, above the supervisor's when that makes way.
+const PRIORITY: u8 = 200;
 /// Microseconds that the description lets a callee keep a thread, in general and the keeper.
 const CANCELLED_FOR: u64 = 100_000;
 const KEEPER_CANCELLED_FOR: u64 = 20_000;
@@ -83,7 +85,30 @@ fn home_without_the_processor() {
     }
 }
 
+/// Who sleeps is nobody's guest, even if another thread runs in the middle of each look at it.
+fn in_nobodys_way() {
+    let disturb = |_| {
+        let end = now() + ticks(2 * CANCELLED_FOR);
+        while now() < end {
+            pause(1);
+        }
+    };
+    while imports::VISITOR.has() != Ok(true) {
+        pause(1000);
+    }
+    let thread = spawn(imports::THREADS, &STACK, disturb, 0, PRIORITY).expect("spawn");
+    imports::SUPERVISOR.kill("visitor").expect("kill");
+    for _ in 0..200 {
+        pause(1000);
+    }
+    thread.join().expect("nobody ends its sleep");
+    imports::SUPERVISOR.restart("visitor").expect("restart");
+}
+
 fn main() {
+    // What it may have is for a thread of its own.
+    let own = imports::THREADS.own_name().expect("own name");
+    imports::THREADS.set_priority(own, 100).expect("set priority");
     imports::SERVER.prepare().expect("prepare");
     assert_eq!(imports::SERVER.work(), Ok(1));
     let took = work_beside(imports::SLEEPER, 2);
@@ -112,6 +137,10 @@ fn main() {
     home_without_the_processor();
     imports::CONSOLE
         .print(format_args!("ok: who waits for the processor is not at fault\n"))
+        .expect("console");
+    in_nobodys_way();
+    imports::CONSOLE
+        .print(format_args!("ok: who is in nobody's way is not called home\n"))
         .expect("console");
     let _ = imports::SUPERVISOR.halt(0);
 }
