@@ -26,10 +26,11 @@ pub const STARTUP_OFFSET: u64 = 0x1000;
 /// In the kernel domain: the pages of the instance's domain block, read-only. Its calls jump to what words of the portal table say,
 /// and one before it, which this brings within reach of a call.
 pub const LINKS_OFFSET: u64 = 0x2000;
-/// Bytes there at most: a block may begin and end in the middle of a page.
+/// Bytes there at most: a block may begin and end in the middle of a page. What is at indexes that only run time gives is not
+/// called there.
 pub const LINKS_SIZE: u64 = 3 * PAGE_SIZE;
 const _: () = assert!(
-    PAGE_SIZE + crate::domain::DOMAIN_BLOCK_SIZE <= LINKS_SIZE
+    PAGE_SIZE + crate::domain::Tables::LEAST.block_size() <= LINKS_SIZE
         && LINKS_OFFSET + LINKS_SIZE <= INSIDE_OFFSET
 );
 /// Where a domain has several instances: one page, read-only, of words by the indexes of the domain's portal table. Where one

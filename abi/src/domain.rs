@@ -10,16 +10,29 @@ use crate::identifier::DomainId;
 /// Bytes in a domain block before the portal table. With the table it is no multiple of a page, on purpose: the
 /// same entries of several domains' tables lie in different sets of a small cache.
 pub const BEFORE_TABLE: u64 = 512 + 64;
-/// Bytes in a domain block.
-pub const DOMAIN_BLOCK_SIZE: u64 = BEFORE_TABLE + PORTALS_MAXIMUM as u64 * 8;
 /// Most domains of a system.
 pub const DOMAINS_MAXIMUM: usize = 256;
 /// Most instances of one domain.
 pub const FELLOWS_MAXIMUM: usize = 8;
-/// Entries of a portal table.
-pub const PORTALS_MAXIMUM: usize = 512;
-/// log2 of [`PORTALS_MAXIMUM`]: an index is in range if nothing remains after this shift.
-pub const PORTALS_SHIFT: u32 = 9;
+/// Most entries of a portal table in any system: the trap entry compares an index with an immediate of 12 bits, which has a sign.
+pub const PORTALS_MAXIMUM: usize = 1984;
+/// Entries of the tables of a system that does not need more; and most of what the description alone puts into one.
+pub const PORTALS_DESCRIBED: usize = 512;
+/// Most that run time can add to what the description puts into one.
+pub const PORTALS_ADDED: usize = PORTALS_MAXIMUM - PORTALS_DESCRIBED;
+/// Bytes of portal code that are counted for a portal that run time adds; only one with windows takes more.
+pub const PORTAL_CODE_EACH: u64 = 512;
+/// Bytes by which portal code is given out at run time.
+pub const GRANULE: u64 = 128;
+/// Most such pieces, with a number that means none.
+pub const GRANULES_MAXIMUM: usize = 65472;
+/// Most blocks of portals that there are at run time: what one opening, an object, a semaphore or a lock has.
+pub const BLOCKS_MAXIMUM: usize = 2048;
+/// Least blocks that each client of the portal manager has, whatever the description gives others.
+pub const BLOCKS_OF_CLIENT: usize = 4;
+/// Bits of an index of a portal table.
+pub const PORTALS_BITS: u32 = usize::BITS - (PORTALS_MAXIMUM - 1).leading_zeros();
+const _: () = assert!(PORTALS_MAXIMUM < 1 << 11 && PORTALS_DESCRIBED <= PORTALS_MAXIMUM);
 
 /// Entries of a domain for upcalls; [`arch::trap::slots`](crate::arch::trap::slots) says which are whose.
 pub const UPCALL_SLOTS: u8 = 32;
@@ -55,9 +68,41 @@ pub const FIELD_KERNEL_RETURN: i64 = -520;
 const _: () =
     assert!(FIELD_KERNEL_RETURN >= -(BEFORE_TABLE as i64) && FIELD_KERNEL_RETURN + 8 <= FIELD_NAME);
 
-/// Address of the portal table of a domain.
-pub const fn portal_table(domain: DomainId) -> u64 {
-    DOMAINS + domain.0 as u64 * DOMAIN_BLOCK_SIZE + BEFORE_TABLE
+/// The domain blocks of a system, whose portal tables all have the same number of entries.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables(u64);
+
+impl Tables {
+    /// Tables of [`PORTALS_DESCRIBED`] entries.
+    pub const LEAST: Tables = Tables::of(PORTALS_DESCRIBED as u64);
+
+    /// Tables of so many entries.
+    pub const fn of(entries: u64) -> Tables {
+        Tables(entries)
+    }
+
+    /// Entries of each.
+    pub const fn entries(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Bytes in a domain block.
+    pub const fn block_size(self) -> u64 {
+        BEFORE_TABLE + self.0 * 8
+    }
+
+    /// Address of the portal table of a domain.
+    pub const fn portal_table(self, domain: DomainId) -> u64 {
+        DOMAINS + domain.0 as u64 * self.block_size() + BEFORE_TABLE
+    }
+
+    /// The domain whose portal table this is.
+    pub const fn domain(self, table: u64) -> Option<DomainId> {
+        match table.checked_sub(self.portal_table(DomainId(0))) {
+            Some(offset) => DomainId::of_word(offset / self.block_size()),
+            None => None,
+        }
+    }
 }
 
 /// Index of the return portal: it leaves the frame on top of the invocation stack.

@@ -39,6 +39,8 @@ parameters! {
     threads;
     /// Number of domain blocks.
     domains;
+    /// Entries of their portal tables. The trap entry has it in an instruction.
+    portals;
     /// End of the portal code area.
     portal_code_end;
     /// Kernel address of the emulator's test finisher, or zero.

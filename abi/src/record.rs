@@ -69,6 +69,8 @@ pub struct Header {
     pub trap_return: u64,
     /// The portal that an unused index leads to.
     pub no_portal: u64,
+    /// Entries of a portal table.
+    pub table_entries: u64,
     /// 1 in a counting build.
     pub counting: u64,
     /// What the image is called: the hash of its content with zero here.
@@ -187,8 +189,12 @@ pub struct Instance {
     pub cpu_budget: u64,
     /// First address of its region.
     pub start_address: u64,
+    /// Portals that it may get while the system runs, beside those that it has otherwise; zero: the description does not say.
+    pub portals: u64,
     /// Its address space.
     pub space: Space,
+    /// Kernel address of its domain's portal table.
+    pub table: u64,
     /// Kernel address of the page-table entry of its region's first page; those of the next pages
     /// follow.
     pub entries: u64,

@@ -7,11 +7,17 @@ use cairn_abi::DomainId;
 use cairn_abi::address::KERNEL;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::arch::trap;
+use cairn_abi::domain::Tables;
 use cairn_abi::error::Error;
 use cairn_abi::literal::CallFrame;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::{address, domain, float, literal, thread};
 use core::ptr::addr_of;
+
+/// The domain blocks.
+fn tables(parameters: &Parameters) -> Tables {
+    Tables::of(parameters.portals)
+}
 
 /// Reads a word of the kernel domain.
 ///
@@ -86,7 +92,7 @@ extern "C" fn set_up_thread(
     if (block..block + address::PAGE_SIZE).contains(&running) {
         return Error::BadArgument.status();
     }
-    let table = domain::portal_table(DomainId(domain_number as usize as u16));
+    let table = tables(&parameters).portal_table(DomainId(domain_number as usize as u16));
     let base = at(block, thread::base_frame(index as usize));
     let top = at(base, thread::TRAP_FRAME);
     // SAFETY: both numbers are in range, so block and table are mapped, and the running thread has
@@ -219,13 +225,13 @@ extern "C" fn unwind(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
             if !is_return_portal(&parameters, back) {
                 return Error::BadArgument.status();
             }
-            domain::portal_table(call_frame(back).caller)
+            tables(&parameters).portal_table(call_frame(back).caller)
         };
-        let number =
-            into.wrapping_sub(domain::portal_table(DomainId(0))) / domain::DOMAIN_BLOCK_SIZE;
-        if number >= parameters.domains
-            || into != domain::portal_table(DomainId(number as usize as u16))
-        {
+        let tables = tables(&parameters);
+        let is_table = |number: &DomainId| {
+            u64::from(*number) < parameters.domains && into == tables.portal_table(*number)
+        };
+        if tables.domain(into).filter(is_table).is_none() {
             return Error::BadArgument.status();
         }
         if load(at(into, domain::FIELD_ALIVE)) != 0 {
@@ -265,7 +271,7 @@ extern "C" fn divert(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
         let (place, is_kernel) = if is_trap {
             (at(header, thread::TRAP_SEPC), was_privileged(header))
         } else if is_return_portal(&parameters, back) {
-            let table = domain::portal_table(call_frame(back).caller);
+            let table = tables(&parameters).portal_table(call_frame(back).caller);
             let entry = load(at(table, domain::FIELD_KERNEL_ENTRIES));
             (at(header, thread::FRAME_RA), entry != 0)
         } else {
@@ -307,10 +313,11 @@ extern "C" fn refuse(index: u64, offset: u64, _: u64, _: u64, _: u64, _: u64, ru
 /// Marks a domain dead or alive: no thread can be set up in a dead one.
 #[unsafe(no_mangle)]
 extern "C" fn set_alive(number: u64, alive: u64) -> i64 {
-    if number >= parameters().domains || alive > 1 {
+    let parameters = parameters();
+    if number >= parameters.domains || alive > 1 {
         return Error::BadArgument.status();
     }
-    let table = domain::portal_table(DomainId(number as usize as u16));
+    let table = tables(&parameters).portal_table(DomainId(number as usize as u16));
     // SAFETY: the number is in range, so the block is mapped; no frame holds these words.
     unsafe {
         if alive == 1 && load(at(table, domain::FIELD_ALIVE)) == 0 {

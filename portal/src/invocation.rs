@@ -8,7 +8,7 @@ use crate::literal::{
 };
 use cairn_abi::DomainId;
 use cairn_abi::address::{NUCLEUS, PAGE_SIZE, PORTAL_CODE};
-use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, portal_table};
+use cairn_abi::domain::Tables;
 use cairn_abi::thread::{
     FIELD_DOMAIN, FIELD_FRAME, FRAME_HEADER, FRAME_RETURN, FRAME_TABLE, THREAD_BLOCK_SIZE,
     TRAP_FRAME, base_frame, thread_block,
@@ -90,6 +90,7 @@ pub fn hold(frames: impl Iterator<Item = Frame>, domain: DomainId) -> bool {
 pub struct Walk<'a, W> {
     words: &'a W,
     trap_return: u64,
+    tables: Tables,
     block: u64,
     /// The base frame's header.
     base: u64,
@@ -97,12 +98,12 @@ pub struct Walk<'a, W> {
 }
 
 impl<'a, W: Words> Walk<'a, W> {
-    /// The frames of thread `index`. `trap_return` is from the layout's record.
-    pub fn new(words: &'a W, trap_return: u64, index: u64) -> Self {
+    /// The frames of thread `index`. `trap_return` and `tables` are from the layout's record.
+    pub fn new(words: &'a W, (trap_return, tables): (u64, Tables), index: u64) -> Self {
         let block = thread_block(index as usize);
         let base = block.wrapping_add_signed(base_frame(index as usize));
         let next = words.load(block.wrapping_add_signed(FIELD_FRAME)).filter(|header| *header != 0);
-        Walk { words, trap_return, block, base, next }
+        Walk { words, trap_return, tables, block, base, next }
     }
 
     fn word(&self, base: u64, offset: i64) -> Option<u64> {
@@ -124,7 +125,7 @@ impl<'a, W: Words> Walk<'a, W> {
         if (NUCLEUS..PORTAL_CODE).contains(&back) {
             // The trap return, or its dead entry.
             let below = header.wrapping_add_signed(-TRAP_FRAME);
-            let into = domain_of(self.word(below, FRAME_TABLE)?)?;
+            let into = self.tables.domain(self.word(below, FRAME_TABLE)?)?;
             let dead = back != self.trap_return;
             return Some((
                 Frame { header, kind: Kind::Trap, into, dead, limit: None },
@@ -162,11 +163,6 @@ impl<W: Words> Iterator for Walk<'_, W> {
         self.next = below;
         Some(frame)
     }
-}
-
-/// The domain whose portal table this is.
-pub fn domain_of(table: u64) -> Option<DomainId> {
-    DomainId::of_word(table.checked_sub(portal_table(DomainId(0)))? / DOMAIN_BLOCK_SIZE)
 }
 
 #[cfg(test)]

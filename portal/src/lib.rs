@@ -12,7 +12,7 @@ pub mod plan;
 pub mod specification;
 pub mod stencil;
 
-pub use arch::{fences, parameter};
+pub use arch::{bounds, fences, parameter};
 pub use cairn_abi::literal;
 pub use fences::Fences;
 pub use generate::{DeviceOperation, DeviceQueue, GenerateError, Generated, ShortCircuit};

@@ -12,7 +12,7 @@
 use crate::specification::{Specification, Stack, State};
 use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS};
 use cairn_abi::descriptor::{Name, is_name};
-use cairn_abi::domain::{portal_table, stack_queue};
+use cairn_abi::domain::stack_queue;
 use cairn_abi::record::{self, Instance};
 use cairn_abi::semaphore::waiters_word;
 use cairn_abi::{DomainId, InstanceId, Space};
@@ -88,7 +88,7 @@ impl End {
                 (_, number) => Place::KernelToCompletion { masks: number == 1 },
             },
             space: instance.space,
-            table: portal_table(instance.domain),
+            table: instance.table,
             float: Float(instance.float),
         }
     }

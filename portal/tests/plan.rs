@@ -1,7 +1,7 @@
 //! What is chosen for a pair of instances, from what they are and how far the caller trusts.
 
 use cairn_abi::address::{STACK_GROUP_SIZE, STACK_GROUPS, region};
-use cairn_abi::domain::portal_table;
+use cairn_abi::domain::Tables;
 use cairn_abi::record::Instance;
 use cairn_abi::{DomainId, InstanceId, RegionId, Space};
 use cairn_portal::{Ground, Limits, Place, SemaphoreOperation, Source, Trust, plan};
@@ -18,6 +18,7 @@ fn instance(number: u16, runs_to_completion: bool, stack_group: u32) -> Instance
     instance.space = Space::new(0, number.into());
     (instance.entries, instance.entries_span) = (0x100 + u64::from(number), 0x2000);
     (instance.stub, instance.stack) = (instance.start_address + 8, TOP);
+    instance.table = Tables::LEAST.portal_table(instance.domain);
     instance
 }
 
@@ -42,7 +43,10 @@ fn trust_decides_between_ordinary_components_only() {
 fn placed(number: u16, place: &str) -> Instance {
     let mut instance = instance(number, false, u32::MAX);
     match place {
-        "shared" => instance.domain = DomainId(number - 2),
+        "shared" => {
+            instance.domain = DomainId(number - 2);
+            instance.table = Tables::LEAST.portal_table(instance.domain);
+        }
         "kernel" => instance.in_kernel = 1,
         _ => {}
     }
@@ -71,7 +75,7 @@ fn nine_crossings() {
                 [(found.crossing.caller, caller), (found.crossing.callee, callee)]
             {
                 assert_eq!((end.instance, end.domain), (instance.number, instance.domain));
-                assert_eq!(end.table, portal_table(instance.domain));
+                assert_eq!(end.table, Tables::LEAST.portal_table(instance.domain));
             }
             let place = if is_kernel { Place::Kernel } else { Place::User };
             assert_eq!(found.crossing.callee.place, place);
@@ -87,7 +91,7 @@ fn the_ends_are_those_of_the_record() {
     assert_eq!((crossing.callee.domain, crossing.callee.space), (DomainId(4), Space::new(0, 4)));
     assert_eq!(
         (crossing.caller.table, crossing.callee.table),
-        (portal_table(DomainId(3)), portal_table(DomainId(4)))
+        (Tables::LEAST.portal_table(DomainId(3)), Tables::LEAST.portal_table(DomainId(4)))
     );
     assert_eq!(crossing.stub, region(RegionId(4)) + 8);
     assert!(

@@ -8,7 +8,7 @@ use cairn_abi::descriptor::{
     ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC,
     METHODS_MAXIMUM, MainFunction, MethodDescriptor, name,
 };
-use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_DESCRIBED};
 use cairn_abi::interface_text::InterfaceText;
 
 /// An interface; `#[cairn::interface]` implements it for `dyn Trait`.
@@ -166,8 +166,8 @@ pub const fn first_portal(imports: &[InterfaceDescriptor], position: usize) -> u
         index += 1;
     }
     assert!(
-        portal + imports[position].method_count as usize <= PORTALS_MAXIMUM,
-        "the imports of a component have more methods than a portal table has entries"
+        portal + imports[position].method_count as usize <= PORTALS_DESCRIBED,
+        "the imports of a component have more methods than there can be portals"
     );
     portal as u32
 }

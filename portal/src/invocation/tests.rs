@@ -2,10 +2,11 @@
 
 use super::*;
 use cairn_abi::address::THREADS;
-use cairn_abi::domain::portal_table;
+use cairn_abi::domain::Tables;
 use std::collections::HashMap;
 
 const TRAP_RETURN: u64 = NUCLEUS + 0x400;
+const LAYOUT: (u64, Tables) = (TRAP_RETURN, Tables::LEAST);
 const TRAP_DEAD: u64 = NUCLEUS + 0x500;
 
 #[derive(Default)]
@@ -47,13 +48,13 @@ fn three() -> (World, [u64; 4], [(u64, u64); 2]) {
     world.set(THREADS, FIELD_DOMAIN, 1);
     world.set(headers[1], FRAME_RETURN, first.0);
     world.set(headers[2], FRAME_RETURN, second.0);
-    world.set(headers[2], FRAME_TABLE, portal_table(DomainId(3)));
+    world.set(headers[2], FRAME_TABLE, Tables::LEAST.portal_table(DomainId(3)));
     world.set(headers[3], FRAME_RETURN, TRAP_RETURN);
     (world, headers, [first, second])
 }
 
 fn walk(world: &World) -> Vec<(u64, Kind, u64, bool)> {
-    let frames = Walk::new(world, TRAP_RETURN, 0);
+    let frames = Walk::new(world, LAYOUT, 0);
     frames.map(|frame| (frame.header, frame.kind, frame.into.into(), frame.dead)).collect()
 }
 
@@ -99,23 +100,21 @@ fn tells_a_limited_call_its_stamp() {
     let (mut world, headers, [first, _]) = three();
     world.set(first.0, LITERAL_LONGEST, 500);
     world.set(headers[0], FRAME_HEADER, 12345);
-    let limits: Vec<_> =
-        Walk::new(&world, TRAP_RETURN, 0).filter_map(|frame| frame.limit).collect();
+    let limits: Vec<_> = Walk::new(&world, LAYOUT, 0).filter_map(|frame| frame.limit).collect();
     assert_eq!(limits, [Limit { longest: Some(500), longest_call: None, stamp: 12345 }]);
 }
 
 #[test]
 fn names_who_calls_and_who_is_called() {
     let (world, ..) = three();
-    let named =
-        |domain| Walk::new(&world, TRAP_RETURN, 0).filter(|frame| frame.names(domain)).count();
+    let named = |domain| Walk::new(&world, LAYOUT, 0).filter(|frame| frame.names(domain)).count();
     assert_eq!([1, 2, 3, 4].map(|domain| named(DomainId(domain))), [2, 2, 2, 0]);
 }
 
 #[test]
 fn who_only_leaves_a_domain_is_not_held_there() {
     let (mut world, headers, [_, second]) = three();
-    let held = |world: &World, domain| hold(Walk::new(world, TRAP_RETURN, 0), domain);
+    let held = |world: &World, domain| hold(Walk::new(world, LAYOUT, 0), domain);
     assert!([1, 2, 3].iter().all(|domain| held(&world, DomainId(*domain))));
     assert!(!held(&world, DomainId(4)));
     world.set(headers[3], FRAME_RETURN, TRAP_DEAD);

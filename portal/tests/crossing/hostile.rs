@@ -4,7 +4,7 @@ use crate::run::*;
 use crate::world::*;
 use cairn_abi::Error;
 use cairn_abi::address::*;
-use cairn_abi::domain::{ACTIVATION_NEXT, PORTAL_RETURN, PORTALS_MAXIMUM, QUEUE_SIZE};
+use cairn_abi::domain::{ACTIVATION_NEXT, PORTAL_RETURN, PORTALS_DESCRIBED, QUEUE_SIZE};
 use cairn_abi::page_table::{EXECUTE, OWN, VALID, WRITE};
 use cairn_abi::thread::{FRAME_SCRATCH, INVOCATION_LIMIT, TRAP_SEPC, trap_register};
 use cairn_emulator::register::*;
@@ -427,7 +427,7 @@ fn an_empty_queue_waits_in_the_scheduler_and_calls_again() {
 
 #[test]
 fn indexes_without_a_portal() {
-    let limit = PORTALS_MAXIMUM as u64;
+    let limit = PORTALS_DESCRIBED as u64;
     for index in [15, 16, 100, limit - 1, limit, limit + 1, 1 << 12, 1 << 32, 1 << 61, u64::MAX] {
         let mut world = World::new(29);
         let crossed = world.call(index, at(CLIENT, STACK), [7; 8]);
@@ -441,7 +441,7 @@ fn indexes_without_a_portal() {
 
 #[test]
 fn indexes_without_a_portal_in_the_kernel_domain() {
-    for index in [15, 16, PORTALS_MAXIMUM as u64, u64::MAX] {
+    for index in [15, 16, PORTALS_DESCRIBED as u64, u64::MAX] {
         let mut world = World::new(29);
         world.start(KERNEL_SERVER, &[]);
         world.prepare_call(16, kernel_stack(THREAD) - 64, [7; 8]);

@@ -4,7 +4,7 @@ use crate::in_place::opened;
 use crate::nucleus::Nucleus;
 use crate::world::*;
 use cairn_abi::address::*;
-use cairn_abi::domain;
+use cairn_abi::domain::Tables;
 use cairn_abi::privileged::PORTAL_KERNEL_CALL;
 use cairn_abi::thread::*;
 use cairn_abi::{DomainId, Error};
@@ -13,7 +13,7 @@ use cairn_emulator::csr::{
 };
 use cairn_emulator::register::{A0, T0, T1, TP};
 use cairn_emulator::{AddressSpace, Privilege, encode};
-use cairn_portal::invocation::{Frame, Kind, Walk, Words, domain_of};
+use cairn_portal::invocation::{Frame, Kind, Walk, Words};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -94,7 +94,7 @@ impl Words for Running<'_> {
 impl World {
     /// Its portal table.
     pub fn table(&self, number: usize) -> u64 {
-        domain::portal_table(DomainId(number as u16))
+        Tables::LEAST.portal_table(DomainId(number as u16))
     }
 
     /// `satp` of a domain; of number 0, of a thread that began in the kernel domain.
@@ -117,7 +117,8 @@ impl World {
         let index = (self.machine.csr.sscratch.wrapping_sub(THREADS) / THREAD_BLOCK_SIZE) as usize;
         assert!(index < THREAD_COUNT, "sscratch is {:#x}", self.machine.csr.sscratch);
         let words = Running(self, thread_block(index));
-        Walk::new(&words, self.landmarks.trap_return, index as u64).collect()
+        let layout = (self.landmarks.trap_return, Tables::LEAST);
+        Walk::new(&words, layout, index as u64).collect()
     }
 
     /// What must hold before every instruction of privileged code.
@@ -159,7 +160,7 @@ impl World {
             _ if self.landmarks.entering.iter().any(|range| range.contains(&address))
                 || self.is_threshold(address) =>
             {
-                usize::from(domain_of(table).expect("a frame names a domain").0)
+                usize::from(Tables::LEAST.domain(table).expect("a frame names a domain").0)
             }
             _ => {
                 assert!(address >= KERNEL_REGIONS, "interrupts are on, {}", self.trace());
@@ -202,7 +203,7 @@ impl World {
             return false;
         }
         let table = self.word(self.machine.csr.sscratch.wrapping_add_signed(FRAME_TABLE));
-        domain_of(table).is_some_and(|domain| is_kernel(domain.index()))
+        Tables::LEAST.domain(table).is_some_and(|domain| is_kernel(domain.index()))
     }
 
     /// What a thread goes on with: where it was stopped in the kernel, `tp` is its topmost frame.

@@ -6,7 +6,7 @@ use crate::world::*;
 use cairn_abi::DomainId;
 use cairn_abi::Error;
 use cairn_abi::address::KERNEL;
-use cairn_abi::domain::{FIELD_ALIVE, portal_table};
+use cairn_abi::domain::{FIELD_ALIVE, Tables};
 use cairn_abi::privileged::*;
 use cairn_abi::thread::*;
 use cairn_emulator::csr::STATUS_SPP;
@@ -89,7 +89,10 @@ fn unwinding_by_the_service() {
     assert_bad_places(&mut world, PORTAL_UNWIND, top, &[frame, first, top]);
     let living = Error::NotAllowed.status();
     assert_eq!(unwind(&mut world), living, "it returns into a living domain");
-    world.set_word(portal_table(DomainId(SERVER as u16)).wrapping_add_signed(FIELD_ALIVE), 0);
+    world.set_word(
+        Tables::LEAST.portal_table(DomainId(SERVER as u16)).wrapping_add_signed(FIELD_ALIVE),
+        0,
+    );
     assert_eq!(unwind(&mut world), 0);
     assert_eq!(unwind(&mut world), Error::BadArgument.status(), "it is marked already");
     back_to_the_thread(&mut world);

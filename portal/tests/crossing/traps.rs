@@ -6,7 +6,7 @@ use cairn_abi::DomainId;
 use cairn_abi::Error;
 use cairn_abi::arch::interrupt::INTERRUPTS_ON;
 use cairn_abi::arch::trap::USER_STATUS;
-use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME, portal_table};
+use cairn_abi::domain::{PORTAL_OWN_DOMAIN, PORTAL_OWN_THREAD, PORTAL_TIME, Tables};
 use cairn_abi::privileged::*;
 use cairn_abi::thread::*;
 use cairn_emulator::csr::{STATUS_SIE, STATUS_SPIE, STATUS_SUM};
@@ -182,7 +182,7 @@ fn a_fault_enters_the_scheduler_with_its_cause() {
         }
         // The trap frame of the invocation stack's top names the interrupted domain below it.
         let below = frame.wrapping_add_signed(FRAME_TABLE - TRAP_FRAME);
-        assert_eq!(world.word(below), portal_table(DomainId(CLIENT as u16)));
+        assert_eq!(world.word(below), Tables::LEAST.portal_table(DomainId(CLIENT as u16)));
     }
 }
 
@@ -358,7 +358,8 @@ fn short_circuits() {
         let value = world.machine.get(A1);
         assert!((expected..expected + 20).contains(&value), "portal {portal}: {value}");
         assert!(portal == PORTAL_TIME || value == expected);
-        let code = world.word(portal_table(DomainId(SERVER as u16)) + portal as u64 * 8);
+        let code =
+            world.word(Tables::LEAST.portal_table(DomainId(SERVER as u16)) + portal as u64 * 8);
         for register in (1..32).filter(|register| ![A0, A1].contains(register)) {
             let expected = match register {
                 T1 => code,

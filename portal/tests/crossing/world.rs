@@ -142,7 +142,10 @@ impl World {
 
     /// Puts a portal into a domain's table.
     pub fn install(&mut self, domain: usize, index: u64, code: u64) {
-        self.set_word(domain::portal_table(DomainId(domain as u16)) + index * 8, code);
+        self.set_word(
+            domain::Tables::LEAST.portal_table(DomainId(domain as u16)) + index * 8,
+            code,
+        );
     }
 
     /// One end of a crossing.
@@ -154,7 +157,7 @@ impl World {
             domain: DomainId(number as u16),
             place: if is_kernel(number) { Place::Kernel } else { Place::User },
             space,
-            table: domain::portal_table(DomainId(number as u16)),
+            table: domain::Tables::LEAST.portal_table(DomainId(number as u16)),
             float: self.float[number],
         }
     }
@@ -162,7 +165,7 @@ impl World {
     /// From now on a domain may use the floating-point unit: it has entries of its own, and portals made from now on know it.
     pub fn use_float(&mut self, number: usize, from: Float) {
         self.float[number] = from;
-        let table = domain::portal_table(DomainId(number as u16));
+        let table = domain::Tables::LEAST.portal_table(DomainId(number as u16));
         for upcall in
             [Upcall::Fault, Upcall::StackWait, Upcall::Software, Upcall::Timer, Upcall::External]
         {

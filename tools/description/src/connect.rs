@@ -8,7 +8,7 @@ use crate::names::suggestion;
 use crate::place::Located;
 use crate::report::{Error, Report};
 use cairn_abi::device::device_portals;
-use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_ADDED, PORTALS_DESCRIBED, Tables};
 use cairn_loader::{Descriptor, Import, Interface};
 use std::ops::Range;
 
@@ -25,6 +25,15 @@ pub struct Connected {
     /// For each instance, for each of its [`Instance::exports`], the index of the export in the
     /// component's descriptor.
     pub exports: Vec<Vec<usize>>,
+    /// Entries that a portal table needs.
+    table_entries: usize,
+}
+
+impl Connected {
+    /// The domain blocks: all have tables of the same size.
+    pub fn tables(&self) -> Tables {
+        Tables::of(self.table_entries as u64)
+    }
 }
 
 /// An import of an instance.
@@ -75,7 +84,10 @@ pub fn connect<'a>(
     });
     let arguments = arguments.collect();
     control::check(system, &connector.components, &mut report);
-    report.into_result(Connected { imports, portals, arguments, exports })
+    let added = (0..system.instances.len()).map(|at| connector.added(at)).max().unwrap_or(0);
+    // Whole words of the portal manager's bitmaps.
+    let table_entries = (PORTALS_DESCRIBED + added).next_multiple_of(64);
+    report.into_result(Connected { imports, portals, arguments, exports, table_entries })
 }
 
 fn not_built(instance: &Instance) -> Error {
@@ -229,6 +241,34 @@ impl<'a> Connector<'a> {
             return;
         }
         let instance = &self.system.instances[at];
+        let portals = self.described(at);
+        if portals > PORTALS_DESCRIBED {
+            report.push(Error::new(
+                &instance.name.place,
+                format!("`{}` has too many portals", instance.name),
+                format!("expected at most {PORTALS_DESCRIBED}, found {portals}"),
+                "import fewer interfaces, or divide the component",
+            ));
+        }
+        let added = self.added(at);
+        if added > PORTALS_ADDED {
+            report.push(Error::new(
+                &instance.portals.place,
+                format!("`{}` and who shares its domain want too many portals", instance.name),
+                format!("expected at most {PORTALS_ADDED} for run time together, found {added}"),
+                "lower `portals` of some, or place them in domains of their own",
+            ));
+        }
+    }
+
+    /// Portals that run time may add to the table of a domain, beside each client's equal part.
+    fn added(&self, at: usize) -> usize {
+        let fellows = self.system.fellows(at);
+        fellows.map(|fellow| *self.system.instances[fellow].portals as usize).sum()
+    }
+
+    /// Portals that the description puts into the table of a domain, those that every table has included.
+    fn described(&self, at: usize) -> usize {
         // A device's interrupt is a semaphore of the scheduler's, and one portal to acknowledge it.
         let scheduler = self.components[self.system.roles.scheduler];
         let semaphore = scheduler.into_iter().flat_map(|scheduler| &scheduler.exports);
@@ -240,15 +280,8 @@ impl<'a> Connector<'a> {
         let interrupts: usize = devices.map(|index| sources(**index)).sum();
         let confined: usize =
             self.system.fellows(at).map(|fellow| self.device_portals(fellow)).sum();
-        let portals = self.portals(at).end + of_interrupt * interrupts + confined;
-        if portals > PORTALS_MAXIMUM {
-            report.push(Error::new(
-                &instance.name.place,
-                format!("`{}` has too many portals", instance.name),
-                format!("expected at most {PORTALS_MAXIMUM}, found {portals}"),
-                "import fewer interfaces, or divide the component",
-            ));
-        }
+        let last = self.system.fellows(at).last().unwrap_or(at);
+        self.portals(last).end + of_interrupt * interrupts + confined
     }
 
     /// The portals by which an instance writes the registers of its virtio devices, and descriptors of each queue.

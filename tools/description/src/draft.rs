@@ -77,6 +77,7 @@ pub(crate) struct InstanceDraft {
     pub cpu: Option<Located<Cpu>>,
     pub semaphores: Located<u32>,
     pub locks: Located<u32>,
+    pub portals: Located<u32>,
     pub restart: Option<Located<Restart>>,
     pub essential: Option<Located<bool>>,
     /// It is started by the first call into it.

@@ -83,6 +83,8 @@ pub struct Instance {
     pub semaphores: Located<u32>,
     /// Quota of locks.
     pub locks: Located<u32>,
+    /// Portals that it may get while the system runs, beside its equal part of what all have.
+    pub portals: Located<u32>,
     /// What to do when it ends.
     pub restart: Located<Restart>,
     /// The system halts when it faults.

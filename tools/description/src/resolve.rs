@@ -335,6 +335,7 @@ fn resolve_instance(
         cpu: draft.cpu,
         semaphores: draft.semaphores,
         locks: draft.locks,
+        portals: draft.portals,
         restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
         essential: draft.essential.unwrap_or(Located::new(is_essential, place.clone())),
         on_demand: draft.on_demand.unwrap_or(Located::new(false, place)),

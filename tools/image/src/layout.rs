@@ -151,13 +151,13 @@ pub fn layout(
     // connected and mapped.
     let spare = kernel::spare_page_tables(system);
     let mut count = spare + PAGE_TABLES_FIRST;
-    let mut code_pages = kernel::PORTAL_CODE_LEAST;
+    let mut code_pages = kernel::PORTAL_CODE_FIRST;
+    let spare_code = room::spare_portal_code(system).div_ceil(PAGE_SIZE);
     loop {
         let mut layout = Layout::new(system, connected, components, nucleus, (count, code_pages))?;
         let laid_out = layout.lay_out();
         let left = count - layout.tables.used;
-        let wanted = (layout.code.pages() + kernel::spare_portal_code(system))
-            .clamp(kernel::PORTAL_CODE_LEAST, kernel::PORTAL_CODE_MOST);
+        let wanted = (layout.code.pages() + spare_code).min(kernel::PORTAL_CODE_MOST);
         if layout.tables.is_short && count < PAGE_TABLES_MAXIMUM {
             count *= 2;
         } else if layout.code.is_short && code_pages < kernel::PORTAL_CODE_MOST {
@@ -190,7 +190,8 @@ impl<'a> Layout<'a> {
         (page_tables, code_pages): (u64, u64),
     ) -> Result<Layout<'a>, String> {
         let mut memory = Memory::new(*system.board.load_address);
-        let (areas, code) = Areas::new(&mut memory, system, nucleus, code_pages);
+        let (areas, code) =
+            Areas::new(&mut memory, system, nucleus, connected.tables(), code_pages);
         let mut tables = PageTables::new(&mut memory, page_tables);
         let kernel_root = Root(tables.take(1)?);
         Ok(Layout {

@@ -2,6 +2,7 @@
 //! it every quota at once. The memory manager hands out what is left, and counts nothing but the quotas.
 
 use cairn_abi::address::PAGE_SIZE;
+use cairn_abi::domain::{GRANULE, GRANULES_MAXIMUM, PORTAL_CODE_EACH};
 use cairn_abi::memory::FREE_PAGES_MAXIMUM;
 use cairn_description::model::Instance;
 use cairn_description::{Error, Report, System, show_size};
@@ -29,27 +30,55 @@ impl Room {
     }
 }
 
-/// Least bytes of portal code that a client of the portal manager has for what it opens and makes. A driver with two
-/// semaphores and a lock, as the console, takes two thirds.
+/// Least bytes of portal code that a client of the portal manager has for what it opens and makes, beside what is for its
+/// `portals`. A driver with two semaphores and a lock, as the console, takes two thirds.
 const PORTAL_CODE_PART: u64 = 6 << 10;
+/// What each has if there is enough: as much as five semaphores take, beside an equal part of the second.
+const PORTAL_CODE_USUAL: u64 = 16 << 10;
+const PORTAL_CODE_TOGETHER: u64 = 256 << 10;
 
-/// Refuses a system whose connections leave too little portal code for portals that are made at run time: it would boot, and
-/// components that make a semaphore would fail. The portal manager divides the rest equally among itself and its clients.
+/// The portal manager with its clients, among which it divides what portals are made from at run time.
+fn clients(system: &System) -> Option<(&Instance, impl Iterator<Item = &Instance> + Clone)> {
+    let manager = system.roles.portals?;
+    let is_client = move |(index, instance): &(usize, &Instance)| {
+        *index == manager || instance.imports.iter().any(|import| *import.target == manager)
+    };
+    let clients = system.instances.iter().enumerate().filter(is_client);
+    Some((&system.instances[manager], clients.map(|(_, client)| client)))
+}
+
+/// Bytes of portal code for the `portals` of all clients.
+fn given<'a>(clients: impl Iterator<Item = &'a Instance>) -> u64 {
+    clients.map(|client| u64::from(*client.portals) * PORTAL_CODE_EACH).sum()
+}
+
+/// Bytes of portal code that are left for run time.
+pub fn spare_portal_code(system: &System) -> u64 {
+    let Some((_, clients)) = clients(system) else { return 0 };
+    let usual = clients.clone().count() as u64 * PORTAL_CODE_USUAL + PORTAL_CODE_TOGETHER;
+    (given(clients) + usual).min(GRANULES_MAXIMUM as u64 * GRANULE)
+}
+
+/// Refuses a system whose clients of the portal manager have too little portal code for what they make at run time: it would
+/// boot, and components that make a semaphore would fail. The portal manager divides what is not for somebody's `portals` equally.
 pub fn check_portal_code(system: &System, left: u64) -> Result<(), Report> {
-    let Some(manager) = system.roles.portals else { return Ok(()) };
-    let is_client =
-        |instance: &&Instance| instance.imports.iter().any(|import| *import.target == manager);
-    let clients = 1 + system.instances.iter().filter(is_client).count() as u64;
-    let part = left / clients;
+    let Some((manager, clients)) = clients(system) else { return Ok(()) };
+    let count = clients.clone().count() as u64;
+    let given = given(clients);
+    let part = left.saturating_sub(given) / count;
     if part >= PORTAL_CODE_PART {
         return Ok(());
     }
     Err(Error::new(
-        &system.instances[manager].name.place,
-        "the connections leave too little portal code".to_owned(),
-        format!("expected at least {PORTAL_CODE_PART} bytes for each of {clients}, found {part}"),
-        "connect fewer instances, or connect them to less; those that are not connected to the portal manager need no part"
-            .to_owned(),
+        &manager.name.place,
+        "too little portal code is left for run time".to_owned(),
+        format!("expected at least {PORTAL_CODE_PART} bytes for each of {count}, found {part}"),
+        format!(
+            "connect fewer instances to the portal manager, which has at most {} for run time, or lower their `portals`, which take {} \
+             of it; those that are not connected need no part",
+            show_size(GRANULES_MAXIMUM as u64 * GRANULE),
+            show_size(given)
+        ),
     )
     .into())
 }

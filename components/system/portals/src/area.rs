@@ -1,10 +1,16 @@
 //! Where portal code lies: a bitmap of granules.
 
 /// Bytes of a granule.
-pub const GRANULE: u64 = 128;
-/// Most granules, a little less than 8 MiB of portal code: their numbers have 16 bits.
-pub const GRANULES: usize = 65472;
+pub const GRANULE: u64 = cairn_abi::domain::GRANULE;
+/// Most granules, a little less than 8 MiB of portal code: their numbers have 16 bits. They are counted from the code that is free
+/// when the system begins; 0 is none.
+pub const GRANULES: usize = cairn_abi::domain::GRANULES_MAXIMUM;
 const WORDS: usize = GRANULES / 64;
+
+/// Address of what granule number 0 would be, where code from `free` on is free.
+pub fn base(free: u64) -> u64 {
+    free.next_multiple_of(GRANULE) - GRANULE
+}
 
 /// The part of the area that one client has for itself. So no other client can use it up or break it into
 /// pieces.
@@ -90,17 +96,14 @@ impl Area {
         while at < end {
             let word = self.taken.0[usize::from(at) / 64] >> (at % 64);
             let left = (64 - at % 64).min(end - at);
-            if word == 0 {
-                // The rest of the word is free.
-                at += left;
-            } else if word & 1 == 0 {
-                at += 1;
-            } else {
-                at += if word == u64::MAX >> (at % 64) { left } else { 1 };
-                start = at;
-            }
-            if at.saturating_sub(start) >= count {
+            let free = (word.trailing_zeros() as u16).min(left);
+            at += free;
+            if at - start >= count {
                 return Some(start);
+            }
+            if free < left {
+                at += ((word >> free).trailing_ones() as u16).min(left - free);
+                start = at;
             }
         }
         None

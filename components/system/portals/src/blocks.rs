@@ -18,13 +18,11 @@
 //! its own blocks alone. What an instance made for others is a list too, so that taking it back looks at nothing else.
 
 use crate::entries::Entries;
-use cairn_abi::domain::DOMAINS_MAXIMUM;
+use cairn_abi::domain::{BLOCKS_MAXIMUM, DOMAINS_MAXIMUM};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{DomainId, Error, InstanceId};
 use core::num::NonZero;
 
-/// Most blocks of the system.
-pub const BLOCKS_MAXIMUM: usize = 1024;
 /// The number of no instance.
 pub const NO_INSTANCE: InstanceId = InstanceId(0);
 /// No block.
@@ -122,6 +120,16 @@ impl Block {
         previous_made: NONE,
     };
 
+    /// One that was never in use: zeros, so that it takes no room in the image.
+    const UNUSED: Block = Block {
+        kind: Kind::Export(0),
+        code: Code { start: 0, granules: 0, queue: 0 },
+        next: 0,
+        next_made: 0,
+        previous_made: 0,
+        ..Block::FREE
+    };
+
     /// The instance that can end it for its holder.
     fn maker(&self) -> InstanceId {
         if self.owner == NO_INSTANCE { self.server } else { self.owner }
@@ -196,7 +204,7 @@ pub struct Blocks {
 impl Blocks {
     /// No blocks, and no domains.
     pub const EMPTY: Blocks = Blocks {
-        slots: [Block::FREE; BLOCKS_MAXIMUM],
+        slots: [Block::UNUSED; BLOCKS_MAXIMUM],
         end: 0,
         free: NONE,
         accounts: [Account { first: NONE, held: 0, first_made: NONE }; INSTANCES_MAXIMUM],
@@ -204,10 +212,10 @@ impl Blocks {
         reservations: 0,
     };
 
-    /// Takes over the table of a domain, of which these indexes are taken for good.
-    pub fn add_table(&mut self, domain: DomainId, taken: impl Iterator<Item = usize>) {
+    /// Takes over the table of a domain, of so many entries, of which these indexes are taken for good.
+    pub fn add_table(&mut self, domain: DomainId, size: usize, taken: impl Iterator<Item = usize>) {
         let entries = &mut self.entries[domain.index()];
-        *entries = Entries::FREE;
+        *entries = Entries::of(size);
         taken.for_each(|index| entries.take(index, 1));
     }
 

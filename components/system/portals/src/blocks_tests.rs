@@ -16,7 +16,7 @@ fn code(start: u16) -> Code {
 /// Instances 1 to 5, in domains 6 to 10, with all entries behind the first import.
 fn blocks() -> Box<Blocks> {
     let mut blocks = Box::new(Blocks::EMPTY);
-    (1..6).for_each(|client| blocks.add_table(domain_of(client), 0..16));
+    (1..6).for_each(|client| blocks.add_table(domain_of(client), 1024, 0..16));
     blocks
 }
 
@@ -84,7 +84,7 @@ fn what_a_client_holds_is_counted_for_it_alone() {
         (blocks.held(InstanceId(1)), blocks.held(InstanceId(2)), blocks.held(InstanceId(3))),
         (1, 5, 1)
     );
-    assert_eq!(blocks.room(domain_of(3), 400), Err(Error::Exhausted));
+    assert_eq!(blocks.room(domain_of(3), 912), Err(Error::Exhausted));
     // From the middle, the beginning and the end of the list.
     for (number, place) in [2, 4, 0, 1, 3].into_iter().enumerate() {
         blocks.close(places[place]);

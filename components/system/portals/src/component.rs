@@ -10,7 +10,7 @@ use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, DomainId, Error, InstanceId, environment, time};
 use cairn_abi::address;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
-use cairn_abi::domain;
+use cairn_abi::domain::{self, Tables};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
 use cairn_interfaces::{self as interfaces, LockError, ParameterError, RUN_TIME_NAMES};
@@ -65,6 +65,8 @@ use imports::{NAMES, THREADS};
 
 /// First portal of the lock around the manager, when it has been started.
 static LOCK: AtomicU32 = AtomicU32::new(0);
+/// Entries of the portal tables, known with the domains.
+static TABLE_ENTRIES: AtomicU16 = AtomicU16::new(0);
 static PHASE: AtomicU8 = AtomicU8::new(UNTOUCHED);
 const UNTOUCHED: u8 = 0;
 const STARTING: u8 = 1;
@@ -96,6 +98,7 @@ fn start() -> Result<(), Error> {
 
 fn begin(State { manager, machine }: &mut State) -> Result<u64, Error> {
     let memory = machine.insert(Memory::find()?);
+    TABLE_ENTRIES.store(memory.layout().header.table_entries as u16, Ordering::Relaxed);
     for instance in memory.layout().instances {
         let place = DOMAINS.get(instance.number.index()).ok_or(Error::NotSupported)?;
         place.store(instance.domain.0, Ordering::Relaxed);
@@ -143,7 +146,8 @@ fn domain_of(instance: InstanceId) -> Result<DomainId, Error> {
 /// A word of a domain block.
 fn domain_word(domain: DomainId, field: i64) -> Result<u64, Error> {
     let domains = environment::section("domains").ok_or(Error::NotSupported)?;
-    let table = domain::portal_table(domain) - address::DOMAINS;
+    let tables = Tables::of(TABLE_ENTRIES.load(Ordering::Relaxed).into());
+    let table = tables.portal_table(domain) - address::DOMAINS;
     let at = table.wrapping_add_signed(field) as usize;
     if at >= domains.size() { Err(Error::BadArgument) } else { Ok(domains.load(at)) }
 }

@@ -5,7 +5,7 @@ use cairn::text::Line;
 use cairn::{Error, InstanceId, environment};
 use cairn_abi::address::{COUNTERS, PORTAL_CODE};
 use cairn_abi::descriptor::{LETTERS_SIZE, name_text};
-use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
+use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_DESCRIBED};
 use cairn_abi::privileged::*;
 use cairn_abi::record::{Instance, Interrupt};
 use cairn_portal::invocation::Words;
@@ -33,7 +33,7 @@ pub fn counters_used(memory: &Memory) -> u64 {
         return COUNTERS;
     }
     let entries = memory.layout().instances.iter().flat_map(|instance| {
-        (PORTAL_FIRST_IMPORT..PORTALS_MAXIMUM).map(|index| memory.entry(instance.domain, index))
+        (PORTAL_FIRST_IMPORT..PORTALS_DESCRIBED).map(|index| memory.entry(instance.domain, index))
     });
     entries.filter_map(|code| counter(memory, code)).max().map_or(COUNTERS, |last| last + 8)
 }
@@ -48,7 +48,7 @@ pub fn describe(
     let record = manager.instances().get(instance)?;
     // Below are what every domain has: return, its own number, its thread's, the time.
     let from = usize::try_from(index).unwrap_or(usize::MAX).max(PORTAL_SWITCH);
-    for index in from..PORTALS_MAXIMUM {
+    for index in from..memory.layout().tables().entries() {
         let code = memory.entry(record.domain, index);
         let mut line = Text::new();
         // What does not fit is left out.

@@ -2,63 +2,64 @@
 
 use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM};
 
-/// The taken entries of one table.
+/// The free entries of one table. Zeros, so that those of domains that do not exist take no room in the image.
 #[derive(Clone, Copy)]
 pub struct Entries([u64; PORTALS_MAXIMUM / 64]);
 
 impl Entries {
     /// All are taken: a domain that does not exist.
-    pub const TAKEN: Entries = Entries([u64::MAX; PORTALS_MAXIMUM / 64]);
+    pub const TAKEN: Entries = Entries([0; PORTALS_MAXIMUM / 64]);
 
-    /// Only those below the first import are taken.
-    pub const FREE: Entries = {
-        let mut words = [0; PORTALS_MAXIMUM / 64];
-        words[0] = (1 << PORTAL_FIRST_IMPORT) - 1;
-        Entries(words)
-    };
+    /// Of a table of so many entries only those below the first import are taken.
+    pub fn of(size: usize) -> Entries {
+        let mut entries = Entries::TAKEN;
+        let size = size.min(PORTALS_MAXIMUM);
+        entries.release(PORTAL_FIRST_IMPORT, size.saturating_sub(PORTAL_FIRST_IMPORT));
+        entries
+    }
 
     /// The first `count` consecutive free entries.
     pub fn find(&self, count: usize) -> Option<usize> {
-        let mut start = self.next(PORTAL_FIRST_IMPORT, false);
+        let mut start = self.next(PORTAL_FIRST_IMPORT, PORTALS_MAXIMUM, false);
         while start + count <= PORTALS_MAXIMUM {
-            let end = self.next(start, true);
+            let end = self.next(start, start + count, true);
             if end - start >= count {
                 return Some(start);
             }
-            start = self.next(end, false);
+            start = self.next(end, PORTALS_MAXIMUM, false);
         }
         None
     }
 
-    /// The first entry from `at` on that is taken, or free; behind the last one if there is none.
-    fn next(&self, mut at: usize, taken: bool) -> usize {
-        while at < PORTALS_MAXIMUM {
-            let word = if taken { self.0[at / 64] } else { !self.0[at / 64] } >> (at % 64);
+    /// The first entry from `at` on that is taken, or free; if there is none below `end`, one from there on.
+    fn next(&self, mut at: usize, end: usize, taken: bool) -> usize {
+        while at < end {
+            let word = if taken { !self.0[at / 64] } else { self.0[at / 64] } >> (at % 64);
             if word != 0 {
                 return at + word.trailing_zeros() as usize;
             }
             at = (at | 63) + 1;
         }
-        PORTALS_MAXIMUM
+        at
     }
 
     /// Whether an entry is taken.
     #[cfg(test)]
     pub fn is_taken(&self, index: usize) -> bool {
-        self.0.get(index / 64).is_none_or(|word| word >> (index % 64) & 1 == 1)
+        self.0.get(index / 64).is_none_or(|word| word >> (index % 64) & 1 == 0)
     }
 
     /// Takes entries.
     pub fn take(&mut self, first: usize, count: usize) {
         for index in first..first + count {
-            self.0[index / 64] |= 1 << (index % 64);
+            self.0[index / 64] &= !(1 << (index % 64));
         }
     }
 
     /// Gives entries back.
     pub fn release(&mut self, first: usize, count: usize) {
         for index in first..first + count {
-            self.0[index / 64] &= !(1 << (index % 64));
+            self.0[index / 64] |= 1 << (index % 64);
         }
     }
 }
@@ -69,16 +70,18 @@ mod tests {
 
     #[test]
     fn consecutive_entries_are_found_up_to_the_last() {
-        let mut entries = Entries::FREE;
-        assert_eq!(entries.find(4), Some(16));
-        entries.take(16, 4);
-        entries.take(22, 100);
-        assert_eq!((entries.find(2), entries.find(3)), (Some(20), Some(122)));
-        entries.take(122, 387);
-        assert_eq!((entries.find(3), entries.find(4)), (Some(509), None));
-        entries.release(64, 64);
-        assert_eq!(entries.find(64), Some(64));
-        assert!(entries.is_taken(15) && entries.is_taken(512) && !entries.is_taken(511));
+        for size in [512, 1024, PORTALS_MAXIMUM] {
+            let mut entries = Entries::of(size);
+            assert_eq!(entries.find(4), Some(16));
+            entries.take(16, 4);
+            entries.take(22, 100);
+            assert_eq!((entries.find(2), entries.find(3)), (Some(20), Some(122)));
+            entries.take(122, size - 125);
+            assert_eq!((entries.find(3), entries.find(4)), (Some(size - 3), None));
+            entries.release(64, 64);
+            assert_eq!(entries.find(64), Some(64));
+            assert!(entries.is_taken(15) && entries.is_taken(size) && !entries.is_taken(size - 1));
+        }
         assert_eq!(Entries::TAKEN.find(1), None);
     }
 }

@@ -1,9 +1,10 @@
 //! What the manager reaches: the layout's tables, what the nucleus trusts, and the two components that it calls.
 //! The component has the real one, the tests one of their own.
 
+use crate::area::{self, GRANULE};
 use crate::blocks::Kind;
 use cairn_abi::descriptor::is_name;
-use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION};
+use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, Tables};
 use cairn_abi::record::{Activation, Export, Header, Instance, Interrupt, Method, Portal};
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::Limits;
@@ -30,6 +31,16 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Address of a granule of portal code.
+    pub fn granule(&self, number: u16) -> u64 {
+        area::base(self.header.free_portal_code.start) + u64::from(number) * GRANULE
+    }
+
+    /// The domain blocks.
+    pub fn tables(&self) -> Tables {
+        Tables::of(self.header.table_entries)
+    }
+
     /// An export.
     pub fn export(&self, number: usize) -> Result<&'static Export, Error> {
         self.exports.get(number).ok_or(Error::NotFound)

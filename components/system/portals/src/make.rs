@@ -12,9 +12,8 @@ use crate::pools::Pools;
 use crate::returns::{self, List};
 use crate::shares::clients;
 use crate::templates::{Half, InUse, Places, Recipe, Templates};
-use cairn_abi::address::{COUNTERS, PAGE_SIZE, PORTAL_CODE};
+use cairn_abi::address::{COUNTERS, PAGE_SIZE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_abi::domain::PORTALS_MAXIMUM;
 use cairn_abi::record::Instance;
 use cairn_abi::{DomainId, Error, InstanceId};
 use cairn_portal::generate::{LITERALS, call_literals, place, return_literals};
@@ -74,14 +73,12 @@ impl Maker {
             Some((portal.client, export.instance))
         });
         let clients = clients(connections, own);
-        let count = clients.iter().filter(|client| **client).count();
-        self.pools.begin(machine, count);
+        let is_client = |instance: InstanceId| clients.get(instance.index()) == Some(&true);
+        self.pools.begin(machine, is_client);
         (self.own, self.scheduler, self.next_counter) = (own, scheduler, next_counter);
         let mut instances = layout.instances.iter();
-        instances.try_for_each(|instance| {
-            let is_client = clients.get(instance.number.index()) == Some(&true);
-            self.add_domain(machine, instance, is_client)
-        })
+        instances
+            .try_for_each(|instance| self.add_domain(machine, instance, is_client(instance.number)))
     }
 
     /// Adds an instance, and with the first of a domain the portals that are in its table. A client has a part of what
@@ -93,14 +90,15 @@ impl Maker {
         is_client: bool,
     ) -> Result<(), Error> {
         self.instances.add(record)?;
-        if is_client && let Err(error) = self.pools.add_client(record.number) {
+        if is_client && let Err(error) = self.pools.add_client(record) {
             self.instances.remove(record.number);
             return Err(error);
         }
         if self.instances.is_alone(record) {
-            let no_portal = machine.layout().header.no_portal;
+            let (no_portal, size) =
+                (machine.layout().header.no_portal, machine.layout().tables().entries());
             let is_taken = |index: &usize| machine.entry(record.domain, *index) != no_portal;
-            self.blocks.add_table(record.domain, (0..PORTALS_MAXIMUM).filter(is_taken));
+            self.blocks.add_table(record.domain, size, (0..size).filter(is_taken));
         }
         Ok(())
     }
@@ -318,7 +316,7 @@ impl Maker {
         code.granules = size.div_ceil(GRANULE) as u16;
         code.start = self.pools.room(machine, client, code.granules)?;
 
-        let mut address = PORTAL_CODE + u64::from(code.start) * GRANULE;
+        let mut address = layout.granule(code.start);
         let mut literals = call_literals(crossing, 0);
         for (index, (found, call)) in places.0.iter().zip(&mut *calls).enumerate() {
             let template = self.templates.get(usize::from(*found));
@@ -355,7 +353,7 @@ impl Maker {
         let start = self.pools.room(machine, client, granules)?;
         self.pools.take(client, start, granules);
         let template = self.templates.get(found);
-        let address = PORTAL_CODE + u64::from(start) * GRANULE;
+        let address = machine.layout().granule(start);
         let words = machine.code(address, template.size);
         let (mut literals, dead) = return_literals(&template.links, crossing, address);
         literals[place(LITERAL_SHAPE)] = template.shape;
@@ -363,12 +361,16 @@ impl Maker {
         write(words, &literals);
         write(words.get(LITERALS..).unwrap_or(&[]), template.code());
         write(words.get(template.links.dead_literals() / 8..).unwrap_or(&[]), &dead);
-        Ok(returns::code(start))
+        Ok(returns::code(machine, start))
     }
 
     /// Whether a client may have one more block.
     fn within_share(&self, client: InstanceId) -> Result<(), Error> {
-        if self.blocks.held(client) < self.pools.blocks() { Ok(()) } else { Err(Error::Exhausted) }
+        if self.blocks.held(client) < self.pools.blocks(client) {
+            Ok(())
+        } else {
+            Err(Error::Exhausted)
+        }
     }
 
     /// In a counting build, the counters of a new block; zero: none are left, and nothing is counted.

@@ -4,9 +4,7 @@ use crate::component::{NAME_CONTROL, SCHEDULER};
 use cairn::record::Record;
 use cairn::{DomainId, Error, InstanceId, environment, privileged};
 use cairn_abi::address::{ACTIVATIONS, DOMAINS, PORTAL_CODE};
-use cairn_abi::domain::{
-    ACTIVATION_NEXT, ACTIVATION_SIZE, activation, client_row, portal_table, stack_queue,
-};
+use cairn_abi::domain::{ACTIVATION_NEXT, ACTIVATION_SIZE, activation, client_row, stack_queue};
 use cairn_portal::invocation::Words;
 use cairn_portals::blocks::Kind;
 use cairn_portals::machine::{Layout, Machine, Published};
@@ -74,8 +72,8 @@ impl Memory {
         })
     }
 
-    fn field(domain: DomainId, field: i64) -> u64 {
-        (portal_table(domain) - DOMAINS).wrapping_add_signed(field)
+    fn field(&self, domain: DomainId, field: i64) -> u64 {
+        (self.layout.tables().portal_table(domain) - DOMAINS).wrapping_add_signed(field)
     }
 }
 
@@ -90,15 +88,15 @@ impl Machine for Memory {
     }
 
     fn entry(&self, domain: DomainId, index: usize) -> u64 {
-        load(self.domains, Self::field(domain, index as i64 * 8))
+        load(self.domains, self.field(domain, index as i64 * 8))
     }
 
     fn set_entry(&self, domain: DomainId, index: usize, code: u64, _: Published) {
-        store(self.domains, Self::field(domain, index as i64 * 8), code);
+        store(self.domains, self.field(domain, index as i64 * 8), code);
     }
 
     fn domain_word(&self, domain: DomainId, offset: i64) -> u64 {
-        load(self.domains, Self::field(domain, offset))
+        load(self.domains, self.field(domain, offset))
     }
 
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>) {

@@ -1,7 +1,7 @@
 //! What portals are made from, and what each client may have of it: room for code, stack queues, and the return portals
 //! that are kept with these.
 
-use crate::area::{Area, GRANULE};
+use crate::area::{Area, GRANULE, GRANULES};
 use crate::blocks::{Code, NO_INSTANCE};
 use crate::machine::Machine;
 use crate::queues::Queues;
@@ -18,6 +18,8 @@ pub struct Pools {
     shares: Shares,
     queues: Queues,
     returns: Returns,
+    /// Bytes of code that the layout made.
+    described: u64,
 }
 
 impl Pools {
@@ -27,23 +29,25 @@ impl Pools {
         shares: Shares::NONE,
         queues: Queues::EMPTY,
         returns: Returns::EMPTY,
+        described: 0,
     };
 
-    /// Takes over from the layout: what it left free is for so many clients of the manager.
-    pub fn begin<M: Machine>(&mut self, machine: &M, clients: usize) {
+    /// Takes over from the layout: what it left free is for the clients of the manager.
+    pub fn begin<M: Machine>(&mut self, machine: &M, is_client: impl Fn(InstanceId) -> bool) {
         let layout = machine.layout();
         let code = layout.header.free_portal_code;
-        let granule =
-            |address: u64| ((address - PORTAL_CODE) / GRANULE).min(u16::MAX.into()) as u16;
-        let (first, end) = (granule(code.start + GRANULE - 1), granule(code.end));
-        self.area.begin(first, end);
-        self.shares.begin(clients, first, end);
+        let granules = code.end.saturating_sub(layout.granule(0)) / GRANULE;
+        let end = granules.min(GRANULES as u64) as u16;
+        self.described = layout.granule(0).saturating_sub(PORTAL_CODE);
+        self.area.begin(1, end);
+        let clients = layout.instances.iter().filter(|one| is_client(one.number));
+        self.shares.begin(clients.map(|one| one.portals), end);
         self.queues.begin(machine);
     }
 
     /// Gives a client its parts.
-    pub fn add_client(&mut self, client: InstanceId) -> Result<(), Error> {
-        self.shares.add(client)
+    pub fn add_client(&mut self, client: &Instance) -> Result<(), Error> {
+        self.shares.add(client.number, client.portals)
     }
 
     /// Whether no thread is in a call of which an instance is one end.
@@ -64,16 +68,16 @@ impl Pools {
     }
 
     /// Blocks that a client may have.
-    pub fn blocks(&self) -> usize {
-        self.shares.blocks()
+    pub fn blocks(&self, client: InstanceId) -> usize {
+        self.shares.blocks(client)
     }
 
-    /// The free code that there was at the start and what has become of it: bytes in use, and free.
+    /// What has become of portal code: bytes in use, and free.
     /// Return portals, which are kept for the next opening, count as free.
     pub fn usage(&self) -> (u64, u64) {
         let free = u64::from(self.area.free() + self.returns.granules()) * GRANULE;
-        let used = u64::from(self.area.size()) * GRANULE - free;
-        (used, free)
+        let used = self.described + u64::from(self.area.size()) * GRANULE;
+        (used.saturating_sub(free), free)
     }
 
     /// Room for code, in the client's part.

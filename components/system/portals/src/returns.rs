@@ -6,10 +6,8 @@
 //! all its activations are at home, because then no thread is inside. All others, into components that run to completion,
 //! stay for good: a client has one for each such component and shape.
 
-use crate::area::GRANULE;
 use crate::machine::Machine;
 use cairn_abi::InstanceId;
-use cairn_abi::address::PORTAL_CODE;
 use cairn_abi::domain::QUEUES_MAXIMUM;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_portal::generate::{LITERALS, place};
@@ -33,7 +31,7 @@ impl List {
 
 /// All return portals that were made at run time, as lists in their own literals.
 pub struct Returns {
-    /// The first granule of the first of each list; zero, which is the layout's: none.
+    /// The first granule of the first of each list; zero: none.
     first: [u16; QUEUES_MAXIMUM + INSTANCES_MAXIMUM],
     /// Granules of all.
     granules: u16,
@@ -44,8 +42,8 @@ fn literal<M: Machine>(machine: &M, back: u64, literal: i64) -> u64 {
 }
 
 /// Address of the code that begins, behind its literals, at a granule.
-pub fn code(start: u16) -> u64 {
-    PORTAL_CODE + u64::from(start) * GRANULE + LITERALS_SIZE as u64
+pub fn code<M: Machine>(machine: &M, start: u16) -> u64 {
+    machine.layout().granule(start) + LITERALS_SIZE as u64
 }
 
 impl Returns {
@@ -68,7 +66,7 @@ impl Returns {
     ) -> Option<u64> {
         let mut next = self.first[list];
         while next != 0 {
-            let back = code(next);
+            let back = code(machine, next);
             let words = machine.code(back - LITERALS_SIZE as u64, LITERALS_SIZE as usize);
             let words = words.first_chunk::<LITERALS>()?;
             let literal = |at: i64| words[place(at)].load(Ordering::Relaxed) as u64;
@@ -104,7 +102,7 @@ impl Returns {
     ) {
         let mut next = core::mem::take(&mut self.first[list]);
         while next != 0 {
-            let word = literal(machine, code(next), LITERAL_NEXT);
+            let word = literal(machine, code(machine, next), LITERAL_NEXT);
             let granules = (word >> 16) as u16;
             self.granules -= granules;
             forgotten(next, granules);

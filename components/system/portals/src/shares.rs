@@ -1,55 +1,86 @@
-//! What each client may have of the pools: equal parts that add up to them, so that no set of clients
-//! keeps another from opening.
+//! What each client may have of the pools: an equal part, and what the description gives it beside (`portals`). They add up to
+//! the pools, so that no set of clients keeps another from opening.
 
-use crate::area::Share;
-use crate::blocks::{BLOCKS_MAXIMUM, NO_INSTANCE};
+use crate::area::{GRANULE, Share};
+use crate::blocks::NO_INSTANCE;
+use cairn_abi::domain::{BLOCKS_MAXIMUM, PORTAL_CODE_EACH};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
+
+/// Granules of a portal that the description gives a client.
+const GRANULES_EACH: u64 = PORTAL_CODE_EACH / GRANULE;
+
+/// A part of the area of code, and of the blocks.
+#[derive(Clone, Copy)]
+struct Part {
+    /// The client that has it.
+    holder: InstanceId,
+    /// Portals that the description gives its client.
+    portals: u16,
+    /// Granules.
+    first: u16,
+    end: u16,
+}
 
 /// The clients' parts.
 pub struct Shares {
     code: [Share; INSTANCES_MAXIMUM],
-    /// The client that has each part of the area; there are as many parts as clients.
-    holders: [InstanceId; INSTANCES_MAXIMUM],
+    /// As many as clients.
+    parts: [Part; INSTANCES_MAXIMUM],
     clients: usize,
-    /// The first granule of all parts, and granules of each.
-    first: u16,
-    part: u16,
+    /// Blocks that each client has beside those of the description, and with them.
+    blocks: usize,
+    blocks_of: [u16; INSTANCES_MAXIMUM],
 }
 
 impl Shares {
     /// No client has anything.
     pub const NONE: Shares = Shares {
         code: [Share::NONE; INSTANCES_MAXIMUM],
-        holders: [NO_INSTANCE; INSTANCES_MAXIMUM],
+        parts: [Part { holder: NO_INSTANCE, portals: 0, first: 0, end: 0 }; INSTANCES_MAXIMUM],
         clients: 0,
-        first: 0,
-        part: 0,
+        blocks: 0,
+        blocks_of: [0; INSTANCES_MAXIMUM],
     };
 
-    /// Divides granules `first .. end` and the blocks into equal parts for so many clients.
-    pub fn begin(&mut self, clients: usize, first: u16, end: u16) {
-        let clients = clients.clamp(1, INSTANCES_MAXIMUM);
-        let part = end.saturating_sub(first) / clients as u16;
-        *self = Shares { clients, first, part, ..Shares::NONE };
+    /// Divides granules `1 .. end` and the blocks among clients to which the description gives so many portals each.
+    pub fn begin(&mut self, portals: impl Iterator<Item = u64> + Clone, end: u16) {
+        *self = Shares::NONE;
+        let clients = portals.clone().take(INSTANCES_MAXIMUM).count().max(1) as u64;
+        // The host tool sees to it that there is more than this: otherwise the last ones have less.
+        let given: u64 = portals.clone().sum();
+        let granules = u64::from(end).saturating_sub(1 + given * GRANULES_EACH) / clients;
+        self.blocks = BLOCKS_MAXIMUM.saturating_sub(given as usize) / clients as usize;
+        self.clients = clients as usize;
+        let mut first = 1;
+        for (part, portals) in self.parts.iter_mut().zip(portals) {
+            let last = first + granules + portals * GRANULES_EACH;
+            let last = last.min(end.into());
+            *part =
+                Part { portals: portals as u16, first: first as u16, end: last as u16, ..*part };
+            first = last;
+        }
     }
 
-    /// Gives a client a part that no other client has.
-    pub fn add(&mut self, client: InstanceId) -> Result<(), Error> {
-        let mut parts = self.holders.iter_mut().take(self.clients);
-        let part = parts.position(|holder| *holder == NO_INSTANCE).ok_or(Error::Exhausted)?;
-        let first = self.first + part as u16 * self.part;
-        self.holders[part] = client;
-        self.code[client.index()] = Share::new(first, first + self.part);
+    /// Gives a client a part that no other client has, of those with so many portals.
+    pub fn add(&mut self, client: InstanceId, portals: u64) -> Result<(), Error> {
+        let mut parts = self.parts.iter_mut().take(self.clients);
+        let is_free =
+            |part: &&mut Part| part.holder == NO_INSTANCE && u64::from(part.portals) == portals;
+        let part = parts.find(is_free).ok_or(Error::Exhausted)?;
+        part.holder = client;
+        self.code[client.index()] = Share::new(part.first, part.end);
+        self.blocks_of[client.index()] = self.blocks as u16 + part.portals;
         Ok(())
     }
 
     /// A client that has nothing of its part any more gives it back.
     pub fn remove(&mut self, client: InstanceId) {
-        for holder in self.holders.iter_mut().filter(|holder| **holder == client) {
-            *holder = NO_INSTANCE;
+        for part in self.parts.iter_mut().filter(|part| part.holder == client) {
+            part.holder = NO_INSTANCE;
         }
         self.code[client.index()] = Share::NONE;
+        self.blocks_of[client.index()] = 0;
     }
 
     /// A client's part of the area of portal code.
@@ -58,8 +89,8 @@ impl Shares {
     }
 
     /// Blocks that a client may have.
-    pub fn blocks(&self) -> usize {
-        BLOCKS_MAXIMUM / self.clients.max(1)
+    pub fn blocks(&self, client: InstanceId) -> usize {
+        self.blocks_of[client.index()].into()
     }
 
     /// A client's part of a pool of this size; one at least.
@@ -92,12 +123,15 @@ mod tests {
     fn whatever_others_take_a_client_has_its_part() {
         for count in [1, 2, 7, 60, 250] {
             let mut shares = Shares::NONE;
-            shares.begin(count, 100, GRANULES as u16);
-            let clients = (1..=count as u16).map(InstanceId);
-            clients.for_each(|client| shares.add(client).unwrap());
-            assert_eq!(shares.add(InstanceId(count as u16 + 1)), Err(Error::Exhausted));
+            // The first has what the description gives it, beside what all have.
+            let given = |client: u16| if client == 1 { 1000 } else { 0 };
+            let end = GRANULES as u16;
+            shares.begin((1..=count as u16).map(given), end);
+            let clients = 1..=count as u16;
+            clients.for_each(|client| shares.add(InstanceId(client), given(client)).unwrap());
+            assert_eq!(shares.add(InstanceId(count as u16 + 1), 0), Err(Error::Exhausted));
             let mut area = Area::EMPTY;
-            area.begin(100, GRANULES as u16);
+            area.begin(1, end);
             // All others take what they can, in pieces of every size, and leave holes.
             for client in (2..=count as u16).map(InstanceId) {
                 let mut taken = 0;
@@ -110,14 +144,17 @@ mod tests {
                 assert!(taken <= shares.code(client).size());
             }
             let own = *shares.code(InstanceId(1));
-            assert_eq!(usize::from(own.size()), (GRANULES - 100) / count);
+            let equal = (GRANULES - 1 - 4000) / count;
+            assert_eq!(usize::from(own.size()), equal + 4000);
             assert!(area.find(&own, own.size()).is_some(), "{count}");
             assert_eq!(area.find(&own, own.size() + 1), None);
-            assert!(shares.blocks() >= 1 && shares.blocks() * count <= BLOCKS_MAXIMUM);
+            let blocks = (1..=count as u16).map(|client| shares.blocks(InstanceId(client)));
+            assert!(shares.blocks(InstanceId(1)) > 1000 && blocks.sum::<usize>() <= BLOCKS_MAXIMUM);
             // Another one has the part of one that is gone.
             shares.remove(InstanceId(1));
             let next = InstanceId(count as u16 + 1);
-            assert_eq!(shares.add(next), Ok(()));
+            assert_eq!(shares.add(next, 0), Err(Error::Exhausted), "it is not for this one");
+            assert_eq!(shares.add(next, 1000), Ok(()));
             assert_eq!(shares.code(next).size(), own.size());
             assert_eq!(shares.code(InstanceId(1)).size(), 0);
         }

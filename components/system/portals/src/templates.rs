@@ -6,7 +6,7 @@ use crate::blocks::Kind;
 use crate::crossing::{Entry, with_letters};
 use cairn_abi::Error;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
-use cairn_abi::domain::PORTALS_SHIFT;
+use cairn_abi::domain::PORTALS_BITS;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_portal::generate::{self, LITERALS, Links};
 use cairn_portal::{
@@ -26,9 +26,9 @@ const REMEMBERED: usize = 64;
 const RECIPES: usize = 16;
 
 /// Bits of a client in a template's key: what the letters, the index and the rest leave of it.
-const CLIENT_BITS: u32 = 11;
+const CLIENT_BITS: u32 = 9;
 const _: () =
-    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_SHIFT + CLIENT_BITS + 6 <= 32);
+    assert!(INSTANCES_MAXIMUM <= 1 << CLIENT_BITS && 6 + PORTALS_BITS + CLIENT_BITS + 6 <= 32);
 
 /// Code of a call portal, or of a return portal.
 pub struct Template {
@@ -149,7 +149,7 @@ fn key(specification: &Specification, method: &Entry, half: Half, crossing: &Cro
     };
     let mut code = operation << 4 | (specification.stack as u32) << 2 | specification.state as u32;
     // These two are in instructions.
-    code = code << PORTALS_SHIFT | if has(letters, b'=') { crossing.index as u32 } else { 0 };
+    code = code << PORTALS_BITS | if has(letters, b'=') { crossing.index as u32 } else { 0 };
     code = code << CLIENT_BITS
         | if has(letters, b'a') { crossing.caller.instance.0.into() } else { 0 };
     code = code << 6 | of_ends << 1 | u32::from(crossing.counter != 0);

@@ -7,7 +7,7 @@ mod retired;
 use crate::known::{Client, Known};
 use crate::machine::Machine;
 use crate::manager::Manager;
-use cairn_abi::domain::PORTALS_MAXIMUM;
+use cairn_abi::domain::PORTALS_DESCRIBED;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::literal::LITERALS_SIZE;
 use cairn_portal::{Crossing, Float, Parameters, Place, Specification, generate};
@@ -318,7 +318,7 @@ type Held = BTreeMap<(InstanceId, usize), (usize, Told, u64)>;
 fn look(world: &World, held: &mut Held, step: usize) {
     for holder in [CLIENT, SECOND, SERVER, OTHER] {
         let mut index = FIRST as usize + IMPORTS;
-        while index < PORTALS_MAXIMUM {
+        while index < PORTALS_DESCRIBED {
             let Some((count, known, _)) = held.get_mut(&(holder, index)) else {
                 assert_eq!(world.machine.meaning(holder, index), None, "{step}: {holder} {index}");
                 index += 1;

@@ -12,6 +12,7 @@ use crate::component as imports;
 use crate::system::System;
 use cairn::time::run_clock;
 use cairn::{DomainId, privileged};
+use cairn_abi::domain::Tables;
 use cairn_abi::thread::{FIELD_FRAME, thread_block};
 use cairn_supervisor::stack::{Frame, Kind, Walk, Words, hold};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -22,7 +23,8 @@ pub static WORKER: AtomicU64 = AtomicU64::new(u64::MAX);
 impl System {
     /// The frames of a thread, from the top; none if there is no such thread, or of the calling one.
     pub fn frames(&self, index: u64) -> Walk<'_, System> {
-        Walk::new(self, self.header.trap_return, index)
+        let layout = (self.header.trap_return, Tables::of(self.header.table_entries));
+        Walk::new(self, layout, index)
     }
 
     /// Whether there is or was such a thread, and it is not the worker. The frames of one that has ended stay

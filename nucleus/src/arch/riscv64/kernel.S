@@ -76,8 +76,9 @@ service_stack_wait_in_kernel:
     .globl kernel_call
 kernel_call:
     csrci   sstatus, SSTATUS_SIE
-    srli    t1, t0, PORTALS_SHIFT
-    bnez    t1, 1f
+kernel_call_bound:
+    sltiu   t1, t0, PORTALS_DESCRIBED
+    beqz    t1, 1f
     ld      t1, FRAME_TABLE(tp)
     slli    t0, t0, 3
     add     t0, t0, t1

@@ -25,8 +25,9 @@ trap_entry:
 
     # A portal call. t0 is the index, t1 and t2 are free by the calling convention.
     beqz    t0, trap_return_portal
-    srli    t1, t0, PORTALS_SHIFT
-    bnez    t1, trap_no_portal
+trap_bound:
+    sltiu   t1, t0, PORTALS_DESCRIBED           # the host tool writes how many entries the system's tables have
+    beqz    t1, trap_no_portal
     ld      t1, FRAME_TABLE(tp)
     slli    t2, t0, 3
     add     t1, t1, t2
@@ -39,8 +40,7 @@ trap_return_portal:
     jr      t1
 
 trap_no_portal:
-    li      a0, ERROR_NO_PORTAL
-    li      t1, 0
+    li      a0, ERROR_NO_PORTAL                 # t1 is zero
     csrw    sepc, ra
     csrrw   tp, sscratch, tp
     sret
@@ -195,6 +195,19 @@ trap_return_fence:
     sfence.vma zero, t0
     ld      t0, TRAP_SEPC(tp)
     j       trap_return_fenced
+
+# Where an index is compared with the entries of a table, and the instruction with zero of them.
+    .section .rodata.portal_bounds, "a"
+    .balign 8
+    .globl portal_bounds
+portal_bounds:
+    .dword  trap_bound
+    .dword  0x0002b313
+    .dword  kernel_call_bound
+    .dword  0x0002b313
+    .globl portal_bounds_end
+portal_bounds_end:
+    .section .text.trap, "ax"
 
 # What is different in the nucleus without ASIDs: addresses, and the instructions that the host tool writes there. Here,
 # `j trap_return_fence`, of the form J with a distance below 2048.

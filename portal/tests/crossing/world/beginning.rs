@@ -122,7 +122,7 @@ impl World {
             self.add_copy_routine(number);
         }
 
-        let table = domain::portal_table(DomainId(number as u16));
+        let table = domain::Tables::LEAST.portal_table(DomainId(number as u16));
         let space = if is_kernel(number) { 0 } else { self.spaces[number].satp() };
         self.set_word(table.wrapping_add_signed(domain::FIELD_SPACE), space);
         self.set_word(table.wrapping_add_signed(domain::FIELD_NUMBER), number as u64);
@@ -137,7 +137,7 @@ impl World {
             generate::short_circuit(ShortCircuit::NoPortal, &empty, words, address)
         });
         for number in 1..DOMAINS_END {
-            for index in 0..domain::PORTALS_MAXIMUM as u64 {
+            for index in 0..domain::PORTALS_DESCRIBED as u64 {
                 self.install(number, index, none.call);
             }
             for (index, kind) in [
@@ -177,7 +177,7 @@ impl World {
             [Upcall::Fault, Upcall::StackWait, Upcall::Software, Upcall::Timer, Upcall::External]
                 .map(|upcall| (upcall, self.upcall_portal(upcall)));
         for number in 1..DOMAINS_END {
-            let table = domain::portal_table(DomainId(number as u16));
+            let table = domain::Tables::LEAST.portal_table(DomainId(number as u16));
             for (upcall, code) in upcalls {
                 let code =
                     if (number, upcall) == (SCHEDULER, Upcall::Fault) { fatal } else { code };
@@ -199,6 +199,7 @@ impl World {
         for (offset, value) in [
             (offset_of!(Parameters, threads), THREAD_COUNT as u64),
             (offset_of!(Parameters, domains), DOMAINS_END as u64),
+            (offset_of!(Parameters, portals), domain::PORTALS_DESCRIBED as u64),
             (offset_of!(Parameters, exit_portal), exit),
             (offset_of!(Parameters, portal_code_end), PORTAL_CODE + PORTAL_PAGES * PAGE_SIZE),
         ] {
@@ -216,7 +217,7 @@ impl World {
         self.set_word(base.wrapping_add_signed(thread::FRAME_RETURN), exit);
         self.set_word(
             base.wrapping_add_signed(thread::FRAME_TABLE),
-            domain::portal_table(DomainId(CLIENT as u16)),
+            domain::Tables::LEAST.portal_table(DomainId(CLIENT as u16)),
         );
         let csr = &mut self.machine.csr;
         csr.satp = self.spaces[CLIENT].satp();

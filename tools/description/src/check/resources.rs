@@ -8,7 +8,9 @@ use cairn_abi::address::{
     ACTIVATION_STACK_SMALL, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, SEMAPHORES, STACK_ALIASES,
     activation_stride,
 };
-use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, DOMAINS_MAXIMUM, QUEUES_MAXIMUM};
+use cairn_abi::domain::{
+    ACTIVATIONS_MAXIMUM, BLOCKS_MAXIMUM, BLOCKS_OF_CLIENT, DOMAINS_MAXIMUM, QUEUES_MAXIMUM,
+};
 use cairn_abi::identifier;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::SECTIONS_MAXIMUM;
@@ -88,6 +90,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
     check_shares(system, report);
     check_semaphores(system, report);
     check_locks(system, report);
+    check_portals(system, report);
     check_sections(system, report);
 }
 
@@ -360,6 +363,37 @@ fn check_locks(system: &System, report: &mut Report) {
             "lower the quotas of locks (the default is 1)",
         )
     });
+}
+
+/// The portal manager has blocks for what all of its clients may get, and each an equal part of the rest.
+fn check_portals(system: &System, report: &mut Report) {
+    let is_client = |instance: &Instance| {
+        let mut roles = instance.imports.iter().map(|import| system.instances[*import.target].role);
+        instance.role == Some(Role::Portals) || roles.any(|role| role == Some(Role::Portals))
+    };
+    let clients = system.instances.iter().filter(|instance| is_client(instance)).count();
+    let limit = BLOCKS_MAXIMUM.saturating_sub(clients * BLOCKS_OF_CLIENT) as u64;
+    let parts = system.instances.iter().map(|i| (u64::from(*i.portals), &i.portals.place));
+    check_sum(parts, limit, report, |place, total| {
+        Error::new(
+            place,
+            "the instances may get more portals than the portal manager has room for",
+            format!("expected `portals` of at most {limit} in all, found {total}"),
+            format!(
+                "lower them: {BLOCKS_MAXIMUM} are possible, of which each of the {clients} clients of the portal manager \
+                 has {BLOCKS_OF_CLIENT} without being given any"
+            ),
+        )
+    });
+    let given = system.instances.iter().filter(|instance| *instance.portals > 0);
+    for instance in given.filter(|instance| !is_client(instance)) {
+        report.push(Error::new(
+            &instance.portals.place,
+            format!("`{}` cannot get portals while the system runs", instance.name),
+            "expected a connection to the portal manager, which makes them",
+            "connect an import of the interface `Portals`, or remove `portals`",
+        ));
+    }
 }
 
 fn check_sections(system: &System, report: &mut Report) {

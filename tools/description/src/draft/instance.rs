@@ -15,6 +15,7 @@ use crate::table::{Table, Value};
 use crate::units::show_duration;
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, LOG_MAXIMUM, PAGE_SIZE};
 use cairn_abi::device::DMA_MAXIMUM;
+use cairn_abi::domain::PORTALS_ADDED;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_abi::thread::THREADS_MAXIMUM;
@@ -71,6 +72,7 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
     };
     let semaphores = number(&mut table, "semaphores", 0..=SEMAPHORES_MAXIMUM as u64, 0, report);
     let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, 1, report);
+    let portals = number(&mut table, "portals", 0..=PORTALS_ADDED as u64, 0, report);
     let restart = match table.take("restart") {
         Some(value) => {
             let choices = [
@@ -169,6 +171,7 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
         cpu: cpu?,
         semaphores: semaphores?,
         locks: locks?,
+        portals: portals?,
         restart: restart?,
         essential: essential?,
         on_demand: on_demand?,

@@ -154,7 +154,7 @@ impl Layout<'_> {
         }
         let image = region + image_spread(instance.region);
         let domain = instance.domain;
-        let table = portal_table(domain);
+        let table = self.connected.tables().portal_table(domain);
         self.placed.push(Placed {
             domain,
             region,
@@ -294,7 +294,8 @@ impl Layout<'_> {
         let placed = &self.placed[index];
         let block = placed.table_physical - BEFORE_TABLE;
         let first = block / PAGE_SIZE * PAGE_SIZE;
-        let size = (block - first + DOMAIN_BLOCK_SIZE).next_multiple_of(PAGE_SIZE);
+        let size = block - first + self.connected.tables().block_size();
+        let size = size.next_multiple_of(PAGE_SIZE).min(LINKS_SIZE);
         let address = placed.region + LINKS_OFFSET;
         self.map_kernel_range(address, first, size, READ)
     }

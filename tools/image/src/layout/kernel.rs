@@ -6,20 +6,21 @@ use crate::memory::*;
 use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
 use cairn_abi::address::*;
-use cairn_abi::domain::{DOMAIN_BLOCK_SIZE, activation};
+use cairn_abi::domain::{Tables, activation};
 use cairn_abi::memory::TABLES_AT_RUN_TIME;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::semaphore::{CLOSED, SEMAPHORE_WINDOW_SIZE, SEMAPHORES_MAXIMUM, semaphore_word};
 use cairn_abi::thread::{self, thread_block};
 use cairn_description::System;
 use cairn_description::model::Instance;
-use cairn_portal::fences;
+use cairn_portal::{bounds, fences};
 use zerocopy::IntoBytes;
 
-/// Least pages of portal code, for the connections and for portals that are made at run time.
-pub(super) const PORTAL_CODE_LEAST: u64 = 256;
-/// Most pages of portal code: the portal manager's tables have no room for more.
-pub(super) const PORTAL_CODE_MOST: u64 = 2046;
+/// Pages of portal code with which the layout begins to look for their number.
+pub(super) const PORTAL_CODE_FIRST: u64 = 64;
+/// More pages of portal code than any system has.
+pub(super) const PORTAL_CODE_MOST: u64 = 1 << 14;
+const _: () = assert!(PORTAL_CODE + PORTAL_CODE_MOST * PAGE_SIZE <= THREADS);
 /// Activation descriptors that are left for run time.
 pub(super) const SPARE_ACTIVATIONS: u64 = 64;
 /// Pages of call counters of a counting build.
@@ -78,6 +79,7 @@ impl Areas {
         memory: &mut Memory,
         system: &System,
         nucleus: &Nucleus,
+        tables: Tables,
         code_pages: u64,
     ) -> (Areas, PortalCode) {
         let nucleus_area = Area::new(memory, NUCLEUS, nucleus.bytes.len() as u64);
@@ -88,7 +90,7 @@ impl Areas {
         let activations = system.instances.iter().map(stacks).sum::<u64>() + SPARE_ACTIVATIONS;
         let mut areas = [
             (THREADS, u64::from(*system.threads) * PAGE_SIZE),
-            (DOMAINS, domains(system) * DOMAIN_BLOCK_SIZE),
+            (DOMAINS, domains(system) * tables.block_size()),
             (ACTIVATIONS, activation(activations as usize) - ACTIVATIONS),
             (SEMAPHORES, SEMAPHORE_WINDOW_SIZE),
         ]
@@ -120,11 +122,6 @@ impl Areas {
 /// Page tables that are left for run time.
 pub(super) fn spare_page_tables(system: &System) -> u64 {
     system.instances.len() as u64 * u64::from(TABLES_AT_RUN_TIME)
-}
-
-/// Pages of portal code that are left for run time: for each instance as much as five semaphores take.
-pub(super) fn spare_portal_code(system: &System) -> u64 {
-    4 * system.instances.len() as u64
 }
 
 /// Domains with the kernel's, which has number 0.
@@ -220,15 +217,19 @@ impl Layout<'_> {
             exit_portal: upcalls.exit,
             threads: u64::from(*self.system.threads),
             domains: domains(self.system),
+            portals: self.connected.tables().entries() as u64,
             portal_code_end: self.code.end(),
             finisher: self.finisher().map_or(0, |_| FINISHER),
         };
         let at = nucleus.at(self.nucleus.symbol("NUCLEUS_PARAMETERS")?);
         self.memory.write(at, parameters.as_bytes());
+        let bounds = self.nucleus.between(bounds::LIST)?;
+        let mut changes: Vec<_> = bounds::changes(bounds, self.connected.tables()).collect();
         if let Some(symbols) = self.fences().changes() {
-            for (address, instruction) in fences::changes(self.nucleus.between(symbols)?) {
-                self.memory.write(nucleus.at(address), &instruction.to_le_bytes());
-            }
+            changes.extend(fences::changes(self.nucleus.between(symbols)?));
+        }
+        for (address, instruction) in changes {
+            self.memory.write(nucleus.at(address), &instruction.to_le_bytes());
         }
         Ok(())
     }

@@ -257,6 +257,7 @@ impl Layout<'_> {
         header.services = self.nucleus.symbol(self.fences().service_table())?;
         header.trap_return = self.nucleus.symbol("trap_return")?;
         header.no_portal = self.no_portal;
+        header.table_entries = self.connected.tables().entries() as u64;
         header.counting = self.system.counting.into();
         header.cancelled_for = self.system.cancelled_for;
         Ok(())
@@ -315,7 +316,9 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         share: u64::from(*instance.share),
         cpu_period: instance.cpu.as_ref().map_or(0, |cpu| cpu.period),
         cpu_budget: instance.cpu.as_ref().map_or(0, |cpu| cpu.budget),
+        portals: u64::from(*instance.portals),
         space: placed.space,
+        table: placed.table,
         entries: placed.entries,
         entries_span: placed.entries_span,
         page_tables: placed.page_tables,

@@ -23,7 +23,7 @@ impl Layout<'_> {
                     self.short_circuit(ShortCircuit::NoPortal, &crossing)?
                 }
             };
-            for portal in 0..PORTALS_MAXIMUM as u64 {
+            for portal in 0..self.connected.tables().entries() as u64 {
                 self.memory.store(table + portal * 8, no_portal);
             }
             for slot in 0..UPCALL_SLOTS {
@@ -107,7 +107,7 @@ impl Layout<'_> {
 
     /// Puts a portal's code into an instance's table.
     pub(super) fn install(&mut self, index: usize, portal: usize, code: u64) {
-        assert!(portal < PORTALS_MAXIMUM, "the description's check counts portals");
+        assert!(portal < PORTALS_DESCRIBED, "the description's check counts portals");
         self.memory.store(self.placed[index].table_physical + portal as u64 * 8, code);
         for fellow in self.system.fellows(index) {
             let next = &mut self.placed[fellow].next_portal;

@@ -3,7 +3,6 @@
 use super::Maker;
 use crate::blocks::Block;
 use crate::machine::{Machine, Published};
-use cairn_abi::domain::PORTALS_MAXIMUM;
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 
@@ -35,7 +34,8 @@ impl Maker {
             return Err(Error::Busy);
         }
         // The first entry is that of the value 1.
-        let end = PORTALS_MAXIMUM + machine.layout().portals.len();
+        let layout = machine.layout();
+        let end = layout.tables().entries() + layout.portals.len();
         let first = end.min(from.saturating_sub(1) as usize);
         for _ in 0..most {
             let Some(place) = self.blocks.made_by(number, None, Block::is_live) else {
@@ -60,7 +60,7 @@ impl Maker {
     /// indexes, which lead nowhere.
     fn clear_laid_out<M: Machine>(&self, machine: &M, gone: &Instance, entry: usize) -> Option<()> {
         let layout = machine.layout();
-        let (domain, index) = match entry.checked_sub(PORTALS_MAXIMUM) {
+        let (domain, index) = match entry.checked_sub(layout.tables().entries()) {
             None if self.instances.is_alone(gone) => (gone.domain, entry),
             None => {
                 let own = layout.connection(gone.number, entry)?;
@@ -72,8 +72,8 @@ impl Maker {
                 let domain = client.ok()?.domain;
                 let leads = layout.exports.get(portal.export as usize)?.instance == gone.number;
                 // The client can be another than the layout's: then it has code of its own there.
-                let is_laid_out =
-                    index < PORTALS_MAXIMUM && machine.entry(domain, index) == portal.code;
+                let is_laid_out = index < layout.tables().entries()
+                    && machine.entry(domain, index) == portal.code;
                 (leads && is_laid_out).then_some((domain, index))?
             }
         };

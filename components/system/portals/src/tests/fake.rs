@@ -6,7 +6,9 @@ use crate::machine::{Layout, Machine, Published};
 use crate::synchronisation::Interfaces;
 use cairn_abi::address::{PORTAL_CODE, region};
 use cairn_abi::descriptor::{InterfaceDescriptor, LETTERS_SIZE, MethodDescriptor, name};
-use cairn_abi::domain::{FIELD_ALIVE, FIELD_GENERATION, PORTALS_MAXIMUM, QUEUE_SIZE, stack_queue};
+use cairn_abi::domain::{
+    FIELD_ALIVE, FIELD_GENERATION, PORTALS_DESCRIBED, QUEUE_SIZE, Tables, stack_queue,
+};
 use cairn_abi::record::*;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use cairn_portal::invocation::Words;
@@ -73,7 +75,7 @@ pub struct Meaning {
 pub struct Fake {
     layout: Layout,
     code: Vec<AtomicI64>,
-    entries: RefCell<Vec<[u64; PORTALS_MAXIMUM]>>,
+    entries: RefCell<Vec<[u64; PORTALS_DESCRIBED]>>,
     alive: RefCell<[bool; DOMAINS]>,
     /// Free activations of each stack queue.
     queues: RefCell<BTreeMap<u16, Vec<u32>>>,
@@ -183,6 +185,7 @@ fn layout() -> Layout {
         per_client: 1,
         stack_group: u32::MAX,
         space: Space::new(0, number.into()),
+        table: Tables::LEAST.portal_table(domain_of(number)),
         stub: region(region_of(number)) + 0x10000,
         ..Instance::new_zeroed()
     });
@@ -198,6 +201,7 @@ fn layout() -> Layout {
         asid_bits: 16,
         free_portal_code: Range { start: PORTAL_CODE + FREE_CODE, end: PORTAL_CODE + CODE as u64 },
         no_portal: NO_PORTAL,
+        table_entries: PORTALS_DESCRIBED as u64,
         ..Header::default()
     };
     Layout {
@@ -217,7 +221,7 @@ impl Fake {
         let fake = Fake {
             layout,
             code: (0..CODE / 8).map(|_| AtomicI64::new(0)).collect(),
-            entries: RefCell::new(vec![[NO_PORTAL; PORTALS_MAXIMUM]; DOMAINS]),
+            entries: RefCell::new(vec![[NO_PORTAL; PORTALS_DESCRIBED]; DOMAINS]),
             alive: RefCell::new([true; DOMAINS]),
             queues: RefCell::new(BTreeMap::new()),
             clients: RefCell::new(BTreeMap::new()),

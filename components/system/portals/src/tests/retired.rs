@@ -86,7 +86,7 @@ fn lay_out(machine: &Fake, instance: InstanceId) {
 }
 
 fn portals_in(machine: &Fake, instance: InstanceId) -> Vec<usize> {
-    (0..PORTALS_MAXIMUM).filter(|index| machine.meaning(instance, *index).is_some()).collect()
+    (0..PORTALS_DESCRIBED).filter(|index| machine.meaning(instance, *index).is_some()).collect()
 }
 
 #[test]
