@@ -3,7 +3,7 @@
 //! ```text
 //! 0x38    thread fields (FIELD_*)
 //! 0x58    invocation stack, growing up: base frame (see base_frame), frames
-//! 0x800   no frame's header, but for one of a call of who runs to completion, and a trap frame's above it
+//! 0x800   no frame's header, but for one of a call of the portal manager, of one of who runs to completion, and of traps above them
 //! 0x1000
 //! ```
 //!
@@ -25,17 +25,21 @@ pub const fn index_of_name(name: u64) -> u64 {
     name & ((1 << NAME_INDEX_BITS) - 1)
 }
 /// A frame's header must begin below this offset of the block, or the call overflows, but for that of a call of who runs to completion:
-/// it is the last one. It is a power of two so that portal code tests one bit.
+/// it is the last one. Of a call of the portal manager that is said of the caller's own frame. It is a power of two so that portal code
+/// tests one bit.
 pub const INVOCATION_LIMIT: u64 = 0x800;
 /// The bit of a frame address that tells overflow.
 pub const INVOCATION_LIMIT_BIT: u32 = 11;
 /// Bytes by which a call of who runs to completion moves the frame pointer at most: that of a caller in the kernel domain, with the
 /// call's time. The generator of portals compares this with what it makes.
 pub const LAST_FRAME: i64 = FRAME_HEADER + 18 * 8 + 16;
-/// Behind what no frame of a block reaches, from the block: the last header, a call of who runs to completion, a trap in that one, and
-/// what the trap entry notes above it.
+/// Bytes by which a call of the portal manager moves the frame pointer at most: three windows, what a caller in the kernel domain saves,
+/// and the call's time.
+pub const MANAGER_FRAME: i64 = FRAME_HEADER + 3 * 16 + 18 * 8 + 16;
+/// Behind what no frame of a block reaches, from the block: the last header, a call of the portal manager, one of who runs to completion,
+/// a trap in that one, and what the trap entry notes above it.
 pub const INVOCATION_END: i64 =
-    INVOCATION_LIMIT as i64 - 8 + LAST_FRAME + TRAP_FRAME + FRAME_SCRATCH + 3 * 8;
+    INVOCATION_LIMIT as i64 - 8 + MANAGER_FRAME + LAST_FRAME + TRAP_FRAME + FRAME_SCRATCH + 3 * 8;
 
 /// Frame header: address of the return portal's code that leaves this frame.
 pub const FRAME_RETURN: i64 = 0;

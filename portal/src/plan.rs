@@ -209,6 +209,8 @@ pub struct Crossing {
     pub limits: Limits,
     /// Whether the machine's ASIDs tell domains apart; if not, entering a domain fences.
     pub asids: bool,
+    /// Whether the callee is the portal manager, whose frame has room behind all others.
+    pub of_manager: bool,
 }
 
 impl Crossing {
@@ -229,6 +231,7 @@ impl Crossing {
         counter: 0,
         limits: Limits { execution: 0, call: 0, cancelled: 0 },
         asids: false,
+        of_manager: false,
     };
 
     /// Calls take their activations from this stack queue.
@@ -292,6 +295,7 @@ pub fn plan(caller: &Instance, callee: &Instance, trust: Trust) -> Plan {
             counter: 0,
             limits: Limits::default(),
             asids: false,
+            of_manager: false,
         },
     }
 }

@@ -2,8 +2,8 @@
 //! crate a component may say `extern crate alloc` and use `Vec`, `Box` and the rest.
 //!
 //! Allocating and freeing take a bounded time (TLSF). The heap's lock is made as those of [`crate::sync`] are: of a component that
-//! imports `Portals`, any number of threads allocate, its clients' threads included. Of one that does not, and while the lock could not
-//! be made since those that came had no room for another call, a thread that comes while another is inside gets no memory.
+//! imports `Portals`, any number of threads allocate, its clients' threads included. Of one that does not, and in the kernel domain while those
+//! that came had too little stack left to have it made, a thread that comes while another is inside gets no memory.
 #![allow(unsafe_code)]
 
 use crate::Error;
@@ -48,7 +48,7 @@ impl Heap {
         let guard = loop {
             match self.lock.lock() {
                 Ok(guard) => break Some(guard),
-                // Nobody has made the lock yet, and this thread cannot: a caller's with no room for a call of the portal manager.
+                // Nobody has made the lock yet, and this thread cannot: in the kernel domain, with little stack left.
                 Err(Error::NotSupported | Error::InvocationOverflow) => break None,
                 // This thread is called home. Who allocates cannot say so, and has the lock soon: its owner does a bounded work.
                 Err(Error::Cancelled) => {}

@@ -24,7 +24,7 @@
 //! | all [`Condvar`]s together | | 1 for each thread that waits at a time |
 //!
 //! What any of them can answer: [`Error::NotSupported`], the component has no import of `Portals`; [`Error::Exhausted`], its
-//! quota has none left; [`Error::InvocationOverflow`], at the first use: the thread is as deep in calls as one can be; [`Error::Cancelled`], the thread is called home; hand
+//! quota has none left; [`Error::InvocationOverflow`], at the first use in the kernel domain: less than half of the thread's stack is left; [`Error::Cancelled`], the thread is called home; hand
 //! that on. On the host, where tests of components run, the same types are made of those of `std`.
 
 mod channel;

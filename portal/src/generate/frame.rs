@@ -6,7 +6,7 @@ use crate::specification::{Specification, Stack, State};
 use crate::stencil::{self, Value};
 use cairn_abi::address::COPY_STRIDE;
 use cairn_abi::float::FLOAT_CELL;
-use cairn_abi::thread::{FRAME_HEADER, KERNEL_CALL_FRAME, LAST_FRAME};
+use cairn_abi::thread::{FRAME_HEADER, KERNEL_CALL_FRAME, LAST_FRAME, MANAGER_FRAME};
 
 /// Bytes by which a call of this specification moves the frame pointer, into a domain without floating point.
 pub fn frame_size(specification: &Specification) -> i64 {
@@ -21,6 +21,11 @@ pub(super) fn stamped_frame_size(specification: &Specification, crossing: &Cross
     // The nucleus takes frames of calls inside the kernel domain off, which have one size.
     let is_longer = crossing.stamps() && !specification.is_inside_kernel();
     frame_size(specification) + cell(crossing) + if is_longer { STAMP } else { 0 }
+}
+
+/// Whether the frame of a call of the portal manager may lie behind all others.
+pub(super) fn fits_behind(specification: &Specification, crossing: &Crossing) -> bool {
+    stamped_frame_size(specification, crossing) <= MANAGER_FRAME
 }
 
 /// Bytes of the call's time.

@@ -4,7 +4,7 @@
 use super::code::{Code, enter};
 use super::fast_path::fast_path;
 use super::float::{begin_float, end_float, find_float, float_elsewhere, start_float};
-use super::frame::{frame_values, stamped_frame_size, window_values};
+use super::frame::{fits_behind, frame_values, stamped_frame_size, window_values};
 use super::links::{Links, call_literals, return_literals};
 use super::parameters::{close_windows, parameters, scrub_unused, value_back};
 use super::upcall::discarding;
@@ -112,7 +112,13 @@ fn call_half(
         code.label(Label::Slow);
     }
     let is_last = specification.stack == Stack::RunToCompletion;
-    code.emit(if is_last { &stencil::CALL_PUSH_LAST } else { &stencil::CALL_PUSH })?;
+    code.emit(match is_last {
+        true => &stencil::CALL_PUSH_LAST,
+        false if crossing.of_manager && fits_behind(specification, crossing) => {
+            &stencil::CALL_PUSH_MANAGER
+        }
+        false => &stencil::CALL_PUSH,
+    })?;
     code.emit(&stencil::CALL_FRAME)?;
     if crossing.stamps() {
         code.emit(&stencil::STAMP)?;

@@ -188,12 +188,17 @@ fn a_fault_enters_the_scheduler_with_its_cause() {
 
 const THREADS_ADDRESS: u64 = cairn_abi::address::THREADS;
 
-/// At the deepest frame that a call may have there is still room for a trap frame, and for a call of who runs to completion.
+/// At the deepest frame that a call may have there is still room for one of the portal manager, and from that one for a call of who runs
+/// to completion, and a trap in either.
 #[test]
 fn a_trap_at_full_invocation_stack() {
     for kind in ["smi", "npi", "nprwr"] {
         let mut world = World::new(52);
         let to_scheduler = [CLIENT, SERVER].map(|caller| world.connect("rpci", caller, SCHEDULER));
+        let to_manager =
+            [CLIENT, SERVER].map(|caller| world.connect_manager("npcrwr", caller, BACKEND));
+        let of_manager = world.connect("rpci", BACKEND, SCHEDULER);
+        let refused = world.connect("smci", BACKEND, SERVER);
         let forth = world.connect_with(kind, CLIENT, SERVER, 14);
         let back = world.connect_with(kind, SERVER, CLIENT, 14);
         let mut depth = 0;
@@ -232,6 +237,22 @@ fn a_trap_at_full_invocation_stack() {
         assert!((deepest + 1..=deepest + LAST_FRAME as u64).contains(&above));
         let traps = above + (TRAP_FRAME + FRAME_SCRATCH) as u64 + 24;
         assert!(traps <= thread_block(THREAD) + INVOCATION_END as u64);
+        world.checked_return(connection, buffers, &before);
+        assert_eq!(world.machine.csr.sscratch, deepest);
+
+        // The portal manager can be called there, and can call nobody but the scheduler.
+        let connection = to_manager.iter().find(|one| one.caller == domain).unwrap();
+        let (buffers, before) = world.checked_call(connection);
+        let above = world.machine.csr.sscratch;
+        assert!((deepest + 1..=deepest + MANAGER_FRAME as u64).contains(&above));
+        let (arguments, _) = world.arguments(&refused);
+        let stack = world.usual_stack(&refused);
+        world.call(refused.index, stack, arguments);
+        assert_eq!(world.machine.get(A0) as i64, Error::InvocationOverflow.status());
+        let (inner_buffers, inner_before) = world.checked_call(&of_manager);
+        let traps = world.machine.csr.sscratch + (TRAP_FRAME + FRAME_SCRATCH) as u64 + 24;
+        assert!(traps <= thread_block(THREAD) + INVOCATION_END as u64);
+        world.checked_return(&of_manager, inner_buffers, &inner_before);
         world.checked_return(connection, buffers, &before);
         assert_eq!(world.machine.csr.sscratch, deepest);
     }

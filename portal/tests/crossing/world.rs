@@ -323,7 +323,29 @@ impl World {
         activations: usize,
     ) -> Connection {
         let specification = Specification::parse(specification).unwrap();
-        let (crossing, activations) = self.crossing(&specification, caller, callee, activations);
+        let made = self.crossing(&specification, caller, callee, activations);
+        self.connect_by(specification, (caller, callee), made)
+    }
+
+    /// The same as if the callee were the portal manager.
+    pub fn connect_manager(
+        &mut self,
+        specification: &str,
+        caller: usize,
+        callee: usize,
+    ) -> Connection {
+        let specification = Specification::parse(specification).unwrap();
+        let (mut crossing, activations) = self.crossing(&specification, caller, callee, 2);
+        crossing.of_manager = true;
+        self.connect_by(specification, (caller, callee), (crossing, activations))
+    }
+
+    fn connect_by(
+        &mut self,
+        specification: Specification,
+        (caller, callee): (usize, usize),
+        (crossing, activations): (Crossing, Vec<Activation>),
+    ) -> Connection {
         let code = self
             .generate(|words, address| generate::pair(&specification, &crossing, words, address));
         self.install(caller, crossing.index, code.call);

@@ -222,6 +222,7 @@ impl Layout<'_> {
         plan.crossing.index = index as u64;
         plan.crossing.services = self.nucleus.symbol(self.fences().service_table())?;
         plan.crossing.asids = self.asids();
+        plan.crossing.of_manager = self.system.roles.portals == Some(server);
         Ok(plan)
     }
 

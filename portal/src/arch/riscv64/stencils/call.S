@@ -7,6 +7,13 @@ stencil_call_push:
     slli    t2, tp, 63 - INVOCATION_LIMIT_BIT
     branch_if_negative t2, to_overflow
 
+# The same, but that the caller's header tells: so whoever was called, however deep, can have the portal manager make what it waits by.
+# Above that frame is only what the manager calls of the scheduler.
+stencil_call_push_manager:
+    slli    t2, tp, 63 - INVOCATION_LIMIT_BIT
+    addi    tp, tp, %lo(frame_size)
+    branch_if_negative t2, to_overflow
+
 # Who runs to completion calls nobody above its frame, and is not interrupted there. So that frame has room behind the half: whoever
 # was called can take a lock, and give it back.
 stencil_call_push_last:

@@ -152,6 +152,8 @@ fn object(judge: &mut Judge) {
 
 fn chain(judge: &mut Judge) {
     let name = "more nested calls than an invocation stack holds";
+    // Each link makes its lock, as deep as it is.
+    judge.expect(name, imports::FIRST.go(100), Err(Error::InvocationOverflow));
     judge.start();
     for _ in 0..100 {
         judge.expect(name, imports::FIRST.go(100), Err(Error::InvocationOverflow));
@@ -171,5 +173,7 @@ fn fault_inside(judge: &mut Judge) {
     judge.expect(name, imports::FIFTH.count(), Ok(0));
     judge.expect(name, imports::FIRST.count(), counts.0.map(|count| count + 1));
     judge.expect(name, imports::EIGHTH.count(), counts.1);
+    // The successor makes its lock anew.
+    judge.expect(name, imports::FIRST.go(100), Err(Error::InvocationOverflow));
     judge.end(name);
 }
