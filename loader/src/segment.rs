@@ -114,9 +114,8 @@ fn rights<'file>(
         ".text" => Ok(Some(Rights::Code)),
         ".rodata" => Ok(Some(Rights::Constants)),
         ".data" | ".bss" | ".tdata" => Ok(Some(Rights::Data)),
-        ".cairn" | ".rela.dyn" | ".dynamic" | ".dynsym" | ".dynstr" | ".hash" | ".gnu.hash" => {
-            Ok(None)
-        }
+        ".cairn" | ".rela.dyn" | ".dynamic" | ".dynsym" | ".dynstr" | ".hash" | ".gnu.hash"
+        | ".eh_frame" => Ok(None),
         // No memory of the image: zero in each thread's block.
         ".tbss" => Ok(None),
         _ if !is_loaded => Ok(None),

@@ -10,7 +10,7 @@ use crate::{float, layout, paths, sources, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, RegionId};
-use cairn_description::model::Instance;
+use cairn_description::model::{Instance, Profile};
 use cairn_description::{Connected, Setting, System};
 use cairn_image::check::Domain;
 use cairn_image::{Component, Image, Nucleus};
@@ -64,14 +64,15 @@ pub struct Parts {
     components: Arc<BTreeMap<String, (PathBuf, Component)>>,
 }
 
-/// Builds the component in a folder, as a description calls it.
+/// Builds the component in a folder, as a description calls it, as a system in development has it.
 pub fn component(folder: &str) -> Result<Component> {
     if c_component::is_one(folder) {
         return Ok(c_component::build(folder)?.1);
     }
     sources::check(folder)?;
     let Package { name, workspace, kind } = package(folder)?;
-    let executables = cargo::build_for_target(&workspace, kind, &[&name])?;
+    let profile = Profile::Development.of_component(folder);
+    let executables = cargo::build_for_target(&workspace, kind, profile, &[&name])?;
     from_file(folder, &executables[&name])
 }
 
@@ -178,21 +179,22 @@ impl Parts {
         let mut system = cairn_description::load_with(&paths::files(), system, board, settings)
             .map_err(|report| anyhow!("{report}"))?;
         placements.apply(&mut system);
-        let mut packages = BTreeMap::<(Workspace, Kind), BTreeMap<String, String>>::new();
+        let mut packages = BTreeMap::<(Workspace, Kind, Profile), BTreeMap<String, String>>::new();
         let mut components = BTreeMap::new();
         for instance in &system.instances {
             let folder = &instance.folder;
             if !c_component::is_one(folder) {
                 sources::check(folder)?;
                 let Package { name, workspace, kind } = package(folder)?;
-                packages.entry((workspace, kind)).or_default().insert(folder.clone(), name);
+                let way = (workspace, kind, system.profile.of_component(folder));
+                packages.entry(way).or_default().insert(folder.clone(), name);
             } else if !components.contains_key(folder) {
                 components.insert(folder.clone(), c_component::build(folder)?);
             }
         }
-        for ((workspace, kind), packages) in packages {
+        for ((workspace, kind, profile), packages) in packages {
             let names: Vec<&str> = packages.values().map(String::as_str).collect();
-            let executables = cargo::build_for_target(&workspace, kind, &names)?;
+            let executables = cargo::build_for_target(&workspace, kind, profile, &names)?;
             for (folder, package) in packages {
                 let file = executables[&package].clone();
                 let component = from_file(&folder, &file)?;

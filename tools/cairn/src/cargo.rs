@@ -4,6 +4,7 @@ use crate::packages::Package;
 use crate::paths::{self, Workspace};
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{IMAGE_OFFSET, REGION_SIZE};
+use cairn_description::model::Profile;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, IsTerminal};
@@ -42,7 +43,8 @@ fn target_flags(kind: Kind) -> Vec<String> {
         flags.extend([format!("-Clinker={linker}"), "-Clinker-flavor=ld.lld".into()]);
     }
     if kind != Kind::Nucleus {
-        flags.push("-Crelocation-model=pic".into());
+        // The tables say where a function keeps the address to which it returns: the host follows calls by them.
+        flags.extend(["-Crelocation-model=pic", "-Cforce-unwind-tables=yes"].map(str::to_owned));
         flags.extend(component_link().iter().map(|argument| format!("-Clink-arg={argument}")));
     }
     flags
@@ -95,6 +97,9 @@ const DRAFT: &[&str] = &[
     "codegen-units=1",
 ];
 
+/// The profile of components of systems in development, here because it is that of every workspace, a product's too.
+const DEVELOPMENT: [&str; 2] = ["inherits=\"release\"", "overflow-checks=true"];
+
 /// Compiles packages of a workspace for the bare machine.
 fn build(workspace: &Workspace, kind: Kind) -> Command {
     let mut command = cargo("build", &workspace.folder);
@@ -129,13 +134,19 @@ pub fn draft(workspace: &Workspace, package: &Package) -> Result<Vec<PathBuf>> {
 pub fn build_for_target(
     workspace: &Workspace,
     kind: Kind,
+    profile: Profile,
     packages: &[&str],
 ) -> Result<BTreeMap<String, PathBuf>> {
     if packages.is_empty() {
         return Ok(BTreeMap::new());
     }
     let mut command = build(workspace, kind);
-    command.arg("--release");
+    command.args(["--profile", profile.name()]);
+    if profile == Profile::Development {
+        for setting in DEVELOPMENT {
+            command.args(["--config", &format!("profile.development.{setting}")]);
+        }
+    }
     for package in packages {
         command.args(["--package", package]);
     }
@@ -156,8 +167,12 @@ pub fn build_for_target(
 
 /// Builds the nucleus.
 pub fn build_nucleus() -> Result<PathBuf> {
-    let mut executables =
-        build_for_target(&paths::own_workspace(), Kind::Nucleus, &["cairn-nucleus"])?;
+    let mut executables = build_for_target(
+        &paths::own_workspace(),
+        Kind::Nucleus,
+        Profile::Release,
+        &["cairn-nucleus"],
+    )?;
     Ok(executables.remove("cairn-nucleus").expect("it was built"))
 }
 

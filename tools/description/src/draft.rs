@@ -5,7 +5,7 @@ mod instance;
 
 use crate::arguments::Given;
 use crate::devices::Asked;
-use crate::model::{Access, Cpu, Placement, Restart, Role, StackMode, StateMode};
+use crate::model::{Access, Cpu, Placement, Profile, Restart, Role, StackMode, StateMode};
 use crate::names::{NameKind, is_path};
 use crate::place::{Located, Place};
 use crate::report::Report;
@@ -40,6 +40,7 @@ pub(crate) struct Draft {
     pub name: Located<String>,
     pub board: Located<String>,
     pub roles: Vec<(Role, Located<String>)>,
+    pub profile: Profile,
     pub counting: bool,
     pub threads: Located<u32>,
     pub cancelled_for: u64,
@@ -158,12 +159,13 @@ pub(crate) fn read(tree: &Node, report: &mut Report) -> Option<Draft> {
             .and_then(|mut table| all(table.take_all(), report, read_stack_group)),
         None => Some(Vec::new()),
     };
-    let (name, board, roles, counting, threads, cancelled_for, log) =
+    let (name, board, roles, profile, counting, threads, cancelled_for, log) =
         read_system(&system?, report)?;
     Some(Draft {
         name,
         board,
         roles,
+        profile,
         counting,
         threads,
         cancelled_for,
@@ -184,8 +186,16 @@ fn all<T>(
     read.into_iter().collect()
 }
 
-type SystemTable =
-    (Located<String>, Located<String>, Vec<(Role, Located<String>)>, bool, Located<u32>, u64, u8);
+type SystemTable = (
+    Located<String>,
+    Located<String>,
+    Vec<(Role, Located<String>)>,
+    Profile,
+    bool,
+    Located<u32>,
+    u64,
+    u8,
+);
 
 /// The name of a file in a folder of its own, or with a `/` in it the path of another.
 fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Located<String>> {
@@ -224,6 +234,11 @@ fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
             _ => roles = None,
         }
     }
+    let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
+    let profile = match table.take("profile") {
+        Some(value) => value.choice(&profiles, report).map(|profile| *profile),
+        None => Some(Profile::default()),
+    };
     let counting = match table.take("counting") {
         Some(value) => value.boolean(report).map(|counting| counting.value),
         None => Some(false),
@@ -236,7 +251,8 @@ fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
     };
     let log = log_level(&mut table, report);
     table.finish(report);
-    Some((name?, board?, roles?, counting?, threads?, cancelled_for?, log?.unwrap_or(LOG_DEFAULT)))
+    let log = log?.unwrap_or(LOG_DEFAULT);
+    Some((name?, board?, roles?, profile?, counting?, threads?, cancelled_for?, log))
 }
 
 /// The number of the level that the key `log` says, if it is there.

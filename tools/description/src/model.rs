@@ -15,6 +15,8 @@ pub struct System {
     pub name: Located<String>,
     /// The board that it is built for.
     pub board: Board,
+    /// How its components are compiled.
+    pub profile: Profile,
     /// Portals count their calls.
     pub counting: bool,
     /// Most threads.
@@ -259,6 +261,35 @@ pub enum Open {
     /// These instances, as indexes, sorted. Without `open` in the description: those that it
     /// connects to the export.
     Instances(Vec<usize>),
+}
+
+/// How the components of a system are compiled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Profile {
+    /// Arithmetic that overflows is a panic.
+    #[default]
+    Development,
+    /// Arithmetic that overflows wraps.
+    Release,
+}
+
+impl Profile {
+    /// All of them.
+    pub const ALL: [Profile; 2] = [Profile::Development, Profile::Release];
+
+    /// As descriptions call it, and cargo.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Profile::Development => "development",
+            Profile::Release => "release",
+        }
+    }
+
+    /// That of the component in a folder in a system of this profile. What a system trusts has one only, so that what is
+    /// measured, tested and shipped are the same instructions: its own arithmetic is checked in its tests on the host.
+    pub fn of_component(self, folder: &str) -> Profile {
+        if folder.starts_with("components/system/") { Profile::Release } else { self }
+    }
 }
 
 /// Where an instance runs.

@@ -89,6 +89,7 @@ pub(crate) fn resolve(
     (report.errors().len() == before).then_some(System {
         name: draft.name,
         board,
+        profile: draft.profile,
         counting: draft.counting,
         threads: draft.threads,
         cancelled_for: draft.cancelled_for,

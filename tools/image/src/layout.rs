@@ -479,6 +479,7 @@ impl<'a> Layout<'a> {
     fn report(&self, shared: Shared) -> Report {
         let instances = self.instances().map(|index| self.instance_report(index)).collect();
         Report {
+            profile: self.system.profile.name().to_owned(),
             load_address: self.areas.nucleus.physical,
             image_size: self.image_size(),
             memory_needed: self.room().needed(self.system),

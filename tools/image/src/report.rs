@@ -4,7 +4,7 @@ use crate::Component;
 use crate::sharing::{RoleViews, Sharing};
 use crate::translations::{Capacity, Entries};
 use cairn_abi::address;
-use cairn_description::model::Instance;
+use cairn_description::model::{Instance, Profile};
 use cairn_loader::Rights;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -110,6 +110,8 @@ pub struct Confined {
 /// The whole system.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Report {
+    /// How its components are compiled ([`cairn_description::model::Profile`]).
+    pub profile: String,
     /// Physical address of the image.
     pub load_address: u64,
     /// Bytes of the image.
@@ -259,6 +261,12 @@ impl fmt::Display for Report {
                 devices.join(", ")
             )?;
         }
+        let overflow = if self.profile == Profile::Release.name() { "wraps" } else { "is a panic" };
+        writeln!(
+            formatter,
+            "profile {}: arithmetic in Rust that overflows {overflow}",
+            self.profile
+        )?;
         writeln!(
             formatter,
             "nucleus {} bytes of code, portals {} KiB, page tables {} KiB, image {} KiB at {:#x}",
@@ -289,6 +297,7 @@ mod tests {
             ..InstanceReport::default()
         };
         let report = Report {
+            profile: "release".into(),
             load_address: 0x8020_0000,
             image_size: 0,
             memory_needed: 0,

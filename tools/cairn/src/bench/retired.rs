@@ -26,9 +26,9 @@ pub fn add(name: &str, board: &str, lengths: &mut Lengths) -> Result<()> {
     })
 }
 
-/// Cycles from reset to the first instruction of any instance of `systems/hello.toml`, and of the one that says hello.
+/// Cycles from reset to the first instruction of any instance of `bench/systems/hello.toml`, and of the one that says hello.
 pub fn boot(board: &str) -> Result<[u64; 2]> {
-    let parts = Parts::new("hello", Some(board))?;
+    let parts = Parts::new("bench/systems/hello.toml", Some(board))?;
     let regions: Vec<u64> =
         parts.system.instances.iter().map(|instance| instance.start_address()).collect();
     let hello =

@@ -5,7 +5,7 @@ use cairn_abi::InstanceId;
 use cairn_abi::device::VirtioKind;
 use cairn_description::arguments::Value;
 use cairn_description::board::Virtio;
-use cairn_description::model::{Access, Open, Restart, Role, StackMode, StateMode};
+use cairn_description::model::{Access, Open, Profile, Restart, Role, StackMode, StateMode};
 use cairn_description::{
     Board, Disk, Located, Report, Source, System, load, load_board, load_from, load_with,
 };
@@ -25,6 +25,7 @@ fn repository() -> PathBuf {
 fn defaults_are_those_of_the_reference() {
     let (system, _) = good("smallest");
     assert!(!system.counting);
+    assert_eq!(system.profile, Profile::Development);
     assert_eq!(*system.threads, 64);
     let scheduler = &system.instances[system.roles.scheduler];
     assert_eq!(scheduler.number, InstanceId(1));
@@ -222,6 +223,7 @@ fn instances_are_numbered_in_the_order_of_the_file() {
     let essential: Vec<bool> = system.instances.iter().map(|one| *one.essential).collect();
     assert_eq!(essential, [true, true, true, true, true, true, true, false, false]);
     assert!(system.counting);
+    assert_eq!(system.profile, Profile::Release);
 }
 
 #[test]
@@ -470,4 +472,16 @@ fn there_are_at_most_as_many_pairs_of_clients_as_queues() {
     let report = many(47, calls(47)).expect_err("1035 pairs");
     assert_eq!(report.errors().len(), 1, "{report}");
     assert!(report.to_string().contains("expected at most 1024, found 1035"), "{report}");
+}
+
+/// What is measured is what is shipped.
+#[test]
+fn benchmarks_are_of_releases() {
+    for entry in std::fs::read_dir(repository().join("bench/systems")).expect("readable") {
+        let path = entry.expect("readable").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("UTF-8");
+        let system = load(&repository(), &format!("bench/systems/{name}"), None)
+            .unwrap_or_else(|report| panic!("{report}"));
+        assert_eq!(system.profile, Profile::Release, "bench/systems/{name} says `profile`");
+    }
 }
