@@ -121,6 +121,8 @@ pub struct Startup {
     pub values: [u64; ARGUMENTS_MAXIMUM],
 }
 
-/// What one register holds at the breakpoint of a panic, whose message is in others
-/// ([`PANIC_REGISTERS`](crate::arch::trap::PANIC_REGISTERS)).
+/// What one register holds at the breakpoint of a panic; others say where the message is, in memory of the component
+/// ([`PANIC_MESSAGE_REGISTER`](crate::arch::trap::PANIC_MESSAGE_REGISTER)).
 pub const PANIC_MARK: u64 = u64::from_le_bytes(*b"PANICKED");
+/// Most bytes of a panic's message.
+pub const PANIC_MESSAGE_MAXIMUM: usize = 1024;

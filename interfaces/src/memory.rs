@@ -52,6 +52,9 @@ pub trait MemoryControl {
     fn revive(&self, instance: InstanceId) -> Result<(), Error>;
     /// An instance serves: maps that page.
     fn serves(&self, instance: InstanceId) -> Result<(), Error>;
+    /// Copies whole words of an instance's memory, of a dead one's too. They lie in one page. `NotFound`: there is no memory, or it
+    /// is a device's registers.
+    fn peek(&self, instance: InstanceId, address: u64, words: &mut [u8]) -> Result<(), Error>;
 }
 
 /// What may be known of memory; asking changes nothing.

@@ -336,14 +336,20 @@ extern "C" fn set_timer_by_firmware(time: u64) -> i64 {
     0
 }
 
-/// Halts (0) or reboots (1) the machine; `status` other than zero is a failure.
+/// Halts (0) or reboots (1) the machine; `value` other than zero is a failure. Or the firmware prints a byte (2).
 #[unsafe(no_mangle)]
-extern "C" fn reset(kind: u64, status: u64) -> i64 {
+extern "C" fn reset(kind: u64, value: u64) -> i64 {
     match kind {
-        0 => halt(status),
+        0 => halt(value),
         1 => {
             sbi_rt::system_reset(sbi_rt::ColdReboot, sbi_rt::NoReason);
             Error::NotSupported.status()
+        }
+        2 => {
+            // As at the end (`fatal`): older firmware has nothing else.
+            #[allow(deprecated)]
+            sbi_rt::legacy::console_putchar(value as usize & 0xff);
+            0
         }
         _ => Error::BadArgument.status(),
     }

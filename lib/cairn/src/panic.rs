@@ -1,27 +1,35 @@
-//! A panic is a fault of the component: a breakpoint, with the message in the registers, where the
-//! supervisor finds it in the trap frame without access to the component's memory.
+//! A panic is a fault of the component: a breakpoint. The message stays in memory of the component, where the supervisor reads it.
+//!
+//! Relaxed: the supervisor reads when the thread that panicked has stopped. Of threads that panic at the same time one ends the component, and
+//! the others' text may be mixed with its own.
 
-use crate::text::Line;
-use core::fmt::Write;
+use cairn_abi::startup::PANIC_MESSAGE_MAXIMUM;
+use core::fmt::{Result, Write};
+use core::sync::atomic::{AtomicU8, Ordering::Relaxed};
 
-/// Words of the message.
-pub(crate) const MESSAGE_WORDS: usize = 16;
+/// Not on the stack: that may be nearly full.
+static TEXT: [AtomicU8; PANIC_MESSAGE_MAXIMUM] =
+    [const { AtomicU8::new(0) }; PANIC_MESSAGE_MAXIMUM];
+
+/// How much of it is used.
+struct Message(usize);
+
+impl Write for Message {
+    fn write_str(&mut self, text: &str) -> Result {
+        for (place, byte) in TEXT.iter().skip(self.0).zip(text.bytes()) {
+            place.store(byte, Relaxed);
+            self.0 += 1;
+        }
+        Ok(())
+    }
+}
 
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo) -> ! {
-    let mut message = Line::<{ MESSAGE_WORDS * 8 }>::new();
+    let mut message = Message(0);
     if let Some(location) = info.location() {
-        let file = location.file();
-        // Of a long path the end is kept: it says more than the beginning.
-        let from = file.len().saturating_sub(48);
-        let _ = write!(message, "{}:{}: ", file.get(from..).unwrap_or(file), location.line());
+        let _ = write!(message, "{location}: ");
     }
     let _ = write!(message, "{}", info.message());
-    let mut words = [0u64; MESSAGE_WORDS];
-    for (word, bytes) in words.iter_mut().zip(message.bytes().chunks(8)) {
-        let mut whole = [0; 8];
-        whole[..bytes.len()].copy_from_slice(bytes);
-        *word = u64::from_le_bytes(whole);
-    }
-    crate::arch::leave::fault_with(cairn_abi::startup::PANIC_MARK, &words)
+    crate::arch::leave::panic_with(TEXT.as_ptr() as u64, message.0)
 }

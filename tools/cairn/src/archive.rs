@@ -56,6 +56,14 @@ pub fn shown(identifier: u64) -> String {
     format!("{identifier:016x}")
 }
 
+/// Fewest digits of an identifier in place of a system's name.
+const DIGITS_MINIMUM: usize = 8;
+
+/// Whether this is an identifier, or the beginning of one, and no system's name.
+pub fn is_identifier(text: &str) -> bool {
+    text.len() >= DIGITS_MINIMUM && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// Keeps what an image was built of.
 pub fn keep(image: &BuiltImage) -> Result<()> {
     keep_in(&folder(), image)

@@ -36,6 +36,7 @@ pub mod run;
 pub mod setup;
 pub mod simulator;
 pub mod sources;
+pub mod symbolise;
 pub mod system_tests;
 pub mod test;
 pub mod test_disk;

@@ -9,9 +9,10 @@ use cairn_tool::layout::Layout;
 use cairn_tool::machine::Options;
 use cairn_tool::placements::Placements;
 use cairn_tool::plugged::{Blank, Plugged};
+use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
     advice, archive, bench, board, build, graph, install, interfaces, layout, lines, new, paths,
-    pinned, profile, run, setup, test, version,
+    pinned, profile, run, setup, symbolise, test, version,
 };
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
@@ -121,6 +122,15 @@ enum Command {
         /// The picture, SVG
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
+    },
+    /// Copy what a system printed, from the standard input, and say what the addresses in its reports are
+    Symbolise {
+        /// What printed it: the identifier of its image, or 8 digits of it and more, or a system as `run` has it, built from the same
+        /// source. Without it, the image that the log names
+        #[arg(value_name = "IDENTIFIER|SYSTEM")]
+        of: Option<String>,
+        #[command(flatten)]
+        variant: Variant,
     },
     /// Print the C header of an interface, or of the binary interface
     Headers {
@@ -326,6 +336,15 @@ fn execute(command: Command) -> Result<u8> {
             std::fs::write(&output, picture)
                 .with_context(|| format!("cannot write {}", output.display()))?;
             println!("{}", output.display());
+            Ok(0)
+        }
+        Command::Symbolise { of, variant } => {
+            let symboliser = match of {
+                None => Symboliser::of_any(),
+                Some(of) if archive::is_identifier(&of) => Symboliser::new(&archive::find(&of)?),
+                Some(system) => Symboliser::new(&variant.build(&system)?.symbols),
+            };
+            symbolise::copy(symboliser, std::io::stdin(), std::io::stdout())?;
             Ok(0)
         }
         Command::Headers { interface } => {

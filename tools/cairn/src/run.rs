@@ -4,11 +4,13 @@ use crate::build::BuiltImage;
 use crate::expect::{Guest, TimeLimit};
 use crate::machine::{self, Console, Options};
 use crate::qemu;
+use crate::symbolise::{self, Symboliser};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Write;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{ExitStatus, Stdio};
+use std::thread;
 use std::time::Duration;
 use wait_timeout::ChildExt;
 
@@ -31,9 +33,15 @@ fn announce(image: &BuiltImage, options: &Options) {
 pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration>) -> Result<u8> {
     announce(image, options);
     let mut command = machine::command(image, options, Console::Terminal)?;
-    let mut child =
-        command.spawn().with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .with_context(|| format!("cannot start {:?}", command.get_program()))?;
+    let output = child.stdout.take().expect("stdout is piped");
+    let symboliser = Symboliser::new(&image.symbols);
+    let shown = thread::spawn(move || symbolise::copy(symboliser, output, std::io::stdout()));
     if let Some(status) = child.wait_timeout(limit.unwrap_or(FOREVER))? {
+        let _ = shown.join();
         return Ok(exit_status(status));
     }
     // A request, not a kill: the emulator has to give the terminal back as it was.
@@ -64,6 +72,7 @@ pub fn scripted(
     let mut guest = Guest::start(command, limit.unwrap_or(FOREVER))?;
     let mut lines = script.lines();
     let mut prompts = Prompts::default();
+    let mut symboliser = Symboliser::new(&image.symbols);
     loop {
         let output = match guest.receive() {
             Ok(Some(output)) => output,
@@ -75,7 +84,7 @@ pub fn scripted(
             Err(error) => return Err(error),
         };
         let mut terminal = std::io::stdout().lock();
-        terminal.write_all(output)?;
+        terminal.write_all(&symboliser.add(output))?;
         terminal.flush()?;
         if prompts.shown(output) {
             match lines.next() {

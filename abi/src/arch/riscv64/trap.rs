@@ -100,10 +100,10 @@ pub const STACK_REGISTER: i64 = 2;
 pub const FRAME_REGISTER: i64 = 4;
 pub const ARGUMENT_REGISTER: i64 = 10;
 
-/// Registers that hold a panic's message: `a0` to `a7`, `s2` to `s9`.
-pub const PANIC_REGISTERS: core::ops::Range<i64> = 10..26;
-/// Register that holds a panic's mark: `t0`.
+/// At the breakpoint of a panic ([`crate::startup::PANIC_MARK`]): the mark in `t0`, where the message is in `a0`, its bytes in `a1`.
 pub const PANIC_MARK_REGISTER: i64 = 5;
+pub const PANIC_MESSAGE_REGISTER: i64 = 10;
+pub const PANIC_LENGTH_REGISTER: i64 = 11;
 
 #[cfg(test)]
 mod tests {

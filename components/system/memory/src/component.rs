@@ -1,11 +1,15 @@
 //! Entry points: from the portals' registers to the manager.
 
+use cairn::window::WriteWindow;
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
 use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::tables::Tables;
+
+/// Most bytes of a `peek`, as many as a portal copies.
+const PEEK_MAXIMUM: usize = 64;
 
 static STATE: State = State::empty();
 
@@ -124,6 +128,19 @@ impl interfaces::MemoryControl for Server {
 
     fn serves(&self, instance: InstanceId) -> Result<(), Error> {
         with(|manager| manager.serves(instance))
+    }
+
+    fn peek(
+        &self,
+        instance: InstanceId,
+        address: u64,
+        window: WriteWindow<'_>,
+    ) -> Result<(), Error> {
+        let mut bytes = [0; PEEK_MAXIMUM];
+        let bytes = bytes.get_mut(..window.len()).ok_or(Error::TooLarge)?;
+        let (words, _) = bytes.as_chunks_mut::<8>();
+        with(|manager| manager.peek(instance, address, words))?;
+        window.write(0, bytes).map(|_| ())
     }
 }
 

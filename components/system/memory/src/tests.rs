@@ -410,6 +410,15 @@ fn the_dead_reach_nothing_and_begin_anew() {
     for reached in [address, data(ONE), stack_top(ONE) - 8, region_of(ONE) + STARTUP_OFFSET] {
         assert_eq!(world.page(ONE, reached), None, "{reached:#x}");
     }
+    let mut words = [[0; 8]; 2];
+    manager
+        .peek(ONE, region_of(ONE) + STARTUP_OFFSET + generation % PAGE_SIZE, &mut words[..1])
+        .unwrap();
+    assert_eq!(words[0], 4u64.to_le_bytes(), "the supervisor looks at what it was");
+    for other in [data(TWO), data(ONE) + 4, data(ONE) + PAGE_SIZE - 8] {
+        assert_eq!(manager.peek(ONE, other, &mut words), Err(Error::BadArgument), "{other:#x}");
+    }
+    assert_eq!(manager.peek(ONE, region_of(ONE), &mut words), Err(Error::NotFound));
     assert_eq!(manager.allocate(ONE, 1), Err(Error::Dead));
     assert!(world.page(TWO, data(TWO)).is_some());
 

@@ -7,6 +7,7 @@ use crate::look::WORKER;
 use crate::printer::Printer;
 use crate::ready;
 use crate::runaway;
+use crate::starvation;
 use crate::system::{INSTANCES, System, state};
 use crate::tell;
 use cairn::text::Line;
@@ -51,14 +52,16 @@ pub use imports::{CONSOLE, CONTROL, DEVICES, MEMORY, PORTALS, SCHEDULING, THREAD
 enum Work {
     /// A step for an instance that is not alive.
     Step { instance: InstanceId },
-    /// It says what happened.
-    Tell,
+    /// It says what happened, to this instance first, if one waits for it.
+    Tell { first: Option<InstanceId> },
     /// It looks at the threads that their own components call home.
     CallHome,
     /// It looks whether instances that start wait for each other.
     LookAtStarting,
     /// It looks whether an instance is needed.
     LookAtIdle,
+    /// It looks whether a thread keeps others from running.
+    LookForStarvation,
     /// Nothing until this time.
     Wait { until: u64 },
 }
@@ -72,6 +75,7 @@ fn main() {
     let own = system.instance(environment::startup().instance);
     let highest = own.map_or(0, |record| record.priority as u8);
     runaway::begin(&system, highest);
+    starvation::begin(highest);
     let mut printer = Printer::NONE;
     let mut is_called = true;
     loop {
@@ -102,8 +106,15 @@ fn main() {
                 system.look_at_idle();
                 false
             }
-            Work::Tell => {
-                system.tell_next();
+            Work::LookForStarvation => {
+                if let Some(priority) = system.look_for_starvation() {
+                    // Above the thread that it tells of, or nobody would read it.
+                    printer.speak_at(priority.saturating_add(1).min(highest));
+                }
+                false
+            }
+            Work::Tell { first } => {
+                system.tell_next(first);
                 printer.speak_at(priority);
                 false
             }
@@ -129,6 +140,10 @@ impl System {
 
     /// The most urgent work, and its priority.
     fn next_work(&self) -> (Work, u8) {
+        let (look_at, look_priority) = starvation::next_look();
+        if look_at <= now() {
+            return (Work::LookForStarvation, look_priority);
+        }
         let (mut best, mut best_priority) = (None, 0);
         let (mut until, mut priority) = (u64::MAX, 0);
         for instance in INSTANCES.undone() {
@@ -165,10 +180,17 @@ impl System {
             priority = priority.max(own);
         }
         match (best, tell::priority()) {
+            // Its memory becomes another life's.
+            (Some(instance), _)
+                if state(instance).phase() == Phase::Renewing && tell::needs(instance) =>
+            {
+                (Work::Tell { first: best }, best_priority)
+            }
             (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
                 (Work::Step { instance }, best_priority)
             }
-            (_, Some(telling)) => (Work::Tell, telling),
+            (_, Some(telling)) => (Work::Tell { first: None }, telling),
+            _ if look_at <= until => (Work::Wait { until: look_at }, look_priority),
             _ => (Work::Wait { until }, priority),
         }
     }

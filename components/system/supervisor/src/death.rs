@@ -53,6 +53,18 @@ pub enum Reason {
     },
 }
 
+impl Reason {
+    /// The thread that ended it.
+    pub fn thread(self) -> Option<u64> {
+        match self {
+            Reason::Fault { thread, .. }
+            | Reason::RanAway { thread, .. }
+            | Reason::Kept { thread } => Some(thread),
+            Reason::Returned | Reason::Idle | Reason::Asked { .. } => None,
+        }
+    }
+}
+
 impl System {
     /// A thread faulted: mends it, or lets its instance die.
     pub fn fault(&self, fault: ThreadFault) {
@@ -146,16 +158,12 @@ impl System {
             | Reason::Returned => Some(next_delay(state)),
         };
         state.due.store(delay.map_or(u64::MAX, |delay| now + ticks(delay * 1000)), Relaxed);
-        match reason {
-            Reason::Fault { thread, .. }
-            | Reason::RanAway { thread, .. }
-            | Reason::Kept { thread } => {
+        match reason.thread() {
+            Some(thread) => {
                 state.wanted.store(0, Relaxed);
                 self.want(instance, thread);
             }
-            Reason::Returned | Reason::Idle | Reason::Asked { .. } => {
-                state.wanted.store(self.recovery_priority(instance), Relaxed);
-            }
+            None => state.wanted.store(self.recovery_priority(instance), Relaxed),
         }
         let is_idle = matches!(reason, Reason::Idle);
         state.sleeps.store(is_idle, Relaxed);

@@ -14,8 +14,10 @@ mod machine {
     pub mod printer;
     pub mod ready;
     pub mod runaway;
+    pub mod starvation;
     pub mod system;
     pub mod tell;
+    pub mod trace;
 }
 #[cfg(target_os = "none")]
 use machine::*;

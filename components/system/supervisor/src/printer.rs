@@ -2,17 +2,17 @@
 //! component that just died, and the supervisor must wait for none of them.
 
 use crate::component as imports;
-use cairn::Error;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
+use cairn::{Error, privileged};
 use cairn_interfaces::{Thread, spawn};
 use cairn_supervisor::log::Log;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 /// Pause after the console failed, which may be starting again.
 const RETRY_MICROSECONDS: u64 = 10_000;
-/// Failures in a row after which the text is given up.
+/// Failures in a row after which the firmware prints, until the console works again.
 const RETRIES: u32 = 500;
 
 /// What the console never mixes with others' text, and longer than most lines.
@@ -95,11 +95,23 @@ fn drain() {
     }
 }
 
+/// Failures that are left before the console counts as broken.
+static PATIENCE: AtomicU32 = AtomicU32::new(RETRIES);
+
 fn write(text: &[u8]) {
-    for _ in 0..RETRIES {
-        if imports::CONSOLE.write(text).is_ok() {
+    while imports::CONSOLE.write(text).is_err() {
+        let left = PATIENCE.load(Ordering::Relaxed);
+        if left == 0 {
+            for byte in text {
+                if *byte == b'\n' {
+                    let _ = privileged::print(b'\r');
+                }
+                let _ = privileged::print(*byte);
+            }
             return;
         }
+        PATIENCE.store(left - 1, Ordering::Relaxed);
         let _ = imports::THREADS.sleep_until(now() + ticks(RETRY_MICROSECONDS));
     }
+    PATIENCE.store(RETRIES, Ordering::Relaxed);
 }

@@ -1,9 +1,6 @@
 //! What happened, in words.
 
-use cairn_abi::arch::trap::{PANIC_MARK_REGISTER, PANIC_REGISTERS};
 use cairn_abi::record::Symbol;
-use cairn_abi::startup::PANIC_MARK;
-use cairn_abi::text::Visible;
 use cairn_abi::upcall::{Access, Fault};
 
 /// A fault, as a predicate of the component.
@@ -25,16 +22,54 @@ pub const fn fault_text(fault: Fault) -> &'static str {
     }
 }
 
-/// A panic's message, from the registers of its trap frame. The component can have put any bytes there.
-pub fn panic_message(register: impl Fn(i64) -> u64, text: &mut [u8; 128]) -> Option<Visible<'_>> {
-    if register(PANIC_MARK_REGISTER) != PANIC_MARK {
-        return None;
+/// Most bytes that are read of an instance's memory at once.
+pub const PIECE: usize = 64;
+/// Most bytes of a character whose end is missing.
+const UNFINISHED_MAXIMUM: usize = 3;
+
+/// Text that comes in pieces, which may end inside a character: its beginning waits for the rest.
+pub struct Pieces {
+    bytes: [u8; PIECE + UNFINISHED_MAXIMUM],
+    used: usize,
+    given: usize,
+}
+
+impl Pieces {
+    /// Nothing yet.
+    pub const fn new() -> Pieces {
+        Pieces { bytes: [0; PIECE + UNFINISHED_MAXIMUM], used: 0, given: 0 }
     }
-    for (bytes, number) in text.chunks_exact_mut(8).zip(PANIC_REGISTERS) {
-        bytes.copy_from_slice(&register(number).to_le_bytes());
+
+    /// The whole characters of what came, this piece of at most [`PIECE`] bytes included; of the last one everything.
+    pub fn add(&mut self, piece: &[u8], is_last: bool) -> &[u8] {
+        self.bytes.copy_within(self.given..self.used, 0);
+        self.used -= self.given;
+        let free = &mut self.bytes[self.used..];
+        let count = piece.len().min(free.len());
+        free[..count].copy_from_slice(&piece[..count]);
+        self.used += count;
+        let text = &self.bytes[..self.used];
+        self.given = self.used - if is_last { 0 } else { unfinished(text) };
+        &text[..self.given]
     }
-    let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-    Some(Visible(&text[..length]))
+}
+
+impl Default for Pieces {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Bytes at the end of a text that begin a character which is not complete.
+fn unfinished(text: &[u8]) -> usize {
+    let last = text.iter().rev().take(UNFINISHED_MAXIMUM);
+    let first = last.copied().enumerate().find(|(_, byte)| !(0x80..0xc0).contains(byte));
+    match first {
+        Some((behind, 0xc0..=0xdf)) if behind < 1 => behind + 1,
+        Some((behind, 0xe0..=0xef)) if behind < 2 => behind + 1,
+        Some((behind, 0xf0..)) => behind + 1,
+        _ => 0,
+    }
 }
 
 /// The function that `address` is in, and the offset in it. `symbols` are sorted by address.
@@ -48,6 +83,7 @@ pub fn nearest_symbol(symbols: &[Symbol], address: u64) -> Option<(&Symbol, u64)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cairn_abi::text::Visible;
 
     fn symbol(address: u64, size: u32) -> Symbol {
         Symbol { address, size, name: 0, name_length: 0, reserved: 0 }
@@ -68,22 +104,27 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_message_commands_no_terminal() {
-        let message = |bytes: &[u8], mark: u64| {
-            let mut all = [0u8; 128];
-            all[..bytes.len()].copy_from_slice(bytes);
-            let register = move |number: i64| match number {
-                PANIC_MARK_REGISTER => mark,
-                _ => u64::from_le_bytes(all[(number as usize - 10) * 8..][..8].try_into().unwrap()),
-            };
-            panic_message(register, &mut [0; 128]).map(|message| message.to_string())
-        };
-        assert_eq!(message(b"a.rs:1: no", PANIC_MARK).as_deref(), Some("a.rs:1: no"));
-        assert_eq!(message(b"a.rs:1: no", 0), None);
-        assert_eq!(message(b"\x1b[2J!", PANIC_MARK).as_deref(), Some(r"\u{1b}[2J!"));
-        let mut cut = [b'x'; 128];
-        cut[127] = 0xc3;
-        let shown = message(&cut, PANIC_MARK).expect("a panic");
-        assert!(shown.ends_with(r"x\xc3"), "cut inside a character: {shown}");
+    fn characters_are_whole_in_whatever_pieces_they_come() {
+        let text = "eins, zwei – drei: \u{1f980} größer \u{1b}[2J".as_bytes();
+        for size in 1..=8 {
+            let mut pieces = Pieces::new();
+            let mut shown = String::new();
+            let count = text.len().div_ceil(size);
+            for (index, piece) in text.chunks(size).enumerate() {
+                shown += &Visible(pieces.add(piece, index + 1 == count)).to_string();
+            }
+            assert_eq!(shown, Visible(text).to_string(), "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_shown_all_the_same() {
+        let mut pieces = Pieces::new();
+        let mut shown = String::new();
+        for (index, piece) in [0xff, 0xe2, b'a', 0x80, 0xc3].chunks(1).enumerate() {
+            shown += &Visible(pieces.add(piece, index == 4)).to_string();
+        }
+        assert_eq!(shown, r"\xff\xe2a\x80\xc3");
+        assert_eq!(pieces.add(&[b'x'; PIECE], false).len(), PIECE);
     }
 }

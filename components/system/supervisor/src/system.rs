@@ -136,6 +136,12 @@ impl System {
         }
     }
 
+    /// The index of the thread that runs when no other does.
+    pub fn idle_thread(&self) -> Option<u64> {
+        let mut threads = self.first_threads.iter();
+        threads.find(|thread| thread.idle != 0).map(|thread| thread.index.into())
+    }
+
     /// Threads that can exist.
     pub fn thread_count(&self) -> u64 {
         self.header.free_threads.end

@@ -4,17 +4,15 @@
 use crate::death::Reason;
 use crate::printer;
 use crate::system::System;
+use crate::trace::{Calls, Registers};
 use cairn::exclusive::Exclusive;
 use cairn::time::ticks;
 use cairn::{Error, InstanceId};
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
-use cairn_abi::arch::trap::{PANIC_MARK_REGISTER, PANIC_REGISTERS, STACK_REGISTER};
 use cairn_abi::descriptor::name_text;
 use cairn_abi::record::{FLOAT_OFF, Instance};
-use cairn_abi::thread::{TRAP_SEPC, trap_register};
 use cairn_abi::upcall::{Access, Fault};
 use cairn_supervisor::report;
-use cairn_supervisor::stack::{Frame, Words};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 
@@ -24,48 +22,13 @@ const STACK_HINT: u64 = 2 * PAGE_SIZE;
 /// Deaths whose text is not made yet; of more, the text is made at once.
 const NOTED: usize = 4;
 
-const MESSAGE: usize = (PANIC_REGISTERS.end - PANIC_REGISTERS.start) as usize;
-
-/// What the registers of a fault say.
-#[derive(Clone, Copy)]
-struct Registers {
-    pc: u64,
-    stack: u64,
-    mark: u64,
-    message: [u64; MESSAGE],
-}
-
-impl Registers {
-    const NONE: Registers = Registers { pc: 0, stack: 0, mark: 0, message: [0; MESSAGE] };
-
-    fn of(system: &System, frame: Frame) -> Registers {
-        let word = |offset: i64| system.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
-        let mut registers = Registers {
-            pc: word(TRAP_SEPC),
-            stack: word(trap_register(STACK_REGISTER)),
-            mark: word(trap_register(PANIC_MARK_REGISTER)),
-            ..Registers::NONE
-        };
-        for (place, number) in registers.message.iter_mut().zip(PANIC_REGISTERS) {
-            *place = word(trap_register(number));
-        }
-        registers
-    }
-
-    fn register(&self, number: i64) -> u64 {
-        match number {
-            PANIC_MARK_REGISTER => self.mark,
-            _ => self.message[(number - PANIC_REGISTERS.start) as usize % MESSAGE],
-        }
-    }
-}
-
 #[derive(Clone, Copy)]
 struct Note {
     instance: InstanceId,
     reason: Reason,
     delay: Option<u64>,
     registers: Registers,
+    calls: Calls,
     /// Of the threads that let it die.
     priority: u8,
 }
@@ -84,6 +47,13 @@ pub fn priority() -> Option<u8> {
     NOTES.with(|notes| notes.iter().flatten().map(|note| note.priority).max())
 }
 
+/// Whether the memory of an instance is needed for what is to be told of it.
+pub fn needs(instance: InstanceId) -> bool {
+    let is_it =
+        |note: &Note| note.instance == instance && matches!(note.reason, Reason::Fault { .. });
+    COUNT.load(Relaxed) != 0 && NOTES.with(|notes| notes.iter().flatten().any(is_it))
+}
+
 impl System {
     /// Notes why an instance died and when it starts again.
     pub fn note(&self, instance: InstanceId, reason: Reason, delay: Option<u64>, priority: u8) {
@@ -91,7 +61,11 @@ impl System {
             Reason::Fault { frame, .. } => Registers::of(self, frame),
             _ => Registers::NONE,
         };
-        let note = Note { instance, reason, delay, registers, priority };
+        let calls = match (reason.thread(), self.instance(instance)) {
+            (Some(thread), Some(record)) => Calls::of(self, thread, record.domain),
+            _ => Calls::NONE,
+        };
+        let note = Note { instance, reason, delay, registers, calls, priority };
         let is_noted = NOTES.with(|notes| {
             // The order in which they are told is that of the places.
             let free = notes.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
@@ -103,9 +77,12 @@ impl System {
         }
     }
 
-    /// Makes the text of what was noted first.
-    pub fn tell_next(&self) {
-        let note = NOTES.with(|notes| notes.iter_mut().find_map(Option::take));
+    /// Makes the text of what was noted first, or of what was noted of an instance.
+    pub fn tell_next(&self, of: Option<InstanceId>) {
+        let is_it = |note: &&mut Option<Note>| {
+            note.is_some_and(|note| of.is_none_or(|instance| instance == note.instance))
+        };
+        let note = NOTES.with(|notes| notes.iter_mut().find(is_it).and_then(Option::take));
         if let Some(note) = note {
             COUNT.fetch_sub(1, Relaxed);
             self.tell(&note);
@@ -159,9 +136,10 @@ impl System {
                     Fault::FloatingPoint if culprit.float != FLOAT_OFF => Fault::Illegal,
                     fault => fault,
                 };
-                self.tell_fault(&note.registers, thread, fault, value)
+                self.tell_fault(culprit, &note.registers, thread, fault, value)
             }
         };
+        self.tell_calls(&note.calls);
         let _ = match note.delay {
             None => writeln!(log, "supervisor:   it stays dead"),
             Some(0) => writeln!(log, "supervisor:   it starts again"),
@@ -171,40 +149,33 @@ impl System {
 
     fn tell_fault(
         &self,
+        culprit: &Instance,
         registers: &Registers,
         thread: u64,
         fault: Fault,
         value: u64,
     ) -> core::fmt::Result {
         let mut log = printer::log();
-        let mut text = [0; 128];
-        let message = match fault {
-            Fault::Breakpoint => {
-                report::panic_message(|number| registers.register(number), &mut text)
-            }
-            _ => None,
-        };
-        if let Some(message) = message {
-            // It has file and line; the function that was left last is the panic handler.
-            return writeln!(log, "panicked in thread {thread}: {message}");
+        if fault == Fault::Breakpoint && registers.is_panic() {
+            // The message has file and line; the function that was left last is the panic handler.
+            write!(log, "panicked in thread {thread}: ")?;
+            self.tell_message(culprit.number, registers);
+            writeln!(log)?;
+        } else {
+            writeln!(log, "{} in thread {thread}: value {value:#x}", report::fault_text(fault))?;
+            write!(log, "supervisor:   at ")?;
+            self.tell_place(registers.pc, 0);
+            let hint = match fault {
+                Fault::Denied(Access::Read | Access::Write, to)
+                    if to.abs_diff(registers.stack) < STACK_HINT =>
+                {
+                    ": perhaps its stack is full"
+                }
+                _ => "",
+            };
+            writeln!(log, "{hint}")?;
         }
-        writeln!(log, "{} in thread {thread}: value {value:#x}", report::fault_text(fault))?;
-        let hint = match fault {
-            Fault::Denied(Access::Read | Access::Write, to)
-                if to.abs_diff(registers.stack) < STACK_HINT =>
-            {
-                ": perhaps its stack is full"
-            }
-            _ => "",
-        };
-        let pc = registers.pc;
-        match report::nearest_symbol(self.symbols, pc) {
-            Some((symbol, offset)) => writeln!(
-                log,
-                "supervisor:   at {pc:#x}, {}+{offset:#x}{hint}",
-                self.symbol_name(symbol)
-            ),
-            None => writeln!(log, "supervisor:   at {pc:#x}, in no known function{hint}"),
-        }
+        self.tell_stack(culprit, registers);
+        Ok(())
     }
 }

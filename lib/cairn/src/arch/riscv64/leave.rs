@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 use super::form::call_in_place;
-use crate::panic::MESSAGE_WORDS;
 use cairn_abi::domain::PORTAL_RETURN;
 use cairn_abi::privileged::PORTAL_SWITCH;
 use core::arch::asm;
@@ -41,19 +40,15 @@ pub fn reply(status: i64, value: u64) -> ! {
     }
 }
 
-/// A breakpoint, a fault of this component, with `mark` in `t0`, which tells it from other breakpoints, and the words
-/// in `a0` to `a7`, then `s2` to `s9`.
-pub(crate) fn fault_with(mark: u64, words: &[u64; MESSAGE_WORDS]) -> ! {
+/// A breakpoint, a fault of this component, that is told from others as a panic with the message at this address.
+pub(crate) fn panic_with(message: u64, length: usize) -> ! {
     // SAFETY: loads registers and faults; nothing runs afterwards.
     unsafe {
         asm!(
-            "ld a0, 0(t1)", "ld a1, 8(t1)", "ld a2, 16(t1)", "ld a3, 24(t1)",
-            "ld a4, 32(t1)", "ld a5, 40(t1)", "ld a6, 48(t1)", "ld a7, 56(t1)",
-            "ld s2, 64(t1)", "ld s3, 72(t1)", "ld s4, 80(t1)", "ld s5, 88(t1)",
-            "ld s6, 96(t1)", "ld s7, 104(t1)", "ld s8, 112(t1)", "ld s9, 120(t1)",
             "ebreak",
-            in("t0") mark,
-            in("t1") words.as_ptr(),
+            in("t0") cairn_abi::startup::PANIC_MARK,
+            in("a0") message,
+            in("a1") length,
             options(noreturn)
         );
     }

@@ -34,8 +34,18 @@ pub fn commit(deed: u64, address: u64) -> Result<u64, Error> {
             // SAFETY: changes nothing, if it is executed at all.
             unsafe { asm!("wfi") };
         },
+        // In a system that is in development.
+        14 => Ok(address + !0),
+        15 => pretend(address),
         _ => Err(Error::BadArgument),
     }
+}
+
+/// A panic whose message would be somebody else's memory.
+fn pretend(address: u64) -> ! {
+    let mark = cairn::abi::startup::PANIC_MARK;
+    // SAFETY: none. This is a deed: the supervisor must not read it.
+    unsafe { asm!("ebreak", in("t0") mark, in("a0") address, in("a1") !0u64, options(noreturn)) };
 }
 
 fn load(address: u64) -> u64 {

@@ -17,7 +17,7 @@ pub trait Trouble {
 pub const PRIVILEGED: [usize; 6] = [4, 5, 6, 7, 8, 13];
 
 /// What the victim can do, none of which comes back.
-pub const DEEDS: [&str; 14] = [
+pub const DEEDS: [&str; 16] = [
     "panic",
     "read",
     "write",
@@ -32,4 +32,6 @@ pub const DEEDS: [&str; 14] = [
     "write to its code",
     "never return",
     "wait for an interrupt",
+    "add beyond the largest number",
+    "panic with a message that is another's",
 ];

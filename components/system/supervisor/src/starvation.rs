@@ -1,0 +1,140 @@
+//! A thread that never ends keeps the processor from all that are less urgent, the shell among them. Who looks is the worker, now
+//! and then at the supervisor's own priority: for as long as the idle thread runs, nobody waits for the processor, and one question
+//! is all it costs. If it has not run for a while, the threads' run times say who has, and who wanted to.
+
+use crate::component as imports;
+use crate::printer;
+use crate::system::System;
+use cairn::time::{now, ticks};
+use cairn::{DomainId, InstanceId};
+use cairn_abi::thread::THREADS_MAXIMUM;
+use cairn_interfaces::{Activity, ThreadState};
+use core::fmt::Write;
+use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+/// Between two looks whether the idle thread has run, and how long it may not.
+const PERIOD_MICROSECONDS: u64 = 1_000_000;
+const BUSY_MICROSECONDS: u64 = 2_000_000;
+/// Between two reports of the same thread.
+const AGAIN_MICROSECONDS: u64 = 60_000_000;
+/// Threads of one look, since everyone waits for it, and the pause before the next.
+const THREADS_OF_LOOK: u64 = 4;
+const PAUSE_MICROSECONDS: u64 = 1000;
+/// Of the time, what a thread has run that keeps others from running: this many tenths.
+const TENTHS: u64 = 9;
+
+static NEXT: AtomicU64 = AtomicU64::new(0);
+static PRIORITY: AtomicU8 = AtomicU8::new(0);
+/// What the idle thread had run, and when it was seen to have run.
+static IDLE_TIME: AtomicU64 = AtomicU64::new(0);
+static IDLE_AT: AtomicU64 = AtomicU64::new(0);
+/// The next thread to be looked at.
+static CURSOR: AtomicU64 = AtomicU64::new(0);
+/// When the round began, and the one before.
+static ROUND: AtomicU64 = AtomicU64::new(0);
+/// What threads had run when they were looked at last.
+static USED: [AtomicU64; THREADS_MAXIMUM] = [const { AtomicU64::new(0) }; THREADS_MAXIMUM];
+/// Of this round: who has run most and for how long; the most urgent of those who have not run and could.
+static HOLDER: AtomicU64 = AtomicU64::new(0);
+static HELD: AtomicU64 = AtomicU64::new(0);
+static STARVED: AtomicU64 = AtomicU64::new(NOBODY);
+/// The thread that was reported last, and when.
+static TOLD: AtomicU64 = AtomicU64::new(0);
+static TOLD_AT: AtomicU64 = AtomicU64::new(0);
+
+/// Of 256 threads at most, none has this index.
+const NOBODY: u64 = u64::MAX;
+
+/// When to look next, in ticks, and at which priority.
+pub fn next_look() -> (u64, u8) {
+    (NEXT.load(Relaxed), PRIORITY.load(Relaxed))
+}
+
+/// Looks begin, at the priority of the supervisor.
+pub fn begin(priority: u8) {
+    PRIORITY.store(priority, Relaxed);
+    IDLE_AT.store(now(), Relaxed);
+    NEXT.store(now() + ticks(PERIOD_MICROSECONDS), Relaxed);
+}
+
+impl System {
+    /// One look; whether it found something to say, and the priority of whom it is about.
+    pub fn look_for_starvation(&self) -> Option<u8> {
+        let cursor = CURSOR.load(Relaxed);
+        if cursor == 0 {
+            NEXT.store(now() + ticks(PERIOD_MICROSECONDS), Relaxed);
+            let idle =
+                self.idle_thread().and_then(|index| imports::SCHEDULING.thread_time(index).ok());
+            let idle = idle.unwrap_or(0);
+            if IDLE_TIME.swap(idle, Relaxed) != idle {
+                IDLE_AT.store(now(), Relaxed);
+                ROUND.store(0, Relaxed);
+                return None;
+            }
+            if now() - IDLE_AT.load(Relaxed) < ticks(BUSY_MICROSECONDS) {
+                return None;
+            }
+        }
+        let end = (cursor + THREADS_OF_LOOK).min(self.thread_count());
+        for index in cursor..end {
+            self.compare(index);
+        }
+        if end < self.thread_count() {
+            CURSOR.store(end, Relaxed);
+            NEXT.store(now() + ticks(PAUSE_MICROSECONDS), Relaxed);
+            return None;
+        }
+        CURSOR.store(0, Relaxed);
+        let since = ROUND.swap(now(), Relaxed);
+        let (held, holder) = (HELD.swap(0, Relaxed), HOLDER.load(Relaxed));
+        let starved = STARVED.swap(NOBODY, Relaxed);
+        // The first round only finds what the second compares with.
+        let long = (now() - since) * TENTHS / 10;
+        if since == 0 || held < long || starved == NOBODY {
+            return None;
+        }
+        self.tell_starvation(holder, starved)
+    }
+
+    /// Takes up what a thread has run since the last round.
+    fn compare(&self, index: u64) {
+        let (Ok(used), Ok(state)) =
+            (imports::SCHEDULING.thread_time(index), imports::SCHEDULING.thread(index))
+        else {
+            return;
+        };
+        let before = USED[index as usize % THREADS_MAXIMUM].swap(used, Relaxed);
+        let ran = used.saturating_sub(before);
+        if ran > HELD.load(Relaxed) {
+            HELD.store(ran, Relaxed);
+            HOLDER.store(index, Relaxed);
+        }
+        let is_waiting =
+            ran == 0 && state.activity == Activity::Ready && state.home != InstanceId(0);
+        let is_first = |other: ThreadState| other.priority < state.priority;
+        let other = imports::SCHEDULING.thread(STARVED.load(Relaxed));
+        if is_waiting && other.map_or(true, is_first) {
+            STARVED.store(index, Relaxed);
+        }
+    }
+
+    fn tell_starvation(&self, holder: u64, starved: u64) -> Option<u8> {
+        let thread = imports::SCHEDULING.thread(holder).ok()?;
+        let waiting = imports::SCHEDULING.thread(starved).ok()?;
+        let is_known = TOLD.load(Relaxed) == thread.name
+            && now() - TOLD_AT.load(Relaxed) < ticks(AGAIN_MICROSECONDS);
+        if waiting.priority >= thread.priority || is_known {
+            return None;
+        }
+        TOLD.store(thread.name, Relaxed);
+        TOLD_AT.store(now(), Relaxed);
+        let seconds = (now() - IDLE_AT.load(Relaxed)) / ticks(1_000_000).max(1);
+        let inside = self.frames(holder).next().map_or(DomainId(0), |frame| frame.into);
+        let mut log = printer::log();
+        let _ = write!(log, "supervisor: `{}` has run", self.name(self.home(thread)));
+        let _ = write!(log, " for {seconds} s at priority {} in thread {holder}", thread.priority);
+        let _ = write!(log, ", now in `{}`", self.name(self.lives_in(inside)));
+        let _ = writeln!(log, "; `{}` waits", self.name(self.home(waiting)));
+        Some(thread.priority)
+    }
+}

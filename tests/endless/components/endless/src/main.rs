@@ -1,0 +1,26 @@
+//! Never ends; or, with the argument `judge`, ends the run when that must have been noticed.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::environment;
+use cairn::time::{now, ticks};
+use cairn_interfaces as interfaces;
+
+cairn::component! {
+    name: "endless",
+    imports: { threads: interfaces::Threads, supervisor: interfaces::Supervisor },
+    main: main,
+}
+
+const NOTICED_MICROSECONDS: u64 = 10_000_000;
+
+fn main() {
+    if environment::argument() == "judge" {
+        imports::THREADS.sleep_until(now() + ticks(NOTICED_MICROSECONDS)).expect("time passes");
+        imports::SUPERVISOR.halt(0).expect("it halts");
+    }
+    loop {
+        core::hint::spin_loop();
+    }
+}

@@ -1,0 +1,135 @@
+//! Functions, files and lines to the addresses in a supervisor's reports: it prints these alone, since only the files of the
+//! components know more.
+
+mod modules;
+
+use crate::archive;
+use crate::build::Symbols;
+use modules::{Modules, Start};
+use regex::{Captures, Regex};
+use std::collections::BTreeMap;
+use std::io::{Read, Write};
+
+/// Follows what a system prints, and says what stands behind the addresses.
+pub struct Symboliser {
+    modules: Modules,
+    /// The files are those that the archive has of the image that the text names.
+    by_archive: bool,
+    image: Regex,
+    start: Regex,
+    word: Regex,
+    call: Regex,
+    /// What was read of a report's stack: its first line, and words by their places.
+    stack: Option<(Start, BTreeMap<u64, u64>)>,
+    /// The line that is not complete yet.
+    line: Vec<u8>,
+}
+
+/// Longest line that is looked at: of longer ones the rest is text like any other.
+const LINE_MAXIMUM: usize = 1024;
+
+impl Symboliser {
+    /// For a system with these files.
+    pub fn new(symbols: &[Symbols]) -> Symboliser {
+        let regex = |text| Regex::new(text).expect("a valid expression");
+        Symboliser {
+            modules: Modules::new(symbols),
+            by_archive: false,
+            image: regex(r"supervisor: image ([0-9a-f]{16})"),
+            start: regex(r"supervisor:   stack 0x([0-9a-f]+): pc 0x([0-9a-f]+), ra 0x([0-9a-f]+)"),
+            word: regex(r"\+0x([0-9a-f]+) 0x([0-9a-f]+)"),
+            call: regex(r"supervisor:   called by `[^`]*` at 0x([0-9a-f]+)"),
+            stack: None,
+            line: Vec::new(),
+        }
+    }
+
+    /// For whatever images were kept here when they were built.
+    pub fn of_any() -> Symboliser {
+        Symboliser { by_archive: true, ..Symboliser::new(&[]) }
+    }
+
+    /// What a system printed, and behind each line with addresses lines that say what they are.
+    pub fn add(&mut self, output: &[u8]) -> Vec<u8> {
+        let mut shown = Vec::with_capacity(output.len());
+        for byte in output {
+            shown.push(*byte);
+            match byte {
+                b'\n' => {
+                    let line = std::mem::take(&mut self.line);
+                    let line = String::from_utf8_lossy(&line);
+                    for told in self.found(&line).into_iter().chain(self.places(&line)) {
+                        shown.extend(format!("cairn:     {told}\r\n").bytes());
+                    }
+                }
+                _ if self.line.len() < LINE_MAXIMUM => self.line.push(*byte),
+                _ => {}
+            }
+        }
+        shown
+    }
+
+    /// Takes the files of the image that a line names, or of none if they are not here; why, if something has to be said.
+    fn found(&mut self, line: &str) -> Option<String> {
+        if !self.by_archive {
+            return None;
+        }
+        if let Some(found) = self.image.captures(line) {
+            let symbols = archive::find(&found[1]);
+            self.modules = Modules::new(symbols.as_deref().unwrap_or_default());
+            return symbols.err().map(|error| error.to_string());
+        }
+        let is_lost = self.modules.is_empty() && self.start.is_match(line);
+        is_lost.then(|| {
+            "no line `supervisor: image ...` before this says what it is of, or its files are not here; expected the \
+             image's identifier or a system's name behind `symbolise`"
+                .to_owned()
+        })
+    }
+
+    /// What the addresses of a line mean.
+    fn places(&mut self, line: &str) -> Vec<String> {
+        if let Some(found) = self.call.captures(line) {
+            return self.modules.calls(number(&found, 1));
+        }
+        if let Some(found) = self.start.captures(line) {
+            let [stack, pc, link] = [1, 2, 3].map(|group| number(&found, group));
+            self.stack = Some((Start { stack, pc, link }, BTreeMap::new()));
+        }
+        let (Some((start, words)), true) = (&mut self.stack, line.contains("supervisor:   stack "))
+        else {
+            return Vec::new();
+        };
+        for found in self.word.captures_iter(line) {
+            let [offset, word] = [1, 2].map(|group| number(&found, group));
+            words.insert(start.stack.wrapping_add(offset), word);
+        }
+        // A comma at its end: another line has the rest.
+        if line.trim_end().ends_with(',') {
+            return Vec::new();
+        }
+        let (start, words) = self.stack.take().expect("it is there");
+        self.modules.chain(start, &words)
+    }
+}
+
+/// Copies what a system printed, with what its addresses mean.
+pub fn copy(
+    mut symboliser: Symboliser,
+    mut from: impl Read,
+    mut to: impl Write,
+) -> std::io::Result<()> {
+    let mut buffer = [0; 4096];
+    loop {
+        match from.read(&mut buffer)? {
+            0 => return Ok(()),
+            count => to.write_all(&symboliser.add(&buffer[..count]))?,
+        }
+        to.flush()?;
+    }
+}
+
+/// The number in a group that matched; one that is too long is none of an address.
+fn number(found: &Captures<'_>, group: usize) -> u64 {
+    u64::from_str_radix(&found[group], 16).unwrap_or(0)
+}

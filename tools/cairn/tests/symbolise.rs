@@ -1,0 +1,47 @@
+//! A report of the supervisor's names the functions in which it happened: those of the component, and of who called it.
+#![forbid(unsafe_code)]
+
+use cairn_tool::build::build;
+use cairn_tool::expect::{Guest, Pattern};
+use cairn_tool::machine::{self, Console, Options};
+use cairn_tool::symbolise::{self, Symboliser};
+use std::time::Duration;
+
+#[test]
+fn a_report_names_functions_files_and_lines() {
+    let image = build("tests/faults/faults.toml", None).expect("the system builds");
+    let options = Options { icount: true, skip_waiting: true, ..Options::default() };
+    let command = machine::command(&image, &options, Console::Program).expect("it boots");
+    let mut guest = Guest::start(command, Duration::from_secs(120)).expect("it boots");
+    guest.wait_for(&Pattern::text("to overflow its stack ended")).expect("it is told");
+    let mut shown = Vec::new();
+    let symboliser = Symboliser::new(&image.symbols);
+    symbolise::copy(symboliser, guest.transcript().as_bytes(), &mut shown).expect("it is read");
+    let shown = String::from_utf8(shown).expect("text").replace('\r', "");
+
+    let mut reports = shown.split("supervisor: `trouble`").skip(1);
+    let mut report = |what: &str| {
+        let report = reports.find(|report| report.contains(what));
+        report.unwrap_or_else(|| panic!("no report with `{what}` in\n{shown}")).to_owned()
+    };
+    let panicked = report("panicked in thread");
+    let places = |report: &str| -> Vec<String> {
+        let places = report.lines().filter_map(|line| line.strip_prefix("cairn:     in "));
+        places.map(str::to_owned).collect()
+    };
+    let found = places(&panicked);
+    let deed = "tests/faults/components/trouble/src/hostile.rs:";
+    assert!(found[0].contains("commit, ") && found[0].contains(deed), "{panicked}");
+    assert!(
+        found.iter().any(|place| place.contains("components/driver/src/main.rs:")),
+        "{panicked}"
+    );
+    assert!(panicked.contains("called by `driver` at 0x"), "{panicked}");
+    assert!(!shown.contains("rust_begin_unwind"), "{shown}");
+
+    let read = report("read an address that it may not read");
+    assert!(places(&read).iter().take(3).any(|place| place.starts_with("load, ")), "{read}");
+    let full = report("perhaps its stack is full");
+    let depth = places(&full).iter().filter(|place| place.contains("overflow, ")).count();
+    assert!(depth > 2, "of a full stack what is left: {full}");
+}
