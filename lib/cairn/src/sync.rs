@@ -22,6 +22,7 @@
 //! | [`RwLock`] | 1 | 1 |
 //! | [`Channel`] | 1 | 2 |
 //! | all [`Condvar`]s together | | 1 for each thread that waits at a time |
+//! | the heap, of a component with the feature `alloc` | 1 | |
 //!
 //! What any of them can answer: [`Error::NotSupported`], the component has no import of `Portals`; [`Error::Exhausted`], its
 //! quota has none left; [`Error::InvocationOverflow`], at the first use in the kernel domain: less than half of the thread's stack is left; [`Error::Cancelled`], the thread is called home; hand

@@ -55,7 +55,8 @@ impl<'words> Ring<'words> {
         self.0[LEVEL].store(level.into(), Relaxed);
     }
 
-    /// Writes a record over the oldest ones; what is longer than a record can be is cut.
+    /// Writes a record over the oldest ones; what is longer than a record can be is cut. A thread that is stopped here
+    /// while others fill the whole ring spoils the text of a record of theirs.
     pub fn write(self, level: u8, target: &[u8], text: &[u8], time: u64) {
         let target = &target[..target.len().min(TARGET_MAXIMUM)];
         let text = &text[..text.len().min(TEXT_MAXIMUM - target.len())];
