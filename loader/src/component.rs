@@ -95,6 +95,19 @@ impl<File: AsRef<[u8]>> Component<File> {
         })
     }
 
+    /// The same with no more than a page of code and one of constants, which mean nothing: what is laid out of it is not to
+    /// run, but shows whether all else has room.
+    #[must_use]
+    pub fn without_code(mut self) -> Component<File> {
+        self.segments.iter_mut().for_each(Segment::cut);
+        self.symbols.clear();
+        self.calls.clear();
+        self.clock_reads.clear();
+        self.relocations.clear();
+        self.copying = None;
+        self
+    }
+
     /// What people call the parts of an interface that it serves.
     pub fn text_of(&self, interface: &Interface) -> Option<&InterfaceText> {
         let is = |text: &&InterfaceText| {

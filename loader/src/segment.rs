@@ -42,6 +42,15 @@ impl Segment {
     pub fn range(&self) -> Range<u64> {
         self.offset..self.offset + self.size
     }
+
+    /// Leaves nothing of code and constants but their first page.
+    pub(crate) fn cut(&mut self) {
+        if self.rights != Rights::Data {
+            self.size = self.size.min(PAGE_SIZE);
+            let left = (self.size.saturating_sub(self.content_at)) as usize;
+            self.content.end = self.content.end.min(self.content.start + left);
+        }
+    }
 }
 
 /// Where the loaded sections of `elf`, which is `file`, go. In the order of their addresses.

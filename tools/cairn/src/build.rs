@@ -2,7 +2,7 @@
 
 use crate::alternatives;
 use crate::c_component;
-use crate::cargo::{self, Kind};
+use crate::cargo::{self, Kind, Purpose};
 use crate::machine::Machine;
 use crate::paths::Workspace;
 use crate::placements::Placements;
@@ -61,8 +61,11 @@ pub struct Parts {
     pub system: System,
     /// Its connections in terms of the components' files.
     pub connected: Connected,
-    components: Arc<BTreeMap<String, (PathBuf, Component)>>,
+    components: Arc<Components>,
 }
+
+/// Components and their files, by their folders.
+type Components = BTreeMap<String, (PathBuf, Component)>;
 
 /// Builds the component in a folder, as a description calls it, as a system in development has it.
 pub fn component(folder: &str) -> Result<Component> {
@@ -73,7 +76,10 @@ pub fn component(folder: &str) -> Result<Component> {
     let Package { name, workspace, kind } = package(folder)?;
     let profile = Profile::Development.of_component(folder);
     let executables = cargo::build_for_target(&workspace, kind, profile, &[&name])?;
-    from_file(folder, &executables[&name])
+    let file = &executables[&name];
+    let component = from_file(folder, file)?;
+    check_own_calls(folder, file, &component)?;
+    Ok(component)
 }
 
 /// What a system needs of Debian's sources and cannot have, as without a network: then it cannot be built here.
@@ -90,11 +96,13 @@ pub fn unavailable(system: &str) -> Result<Option<c_component::Unavailable>> {
 }
 
 fn from_file(folder: &str, file: &Path) -> Result<Component> {
-    let component =
-        Component::read(read(file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))?;
-    check_calls(&component, sources::forbids_unsafe_code(folder))
-        .with_context(|| format!("component `{folder}` ({})", paths::shown(file)))?;
-    Ok(component)
+    Component::read(read(file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))
+}
+
+/// Refuses a component in Rust with calls that its source cannot have made.
+fn check_own_calls(folder: &str, file: &Path, component: &Component) -> Result<()> {
+    check_calls(component, sources::forbids_unsafe_code(folder))
+        .with_context(|| format!("component `{folder}` ({})", paths::shown(file)))
 }
 
 /// Refuses a call of a portal that no library of Cairn's made, where the source cannot have made it. The layout would not
@@ -107,6 +115,17 @@ pub fn check_calls(component: &Component, is_refused: bool) -> Result<()> {
          dependency with assembly of its own: do without that, or allow unsafe code in the component, which then can \
          only have a domain of its own"
     )
+}
+
+/// Refuses calls that nobody could have made, or that are not allowed where an instance runs.
+fn check_machine_code(system: &System, components: &Components) -> Result<()> {
+    for (folder, (file, component)) in components {
+        if !c_component::is_one(folder) {
+            check_own_calls(folder, file, component)?;
+        }
+    }
+    let mut instances = system.instances.iter();
+    instances.try_for_each(|one| check_kernel_calls(one, &components[&one.folder].1))
 }
 
 /// Where the first foreign call of a component is, for people.
@@ -176,46 +195,61 @@ impl Parts {
         placements: Placements,
         settings: &[Setting],
     ) -> Result<Parts> {
-        let mut system = cairn_description::load_with(&paths::files(), system, board, settings)
+        Parts::compiled(system, board, placements, settings, Purpose::Run)
+    }
+
+    fn compiled(
+        described: &str,
+        board: Option<&str>,
+        placements: Placements,
+        settings: &[Setting],
+        purpose: fn(Profile) -> Purpose,
+    ) -> Result<Parts> {
+        let mut system = cairn_description::load_with(&paths::files(), described, board, settings)
             .map_err(|report| anyhow!("{report}"))?;
         placements.apply(&mut system);
-        let mut packages = BTreeMap::<(Workspace, Kind, Profile), BTreeMap<String, String>>::new();
+        let mut packages = BTreeMap::<(Workspace, Kind, Purpose), BTreeMap<String, String>>::new();
         let mut components = BTreeMap::new();
         for instance in &system.instances {
             let folder = &instance.folder;
             if !c_component::is_one(folder) {
                 sources::check(folder)?;
                 let Package { name, workspace, kind } = package(folder)?;
-                let way = (workspace, kind, system.profile.of_component(folder));
+                let way = (workspace, kind, purpose(system.profile.of_component(folder)));
                 packages.entry(way).or_default().insert(folder.clone(), name);
             } else if !components.contains_key(folder) {
                 components.insert(folder.clone(), c_component::build(folder)?);
             }
         }
-        for ((workspace, kind, profile), packages) in packages {
+        for ((workspace, kind, purpose), packages) in packages {
             let names: Vec<&str> = packages.values().map(String::as_str).collect();
-            let executables = cargo::build_for_target(&workspace, kind, profile, &names)?;
+            let executables = cargo::executables(&workspace, kind, purpose, &names)?;
             for (folder, package) in packages {
                 let file = executables[&package].clone();
                 let component = from_file(&folder, &file)?;
                 components.insert(folder, (file, component));
             }
         }
-        Parts::connect(system, Arc::new(components))
+        let is_draft = purpose(system.profile) == Purpose::Read;
+        match check_machine_code(&system, &components) {
+            Ok(()) => Parts::connect(system, Arc::new(components)),
+            // Of the machine code of drafts some does not run, and data in it may look like calls.
+            Err(_) if is_draft => {
+                Parts::compiled(described, board, placements, settings, Purpose::Run)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// The same components as another description places and connects them, which has no others.
     pub fn described_by(&self, system: System) -> Result<Parts> {
+        check_machine_code(&system, &self.components)?;
         Parts::connect(system, self.components.clone())
     }
 
-    fn connect(
-        system: System,
-        components: Arc<BTreeMap<String, (PathBuf, Component)>>,
-    ) -> Result<Parts> {
+    fn connect(system: System, components: Arc<Components>) -> Result<Parts> {
         for instance in &system.instances {
             let component = &components[&instance.folder].1;
-            check_kernel_calls(instance, component)?;
             float::check(instance, component.float, &system.board)?;
         }
         let descriptor = |folder: &str| Some(&components.get(folder)?.1.descriptor);
@@ -234,6 +268,26 @@ impl Parts {
     pub fn components(&self) -> Vec<&Component> {
         self.system.instances.iter().map(|instance| &self.components[&instance.folder].1).collect()
     }
+}
+
+/// Says of a system what its build would say, but for what depends on how large its programs are. They are compiled as
+/// drafts, and laid out as if they had no code; if they cannot be, the build says why.
+pub fn check(
+    system: &str,
+    board: Option<&str>,
+    placements: Placements,
+    settings: &[Setting],
+) -> Result<()> {
+    let parts = Parts::compiled(system, board, placements, settings, |_| Purpose::Read)?;
+    let nucleus = nucleus()?.0;
+    let components = parts.components().into_iter().cloned().map(Component::without_code);
+    let components: Vec<Component> = components.collect();
+    let components: Vec<&Component> = components.iter().collect();
+    let laid_out = cairn_image::layout(&parts.system, &parts.connected, &components, &nucleus);
+    if laid_out.is_err() {
+        lay_out_with(&Parts::varied(system, board, placements, settings)?, &nucleus)?;
+    }
+    Ok(())
 }
 
 /// Builds the bootable image of `system`, for its board or for another; its layout report lies beside it as

@@ -36,8 +36,17 @@ impl Kind {
     }
 }
 
+/// What it is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Purpose {
+    /// To run: optimised as a whole.
+    Run(Profile),
+    /// To read what it says of itself: quickly, and anew only where something changed.
+    Read,
+}
+
 /// The one place that says how code for the machine is compiled and linked.
-fn target_flags(kind: Kind) -> Vec<String> {
+fn target_flags(kind: Kind, purpose: Purpose) -> Vec<String> {
     let mut flags: Vec<String> = Vec::new();
     if let Ok(linker) = std::env::var("CAIRN_LINKER") {
         flags.extend([format!("-Clinker={linker}"), "-Clinker-flavor=ld.lld".into()]);
@@ -46,6 +55,10 @@ fn target_flags(kind: Kind) -> Vec<String> {
         // The tables say where a function keeps the address to which it returns: the host follows calls by them.
         flags.extend(["-Crelocation-model=pic", "-Cforce-unwind-tables=yes"].map(str::to_owned));
         flags.extend(component_link().iter().map(|argument| format!("-Clink-arg={argument}")));
+        if purpose == Purpose::Read {
+            // Code that is not optimised is larger.
+            flags.push(format!("-Clink-arg=--defsym=HOT_SIZE={REGION_SIZE:#x}"));
+        }
     }
     flags
 }
@@ -87,43 +100,46 @@ pub fn with_library(command: &mut Command) {
     }
 }
 
-/// A profile for what is compiled to be read, not to run: quickly, and anew only where something changed.
+/// The profile of what is compiled to be read. What the source can ask for is as in what runs.
 const DRAFT: &[&str] = &[
     "inherits=\"dev\"",
     "opt-level=0",
     "debug=false",
+    "debug-assertions=false",
+    "overflow-checks=false",
+    "panic=\"abort\"",
     "incremental=true",
     // Of an interface no code is wanted, of a component little is left.
     "codegen-units=1",
+    "package.\"*\".opt-level=0",
 ];
 
 /// The profile of components of systems in development, here because it is that of every workspace, a product's too.
-const DEVELOPMENT: [&str; 2] = ["inherits=\"release\"", "overflow-checks=true"];
+const DEVELOPMENT: &[&str] = &["inherits=\"release\"", "overflow-checks=true"];
 
 /// Compiles packages of a workspace for the bare machine.
-fn build(workspace: &Workspace, kind: Kind) -> Command {
+fn build(workspace: &Workspace, kind: Kind, purpose: Purpose) -> Command {
     let mut command = cargo("build", &workspace.folder);
     command
         .args(["--target", kind.target(), "--target-dir"])
         .arg(workspace.target.join("machine"))
-        .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind).join("\u{1f}"));
+        .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind, purpose).join("\u{1f}"));
     with_library(&mut command);
-    command
-}
-
-/// The same, only to be read.
-fn build_draft(workspace: &Workspace, kind: Kind) -> Command {
-    let mut command = build(workspace, kind);
-    command.args(["--profile", "draft"]);
-    for setting in DRAFT {
-        command.args(["--config", &format!("profile.draft.{setting}")]);
+    let (profile, settings) = match purpose {
+        Purpose::Run(Profile::Release) => (Profile::Release.name(), &[][..]),
+        Purpose::Run(Profile::Development) => (Profile::Development.name(), DEVELOPMENT),
+        Purpose::Read => ("draft", DRAFT),
+    };
+    command.args(["--profile", profile]);
+    for setting in settings {
+        command.args(["--config", &format!("profile.{profile}.{setting}")]);
     }
     command
 }
 
 /// Compiles a package's library for the bare machine, or its programs if it has none, to be read. Returns the files.
 pub fn draft(workspace: &Workspace, package: &Package) -> Result<Vec<PathBuf>> {
-    let mut command = build_draft(workspace, Kind::Component);
+    let mut command = build(workspace, Kind::Component, Purpose::Read);
     command.args(["--package", &package.id]);
     command.arg(if package.has_library() { "--lib" } else { "--bins" });
     let own = artifacts(&mut command)?.into_iter().filter(|one| one.package_id == package.id);
@@ -137,16 +153,20 @@ pub fn build_for_target(
     profile: Profile,
     packages: &[&str],
 ) -> Result<BTreeMap<String, PathBuf>> {
+    executables(workspace, kind, Purpose::Run(profile), packages)
+}
+
+/// The same for a purpose.
+pub fn executables(
+    workspace: &Workspace,
+    kind: Kind,
+    purpose: Purpose,
+    packages: &[&str],
+) -> Result<BTreeMap<String, PathBuf>> {
     if packages.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let mut command = build(workspace, kind);
-    command.args(["--profile", profile.name()]);
-    if profile == Profile::Development {
-        for setting in DEVELOPMENT {
-            command.args(["--config", &format!("profile.development.{setting}")]);
-        }
-    }
+    let mut command = build(workspace, kind, purpose);
     for package in packages {
         command.args(["--package", package]);
     }

@@ -327,7 +327,8 @@ fn execute(command: Command) -> Result<u8> {
             Ok(0)
         }
         Command::Check { system, variant, .. } => {
-            variant.build(&system)?;
+            let Variant { on, placement, set } = variant;
+            build::check(&system, on.board.as_deref(), placement, &set)?;
             println!("{system}: no errors");
             Ok(0)
         }

@@ -22,6 +22,8 @@ use core::mem::{MaybeUninit, transmute};
 core::arch::global_asm!(
     ".pushsection .text.cairn_portal_call, \"ax\"",
     ".balign 16",
+    ".globl cairn_portal_call",
+    ".hidden cairn_portal_call",
     "cairn_portal_call:",
     call_stub!(""),
     ".popsection",
