@@ -3,6 +3,7 @@
 use crate::blame;
 use crate::death::Reason;
 use crate::idle;
+use crate::logs;
 use crate::look::WORKER;
 use crate::printer::Printer;
 use crate::ready;
@@ -62,6 +63,8 @@ enum Work {
     LookAtIdle,
     /// It looks whether a thread keeps others from running.
     LookForStarvation,
+    /// It shows the log of the next instance.
+    TellLog,
     /// Nothing until this time.
     Wait { until: u64 },
 }
@@ -111,6 +114,11 @@ fn main() {
                     // Above the thread that it tells of, or nobody would read it.
                     printer.speak_at(priority.saturating_add(1).min(highest));
                 }
+                false
+            }
+            Work::TellLog => {
+                system.tell_next_log();
+                printer.speak_at(priority);
                 false
             }
             Work::Tell { first } => {
@@ -190,6 +198,8 @@ impl System {
                 (Work::Step { instance }, best_priority)
             }
             (_, Some(telling)) => (Work::Tell { first: None }, telling),
+            // As much as there is room for, and when nothing else is to be printed.
+            _ if logs::is_due() && Printer::is_done() => (Work::TellLog, logs::PRIORITY),
             _ if look_at <= until => (Work::Wait { until: look_at }, look_priority),
             _ => (Work::Wait { until }, priority),
         }

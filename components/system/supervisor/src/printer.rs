@@ -2,6 +2,7 @@
 //! component that just died, and the supervisor must wait for none of them.
 
 use crate::component as imports;
+use crate::logs;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn::{Error, privileged};
@@ -41,7 +42,7 @@ impl Printer {
 
     /// What is in the log tells of an instance of this priority.
     pub fn speak_at(&mut self, priority: u8) {
-        if LOG.is_empty() && !ACTIVE.load(Ordering::Acquire) {
+        if Printer::is_done() {
             self.priority = 0;
         } else if priority > self.priority {
             self.priority = priority;
@@ -50,6 +51,11 @@ impl Printer {
                 let _ = thread.set_priority(priority);
             }
         }
+    }
+
+    /// Whether all that was written is printed.
+    pub fn is_done() -> bool {
+        LOG.is_empty() && !ACTIVE.load(Ordering::Acquire)
     }
 
     /// Starts to print if there is something to print.
@@ -111,6 +117,9 @@ fn write(text: &[u8]) {
             return;
         }
         PATIENCE.store(left - 1, Ordering::Relaxed);
+        if left == 1 {
+            logs::begin();
+        }
         let _ = imports::THREADS.sleep_until(now() + ticks(RETRY_MICROSECONDS));
     }
     PATIENCE.store(RETRIES, Ordering::Relaxed);

@@ -19,6 +19,7 @@ const TOLD_MICROSECONDS: u64 = 8_000_000;
 fn main() {
     if startup().generation == 0 {
         imports::SUPERVISOR.kill("console").expect("it can be killed");
+        cairn::log::warn!("nobody will read this");
         panic!("who hears this?");
     }
     imports::THREADS.sleep_until(now() + ticks(TOLD_MICROSECONDS)).expect("time passes");
