@@ -78,7 +78,8 @@ fn main() {
     let own = system.instance(environment::startup().instance);
     let highest = own.map_or(0, |record| record.priority as u8);
     runaway::begin(&system, highest);
-    starvation::begin(highest);
+    // Above the console's driver nobody would print what is found.
+    starvation::begin(system.console_priority().unwrap_or(highest).min(highest));
     let mut printer = Printer::NONE;
     let mut is_called = true;
     loop {
@@ -148,10 +149,6 @@ impl System {
 
     /// The most urgent work, and its priority.
     fn next_work(&self) -> (Work, u8) {
-        let (look_at, look_priority) = starvation::next_look();
-        if look_at <= now() {
-            return (Work::LookForStarvation, look_priority);
-        }
         let (mut best, mut best_priority) = (None, 0);
         let (mut until, mut priority) = (u64::MAX, 0);
         for instance in INSTANCES.undone() {
@@ -171,6 +168,10 @@ impl System {
         let (home_at, home_priority) = blame::next_home();
         if home_at <= now() && (best.is_none() || home_priority > best_priority) {
             return (Work::CallHome, home_priority);
+        }
+        let (look_at, look_priority) = starvation::next_look();
+        if look_at <= now() && (best.is_none() || look_priority >= best_priority) {
+            return (Work::LookForStarvation, look_priority);
         }
         if home_at < u64::MAX {
             until = until.min(home_at);

@@ -1,5 +1,5 @@
 //! A thread that never ends keeps the processor from all that are less urgent, the shell among them. Who looks is the worker, now
-//! and then at the supervisor's own priority: for as long as the idle thread runs, nobody waits for the processor, and one question
+//! and then at the priority of the console's driver: for as long as the idle thread runs, nobody waits for the processor, and one question
 //! is all it costs. If it has not run for a while, the threads' run times say who has, and who wanted to.
 
 use crate::component as imports;
@@ -17,8 +17,8 @@ const PERIOD_MICROSECONDS: u64 = 1_000_000;
 const BUSY_MICROSECONDS: u64 = 2_000_000;
 /// Between two reports of the same thread.
 const AGAIN_MICROSECONDS: u64 = 60_000_000;
-/// Threads of one look, since everyone waits for it, and the pause before the next.
-const THREADS_OF_LOOK: u64 = 4;
+/// Threads of one look, since everyone below waits for it, and the pause before the next.
+const THREADS_OF_LOOK: u64 = 1;
 const PAUSE_MICROSECONDS: u64 = 1000;
 /// Of the time, what a thread has run that keeps others from running: this many tenths.
 const TENTHS: u64 = 9;
@@ -50,7 +50,7 @@ pub fn next_look() -> (u64, u8) {
     (NEXT.load(Relaxed), PRIORITY.load(Relaxed))
 }
 
-/// Looks begin, at the priority of the supervisor.
+/// Looks begin, at this priority.
 pub fn begin(priority: u8) {
     PRIORITY.store(priority, Relaxed);
     IDLE_AT.store(now(), Relaxed);

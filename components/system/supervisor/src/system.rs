@@ -115,6 +115,13 @@ impl System {
         self.instance(control.instance).map(|record| record.domain)
     }
 
+    /// The priority of who prints.
+    pub fn console_priority(&self) -> Option<u8> {
+        let mut exports = self.exports.iter();
+        let console = exports.find(|export| name_text(&export.interface) == "Console")?;
+        self.instance(console.instance).map(|record| record.priority as u8)
+    }
+
     /// The shortest of the longest executions that exports declare, in ticks.
     pub fn shortest_limit(&self) -> Option<u64> {
         let limits = self.exports.iter().flat_map(|export| {
