@@ -35,6 +35,8 @@ pub mod __expansion {
 mod machine {
     pub(crate) mod arch;
     pub mod dma;
+    #[cfg(feature = "embassy-time")]
+    pub mod embassy;
     pub mod environment;
     #[cfg(feature = "alloc")]
     pub mod heap;

@@ -30,6 +30,8 @@
 
 mod channel;
 mod condvar;
+#[cfg(all(target_os = "none", feature = "critical-section"))]
+mod critical;
 mod lock;
 mod mutex;
 mod once;

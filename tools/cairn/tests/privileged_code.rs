@@ -25,7 +25,7 @@ const UNSAFE_CRATES: [&str; 10] = [
 ];
 
 /// Modules of `lib/cairn` that know the machine or memory.
-const UNSAFE_MODULES: [&str; 23] = [
+const UNSAFE_MODULES: [&str; 25] = [
     "arch/riscv64/call.rs",
     "arch/riscv64/copy.rs",
     "arch/riscv64/counter.rs",
@@ -36,6 +36,7 @@ const UNSAFE_MODULES: [&str; 23] = [
     "arch/riscv64/start.rs",
     "arch/riscv64/thread.rs",
     "call/staging.rs",
+    "embassy.rs",
     "environment.rs",
     "exclusive.rs",
     "heap.rs",
@@ -43,6 +44,7 @@ const UNSAFE_MODULES: [&str; 23] = [
     "object/table.rs",
     "registers.rs",
     "section.rs",
+    "sync/critical.rs",
     "sync/mutex.rs",
     "sync/once.rs",
     "sync/rwlock.rs",
