@@ -18,6 +18,8 @@ pub const FELLOWS_MAXIMUM: usize = 8;
 pub const PORTALS_MAXIMUM: usize = 1984;
 /// Entries of the tables of a system that does not need more; and most of what the description alone puts into one.
 pub const PORTALS_DESCRIBED: usize = 512;
+/// Entries that are left in each table for what its instances open, beside what is kept for them.
+pub const PORTALS_OPENED: usize = 32;
 /// Most that run time can add to what the description puts into one.
 pub const PORTALS_ADDED: usize = PORTALS_MAXIMUM - PORTALS_DESCRIBED;
 /// Bytes of portal code that are counted for a portal that run time adds; only one with windows takes more.

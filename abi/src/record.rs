@@ -189,7 +189,9 @@ pub struct Instance {
     pub cpu_budget: u64,
     /// First address of its region.
     pub start_address: u64,
-    /// Portals that it may get while the system runs, beside those that it has otherwise; zero: the description does not say.
+    /// What the portal manager keeps for it beside its equal part, so that it gets all that the description promises: blocks of
+    /// portals, and the portals in them.
+    pub blocks: u64,
     pub portals: u64,
     /// Its address space.
     pub space: Space,

@@ -26,6 +26,9 @@ const SEMAPHORE_SIZE: u64 = 16;
 pub const SEMAPHORE_LEVEL: i64 = 8;
 /// Most semaphores of a system.
 pub const SEMAPHORES_MAXIMUM: usize = 1024;
+/// Portals of whoever has one made, and of a lock.
+pub const SEMAPHORE_PORTALS: u32 = 4;
+pub const LOCK_PORTALS: u32 = 2;
 
 /// The level of a class of threads: the more urgent the class, the smaller. 256 stands for no thread. All levels are
 /// negative, as the hart's word is while nothing is noted.

@@ -8,7 +8,10 @@ use crate::names::suggestion;
 use crate::place::Located;
 use crate::report::{Error, Report};
 use cairn_abi::device::device_portals;
-use cairn_abi::domain::{PORTAL_FIRST_IMPORT, PORTALS_ADDED, PORTALS_DESCRIBED, Tables};
+use cairn_abi::domain::{
+    PORTAL_FIRST_IMPORT, PORTALS_DESCRIBED, PORTALS_MAXIMUM, PORTALS_OPENED, Tables,
+};
+use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
 use cairn_loader::{Descriptor, Import, Interface};
 use std::ops::Range;
 
@@ -84,9 +87,9 @@ pub fn connect<'a>(
     });
     let arguments = arguments.collect();
     control::check(system, &connector.components, &mut report);
-    let added = (0..system.instances.len()).map(|at| connector.added(at)).max().unwrap_or(0);
+    let entries = (0..system.instances.len()).map(|at| connector.entries(at)).max();
     // Whole words of the portal manager's bitmaps.
-    let table_entries = (PORTALS_DESCRIBED + added).next_multiple_of(64);
+    let table_entries = entries.unwrap_or(0).max(PORTALS_DESCRIBED).next_multiple_of(64);
     report.into_result(Connected { imports, portals, arguments, exports, table_entries })
 }
 
@@ -250,21 +253,29 @@ impl<'a> Connector<'a> {
                 "import fewer interfaces, or divide the component",
             ));
         }
-        let added = self.added(at);
-        if added > PORTALS_ADDED {
+        let (entries, limit) = (self.entries(at), PORTALS_MAXIMUM);
+        if portals <= PORTALS_DESCRIBED && entries > limit {
+            let fellows = self.system.fellows(at).map(|fellow| &self.system.instances[fellow]);
+            let most = fellows.max_by_key(|fellow| fellow.kept().portals).unwrap_or(instance);
             report.push(Error::new(
-                &instance.portals.place,
-                format!("`{}` and who shares its domain want too many portals", instance.name),
-                format!("expected at most {PORTALS_ADDED} for run time together, found {added}"),
-                "lower `portals` of some, or place them in domains of their own",
+                most.kept_place(),
+                format!("the portal table of `{}` does not hold what it may get at run time", most.name),
+                format!("expected at most {limit} portals of its domain in all, found {entries}"),
+                format!(
+                    "lower `semaphores` ({SEMAPHORE_PORTALS} portals each), `locks` ({LOCK_PORTALS} each) or `portals`, or place \
+                     what shares its domain in one of its own"
+                ),
             ));
         }
     }
 
-    /// Portals that run time may add to the table of a domain, beside each client's equal part.
-    fn added(&self, at: usize) -> usize {
-        let fellows = self.system.fellows(at);
-        fellows.map(|fellow| *self.system.instances[fellow].portals as usize).sum()
+    /// Entries that the table of a domain needs: for what the description puts there, for what is kept for its instances at run
+    /// time, and for what they open.
+    fn entries(&self, at: usize) -> usize {
+        let fellows = self.system.fellows(at).map(|fellow| &self.system.instances[fellow]);
+        let getting = fellows.filter(|fellow| self.system.gets_portals(fellow));
+        let kept: usize = getting.map(|fellow| fellow.kept().portals as usize).sum();
+        self.described(at) + kept + if kept > 0 { PORTALS_OPENED } else { 0 }
     }
 
     /// Portals that the description puts into the table of a domain, those that every table has included.

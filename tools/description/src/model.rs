@@ -6,6 +6,7 @@ use crate::place::{Located, Place};
 pub use crate::role::{Role, Roles};
 use cairn_abi::address::{KERNEL_STACK_SIZE, PAGE_SIZE, kernel_region, region};
 use cairn_abi::device::{QUEUE_PAGES, VirtioKind};
+use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
 use cairn_abi::{DomainId, InstanceId, RegionId};
 
 /// A system: every name is resolved to an index into one of these lists.
@@ -301,7 +302,36 @@ pub enum Placement {
     Kernel,
 }
 
+/// What the portal manager keeps for a client beside its equal part.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// What is opened, made or reserved together.
+    pub blocks: u32,
+    /// In all of them.
+    pub portals: u32,
+}
+
 impl Instance {
+    /// What its quotas of semaphores, locks and portals promise it at run time.
+    pub fn kept(&self) -> Kept {
+        let (semaphores, locks, portals) = (*self.semaphores, *self.locks, *self.portals);
+        Kept {
+            blocks: semaphores + locks + portals,
+            portals: semaphores * SEMAPHORE_PORTALS + locks * LOCK_PORTALS + portals,
+        }
+    }
+
+    /// Where the largest part of that is said.
+    pub(crate) fn kept_place(&self) -> &Place {
+        let parts = [
+            (*self.semaphores * SEMAPHORE_PORTALS, &self.semaphores.place),
+            (*self.locks * LOCK_PORTALS, &self.locks.place),
+            (*self.portals, &self.portals.place),
+        ];
+        let largest = parts.into_iter().max_by_key(|(portals, _)| *portals);
+        largest.map_or(&self.name.place, |(_, place)| place)
+    }
+
     /// Whether it runs in the kernel domain.
     pub fn is_in_kernel(&self) -> bool {
         *self.placement == Placement::Kernel
@@ -366,6 +396,13 @@ impl System {
     pub fn fellows(&self, index: usize) -> impl Iterator<Item = usize> + '_ {
         let domain = self.instances[index].domain;
         (0..self.instances.len()).filter(move |other| self.instances[*other].domain == domain)
+    }
+
+    /// Whether the portal manager makes portals for it: it is connected to it, or is the manager.
+    pub fn gets_portals(&self, instance: &Instance) -> bool {
+        let is_manager = |at: usize| self.roles.portals == Some(at);
+        self.roles.portals == Some(usize::from(instance.number.0).wrapping_sub(1))
+            || instance.imports.iter().any(|import| is_manager(*import.target))
     }
 
     /// The first instance of the domain of one of them, which stands for all.

@@ -168,7 +168,16 @@ pub fn layout(
             // The pool is mapped, too, so another size of it can need one more or less.
             count = layout.tables.used + spare + PAGE_TABLES_BESIDE / 2;
         } else {
-            return laid_out.and_then(|()| layout.finish());
+            let counted = layout.next.counter * 8 > layout.areas.counters.size;
+            let limit = match (system.counting && counted, layout.code.is_short) {
+                (true, _) => Some(("2048 portals that can be counted", "leave out `counting`")),
+                (false, true) => Some(("64M of portal code", "connect fewer instances")),
+                (false, false) => None,
+            };
+            return match limit {
+                Some(limit) => Err(room::too_many_connections(system, limit).into()),
+                None => laid_out.and_then(|()| layout.finish()),
+            };
         }
     }
 }

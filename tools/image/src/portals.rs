@@ -2,7 +2,6 @@
 
 use crate::memory::Memory;
 use cairn_abi::address::{PAGE_SIZE, PORTAL_CODE};
-use cairn_description::show_size;
 use cairn_portal::{GenerateError, Generated};
 
 /// The area of portal code.
@@ -59,10 +58,8 @@ impl PortalCode {
             .map_err(|error| format!("portal code: {error:?}"))?;
         if self.used + made.size as u64 > self.size {
             self.is_short = true;
-            return Err(format!(
-                "the portals of all connections take more than the {} of portal code: connect fewer instances",
-                show_size(self.size)
-            ));
+            // [`layout`](crate::layout()) enlarges the area, or says it with its place.
+            return Err("out of portal code".to_owned());
         }
         let bytes: Vec<u8> =
             words.iter().flat_map(|word| word.to_le_bytes()).take(made.size).collect();

@@ -30,33 +30,30 @@ impl Room {
     }
 }
 
-/// Least bytes of portal code that a client of the portal manager has for what it opens and makes, beside what is for its
-/// `portals`. A driver with two semaphores and a lock, as the console, takes two thirds.
+/// Least bytes of portal code that a client of the portal manager has for what it opens by name, beside what is kept for its
+/// quotas.
 const PORTAL_CODE_PART: u64 = 6 << 10;
-/// What each has if there is enough: as much as five semaphores take, beside an equal part of the second.
+/// What each has if there is enough, beside an equal part of the second.
 const PORTAL_CODE_USUAL: u64 = 16 << 10;
 const PORTAL_CODE_TOGETHER: u64 = 256 << 10;
 
 /// The portal manager with its clients, among which it divides what portals are made from at run time.
 fn clients(system: &System) -> Option<(&Instance, impl Iterator<Item = &Instance> + Clone)> {
     let manager = system.roles.portals?;
-    let is_client = move |(index, instance): &(usize, &Instance)| {
-        *index == manager || instance.imports.iter().any(|import| *import.target == manager)
-    };
-    let clients = system.instances.iter().enumerate().filter(is_client);
-    Some((&system.instances[manager], clients.map(|(_, client)| client)))
+    let clients = system.instances.iter().filter(|instance| system.gets_portals(instance));
+    Some((&system.instances[manager], clients))
 }
 
-/// Bytes of portal code for the `portals` of all clients.
-fn given<'a>(clients: impl Iterator<Item = &'a Instance>) -> u64 {
-    clients.map(|client| u64::from(*client.portals) * PORTAL_CODE_EACH).sum()
+/// Bytes of portal code that are kept for what the description promises clients.
+fn kept<'a>(clients: impl Iterator<Item = &'a Instance>) -> u64 {
+    clients.map(|client| u64::from(client.kept().portals) * PORTAL_CODE_EACH).sum()
 }
 
 /// Bytes of portal code that are left for run time.
 pub fn spare_portal_code(system: &System) -> u64 {
     let Some((_, clients)) = clients(system) else { return 0 };
     let usual = clients.clone().count() as u64 * PORTAL_CODE_USUAL + PORTAL_CODE_TOGETHER;
-    (given(clients) + usual).min(GRANULES_MAXIMUM as u64 * GRANULE)
+    (kept(clients) + usual).min(GRANULES_MAXIMUM as u64 * GRANULE)
 }
 
 /// Refuses a system whose clients of the portal manager have too little portal code for what they make at run time: it would
@@ -64,8 +61,8 @@ pub fn spare_portal_code(system: &System) -> u64 {
 pub fn check_portal_code(system: &System, left: u64) -> Result<(), Report> {
     let Some((manager, clients)) = clients(system) else { return Ok(()) };
     let count = clients.clone().count() as u64;
-    let given = given(clients);
-    let part = left.saturating_sub(given) / count;
+    let kept = kept(clients);
+    let part = left.saturating_sub(kept) / count;
     if part >= PORTAL_CODE_PART {
         return Ok(());
     }
@@ -74,13 +71,23 @@ pub fn check_portal_code(system: &System, left: u64) -> Result<(), Report> {
         "too little portal code is left for run time".to_owned(),
         format!("expected at least {PORTAL_CODE_PART} bytes for each of {count}, found {part}"),
         format!(
-            "connect fewer instances to the portal manager, which has at most {} for run time, or lower their `portals`, which take {} \
-             of it; those that are not connected need no part",
+            "connect fewer instances to the portal manager, which has at most {} for run time, or lower their `portals`, `semaphores` and \
+             `locks`, which take {} of it; those that are not connected need no part",
             show_size(GRANULES_MAXIMUM as u64 * GRANULE),
-            show_size(given)
+            show_size(kept)
         ),
     )
     .into())
+}
+
+/// The connections take more than there is.
+pub fn too_many_connections(system: &System, (limit, help): (&str, &str)) -> Error {
+    Error::new(
+        &system.name.place,
+        format!("the connections of `{}` have too many portals", system.name),
+        format!("expected at most {limit}"),
+        help,
+    )
 }
 
 /// Quotas are whole pages.
@@ -172,8 +179,10 @@ mod tests {
         let load = |name| load_from(&Disk::new(root), name, None).unwrap_or_else(|_| panic!());
         // The manager, the supervisor, the console, the clock, the shell.
         let system = load("demo");
-        assert!(check_portal_code(&system, 5 * PORTAL_CODE_PART).is_ok());
-        let report = check_portal_code(&system, 5 * PORTAL_CODE_PART - 1).unwrap_err().to_string();
+        let kept: u32 = clients(&system).unwrap().1.map(|client| client.kept().portals).sum();
+        let least = u64::from(kept) * PORTAL_CODE_EACH + 5 * PORTAL_CODE_PART;
+        assert!(kept > 0 && check_portal_code(&system, least).is_ok());
+        let report = check_portal_code(&system, least - 1).unwrap_err().to_string();
         assert!(
             report.contains("expected at least 6144 bytes for each of 5, found 6143"),
             "{report}"

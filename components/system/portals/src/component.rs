@@ -12,6 +12,7 @@ use cairn_abi::address;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
 use cairn_abi::domain::{self, Tables};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
 use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
 use cairn_interfaces::{self as interfaces, LockError, ParameterError, RUN_TIME_NAMES};
 use cairn_portal::parameter::{FRAGMENT_MAXIMUM, Why};
@@ -62,6 +63,12 @@ cairn::component! {
 
 pub use imports::{NAME_CONTROL, SCHEDULER};
 use imports::{NAMES, THREADS};
+
+// For each that a client may make the layout keeps room for so many portals.
+const _: () = assert!(
+    <dyn interfaces::Semaphore>::DESCRIPTOR.method_count == SEMAPHORE_PORTALS
+        && <dyn interfaces::Lock>::DESCRIPTOR.method_count == LOCK_PORTALS
+);
 
 /// First portal of the lock around the manager, when it has been started.
 static LOCK: AtomicU32 = AtomicU32::new(0);

@@ -6,7 +6,7 @@ use crate::blocks::{Code, NO_INSTANCE};
 use crate::machine::Machine;
 use crate::queues::Queues;
 use crate::returns::{List, Returns};
-use crate::shares::Shares;
+use crate::shares::{Kept, Shares};
 use cairn_abi::address::PORTAL_CODE;
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
@@ -41,13 +41,13 @@ impl Pools {
         self.described = layout.granule(0).saturating_sub(PORTAL_CODE);
         self.area.begin(1, end);
         let clients = layout.instances.iter().filter(|one| is_client(one.number));
-        self.shares.begin(clients.map(|one| one.portals), end);
+        self.shares.begin(clients.map(Kept::of), end);
         self.queues.begin(machine);
     }
 
     /// Gives a client its parts.
     pub fn add_client(&mut self, client: &Instance) -> Result<(), Error> {
-        self.shares.add(client.number, client.portals)
+        self.shares.add(client.number, Kept::of(client))
     }
 
     /// Whether no thread is in a call of which an instance is one end.

@@ -1,22 +1,37 @@
-//! What each client may have of the pools: an equal part, and what the description gives it beside (`portals`). They add up to
-//! the pools, so that no set of clients keeps another from opening.
+//! What each client may have of the pools: an equal part, and beside it what is kept for its quotas of the description
+//! (`semaphores`, `locks`, `portals`). They add up to the pools, so that no set of clients keeps another from opening.
 
 use crate::area::{GRANULE, Share};
 use crate::blocks::NO_INSTANCE;
-use cairn_abi::domain::{BLOCKS_MAXIMUM, PORTAL_CODE_EACH};
+use cairn_abi::domain::{BLOCKS_MAXIMUM, GRANULES_MAXIMUM, PORTAL_CODE_EACH};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 
-/// Granules of a portal that the description gives a client.
+/// Granules that are kept for a portal.
 const GRANULES_EACH: u64 = PORTAL_CODE_EACH / GRANULE;
+
+/// What is kept for a client beside its equal part: blocks, and the portals in them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    blocks: u16,
+    portals: u16,
+}
+
+impl Kept {
+    /// As the layout says.
+    pub fn of(client: &Instance) -> Kept {
+        let limited = |number: u64| number.min(GRANULES_MAXIMUM as u64) as u16;
+        Kept { blocks: limited(client.blocks), portals: limited(client.portals) }
+    }
+}
 
 /// A part of the area of code, and of the blocks.
 #[derive(Clone, Copy)]
 struct Part {
     /// The client that has it.
     holder: InstanceId,
-    /// Portals that the description gives its client.
-    portals: u16,
+    kept: Kept,
     /// Granules.
     first: u16,
     end: u16,
@@ -28,7 +43,7 @@ pub struct Shares {
     /// As many as clients.
     parts: [Part; INSTANCES_MAXIMUM],
     clients: usize,
-    /// Blocks that each client has beside those of the description, and with them.
+    /// Blocks that each client has beside those that are kept for it, and with them.
     blocks: usize,
     blocks_of: [u16; INSTANCES_MAXIMUM],
 }
@@ -37,40 +52,44 @@ impl Shares {
     /// No client has anything.
     pub const NONE: Shares = Shares {
         code: [Share::NONE; INSTANCES_MAXIMUM],
-        parts: [Part { holder: NO_INSTANCE, portals: 0, first: 0, end: 0 }; INSTANCES_MAXIMUM],
+        parts: [Part {
+            holder: NO_INSTANCE,
+            kept: Kept { blocks: 0, portals: 0 },
+            first: 0,
+            end: 0,
+        }; INSTANCES_MAXIMUM],
         clients: 0,
         blocks: 0,
         blocks_of: [0; INSTANCES_MAXIMUM],
     };
 
-    /// Divides granules `1 .. end` and the blocks among clients to which the description gives so many portals each.
-    pub fn begin(&mut self, portals: impl Iterator<Item = u64> + Clone, end: u16) {
+    /// Divides granules `1 .. end` and the blocks among clients for each of which this is kept.
+    pub fn begin(&mut self, kept: impl Iterator<Item = Kept> + Clone, end: u16) {
         *self = Shares::NONE;
-        let clients = portals.clone().take(INSTANCES_MAXIMUM).count().max(1) as u64;
+        let clients = kept.clone().take(INSTANCES_MAXIMUM).count().max(1);
         // The host tool sees to it that there is more than this: otherwise the last ones have less.
-        let given: u64 = portals.clone().sum();
-        let granules = u64::from(end).saturating_sub(1 + given * GRANULES_EACH) / clients;
-        self.blocks = BLOCKS_MAXIMUM.saturating_sub(given as usize) / clients as usize;
-        self.clients = clients as usize;
+        let portals: u64 = kept.clone().map(|kept| u64::from(kept.portals)).sum();
+        let blocks: usize = kept.clone().map(|kept| usize::from(kept.blocks)).sum();
+        let granules = u64::from(end).saturating_sub(1 + portals * GRANULES_EACH) / clients as u64;
+        self.blocks = BLOCKS_MAXIMUM.saturating_sub(blocks) / clients;
+        self.clients = clients;
         let mut first = 1;
-        for (part, portals) in self.parts.iter_mut().zip(portals) {
-            let last = first + granules + portals * GRANULES_EACH;
+        for (part, kept) in self.parts.iter_mut().zip(kept) {
+            let last = first + granules + u64::from(kept.portals) * GRANULES_EACH;
             let last = last.min(end.into());
-            *part =
-                Part { portals: portals as u16, first: first as u16, end: last as u16, ..*part };
+            *part = Part { kept, first: first as u16, end: last as u16, ..*part };
             first = last;
         }
     }
 
-    /// Gives a client a part that no other client has, of those with so many portals.
-    pub fn add(&mut self, client: InstanceId, portals: u64) -> Result<(), Error> {
+    /// Gives a client a part that no other client has, of those with so much kept.
+    pub fn add(&mut self, client: InstanceId, kept: Kept) -> Result<(), Error> {
         let mut parts = self.parts.iter_mut().take(self.clients);
-        let is_free =
-            |part: &&mut Part| part.holder == NO_INSTANCE && u64::from(part.portals) == portals;
+        let is_free = |part: &&mut Part| part.holder == NO_INSTANCE && part.kept == kept;
         let part = parts.find(is_free).ok_or(Error::Exhausted)?;
         part.holder = client;
         self.code[client.index()] = Share::new(part.first, part.end);
-        self.blocks_of[client.index()] = self.blocks as u16 + part.portals;
+        self.blocks_of[client.index()] = self.blocks as u16 + kept.blocks;
         Ok(())
     }
 
@@ -123,13 +142,16 @@ mod tests {
     fn whatever_others_take_a_client_has_its_part() {
         for count in [1, 2, 7, 60, 250] {
             let mut shares = Shares::NONE;
-            // The first has what the description gives it, beside what all have.
-            let given = |client: u16| if client == 1 { 1000 } else { 0 };
+            // For the first something is kept, beside what all have.
+            let given = |client: u16| match client {
+                1 => Kept { blocks: 600, portals: 1000 },
+                _ => Kept { blocks: 0, portals: 0 },
+            };
             let end = GRANULES as u16;
             shares.begin((1..=count as u16).map(given), end);
             let clients = 1..=count as u16;
             clients.for_each(|client| shares.add(InstanceId(client), given(client)).unwrap());
-            assert_eq!(shares.add(InstanceId(count as u16 + 1), 0), Err(Error::Exhausted));
+            assert_eq!(shares.add(InstanceId(count as u16 + 1), given(2)), Err(Error::Exhausted));
             let mut area = Area::EMPTY;
             area.begin(1, end);
             // All others take what they can, in pieces of every size, and leave holes.
@@ -149,12 +171,12 @@ mod tests {
             assert!(area.find(&own, own.size()).is_some(), "{count}");
             assert_eq!(area.find(&own, own.size() + 1), None);
             let blocks = (1..=count as u16).map(|client| shares.blocks(InstanceId(client)));
-            assert!(shares.blocks(InstanceId(1)) > 1000 && blocks.sum::<usize>() <= BLOCKS_MAXIMUM);
+            assert!(shares.blocks(InstanceId(1)) > 600 && blocks.sum::<usize>() <= BLOCKS_MAXIMUM);
             // Another one has the part of one that is gone.
             shares.remove(InstanceId(1));
             let next = InstanceId(count as u16 + 1);
-            assert_eq!(shares.add(next, 0), Err(Error::Exhausted), "it is not for this one");
-            assert_eq!(shares.add(next, 1000), Ok(()));
+            assert_eq!(shares.add(next, given(2)), Err(Error::Exhausted), "it is not for this one");
+            assert_eq!(shares.add(next, given(1)), Ok(()));
             assert_eq!(shares.code(next).size(), own.size());
             assert_eq!(shares.code(InstanceId(1)).size(), 0);
         }

@@ -164,12 +164,27 @@ fn check_queues(system: &System, report: &mut Report) {
     let instances = system.instances.iter().enumerate();
     let parts =
         instances.map(|(index, server)| (clients(system, index).len() as u64, &server.name.place));
-    check_sum(parts, QUEUES_MAXIMUM as u64, report, |place, total| {
+    // Who opens what it is not connected to needs one more.
+    let open = |client: usize| {
+        let mut servers = system.instances.iter().enumerate().filter(|(at, _)| *at != client);
+        let allows = |server: &Instance| {
+            let mut exports = server.exports.iter().filter(|export| export.open_place.is_some());
+            exports.any(|export| export.open.allows(client))
+        };
+        servers.any(|(at, server)| allows(server) && !clients(system, at).contains(&client))
+    };
+    let opening = system.instances.iter().enumerate().filter(|(at, client)| {
+        Some(*at) != system.roles.portals && system.gets_portals(client) && open(*at)
+    });
+    let opening = opening.map(|(_, client)| (1, &client.name.place));
+    check_sum(parts.chain(opening), QUEUES_MAXIMUM as u64, report, |place, total| {
         Error::new(
             place,
             "the system has too many pairs of clients and servers",
-            format!("expected at most {QUEUES_MAXIMUM}, found {total}"),
-            "connect fewer instances on new stacks",
+            format!(
+                "expected at most {QUEUES_MAXIMUM}, found {total}, with one for each instance that may open exports by name"
+            ),
+            "connect fewer instances on new stacks, or fewer to the portal manager",
         )
     });
 }
@@ -367,26 +382,25 @@ fn check_locks(system: &System, report: &mut Report) {
 
 /// The portal manager has blocks for what all of its clients may get, and each an equal part of the rest.
 fn check_portals(system: &System, report: &mut Report) {
-    let is_client = |instance: &Instance| {
-        let mut roles = instance.imports.iter().map(|import| system.instances[*import.target].role);
-        instance.role == Some(Role::Portals) || roles.any(|role| role == Some(Role::Portals))
-    };
-    let clients = system.instances.iter().filter(|instance| is_client(instance)).count();
-    let limit = BLOCKS_MAXIMUM.saturating_sub(clients * BLOCKS_OF_CLIENT) as u64;
-    let parts = system.instances.iter().map(|i| (u64::from(*i.portals), &i.portals.place));
+    let clients = || system.instances.iter().filter(|instance| system.gets_portals(instance));
+    let count = clients().count();
+    let limit = BLOCKS_MAXIMUM.saturating_sub(count * BLOCKS_OF_CLIENT) as u64;
+    let parts = clients().map(|client| (client.kept().blocks.into(), client.kept_place()));
     check_sum(parts, limit, report, |place, total| {
         Error::new(
             place,
-            "the instances may get more portals than the portal manager has room for",
-            format!("expected `portals` of at most {limit} in all, found {total}"),
+            "the instances may get more at run time than the portal manager has room for",
             format!(
-                "lower them: {BLOCKS_MAXIMUM} are possible, of which each of the {clients} clients of the portal manager \
-                 has {BLOCKS_OF_CLIENT} without being given any"
+                "expected `semaphores`, `locks` and `portals` of at most {limit} in all, found {total}"
+            ),
+            format!(
+                "lower them, where an instance is connected to the portal manager: {BLOCKS_MAXIMUM} are possible, of which \
+                 each of the {count} that are has {BLOCKS_OF_CLIENT} to open exports by name"
             ),
         )
     });
     let given = system.instances.iter().filter(|instance| *instance.portals > 0);
-    for instance in given.filter(|instance| !is_client(instance)) {
+    for instance in given.filter(|instance| !system.gets_portals(instance)) {
         report.push(Error::new(
             &instance.portals.place,
             format!("`{}` cannot get portals while the system runs", instance.name),

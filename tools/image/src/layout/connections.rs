@@ -231,10 +231,8 @@ impl Layout<'_> {
         let number = take(&mut self.next.counter);
         match number < self.areas.counters.size / 8 {
             true => Ok(COUNTERS + number * 8),
-            false => Err(format!(
-                "the connections have more than {number} portals, which is as many as can be counted: leave out \
-                 `counting`"
-            )),
+            // [`layout`](super::layout) says it with its place.
+            false => Err(format!("more than {number} portals to count")),
         }
     }
 

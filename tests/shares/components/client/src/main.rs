@@ -1,0 +1,42 @@
+//! Takes all that its description promises: so many semaphores and locks as its argument says, and the server by its name. The
+//! last of so many as the argument's third number says ends the system.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+use cairn::environment;
+use cairn_interfaces::{Console, Portals, Supervisor};
+use cairn_test_growth_contract::{Roll, RollProxy};
+
+cairn::component! {
+    name: "shares-client",
+    imports: { console: Console, supervisor: Supervisor, portals: Portals },
+    main: main,
+}
+
+/// Instances of the system that are no clients.
+const OTHERS: u64 = 9;
+
+fn main() {
+    let mut numbers = environment::argument().split(' ').map(|number| number.parse::<u64>());
+    let mut number = || numbers.next().and_then(Result::ok).expect("the argument is three numbers");
+    let (semaphores, locks, clients) = (number(), number(), number());
+    for made in 0..semaphores {
+        if let Err(error) = imports::PORTALS.make_semaphore(1) {
+            panic!("semaphore {made} of {semaphores}: {error:?}");
+        }
+    }
+    for made in 0..locks {
+        if let Err(error) = imports::PORTALS.make_lock() {
+            panic!("lock {made} of {locks}: {error:?}");
+        }
+    }
+    let server = imports::PORTALS.open_object::<dyn Roll>("server.roll").expect("it is opened");
+    let server = RollProxy::at(server.first_portal());
+    let own = u64::from(environment::startup().instance.0) - OTHERS;
+    server.call(own).expect("the server answers every client");
+    if server.count(1) == Ok(clients) {
+        let _ = imports::CONSOLE.write(b"shares: everyone has what the description promises\n");
+        let _ = imports::SUPERVISOR.halt(0);
+    }
+}
