@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// The bare machine.
 pub const TARGET: &str = "riscv64imac-unknown-none-elf";
@@ -231,6 +234,30 @@ impl Artifact {
     }
 }
 
+/// How long a build that nobody sees says nothing.
+struct Patience {
+    next: Instant,
+}
+
+impl Patience {
+    fn new() -> Patience {
+        Patience { next: Instant::now() + Duration::from_secs(3) }
+    }
+
+    fn left(&self) -> Duration {
+        self.next.saturating_duration_since(Instant::now())
+    }
+
+    /// Says what is done, where cargo itself does not.
+    fn end(&mut self, done: &[Artifact]) {
+        if !std::io::stderr().is_terminal() {
+            let last = done.last().map(|last| format!("; `{}` is ready", last.package()));
+            eprintln!("cairn: building{}", last.unwrap_or_default());
+        }
+        self.next = Instant::now() + Duration::from_secs(15);
+    }
+}
+
 /// Runs a cargo command that builds, and returns what it built, compiler messages shown.
 pub fn artifacts(command: &mut Command) -> Result<Vec<Artifact>> {
     let mut child = command
@@ -238,11 +265,25 @@ pub fn artifacts(command: &mut Command) -> Result<Vec<Artifact>> {
         .stdout(Stdio::piped())
         .spawn()
         .context("cannot start cargo; run ./cairn, which sets it up")?;
-    let mut artifacts = Vec::new();
-    for line in BufReader::new(child.stdout.take().expect("stdout is piped")).lines() {
-        let line = line?;
-        if line.starts_with(r#"{"reason":"compiler-artifact""#) {
-            artifacts.push(serde_json::from_str(&line).context("cannot read cargo's messages")?);
+    let messages = BufReader::new(child.stdout.take().expect("stdout is piped"));
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        // Whoever does not listen any more has had an error.
+        messages.lines().try_for_each(|line| sender.send(line)).ok()
+    });
+    let mut artifacts: Vec<Artifact> = Vec::new();
+    let mut patience = Patience::new();
+    loop {
+        match lines.recv_timeout(patience.left()) {
+            Ok(line) => {
+                let line = line?;
+                if line.starts_with(r#"{"reason":"compiler-artifact""#) {
+                    let artifact = serde_json::from_str(&line);
+                    artifacts.push(artifact.context("cannot read cargo's messages")?);
+                }
+            }
+            Err(mpsc::RecvTimeoutError::Timeout) => patience.end(&artifacts),
+            Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
     match child.wait()? {

@@ -95,7 +95,7 @@ enum Command {
     /// Build the bootable image; print its layout report
     Build {
         /// A name in systems/, or the path of a description
-        #[arg(value_parser = paths::system)]
+        #[arg(default_value = layout::default_system(), value_parser = paths::system)]
         system: String,
         #[command(flatten)]
         variant: Variant,
@@ -103,7 +103,7 @@ enum Command {
     /// Check all that can be said of a description without booting it
     Check {
         /// A name in systems/, or the path of a description
-        #[arg(value_parser = paths::system)]
+        #[arg(default_value = layout::default_system(), value_parser = paths::system)]
         system: String,
         /// Say of each instance what it would save in the kernel domain, and what it would put at risk
         #[arg(long, conflicts_with = "set")]
@@ -117,7 +117,7 @@ enum Command {
     /// Draw components, domains and portals
     Graph {
         /// A name in systems/, or the path of a description
-        #[arg(value_parser = paths::system)]
+        #[arg(default_value = layout::default_system(), value_parser = paths::system)]
         system: String,
         /// The picture, SVG
         #[arg(short, long, value_name = "FILE")]
@@ -216,6 +216,11 @@ enum New {
     /// A component that builds, runs and is tested, as a part of the project's system
     Component {
         /// Its name: small letters, digits, `-`
+        name: String,
+    },
+    /// An interface, for components that serve it and components that call it
+    Interface {
+        /// Its file's name, from which that of its trait follows: small letters, digits, `-`
         name: String,
     },
     /// A component that calls what one of the system serves, with its test
@@ -377,6 +382,10 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::New { what: New::Component { name } } => {
             print!("{}", new::component(&Layout::of_project()?, &name)?);
+            Ok(0)
+        }
+        Command::New { what: New::Interface { name } } => {
+            print!("{}", new::interface(&Layout::of_project()?, &name)?);
             Ok(0)
         }
         Command::New { what: New::Client { name, server } } => {

@@ -1,5 +1,6 @@
 //! `./cairn new component NAME`, `./cairn new client NAME SERVER`, `./cairn new driver NAME --device DEVICE`: a component that
-//! builds, runs and is tested. `./cairn new product DIR`: a workspace for such components.
+//! builds, runs and is tested. `./cairn new interface NAME`: what such components call each other by. `./cairn new product DIR`: a
+//! workspace for them.
 
 #[cfg(test)]
 mod built;
@@ -10,7 +11,7 @@ mod names;
 mod product;
 
 use crate::build;
-use crate::layout::{INTERFACES, Layout};
+use crate::layout::Layout;
 use anyhow::{Context, Result, bail};
 pub use client::client;
 pub use driver::driver;
@@ -29,7 +30,8 @@ pub fn component(layout: &Layout, name: &str) -> Result<String> {
 
 fn made_component(layout: &Layout, name: &str) -> Result<Made> {
     let names = Names::new(name, layout)?;
-    let Names { module, interface, .. } = &names;
+    let interface = &names.interface;
+    let interface_file = names.interface_file();
     let root = &layout.root;
     let folder = format!("{}/{name}", layout.components);
     let system = layout.system_file();
@@ -37,15 +39,10 @@ fn made_component(layout: &Layout, name: &str) -> Result<Made> {
         (format!("{folder}/Cargo.toml"), include_str!("../templates/component/Cargo.toml.in")),
         (format!("{folder}/src/main.rs"), include_str!("../templates/component/main.rs.in")),
         (format!("{folder}/README.md"), include_str!("../templates/component/README.md.in")),
-        (
-            format!("interfaces/src/{module}.rs"),
-            include_str!("../templates/component/interface.rs.in"),
-        ),
+        (interface_file.clone(), INTERFACE),
         (format!("tests/{name}/test.toml"), include_str!("../templates/component/test.toml.in")),
     ];
     names.refuse_folders()?;
-    let interface_file = format!("{INTERFACES}/src/{module}.rs");
-    names.refuse_path(&interface_file)?;
     names.refuse_taken()?;
     let mut files: Vec<(String, String)> =
         files.into_iter().map(|(path, template)| (path, names.fill(template))).collect();
@@ -61,6 +58,28 @@ fn made_component(layout: &Layout, name: &str) -> Result<Made> {
         ("", format!("./cairn test {name}"), "runs its test".to_owned()),
     ];
     Ok(Made { files, rows })
+}
+
+/// An interface to begin with.
+const INTERFACE: &str = include_str!("../templates/component/interface.rs.in");
+
+/// Makes an interface in a project, which nobody serves yet; returns what to tell the user.
+pub fn interface(layout: &Layout, name: &str) -> Result<String> {
+    let names = Names::new(name, layout)?;
+    names.refuse_interface()?;
+    let Names { module, interface, .. } = &names;
+    let file = names.interface_file();
+    let contract = layout.interfaces.replace('-', "_");
+    let rows = vec![
+        ("made", file.clone(), format!("the interface {interface}")),
+        (
+            "next",
+            format!("use {contract}::{interface};"),
+            format!("in a component: exports: {{ {module}: {interface} }} or imports"),
+        ),
+    ];
+    let files = vec![(file, names.fill(INTERFACE)), declared(&layout.root, &names)?];
+    write_all(&layout.root, Made { files, rows })
 }
 
 /// What is new.

@@ -101,7 +101,6 @@ fn check_device(system: &System, name: &str) -> Result<()> {
 pub(super) fn make(layout: &Layout, name: &str, kind: Kind, device: &str) -> Result<String> {
     let names = Names::new(name, layout)?;
     names.refuse_folders()?;
-    names.refuse_path(&format!("interfaces/src/{}.rs", names.module))?;
     names.refuse_taken()?;
     let folder = folder(&names);
     let mut files = files(&names, kind, device);

@@ -91,7 +91,7 @@ impl<'a> Names<'a> {
             |one: char| one.is_ascii_lowercase() || one.is_ascii_digit() || "-_".contains(one);
         if !begins || !name.chars().all(allowed) || name.len() > maximum {
             bail!(
-                "`{name}` cannot be a component's name; expected a small letter, then small letters, digits, `-` \
+                "`{name}` cannot be its name; expected a small letter, then small letters, digits, `-` \
                  or `_`, at most {maximum} characters"
             );
         }
@@ -104,11 +104,16 @@ impl<'a> Names<'a> {
         let names = Names { name, module, interface, layout };
         if RUST_WORDS.contains(&names.module.as_str()) || names.module == "lib" {
             bail!(
-                "`{name}` cannot be a component's name, since Rust uses the word; choose another, perhaps `{}`",
+                "`{name}` cannot be its name, since Rust uses the word; choose another, perhaps `{}`",
                 names.other()
             );
         }
         Ok(names)
+    }
+
+    /// Where its interface is.
+    pub(super) fn interface_file(&self) -> String {
+        format!("{INTERFACES}/src/{}.rs", self.module)
     }
 
     /// A name to propose instead.
@@ -162,6 +167,11 @@ impl<'a> Names<'a> {
     /// Refuses names that something of the workspace has.
     pub(super) fn refuse_taken(&self) -> Result<()> {
         self.refuse_package()?;
+        self.refuse_interface()
+    }
+
+    /// Refuses names whose interface something of the workspace has, or whose file is there.
+    pub(super) fn refuse_interface(&self) -> Result<()> {
         self.refuse_meanings()?;
         let Names { interface, .. } = self;
         let known = interface_names(&self.layout.root)?;
@@ -169,7 +179,7 @@ impl<'a> Names<'a> {
         match known.iter().find(|(known, _)| is_taken(known)) {
             Some((_, file)) => self
                 .refuse(format!("its interface would be `{interface}`, which {file} has already")),
-            None => Ok(()),
+            None => self.refuse_path(&self.interface_file()),
         }
     }
 
@@ -190,7 +200,7 @@ impl<'a> Names<'a> {
 
     fn refuse(&self, why: String) -> Result<()> {
         bail!(
-            "`{}` cannot be a component's name: {why}; choose another, perhaps `{}`",
+            "`{}` cannot be its name: {why}; choose another, perhaps `{}`",
             self.name,
             self.other()
         );

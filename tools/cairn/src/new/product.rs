@@ -171,7 +171,7 @@ mod tests {
         let error = |name: &str| product(&root.join(name), &cairn).unwrap_err().to_string();
         fs::create_dir_all(root.join("full/src")).unwrap();
         assert!(error("full").contains("with src in it"), "{}", error("full"));
-        assert!(error("Bad").contains("`Bad` cannot be a component's name"));
+        assert!(error("Bad").contains("`Bad` cannot be its name"));
         assert!(error("cairn").contains("a crate's name"), "{}", error("cairn"));
         assert!(!root.join("cairn").exists());
         let inside = product(&paths::source().join("examples/thing"), &cairn).unwrap_err();

@@ -1,0 +1,168 @@
+//! A product outside of Cairn's tree, made as its user makes it: every command works on it there, without a network.
+#![forbid(unsafe_code)]
+
+use cairn_tool::{cargo, paths, setup};
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Serves the product's interface `Meter`, and calls its interface `Pump`.
+const GAUGE: &str = r#"#include "console.h"
+#include "meter.h"
+#include "pump.h"
+#include <stdio.h>
+
+enum { CONSOLE = CAIRN_PORTAL_FIRST_IMPORT, PUMP = CONSOLE + CONSOLE_METHODS };
+METER_SERVER(gauge)
+
+struct cairn_reply gauge_double(uint64_t control, uint64_t number)
+{
+    (void)control;
+    return (struct cairn_reply){ 0, 2 * number };
+}
+
+static void gauge(void)
+{
+    uint64_t value = 0;
+    char line[64];
+    int64_t status = pump_double(PUMP, 30, &value);
+    int length = snprintf(line, sizeof line, "gauge: %d, %u\n", (int)status, (unsigned)value);
+    console_write(CONSOLE, line, (size_t)length);
+}
+
+CAIRN_COMPONENT(
+    .name = "gauge", .main = gauge,
+    .import_count = 2,
+    .imports = { { "console", CONSOLE, CONSOLE_INTERFACE }, { "pump", PUMP, PUMP_INTERFACE } },
+    .export_count = 1,
+    .exports = { { "meter", 0, METER_INTERFACE, METER_ENTRIES(gauge) } });
+"#;
+
+/// The product with the component in C and with sixty instances of another.
+const FLEET: &str = r#"[system]
+name = "fleet"
+extends = "heater"
+threads = 96
+
+[instance.pump.exports.pump]
+open = ["shell", "watcher", "gauge"]
+
+[instance.gauge]
+component = "gauge"
+memory = "128K"
+[instance.gauge.imports]
+console = "console.console"
+pump = "pump.pump"
+[instance.gauge.exports.meter]
+open = ["shell"]
+
+[instance.station]
+component = "pump"
+count = 60
+memory = "64K"
+threads = 0
+[instance.station.exports.pump]
+open = ["shell"]
+"#;
+
+const FLEET_TEST: &str = r#"system = "fleet"
+exit = 0
+steps = [
+    { expect = "gauge: 0, 60" },
+    { send = "call gauge double 4" },
+    { expect_match = '^8\b' },
+    { send = "call station-60 double 7" },
+    { expect_match = '^14\b' },
+    { send = "halt" },
+]
+"#;
+
+struct Product(PathBuf);
+
+impl Product {
+    /// What a command prints in the product, if it ends as it should.
+    fn answers(&self, mut command: Command, as_it_should: bool) -> String {
+        // What is built of Cairn is kept for the next time, and what is built of the product for Cairn's next test.
+        let target = paths::source_target();
+        command
+            .env("CARGO_TARGET_DIR", target.join("product"))
+            .env("CAIRN_TARGET", &target)
+            .env("CARGO_NET_OFFLINE", "true")
+            // Half as much on the disk.
+            .envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "0")])
+            .current_dir(&self.0);
+        let output = command.output().unwrap();
+        let text =
+            String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.success(), as_it_should, "{command:?}:\n{text}");
+        text.into_owned()
+    }
+
+    fn run(&self, arguments: &str) -> String {
+        self.answers(tool(arguments), true)
+    }
+
+    fn write(&self, file: &str, text: &str) {
+        let file = self.0.join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+}
+
+fn tool(arguments: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn-tool"));
+    command.args(arguments.split(' '));
+    command
+}
+
+#[track_caller]
+fn has(text: &str, expected: &str) {
+    assert!(text.contains(expected), "expected `{expected}` in\n{text}");
+}
+
+#[test]
+fn a_product_does_what_cairn_does() {
+    setup::need(setup::C_COMPILER).unwrap();
+    let outside = std::env::temp_dir().join(format!("cairn-product-{}", std::process::id()));
+    fs::create_dir_all(&outside).unwrap();
+    let made = tool("new product heater").current_dir(&outside).output().unwrap();
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let product = Product(outside.join("heater"));
+
+    let mut launcher = Command::new(product.0.join("cairn"));
+    launcher.arg("--version").current_dir(product.0.join("systems"));
+    let source = paths::source().canonicalize().unwrap();
+    launcher.env("CARGO_TARGET_DIR", paths::source_target()).env("CARGO_NET_OFFLINE", "true");
+    let version = String::from_utf8(launcher.output().unwrap().stdout).unwrap();
+    has(&version, &format!("tree: {}", source.display()));
+
+    product.run("new component pump");
+    has(&product.run("new interface meter"), "use heater_interfaces::Meter;");
+    product.run("new client watcher pump");
+    product.write("components/gauge/component.toml", "interfaces = ['Console', 'Meter', 'Pump']\n");
+    product.write("components/gauge/src/gauge.c", GAUGE);
+    product.write("systems/fleet.toml", FLEET);
+    product.write("tests/fleet/test.toml", FLEET_TEST);
+    product.write("script.txt", "call heater double 21\n");
+
+    has(&product.run("test"), "4 passed, 0 failed");
+    has(&product.run("run --input script.txt --timeout 100"), "42 (0x2a)");
+    has(&product.run("build"), "\nimage: ");
+    has(&product.run("check fleet"), "fleet: no errors");
+    has(&product.run("headers Meter"), "meter_double(");
+    product.run("graph -o heater.svg");
+    has(&fs::read_to_string(product.0.join("heater.svg")).unwrap(), "watcher");
+
+    // As an editor does.
+    let mut editor = Command::new(cargo::cargo("check", &product.0).get_program());
+    editor.args(["check", "--workspace", "--quiet", "--target", cargo::TARGET]);
+    cargo::with_library(&mut editor);
+    assert_eq!(product.answers(editor, true), "");
+
+    // A mistake is told by the product's files.
+    product.write("systems/fleet.toml", &FLEET.replace(", \"gauge\"]", "]"));
+    let told = product.answers(tool("check fleet"), false);
+    has(&told, "`gauge` may not open `pump.pump`");
+    has(&told, "systems/fleet.toml:");
+    fs::remove_dir_all(outside).unwrap();
+}
