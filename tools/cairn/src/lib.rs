@@ -14,6 +14,7 @@ pub mod c_component;
 pub mod cargo;
 pub mod counts;
 pub mod cycle_trace;
+pub mod debugger;
 pub mod expect;
 pub mod fences;
 pub mod float;

@@ -1,6 +1,5 @@
 //! QEMU's command line.
 
-use crate::build::BuiltImage;
 use crate::machine::{Console, Options, bound};
 use crate::plugged::{self, Slot};
 use anyhow::Result;
@@ -70,14 +69,4 @@ pub fn command(
     }
     command.args(&options.further);
     Ok(command)
-}
-
-/// The line that starts a debugger with the symbols of all components.
-pub fn debugger_line(image: &BuiltImage, port: u16) -> String {
-    let mut line = "gdb-multiarch -ex 'set architecture riscv:rv64'".to_owned();
-    for symbols in &image.symbols {
-        let file = symbols.file.display();
-        line += &format!(" -ex 'add-symbol-file {file} -o {:#x}'", symbols.offset);
-    }
-    line + &format!(" -ex 'target remote 127.0.0.1:{port}'")
 }

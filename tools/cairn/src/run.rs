@@ -1,9 +1,9 @@
 //! `./cairn run`: boots a system with its console on this terminal or driven by a script.
 
 use crate::build::BuiltImage;
+use crate::debugger;
 use crate::expect::{Guest, TimeLimit};
 use crate::machine::{self, Console, Options};
-use crate::qemu;
 use crate::symbolise::{self, Symboliser};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
@@ -22,16 +22,17 @@ const PROMPT: &[u8] = b"> ";
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
 /// Tells how to start the debugger, if the guest waits for one.
-fn announce(image: &BuiltImage, options: &Options) {
+fn announce(image: &BuiltImage, options: &Options) -> Result<()> {
     if let Some(port) = options.gdb {
         eprintln!("cairn: the guest waits for a debugger; in another terminal run");
-        eprintln!("{}", qemu::debugger_line(image, port));
+        eprintln!("{}", debugger::line(image, port)?);
     }
+    Ok(())
 }
 
 /// Boots `image` on this terminal. Returns the exit status, which is the guest's.
 pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration>) -> Result<u8> {
-    announce(image, options);
+    announce(image, options)?;
     let mut command = machine::command(image, options, Console::Terminal)?;
     let mut child = command
         .stdout(Stdio::piped())
@@ -67,7 +68,7 @@ pub fn scripted(
     limit: Option<Duration>,
     script: &str,
 ) -> Result<u8> {
-    announce(image, options);
+    announce(image, options)?;
     let command = machine::command(image, options, Console::Program)?;
     let mut guest = Guest::start(command, limit.unwrap_or(FOREVER))?;
     let mut lines = script.lines();

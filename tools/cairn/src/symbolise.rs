@@ -1,7 +1,8 @@
 //! Functions, files and lines to the addresses in a supervisor's reports: it prints these alone, since only the files of the
 //! components know more.
 
-mod modules;
+pub(crate) mod modules;
+pub(crate) mod rows;
 
 use crate::archive;
 use crate::build::Symbols;

@@ -2,9 +2,9 @@
 #![forbid(unsafe_code)]
 
 use cairn_tool::build::build_placed;
+use cairn_tool::debugger;
 use cairn_tool::machine::Options;
 use cairn_tool::placements::Placements;
-use cairn_tool::qemu::debugger_line;
 use cairn_tool::run::{read_script, scripted};
 use std::net::TcpListener;
 use std::path::Path;
@@ -30,13 +30,14 @@ fn hit(placements: Placements) {
     std::fs::write(&script, "call greeter fill\nhalt 3\n").unwrap();
     // A port that is free now.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut line = debugger_line(&image, port) + " -batch";
+    let mut line = debugger::line(&image, port).expect("the script is written") + " -batch";
     for command in [
         "tbreak trap_entry",
         "break fill<cairn_greeter::CairnExport_echo>",
         "continue",
         "continue",
         "info symbol $pc",
+        "backtrace",
         "delete",
         "continue",
     ] {
@@ -55,7 +56,13 @@ fn hit(placements: Placements) {
         scripted(&image, &options, Some(LIMIT), &read_script(&script).unwrap()).expect("QEMU runs");
     let output = debugger.wait_with_output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
+    // In the kernel domain no return portal says who called.
+    let caller = match placements {
+        Placements::Kernel => "#0  fill<cairn_greeter::CairnExport_echo> ()",
+        _ => " at components/apps/shell/src/away.rs:",
+    };
     for expected in [
+        caller,
         "Temporary breakpoint 1, 0xffffffc0",
         " in trap_entry ()",
         "Breakpoint 2, fill<cairn_greeter::CairnExport_echo> ()",

@@ -14,7 +14,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Of a file that stays in memory: each of a system is read once, and then the program ends.
-type Bytes = EndianSlice<'static, LittleEndian>;
+pub(super) type Bytes = EndianSlice<'static, LittleEndian>;
 
 const RETURN: Register = Register(1);
 const STACK: Register = Register(2);
@@ -132,7 +132,7 @@ struct Caller {
 }
 
 /// The addresses of a file's code, without reading its tables.
-fn code(file: &Path) -> Result<Option<Range<u64>>> {
+pub(crate) fn code(file: &Path) -> Result<Option<Range<u64>>> {
     let bytes = std::fs::read(file)?;
     let elf = object::File::parse(&*bytes)?;
     let text =
@@ -140,20 +140,35 @@ fn code(file: &Path) -> Result<Option<Range<u64>>> {
     Ok(text)
 }
 
+/// The tables of a file by which calls are followed: of functions in Rust, of those in C, and where they lie.
+pub(super) fn sections(file: &Path) -> Result<(EhFrame<Bytes>, DebugFrame<Bytes>, BaseAddresses)> {
+    let bytes: &'static [u8] = std::fs::read(file)?.leak();
+    let elf = object::File::parse(bytes)?;
+    Ok(frames(&elf))
+}
+
+fn section(elf: &object::File<'static>, name: &str) -> Bytes {
+    let data = elf.section_by_name(name).and_then(|section| section.data().ok());
+    EndianSlice::new(data.unwrap_or_default(), LittleEndian)
+}
+
+fn frames(elf: &object::File<'static>) -> (EhFrame<Bytes>, DebugFrame<Bytes>, BaseAddresses) {
+    let address = |name| elf.section_by_name(name).map_or(0, |section| section.address());
+    let mut frames = EhFrame::from(section(elf, ".eh_frame"));
+    frames.set_address_size(8);
+    let mut debug_frames = DebugFrame::from(section(elf, ".debug_frame"));
+    debug_frames.set_address_size(8);
+    let bases =
+        BaseAddresses::default().set_eh_frame(address(".eh_frame")).set_text(address(".text"));
+    (frames, debug_frames, bases)
+}
+
 impl Module {
     fn read(file: &Path) -> Result<Module> {
         let bytes: &'static [u8] = std::fs::read(file)?.leak();
         let elf = object::File::parse(bytes)?;
-        let section = |name: &str| -> Bytes {
-            let data = elf.section_by_name(name).and_then(|section| section.data().ok());
-            EndianSlice::new(data.unwrap_or_default(), LittleEndian)
-        };
-        let address = |name| elf.section_by_name(name).map_or(0, |section| section.address());
-        let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(section(id.name())))?;
-        let mut frames = EhFrame::from(section(".eh_frame"));
-        frames.set_address_size(8);
-        let mut debug_frames = DebugFrame::from(section(".debug_frame"));
-        debug_frames.set_address_size(8);
+        let dwarf = gimli::Dwarf::load(|id| Ok::<_, gimli::Error>(section(&elf, id.name())))?;
+        let (frames, debug_frames, bases) = frames(&elf);
         let functions = elf.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
         let named = functions
             .filter_map(|symbol| Some(SymbolMapName::new(symbol.address(), symbol.name().ok()?)));
@@ -162,9 +177,7 @@ impl Module {
             symbols: SymbolMap::new(named.collect()),
             frames,
             debug_frames,
-            bases: BaseAddresses::default()
-                .set_eh_frame(address(".eh_frame"))
-                .set_text(address(".text")),
+            bases,
         })
     }
 

@@ -1,0 +1,67 @@
+//! The debugger of a system: symbols of all that is in it, and a script by which it follows calls across portals.
+
+use crate::build::BuiltImage;
+use crate::paths;
+use crate::symbolise::modules::code;
+use crate::symbolise::rows::rows;
+use anyhow::{Context, Result};
+use cairn_abi::address::{KERNEL, PORTAL_CODE};
+use cairn_abi::literal::{LITERAL_FRAME, LITERAL_MARK, LITERAL_SPACE, MARK_RETURN};
+use cairn_abi::thread::{FRAME_RA, FRAME_RETURN};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What follows calls; before it stand numbers and files.
+const FOLLOW: &str = include_str!("../gdb/portals.py");
+
+/// The line that starts a debugger with the symbols of all components.
+pub fn line(image: &BuiltImage, port: u16) -> Result<String> {
+    let mut line = "gdb-multiarch -ex 'set architecture riscv:rv64'".to_owned();
+    for symbols in &image.symbols {
+        let file = symbols.file.display();
+        write!(line, " -ex 'add-symbol-file {file} -o {:#x}'", symbols.offset)?;
+    }
+    write!(line, " -ex 'target remote 127.0.0.1:{port}' -x '{}'", script(image)?.display())?;
+    Ok(line)
+}
+
+/// Writes the script, and beside it what the files of the image say of their functions' frames.
+fn script(image: &BuiltImage) -> Result<PathBuf> {
+    let folder = image.file.with_extension("gdb");
+    fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot make {}", paths::shown(&folder)))?;
+    let mut script = String::new();
+    for (name, value) in [
+        ("KERNEL", KERNEL as i64),
+        ("PORTAL_CODE", PORTAL_CODE as i64),
+        ("FRAME_RETURN", FRAME_RETURN),
+        ("FRAME_RA", FRAME_RA),
+        ("LITERAL_MARK", LITERAL_MARK),
+        ("LITERAL_FRAME", LITERAL_FRAME),
+        ("LITERAL_SPACE", LITERAL_SPACE),
+        ("MARK_RETURN", MARK_RETURN as i64),
+    ] {
+        writeln!(script, "{name} = {value}")?;
+    }
+    let mut written = BTreeMap::<&Path, PathBuf>::new();
+    writeln!(script, "FILES = [")?;
+    // The nucleus goes by other rules.
+    for symbols in image.symbols.iter().skip(1) {
+        let Some(code) = code(&symbols.file)? else { continue };
+        if !written.contains_key(symbols.file.as_path()) {
+            let path = folder.join(format!("{}.rows", symbols.owner));
+            fs::write(&path, rows(&symbols.file)?)?;
+            written.insert(&symbols.file, path);
+        }
+        let (offset, path) = (symbols.offset, &written[symbols.file.as_path()]);
+        let (start, end) = (code.start.wrapping_add(offset), code.end.wrapping_add(offset));
+        let path = path.display().to_string();
+        writeln!(script, "    ({offset:#x}, {start:#x}, {end:#x}, {path:?}),")?;
+    }
+    writeln!(script, "]\n{FOLLOW}")?;
+    let path = folder.join("portals.py");
+    fs::write(&path, script)?;
+    Ok(path)
+}
