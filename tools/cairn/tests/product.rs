@@ -166,3 +166,30 @@ fn a_product_does_what_cairn_does() {
     has(&told, "systems/fleet.toml:");
     fs::remove_dir_all(outside).unwrap();
 }
+
+#[test]
+fn a_product_of_another_cairn_says_what_to_run() {
+    let outside = std::env::temp_dir().join(format!("cairn-other-{}", std::process::id()));
+    let product = Product(outside.join("heater"));
+    let manifest = |name: &str, rest: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n{rest}")
+    };
+    product.write("../other/lib/cairn/Cargo.toml", &(manifest("cairn", "") + "[workspace]\n"));
+    product.write("../other/lib/cairn/src/lib.rs", "");
+    product.write("Cargo.toml", "[workspace]\nmembers = [\"one\"]\n[workspace.metadata.cairn]\n");
+    product.write("one/src/lib.rs", "");
+    product.write("one/Cargo.toml", &manifest("one", ""));
+    let told = product.answers(tool("check"), false);
+    has(&told, "nothing in the workspace depends on the package `cairn`; expected under");
+
+    let dependency = "[dependencies]\ncairn = { path = \"../../other/lib/cairn\" }\n";
+    product.write("one/Cargo.toml", &manifest("one", dependency));
+    let told = product.answers(tool("check"), false);
+    has(&told, &format!("this is the command of {}, but ", paths::source().display()));
+    let other = outside.canonicalize().unwrap().join("other");
+    has(
+        &told,
+        &format!("depends on the Cairn in {}; run {}/cairn", other.display(), other.display()),
+    );
+    fs::remove_dir_all(outside).unwrap();
+}
