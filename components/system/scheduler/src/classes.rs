@@ -37,7 +37,7 @@ impl ByClass {
     pub(crate) fn set(&mut self, number: u8, class: u8) {
         let class = class >> (u8::BITS - CLASS_BITS);
         let before = self.of[number as usize];
-        if self.sets[before as usize % CLASSES].contains(number.into()) {
+        if self.contains(number) {
             if before <= class {
                 return;
             }
@@ -46,6 +46,11 @@ impl ByClass {
         self.of[number as usize] = class;
         self.sets[class as usize % CLASSES].set(number.into());
         self.used |= 1 << class;
+    }
+
+    /// True if `number` is in it.
+    pub(crate) fn contains(&self, number: u8) -> bool {
+        self.sets[self.of[number as usize] as usize % CLASSES].contains(number.into())
     }
 
     /// Takes `number` out, if it is there.

@@ -112,7 +112,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let root = &mut self.threads[owner as usize].contended;
         heap::insert::<ByDonation>(&mut self.locks, root, lock);
         if self.threads[owner as usize].flags & THROTTLED != 0 {
-            self.follow_at_once(owner);
+            let class = self.ready.class(urgency);
+            self.follow_at_once(owner, class);
         }
     }
 

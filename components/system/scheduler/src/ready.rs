@@ -44,6 +44,10 @@ pub trait ReadyQueue {
     /// The class of this urgency: threads of a smaller class go before all of a greater one. Work for threads of
     /// class 0 is never put off, so a policy that cannot tell says 0 for all.
     fn class(&self, urgency: u64) -> u8;
+    /// The most urgent class of a thread of this priority, while others lend it nothing.
+    fn class_of_priority(&self, _priority: u8) -> u8 {
+        0
+    }
     /// The thread's own urgency.
     fn own_urgency(&self, threads: &Threads, thread: ThreadIndex) -> u64;
     /// Sets the urgency that counts, of a thread that is in no queue.
@@ -270,6 +274,10 @@ impl ReadyQueue for FixedPriority {
     #[inline(always)]
     fn class(&self, urgency: u64) -> u8 {
         urgency as u8
+    }
+
+    fn class_of_priority(&self, priority: u8) -> u8 {
+        255 - priority
     }
 
     #[inline(always)]

@@ -10,15 +10,19 @@
 //! reason. So no accomplice helps to more time than is its own. In whatever queue a throttled thread waits, all others are before it: what
 //! comes free does not come to who cannot use it. What a domain that died had sent elsewhere comes home without a budget.
 //!
-//! Each look, and each thread that follows it, is an interrupt of its own.
+//! Each look, and each thread that follows it, is an interrupt of the timer of its own, in turn with the time limits and the work of others.
+//! A look is as urgent as the instance's priority, and a thread that follows is as urgent as that or as what its locks lend it: while
+//! a more urgent thread of another instance runs, both are put off, like other work ([`crate::work`]).
 
 use crate::bitmap::Bitmap;
+use crate::classes::{self, ByClass};
 use crate::locks::{HELD_MAXIMUM, LOCKS, LockIndex};
 use crate::machine::Machine;
 use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{IDLE, NONE, State, THROTTLED, Thread, ThreadIndex};
+use crate::time::passed;
 use crate::work::PACE;
 use cairn_abi::{Error, InstanceId};
 
@@ -35,6 +39,8 @@ struct Budget {
     /// When the period ends, and when to look next.
     ends: u64,
     look: u64,
+    /// Of the most urgent thread that the instance may have by itself.
+    class: u8,
     threads: Bitmap<4>,
     is_used_up: bool,
     /// The instance has died: its threads come home.
@@ -48,6 +54,7 @@ impl Budget {
         spent: 0,
         ends: 0,
         look: 0,
+        class: 0,
         threads: Bitmap::EMPTY,
         is_used_up: false,
         is_lifted: false,
@@ -65,7 +72,19 @@ pub(crate) struct Throttle {
     counted: [u64; 256],
     payers: [Tenant; 256],
     /// Threads that may have to be throttled, or to go on.
-    behind: Bitmap<4>,
+    behind: ByClass,
+    /// Other work and limits have the next turn.
+    yields: bool,
+    /// What is due waits for a less urgent thread to run, at most until [`Throttle::forced_at`].
+    is_put_off: bool,
+    forced_at: u64,
+}
+
+/// What is to be done next, and of which class.
+#[derive(Clone, Copy)]
+enum Piece {
+    Look(usize, u8),
+    Follow(ThreadIndex, u8),
 }
 
 impl Throttle {
@@ -73,16 +92,49 @@ impl Throttle {
         budgets: [Budget::NONE; BUDGETS],
         counted: [0; 256],
         payers: [Tenant::NOBODY; 256],
-        behind: Bitmap::EMPTY,
+        behind: ByClass::EMPTY,
+        yields: false,
+        is_put_off: false,
+        forced_at: 0,
     };
 
-    /// When the timer has to come.
-    fn next(&self) -> u64 {
-        if !self.behind.is_empty() {
-            return 0;
+    /// The most urgent piece, while a thread `first` runs whose instance has the budget `own`, whether there are more, and when the next
+    /// budget is due of those that are not. What is to be done with who runs, comes first.
+    fn next(
+        &self,
+        first: ThreadIndex,
+        own: Option<usize>,
+        time: u64,
+    ) -> (Option<Piece>, bool, u64) {
+        let (mut look, mut due, mut later) = (None, 0, u64::MAX);
+        for (place, budget) in self.budgets.iter().enumerate().filter(|(_, one)| one.period != 0) {
+            if budget.look > time {
+                later = later.min(budget.look);
+                continue;
+            }
+            due += 1;
+            let class = if own == Some(place) { 0 } else { budget.class };
+            if !matches!(look, Some(Piece::Look(_, best)) if best <= class) {
+                look = Some(Piece::Look(place, class));
+            }
         }
-        let present = self.budgets.iter().filter(|budget| budget.period != 0);
-        present.map(|budget| budget.look).min().unwrap_or(u64::MAX)
+        let classes = self.behind.classes();
+        let follow = match classes & classes.wrapping_neg() {
+            0 => None,
+            _ if self.behind.contains(first) => Some(Piece::Follow(first, 0)),
+            best => {
+                let thread = self.behind.first_of(best);
+                thread.map(|thread| Piece::Follow(thread, classes::least(best)))
+            }
+        };
+        match (follow, look) {
+            (Some(Piece::Follow(_, class)), Some(Piece::Look(_, other))) if other < class => {
+                (look, true, later)
+            }
+            (None, _) => (look, due > 1, later),
+            // Where there is no further thread either, the next interrupt finds that.
+            _ => (follow, true, later),
+        }
     }
 }
 
@@ -101,7 +153,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let mut places = self.throttle.budgets.iter();
         let place = places.position(|one| one.period == 0).ok_or(Error::Exhausted)?;
         let budget = budget.saturating_mul(self.configuration.run_rate);
-        self.throttle.budgets[place] = Budget { period, budget, ..Budget::NONE };
+        let class = self.ready.class_of_priority(self.accounts[tenant].quota.priority);
+        self.throttle.budgets[place] = Budget { period, budget, class, ..Budget::NONE };
         self.accounts[tenant].budget = place as u8 + 1;
         self.look_now();
         Ok(())
@@ -140,7 +193,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if let Some(budget) = self.budget_of(home) {
             budget.threads.set(thread.into());
             if budget.is_used_up {
-                self.follow_at_once(thread);
+                let class = budget.class;
+                self.follow_at_once(thread, class);
             }
         }
     }
@@ -150,7 +204,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[inline(never)]
     pub(crate) fn end_throttled(&mut self, thread: ThreadIndex) {
         self.count(thread);
-        self.throttle.behind.clear(thread.into());
+        self.throttle.behind.clear(thread);
         if let Some(budget) = self.budget_of(self.homes[thread as usize]) {
             budget.threads.clear(thread.into());
         }
@@ -165,28 +219,81 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Another thread waits for a lock of one that is throttled.
+    /// Another thread, of this class, waits for a lock of one that is throttled.
     #[cold]
     #[inline(never)]
-    pub(crate) fn follow_at_once(&mut self, thread: ThreadIndex) {
-        self.throttle.behind.set(thread.into());
+    pub(crate) fn follow_at_once(&mut self, thread: ThreadIndex, class: u8) {
+        self.throttle.behind.set(thread, class);
         self.look_now();
     }
 
-    /// The timer has come for a budget, and everyone's time is accounted.
+    /// What waited for a less urgent thread to run is due again.
     #[cold]
     #[inline(never)]
-    pub(crate) fn look_at_budgets(&mut self, time: u64) {
-        if let Some(thread) = self.throttle.behind.first() {
-            self.throttle.behind.clear(thread);
-            self.follow_budget(thread as ThreadIndex, time);
-        } else {
-            let mut budgets = self.throttle.budgets.iter();
-            if let Some(place) = budgets.position(|one| one.period != 0 && one.look <= time) {
-                self.look_at_budget(place, time);
-            }
+    pub(crate) fn resume_deferred(&mut self) {
+        self.deferred = false;
+        if self.throttle.is_put_off {
+            self.throttle_at = 0;
         }
-        self.throttle_at = self.throttle.next();
+    }
+
+    /// The timer has come for a budget, and everyone's time is accounted. False: others' limits and work have this turn.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn look_at_budgets(&mut self, time: u64) -> bool {
+        let is_forced = self.throttle.is_put_off && time >= self.throttle.forced_at;
+        let yields = !is_forced && core::mem::take(&mut self.throttle.yields);
+        let has_passed =
+            self.timers != IDLE && self.threads[self.timers as usize].time_limit <= time;
+        if yields && (self.left || has_passed) {
+            return false;
+        }
+        let first = self.ready.first();
+        let own = self.place_of(self.homes[first as usize]);
+        let (piece, has_more, later) = self.throttle.next(first, own, time);
+        let changed = match piece {
+            Some(Piece::Look(_, class) | Piece::Follow(_, class))
+                if !is_forced && self.outranks(first, class) =>
+            {
+                self.put_off_budgets(class, later, time);
+                return true;
+            }
+            Some(Piece::Look(place, _)) => {
+                self.look_at_budget(place, time);
+                Some(place)
+            }
+            Some(Piece::Follow(thread, _)) => {
+                self.throttle.behind.clear(thread);
+                self.follow_budget(thread, time);
+                self.place_of(self.homes[thread as usize])
+            }
+            None => None,
+        };
+        self.throttle.is_put_off = false;
+        self.throttle.yields = true;
+        let look = changed.map_or(u64::MAX, |place| self.throttle.budgets[place % BUDGETS].look);
+        let is_more = has_more || self.throttle.behind.classes() != 0;
+        self.throttle_at = if is_more { 0 } else { later.min(look) };
+        true
+    }
+
+    /// All that is due for budgets, of this class at most, waits until a less urgent thread can run, but for one piece in each part of a
+    /// quantum; unless the limits and the work of others cannot wait, which come first then.
+    fn put_off_budgets(&mut self, class: u8, later: u64, time: u64) {
+        let due = passed(&self.threads, self.timers, time, Q::BUDGETS);
+        let limit = if due != IDLE { self.threads[due as usize].limit_class } else { u8::MAX };
+        let other = limit.min(if self.left { self.work_class } else { u8::MAX });
+        if other < class && !self.outranks(self.ready.first(), other) {
+            self.throttle.yields = true;
+            return;
+        }
+        let before = if self.deferred { self.deferred_class } else { other };
+        self.defer(class.min(before), time);
+        if !self.throttle.is_put_off {
+            self.throttle.is_put_off = true;
+            self.throttle.forced_at = time.saturating_add(self.configuration.quantum / PACE);
+        }
+        self.throttle_at = later.min(self.throttle.forced_at);
     }
 
     fn look_at_budget(&mut self, place: usize, time: u64) {
@@ -206,13 +313,15 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             true => budget.ends,
             false => budget.ends.min(time.saturating_add(left.div_ceil(rate).max(1))),
         };
-        let (throttles, threads) = (budget.throttles(), budget.threads);
+        let (throttles, threads, class) = (budget.throttles(), budget.threads, budget.class);
         for thread in threads.iter() {
             let record = &self.threads[thread];
-            // A throttled thread for which others wait may have to go on since these have time again.
-            if throttles != (record.flags & THROTTLED != 0) || throttles && record.contended != NONE
-            {
-                self.throttle.behind.set(thread);
+            if throttles && record.contended != NONE {
+                // A throttled thread for which others wait may have to go on since these have time again.
+                let due = self.ready.class(self.due_urgency(thread as ThreadIndex));
+                self.throttle.behind.set(thread as ThreadIndex, class.min(due));
+            } else if throttles != (record.flags & THROTTLED != 0) {
+                self.throttle.behind.set(thread as ThreadIndex, class);
             }
         }
     }

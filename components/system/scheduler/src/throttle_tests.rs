@@ -231,3 +231,75 @@ fn a_stopped_thread_and_a_throttled_one_are_two_things() {
     s.resume(2, handle, now);
     assert_eq!(s.running(), 1);
 }
+
+/// Eight instances with budgets that are used up, of six threads each, and what instance 2 has.
+fn crowded(twos: &[u8]) -> (Box<TestScheduler>, u64) {
+    let (mut s, now) = limited(&[], twos);
+    for instance in 10..18 {
+        s.add_domain(InstanceId(instance), QUOTA).unwrap();
+        s.set_budget(InstanceId(instance), PERIOD, 1).unwrap();
+        for thread in 0..6 {
+            let number = 10 + (instance as u8 - 10) * 6 + thread;
+            s.adopt_thread(number, InstanceId(instance), 50).unwrap();
+        }
+    }
+    (s, now)
+}
+
+#[test]
+fn budgets_that_end_together_do_not_hold_up_who_is_more_urgent() {
+    // Instances may have priorities up to 200.
+    let (mut s, mut now) = crowded(&[201]);
+    s.sleep_until(1, TWO, PERIOD, now);
+    pass(&mut s, &mut now, PERIOD - 1);
+    now = PERIOD;
+    let mut interrupts = 0;
+    while s.running() != 1 {
+        let running = s.running();
+        s.tick(running, now);
+        interrupts += 1;
+    }
+    assert!(interrupts <= 3, "it wakes behind {interrupts} interrupts");
+    let settings = s.machine().timer_settings;
+    pass(&mut s, &mut now, PERIOD + 10 * QUANTUM_PART);
+    let settings = s.machine().timer_settings - settings;
+    assert!(
+        settings <= 30,
+        "it is interrupted at least {settings} times in ten parts of a quantum"
+    );
+    assert_eq!(s.running(), 1);
+    // All is done as soon as it waits.
+    s.sleep_until(1, TWO, 3 * PERIOD - 1, now);
+    let ran = pass(&mut s, &mut now, 2 * PERIOD - 1);
+    let all: u64 = (10..58).map(|thread| of(&ran, thread)).sum();
+    assert!((8..=16).contains(&all), "{ran:?}");
+}
+
+#[test]
+fn budgets_and_what_is_less_urgent_have_turns() {
+    let (mut s, mut now) = crowded(&[30]);
+    pass(&mut s, &mut now, PERIOD / 2);
+    assert_eq!(s.running(), 1, "the others are throttled");
+    s.sleep_until(1, TWO, PERIOD, now);
+    pass(&mut s, &mut now, PERIOD - 1);
+    now = PERIOD;
+    let mut interrupts = 0;
+    while s.state(1) == State::Sleep {
+        let running = s.running();
+        s.tick(running, now);
+        interrupts += 1;
+    }
+    assert!(interrupts <= 3, "{interrupts}");
+}
+
+#[test]
+fn who_is_less_urgent_than_a_running_thread_is_throttled_when_that_waits() {
+    let (mut s, mut now) = limited(&[50], &[201]);
+    s.sleep_until(2, TWO, BUDGET / 2, now);
+    pass(&mut s, &mut now, BUDGET / 2 + 1);
+    assert_eq!(s.running(), 2);
+    pass(&mut s, &mut now, PERIOD / 2);
+    s.sleep_until(2, TWO, u64::MAX, now);
+    let ran = pass(&mut s, &mut now, PERIOD - 1);
+    assert!(of(&ran, 1) <= BUDGET / 2 + 1, "{ran:?}");
+}

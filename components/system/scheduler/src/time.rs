@@ -153,8 +153,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let (mut works, mut changes) = (false, false);
         if self.expiring != IDLE {
             self.end_expired();
-        } else if time >= self.throttle_at {
-            self.look_at_budgets(time);
+        } else if time >= self.throttle_at && self.look_at_budgets(time) {
             works = true;
         } else {
             let due = passed(&self.threads, self.timers, time, Q::BUDGETS);
@@ -162,7 +161,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 works = self.left;
                 self.expire_or_work(due, time);
             } else {
-                self.deferred = false;
+                if self.deferred {
+                    self.resume_deferred();
+                }
                 changes = self.next_tick != 0 && time >= self.next_tick;
             }
         }
@@ -209,7 +210,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.defer(class, time);
             return;
         }
-        self.deferred = false;
+        if self.deferred {
+            self.resume_deferred();
+        }
         if expires {
             if state == State::Sleep {
                 self.wake(due, 0, time_limit);
