@@ -119,6 +119,15 @@ fn begin(State { manager, machine }: &mut State) -> Result<u64, Error> {
     manager.begin(memory, own, SCHEDULER.first_portal(), synchronisation, counters)
 }
 
+/// Says in this component's log what there is no more of, if that is why somebody got an error.
+#[cold]
+#[inline(never)]
+fn tell(manager: &mut Manager) {
+    if let Some(refusal) = manager.refusal() {
+        cairn::log::warn!(target: "refused", "{refusal}");
+    }
+}
+
 /// Runs `body` with the manager, one caller at a time. The lock inherits priorities.
 fn locked<R>(body: impl FnOnce(&mut Manager, &Memory) -> Result<R, Error>) -> Result<R, Error> {
     start()?;
@@ -129,7 +138,9 @@ fn locked<R>(body: impl FnOnce(&mut Manager, &Memory) -> Result<R, Error>) -> Re
         LockError::Portal(error) => error,
     })?;
     let result = STATE.with(|state| match &state.machine {
-        Some(machine) => body(&mut state.manager, machine),
+        Some(machine) => {
+            body(&mut state.manager, machine).inspect_err(|_| tell(&mut state.manager))
+        }
         None => Err(Error::NotSupported),
     });
     lock.unlock()?;

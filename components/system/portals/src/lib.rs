@@ -16,6 +16,7 @@ pub mod make;
 pub mod manager;
 mod pools;
 mod queues;
+pub mod refusals;
 pub mod registrations;
 mod returns;
 mod shares;

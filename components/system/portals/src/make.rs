@@ -9,6 +9,7 @@ use crate::crossing::{Entry, Target, with_letters, write};
 use crate::instances::Instances;
 use crate::machine::{Layout, Machine, Published};
 use crate::pools::Pools;
+use crate::refusals::{Missing, Refusal, Refusals};
 use crate::returns::{self, List};
 use crate::shares::clients;
 use crate::templates::{Half, InUse, Places, Recipe, Templates};
@@ -39,6 +40,7 @@ pub struct Maker {
     /// Registered parameter types.
     types: Parameters,
     exchanges: Exchanges,
+    refusals: Refusals,
     next_counter: u64,
 }
 
@@ -53,6 +55,7 @@ impl Maker {
         templates: Templates::EMPTY,
         types: Parameters::NONE,
         exchanges: Exchanges::NONE,
+        refusals: Refusals::NONE,
         next_counter: 0,
     };
 
@@ -196,7 +199,8 @@ impl Maker {
         let ends = (self.instances.get(client)?, self.living(machine, server)?);
         let domain = ends.0.domain;
         self.within_share(client)?;
-        let first = self.blocks.room(domain, count)?;
+        let room = self.blocks.room(domain, count);
+        let first = room.map_err(|error| self.refuse(client, Missing::Entries, error))?;
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
         let (code, published) = self.generate(machine, ends, target, first, method, calls)?;
@@ -210,7 +214,8 @@ impl Maker {
     pub fn reserve<M: Machine>(&mut self, machine: &M, wanted: &Wanted) -> Result<u64, Error> {
         self.living(machine, wanted.server)?;
         self.within_share(wanted.client)?;
-        self.blocks.reserve(wanted)
+        let made = self.blocks.reserve(wanted);
+        made.map_err(|error| self.refuse(wanted.client, Missing::Entries, error))
     }
 
     /// Makes the portals of an object at what its client reserved, at `place`.
@@ -296,7 +301,9 @@ impl Maker {
             if template.shape != shape {
                 shape = template.shape;
                 if template.takes_activation && code.queue == u16::MAX {
-                    code.queue = self.pools.queue(machine, client, callee)?;
+                    let missing = Missing::Stacks(callee.number);
+                    let queue = self.pools.queue(machine, client, callee);
+                    code.queue = queue.map_err(|error| self.refuse(client, missing, error))?;
                     crossing.take_from(code.queue.into());
                 }
                 let list = List::of(client, code.queue);
@@ -314,7 +321,8 @@ impl Maker {
             self.templates.remember(recipe, calls.len(), places);
         }
         code.granules = size.div_ceil(GRANULE) as u16;
-        code.start = self.pools.room(machine, client, code.granules)?;
+        let start = self.pools.room(machine, client, code.granules);
+        code.start = start.map_err(|error| self.refuse(client, Missing::Portals, error))?;
 
         let mut address = layout.granule(code.start);
         let mut literals = call_literals(crossing, 0);
@@ -350,7 +358,8 @@ impl Maker {
         let of = (specification, &self.types);
         let found = self.templates.find(of, (method, half), crossing, in_use)?;
         let granules = (self.templates.get(found).size as u64).div_ceil(GRANULE) as u16;
-        let start = self.pools.room(machine, client, granules)?;
+        let start = self.pools.room(machine, client, granules);
+        let start = start.map_err(|error| self.refuse(client, Missing::Portals, error))?;
         self.pools.take(client, start, granules);
         let template = self.templates.get(found);
         let address = machine.layout().granule(start);
@@ -365,12 +374,28 @@ impl Maker {
     }
 
     /// Whether a client may have one more block.
-    fn within_share(&self, client: InstanceId) -> Result<(), Error> {
+    fn within_share(&mut self, client: InstanceId) -> Result<(), Error> {
         if self.blocks.held(client) < self.pools.blocks(client) {
             Ok(())
         } else {
-            Err(Error::Exhausted)
+            Err(self.refuse(client, Missing::Portals, Error::Exhausted))
         }
+    }
+
+    /// Notes why an instance gets an error; the same error.
+    #[cold]
+    pub fn refuse(&mut self, who: InstanceId, missing: Missing, error: Error) -> Error {
+        self.refusals.note(who, missing, error)
+    }
+
+    /// What was refused, to be told.
+    pub fn refusal(&mut self) -> Option<Refusal> {
+        self.refusals.take(&self.instances)
+    }
+
+    /// An instance has ended.
+    pub fn forget_refusals(&mut self, who: InstanceId) {
+        self.refusals.forget(who);
     }
 
     /// In a counting build, the counters of a new block; zero: none are left, and nothing is counted.

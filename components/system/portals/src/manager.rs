@@ -9,6 +9,7 @@ use crate::instances::Instances;
 use crate::known::{Client, Known, refuse_itself};
 use crate::machine::Machine;
 use crate::make::Maker;
+use crate::refusals::{Missing, Refusal};
 use crate::registrations::{Registration, Registrations};
 use crate::synchronisation::{Interfaces, Synchronisation};
 use cairn_abi::address::REGION_SIZE;
@@ -95,6 +96,11 @@ impl Manager {
     /// The instances that there are.
     pub fn instances(&self) -> &Instances {
         self.maker.instances()
+    }
+
+    /// What was refused last because there is no more of it, if it was not told yet.
+    pub fn refusal(&mut self) -> Option<Refusal> {
+        self.maker.refusal()
     }
 
     /// Bytes of portal code in use, and free ones.
@@ -342,7 +348,9 @@ impl Manager {
         policy: &str,
         mut registration: Registration,
     ) -> Result<(), Error> {
-        let place = self.registrations.free(registration.server)?;
+        let server = registration.server;
+        let place = self.registrations.free(server);
+        let place = place.map_err(|error| self.maker.refuse(server, Missing::Names, error))?;
         registration.number = machine.add_name(registration.server, name, policy)?;
         self.registrations.put(place, name, registration);
         Ok(())
@@ -425,6 +433,7 @@ impl Manager {
             return Ok(1);
         }
         self.registrations.forget_of(instance, |_| true);
+        self.maker.forget_refusals(instance);
         machine.remove_names(instance);
         Ok(0)
     }

@@ -6,6 +6,7 @@ use crate::crossing::{Entry, Target};
 use crate::known::Known;
 use crate::machine::Machine;
 use crate::make::Maker;
+use crate::refusals::Missing;
 use crate::registrations::{Registration, Registrations};
 use cairn_abi::descriptor::{InterfaceDescriptor, name_text};
 use cairn_abi::{Error, InstanceId};
@@ -62,7 +63,9 @@ impl Synchronisation {
         client: InstanceId,
         initial: Option<u64>,
     ) -> Result<u64, Error> {
-        let index = machine.allocate(client, initial)? as u16;
+        let missing = if initial.is_some() { Missing::Semaphores } else { Missing::Locks };
+        let allocated = machine.allocate(client, initial);
+        let index = allocated.map_err(|error| maker.refuse(client, missing, error))? as u16;
         let kind = if initial.is_some() { Kind::Semaphore(index) } else { Kind::Lock(index) };
         let made = self.connect(maker, machine, client, kind, client);
         if made.is_err() {

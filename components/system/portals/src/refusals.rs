@@ -1,0 +1,155 @@
+//! What was missing when something was refused, for people: an error says only that there is no more of it. What is missing
+//! to an instance is told once in each of its lives, so nobody fills the log of this component.
+
+use crate::instances::Instances;
+use cairn_abi::descriptor::name_text;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::record::Instance;
+use cairn_abi::{Error, InstanceId};
+use core::fmt::{self, Display, Formatter};
+
+/// What there is no more of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// Of its quota.
+    Semaphores,
+    /// Of its quota.
+    Locks,
+    /// Its part of portal code, blocks, or queues.
+    Portals,
+    /// Entries of its portal table.
+    Entries,
+    /// Stacks of a server.
+    Stacks(InstanceId),
+    /// Names that it may register.
+    Names,
+}
+
+impl Missing {
+    /// Its bit among those that were told.
+    fn bit(self) -> u8 {
+        1 << match self {
+            Missing::Semaphores => 0,
+            Missing::Locks => 1,
+            Missing::Portals => 2,
+            Missing::Entries => 3,
+            Missing::Stacks(_) => 4,
+            Missing::Names => 5,
+        }
+    }
+}
+
+/// What was refused and not told yet, and what was told.
+pub struct Refusals {
+    told: [u8; INSTANCES_MAXIMUM],
+    new: Option<(InstanceId, Missing)>,
+}
+
+impl Refusals {
+    /// Nothing was refused.
+    pub const NONE: Refusals = Refusals { told: [0; INSTANCES_MAXIMUM], new: None };
+
+    /// Notes why an instance gets an error, if it is that there is no more.
+    #[cold]
+    pub fn note(&mut self, who: InstanceId, missing: Missing, error: Error) -> Error {
+        if error == Error::Exhausted {
+            self.new = Some((who, missing));
+        }
+        error
+    }
+
+    /// What is to be told now.
+    pub fn take(&mut self, instances: &Instances) -> Option<Refusal> {
+        let (who, missing) = self.new.take()?;
+        let told = self.told.get_mut(who.index())?;
+        let is_told = *told & missing.bit() != 0;
+        *told |= missing.bit();
+        let server = match missing {
+            Missing::Stacks(server) => instances.get(server).ok(),
+            _ => None,
+        };
+        let who = instances.get(who).ok().filter(|_| !is_told)?;
+        Some(Refusal { who, missing, server })
+    }
+
+    /// An instance has ended: its next life may be told everything again.
+    pub fn forget(&mut self, who: InstanceId) {
+        self.told[who.index()] = 0;
+    }
+}
+
+/// A refusal, as text.
+pub struct Refusal {
+    who: &'static Instance,
+    missing: Missing,
+    server: Option<&'static Instance>,
+}
+
+impl Display for Refusal {
+    fn fmt(&self, out: &mut Formatter) -> fmt::Result {
+        let (who, name) = (self.who, name_text(&self.who.name));
+        match self.missing {
+            Missing::Semaphores => write!(
+                out,
+                "{name} gets no semaphore: it has all {} of `semaphores` in its description",
+                who.semaphores
+            ),
+            Missing::Locks => {
+                write!(
+                    out,
+                    "{name} gets no lock: it has all {} of `locks` in its description",
+                    who.locks
+                )
+            }
+            Missing::Portals => {
+                write!(
+                    out,
+                    "{name} gets no portal: its part is used up; `portals` in its description keeps more"
+                )
+            }
+            Missing::Entries => {
+                write!(
+                    out,
+                    "{name} gets no portal: its table is full; `portals` in its description makes it larger"
+                )
+            }
+            Missing::Stacks(_) => {
+                let server = self.server.map_or("the server", |server| name_text(&server.name));
+                write!(
+                    out,
+                    "{name} cannot open {server}: others have all that `stacks` in the description of {server} gives"
+                )
+            }
+            Missing::Names => write!(out, "{name} may register no more names"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_missing_is_told_once_in_a_life() {
+        let mut instances = Instances::EMPTY;
+        let mut record: Instance = zerocopy::FromZeros::new_zeroed();
+        record.number = InstanceId(3);
+        record.name[..5].copy_from_slice(b"meter");
+        record.semaphores = 2;
+        instances.add(Box::leak(Box::new(record))).unwrap();
+        let mut refusals = Refusals::NONE;
+        let who = InstanceId(3);
+        let mut told = |missing, error| {
+            refusals.note(who, missing, error);
+            refusals.take(&instances).map(|refusal| refusal.to_string())
+        };
+        let text = "meter gets no semaphore: it has all 2 of `semaphores` in its description";
+        assert_eq!(told(Missing::Semaphores, Error::Dead), None);
+        assert_eq!(told(Missing::Semaphores, Error::Exhausted).as_deref(), Some(text));
+        assert_eq!(told(Missing::Semaphores, Error::Exhausted), None);
+        assert!(told(Missing::Names, Error::Exhausted).is_some());
+        refusals.forget(who);
+        refusals.note(who, Missing::Semaphores, Error::Exhausted);
+        assert!(refusals.take(&instances).is_some());
+    }
+}
