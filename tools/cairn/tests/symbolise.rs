@@ -1,6 +1,7 @@
 //! A report of the supervisor's names the functions in which it happened: those of the component, and of who called it.
 #![forbid(unsafe_code)]
 
+use cairn_tool::archive;
 use cairn_tool::build::build;
 use cairn_tool::expect::{Guest, Pattern};
 use cairn_tool::machine::{self, Console, Options};
@@ -18,6 +19,15 @@ fn a_report_names_functions_files_and_lines() {
     let symboliser = Symboliser::new(&image.symbols);
     symbolise::copy(symboliser, guest.transcript().as_bytes(), &mut shown).expect("it is read");
     let shown = String::from_utf8(shown).expect("text").replace('\r', "");
+    // By the image that the log names the same files are found, and without such a line it says what is missing.
+    archive::keep(&image).expect("it is kept");
+    let of_any = |log: &str| String::from_utf8(Symboliser::of_any().add(log.as_bytes())).unwrap();
+    let transcript = guest.transcript();
+    let (_, report) = transcript.split_once("supervisor: image ").expect("it says which");
+    let places = |text: &str| text.matches("cairn:     in ").count();
+    assert_eq!(places(&of_any(&format!("supervisor: image {report}"))), places(&shown), "{shown}");
+    let (_, unnamed) = report.split_once('\n').expect("lines");
+    assert!(of_any(unnamed).contains("cairn:     no line `supervisor: image ...` before this"));
 
     let mut reports = shown.split("supervisor: `trouble`").skip(1);
     let mut report = |what: &str| {
