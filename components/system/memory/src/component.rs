@@ -3,15 +3,21 @@
 use cairn::window::WriteWindow;
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
+use cairn_abi::descriptor::name_text;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::tables::Tables;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Most bytes of a `peek`, as many as a portal copies.
 const PEEK_MAXIMUM: usize = 64;
 
 static STATE: State = State::empty();
+/// Bits of instances that were told in this life that their quota is used up.
+static TOLD: [AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)] =
+    [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)];
 
 struct Server;
 static SERVER: Server = Server;
@@ -68,9 +74,45 @@ fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> 
     body(&manager)
 }
 
+/// Says in this component's log whose quota does not hold what it asked for, once in each of its lives.
+#[cold]
+fn tell(manager: &Manager, who: InstanceId, pages: u64) {
+    let kib = |pages: u64| pages.saturating_mul(PAGE_SIZE >> 10);
+    // Relaxed: a bit says nothing of other memory.
+    let told = TOLD[who.index() / 64].fetch_or(1 << (who.index() % 64), Relaxed);
+    let record = manager.instances.iter().find(|record| record.number == who);
+    if let (0, Some(record), Ok((used, limit))) =
+        (told >> (who.index() % 64) & 1, record, manager.usage_of(who))
+    {
+        cairn::log::warn!(
+            target: "refused",
+            "{} gets no {} KiB: it has {} of the {} KiB of `memory` in its description",
+            name_text(&record.name),
+            kib(pages),
+            kib(used),
+            kib(limit)
+        );
+    }
+}
+
+/// [`with`], for what is charged to a quota.
+fn charged(
+    who: InstanceId,
+    pages: u64,
+    body: impl FnOnce(&Manager) -> Result<u64, Error>,
+) -> Result<u64, Error> {
+    with(|manager| {
+        let result = body(manager);
+        if result == Err(Error::Exhausted) {
+            tell(manager, who, pages);
+        }
+        result
+    })
+}
+
 impl interfaces::Memory for Server {
     fn allocate(&self, caller: Caller, pages: u64) -> Result<u64, Error> {
-        with(|manager| manager.allocate(caller.0, pages))
+        charged(caller.0, pages, |manager| manager.allocate(caller.0, pages))
     }
 
     fn free(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error> {
@@ -78,7 +120,7 @@ impl interfaces::Memory for Server {
     }
 
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error> {
-        with(|manager| manager.make_section(caller.0, pages))
+        charged(caller.0, pages, |manager| manager.make_section(caller.0, pages))
     }
 
     fn share(
@@ -123,7 +165,10 @@ impl interfaces::MemoryControl for Server {
     }
 
     fn revive(&self, instance: InstanceId) -> Result<(), Error> {
-        with(|manager| manager.revive(instance))
+        with(|manager| manager.revive(instance))?;
+        // Relaxed: as above.
+        TOLD[instance.index() / 64].fetch_and(!(1 << (instance.index() % 64)), Relaxed);
+        Ok(())
     }
 
     fn serves(&self, instance: InstanceId) -> Result<(), Error> {

@@ -1,16 +1,16 @@
-//! Takes all that its description promises: so many semaphores and locks as its argument says, and the server by its name. The
-//! last of so many as the argument's third number says ends the system.
+//! Takes all that its description promises: so many semaphores and locks as its argument says, pages as a fourth number says, and
+//! the server by its name. The last of so many as the argument's third number says ends the system.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
 use cairn::environment;
-use cairn_interfaces::{Console, Portals, Supervisor};
+use cairn_interfaces::{Console, Memory, Portals, Supervisor};
 use cairn_test_growth_contract::{Roll, RollProxy};
 
 cairn::component! {
     name: "shares-client",
-    imports: { console: Console, supervisor: Supervisor, portals: Portals },
+    imports: { console: Console, supervisor: Supervisor, portals: Portals, memory: Option<Memory> },
     main: main,
 }
 
@@ -30,6 +30,10 @@ fn main() {
         if let Err(error) = imports::PORTALS.make_lock() {
             panic!("lock {made} of {locks}: {error:?}");
         }
+    }
+    if let Some(Ok(pages)) = numbers.next() {
+        let memory = imports::MEMORY.get().expect("pages need the memory manager");
+        memory.allocate(pages).expect("there are pages");
     }
     let server = imports::PORTALS.open_object::<dyn Roll>("server.roll").expect("it is opened");
     let server = RollProxy::at(server.first_portal());
