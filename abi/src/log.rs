@@ -10,8 +10,6 @@
 pub const LEVEL: usize = 0;
 /// How many words of records have been begun since the system started.
 pub const BEGUN: usize = 1;
-/// Words of the ring, from [`LEVEL`] on, as the layout says to the instance.
-pub const SIZE: usize = 2;
 /// The first word of the records.
 pub const RECORDS: usize = 8;
 

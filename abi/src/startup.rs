@@ -112,6 +112,8 @@ pub struct Startup {
     pub portal_manager: u64,
     /// The same of the interface `Threads`.
     pub threads: u64,
+    /// Words of its log ([`crate::log`]); zero: it has none. The log's own page says no such thing: whoever reads logs writes there, too.
+    pub log_words: u64,
     /// Bytes used in `argument`.
     pub argument_length: u64,
     /// The description's `argument` string, and behind it the arguments that are text.

@@ -3,7 +3,7 @@
 use super::Layout;
 use crate::memory::{READ, WRITE};
 use cairn_abi::address::{LOG_OFFSET, PAGE_SIZE};
-use cairn_abi::log::{LEVEL, SIZE};
+use cairn_abi::log::LEVEL;
 use cairn_description::model::Role;
 
 /// Where an instance's log is.
@@ -48,7 +48,6 @@ impl Layout<'_> {
             }
             let physical = self.memory.pages(size / PAGE_SIZE);
             self.memory.store(physical + 8 * LEVEL as u64, instance.log.into());
-            self.memory.store(physical + 8 * SIZE as u64, size / 8);
             let rights = placed.reach | READ | WRITE;
             self.tables.map_range(
                 &mut self.memory,
