@@ -52,6 +52,7 @@ impl Heap {
                 Err(Error::NotSupported | Error::InvocationOverflow) => break None,
                 // This thread is called home. Who allocates cannot say so, and has the lock soon: its owner does a bounded work.
                 Err(Error::Cancelled) => {}
+                Err(Error::Exhausted) => panic!("the heap takes one of the description's `locks`"),
                 Err(_) => return None,
             }
         };

@@ -4,11 +4,13 @@ use crate::imports;
 use crate::listing::{each_instance, number_of, report};
 use crate::screen::Screen;
 use cairn::InstanceId;
+use cairn::abi::address::LOG_MAXIMUM;
 use cairn::abi::identifier::INSTANCES_MAXIMUM;
 use cairn::abi::log::LEVELS;
 use cairn::abi::text::plain;
 use cairn::environment::startup;
 use cairn::exclusive::Exclusive;
+use cairn::time::now;
 use cairn_interfaces::{LogRecord, LogsProxy};
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
@@ -18,11 +20,16 @@ const TEXT: usize = 256;
 /// Between two looks for further records, in nanoseconds.
 const PAUSE: u64 = 100_000_000;
 
-/// The next record of an instance: its place, and when it was written.
+/// The next record of an instance: its place, and when it was written. Records from `end` on have been begun since.
 #[derive(Clone, Copy)]
 struct Next {
     place: u64,
     time: u64,
+    end: u64,
+}
+
+impl Next {
+    const FIRST: Next = Next { place: 0, time: END, end: END };
 }
 
 /// Nothing more of an instance.
@@ -30,7 +37,7 @@ const END: u64 = u64::MAX;
 
 // The shell's one thread uses it; it is too large for a stack.
 static NEXT: Exclusive<[Next; INSTANCES_MAXIMUM]> =
-    Exclusive::new([Next { place: 0, time: END }; INSTANCES_MAXIMUM]);
+    Exclusive::new([Next::FIRST; INSTANCES_MAXIMUM]);
 
 pub fn run(words: &[Word], screen: &mut Screen) -> Result {
     let Some(logs) = imports::LOGS.get() else {
@@ -56,12 +63,20 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
         is_new.get_mut(number as usize).map(|new| *new = is_wanted);
     });
     NEXT.with(|next| {
-        *next = [Next { place: 0, time: END }; INSTANCES_MAXIMUM];
-        show(logs, &is_new, next, screen)?;
-        while follow && !is_key_pressed() {
+        *next = [Next::FIRST; INSTANCES_MAXIMUM];
+        if !follow {
+            let begun = now();
+            return show(logs, &is_new, next, screen, |record| record.time > begun);
+        }
+        let mut is_over = false;
+        while !is_over {
+            show(logs, &is_new, next, screen, |_| {
+                is_over |= is_key_pressed();
+                is_over
+            })?;
             screen.flush();
+            is_over |= is_key_pressed();
             let _ = imports::CLOCK.sleep(PAUSE);
-            show(logs, &is_new, next, screen)?;
         }
         Ok(())
     })
@@ -76,15 +91,18 @@ fn set_level(logs: LogsProxy, number: u64, level: &str, screen: &mut Screen) -> 
     report(logs.set_level(InstanceId(number as u16), level as u8), screen)
 }
 
-/// Prints all records that are there, the oldest first.
+/// Prints all records that are there, the oldest first, up to the one before which it is to stop. Of an instance that writes
+/// meanwhile, whatever it says of that, it prints no more than a log holds.
 fn show(
     logs: LogsProxy,
     wanted: &[bool; INSTANCES_MAXIMUM],
     next: &mut [Next; INSTANCES_MAXIMUM],
     screen: &mut Screen,
+    mut is_last: impl FnMut(&LogRecord) -> bool,
 ) -> Result {
     let mut text = [0; TEXT];
     for (number, next) in next.iter_mut().enumerate().filter(|(number, _)| wanted[*number]) {
+        next.end = END;
         look(logs, number, next, &mut text);
     }
     while let Some((number, next)) = next
@@ -94,6 +112,9 @@ fn show(
         .filter(|(_, next)| next.time != END)
     {
         if let Some(record) = look(logs, number, next, &mut text) {
+            if is_last(&record) {
+                break;
+            }
             print(number as u64, &record, &mut text, screen)?;
             next.place = record.next;
             look(logs, number, next, &mut text);
@@ -112,6 +133,12 @@ fn look(
     next.time = END;
     loop {
         let record = logs.read(InstanceId(number as u16), next.place, text).ok()?;
+        if next.end == END {
+            next.end = record.next.saturating_add(LOG_MAXIMUM / 8);
+        }
+        if record.next > next.end {
+            return None;
+        }
         if record.level > 0 {
             next.time = record.time;
             return Some(record);

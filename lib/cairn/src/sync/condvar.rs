@@ -82,10 +82,15 @@ impl Condvar {
             .fetch_update(Relaxed, Relaxed, |taken| (taken != u32::MAX).then_some(free(taken)));
         let before = before.map_err(|_| Error::Exhausted)?;
         let bit = before ^ free(before);
-        let mutex = guard.mutex();
+        let (mutex, place) = (guard.mutex(), &PLACES[bit.trailing_zeros() as usize]);
+        // Before anyone can wake it: a notification that could not be sent would be lost.
+        if let Err(error) = place.make() {
+            TAKEN.fetch_and(!bit, Relaxed);
+            return Err(error);
+        }
         self.waiting.fetch_or(bit, Ordering::AcqRel);
         drop(guard);
-        let waited = wait(&PLACES[bit.trailing_zeros() as usize]);
+        let waited = wait(place);
         let was_notified = self.waiting.fetch_and(!bit, Ordering::AcqRel) & bit == 0;
         TAKEN.fetch_and(!bit, Relaxed);
         match waited {
@@ -109,10 +114,11 @@ impl Condvar {
         took.map_or(Ok(()), |waiting| wake(first(waiting)))
     }
 
-    /// Wakes all threads that wait.
+    /// Wakes all threads that wait; the first error, if some could not be woken.
     pub fn notify_all(&self) -> Result<(), Error> {
         let waiting = self.waiting.swap(0, Ordering::AcqRel);
-        (0..u32::BITS).map(|place| 1 << place).filter(|bit| waiting & bit != 0).try_for_each(wake)
+        let bits = (0..u32::BITS).map(|place| 1 << place).filter(|bit| waiting & bit != 0);
+        bits.map(wake).fold(Ok(()), Result::and)
     }
 }
 

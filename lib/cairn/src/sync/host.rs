@@ -4,6 +4,7 @@ extern crate std;
 
 use crate::Error;
 use crate::time::{counter, duration};
+use core::marker::PhantomData;
 use core::time::Duration;
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread::{ThreadId, current};
@@ -14,9 +15,9 @@ pub struct RawLock {
     free: Condvar,
 }
 
-/// What a thread gives a lock back by.
+/// What a thread gives a lock back by: that one alone.
 #[derive(Clone, Copy)]
-pub struct Held;
+pub struct Held(PhantomData<*const ()>);
 
 impl RawLock {
     pub const fn new() -> RawLock {
@@ -34,10 +35,10 @@ impl RawLock {
             owner = self.free.wait(owner).unwrap_or_else(PoisonError::into_inner);
         }
         *owner = Some(own);
-        Ok((Held, false))
+        Ok((Held(PhantomData), false))
     }
 
-    pub fn unlock(&self, Held: Held) -> Result<(), Error> {
+    pub fn unlock(&self, _: Held) -> Result<(), Error> {
         *self.owner.lock().unwrap_or_else(PoisonError::into_inner) = None;
         self.free.notify_one();
         Ok(())
@@ -53,6 +54,10 @@ pub struct RawSemaphore {
 impl RawSemaphore {
     pub const fn new(initial: u32) -> RawSemaphore {
         RawSemaphore { count: Mutex::new(initial), raised: Condvar::new() }
+    }
+
+    pub fn make(&self) -> Result<(), Error> {
+        Ok(())
     }
 
     pub fn p(&self) -> Result<(), Error> {

@@ -6,6 +6,7 @@ use crate::call::{Arguments, Portals};
 use crate::environment::startup;
 use crate::wire::MethodError;
 use cairn_abi::interface_text::TypeText;
+use core::marker::PhantomData;
 // Relaxed: a label is only compared; an exchange that fails uses what it read for the same.
 use core::sync::atomic::{AtomicU32, Ordering, Ordering::Relaxed};
 
@@ -114,9 +115,15 @@ impl MethodError for Status {
 /// A lock.
 pub struct RawLock(Made);
 
-/// What a thread gives a lock back by.
+/// What a thread gives a lock back by: that one alone, as the scheduler wants it.
 #[derive(Clone, Copy)]
-pub struct Held(Portals);
+pub struct Held(Portals, PhantomData<*const ()>);
+
+impl Held {
+    fn by(portals: Portals) -> Held {
+        Held(portals, PhantomData)
+    }
+}
 
 impl RawLock {
     pub const fn new() -> RawLock {
@@ -131,8 +138,8 @@ impl RawLock {
         arguments.skip();
         arguments.skip();
         match portals.call::<3, (), Status>(LOCK, arguments) {
-            Ok(()) => Ok((Held(portals), false)),
-            Err(Status(OWNER_ENDED)) => Ok((Held(portals), true)),
+            Ok(()) => Ok((Held::by(portals), false)),
+            Err(Status(OWNER_ENDED)) => Ok((Held::by(portals), true)),
             Err(Status(status)) => Err(Error::from_status(status)),
         }
     }
@@ -159,6 +166,10 @@ impl RawSemaphore {
     #[inline(always)]
     fn portals(&self) -> Result<Portals, Error> {
         self.made.portals(|| self.initial.into())
+    }
+
+    pub fn make(&self) -> Result<(), Error> {
+        self.portals().map(drop)
     }
 
     #[inline(always)]

@@ -49,11 +49,23 @@ impl<T> Mutex<T> {
     }
 }
 
-/// The value of a [`Mutex`], until this is dropped.
+/// The value of a [`Mutex`], until this is dropped: by the same thread, which has the lock.
+///
+/// ```compile_fail,E0277
+/// use cairn::sync::Mutex;
+///
+/// static COUNT: Mutex<u64> = Mutex::new(0);
+///
+/// fn send(_: impl Send) {}
+/// send(COUNT.lock().unwrap());
+/// ```
 pub struct MutexGuard<'mutex, T> {
     mutex: &'mutex Mutex<T>,
     held: Held,
 }
+
+// SAFETY: by a reference to it another thread only reads the value.
+unsafe impl<T: Sync> Sync for MutexGuard<'_, T> {}
 
 impl<'mutex, T> MutexGuard<'mutex, T> {
     /// Its mutex.

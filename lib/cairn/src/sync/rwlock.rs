@@ -119,11 +119,14 @@ impl<T> Drop for RwLockReadGuard<'_, T> {
     }
 }
 
-/// The value of a [`RwLock`] for writing, until this is dropped.
+/// The value of a [`RwLock`] for writing, until this is dropped: by the same thread, which has the lock.
 pub struct RwLockWriteGuard<'lock, T> {
     lock: &'lock RwLock<T>,
     held: Held,
 }
+
+// SAFETY: by a reference to it another thread only reads the value.
+unsafe impl<T: Sync> Sync for RwLockWriteGuard<'_, T> {}
 
 impl<T> Deref for RwLockWriteGuard<'_, T> {
     type Target = T;

@@ -26,6 +26,11 @@ impl Semaphore {
         Semaphore(RawSemaphore::new(permits))
     }
 
+    /// Has it made, which its first use does otherwise.
+    pub(super) fn make(&self) -> Result<(), Error> {
+        self.0.make()
+    }
+
     /// Takes one, or waits for it.
     #[inline(always)]
     pub fn acquire(&self) -> Result<(), Error> {

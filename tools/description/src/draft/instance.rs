@@ -71,7 +71,9 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
         None => Some(None),
     };
     let semaphores = number(&mut table, "semaphores", 0..=SEMAPHORES_MAXIMUM as u64, 0, report);
-    let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, 1, report);
+    // The heap takes one.
+    let locks_default = 1 + u64::from(heap.as_ref().is_some_and(|heap| **heap > 0));
+    let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, locks_default, report);
     let portals = number(&mut table, "portals", 0..=PORTALS_ADDED as u64, 0, report);
     let restart = match table.take("restart") {
         Some(value) => {

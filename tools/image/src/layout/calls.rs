@@ -21,12 +21,20 @@ impl Layout<'_> {
         (self.connected.portals[index].start - PORTAL_FIRST_IMPORT) as u16
     }
 
-    /// Index of the first portal of an instance's import of an interface; zero: it has none.
-    pub(super) fn import_of(&self, index: usize, interface: &str) -> u64 {
+    /// Index of the first portal of an instance's import of the interface of this name that who has the role exports; zero: it has
+    /// none. A product may have another of that name, which is not meant.
+    pub(super) fn import_of(&self, index: usize, role: Role, interface: &str) -> u64 {
+        let version_of = |instance: usize, export: usize| {
+            let exported = &self.components[instance].descriptor.exports[export].interface;
+            (exported.name == interface).then_some(exported.version)
+        };
+        let version = self.system.roles.get(role).and_then(|instance| {
+            let exports = 0..self.components[instance].descriptor.exports.len();
+            exports.into_iter().find_map(|export| version_of(instance, export))
+        });
         let mut imports = self.connected.imports[index].iter();
         let import = imports.find(|import| {
-            let export = &self.components[import.target].descriptor.exports[import.export];
-            export.interface.name == interface
+            version.is_some() && version_of(import.target, import.export) == version
         });
         import.map_or(0, |import| import.first_portal as u64)
     }

@@ -13,7 +13,7 @@ use cairn_abi::page_table::{ENTRIES, ROOT_LEVEL, target};
 use cairn_abi::startup::*;
 use cairn_abi::thread::*;
 use cairn_description::arguments::Value;
-use cairn_description::model::Access;
+use cairn_description::model::{Access, Role};
 use std::mem::offset_of;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -201,8 +201,8 @@ impl Layout<'_> {
         page.domain = instance.domain;
         page.imports_left_out = self.imports_left_out(index);
         page.portals_before = self.portals_before(index);
-        page.portal_manager = self.import_of(index, "Portals");
-        page.threads = self.import_of(index, "Threads");
+        page.portal_manager = self.import_of(index, Role::Portals, "Portals");
+        page.threads = self.import_of(index, Role::Scheduler, "Threads");
         page.log_words = self.logs.each[index].size / 8;
         page.name = descriptor::name(&instance.name);
         page.time_base = self.system.board.time_base;
