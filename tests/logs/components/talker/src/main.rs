@@ -3,8 +3,8 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn::Error;
 use cairn::window::{ReadWindow, WriteWindow};
+use cairn::{Error, environment};
 use cairn_interfaces::Echo;
 
 struct Talker;
@@ -19,6 +19,9 @@ cairn::component! {
 fn main() {
     cairn::println!("begins, in its {}", "log");
     log::warn!(target: "library", "has a message");
+    while environment::argument() == "endless" {
+        cairn::log::trace!("and again");
+    }
 }
 
 impl Echo for Talker {
