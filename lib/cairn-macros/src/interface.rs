@@ -38,6 +38,14 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
     let descriptors = methods.iter().map(Method::descriptor);
     let signatures = methods.iter().map(Method::signature);
     let documentation = documentation(attrs);
+    let mock = format_ident!("{name}Mock");
+    let mock_documentation =
+        format!("Stands in for a [`{name}`] in tests on the host; see `cairn::mock`.");
+    let mut mocked = (Vec::new(), Vec::new(), Vec::new());
+    mocked.extend(methods.iter().map(Method::in_mock));
+    let (mock_fields, mock_setters, mock_methods) = mocked;
+    let empty =
+        methods.iter().map(|Method { name, .. }| quote!(#name: ::core::option::Option::None,));
     let texts = methods.iter().map(Method::text);
     Ok(quote! {
         #(#attrs)*
@@ -111,7 +119,42 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
                 entries
             }
 
+            /// Calls of these portals by this thread are calls of `server`, in a test.
+            #[cfg(not(target_os = "none"))]
+            pub fn answered_by(&self, server: impl #name + 'static) {
+                ::cairn::mock::answer::<dyn #name>(
+                    self.portals,
+                    Self::entries::<::cairn::mock::Mocked<dyn #name>>(),
+                    ::cairn::mock::Box::new(server),
+                );
+            }
+
             #(#in_proxy)*
+        }
+
+        #[doc = #mock_documentation]
+        #[cfg(not(target_os = "none"))]
+        #[allow(dead_code)]
+        #vis struct #mock {
+            #(#mock_fields)*
+        }
+
+        #[cfg(not(target_os = "none"))]
+        impl ::core::default::Default for #mock {
+            fn default() -> Self {
+                #mock { #(#empty)* }
+            }
+        }
+
+        #[cfg(not(target_os = "none"))]
+        #[allow(dead_code, clippy::too_many_arguments)]
+        impl #mock {
+            #(#mock_setters)*
+        }
+
+        #[cfg(not(target_os = "none"))]
+        impl #name for #mock {
+            #(#mock_methods)*
         }
 
         impl ::cairn::component::Interface for dyn #name + 'static {

@@ -16,7 +16,8 @@ pub struct Method {
 }
 
 /// Names that the proxy has for itself.
-const RESERVED: [&str; 5] = ["at", "at_minimal", "import", "first_portal", "entries"];
+const RESERVED: [&str; 6] =
+    ["at", "at_minimal", "import", "first_portal", "entries", "answered_by"];
 /// The registers of a call, and those that are left beside the control word.
 const REGISTERS: usize = 8;
 
@@ -75,6 +76,49 @@ impl Method {
             #(#documentation)*
             fn #name(&self, #(#parameters),*) -> ::core::result::Result<#value, #error>;
         }
+    }
+
+    /// Of the mock: its field, how a test fills that, and what the trait's method does.
+    pub fn in_mock(&self) -> (TokenStream, TokenStream, TokenStream) {
+        let Method { name, value, error, .. } = self;
+        let types: Vec<TokenStream> = (self.parameters.iter())
+            .map(|(_, parameter)| match parameter {
+                Parameter::Value(ty) | Parameter::Context(_, ty) | Parameter::Place(ty) => {
+                    quote!(#ty)
+                }
+                Parameter::Bytes | Parameter::Text => quote!(::cairn::window::ReadWindow<'_>),
+                Parameter::BytesMut => quote!(::cairn::window::WriteWindow<'_>),
+            })
+            .collect();
+        let names = self.parameters.iter().map(|(name, _)| name);
+        let parameters =
+            self.parameters.iter().zip(&types).map(|((name, _), ty)| quote!(#name: #ty));
+        let result = quote!(::core::result::Result<#value, #error>);
+        let body = Ident::new("body", Span::mixed_site());
+        let documentation = format!("What `{name}` does.");
+        let not_supported = quote_spanned! {error.span()=>
+            <#error as ::core::convert::From<::cairn::Error>>::from(::cairn::Error::NotSupported)
+        };
+        (
+            quote!(#name: ::core::option::Option<::cairn::mock::Box<dyn Fn(#(#types),*) -> #result>>,),
+            quote! {
+                #[doc = #documentation]
+                pub fn #name(mut self, #body: impl Fn(#(#types),*) -> #result + 'static) -> Self {
+                    self.#name = ::core::option::Option::Some(::cairn::mock::Box::new(#body));
+                    self
+                }
+            },
+            quote! {
+                fn #name(&self, #(#parameters),*) -> #result {
+                    match &self.#name {
+                        ::core::option::Option::Some(#body) => #body(#(#names),*),
+                        ::core::option::Option::None => {
+                            ::core::result::Result::Err(#not_supported)
+                        }
+                    }
+                }
+            },
+        )
     }
 
     /// The method of the proxy, which calls portal `number` of the block.

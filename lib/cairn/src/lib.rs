@@ -14,6 +14,8 @@ pub mod cost;
 pub mod exclusive;
 mod expansion;
 pub mod log;
+#[cfg(not(target_os = "none"))]
+pub mod mock;
 pub mod object;
 mod ready;
 pub mod sync;

@@ -207,11 +207,20 @@ pub struct Artifact {
     pub manifest_path: PathBuf,
     /// Its target.
     pub target: ArtifactTarget,
+    /// How it was compiled.
+    pub profile: ArtifactProfile,
     /// All its files.
     #[serde(default)]
     filenames: Vec<PathBuf>,
     /// The file to run, if it is one.
     pub executable: Option<PathBuf>,
+}
+
+/// What cargo says of how it was compiled.
+#[derive(Debug, Deserialize)]
+pub struct ArtifactProfile {
+    /// As a test.
+    pub test: bool,
 }
 
 /// What cargo calls a target: a library, a program or a test.

@@ -48,7 +48,7 @@ impl Package {
     /// What of the package `cargo test` can build for the host; `None` if nothing.
     ///
     /// A program of these folders runs on the bare machine only, and cargo builds a package's
-    /// programs for its integration tests.
+    /// programs for its integration tests. One that has tests of its own is built for the host as such a test.
     fn selection(&self) -> Option<Vec<&str>> {
         let path = paths::shown(&self.manifest_path);
         let bare = ["components/", "tests/", "bench/", "examples/"];
@@ -56,6 +56,8 @@ impl Package {
             None
         } else if !bare.iter().any(|folder| path.starts_with(folder)) && !self.is_component() {
             Some(vec!["--tests"])
+        } else if self.has("bin") && self.tests_its_program() {
+            Some(if self.has("lib") { vec!["--lib", "--bins"] } else { vec!["--bins"] })
         } else if !self.has("lib") {
             None
         } else if self.has("bin") {
@@ -63,6 +65,13 @@ impl Package {
         } else {
             Some(vec!["--lib", "--tests"])
         }
+    }
+
+    /// Whether its program begins without a main function on the machine alone, so that tests can be in it.
+    fn tests_its_program(&self) -> bool {
+        let program = self.manifest_path.with_file_name("src/main.rs");
+        std::fs::read_to_string(program)
+            .is_ok_and(|text| text.contains("cfg_attr(not(test), no_main)"))
     }
 
     /// Whether one of its tests can have `filter` in its name, by the names of its programs and by the
@@ -142,7 +151,7 @@ pub fn jobs(filter: &str) -> Result<Vec<Job>> {
 
 fn job(artifact: &Artifact, filter: &str) -> Result<Option<Job>> {
     let Some(program) = artifact.executable.clone() else { return Ok(None) };
-    if artifact.target.kind.iter().any(|kind| kind == "bin") {
+    if artifact.target.kind.iter().any(|kind| kind == "bin") && !artifact.profile.test {
         // Built for an integration test, not one itself.
         return Ok(None);
     }

@@ -1,6 +1,6 @@
 //! Serves valves. Each is a thing that only one client can have, so the server remembers who has it.
 #![no_std]
-#![no_main]
+#![cfg_attr(not(test), no_main)]
 #![forbid(unsafe_code)]
 
 use cairn::object::ObjectTable;
@@ -97,5 +97,33 @@ impl Valve for Held {
         let mut owners = OWNERS.lock()?;
         owners[self.number].take_if(|owner| owner.control == control);
         Ok(HELD.remove(control)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn::{Error, InstanceId};
+    use cairn_interfaces::PortalsMock;
+
+    #[test]
+    fn a_valve_is_its_owners_until_that_has_ended() {
+        let client = Caller(InstanceId(7));
+        let held = Held { number: 2, percent: AtomicU8::new(0), control: AtomicU64::new(0) };
+        let control = HELD.insert(held).unwrap();
+        OWNERS.lock().unwrap()[2] = Some(Owner { client, life: 3, control });
+        HELD.with(control, |held| held.turn(40)).unwrap().unwrap();
+        assert_eq!(HELD.with(control, |held| held.turn(101)), Ok(Err(ValveError::TooFar)));
+
+        for (life, percent) in
+            [(Ok(3), 40), (Err(Error::Exhausted), 40), (Ok(4), 0), (Err(Error::Dead), 0)]
+        {
+            imports::PORTALS.answered_by(PortalsMock::default().life(move |asked| {
+                assert_eq!(asked, InstanceId(7));
+                life
+            }));
+            assert_eq!(SERVER.position(2), Ok(percent), "{life:?}");
+        }
+        assert_eq!(SERVER.position(4), Err(ValveError::NoSuchValve));
     }
 }
