@@ -2,11 +2,11 @@
 
 use crate::alternatives;
 use crate::c_component;
-use crate::cargo::{self, Kind, Purpose};
+use crate::cargo::{self, Purpose};
+use crate::components::{self, Components};
 use crate::machine::Machine;
-use crate::paths::Workspace;
 use crate::placements::Placements;
-use crate::{float, layout, paths, sources, unsafe_code};
+use crate::{float, paths, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::{DomainId, RegionId};
@@ -14,7 +14,6 @@ use cairn_description::model::{Instance, Profile};
 use cairn_description::{Connected, Setting, System};
 use cairn_image::check::Domain;
 use cairn_image::{Component, Image, Nucleus};
-use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -64,24 +63,6 @@ pub struct Parts {
     components: Arc<Components>,
 }
 
-/// Components and their files, by their folders.
-type Components = BTreeMap<String, (PathBuf, Component)>;
-
-/// Builds the component in a folder, as a description calls it, as a system in development has it.
-pub fn component(folder: &str) -> Result<Component> {
-    if c_component::is_one(folder) {
-        return Ok(c_component::build(folder)?.1);
-    }
-    sources::check(folder)?;
-    let Package { name, workspace, kind } = package(folder)?;
-    let profile = Profile::Development.of_component(folder);
-    let executables = cargo::build_for_target(&workspace, kind, profile, &[&name])?;
-    let file = &executables[&name];
-    let component = from_file(folder, file)?;
-    check_own_calls(folder, file, &component)?;
-    Ok(component)
-}
-
 /// What a system needs of Debian's sources and cannot have, as without a network: then it cannot be built here.
 pub fn unavailable(system: &str) -> Result<Option<c_component::Unavailable>> {
     let system = cairn_description::load_from(&paths::files(), system, None)
@@ -93,16 +74,6 @@ pub fn unavailable(system: &str) -> Result<Option<c_component::Unavailable>> {
         }
     }
     Ok(None)
-}
-
-fn from_file(folder: &str, file: &Path) -> Result<Component> {
-    Component::read(read(file)?).map_err(|error| anyhow!("component `{folder}`: {error}"))
-}
-
-/// Refuses a component in Rust with calls that its source cannot have made.
-fn check_own_calls(folder: &str, file: &Path, component: &Component) -> Result<()> {
-    check_calls(component, sources::forbids_unsafe_code(folder))
-        .with_context(|| format!("component `{folder}` ({})", paths::shown(file)))
 }
 
 /// Refuses a call of a portal that no library of Cairn's made, where the source cannot have made it. The layout would not
@@ -119,11 +90,7 @@ pub fn check_calls(component: &Component, is_refused: bool) -> Result<()> {
 
 /// Refuses calls that nobody could have made, or that are not allowed where an instance runs.
 fn check_machine_code(system: &System, components: &Components) -> Result<()> {
-    for (folder, (file, component)) in components {
-        if !c_component::is_one(folder) {
-            check_own_calls(folder, file, component)?;
-        }
-    }
+    components::check_calls(components)?;
     let mut instances = system.instances.iter();
     instances.try_for_each(|one| check_kernel_calls(one, &components[&one.folder].1))
 }
@@ -208,28 +175,9 @@ impl Parts {
         let mut system = cairn_description::load_with(&paths::files(), described, board, settings)
             .map_err(|report| anyhow!("{report}"))?;
         placements.apply(&mut system);
-        let mut packages = BTreeMap::<(Workspace, Kind, Purpose), BTreeMap<String, String>>::new();
-        let mut components = BTreeMap::new();
-        for instance in &system.instances {
-            let folder = &instance.folder;
-            if !c_component::is_one(folder) {
-                sources::check(folder)?;
-                let Package { name, workspace, kind } = package(folder)?;
-                let way = (workspace, kind, purpose(system.profile.of_component(folder)));
-                packages.entry(way).or_default().insert(folder.clone(), name);
-            } else if !components.contains_key(folder) {
-                components.insert(folder.clone(), c_component::build(folder)?);
-            }
-        }
-        for ((workspace, kind, purpose), packages) in packages {
-            let names: Vec<&str> = packages.values().map(String::as_str).collect();
-            let executables = cargo::executables(&workspace, kind, purpose, &names)?;
-            for (folder, package) in packages {
-                let file = executables[&package].clone();
-                let component = from_file(&folder, &file)?;
-                components.insert(folder, (file, component));
-            }
-        }
+        let folders = system.instances.iter().map(|instance| instance.folder.as_str());
+        let components =
+            components::compile(folders, |folder| purpose(system.profile.of_component(folder)))?;
         let is_draft = purpose(system.profile) == Purpose::Read;
         match check_machine_code(&system, &components) {
             Ok(()) => Parts::connect(system, Arc::new(components)),
@@ -432,73 +380,9 @@ fn replace(file: &Path, bytes: &[u8]) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.display()))
 }
 
-/// A component's package.
-struct Package {
-    name: String,
-    /// Where it is built.
-    workspace: Workspace,
-    /// What it is built as.
-    kind: Kind,
-}
-
-/// The package in a folder, as a description calls it.
-fn package(folder: &str) -> Result<Package> {
-    let component = paths::component(folder);
-    let workspace = paths::workspace_at(&component);
-    let manifest = component.join("Cargo.toml");
-    let text = std::fs::read_to_string(&manifest).with_context(|| {
-        format!(
-            "cannot read {}; a component has one, or a component.toml if it is in C",
-            paths::shown(&manifest)
-        )
-    })?;
-    let table: toml::Table = text.parse().with_context(|| paths::shown(&manifest))?;
-    let name =
-        table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
-    let name = name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?;
-    if component != workspace.folder {
-        check_member(&workspace.folder.join("Cargo.toml"), &component)?;
-    }
-    let is_hard = float::of_manifest(&text).with_context(|| paths::shown(&manifest))?.is_hard();
-    let kind = if is_hard { Kind::FloatComponent } else { Kind::Component };
-    Ok(Package { name: name.to_owned(), workspace, kind })
-}
-
-/// Refuses a component that is no member of the workspace whose manifest this is.
-fn check_member(manifest: &Path, component: &Path) -> Result<()> {
-    let table = layout::table(manifest)?;
-    let members = table.get("workspace").and_then(|workspace| workspace.get("members"));
-    let mut members = members.and_then(toml::Value::as_array).into_iter().flatten();
-    let root = manifest.parent().unwrap_or(Path::new(""));
-    let folder = component.strip_prefix(root).unwrap_or(component).display().to_string();
-    if !members.any(|member| member.as_str().is_some_and(|member| names_folder(member, &folder))) {
-        bail!(
-            "{}: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\"",
-            paths::shown(manifest)
-        )
-    }
-    Ok(())
-}
-
-/// Whether a member of the workspace is this folder, or a pattern for it: a `*` is any one name.
-pub(crate) fn names_folder(member: &str, folder: &str) -> bool {
-    let (member, folder) = (member.split('/'), folder.split('/'));
-    member.clone().count() == folder.clone().count()
-        && member.zip(folder).all(|(member, name)| member == "*" || member == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_pattern_names_folders_of_its_depth() {
-        assert!(names_folder("components/*/*", "components/apps/shell"));
-        assert!(names_folder("examples/hello", "examples/hello"));
-        assert!(!names_folder("examples/hello", "examples/lamp"));
-        assert!(!names_folder("components/*/*", "components/apps"));
-        assert!(!names_folder("examples/valves/*", "examples/valves/a/b"));
-    }
 
     #[test]
     fn systems_of_the_same_name_have_images_of_their_own() {

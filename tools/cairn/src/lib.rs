@@ -12,6 +12,7 @@ pub mod board;
 pub mod build;
 pub mod c_component;
 pub mod cargo;
+pub mod components;
 pub mod counts;
 pub mod cycle_trace;
 pub mod debugger;

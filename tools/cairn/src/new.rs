@@ -10,7 +10,7 @@ mod driver;
 mod names;
 mod product;
 
-use crate::build;
+use crate::components;
 use crate::layout::Layout;
 use anyhow::{Context, Result, bail};
 pub use client::client;
@@ -138,7 +138,7 @@ fn with_member(root: &Path, folder: &str) -> Result<Option<(String, String)>> {
         .and_then(|workspace| workspace.get_mut("members")?.as_array_mut())
         .context("Cargo.toml has no list `members` in [workspace]")?;
     let patterns: Vec<&str> = members.iter().filter_map(toml_edit::Value::as_str).collect();
-    if patterns.iter().any(|pattern| build::names_folder(pattern, folder)) {
+    if patterns.iter().any(|pattern| components::names_folder(pattern, folder)) {
         return Ok(None);
     }
     members.push(folder);

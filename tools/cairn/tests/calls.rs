@@ -6,8 +6,9 @@ use cairn_abi::domain::PORTAL_FIRST_IMPORT;
 use cairn_description::model::Profile;
 use cairn_image::Component;
 use cairn_loader::{Call, First, Form};
-use cairn_tool::build::{Parts, check_calls, check_kernel_calls, component};
+use cairn_tool::build::{Parts, check_calls, check_kernel_calls};
 use cairn_tool::cargo::{self, Kind};
+use cairn_tool::components::{self, component};
 use cairn_tool::paths;
 use object::{Object, ObjectSection};
 
@@ -67,8 +68,8 @@ fn calls_are_written_anew_in_their_own_bytes() {
     }
     assert!(all.len() > 100, "{} components", all.len());
     let mut written = 0;
-    for folder in all {
-        let component = component(&folder).unwrap();
+    let compiled = components::all(all.iter().map(String::as_str)).unwrap();
+    for (folder, (_, component)) in compiled {
         let image = 0x4_0401_0000;
         for segment in &component.segments {
             let mut before = vec![0xff; segment.size as usize];

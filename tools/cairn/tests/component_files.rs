@@ -105,7 +105,7 @@ fn break_and_read(original: Vec<u8>) {
 #[test]
 fn the_copy_routine_copies() {
     for folder in ["components/drivers/console", "examples/c-greeter"] {
-        let component = cairn_tool::build::component(folder).unwrap();
+        let component = cairn_tool::components::component(folder).unwrap();
         let copying = component.copying.clone().expect("a copy routine");
         let mut machine = Machine::new();
         let code =

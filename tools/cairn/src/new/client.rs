@@ -5,7 +5,7 @@ use super::names::Names;
 use super::product::relative;
 use super::{Made, read, with_member, write_all};
 use crate::layout::{Layout, SHARED};
-use crate::{build, interfaces, paths, test};
+use crate::{components, interfaces, paths, test};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
 use cairn_description::model::Open;
@@ -43,7 +43,7 @@ pub fn client(layout: &Layout, name: &str, server: &str) -> Result<String> {
     let system = cairn_description::load_from(&paths::files(), &layout.system, None)
         .map_err(|report| anyhow!("{report}"))?;
     let component = component_of(&system, instance)?;
-    let exports = build::component(&component)?.descriptor.exports;
+    let exports = components::component(&component)?.descriptor.exports;
     let export = choose(instance, &exports, export)?;
     let (contract, items) = contract_of(layout, export)?;
     let interface = export.interface.name.clone();

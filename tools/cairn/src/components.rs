@@ -1,0 +1,173 @@
+//! The components of a system, compiled: what is compiled together, so that both sides of a machine have work and nothing
+//! is compiled twice.
+
+use crate::cargo::{self, Kind, Purpose};
+use crate::paths::{self, Workspace};
+use crate::{build, c_component, float, layout, sources};
+use anyhow::{Context, Result, anyhow, bail};
+use cairn_description::model::Profile;
+use cairn_image::Component;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// Components and their files, by their folders.
+pub type Components = BTreeMap<String, (PathBuf, Component)>;
+
+/// Builds the component in a folder, as a description calls it, as a system in development has it.
+pub fn component(folder: &str) -> Result<Component> {
+    let mut components = all([folder])?;
+    Ok(components.remove(folder).expect("it was compiled").1)
+}
+
+/// The same for the components in several folders.
+pub fn all<'a>(folders: impl IntoIterator<Item = &'a str>) -> Result<Components> {
+    let in_development = |folder: &str| Purpose::Run(Profile::Development.of_component(folder));
+    let components = compile(folders, in_development)?;
+    check_calls(&components)?;
+    Ok(components)
+}
+
+/// Compiles the components in these folders, for what `purpose` says of each.
+///
+/// Cargo compiles a library with the features that all packages ask of it which are compiled together. So those that ask for
+/// different ones are not: each component is compiled once, and is the same in every system.
+pub(crate) fn compile<'a>(
+    folders: impl IntoIterator<Item = &'a str>,
+    purpose: impl Fn(&str) -> Purpose,
+) -> Result<Components> {
+    type Way = (Workspace, Kind, Purpose, BTreeSet<String>);
+    let mut packages = BTreeMap::<Way, BTreeMap<&str, String>>::new();
+    let mut components = BTreeMap::new();
+    for folder in folders {
+        if !c_component::is_one(folder) {
+            sources::check(folder)?;
+            let Package { name, workspace, kind, features } = package(folder)?;
+            let way = (workspace, kind, purpose(folder), features);
+            packages.entry(way).or_default().insert(folder, name);
+        } else if !components.contains_key(folder) {
+            components.insert(folder.to_owned(), c_component::build(folder)?);
+        }
+    }
+    for ((workspace, kind, purpose, _), packages) in packages {
+        let names: Vec<&str> = packages.values().map(String::as_str).collect();
+        let executables = cargo::executables(&workspace, kind, purpose, &names)?;
+        for (folder, package) in packages {
+            let file = executables[&package].clone();
+            let component = from_file(folder, &file)?;
+            components.insert(folder.to_owned(), (file, component));
+        }
+    }
+    Ok(components)
+}
+
+fn from_file(folder: &str, file: &Path) -> Result<Component> {
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()))?;
+    Component::read(bytes).map_err(|error| anyhow!("component `{folder}`: {error}"))
+}
+
+/// Refuses components in Rust with calls that their sources cannot have made.
+pub(crate) fn check_calls(components: &Components) -> Result<()> {
+    for (folder, (file, component)) in components {
+        if !c_component::is_one(folder) {
+            build::check_calls(component, sources::forbids_unsafe_code(folder))
+                .with_context(|| format!("component `{folder}` ({})", paths::shown(file)))?;
+        }
+    }
+    Ok(())
+}
+
+/// A component's package.
+struct Package {
+    name: String,
+    /// Where it is built.
+    workspace: Workspace,
+    /// What it is built as.
+    kind: Kind,
+    /// What it asks of those that it depends on.
+    features: BTreeSet<String>,
+}
+
+/// The package in a folder, as a description calls it.
+fn package(folder: &str) -> Result<Package> {
+    let component = paths::component(folder);
+    let workspace = paths::workspace_at(&component);
+    let manifest = component.join("Cargo.toml");
+    let text = std::fs::read_to_string(&manifest).with_context(|| {
+        format!(
+            "cannot read {}; a component has one, or a component.toml if it is in C",
+            paths::shown(&manifest)
+        )
+    })?;
+    let table: toml::Table = text.parse().with_context(|| paths::shown(&manifest))?;
+    let name =
+        table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
+    let name = name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?;
+    if component != workspace.folder {
+        check_member(&workspace.folder.join("Cargo.toml"), &component)?;
+    }
+    let is_hard = float::of_manifest(&text).with_context(|| paths::shown(&manifest))?.is_hard();
+    let kind = if is_hard { Kind::FloatComponent } else { Kind::Component };
+    Ok(Package { name: name.to_owned(), workspace, kind, features: features(&table) })
+}
+
+/// The features of others that a package depends on, as `cairn/alloc`.
+fn features(manifest: &toml::Table) -> BTreeSet<String> {
+    let mut features = BTreeSet::new();
+    let by_target = manifest.get("target").and_then(toml::Value::as_table).into_iter().flatten();
+    let tables = by_target.filter_map(|(_, table)| table.as_table()).chain([manifest]);
+    for table in tables {
+        let dependencies = table.get("dependencies").and_then(toml::Value::as_table);
+        for (name, dependency) in dependencies.into_iter().flatten() {
+            let asked = dependency.get("features").and_then(toml::Value::as_array);
+            let asked = asked.into_iter().flatten().filter_map(toml::Value::as_str);
+            features.extend(asked.map(|feature| format!("{name}/{feature}")));
+        }
+    }
+    features
+}
+
+/// Refuses a component that is no member of the workspace whose manifest this is.
+fn check_member(manifest: &Path, component: &Path) -> Result<()> {
+    let table = layout::table(manifest)?;
+    let members = table.get("workspace").and_then(|workspace| workspace.get("members"));
+    let mut members = members.and_then(toml::Value::as_array).into_iter().flatten();
+    let root = manifest.parent().unwrap_or(Path::new(""));
+    let folder = component.strip_prefix(root).unwrap_or(component).display().to_string();
+    if !members.any(|member| member.as_str().is_some_and(|member| names_folder(member, &folder))) {
+        bail!(
+            "{}: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\"",
+            paths::shown(manifest)
+        )
+    }
+    Ok(())
+}
+
+/// Whether a member of the workspace is this folder, or a pattern for it: a `*` is any one name.
+pub(crate) fn names_folder(member: &str, folder: &str) -> bool {
+    let (member, folder) = (member.split('/'), folder.split('/'));
+    member.clone().count() == folder.clone().count()
+        && member.zip(folder).all(|(member, name)| member == "*" || member == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_names_folders_of_its_depth() {
+        assert!(names_folder("components/*/*", "components/apps/shell"));
+        assert!(names_folder("examples/hello", "examples/hello"));
+        assert!(!names_folder("examples/hello", "examples/lamp"));
+        assert!(!names_folder("components/*/*", "components/apps"));
+        assert!(!names_folder("examples/valves/*", "examples/valves/a/b"));
+    }
+
+    #[test]
+    fn features_are_asked_of_others() {
+        let manifest = "[features]\nown = []\n[dependencies]\ncairn = { workspace = true, features = [\"log\"] }\n\
+                        plain = \"1\"\n[dev-dependencies]\nproptest = { features = [\"std\"] }\n\
+                        [target.'cfg(target_os = \"none\")'.dependencies]\nother = { features = [\"a\", \"b\"] }\n";
+        let found = features(&manifest.parse().unwrap());
+        assert_eq!(found.into_iter().collect::<Vec<_>>(), ["cairn/log", "other/a", "other/b"]);
+    }
+}
