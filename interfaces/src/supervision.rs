@@ -39,6 +39,8 @@ pub trait Supervision {
     /// Ends a thread's wait, whatever it waits for, with `Cancelled`; whether it waited. One that waited for an activation
     /// calls again.
     fn cancel_wait(&self, thread: CallerThread, other: u64) -> Result<bool, Error>;
+    /// A thread goes on without the processor budget of its instance, or no longer does: others wait until it has come home.
+    fn lift_budget(&self, other: u64, is_lifted: bool) -> Result<(), Error>;
     /// The supervisor's thread waits until a thread faults, a first thread ends or `alarm` is called; `TimedOut` at an
     /// absolute time in ticks. It has this priority then, or that of the most urgent thread that called it.
     fn wait_fault(

@@ -51,7 +51,7 @@ pub(crate) struct Lock {
     /// The thread that holds it; [`IDLE`]: none.
     pub(crate) owner: ThreadIndex,
     /// Neighbours in the list of what the owner holds.
-    pub(crate) next_held: LockIndex,
+    next_held: LockIndex,
     previous_held: LockIndex,
     /// Which share of the owner's it belongs to.
     share: u8,
@@ -295,6 +295,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.locks[next as usize].previous_held = lock;
         }
         self.threads[thread as usize].held = lock;
+    }
+
+    /// The locks that `thread` holds.
+    pub(crate) fn held_by(&self, thread: ThreadIndex) -> impl Iterator<Item = &Lock> {
+        let of = |index: LockIndex| (index != NO_LOCK).then(|| &self.locks[index as usize]);
+        let first = of(self.threads[thread as usize].held);
+        core::iter::successors(first, move |lock| of(lock.next_held)).take(HELD_MAXIMUM)
     }
 
     /// Takes `lock` out of what its owner holds.

@@ -44,7 +44,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             return self.refuse(Error::BadArgument);
         }
         if cursor == 0 {
-            self.lift_budget(Tenant::calling(dead), true);
+            self.lift_budgets(Tenant::calling(dead), true);
         }
         let mut cursor = cursor;
         for _ in 0..SCAN_MAXIMUM {

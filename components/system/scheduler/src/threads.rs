@@ -52,7 +52,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         match home.and_then(|home| self.try_spawn(home, start, priority, now)) {
             Ok(handle) => {
                 self.set_first_thread(handle.thread());
-                self.lift_budget(self.homes[handle.thread() as usize], false);
+                self.lift_budgets(self.homes[handle.thread() as usize], false);
                 self.returned.clear(instance.index());
                 self.finish(thread, 0, handle.0, now)
             }

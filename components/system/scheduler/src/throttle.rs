@@ -8,7 +8,8 @@
 //! **Others do not wait for a budget.** A throttled thread goes on while a thread of another instance is the first that waits for a lock
 //! which it has, and is looked at again in a while. Then that instance pays, if it has a budget; if that is used up, it is no
 //! reason. So no accomplice helps to more time than is its own. In whatever queue a throttled thread waits, all others are before it: what
-//! comes free does not come to who cannot use it. What a domain that died had sent elsewhere comes home without a budget.
+//! comes free does not come to who cannot use it. What a domain that died had sent elsewhere comes home without a budget, and so does a
+//! thread whose way home others wait for ([`Scheduler::lift_budget`]): what it runs is taken from the next budgets all the same.
 //!
 //! Each look, and each thread that follows it, is an interrupt of the timer of its own, in turn with the time limits and the work of others.
 //! A look is as urgent as the instance's priority, and a thread that follows is as urgent as that or as what its locks lend it: while
@@ -16,12 +17,12 @@
 
 use crate::bitmap::Bitmap;
 use crate::classes::{self, ByClass};
-use crate::locks::{HELD_MAXIMUM, LOCKS, LockIndex};
+use crate::locks::{LOCKS, LockIndex};
 use crate::machine::Machine;
 use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
-use crate::thread::{IDLE, NONE, State, THROTTLED, Thread, ThreadIndex};
+use crate::thread::{Handle, IDLE, NONE, State, THROTTLED, Thread, ThreadIndex};
 use crate::time::passed;
 use crate::work::PACE;
 use cairn_abi::{Error, InstanceId};
@@ -73,6 +74,8 @@ pub(crate) struct Throttle {
     payers: [Tenant; 256],
     /// Threads that may have to be throttled, or to go on.
     behind: ByClass,
+    /// Threads that are not throttled, whatever their budget says.
+    lifted: Bitmap<4>,
     /// Other work and limits have the next turn.
     yields: bool,
     /// What is due waits for a less urgent thread to run, at most until [`Throttle::forced_at`].
@@ -93,6 +96,7 @@ impl Throttle {
         counted: [0; 256],
         payers: [Tenant::NOBODY; 256],
         behind: ByClass::EMPTY,
+        lifted: Bitmap::EMPTY,
         yields: false,
         is_put_off: false,
         forced_at: 0,
@@ -205,6 +209,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn end_throttled(&mut self, thread: ThreadIndex) {
         self.count(thread);
         self.throttle.behind.clear(thread);
+        self.throttle.lifted.clear(thread.into());
         if let Some(budget) = self.budget_of(self.homes[thread as usize]) {
             budget.threads.clear(thread.into());
         }
@@ -212,11 +217,25 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// An instance has died, or starts again: until that its threads come home without a budget.
     #[inline(never)]
-    pub(crate) fn lift_budget(&mut self, tenant: Tenant, is_lifted: bool) {
+    pub(crate) fn lift_budgets(&mut self, tenant: Tenant, is_lifted: bool) {
         if let Some(budget) = self.budget_of(tenant) {
             (budget.is_lifted, budget.look) = (is_lifted, 0);
             self.look_now();
         }
+    }
+
+    /// A thread is not throttled as long as others wait until it has come home. What it runs counts, and is paid for later.
+    pub fn lift_budget(&mut self, target: Handle, is_lifted: bool) -> Result<(), Error> {
+        let thread = self.existing(target)?;
+        if self.place_of(self.homes[thread as usize]).is_some() {
+            match is_lifted {
+                true => self.throttle.lifted.set(thread.into()),
+                false => self.throttle.lifted.clear(thread.into()),
+            }
+            let class = self.ready.class(self.due_urgency(thread));
+            self.follow_at_once(thread, class);
+        }
+        Ok(())
     }
 
     /// Another thread, of this class, waits for a lock of one that is throttled.
@@ -316,6 +335,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let (throttles, threads, class) = (budget.throttles(), budget.threads, budget.class);
         for thread in threads.iter() {
             let record = &self.threads[thread];
+            let throttles = throttles && !self.throttle.lifted.contains(thread);
             if throttles && record.contended != NONE {
                 // A throttled thread for which others wait may have to go on since these have time again.
                 let due = self.ready.class(self.due_urgency(thread as ThreadIndex));
@@ -339,7 +359,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Throttles a thread, or lets it go on, as its budget is.
     fn follow_budget(&mut self, thread: ThreadIndex, time: u64) {
         let home = self.homes[thread as usize];
-        let throttles = self.budget_of(home).is_some_and(|budget| budget.throttles());
+        let throttles = self.budget_of(home).is_some_and(|budget| budget.throttles())
+            && !self.throttle.lifted.contains(thread.into());
         let lender = if throttles { self.lender(thread, home) } else { None };
         self.count(thread);
         self.throttle.payers[thread as usize] = lender.unwrap_or(home);
@@ -367,23 +388,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         }
     }
 
-    /// Who pays for a thread whose own budget is used up, since another instance's thread waits for a lock that it has.
+    /// Who pays for a thread whose own budget is used up, since a thread of another instance, or one that is to come home, waits for a
+    /// lock that it has.
     fn lender(&self, thread: ThreadIndex, home: Tenant) -> Option<Tenant> {
-        let mut lock = self.threads[thread as usize].held;
-        for _ in 0..HELD_MAXIMUM {
-            if lock == NONE {
-                break;
-            }
-            let record = &self.locks[lock as usize % LOCKS];
-            let waiter = self.homes[record.waiters as usize];
+        self.held_by(thread).find_map(|lock| {
+            let waiter = self.homes[lock.waiters as usize];
             let budget = self.place_of(waiter).and_then(|place| self.throttle.budgets.get(place));
-            if record.waiters != IDLE && waiter != home && budget.is_none_or(|one| !one.is_used_up)
-            {
-                return Some(waiter);
-            }
-            lock = record.next_held;
-        }
-        None
+            let has_time = waiter != home && budget.is_none_or(|one| !one.is_used_up)
+                || self.throttle.lifted.contains(lock.waiters.into());
+            (lock.waiters != IDLE && has_time).then_some(waiter)
+        })
     }
 
     /// A thread that is throttled, or not any more, waits where it belongs: behind all others, or as urgent as it is.
@@ -392,6 +406,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let Thread { state, object, .. } = self.threads[thread as usize];
         if state == State::Lock {
             self.mark_stale(object as LockIndex);
+            let owner = self.locks[object as usize % LOCKS].owner;
+            if self.threads[owner as usize].flags & THROTTLED != 0 {
+                let class = self.ready.class(self.due_urgency(thread));
+                self.follow_at_once(owner, class);
+            }
         }
     }
 }

@@ -218,6 +218,40 @@ fn a_thread_of_the_dead_comes_home() {
 }
 
 #[test]
+fn who_is_called_home_goes_on_and_pays_later() {
+    let (mut s, mut now) = limited(&[50, 50], &[]);
+    let handle = s.handle(1).unwrap();
+    pass(&mut s, &mut now, BUDGET + 10);
+    assert_eq!(s.running(), 3);
+    s.lift_budget(handle, true).unwrap();
+    let ran = pass(&mut s, &mut now, 3 * BUDGET);
+    assert_eq!((of(&ran, 1), of(&ran, 2)), (2 * BUDGET - 10, 0), "others stay throttled");
+    s.lift_budget(handle, false).unwrap();
+    let ran = pass(&mut s, &mut now, 10 * PERIOD - 1);
+    assert_eq!(s.running(), 3);
+    assert!(of(&ran, 1) + of(&ran, 2) <= 7 * BUDGET + 10, "{ran:?}");
+    assert!(of(&ran, 1) + of(&ran, 2) >= 7 * BUDGET - 10, "{ran:?}");
+}
+
+#[test]
+fn who_keeps_a_lock_from_one_that_is_called_home_goes_on() {
+    let (mut s, mut now) = limited(&[50, 60], &[]);
+    let lock = u64::from(s.create_lock(TWO).unwrap());
+    s.sleep_until(2, ONE, 100, now);
+    s.lock(1, TWO, lock, now);
+    pass(&mut s, &mut now, 101);
+    s.lock(2, TWO, lock, now);
+    pass(&mut s, &mut now, BUDGET + 10);
+    assert_eq!(s.running(), 3, "both are throttled, the owner and who waits");
+    s.lift_budget(s.handle(2).unwrap(), true).unwrap();
+    pass(&mut s, &mut now, BUDGET + 11);
+    assert_eq!(s.running(), 1);
+    s.unlock(1, lock, now);
+    pass(&mut s, &mut now, BUDGET + 12);
+    assert_eq!(s.running(), 2);
+}
+
+#[test]
 fn a_stopped_thread_and_a_throttled_one_are_two_things() {
     let (mut s, mut now) = limited(&[50], &[]);
     let handle = s.handle(1).unwrap();

@@ -98,6 +98,8 @@ fn called(index: u64) -> &'static Called {
 /// Threads that their own components call home, the best of their priorities, when to look at them next, and
 /// where that look is.
 static ASKED: Threads = Threads::new();
+/// Those that go on without a processor budget.
+static LIFTED: Threads = Threads::new();
 static ASKED_PRIORITY: AtomicU8 = AtomicU8::new(0);
 static ASKED_LOOK: AtomicU64 = AtomicU64::new(0);
 static ASKED_CURSOR: AtomicU64 = AtomicU64::new(0);
@@ -194,6 +196,19 @@ impl System {
     /// Calls a thread home, with whoever keeps it from coming; blames who keeps it for too long.
     pub fn call_home(&self, index: u64) {
         self.call_home_from(index, self.is_abroad(index));
+    }
+
+    /// A thread goes on without its processor budget, on its way home, or has one again.
+    pub fn lift_budget(&self, index: u64, is_lifted: bool) {
+        if is_lifted || LIFTED.contains(index) {
+            LIFTED.remove(index);
+            let thread = imports::SCHEDULING.thread(index);
+            let lifted =
+                thread.and_then(|thread| imports::CONTROL.lift_budget(thread.name, is_lifted));
+            if is_lifted && lifted.is_ok() {
+                LIFTED.insert(index);
+            }
+        }
     }
 
     /// Calls the owner home of the lock that a thread waits for.

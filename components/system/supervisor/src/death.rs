@@ -304,7 +304,10 @@ impl System {
             let is_away = self.holds(index, record.domain);
             if has_just_come || !self.exists(index) || (!is_away && undisturbed.holds()) {
                 state.away.remove(index);
+                self.lift_budget(index, false);
             } else if is_away && self.is_late(record.number) {
+                // Who sent it elsewhere may not wait for its budget.
+                self.lift_budget(index, true);
                 self.call_home(index);
             }
             return;

@@ -62,6 +62,10 @@ impl<C: Component> interfaces::Supervision for Server<C> {
         Self::operation(move |core, now| core.cancel_wait(index(thread), named(other), now))
     }
 
+    fn lift_budget(&self, other: u64, is_lifted: bool) -> Result<(), Error> {
+        Self::with(|core| core.lift_budget(named(other), is_lifted))
+    }
+
     fn wait_fault(
         &self,
         thread: CallerThread,

@@ -63,6 +63,11 @@ fn main() {
     say!("budget: a call takes {longest} us at most");
     let is_short = longest <= LONGEST_MICROSECONDS;
     judge::compare(CONSOLE, "nobody waits for a budget of another", is_short, true);
+    let is_new = |found: &str, restarts| (found, restarts) == ("alive", 1);
+    let lives = || judge::life(SUPERVISOR, "middle", is_new) == Some(true);
+    judge::compare(CONSOLE, "a server ends", SUPERVISOR.restart("middle"), Ok(()));
+    let lives = judge::wait_until(THREADS, lives);
+    judge::compare(CONSOLE, "it starts again though its caller has no budget", lives, true);
     judge::compare(CONSOLE, "it dies at once", SUPERVISOR.kill("attacker"), Ok(()));
     let is_dead = || judge::life(SUPERVISOR, "attacker", |found, _| found == "dead") == Some(true);
     judge::compare(CONSOLE, "without a budget", judge::wait_until(THREADS, is_dead), true);
