@@ -230,7 +230,7 @@ impl System {
     /// Calls one thread home. Who has the lock that it waits for, and whether he got it in a call that he is still in. If
     /// a thread that `is_away` had come all the way home before, that is another call.
     fn press(&self, index: u64, is_away: bool) -> Option<(u64, bool)> {
-        if self.waits_no_more(index) {
+        if self.cancel_wait_for_ready(index) {
             return None;
         }
         let (name, wait) = self.wait_of(index)?;

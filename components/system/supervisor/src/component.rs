@@ -9,7 +9,7 @@ use crate::printer::Printer;
 use crate::ready;
 use crate::runaway;
 use crate::starvation;
-use crate::system::{INSTANCES, System, state};
+use crate::system::{INSTANCES, STANDING, System, state};
 use crate::tell;
 use cairn::text::Line;
 use cairn::time::{now, own_thread, ticks};
@@ -20,6 +20,7 @@ use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
 use cairn_interfaces as interfaces;
 use cairn_supervisor::instances::{CRASH, KILL, MEASURE, Phase, RESTART, numbers};
+use cairn_supervisor::standing::Until;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Between two looks whether a request is done.
@@ -55,6 +56,8 @@ enum Work {
     Step { instance: InstanceId },
     /// It says what happened, to this instance first, if one waits for it.
     Tell { first: Option<InstanceId> },
+    /// It lets a thread go on that stood still.
+    GoOn,
     /// It looks at the threads that their own components call home.
     CallHome,
     /// It looks whether instances that start wait for each other.
@@ -96,6 +99,10 @@ fn main() {
             _ if imports::CONTROL.work_at(priority).is_err() => true,
             Work::Step { instance } => {
                 system.step(instance);
+                false
+            }
+            Work::GoOn => {
+                system.go_on();
                 false
             }
             Work::CallHome => {
@@ -166,8 +173,15 @@ impl System {
             }
         }
         let (home_at, home_priority) = blame::next_home();
-        if home_at <= now() && (best.is_none() || home_priority > best_priority) {
+        let going = STANDING.priority();
+        if home_at <= now()
+            && (best.is_none() || home_priority > best_priority)
+            && going.is_none_or(|going| home_priority > going)
+        {
             return (Work::CallHome, home_priority);
+        }
+        if let Some(going) = going.filter(|going| best.is_none() || *going >= best_priority) {
+            return (Work::GoOn, going);
         }
         let (look_at, look_priority) = starvation::next_look();
         if look_at <= now() && (best.is_none() || look_priority >= best_priority) {
@@ -240,7 +254,7 @@ impl System {
     /// What becomes of an instance that was not alive when it was asked for.
     fn serve_ended(&self, instance: InstanceId, restart: bool) {
         let (state, record) = (state(instance), self.instance(instance));
-        record.into_iter().for_each(|record| self.let_go(record));
+        STANDING.let_go(Until::Lives, instance);
         let is_always = record.is_some_and(|record| record.restart == RESTART_ALWAYS);
         if restart {
             state.due.store(now(), Relaxed);

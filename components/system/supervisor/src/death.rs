@@ -10,7 +10,7 @@
 use crate::component as imports;
 use crate::look::Undisturbed;
 use crate::ready::Asks;
-use crate::system::{INSTANCES, System, state};
+use crate::system::{INSTANCES, STANDING, System, state};
 use cairn::time::{now, ticks};
 use cairn::{Error, InstanceId, privileged};
 use cairn_abi::arch::trap;
@@ -21,6 +21,7 @@ use cairn_interfaces::ThreadFault;
 use cairn_supervisor::backoff;
 use cairn_supervisor::instances::{InstanceState, Phase};
 use cairn_supervisor::stack::{Frame, Kind};
+use cairn_supervisor::standing::Until;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// After a death, how long until the invocation stacks are looked at again; doubles.
@@ -81,16 +82,16 @@ impl System {
             // It executes its instruction again.
         } else if is_page_fault && !frame.dead && self.comes_too_early(index, instance) {
             self.want(instance, thread);
-            self.keep(index);
+            self.stand(Until::Lives, index, instance);
             return;
         } else if let Some((record, asks)) = self.asks(frame, fault)
             && !frame.dead
             && state(instance).is_alive()
         {
             match asks {
-                Asks::Says => self.serves(record),
-                Asks::Whether if self.await_ready(index, record) => return,
-                Asks::Whether => {}
+                Asks::Ready => self.serves(record),
+                Asks::Query if self.await_ready(index, record) => return,
+                Asks::Query => {}
             }
         } else if frame.dead || !state(instance).is_alive() {
             // A thread that enters a dead instance faults at its first instruction: an error return.
@@ -129,8 +130,10 @@ impl System {
     pub fn returned(&self, instance: InstanceId) {
         let wanted = |record: &&Instance| record.restart == RESTART_ALWAYS && record.essential == 0;
         let record = self.instance(instance);
-        // Who has nothing to do any more has nothing to prepare.
-        record.into_iter().for_each(|record| self.serves(record));
+        if let Some(record) = record {
+            // Who has nothing to do any more has nothing to prepare.
+            self.serves(record);
+        }
         let Some(record) = record.filter(wanted) else { return };
         if state(record.leader).is_alive() {
             self.die(record.leader, Reason::Returned);
@@ -182,7 +185,7 @@ impl System {
         let state = state(record.number);
         self.expect("unmap", record, self.unmap(record));
         self.expect("mark", record, privileged::set_alive(record.domain, false));
-        self.starts_no_more(record);
+        self.cancel_start(record);
         state.died.store(now, Relaxed);
         state.look.store(0, Relaxed);
         state.look_interval.store(ticks(LOOK_FIRST_MICROSECONDS), Relaxed);
@@ -338,7 +341,7 @@ impl System {
                 INSTANCES.enter(record.leader, Phase::Quarantined);
                 // There is no next life for which those that came meanwhile could wait, or who comes from now on.
                 state.sleeps.store(false, Relaxed);
-                self.instance(record.leader).into_iter().for_each(|leader| self.let_go(leader));
+                STANDING.let_go(Until::Lives, record.leader);
             }
         }
     }
@@ -371,7 +374,7 @@ impl System {
         let sleeps = state.sleeps.load(Relaxed);
         if sleeps && revived.is_ok() {
             INSTANCES.enter(record.number, Phase::Asleep);
-            if self.kept(record).next().is_none() {
+            if STANDING.of(Until::Lives, record.number).next().is_none() {
                 return;
             }
         }
@@ -379,7 +382,7 @@ impl System {
             state.restarts.fetch_sub(1, Relaxed);
         }
         if sleeps {
-            self.let_go(record);
+            STANDING.let_go(Until::Lives, record.number);
         }
     }
 

@@ -11,7 +11,7 @@ use crate::system::{INSTANCES, System, state};
 use cairn::InstanceId;
 use cairn::time::{now, ticks};
 use cairn_abi::record::Instance;
-use cairn_supervisor::instances::{Phase, Threads};
+use cairn_supervisor::instances::Phase;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The priority of looking: all others but the idle thread are more urgent.
@@ -26,9 +26,6 @@ static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
 pub fn next_look() -> u64 {
     NEXT.load(Relaxed)
 }
-
-/// Threads that came into an instance while it ended: they stand at their first instruction in it.
-static KEPT: Threads = Threads::new();
 
 impl System {
     /// Those that are started by a call: the layout gave them no thread, and took their memory out of their page tables.
@@ -105,28 +102,6 @@ impl System {
         let state = state(leader);
         let ends = state.sleeps.load(Relaxed) && !state.is_alive();
         ends && self.instance(leader).is_some_and(|record| !self.is_its_own(index, record))
-    }
-
-    /// It goes on later.
-    pub fn keep(&self, index: u64) {
-        KEPT.insert(index);
-    }
-
-    /// Those that came too early into an instance.
-    pub fn kept(&self, record: &'static Instance) -> impl Iterator<Item = u64> {
-        KEPT.iter().filter(|index| self.is_in(*index, record.domain))
-    }
-
-    /// They go on, in its next life or with an error.
-    pub fn let_go(&self, record: &'static Instance) {
-        for index in self.kept(record) {
-            KEPT.remove(index);
-            if !state(record.number).is_alive() {
-                self.unwind(record.domain, index);
-            }
-            let thread = imports::SCHEDULING.thread(index);
-            let _ = thread.and_then(|thread| imports::CONTROL.resume(thread.name));
-        }
     }
 
     fn is_its_own(&self, index: u64, record: &'static Instance) -> bool {

@@ -8,6 +8,7 @@ pub mod backoff;
 pub mod instances;
 pub mod log;
 pub mod report;
+pub mod standing;
 pub mod watch;
 
 pub use cairn_portal::invocation as stack;

@@ -10,37 +10,39 @@
 use crate::component as imports;
 use crate::printer;
 use crate::runaway;
-use crate::system::{System, state};
+use crate::system::{STANDING, System, state};
 use cairn::time::{now, ticks};
 use cairn::{InstanceId, privileged};
 use cairn_abi::address::{READY_OFFSET, READY_SAID};
 use cairn_abi::record::Instance;
-use cairn_abi::thread::{THREADS_MAXIMUM, index_of_name};
+use cairn_abi::thread::index_of_name;
 use cairn_abi::upcall::{Access, Fault};
 use cairn_interfaces::Activity;
-use cairn_supervisor::instances::{Numbers, Threads};
+use cairn_supervisor::instances::Numbers;
 use cairn_supervisor::stack::{Frame, Kind};
+use cairn_supervisor::standing::Until;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The priority of looking whether instances wait for each other: all others but the idle thread are more urgent.
 pub const PRIORITY: u8 = 1;
 /// Between two looks, and when it is said who does not serve yet.
 const LOOK_MICROSECONDS: u64 = 100_000;
 const LATE_MICROSECONDS: u64 = 10_000_000;
-/// Owners of locks that are followed one from another, and instances that wait for each other.
+/// Owners of locks and instances that wait for each other which are followed one from another.
 const CHAIN_MAXIMUM: usize = 8;
+/// Threads that a report names.
+const THREADS_TOLD: usize = 4;
 
-/// Those that do not serve yet, and of those the ones of which that was said.
+/// Those that do not serve yet, and in this life the ones of which it was said that they are late, or that they close a circle.
 static STARTING: Numbers = Numbers::new();
-static TOLD: Numbers = Numbers::new();
-/// Threads that wait for one, and for which.
-static WAITING: Threads = Threads::new();
-static WAITS_FOR: [AtomicU16; THREADS_MAXIMUM] = [const { AtomicU16::new(0) }; THREADS_MAXIMUM];
+static LATE_TOLD: Numbers = Numbers::new();
+static CIRCLE_TOLD: Numbers = Numbers::new();
 /// When the first of them was seen: those of the layout have no other start.
 static BEGAN: AtomicU64 = AtomicU64::new(0);
-/// When to look next.
+/// When to look next, and at the next instance from which number on.
 static NEXT: AtomicU64 = AtomicU64::new(u64::MAX);
+static CURSOR: AtomicU64 = AtomicU64::new(0);
 
 /// The same, for the worker.
 pub fn next_look() -> u64 {
@@ -50,10 +52,10 @@ pub fn next_look() -> u64 {
 /// What a thread reads in the page by which an instance says that it serves.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Asks {
-    /// It serves.
-    Says,
+    /// It serves, says its first thread.
+    Ready,
     /// Whether it does.
-    Whether,
+    Query,
 }
 
 impl System {
@@ -62,7 +64,8 @@ impl System {
         state(record.number).first.store(first.unwrap_or(0), Relaxed);
         if record.callers_wait != 0 {
             STARTING.insert(record.number.into());
-            TOLD.remove(record.number.into());
+            LATE_TOLD.remove(record.number.into());
+            CIRCLE_TOLD.remove(record.number.into());
             let _ = BEGAN.compare_exchange(0, now(), Relaxed, Relaxed);
             NEXT.fetch_min(now() + ticks(LOOK_MICROSECONDS), Relaxed);
         }
@@ -74,8 +77,8 @@ impl System {
         let leader = self.instance(self.lives_in(frame.into))?;
         self.fellows(leader).find_map(|record| {
             let asks = match address.wrapping_sub(record.start_address + READY_OFFSET) {
-                0 => Asks::Whether,
-                READY_SAID => Asks::Says,
+                0 => Asks::Query,
+                READY_SAID => Asks::Ready,
                 _ => return None,
             };
             STARTING.contains(record.number.into()).then_some((record, asks))
@@ -90,74 +93,80 @@ impl System {
         STARTING.remove(record.number.into());
         self.expect("open", record, imports::MEMORY.serves(record.number));
         state(record.leader).needed.store(now(), Relaxed);
-        for index in self.waiting_for(record.number) {
-            WAITING.remove(index);
-            self.excuse(index);
-            self.resume(index);
-        }
+        STANDING.let_go(Until::Serves, record.number);
+    }
+
+    /// A stopped thread stands still until something happens to an instance.
+    pub fn stand(&self, until: Until, index: u64, instance: InstanceId) {
+        let priority = imports::SCHEDULING.thread(index).map_or(0, |thread| thread.priority);
+        STANDING.insert(until, index, instance, priority);
     }
 
     /// A stopped thread waits until an instance serves, unless that waits for the thread; whether it does.
     pub fn await_ready(&self, index: u64, record: &'static Instance) -> bool {
-        WAITS_FOR[index as usize % THREADS_MAXIMUM].store(record.number.0, Relaxed);
         if self.closes_circle(index, record.number) {
             let _ = self.answer_not_ready(index);
             return false;
         }
-        WAITING.insert(index);
+        self.stand(Until::Serves, index, record.number);
         true
     }
 
     /// An instance dies: nobody waits for it any more, and its first thread for nobody.
-    pub fn starts_no_more(&self, leader: &'static Instance) {
+    pub fn cancel_start(&self, leader: &'static Instance) {
         for record in self.fellows(leader) {
             STARTING.remove(record.number.into());
-            for index in self.waiting_for(record.number) {
-                WAITING.remove(index);
-                self.unwind(record.domain, index);
-                self.resume(index);
-            }
+            STANDING.let_go(Until::Serves, record.number);
         }
     }
 
     /// A thread that waits until an instance serves is called home: its call answers `NotReady`. Whether it was one.
-    pub fn waits_no_more(&self, index: u64) -> bool {
-        let waits = WAITING.contains(index) && self.answer_not_ready(index);
+    pub fn cancel_wait_for_ready(&self, index: u64) -> bool {
+        let waits = STANDING.waits_for(index).is_some() && self.answer_not_ready(index);
         if waits {
-            WAITING.remove(index);
-            self.resume(index);
+            STANDING.let_one_go(index);
         }
         waits
     }
 
-    /// Looks whether those that do not serve yet wait for each other, and says which have not served for long.
-    pub fn look_at_starting(&self) {
-        let mut next = u64::MAX;
-        for record in self.instances(0).filter(|one| STARTING.contains(one.number.into())) {
-            next = now() + ticks(LOOK_MICROSECONDS);
-            let (first, on) = self.first_waits(record.number);
-            if let (Some(first), Some(on)) = (first, on)
-                && WAITING.contains(first)
-                && self.closes_circle(first, on)
-            {
-                self.waits_no_more(first);
-            }
-            let since = state(record.leader).started.load(Relaxed).max(BEGAN.load(Relaxed));
-            if now().saturating_sub(since) > ticks(LATE_MICROSECONDS)
-                && !TOLD.contains(record.number.into())
-            {
-                TOLD.insert(record.number.into());
-                self.tell_late(record, on);
-            }
+    /// The most urgent thread that stood still and may go on goes on: where it stands, or with an error if that is dead.
+    pub fn go_on(&self) {
+        let Some((index, instance)) = STANDING.take() else { return };
+        let Some(record) = self.instance(instance) else { return };
+        if self.comes_too_early(index, record.leader) {
+            // It ends once more.
+            return self.stand(Until::Lives, index, record.leader);
         }
-        NEXT.store(next, Relaxed);
+        match state(record.leader).is_alive() {
+            true => self.excuse(index),
+            false => self.unwind(record.domain, index),
+        }
+        let thread = imports::SCHEDULING.thread(index);
+        let _ = thread.and_then(|thread| imports::CONTROL.resume(thread.name));
     }
 
-    /// The threads that wait for an instance.
-    fn waiting_for(&self, instance: InstanceId) -> impl Iterator<Item = u64> {
-        WAITING.iter().filter(move |index| {
-            WAITS_FOR[*index as usize % THREADS_MAXIMUM].load(Relaxed) == instance.0
-        })
+    /// Looks whether the next of those that do not serve yet waits for itself, and says if it has not served for long.
+    pub fn look_at_starting(&self) {
+        let Some(number) = STARTING.next(CURSOR.load(Relaxed)) else {
+            CURSOR.store(0, Relaxed);
+            let has_more = STARTING.next(0).is_some();
+            let next = if has_more { now() + ticks(LOOK_MICROSECONDS) } else { u64::MAX };
+            return NEXT.store(next, Relaxed);
+        };
+        CURSOR.store(number + 1, Relaxed);
+        let Some(record) = self.instance(InstanceId(number as u16)) else { return };
+        let (first, on) = self.first_waits(record.number, &mut 0);
+        if let (Some(first), Some(on)) = (first, on)
+            && STANDING.waits_for(first).is_some()
+            && self.closes_circle(first, on)
+        {
+            self.cancel_wait_for_ready(first);
+        }
+        let since = state(record.leader).started.load(Relaxed).max(BEGAN.load(Relaxed));
+        if now().saturating_sub(since) > ticks(LATE_MICROSECONDS) && !LATE_TOLD.contains(number) {
+            LATE_TOLD.insert(number);
+            self.tell_late(record, on);
+        }
     }
 
     /// Answers a stopped thread's call: it goes on behind the load.
@@ -166,24 +175,23 @@ impl System {
         top.is_some_and(|frame| privileged::refuse(index, frame.offset()).is_ok())
     }
 
-    fn resume(&self, index: u64) {
-        let thread = imports::SCHEDULING.thread(index);
-        let _ = thread.and_then(|thread| imports::CONTROL.resume(thread.name));
-    }
-
     /// The first thread of an instance that does not serve yet, and the one that it waits for to serve: itself, or who has the lock that
-    /// it waits for.
-    fn first_waits(&self, instance: InstanceId) -> (Option<u64>, Option<InstanceId>) {
+    /// it waits for. `followed`: how many owners of locks and instances were followed.
+    fn first_waits(
+        &self,
+        instance: InstanceId,
+        followed: &mut usize,
+    ) -> (Option<u64>, Option<InstanceId>) {
         let first = state(instance).first.load(Relaxed);
         if first == 0 {
             return (None, None);
         }
         let first = index_of_name(first);
         let mut index = first;
-        for _ in 0..CHAIN_MAXIMUM {
-            if WAITING.contains(index) {
-                let on = WAITS_FOR[index as usize % THREADS_MAXIMUM].load(Relaxed);
-                return (Some(first), Some(InstanceId(on)));
+        while *followed < CHAIN_MAXIMUM {
+            *followed += 1;
+            if let Some(on) = STANDING.waits_for(index) {
+                return (Some(first), Some(on));
             }
             match self.wait_of(index) {
                 Some((_, wait)) if wait.activity == Activity::Lock && wait.holder != index => {
@@ -195,32 +203,34 @@ impl System {
         (Some(first), None)
     }
 
-    /// Whether an instance waits, over however many, for the one whose first thread this is; says so.
+    /// Whether an instance waits, over however many, for the one whose first thread this is; says so, once in the life of that.
     fn closes_circle(&self, index: u64, on: InstanceId) -> bool {
-        let own = |record: &&Instance| {
-            let first = state(record.number).first.load(Relaxed);
-            STARTING.contains(record.number.into()) && first != 0 && index_of_name(first) == index
-        };
-        let Some(own) = self.instances(0).find(own) else { return false };
-        let mut circle = [InstanceId(0); CHAIN_MAXIMUM];
-        let mut at = on;
-        for length in 0..CHAIN_MAXIMUM {
-            circle[length] = at;
-            if at == own.number {
-                let mut log = printer::log();
-                let _ = write!(log, "supervisor: `{}` waits until ", self.name(own.number));
-                for waits in &circle[..length] {
-                    let _ = write!(log, "`{0}` serves, and `{0}` until ", self.name(*waits));
+        let Ok(thread) = imports::SCHEDULING.thread(index) else { return false };
+        let own = self.home(thread);
+        if !STARTING.contains(own.into()) || state(own).first.load(Relaxed) != thread.name {
+            return false;
+        }
+        let mut circle = [on; CHAIN_MAXIMUM + 1];
+        let (mut length, mut followed) = (0, 0);
+        while circle[length] != own {
+            match self.first_waits(circle[length], &mut followed) {
+                (_, Some(next)) if STARTING.contains(circle[length].into()) => {
+                    length += 1;
+                    circle[length] = next;
                 }
-                let _ = writeln!(log, "`{}` does: its call answers NotReady", self.name(at));
-                return true;
-            }
-            match self.first_waits(at) {
-                (_, Some(next)) if STARTING.contains(at.into()) => at = next,
                 _ => return false,
             }
         }
-        false
+        if !CIRCLE_TOLD.contains(own.into()) {
+            CIRCLE_TOLD.insert(own.into());
+            let mut log = printer::log();
+            let _ = write!(log, "supervisor: `{}` waits until ", self.name(own));
+            for waits in &circle[..length] {
+                let _ = write!(log, "`{0}` serves, and `{0}` until ", self.name(*waits));
+            }
+            let _ = writeln!(log, "`{}` does: its call answers NotReady", self.name(own));
+        }
+        true
     }
 
     fn tell_late(&self, record: &Instance, on: Option<InstanceId>) {
@@ -231,10 +241,15 @@ impl System {
             Some(on) => writeln!(log, ": it waits for `{}`", self.name(on)),
             None => writeln!(log),
         };
-        for index in self.waiting_for(record.number) {
+        let mut waiting = STANDING.of(Until::Serves, record.number);
+        for index in waiting.by_ref().take(THREADS_TOLD) {
             let home =
                 imports::SCHEDULING.thread(index).map_or(InstanceId(0), |one| self.home(one));
             let _ = writeln!(log, "supervisor:   thread {index} of `{}` waits", self.name(home));
+        }
+        match waiting.count() {
+            0 => {}
+            more => _ = writeln!(log, "supervisor:   and {more} more"),
         }
     }
 

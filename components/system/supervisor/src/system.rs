@@ -11,9 +11,13 @@ use cairn_abi::text::Visible;
 use cairn_interfaces::ThreadState;
 use cairn_supervisor::instances::{InstanceState, Instances};
 use cairn_supervisor::stack::Words;
+use cairn_supervisor::standing::Standing;
 
 /// The states of all instances.
 pub static INSTANCES: Instances = Instances::NONE;
+
+/// Threads that stand still until something happens to an instance.
+pub static STANDING: Standing = Standing::NONE;
 
 /// The state of an instance, whose number is the record's. Of those that end together it is the leader's that counts.
 pub fn state(instance: InstanceId) -> &'static InstanceState {

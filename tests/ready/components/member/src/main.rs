@@ -13,6 +13,9 @@ struct Server;
 static SERVER: Server = Server;
 static VALUE: Mutex<u64> = Mutex::new(0);
 
+/// How often a peer is asked again that does not serve.
+const ASKED_AGAIN: u64 = 300;
+
 cairn::component! {
     name: "ready-member",
     imports: { threads: interfaces::Threads, portals: interfaces::Portals, before: Option<Member> },
@@ -38,7 +41,10 @@ fn prepare() -> Result<(), Error> {
     }
     if !arguments::peer().is_empty() {
         let peer = imports::PORTALS.open_object::<dyn Member>(arguments::peer())?;
-        value += match peer.proxy().value() {
+        // As long as it is not told otherwise, somebody may ask again and again.
+        let mut answers = (0..=ASKED_AGAIN).map(|_| peer.proxy().value());
+        let refused = Err(Error::NotReady);
+        value += match answers.find(|answer| *answer != refused).unwrap_or(refused) {
             Ok(_) => ANSWERED,
             Err(Error::NotReady) => REFUSED,
             Err(error) => return Err(error),
