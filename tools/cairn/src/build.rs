@@ -176,8 +176,9 @@ impl Parts {
             .map_err(|report| anyhow!("{report}"))?;
         placements.apply(&mut system);
         let folders = system.instances.iter().map(|instance| instance.folder.as_str());
-        let components =
-            components::compile(folders, |folder| purpose(system.profile.of_component(folder)))?;
+        let components = components::compile(folders, |folder| {
+            purpose(components::profile(folder, system.profile))
+        })?;
         let is_draft = purpose(system.profile) == Purpose::Read;
         match check_machine_code(&system, &components) {
             Ok(()) => Parts::connect(system, Arc::new(components)),

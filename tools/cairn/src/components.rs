@@ -21,10 +21,22 @@ pub fn component(folder: &str) -> Result<Component> {
 
 /// The same for the components in several folders.
 pub fn all<'a>(folders: impl IntoIterator<Item = &'a str>) -> Result<Components> {
-    let in_development = |folder: &str| Purpose::Run(Profile::Development.of_component(folder));
+    let in_development = |folder: &str| Purpose::Run(profile(folder, Profile::Development));
     let components = compile(folders, in_development)?;
     check_calls(&components)?;
     Ok(components)
+}
+
+/// The profile of the component in a folder in a system of that profile. What a system trusts has one only, so that what is
+/// measured, tested and shipped are the same instructions: its own arithmetic is checked in its tests on the host.
+pub(crate) fn profile(folder: &str, of_system: Profile) -> Profile {
+    let is_of_cairn = is_of_cairn(&paths::component(folder), &paths::source());
+    if is_of_cairn { Profile::Release } else { of_system }
+}
+
+/// Whether it is a system component of the Cairn in that folder; a product may have a folder of this name.
+fn is_of_cairn(component: &Path, cairn: &Path) -> bool {
+    component.starts_with(cairn.join("components/system"))
 }
 
 /// Compiles the components in these folders, for what `purpose` says of each.
@@ -152,6 +164,14 @@ pub(crate) fn names_folder(member: &str, folder: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_a_system_trusts_has_one_profile_and_a_product_has_its_own() {
+        assert_eq!(profile("components/system/scheduler", Profile::Development), Profile::Release);
+        assert_eq!(profile("examples/hello", Profile::Development), Profile::Development);
+        let product = Path::new("/home/me/product/components/system/own");
+        assert!(!is_of_cairn(product, Path::new("/home/me/cairn")));
+    }
 
     #[test]
     fn a_pattern_names_folders_of_its_depth() {

@@ -90,7 +90,7 @@ fn variables(table: Option<Entry>, settings: &[Setting], report: &mut Report) ->
 fn use_templates(top: &mut Node, templates: Option<&Node>, report: &mut Report) {
     let Some(instances) = top.get_mut("instance").and_then(Node::entries_mut) else { return };
     for instance in instances {
-        let mut used = Vec::new();
+        let mut used: Vec<String> = Vec::new();
         while let Some(name) = instance.value.remove("template") {
             let place = &name.value.place;
             let Some(text) = name.value.text("template", "template = \"sensor\"", report) else {
@@ -108,7 +108,7 @@ fn use_templates(top: &mut Node, templates: Option<&Node>, report: &mut Report) 
                 ));
                 break;
             };
-            if used.contains(&template.place.range()) {
+            if used.iter().any(|used| used == text) {
                 report.push(Error::new(
                     place,
                     "templates use each other in a circle",
@@ -117,7 +117,7 @@ fn use_templates(top: &mut Node, templates: Option<&Node>, report: &mut Report) 
                 ));
                 break;
             }
-            used.push(template.place.range());
+            used.push(text.to_owned());
             instance.value = instance.value.clone().over(template.clone());
         }
     }
@@ -212,12 +212,15 @@ fn unfold(tables: Vec<Entry>, variables: &Values, report: &mut Report) -> Vec<En
     let mut places: HashMap<&str, &Place> = HashMap::new();
     for table in &all {
         if let Some(other) = places.insert(&table.name, &table.key) {
-            report.push(Error::new(
-                &table.key,
-                format!("two tables are called `{}`", table.name),
-                format!("expected another name than in line {}", other.line()),
-                "rename this table, or the one with `count`",
-            ));
+            report.push(
+                Error::new(
+                    &table.key,
+                    format!("two tables are called `{}`", table.name),
+                    "expected a name that no other table has",
+                    "rename this table, or the one with `count`",
+                )
+                .note(other, "the other one"),
+            );
         }
     }
     all

@@ -8,63 +8,72 @@ use crate::names::suggestion;
 use crate::place::{Located, Source};
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
-use crate::tree::{Data, Node};
+use crate::tree::{Data, Entry, Node};
 use std::sync::Arc;
 
 /// Most files of a description.
 const FILES_MAXIMUM: usize = 32;
 
-/// The files of the description at `path` as trees, the lowest first: what each extends lies below it, once.
-pub(crate) fn layers(files: &dyn Files, path: &str) -> Result<Vec<Node>, Report> {
-    let mut layers = Layers { files, open: Vec::new(), done: Vec::new() };
-    layers.add(open(files, path)?)?;
-    Ok(layers.done.into_iter().map(|(_, tree)| tree).collect())
-}
-
-/// One tree of files that lie over each other, the lowest first.
-pub(crate) fn merged(layers: Vec<Node>, report: &mut Report) -> Option<Node> {
-    layers.into_iter().reduce(|mut lower, mut upper| {
+/// The files of the description at `path` as one tree, each over what it extends.
+pub(crate) fn merged(files: &dyn Files, path: &str, report: &mut Report) -> Result<Node, Report> {
+    let mut layers = Layers { files, open: Vec::new(), done: Vec::new(), report };
+    let top = layers.add(open(files, path)?)?;
+    let mut trees = layers.done.into_iter().map(|layer| layer.tree).collect::<Vec<_>>();
+    for lower in &mut trees[..top] {
         if let Some(system) = lower.get_mut("system") {
             // Each file has a name of its own.
             system.remove("name");
         }
-        if let Some(without) = upper.get_mut("system").and_then(|system| system.remove("without")) {
-            leave_out(&mut lower, &without.value, report);
-        }
-        upper.over(lower)
-    })
+    }
+    let merged = trees.into_iter().reduce(|lower, upper| upper.over(lower));
+    Ok(merged.expect("the file at `path` is one"))
 }
 
-/// Takes instances out of a tree, and the roles that they have there.
-fn leave_out(lower: &mut Node, without: &Node, report: &mut Report) {
-    let Data::Array(names) = &without.data else {
+/// Takes instances out of the files that one extends, and the roles that they have there.
+fn leave_out(layers: &mut [Layer], below: &[usize], without: &Entry, report: &mut Report) {
+    const EXAMPLE: &str = "without = [\"console\"]";
+    let Data::Array(names) = &without.value.data else {
         report.push(Error::new(
-            &without.place,
+            &without.value.place,
             "`without` has the wrong type",
             "expected an array of instances' names",
-            "write for example: without = [\"console\"]",
+            format!("write for example: {EXAMPLE}"),
         ));
         return;
     };
+    if below.is_empty() {
+        report.push(Error::new(
+            &without.key,
+            "`without` in a description that extends none",
+            "expected the key `extends` beside it",
+            "remove it, or write for example: extends = \"base\"",
+        ));
+        return;
+    }
     for node in names {
-        let Some(name) = node.text("without", "without = [\"console\"]", report) else { continue };
-        let removed = lower.get_mut("instance").and_then(|instances| instances.remove(name));
-        if removed.is_none() {
-            let known = lower.get("instance").and_then(Node::entries).unwrap_or_default();
-            let known = known.iter().map(|entry| entry.name.as_str());
+        let Some(name) = node.text("without", EXAMPLE, report) else { continue };
+        let mut removed = false;
+        for layer in below {
+            let tree = &mut layers[*layer].tree;
+            let instances = tree.get_mut("instance");
+            removed |= instances.is_some_and(|instances| instances.remove(name).is_some());
+            let Some(system) = tree.get_mut("system") else { continue };
+            for role in Role::ALL.iter().map(|role| role.key()) {
+                if system.get(role).and_then(Node::as_text) == Some(name) {
+                    system.remove(role);
+                }
+            }
+        }
+        if !removed {
+            let instances = |layer: &usize| layers[*layer].tree.get("instance")?.entries();
+            let known = below.iter().filter_map(instances).flatten();
+            let known = known.map(|entry| entry.name.as_str());
             report.push(Error::new(
                 &node.place,
                 format!("no instance `{name}` to be left out"),
                 "expected an instance of a description that this one extends",
                 suggestion(name, "they have", known, "remove it"),
             ));
-        }
-        if let Some(system) = lower.get_mut("system") {
-            for role in Role::ALL.iter().map(|role| role.key()) {
-                if system.get(role).and_then(Node::as_text) == Some(name) {
-                    system.remove(role);
-                }
-            }
         }
     }
 }
@@ -73,30 +82,48 @@ struct Layers<'a> {
     files: &'a dyn Files,
     /// Files that extend each other, the last of which is being read.
     open: Vec<String>,
-    /// Those that are read, with their paths.
-    done: Vec<(String, Node)>,
+    /// Those that are read, each behind those that it extends.
+    done: Vec<Layer>,
+    report: &'a mut Report,
+}
+
+/// A file that is read.
+struct Layer {
+    path: String,
+    tree: Node,
+    /// Those that it extends, and that they extend, as indexes, sorted.
+    below: Vec<usize>,
 }
 
 impl Layers<'_> {
-    fn add(&mut self, source: Arc<Source>) -> Result<(), Report> {
+    /// Reads a file, and before it what it extends and what has not been read yet. Its index.
+    fn add(&mut self, source: Arc<Source>) -> Result<usize, Report> {
         let mut report = Report::new();
-        let Some(tree) = document::parse(&source, &mut report) else { return Err(report) };
+        let Some(mut tree) = document::parse(&source, &mut report) else { return Err(report) };
         let extended = extended(&tree, &mut report);
         report.into_result(())?;
         self.open.push(source.path().to_owned());
+        let mut below = Vec::new();
         for name in extended {
             let path = extended_path(source.path(), &name);
             if self.open.contains(&path) || self.open.len() + self.done.len() >= FILES_MAXIMUM {
                 return Err(self.endless(&name, &path).into());
             }
-            if !self.done.iter().any(|(done, _)| *done == path) {
-                let below = self.find(&name, &path)?;
-                self.add(below)?;
-            }
+            let layer = match self.done.iter().position(|done| done.path == path) {
+                Some(layer) => layer,
+                None => self.add(self.find(&name, &path)?)?,
+            };
+            below.push(layer);
+            below.extend(&self.done[layer].below);
         }
+        below.sort_unstable();
+        below.dedup();
         self.open.pop();
-        self.done.push((source.path().to_owned(), tree));
-        Ok(())
+        if let Some(without) = tree.get_mut("system").and_then(|system| system.remove("without")) {
+            leave_out(&mut self.done, &below, &without, self.report);
+        }
+        self.done.push(Layer { path: source.path().to_owned(), tree, below });
+        Ok(self.done.len() - 1)
     }
 
     fn find(&self, name: &Located<String>, path: &str) -> Result<Arc<Source>, Report> {
@@ -113,9 +140,7 @@ impl Layers<'_> {
                 name.rsplit('/').next().unwrap_or(name),
                 &format!("`{folder}` has"),
                 names.iter().map(String::as_str),
-                &format!(
-                    "write it; \"./NAME\" and \"../NAME\" are found from the folder of this file, others from `systems/`"
-                ),
+                "write it; \"./NAME\" and \"../NAME\" are found from the folder of this file, others from `systems/`",
             ),
         )))
     }

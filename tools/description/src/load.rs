@@ -42,10 +42,9 @@ pub fn load_with(
     let path = description_path(system);
     let file = path.rsplit('/').next().unwrap_or(&path);
     let expected_name = file.strip_suffix(".toml").unwrap_or(file);
-    let layers = extend::layers(files, &path)?;
     let mut report = Report::new();
-    let draft = extend::merged(layers, &mut report)
-        .and_then(|tree| expand::expand(tree, settings, &mut report))
+    let tree = extend::merged(files, &path, &mut report)?;
+    let draft = expand::expand(tree, settings, &mut report)
         .and_then(|tree| draft::read(&tree, &mut report));
     let Some(mut draft) = draft else {
         return Err(failed(report));

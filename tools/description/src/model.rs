@@ -285,12 +285,6 @@ impl Profile {
             Profile::Release => "release",
         }
     }
-
-    /// That of the component in a folder in a system of this profile. What a system trusts has one only, so that what is
-    /// measured, tested and shipped are the same instructions: its own arithmetic is checked in its tests on the host.
-    pub fn of_component(self, folder: &str) -> Profile {
-        if folder.starts_with("components/system/") { Profile::Release } else { self }
-    }
 }
 
 /// Where an instance runs.

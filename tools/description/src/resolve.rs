@@ -40,7 +40,8 @@ pub(crate) fn resolve(
     let roles = resolve_roles(&draft.roles, &names, report)?;
     let sections: Vec<Section> =
         draft.sections.into_iter().map(|(name, size)| Section { name, size }).collect();
-    let mut stack_groups = Groups::new(draft.stack_groups);
+    let groups = Groups::new(draft.stack_groups);
+    let mut resolver = Resolver { folders, sections: &sections, log: draft.log, groups };
     let mut instances = Vec::new();
     let wanted: Vec<&[devices::Asked]> =
         draft.instances.iter().map(|instance| instance.devices.as_slice()).collect();
@@ -60,19 +61,9 @@ pub(crate) fn resolve(
             rest.dma.value = 0;
         }
         let role = Role::ALL.into_iter().find(|role| roles.get(*role) == Some(index));
-        instances.push(resolve_instance(
-            rest,
-            index,
-            role,
-            folders,
-            devices,
-            &sections,
-            draft.log,
-            &mut stack_groups,
-            report,
-        ));
+        instances.push(resolver.instance(rest, index, role, devices, report));
     }
-    let stack_groups = stack_groups.finish(&instances, report);
+    let stack_groups = resolver.groups.finish(&instances, report);
     fellows::join(&mut instances, &shares, &names, report);
     let (imports, exports): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
     for (instance, drafts) in exports.into_iter().enumerate() {
@@ -265,95 +256,103 @@ impl Groups {
     }
 }
 
-fn resolve_instance(
-    draft: InstanceDraft,
-    index: usize,
-    role: Option<Role>,
-    folders: &HashMap<String, String>,
-    devices: Vec<(String, Located<usize>)>,
-    sections: &[Section],
+/// What all instances are resolved with.
+struct Resolver<'a> {
+    folders: &'a HashMap<String, String>,
+    sections: &'a [Section],
+    /// The level that instances log which do not say.
     log: u8,
-    groups: &mut Groups,
-    report: &mut Report,
-) -> Instance {
-    let place = draft.name.place.clone();
-    let sections = draft
-        .sections
-        .into_iter()
-        .filter_map(|(name, access)| {
-            let section = find_section(&name, sections, report)?;
-            Some(SectionUse { section, access })
-        })
-        .collect();
-    let default_priority = match role {
-        Some(Role::Idle) => 0,
-        Some(Role::Supervisor) => PRIORITY_SUPERVISOR,
-        _ => PRIORITY_DEFAULT,
-    };
-    let stacks = match draft.stacks {
-        Some(stacks) => Stacks {
-            count: *stacks.count,
-            size: *stacks.size,
-            per_client: stacks.per_client.map_or(1, |per_client| *per_client),
-            place: stacks.place,
-            declared: true,
-        },
-        None => Stacks {
-            count: 0,
-            size: STACK_DEFAULT,
-            per_client: 1,
-            place: place.clone(),
-            declared: false,
-        },
-    };
-    let priority = draft.priority.unwrap_or(Located::new(default_priority, place.clone()));
-    let number = index as u16 + 1;
-    let is_essential = role.is_some_and(Role::is_essential);
-    let (device_names, devices) = devices.into_iter().unzip();
-    Instance {
-        number: InstanceId(number),
-        // A domain and a region of its own, which have its number.
-        domain: DomainId(number),
-        region: RegionId(number),
-        // One that was not found has been reported.
-        folder: folders.get(&*draft.component).cloned().unwrap_or_default(),
-        component: draft.component,
-        role,
-        says_placement: draft.placement.is_some(),
-        placement: draft.placement.unwrap_or(Located::new(Placement::Domain, place.clone())),
-        accepts_unsafe_code: draft.accepts_unsafe_code,
-        recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),
-        priority,
-        memory: draft.memory,
-        dma: draft.dma,
-        heap: draft.heap,
-        log: draft.log.unwrap_or(log),
-        log_size: draft.log_size,
-        stack: draft.stack,
-        stacks,
-        threads: draft.threads,
-        share: draft.share,
-        cpu: draft.cpu,
-        semaphores: draft.semaphores,
-        locks: draft.locks,
-        portals: draft.portals,
-        restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
-        essential: draft.essential.unwrap_or(Located::new(is_essential, place.clone())),
-        on_demand: draft.on_demand.unwrap_or(Located::new(false, place)),
-        idle_stop: draft.idle_stop,
-        callers_wait: draft.callers_wait,
-        trusted: draft.trusted,
-        float_at_start: draft.float_at_start,
-        locked: draft.locked,
-        argument: draft.argument,
-        arguments: draft.arguments,
-        stack_group: draft.stack_group.and_then(|name| groups.join(name, index, report)),
-        devices,
-        device_names,
-        sections,
-        imports: Vec::new(),
-        exports: Vec::new(),
-        name: draft.name,
+    groups: Groups,
+}
+
+impl Resolver<'_> {
+    fn instance(
+        &mut self,
+        draft: InstanceDraft,
+        index: usize,
+        role: Option<Role>,
+        devices: Vec<(String, Located<usize>)>,
+        report: &mut Report,
+    ) -> Instance {
+        let place = draft.name.place.clone();
+        let sections = draft
+            .sections
+            .into_iter()
+            .filter_map(|(name, access)| {
+                let section = find_section(&name, self.sections, report)?;
+                Some(SectionUse { section, access })
+            })
+            .collect();
+        let default_priority = match role {
+            Some(Role::Idle) => 0,
+            Some(Role::Supervisor) => PRIORITY_SUPERVISOR,
+            _ => PRIORITY_DEFAULT,
+        };
+        let stacks = match draft.stacks {
+            Some(stacks) => Stacks {
+                count: *stacks.count,
+                size: *stacks.size,
+                per_client: stacks.per_client.map_or(1, |per_client| *per_client),
+                place: stacks.place,
+                declared: true,
+            },
+            None => Stacks {
+                count: 0,
+                size: STACK_DEFAULT,
+                per_client: 1,
+                place: place.clone(),
+                declared: false,
+            },
+        };
+        let priority = draft.priority.unwrap_or(Located::new(default_priority, place.clone()));
+        let number = index as u16 + 1;
+        let is_essential = role.is_some_and(Role::is_essential);
+        let (device_names, devices) = devices.into_iter().unzip();
+        Instance {
+            number: InstanceId(number),
+            // A domain and a region of its own, which have its number.
+            domain: DomainId(number),
+            region: RegionId(number),
+            // One that was not found has been reported.
+            folder: self.folders.get(&*draft.component).cloned().unwrap_or_default(),
+            component: draft.component,
+            role,
+            says_placement: draft.placement.is_some(),
+            placement: draft.placement.unwrap_or(Located::new(Placement::Domain, place.clone())),
+            accepts_unsafe_code: draft.accepts_unsafe_code,
+            recovery_priority: draft.recovery_priority.unwrap_or(priority.clone()),
+            priority,
+            memory: draft.memory,
+            dma: draft.dma,
+            heap: draft.heap,
+            log: draft.log.unwrap_or(self.log),
+            log_size: draft.log_size,
+            stack: draft.stack,
+            stacks,
+            threads: draft.threads,
+            share: draft.share,
+            cpu: draft.cpu,
+            semaphores: draft.semaphores,
+            locks: draft.locks,
+            portals: draft.portals,
+            restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
+            essential: draft.essential.unwrap_or(Located::new(is_essential, place.clone())),
+            on_demand: draft.on_demand.unwrap_or(Located::new(false, place)),
+            idle_stop: draft.idle_stop,
+            callers_wait: draft.callers_wait,
+            trusted: draft.trusted,
+            float_at_start: draft.float_at_start,
+            locked: draft.locked,
+            argument: draft.argument,
+            arguments: draft.arguments,
+            stack_group: draft.stack_group.and_then(|name| self.groups.join(name, index, report)),
+            devices,
+            device_names,
+            sections,
+            imports: Vec::new(),
+            exports: Vec::new(),
+            name: draft.name,
+        }
     }
 }
 
