@@ -20,7 +20,8 @@ pub const C: &[(&str, i64)] = constants! {
     descriptor: VALUE_NONE, VALUE_UNSIGNED, VALUE_SIGNED, VALUE_BOOL, VALUE_OBJECT, VALUE_WORDS, NAME_SIZE,
         LETTERS_SIZE, METHODS_MAXIMUM, IMPORTS_MAXIMUM, EXPORTS_MAXIMUM, ARGUMENTS_MAXIMUM, ARGUMENT_UNSIGNED,
         ARGUMENT_SIGNED, ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_TEXT;
-    address: REGION_SIZE, STARTUP_OFFSET, PAGE_SIZE;
+    address: REGION_SIZE, STARTUP_OFFSET, LOG_OFFSET, PAGE_SIZE;
+    c: LOG_LEVEL, LOG_BEGUN, LOG_RECORDS, LOG_RECORD_WORDS, LOG_PLACE_SHIFT, LOG_TEXT_MAXIMUM, LOG_TARGET_MAXIMUM;
     startup: DEVICES_MAXIMUM, SECTIONS_MAXIMUM, ARGUMENT_SIZE, PANIC_MARK, PANIC_MESSAGE_MAXIMUM;
     device: QUEUE_PAGES, USED_RING, POSTED_MAXIMUM, DEVICE_NOTIFY, DEVICE_ACKNOWLEDGE, DEVICE_CONFIGURE, DEVICE_POST, DEVICE_OFFER,
         DEVICE_QUEUE_PORTALS;
@@ -34,6 +35,7 @@ pub const C: &[(&str, i64)] = constants! {
 mod c {
     use crate::descriptor::*;
     use crate::device::{VirtioKind, register};
+    use crate::log;
     use crate::startup::{Mapping, Startup};
     use core::mem::offset_of;
 
@@ -48,6 +50,13 @@ mod c {
     pub const BLOCK_DESCRIPTORS: u64 = VirtioKind::Block.descriptors();
     pub const CONSOLE_DESCRIPTORS: u64 = VirtioKind::Console.descriptors();
     pub const RANDOM_DESCRIPTORS: u64 = VirtioKind::Random.descriptors();
+    pub const LOG_LEVEL: usize = log::LEVEL;
+    pub const LOG_BEGUN: usize = log::BEGUN;
+    pub const LOG_RECORDS: usize = log::RECORDS;
+    pub const LOG_RECORD_WORDS: u64 = log::RECORD_WORDS;
+    pub const LOG_PLACE_SHIFT: u32 = log::Head::BITS;
+    pub const LOG_TEXT_MAXIMUM: usize = log::TEXT_MAXIMUM;
+    pub const LOG_TARGET_MAXIMUM: usize = log::TARGET_MAXIMUM;
     pub const SIZE_OF_METHOD: usize = size_of::<MethodDescriptor>();
     pub const SIZE_OF_INTERFACE: usize = size_of::<InterfaceDescriptor>();
     pub const SIZE_OF_IMPORT: usize = size_of::<ImportDescriptor>();

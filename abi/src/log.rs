@@ -36,7 +36,7 @@ pub struct Head {
 
 impl Head {
     /// Bits below those of the record's place.
-    const BITS: u32 = 24;
+    pub const BITS: u32 = 24;
 
     /// The word of a record that begins at `place`, counted as [`BEGUN`] is.
     pub const fn word(self, place: u64) -> u64 {

@@ -1,0 +1,38 @@
+/* Logs what it is told, at two levels. */
+#include "echo.h"
+#define CAIRN_LOG_TARGET "in C"
+#include "cairn_log.h"
+
+ECHO_SERVER(talker)
+
+/* How often a text was computed that only the level `trace` shows. */
+static uint64_t computed;
+
+struct cairn_reply talker_add(uint64_t control, uint64_t left, uint64_t right)
+{
+    (void)control;
+    cairn_log(CAIRN_LOG_TRACE, "computed %d", (int)++computed);
+    return (struct cairn_reply){ 0, left + right + computed };
+}
+
+/* The text, and under it one that is two bytes longer than a record. */
+struct cairn_reply talker_say(uint64_t control, const volatile void *text, size_t length)
+{
+    char copy[64];
+    (void)control;
+    length = cairn_copy_in(copy, text, length < sizeof copy ? length : sizeof copy);
+    cairn_log(CAIRN_LOG_ERROR, "says %.*s and %5.2f\n%0177d.", (int)length, copy, 1.5, 7);
+    cairn_log(CAIRN_LOG_DEBUG, "and says %.*s", (int)length, copy);
+    return (struct cairn_reply){ 0, 0 };
+}
+
+struct cairn_reply talker_fill(uint64_t control, volatile void *buffer, size_t length)
+{
+    (void)control, (void)buffer, (void)length;
+    return (struct cairn_reply){ 0, 0 };
+}
+
+CAIRN_COMPONENT(
+    .name = "c-talker",
+    .export_count = 1,
+    .exports = { { "echo", 0, ECHO_INTERFACE, ECHO_ENTRIES(talker) } });
