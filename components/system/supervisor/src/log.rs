@@ -29,8 +29,7 @@ impl<const SIZE: usize> Log<SIZE> {
     /// Writes as much of `bytes` as there is room for; the rest is lost and counted.
     pub fn write(&self, bytes: &[u8]) {
         let written = self.written.load(Relaxed);
-        let room = SIZE - written.wrapping_sub(self.read.load(Acquire));
-        let count = bytes.len().min(room);
+        let count = bytes.len().min(self.room());
         for (index, byte) in bytes[..count].iter().enumerate() {
             self.bytes[written.wrapping_add(index) % SIZE].store(*byte, Relaxed);
         }
@@ -55,6 +54,11 @@ impl<const SIZE: usize> Log<SIZE> {
         let count = lines.map_or(count, |last| last + 1);
         self.read.store(read.wrapping_add(count), Release);
         count
+    }
+
+    /// Bytes for which there is room.
+    pub fn room(&self) -> usize {
+        SIZE - self.written.load(Relaxed).wrapping_sub(self.read.load(Acquire))
     }
 
     /// No line to read?
@@ -101,6 +105,15 @@ mod tests {
             assert_eq!(&buffer[..6], b"fghijk");
             assert!(log.is_empty());
         }
+    }
+
+    #[test]
+    fn room_comes_back_with_what_is_read() {
+        let log = Log::<8>::new();
+        log.write(b"abcd\n");
+        assert_eq!(log.room(), 3);
+        log.read(&mut [0; 16]);
+        assert_eq!(log.room(), 8);
     }
 
     #[test]

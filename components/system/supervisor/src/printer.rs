@@ -16,6 +16,11 @@ const RETRY_MICROSECONDS: u64 = 10_000;
 /// Failures in a row after which the firmware prints, until the console works again.
 const RETRIES: u32 = 500;
 
+/// Between two bytes that the firmware prints with interrupts off: a console of 115,200 baud takes one every 87, so it waits for none.
+const BYTE_MICROSECONDS: u64 = 100;
+/// The half of the log is what a long report takes. With less room reports are short, so that nobody's is lost for the length of another's.
+const LONG_REPORT: usize = 4096;
+
 /// What the console never mixes with others' text, and longer than most lines.
 const TOGETHER: usize = 256;
 
@@ -27,6 +32,11 @@ static STACK: Stack<8192> = Stack::new();
 /// Where reports are written.
 pub fn log() -> impl Write {
     &LOG
+}
+
+/// Whether there is room for a long report.
+pub fn has_room() -> bool {
+    LOG.room() >= LONG_REPORT
 }
 
 /// Prints what was written to the log, at the priority of the instances that it tells of.
@@ -108,13 +118,7 @@ fn write(text: &[u8]) {
     while imports::CONSOLE.write(text).is_err() {
         let left = PATIENCE.load(Ordering::Relaxed);
         if left == 0 {
-            for byte in text {
-                if *byte == b'\n' {
-                    let _ = privileged::print(b'\r');
-                }
-                let _ = privileged::print(*byte);
-            }
-            return;
+            return text.iter().for_each(|byte| print_by_firmware(*byte));
         }
         PATIENCE.store(left - 1, Ordering::Relaxed);
         if left == 1 {
@@ -123,4 +127,12 @@ fn write(text: &[u8]) {
         let _ = imports::THREADS.sleep_until(now() + ticks(RETRY_MICROSECONDS));
     }
     PATIENCE.store(RETRIES, Ordering::Relaxed);
+}
+
+fn print_by_firmware(byte: u8) {
+    if byte == b'\n' {
+        print_by_firmware(b'\r');
+    }
+    let _ = privileged::print(byte);
+    let _ = imports::THREADS.sleep_until(now() + ticks(BYTE_MICROSECONDS));
 }

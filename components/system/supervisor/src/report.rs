@@ -2,6 +2,7 @@
 
 use cairn_abi::record::Symbol;
 use cairn_abi::upcall::{Access, Fault};
+use core::fmt;
 
 /// A fault, as a predicate of the component.
 pub const fn fault_text(fault: Fault) -> &'static str {
@@ -26,6 +27,33 @@ pub const fn fault_text(fault: Fault) -> &'static str {
 pub const PIECE: usize = 64;
 /// Most bytes of a character whose end is missing.
 const UNFINISHED_MAXIMUM: usize = 3;
+
+/// Writes the first bytes of a text, and `...` in the place of what is behind them.
+pub struct Shortened<W> {
+    to: W,
+    left: usize,
+    is_cut: bool,
+}
+
+impl<W> Shortened<W> {
+    /// At most so many bytes.
+    pub const fn new(to: W, most: usize) -> Self {
+        Shortened { to, left: most, is_cut: false }
+    }
+}
+
+impl<W: fmt::Write> fmt::Write for Shortened<W> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if self.is_cut {
+            return Ok(());
+        }
+        let shown = text.floor_char_boundary(self.left);
+        self.left -= shown;
+        self.is_cut = shown < text.len();
+        self.to.write_str(&text[..shown])?;
+        if self.is_cut { self.to.write_str("...") } else { Ok(()) }
+    }
+}
 
 /// Text that comes in pieces, which may end inside a character: its beginning waits for the rest.
 pub struct Pieces {
@@ -115,6 +143,22 @@ mod tests {
             }
             assert_eq!(shown, Visible(text).to_string(), "in pieces of {size}");
         }
+    }
+
+    #[test]
+    fn what_is_shown_is_no_longer_than_it_may_be() {
+        use core::fmt::Write;
+        let shown = |text: &[u8], most| {
+            let mut shown = String::new();
+            let mut out = Shortened::new(&mut shown, most);
+            text.chunks(7).for_each(|piece| write!(out, "{}", Visible(piece)).unwrap());
+            shown
+        };
+        let controls = [0x1b; 1024];
+        assert_eq!(shown(&controls, 1024).len(), 1024 + "...".len());
+        assert_eq!(shown(&controls[..2], 12), r"\u{1b}\u{1b}");
+        assert_eq!(shown(&controls[..3], 12), r"\u{1b}\u{1b}...");
+        assert_eq!(shown(b"a message", 9), "a message");
     }
 
     #[test]

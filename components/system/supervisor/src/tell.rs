@@ -19,6 +19,9 @@ use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 /// A bad access this close to the stack pointer looks like a full stack: below each lies a page
 /// without access.
 const STACK_HINT: u64 = 2 * PAGE_SIZE;
+/// Bytes that are shown of the message of a panic, and while the log is rather full.
+const MESSAGE_SHOWN: usize = 1024;
+const MESSAGE_SHOWN_SHORT: usize = 128;
 /// Deaths whose text is not made yet; of more, the text is made at once.
 const NOTED: usize = 4;
 
@@ -105,6 +108,7 @@ impl System {
 
     fn tell(&self, note: &Note) {
         let mut log = printer::log();
+        let is_long = printer::has_room();
         let Some(leader) = self.instance(note.instance) else { return };
         if !IMAGE_SAID.swap(true, Relaxed) {
             let _ = writeln!(log, "supervisor: image {:016x}", self.header.identifier);
@@ -136,10 +140,12 @@ impl System {
                     Fault::FloatingPoint if culprit.float != FLOAT_OFF => Fault::Illegal,
                     fault => fault,
                 };
-                self.tell_fault(culprit, &note.registers, thread, fault, value)
+                self.tell_fault(culprit, &note.registers, thread, fault, value, is_long)
             }
         };
-        self.tell_calls(&note.calls);
+        if is_long {
+            self.tell_calls(&note.calls);
+        }
         let _ = match note.delay {
             None => writeln!(log, "supervisor:   it stays dead"),
             Some(0) => writeln!(log, "supervisor:   it starts again"),
@@ -154,12 +160,14 @@ impl System {
         thread: u64,
         fault: Fault,
         value: u64,
+        is_long: bool,
     ) -> core::fmt::Result {
         let mut log = printer::log();
         if fault == Fault::Breakpoint && registers.is_panic() {
             // The message has file and line; the function that was left last is the panic handler.
             write!(log, "panicked in thread {thread}: ")?;
-            self.tell_message(culprit.number, registers);
+            let most = if is_long { MESSAGE_SHOWN } else { MESSAGE_SHOWN_SHORT };
+            self.tell_message(culprit.number, registers, most);
             writeln!(log)?;
         } else {
             writeln!(log, "{} in thread {thread}: value {value:#x}", report::fault_text(fault))?;
@@ -175,7 +183,9 @@ impl System {
             };
             writeln!(log, "{hint}")?;
         }
-        self.tell_stack(culprit, registers);
+        if is_long {
+            self.tell_stack(culprit, registers);
+        }
         Ok(())
     }
 }

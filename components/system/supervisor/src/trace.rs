@@ -25,6 +25,8 @@ const CALLS: usize = 6;
 const STACK_SPAN: u64 = 1024;
 const STACK_WORDS: usize = 12;
 const STACK_WORDS_OF_LINE: usize = 5;
+/// Bytes that are shown of a function's name.
+const NAME_SHOWN: usize = 160;
 /// What is read at once, which lies in one page.
 const PIECE: u64 = report::PIECE as u64;
 
@@ -125,16 +127,18 @@ impl System {
         let mut log = printer::log();
         let _ = match report::nearest_symbol(self.symbols, address.wrapping_sub(before)) {
             Some((symbol, offset)) => {
-                let (name, offset) = (self.symbol_name(symbol), offset + before);
-                write!(log, "{address:#x}, {name}+{offset:#x}")
+                let _ = write!(log, "{address:#x}, ");
+                let mut shown = report::Shortened::new(&mut log, NAME_SHOWN);
+                let _ = write!(shown, "{}", self.symbol_name(symbol));
+                write!(log, "+{:#x}", offset + before)
             }
             None => write!(log, "{address:#x}, in no known function"),
         };
     }
 
-    /// Writes the message of a panic, which the component can have made of any bytes, and be anywhere.
-    pub fn tell_message(&self, instance: InstanceId, registers: &Registers) {
-        let mut log = printer::log();
+    /// Writes the message of a panic, which the component can have made of any bytes, and be anywhere: at most so many bytes.
+    pub fn tell_message(&self, instance: InstanceId, registers: &Registers, most: usize) {
+        let mut log = report::Shortened::new(printer::log(), most);
         let length = registers.length.min(PANIC_MESSAGE_MAXIMUM as u64);
         let (mut at, mut left) = (registers.message, length);
         let mut text = report::Pieces::new();
