@@ -85,6 +85,10 @@ pub enum Activity {
     Stack,
     /// It waits for a time.
     Sleep,
+    /// It could run, but stands still for the supervisor. What it waits for does not say so.
+    Stopped,
+    /// It could run, but the processor budget of its instance is used up. What it waits for does not say so.
+    Throttled,
 }
 
 /// What a thread waits for.

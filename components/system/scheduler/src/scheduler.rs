@@ -10,7 +10,7 @@ use crate::quota::{Accounts, Tenant};
 use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::StackQueues;
-use crate::thread::{Handle, IDLE, Links, State, THROTTLED, Thread, ThreadIndex, Threads};
+use crate::thread::{Handle, IDLE, Links, STOPPED, State, THROTTLED, Thread, ThreadIndex, Threads};
 use crate::throttle::Throttle;
 use crate::worker::Worker;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
@@ -223,6 +223,16 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// What a thread waits for.
     pub fn state(&self, thread: ThreadIndex) -> State {
         self.threads[thread as usize].state
+    }
+
+    /// Whether the supervisor keeps a thread from running.
+    pub fn is_stopped(&self, thread: ThreadIndex) -> bool {
+        self.threads[thread as usize].flags & STOPPED != 0
+    }
+
+    /// Whether a thread's processor budget keeps it from running.
+    pub fn is_throttled(&self, thread: ThreadIndex) -> bool {
+        self.threads[thread as usize].flags & THROTTLED != 0
     }
 
     /// The thread that runs.

@@ -259,9 +259,11 @@ fn a_stopped_thread_and_a_throttled_one_are_two_things() {
     s.stop(2, handle, now);
     s.resume(2, handle, now);
     assert_eq!(s.running(), 2, "still throttled");
+    assert_eq!((s.is_throttled(1), s.is_stopped(1)), (true, false));
     s.stop(2, handle, now);
     pass(&mut s, &mut now, PERIOD + 10);
     assert_eq!(s.running(), 2, "still stopped");
+    assert_eq!((s.is_throttled(1), s.is_stopped(1)), (false, true));
     s.resume(2, handle, now);
     assert_eq!(s.running(), 1);
 }

@@ -309,7 +309,8 @@ fn request(name: ReadWindow<'_>, what: u8) -> Result<(), Error> {
 }
 
 /// As [`interfaces::Activity`] has them.
-const THREAD_STATES: [&str; 6] = ["ready", "semaphore", "lock", "join", "stack", "sleep"];
+const THREAD_STATES: [&str; 8] =
+    ["ready", "semaphore", "lock", "join", "stack", "sleep", "stopped", "throttled"];
 
 impl interfaces::Supervisor for Server {
     fn kill(&self, name: ReadWindow<'_>) -> Result<(), Error> {

@@ -38,9 +38,8 @@ static USED: [AtomicU64; THREADS_MAXIMUM] = [const { AtomicU64::new(0) }; THREAD
 static HOLDER: AtomicU64 = AtomicU64::new(0);
 static HELD: AtomicU64 = AtomicU64::new(0);
 static STARVED: AtomicU64 = AtomicU64::new(NOBODY);
-/// The thread that was reported last, and when.
-static TOLD: AtomicU64 = AtomicU64::new(0);
-static TOLD_AT: AtomicU64 = AtomicU64::new(0);
+/// When each of them was reported last; zero: never.
+static TOLD_AT: [AtomicU64; THREADS_MAXIMUM] = [const { AtomicU64::new(0) }; THREADS_MAXIMUM];
 
 /// Of 256 threads at most, none has this index.
 const NOBODY: u64 = u64::MAX;
@@ -104,6 +103,10 @@ impl System {
             return;
         };
         let before = USED[index as usize % THREADS_MAXIMUM].swap(used, Relaxed);
+        if used < before {
+            // Another one of this number.
+            TOLD_AT[index as usize % THREADS_MAXIMUM].store(0, Relaxed);
+        }
         let ran = used.saturating_sub(before);
         if ran > HELD.load(Relaxed) {
             HELD.store(ran, Relaxed);
@@ -121,13 +124,13 @@ impl System {
     fn tell_starvation(&self, holder: u64, starved: u64) -> Option<u8> {
         let thread = imports::SCHEDULING.thread(holder).ok()?;
         let waiting = imports::SCHEDULING.thread(starved).ok()?;
-        let is_known = TOLD.load(Relaxed) == thread.name
-            && now() - TOLD_AT.load(Relaxed) < ticks(AGAIN_MICROSECONDS);
+        let told_at = &TOLD_AT[holder as usize % THREADS_MAXIMUM];
+        let told = told_at.load(Relaxed);
+        let is_known = told != 0 && now() - told < ticks(AGAIN_MICROSECONDS);
         if waiting.priority >= thread.priority || is_known {
             return None;
         }
-        TOLD.store(thread.name, Relaxed);
-        TOLD_AT.store(now(), Relaxed);
+        told_at.store(now(), Relaxed);
         let seconds = (now() - IDLE_AT.load(Relaxed)) / ticks(1_000_000).max(1);
         let inside = self.frames(holder).next().map_or(DomainId(0), |frame| frame.into);
         let mut log = printer::log();

@@ -110,7 +110,12 @@ impl<C: Component> interfaces::SchedulerStatistics for Server<C> {
     fn thread(&self, index: u64) -> Result<interfaces::ThreadState, Error> {
         let index = thread(index)?;
         Self::with(|core| {
-            let (name, activity) = (core.handle(index)?.0, activity(core.state(index))?);
+            let (name, waits) = (core.handle(index)?.0, activity(core.state(index))?);
+            let activity = match waits {
+                Activity::Ready if core.is_stopped(index) => Activity::Stopped,
+                Activity::Ready if core.is_throttled(index) => Activity::Throttled,
+                waits => waits,
+            };
             let (home, priority) = (core.home(index), core.own_priority(index));
             Ok(interfaces::ThreadState { name, home, activity, priority })
         })
