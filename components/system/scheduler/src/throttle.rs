@@ -283,7 +283,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             }
             Some(Piece::Follow(thread, _)) => {
                 self.throttle.behind.clear(thread);
-                self.follow_budget(thread, time);
+                self.apply_budget(thread, time);
                 self.place_of(self.homes[thread as usize])
             }
             None => None,
@@ -357,7 +357,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// Throttles a thread, or lets it go on, as its budget is.
-    fn follow_budget(&mut self, thread: ThreadIndex, time: u64) {
+    fn apply_budget(&mut self, thread: ThreadIndex, time: u64) {
         let home = self.homes[thread as usize];
         let throttles = self.budget_of(home).is_some_and(|budget| budget.throttles())
             && !self.throttle.lifted.contains(thread.into());
@@ -377,10 +377,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 self.unready(thread);
             }
             self.threads[thread as usize].flags |= THROTTLED;
-            self.wait_anew(thread);
+            self.requeue_throttled(thread);
         } else if is_throttled && (!throttles || lender.is_some()) {
             self.threads[thread as usize].flags &= !THROTTLED;
-            self.wait_anew(thread);
+            self.requeue_throttled(thread);
             if self.threads[thread as usize].runnable() {
                 self.refresh_urgency(thread);
                 self.ready.insert(&mut self.threads, thread);
@@ -401,7 +401,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     }
 
     /// A thread that is throttled, or not any more, waits where it belongs: behind all others, or as urgent as it is.
-    fn wait_anew(&mut self, thread: ThreadIndex) {
+    fn requeue_throttled(&mut self, thread: ThreadIndex) {
         self.requeue(thread, |_| {});
         let Thread { state, object, .. } = self.threads[thread as usize];
         if state == State::Lock {
