@@ -143,10 +143,9 @@ impl<'a, W: Words> Walk<'a, W> {
         let below = header.checked_sub(size.into()).filter(|below| *below < header)?;
         let limit = |literal| self.word(portal, literal).filter(|longest| *longest != 0 && !dead);
         let (longest, longest_call) = (limit(LITERAL_LONGEST), limit(LITERAL_LONGEST_CALL));
-        let stamp = self.word(below, FRAME_HEADER);
-        let limit = stamp
-            .filter(|_| longest.is_some() || longest_call.is_some())
-            .map(|stamp| Limit { longest, longest_call, stamp });
+        let is_limited = longest.is_some() || longest_call.is_some();
+        let stamp = if is_limited { self.word(below, FRAME_HEADER) } else { None };
+        let limit = stamp.map(|stamp| Limit { longest, longest_call, stamp });
         Some((
             Frame { header, kind: Kind::Call { callee }, into: caller, dead, limit },
             Some(below),

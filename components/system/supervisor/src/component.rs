@@ -54,8 +54,10 @@ pub use imports::{CONSOLE, CONTROL, DEVICES, MEMORY, PORTALS, SCHEDULING, THREAD
 enum Work {
     /// A step for an instance that is not alive.
     Step { instance: InstanceId },
-    /// It says what happened, to this instance first, if one waits for it.
-    Tell { first: Option<InstanceId> },
+    /// It says what happened.
+    Tell,
+    /// It reads what is to be told of an instance before its memory is another life's.
+    ReadMemory { instance: InstanceId },
     /// It lets a thread go on that stood still.
     GoOn,
     /// It looks at the threads that their own components call home.
@@ -129,8 +131,13 @@ fn main() {
                 printer.speak_at(priority);
                 false
             }
-            Work::Tell { first } => {
-                system.tell_next(first);
+            Work::ReadMemory { instance } => {
+                system.read_memory(instance);
+                printer.speak_at(priority);
+                false
+            }
+            Work::Tell => {
+                system.tell_next();
                 printer.speak_at(priority);
                 false
             }
@@ -207,12 +214,12 @@ impl System {
             (Some(instance), _)
                 if state(instance).phase() == Phase::Renewing && tell::needs(instance) =>
             {
-                (Work::Tell { first: best }, best_priority)
+                (Work::ReadMemory { instance }, best_priority)
             }
             (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
                 (Work::Step { instance }, best_priority)
             }
-            (_, Some(telling)) => (Work::Tell { first: None }, telling),
+            (_, Some(telling)) => (Work::Tell, telling),
             // As much as there is room for, and when nothing else is to be printed.
             _ if logs::is_due() && Printer::is_done() => (Work::TellLog, logs::PRIORITY),
             _ if look_at <= until => (Work::Wait { until: look_at }, look_priority),

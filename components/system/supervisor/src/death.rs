@@ -20,7 +20,7 @@ use cairn_abi::upcall::Fault;
 use cairn_interfaces::ThreadFault;
 use cairn_supervisor::backoff;
 use cairn_supervisor::instances::{InstanceState, Phase};
-use cairn_supervisor::stack::{Frame, Kind};
+use cairn_supervisor::stack::Kind;
 use cairn_supervisor::standing::Until;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -37,8 +37,8 @@ const THREADS_OF_SWEEP: usize = 16;
 /// Why an instance dies.
 #[derive(Clone, Copy)]
 pub enum Reason {
-    /// It faulted in this thread, whose top frame this is.
-    Fault { thread: u64, frame: Frame, fault: Fault, value: u64 },
+    /// It faulted in this thread; `frame` is the header of its top frame.
+    Fault { thread: u64, frame: u64, fault: Fault, value: u64 },
     /// A call of this thread executed for longer than its export declares, in ticks.
     RanAway { thread: u64, longest: u64 },
     /// It kept a thread that was called home.
@@ -104,6 +104,7 @@ impl System {
         } else if is_page_fault && imports::MEMORY.page_fault(domain, value, cause).is_ok() {
             // Mended.
         } else {
+            let frame = frame.header;
             self.die(instance, Reason::Fault { thread: index, frame, fault, value });
         }
         if !state(instance).is_alive() {

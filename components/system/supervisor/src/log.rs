@@ -30,9 +30,11 @@ impl<const SIZE: usize> Log<SIZE> {
     pub fn write(&self, bytes: &[u8]) {
         let written = self.written.load(Relaxed);
         let count = bytes.len().min(self.room());
-        for (index, byte) in bytes[..count].iter().enumerate() {
-            self.bytes[written.wrapping_add(index) % SIZE].store(*byte, Relaxed);
-        }
+        let start = written % SIZE;
+        let (head, rest) = bytes[..count].split_at(count.min(SIZE - start));
+        let store = |(place, byte): (&AtomicU8, &u8)| place.store(*byte, Relaxed);
+        self.bytes[start..].iter().zip(head).for_each(store);
+        self.bytes.iter().zip(rest).for_each(store);
         self.written.store(written.wrapping_add(count), Relaxed);
         // When it is full, nobody knows when the line ends.
         let is_full = count < bytes.len();

@@ -4,7 +4,7 @@
 use crate::death::Reason;
 use crate::printer;
 use crate::system::System;
-use crate::trace::{Calls, Registers};
+use crate::trace::{Calls, Registers, StackWords};
 use cairn::exclusive::Exclusive;
 use cairn::time::ticks;
 use cairn::{Error, InstanceId};
@@ -25,8 +25,10 @@ const MESSAGE_SHOWN_SHORT: usize = 128;
 /// Deaths whose text is not made yet; of more, the text is made at once.
 const NOTED: usize = 4;
 
+/// What is to be told of a death. Notes are filled where they lie: the thread that died waits meanwhile.
 #[derive(Clone, Copy)]
 struct Note {
+    is_used: bool,
     instance: InstanceId,
     reason: Reason,
     delay: Option<u64>,
@@ -34,62 +36,131 @@ struct Note {
     calls: Calls,
     /// Of the threads that let it die.
     priority: u8,
+    /// What was on its stack, once that was looked for.
+    is_read: bool,
+    stack: StackWords,
+}
+
+impl Note {
+    const NONE: Note = Note {
+        is_used: false,
+        instance: InstanceId(0),
+        reason: Reason::Idle,
+        delay: None,
+        registers: Registers::NONE,
+        calls: Calls::NONE,
+        priority: 0,
+        is_read: false,
+        stack: StackWords::NONE,
+    };
+
+    /// Whether the memory of the instance is needed for the text.
+    fn needs_memory(&self) -> bool {
+        matches!(self.reason, Reason::Fault { .. }) && !self.is_read
+    }
+
+    /// Whether the text has a message from the memory of the instance, of which no other part keeps as much.
+    fn is_panic(&self) -> bool {
+        let is_breakpoint = matches!(self.reason, Reason::Fault { fault: Fault::Breakpoint, .. });
+        is_breakpoint && self.registers.is_panic()
+    }
 }
 
 /// Whether it was said which image this is, by which the host finds the files of a report's addresses.
 static IMAGE_SAID: AtomicBool = AtomicBool::new(false);
 /// How many there are: the worker asks before each step.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-static NOTES: Exclusive<[Option<Note>; NOTED]> = Exclusive::new([None; NOTED]);
+static NOTES: Exclusive<[Note; NOTED]> = Exclusive::new([Note::NONE; NOTED]);
 
 /// The best priority of what is to be told; `None` if nothing is.
 pub fn priority() -> Option<u8> {
     if COUNT.load(Relaxed) == 0 {
         return None;
     }
-    NOTES.with(|notes| notes.iter().flatten().map(|note| note.priority).max())
+    let used = |note: &&Note| note.is_used;
+    NOTES.with(|notes| notes.iter().filter(used).map(|note| note.priority).max())
+}
+
+/// The place of the first note that needs the memory of an instance.
+fn place_needing(instance: InstanceId) -> Option<usize> {
+    if COUNT.load(Relaxed) == 0 {
+        return None;
+    }
+    let needs = |note: &Note| note.is_used && note.instance == instance && note.needs_memory();
+    NOTES.with(|notes| notes.iter().position(needs))
 }
 
 /// Whether the memory of an instance is needed for what is to be told of it.
 pub fn needs(instance: InstanceId) -> bool {
-    let is_it =
-        |note: &Note| note.instance == instance && matches!(note.reason, Reason::Fault { .. });
-    COUNT.load(Relaxed) != 0 && NOTES.with(|notes| notes.iter().flatten().any(is_it))
+    place_needing(instance).is_some()
 }
 
 impl System {
     /// Notes why an instance died and when it starts again.
     pub fn note(&self, instance: InstanceId, reason: Reason, delay: Option<u64>, priority: u8) {
-        let registers = match reason {
-            Reason::Fault { frame, .. } => Registers::of(self, frame),
-            _ => Registers::NONE,
+        let fill = |note: &mut Note| {
+            (note.instance, note.reason, note.delay) = (instance, reason, delay);
+            (note.priority, note.is_read, note.is_used) = (priority, false, true);
+            if let Reason::Fault { frame, .. } = reason {
+                note.registers.read(self, frame);
+            } else {
+                note.registers = Registers::NONE;
+            }
+            let domain = self.instance(instance).map(|record| record.domain);
+            note.calls.read(self, reason.thread().zip(domain));
         };
-        let calls = match (reason.thread(), self.instance(instance)) {
-            (Some(thread), Some(record)) => Calls::of(self, thread, record.domain),
-            _ => Calls::NONE,
-        };
-        let note = Note { instance, reason, delay, registers, calls, priority };
         let is_noted = NOTES.with(|notes| {
             // The order in which they are told is that of the places.
-            let free = notes.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
-            notes.get_mut(free).map(|place| *place = Some(note)).is_some()
+            let free = notes.iter().rposition(|note| note.is_used).map_or(0, |last| last + 1);
+            notes.get_mut(free).map(fill).is_some()
         });
         COUNT.fetch_add(usize::from(is_noted), Relaxed);
         if !is_noted {
+            let mut note = Note::NONE;
+            fill(&mut note);
             self.tell(&note);
         }
     }
 
-    /// Makes the text of what was noted first, or of what was noted of an instance.
-    pub fn tell_next(&self, of: Option<InstanceId>) {
-        let is_it = |note: &&mut Option<Note>| {
-            note.is_some_and(|note| of.is_none_or(|instance| instance == note.instance))
-        };
-        let note = NOTES.with(|notes| notes.iter_mut().find(is_it).and_then(Option::take));
-        if let Some(note) = note {
-            COUNT.fetch_sub(1, Relaxed);
-            self.tell(&note);
+    /// Makes the text of what was noted first.
+    pub fn tell_next(&self) {
+        if let Some(place) = NOTES.with(|notes| notes.iter().position(|note| note.is_used)) {
+            self.tell_at(place);
         }
+    }
+
+    fn tell_at(&self, place: usize) {
+        let note = NOTES.with(|notes| {
+            let note = notes[place];
+            notes[place].is_used = false;
+            note
+        });
+        COUNT.fetch_sub(1, Relaxed);
+        self.tell(&note);
+    }
+
+    /// Reads in the memory of an instance what is to be told, since its next life takes it. That life waits for the text of a
+    /// panic only.
+    pub fn read_memory(&self, instance: InstanceId) {
+        let Some(place) = place_needing(instance) else { return };
+        let note = NOTES.with(|notes| notes[place]);
+        if note.is_panic() {
+            return self.tell_at(place);
+        }
+        let stack = self.stack_of(&note);
+        NOTES.with(|notes| (notes[place].stack, notes[place].is_read) = (stack, true));
+    }
+
+    /// What lies on the stack on which an instance died.
+    fn stack_of(&self, note: &Note) -> StackWords {
+        let culprit = self.instance(note.instance).map(|leader| self.culprit(leader, note));
+        culprit.map_or(StackWords::NONE, |culprit| self.stack_words(culprit, note.registers.stack))
+    }
+
+    /// Of those that end together the one whose code it was.
+    fn culprit(&self, leader: &'static Instance, note: &Note) -> &'static Instance {
+        let has = |one: &&Instance| (note.registers.pc ^ one.start_address) < REGION_SIZE;
+        self.fellows(leader).find(has).unwrap_or(leader)
     }
 
     /// Says that something did not work that should.
@@ -113,9 +184,7 @@ impl System {
         if !IMAGE_SAID.swap(true, Relaxed) {
             let _ = writeln!(log, "supervisor: image {:016x}", self.header.identifier);
         }
-        // Of those that end together it is the one whose code it was.
-        let has = |one: &&Instance| (note.registers.pc ^ one.start_address) < REGION_SIZE;
-        let culprit = self.fellows(leader).find(has).unwrap_or(leader);
+        let culprit = self.culprit(leader, note);
         let place = if culprit.in_kernel != 0 { ", in the kernel" } else { "" };
         let name = name_text(&culprit.name);
         let _ = write!(log, "supervisor: `{name}` (domain {}{place}", culprit.domain);
@@ -140,7 +209,12 @@ impl System {
                     Fault::FloatingPoint if culprit.float != FLOAT_OFF => Fault::Illegal,
                     fault => fault,
                 };
-                self.tell_fault(culprit, &note.registers, thread, fault, value, is_long)
+                let told = self.tell_fault(culprit, &note.registers, thread, fault, value, is_long);
+                if is_long {
+                    let stack = if note.is_read { note.stack } else { self.stack_of(note) };
+                    self.tell_stack(&note.registers, &stack);
+                }
+                told
             }
         };
         if is_long {
@@ -182,9 +256,6 @@ impl System {
                 _ => "",
             };
             writeln!(log, "{hint}")?;
-        }
-        if is_long {
-            self.tell_stack(culprit, registers);
         }
         Ok(())
     }

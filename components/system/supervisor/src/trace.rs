@@ -1,5 +1,5 @@
 //! How a thread came to where an instance died. What its invocation stack says is noted at once, since the thread goes on; what
-//! lies in the memory of the instance is read when the text is made, before the next life takes it.
+//! lies in the memory of the instance is read before the next life takes that.
 
 use crate::component as imports;
 use crate::printer;
@@ -16,7 +16,7 @@ use cairn_abi::startup::{PANIC_MARK, PANIC_MESSAGE_MAXIMUM};
 use cairn_abi::text::Visible;
 use cairn_abi::thread::{FIELD_DOMAIN, FRAME_RA, TRAP_SEPC, thread_block, trap_register};
 use cairn_supervisor::report;
-use cairn_supervisor::stack::{Frame, Kind, Words};
+use cairn_supervisor::stack::{Kind, Words};
 use core::fmt::Write;
 
 /// Calls that a report names.
@@ -45,17 +45,16 @@ impl Registers {
     pub const NONE: Registers =
         Registers { pc: 0, stack: 0, link: 0, mark: 0, message: 0, length: 0 };
 
-    pub fn of(system: &System, frame: Frame) -> Registers {
-        let word = |offset: i64| system.load(frame.header.wrapping_add_signed(offset)).unwrap_or(0);
+    /// Reads those in a frame of a trap, by its header.
+    pub fn read(&mut self, system: &System, frame: u64) {
+        let word = |offset: i64| system.load(frame.wrapping_add_signed(offset)).unwrap_or(0);
         let register = |number: i64| word(trap_register(number));
-        Registers {
-            pc: word(TRAP_SEPC),
-            stack: register(STACK_REGISTER),
-            link: register(RETURN_REGISTER),
-            mark: register(PANIC_MARK_REGISTER),
-            message: register(PANIC_MESSAGE_REGISTER),
-            length: register(PANIC_LENGTH_REGISTER),
-        }
+        self.pc = word(TRAP_SEPC);
+        self.stack = register(STACK_REGISTER);
+        self.link = register(RETURN_REGISTER);
+        self.mark = register(PANIC_MARK_REGISTER);
+        self.message = register(PANIC_MESSAGE_REGISTER);
+        self.length = register(PANIC_LENGTH_REGISTER);
     }
 
     /// Whether a breakpoint is a panic.
@@ -74,27 +73,51 @@ struct Call {
 /// The calls by which a thread came into an instance, the innermost first.
 #[derive(Clone, Copy)]
 pub struct Calls {
-    calls: [Option<Call>; CALLS],
+    calls: [Call; CALLS],
+    count: usize,
     /// The domain in which the thread began.
     home: DomainId,
 }
 
 impl Calls {
-    pub const NONE: Calls = Calls { calls: [None; CALLS], home: DomainId(0) };
+    pub const NONE: Calls =
+        Calls { calls: [Call { from: DomainId(0), back: 0 }; CALLS], count: 0, home: DomainId(0) };
 
-    /// Those by which a thread came into a domain.
-    pub fn of(system: &System, thread: u64, domain: DomainId) -> Calls {
+    /// Reads those by which a thread came into a domain.
+    pub fn read(&mut self, system: &System, from: Option<(u64, DomainId)>) {
+        self.count = 0;
+        let Some((thread, domain)) = from else { return };
         let word =
             |address: u64, offset| system.load(address.wrapping_add_signed(offset)).unwrap_or(0);
         let enters = Kind::Call { callee: domain };
         let frames = system.frames(thread).skip_while(|frame| frame.kind != enters);
         let frames = frames.filter(|frame| matches!(frame.kind, Kind::Call { .. }));
-        let mut calls = Calls::NONE;
-        for (place, frame) in calls.calls.iter_mut().zip(frames) {
-            *place = Some(Call { from: frame.into, back: word(frame.header, FRAME_RA) });
+        for (place, frame) in self.calls.iter_mut().zip(frames) {
+            *place = Call { from: frame.into, back: word(frame.header, FRAME_RA) };
+            self.count += 1;
         }
         let home = word(thread_block(thread as usize), FIELD_DOMAIN);
-        Calls { home: DomainId::of_word(home).unwrap_or(DomainId(0)), ..calls }
+        self.home = DomainId::of_word(home).unwrap_or(DomainId(0));
+    }
+}
+
+/// What lay on a stack that may be where a function returns to.
+#[derive(Clone, Copy)]
+pub struct StackWords {
+    /// How far above the stack pointer, and the address.
+    words: [(u64, u64); STACK_WORDS],
+    count: usize,
+}
+
+impl StackWords {
+    pub const NONE: StackWords = StackWords { words: [(0, 0); STACK_WORDS], count: 0 };
+
+    /// Adds one, if there is room.
+    fn add(&mut self, offset: u64, word: u64) {
+        if let Some(place) = self.words.get_mut(self.count) {
+            *place = (offset, word);
+            self.count += 1;
+        }
     }
 }
 
@@ -102,7 +125,7 @@ impl System {
     /// Says who called whom.
     pub fn tell_calls(&self, calls: &Calls) {
         let mut log = printer::log();
-        for (place, call) in calls.calls.iter().flatten().enumerate() {
+        for (place, call) in calls.calls.iter().take(calls.count).enumerate() {
             let caller = self.name_of_domain(call.from, call.back);
             let _ = write!(log, "supervisor:   called by `{caller}` at ");
             // The call is the instruction before.
@@ -156,19 +179,16 @@ impl System {
         }
     }
 
-    /// Says where on the stack there are addresses of code: with the file of the component the host knows which of them are those
+    /// Looks where on the stack there are addresses of code: with the file of the component the host knows which of them are those
     /// to which functions return.
-    pub fn tell_stack(&self, instance: &Instance, registers: &Registers) {
-        let mut log = printer::log();
-        let Registers { pc, stack, link, .. } = *registers;
-        let _ = write!(log, "supervisor:   stack {stack:#x}: pc {pc:#x}, ra {link:#x}");
+    pub fn stack_words(&self, instance: &Instance, stack: u64) -> StackWords {
         let is_code = |word: u64| {
             (word ^ instance.start_address) < REGION_SIZE
                 && report::nearest_symbol(self.symbols, word.wrapping_sub(1)).is_some()
         };
+        let mut found = StackWords::NONE;
         let (mut at, mut end) = (stack, stack.saturating_add(STACK_SPAN));
-        let mut found = 0;
-        while at < end && found < STACK_WORDS {
+        while at < end && found.count < STACK_WORDS {
             let start = at & !(PIECE - 1);
             let mut piece = [0; report::PIECE];
             if imports::MEMORY.peek(instance.number, start, &mut piece).is_err() {
@@ -183,18 +203,28 @@ impl System {
             let (words, _) = piece.as_chunks::<8>();
             for (place, word) in (start..).step_by(8).zip(words) {
                 let word = u64::from_le_bytes(*word);
-                if place >= at && found < STACK_WORDS && is_code(word) {
-                    if found % STACK_WORDS_OF_LINE == STACK_WORDS_OF_LINE - 1 {
-                        // The comma says that the line goes on.
-                        let _ = write!(log, ",\nsupervisor:   stack {stack:#x}: ");
-                    } else {
-                        let _ = write!(log, ", ");
-                    }
-                    let _ = write!(log, "+{:#x} {word:#x}", place.wrapping_sub(stack));
-                    found += 1;
+                if place >= at && is_code(word) {
+                    found.add(place.wrapping_sub(stack), word);
                 }
             }
             at = start + PIECE;
+        }
+        found
+    }
+
+    /// Says what was found on the stack.
+    pub fn tell_stack(&self, registers: &Registers, found: &StackWords) {
+        let mut log = printer::log();
+        let Registers { pc, stack, link, .. } = *registers;
+        let _ = write!(log, "supervisor:   stack {stack:#x}: pc {pc:#x}, ra {link:#x}");
+        for (place, (offset, word)) in found.words.iter().take(found.count).enumerate() {
+            if place % STACK_WORDS_OF_LINE == STACK_WORDS_OF_LINE - 1 {
+                // The comma says that the line goes on.
+                let _ = write!(log, ",\nsupervisor:   stack {stack:#x}: ");
+            } else {
+                let _ = write!(log, ", ");
+            }
+            let _ = write!(log, "+{offset:#x} {word:#x}");
         }
         let _ = writeln!(log);
     }
