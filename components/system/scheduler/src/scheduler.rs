@@ -103,6 +103,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) worker: Worker,
     /// When the timer has to come for a processor budget; all ones: not.
     pub(crate) throttle_at: u64,
+    /// The same while work is deferred.
+    pub(crate) throttle_deferred_at: u64,
     pub(crate) throttle: Throttle,
     /// [`Scheduler::payer`] is not only on the way to that.
     pub(crate) payer_is_found: bool,
@@ -159,6 +161,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             payer: Payer::UNKNOWN,
             payer_is_found: false,
             throttle_at: 0,
+            throttle_deferred_at: 0,
             throttle: Throttle::NONE,
         }
     }
@@ -169,7 +172,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.configuration = configuration;
         self.run_quantum = configuration.quantum * configuration.run_rate;
         self.armed = u64::MAX;
-        self.throttle_at = u64::MAX;
+        (self.throttle_at, self.throttle_deferred_at) = (u64::MAX, u64::MAX);
         self.work_class = u8::MAX;
         self.forced_at = u64::MAX;
         (self.worker, self.alarm) = (Worker::NONE, u64::MAX);

@@ -173,8 +173,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// The timer is to come at once.
     fn look_now(&mut self) {
-        self.throttle_at = 0;
+        self.come_for_budgets(0);
         self.arm_before(0);
+    }
+
+    fn come_for_budgets(&mut self, time: u64) {
+        (self.throttle_at, self.throttle_deferred_at) = (time, time);
     }
 
     /// The place of a budget.
@@ -246,20 +250,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.look_now();
     }
 
-    /// What waited for a less urgent thread to run is due again.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn resume_deferred(&mut self) {
-        self.deferred = false;
-        if self.throttle.is_put_off {
-            self.throttle_at = 0;
-        }
-    }
-
     /// The timer has come for a budget, and everyone's time is accounted. False: others' limits and work have this turn.
     #[cold]
     #[inline(never)]
     pub(crate) fn look_at_budgets(&mut self, time: u64) -> bool {
+        if self.deferred && time < self.throttle_deferred_at {
+            return false;
+        }
         let is_forced = self.throttle.is_put_off && time >= self.throttle.forced_at;
         let yields = !is_forced && core::mem::take(&mut self.throttle.yields);
         let has_passed =
@@ -292,7 +289,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.throttle.yields = true;
         let look = changed.map_or(u64::MAX, |place| self.throttle.budgets[place % BUDGETS].look);
         let is_more = has_more || self.throttle.behind.classes() != 0;
-        self.throttle_at = if is_more { 0 } else { later.min(look) };
+        self.come_for_budgets(if is_more { 0 } else { later.min(look) });
         true
     }
 
@@ -312,7 +309,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.throttle.is_put_off = true;
             self.throttle.forced_at = time.saturating_add(self.configuration.quantum / PACE);
         }
-        self.throttle_at = later.min(self.throttle.forced_at);
+        // As soon as nothing is deferred any more it is due.
+        self.throttle_at = 0;
+        self.throttle_deferred_at = later.min(self.throttle.forced_at);
     }
 
     fn look_at_budget(&mut self, place: usize, time: u64) {

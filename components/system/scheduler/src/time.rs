@@ -161,9 +161,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
                 works = self.left;
                 self.expire_or_work(due, time);
             } else {
-                if self.deferred {
-                    self.resume_deferred();
-                }
+                self.deferred = false;
                 changes = self.next_tick != 0 && time >= self.next_tick;
             }
         }
@@ -210,9 +208,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             self.defer(class, time);
             return;
         }
-        if self.deferred {
-            self.resume_deferred();
-        }
+        self.deferred = false;
         if expires {
             if state == State::Sleep {
                 self.wake(due, 0, time_limit);
@@ -258,10 +254,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub(crate) fn arm(&mut self, present: u64) {
         let mut time = u64::MAX;
         if self.expiring != IDLE {
+            // At once, and so what budgets need.
             time = present;
         } else if self.deferred {
             // Only what is more urgent than what is deferred comes in time.
-            time = self.first_more_urgent().min(self.forced_at);
+            time = self.first_more_urgent().min(self.forced_at).min(self.throttle_deferred_at);
         } else {
             if self.timers != IDLE {
                 time = self.threads[self.timers as usize].time_limit;
@@ -269,11 +266,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             if self.left {
                 time = time.min(self.put_off(self.running_since));
             }
+            time = time.min(self.throttle_at);
         }
         if self.next_tick != 0 {
             time = time.min(self.next_tick);
         }
-        time = time.min(self.throttle_at);
         // A timer that is not set again stays at a time that has passed: it comes at once.
         if time > present {
             self.armed = time;

@@ -117,7 +117,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[inline(never)]
     pub(crate) fn take_up(&mut self) {
         if self.deferred && !self.outranks(self.ready.first(), self.deferred_class) {
-            self.resume_deferred();
+            self.deferred = false;
             // At once.
             self.arm_before(0);
         }
