@@ -4,8 +4,8 @@
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
 //! region), `devices` (what devices reach, and portals for them), `tables` (what every portal table begins with), `connections` (portals from one
 //! instance to another), `upcalls` (portals of exceptions and interrupts), `start` (first threads,
-//! startup pages), `record` (the record for the components that take over) and `roles`
-//! (what those components map). They all work on [`Layout`].
+//! startup pages), `record` (the record for the components that take over), `roles`
+//! (what those components map) and `report` (what the host is told). They all work on [`Layout`].
 
 mod calls;
 mod connections;
@@ -15,6 +15,7 @@ mod instance;
 mod kernel;
 mod logs;
 mod record;
+mod report;
 mod roles;
 mod start;
 mod tables;
@@ -26,13 +27,11 @@ use crate::memory::*;
 use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
 use crate::quota;
-use crate::report::{Confined, InstanceReport, Report};
-use crate::room::{self, Room};
-use crate::sharing::Shared;
+use crate::report::Report;
+use crate::room;
 use crate::translations::{Capacity, Entries};
 use cairn_abi::Space;
 use cairn_abi::address::*;
-use cairn_abi::device::VirtioKind;
 use cairn_abi::record::{FLOAT_FIRST_USE, FLOAT_OFF, FLOAT_START, Header};
 use cairn_description::board::FenceByAddress;
 use cairn_description::{Connected, System};
@@ -394,115 +393,9 @@ impl<'a> Layout<'a> {
         self.firsts().map(domain).collect()
     }
 
-    fn instance_report(&self, index: usize) -> InstanceReport {
-        let placed = &self.placed[index];
-        InstanceReport {
-            page_tables: placed.page_tables * PAGE_SIZE,
-            memory: placed.memory_used,
-            quota: *self.system.instances[index].memory,
-            placement: self.system.placement(index),
-            ..placed.report.clone()
-        }
-    }
-
     fn check_quotas(&self) -> Result<(), Error> {
         let placed = 0..self.placed.len();
         let reports: Vec<_> = placed.map(|index| self.instance_report(index)).collect();
         quota::check(self.system.instances.iter().zip(&reports)).map_err(Error::Description)
-    }
-
-    /// Memory that the layout takes and no instance's quota pays for.
-    fn room(&self) -> Room {
-        let sections = self.system.sections.iter().map(|section| pages(*section.size) * PAGE_SIZE);
-        let placed: u64 = self.placed.iter().map(|placed| placed.memory_used).sum();
-        let portal_code = self.code.extent().1 + self.areas.counters.size;
-        Room {
-            image: self.image_size(),
-            own: self.image_size() - placed,
-            // The pool of page tables is behind all this.
-            nucleus: self.tables.physical - self.areas.nucleus.physical - portal_code,
-            portal_code,
-            page_tables: self.tables.count * PAGE_SIZE,
-            sections: sections.sum(),
-        }
-    }
-
-    /// Instances that are trusted with all memory, and by which devices.
-    fn trusted(&self) -> Vec<(String, Vec<String>)> {
-        let trusted = self.system.instances.iter().filter(|instance| *instance.trusted);
-        let entry = |instance: &cairn_description::model::Instance| {
-            let devices =
-                instance.devices.iter().map(|device| &self.system.board.devices[**device]);
-            let reaching =
-                devices.filter(|device| device.dma).map(|device| device.shown().to_owned());
-            (instance.name.to_string(), reaching.collect())
-        };
-        trusted.map(entry).collect()
-    }
-
-    /// Devices with DMA that reach nothing but what is meant for them.
-    fn confined(&self) -> Vec<Confined> {
-        let board = &self.system.board;
-        let mut confined = Vec::new();
-        for (index, instance) in self.system.instances.iter().enumerate() {
-            let devices = instance.devices.iter().map(|device| **device);
-            for device in devices.filter(|device| self.system.is_confined(index, *device)) {
-                let device = &board.devices[device];
-                confined.push(Confined {
-                    device: device.shown().to_owned(),
-                    kind: device.kind().map_or("", VirtioKind::name).to_owned(),
-                    instance: instance.name.to_string(),
-                    dma: *instance.dma,
-                });
-            }
-        }
-        confined
-    }
-
-    /// Instances in the kernel domain, and whether unsafe code of theirs is accepted.
-    fn in_kernel(&self) -> Vec<(String, bool)> {
-        let placed = self.system.instances.iter().filter(|instance| instance.is_in_kernel());
-        placed.map(|one| (one.name.to_string(), *one.accepts_unsafe_code)).collect()
-    }
-
-    /// Instances that reach devices which they were not given.
-    fn beside(&self) -> Vec<(String, Vec<String>)> {
-        let board = &self.system.board;
-        let mut beside = Vec::new();
-        for instance in &self.system.instances {
-            let given = instance.devices.iter().map(|device| &board.devices[**device]);
-            let given: Vec<_> = given.collect();
-            let reached = given.iter().flat_map(|device| board.devices_in(device.pages()));
-            let mut names: Vec<String> = reached
-                .filter(|device| given.iter().all(|own| own.base != device.base))
-                .map(|device| device.shown().to_owned())
-                .collect();
-            names.dedup();
-            if !names.is_empty() {
-                beside.push((instance.name.to_string(), names));
-            }
-        }
-        beside
-    }
-
-    fn report(&self, shared: Shared) -> Report {
-        let instances = self.instances().map(|index| self.instance_report(index)).collect();
-        Report {
-            profile: self.system.profile.name().to_owned(),
-            load_address: self.areas.nucleus.physical,
-            image_size: self.image_size(),
-            memory_needed: self.room().needed(self.system),
-            nucleus_code: self.nucleus.code_size,
-            portal_code: self.code.next() - PORTAL_CODE,
-            page_tables: self.tables.used * PAGE_SIZE,
-            tlb: self.system.board.tlb.map(Capacity::from),
-            instances,
-            shared: shared.sharings,
-            roles: shared.roles,
-            trusted: self.trusted(),
-            confined: self.confined(),
-            in_kernel: self.in_kernel(),
-            beside: self.beside(),
-        }
     }
 }

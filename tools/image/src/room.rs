@@ -13,6 +13,8 @@ pub struct Room {
     pub image: u64,
     /// The part of it that no instance's quota pays for.
     pub own: u64,
+    /// Of the other part, what quotas pay for that is there already: code that several instances have.
+    pub shared: u64,
     /// The nucleus with the blocks of threads, domains and activations.
     pub nucleus: u64,
     /// Portal code and the words that count calls.
@@ -26,7 +28,7 @@ pub struct Room {
 impl Room {
     /// Bytes from the load address on that the system can take.
     pub fn needed(&self, system: &System) -> u64 {
-        self.own + quotas(system)
+        self.own + quotas(system) - self.shared
     }
 }
 
@@ -107,12 +109,12 @@ pub fn check(system: &System, room: &Room) -> Result<(), Report> {
     let mut sum = room.own;
     let over = system.instances.iter().find(|instance| {
         sum += *instance.memory;
-        sum > limit
+        sum > limit + room.shared
     });
     // Without a quota too much, the rest alone is.
     let place = match over {
         Some(instance) => &instance.memory.place,
-        None if room.own > limit => &system.name.place,
+        None if room.own > limit + room.shared => &system.name.place,
         None => return Ok(()),
     };
     let needed = room.needed(system);
@@ -122,10 +124,10 @@ pub fn check(system: &System, room: &Room) -> Result<(), Report> {
         format!("the board `{}` has not enough memory", system.board.name),
         format!("expected at most {} in all, found {}", show_size(limit), show_size(needed)),
         format!(
-            "lower quotas of memory by {}, or choose a larger board. The quotas take {}, the nucleus with threads and \
+            "lower quotas of memory by {}, or choose a larger board. The quotas take {} without shared code, the nucleus with threads and \
              domains {}, portal code {}, page tables {}, sections {}, the record and startup pages {}",
             show_size(needed - limit),
-            show_size(quotas(system)),
+            show_size(quotas(system) - room.shared),
             show_size(room.nucleus),
             show_size(room.portal_code),
             show_size(room.page_tables),
@@ -151,7 +153,7 @@ mod tests {
     /// A layout that leaves `rest` bytes for the quotas.
     fn room(image: u64, own: u64) -> Room {
         let (nucleus, portal_code) = (256 << 10, 1 << 20);
-        Room { image, own, nucleus, portal_code, page_tables: 512 << 10, sections: 0 }
+        Room { image, own, shared: 0, nucleus, portal_code, page_tables: 512 << 10, sections: 0 }
     }
 
     #[test]

@@ -49,6 +49,8 @@ pub(super) struct Placed {
     pub page_tables: u64,
     /// Bytes of memory beside page tables.
     pub memory_used: u64,
+    /// Of that, what is the same memory as another instance's.
+    pub memory_shared: u64,
     /// Bytes before its large pages that nothing uses.
     memory_left_out: u64,
     pub report: InstanceReport,
@@ -186,6 +188,7 @@ impl Layout<'_> {
             dma_physical: 0,
             page_tables: 0,
             memory_used: 0,
+            memory_shared: 0,
             memory_left_out: 0,
             report: InstanceReport::new(instance, component),
         });
@@ -233,6 +236,7 @@ impl Layout<'_> {
                 // Pages that are shared with other instances count in the quota of each.
                 Some(physical) => {
                     self.placed[index].memory_used += pages(size) * PAGE_SIZE;
+                    self.placed[index].memory_shared += pages(size) * PAGE_SIZE;
                     *physical
                 }
                 None => {
