@@ -15,12 +15,15 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 /// Builds that are kept.
 pub const KEPT: usize = 20;
 
 const INDEX: &str = "archive.json";
+
+/// What is not whole after this time is never finished.
+const UNFINISHED_LONGEST: Duration = Duration::from_secs(3600);
 
 /// What a folder has.
 #[derive(Clone, Debug, Deserialize, Serialize)]
@@ -79,12 +82,16 @@ fn keep_in(archive: &Path, image: &BuiltImage) -> Result<()> {
             .with_context(|| format!("cannot write {}", paths::shown(&new)))?;
         // Another command may have been first with the same.
         if fs::rename(&new, &folder).is_err() {
-            fs::remove_dir_all(&new)?;
+            fs::remove_dir_all(&new)
+                .with_context(|| format!("cannot remove {}", paths::shown(&new)))?;
         }
     }
     // What is built again stays.
-    let touched = fs::File::options().append(true).open(folder.join(INDEX));
-    touched.and_then(|file| file.set_modified(SystemTime::now()))?;
+    let index = folder.join(INDEX);
+    let touched = fs::File::options().append(true).open(&index);
+    touched
+        .and_then(|file| file.set_modified(SystemTime::now()))
+        .with_context(|| format!("cannot set the time of {}", paths::shown(&index)))?;
     forget(archive);
     Ok(())
 }
@@ -99,7 +106,10 @@ fn write(folder: &Path, identifier: &str, image: String, built: &BuiltImage) -> 
             None => {
                 let end = if owner == "nucleus" { "" } else { ".elf" };
                 let name = format!("{owner}{end}");
-                fs::copy(file, folder.join(&name))?;
+                let copy = folder.join(&name);
+                fs::copy(file, &copy).with_context(|| {
+                    format!("cannot copy {} to {}", paths::shown(file), paths::shown(&copy))
+                })?;
                 names.insert(file, name.clone());
                 name
             }
@@ -113,8 +123,15 @@ fn write(folder: &Path, identifier: &str, image: String, built: &BuiltImage) -> 
     Ok(())
 }
 
-/// Removes the oldest of too many.
+/// Removes the oldest of too many, and what commands left that were ended while they wrote.
 fn forget(archive: &Path) {
+    let entries = fs::read_dir(archive).into_iter().flatten().flatten();
+    for entry in entries.filter(|entry| !is_whole(&entry.path())) {
+        let made = entry.metadata().and_then(|data| data.modified());
+        if made.is_ok_and(|made| made.elapsed().is_ok_and(|age| age > UNFINISHED_LONGEST)) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
     let mut kept = all(archive);
     kept.sort();
     let too_many = kept.len().saturating_sub(KEPT);
@@ -124,6 +141,11 @@ fn forget(archive: &Path) {
     }
 }
 
+/// Whether a folder is a build's, and not one that is still written: its name has no end.
+fn is_whole(folder: &Path) -> bool {
+    folder.extension().is_none()
+}
+
 /// The folders, each with the time from which it counts.
 fn all(archive: &Path) -> Vec<(SystemTime, PathBuf)> {
     let entries = fs::read_dir(archive).into_iter().flatten().flatten().map(|entry| entry.path());
@@ -131,7 +153,7 @@ fn all(archive: &Path) -> Vec<(SystemTime, PathBuf)> {
         let time = fs::metadata(folder.join(INDEX)).and_then(|data| data.modified()).ok()?;
         Some((time, folder))
     };
-    entries.filter_map(time).collect()
+    entries.filter(|folder| is_whole(folder)).filter_map(time).collect()
 }
 
 /// The files with symbols of a build, by its identifier or by the beginning of that.
@@ -142,8 +164,9 @@ pub fn find(identifier: &str) -> Result<Vec<Symbols>> {
 fn find_in(archive: &Path, identifier: &str) -> Result<Vec<Symbols>> {
     let name =
         |folder: &Path| folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let identifier = identifier.to_ascii_lowercase();
     let mut folders: Vec<PathBuf> = all(archive).into_iter().map(|(_, folder)| folder).collect();
-    folders.retain(|folder| name(folder).starts_with(identifier));
+    folders.retain(|folder| name(folder).starts_with(&identifier));
     let folder = match folders.as_slice() {
         [folder] => folder,
         [] => bail!(
@@ -213,6 +236,17 @@ mod tests {
         let error = |identifier: &str| find_in(&archive, identifier).unwrap_err().to_string();
         assert!(error(&shown(1 << 32)).contains("no build `0000000100000000`"));
         assert!(error("0").contains("write more of it"));
+        // As it was typed from a screen.
+        assert_eq!(find_in(&archive, "0000000A0000").unwrap()[0].owner, "nucleus");
+        // What a killed command left is no build, and goes.
+        let left = archive.join("0000000100000000.new-1-0");
+        fs::create_dir_all(&left).unwrap();
+        fs::write(left.join(INDEX), "{}").unwrap();
+        assert!(error(&shown(1 << 32)).contains("no build `0000000100000000`"));
+        let old = SystemTime::now() - 2 * UNFINISHED_LONGEST;
+        fs::File::open(&left).unwrap().set_modified(old).unwrap();
+        keep_in(&archive, &image(0, &folder)).unwrap();
+        assert!(!left.exists());
         fs::remove_dir_all(folder).unwrap();
     }
 }

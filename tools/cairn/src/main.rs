@@ -348,7 +348,10 @@ fn execute(command: Command) -> Result<u8> {
             let symboliser = match of {
                 None => Symboliser::of_any(),
                 Some(of) if archive::is_identifier(&of) => Symboliser::new(&archive::find(&of)?),
-                Some(system) => Symboliser::new(&variant.build(&system)?.symbols),
+                Some(system) => {
+                    let Ok(system) = paths::system(&system);
+                    Symboliser::of(&variant.build(&system)?)
+                }
             };
             symbolise::copy(symboliser, std::io::stdin(), std::io::stdout())?;
             Ok(0)

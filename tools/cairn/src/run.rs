@@ -50,6 +50,8 @@ pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration
         kill_process(process, Signal::TERM)?;
     }
     child.wait()?;
+    // What it wrote last.
+    let _ = shown.join();
     eprintln!("cairn: the time limit passed");
     Ok(TIMED_OUT)
 }

@@ -5,7 +5,7 @@ pub(crate) mod modules;
 pub(crate) mod rows;
 
 use crate::archive;
-use crate::build::Symbols;
+use crate::build::{BuiltImage, Symbols};
 use modules::{Modules, Start};
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ use std::io::{Read, Write};
 /// Follows what a system prints, and says what stands behind the addresses.
 pub struct Symboliser {
     modules: Modules,
-    /// The files are those that the archive has of the image that the text names.
-    by_archive: bool,
+    /// Whose files these are.
+    source: Source,
     image: Regex,
     start: Regex,
     word: Regex,
@@ -24,6 +24,16 @@ pub struct Symboliser {
     stack: Option<(Start, BTreeMap<u64, u64>)>,
     /// The line that is not complete yet.
     line: Vec<u8>,
+}
+
+/// Where the files come from.
+enum Source {
+    /// The archive has those of the image that the text names.
+    Archive,
+    /// Of an image with this identifier.
+    Image(String),
+    /// They are what is looked at, whatever the text says.
+    Given,
 }
 
 /// Longest line that is looked at: of longer ones the rest is text like any other.
@@ -35,7 +45,7 @@ impl Symboliser {
         let regex = |text| Regex::new(text).expect("a valid expression");
         Symboliser {
             modules: Modules::new(symbols),
-            by_archive: false,
+            source: Source::Given,
             image: regex(r"supervisor: image ([0-9a-f]{16})"),
             start: regex(r"supervisor:   stack 0x([0-9a-f]+): pc 0x([0-9a-f]+), ra 0x([0-9a-f]+)"),
             word: regex(r"\+0x([0-9a-f]+) 0x([0-9a-f]+)"),
@@ -47,7 +57,13 @@ impl Symboliser {
 
     /// For whatever images were kept here when they were built.
     pub fn of_any() -> Symboliser {
-        Symboliser { by_archive: true, ..Symboliser::new(&[]) }
+        Symboliser { source: Source::Archive, ..Symboliser::new(&[]) }
+    }
+
+    /// For an image that was built: a text that names another one is told from what it printed.
+    pub fn of(image: &BuiltImage) -> Symboliser {
+        let source = Source::Image(archive::shown(image.identifier));
+        Symboliser { source, ..Symboliser::new(&image.symbols) }
     }
 
     /// What a system printed, and behind each line with addresses lines that say what they are.
@@ -72,8 +88,19 @@ impl Symboliser {
 
     /// Takes the files of the image that a line names, or of none if they are not here; why, if something has to be said.
     fn found(&mut self, line: &str) -> Option<String> {
-        if !self.by_archive {
-            return None;
+        match &self.source {
+            Source::Given => return None,
+            Source::Image(built) => {
+                let named = self.image.captures(line)?;
+                return (named[1] != **built).then(|| {
+                    format!(
+                        "this is image {}, and image {built} is what was built here: lines and functions may be others; expected \
+                         the same source, or `symbolise` without a name, which takes the files that were kept of the image",
+                        &named[1]
+                    )
+                });
+            }
+            Source::Archive => {}
         }
         if let Some(found) = self.image.captures(line) {
             let symbols = archive::find(&found[1]);

@@ -29,6 +29,14 @@ fn a_report_names_functions_files_and_lines() {
     let (_, unnamed) = report.split_once('\n').expect("lines");
     assert!(of_any(unnamed).contains("cairn:     no line `supervisor: image ...` before this"));
 
+    // Built from other source than the log is of: that is said once, and its own log is as without it.
+    let warned = |log: &str| String::from_utf8(Symboliser::of(&image).add(log.as_bytes())).unwrap();
+    let own = format!("supervisor: image {report}");
+    assert_eq!(places(&warned(&own)), places(&shown));
+    assert!(!warned(&own).contains("is what was built here"));
+    let other = format!("supervisor: image {:016x}\n", !image.identifier);
+    assert!(warned(&other).contains("is what was built here"));
+
     let mut reports = shown.split("supervisor: `trouble`").skip(1);
     let mut report = |what: &str| {
         let report = reports.find(|report| report.contains(what));

@@ -11,7 +11,7 @@ use gimli::{
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind, SymbolMap, SymbolMapName};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Of a file that stays in memory: each of a system is read once, and then the program ends.
 pub(super) type Bytes = EndianSlice<'static, LittleEndian>;
@@ -41,15 +41,24 @@ struct Module {
     bases: BaseAddresses,
 }
 
-/// Where a file's code is, and what it says, if it was read.
-struct Place {
-    symbols: Symbols,
-    code: Range<u64>,
+/// A file, which is read when an address in it is looked for.
+struct Elf {
+    path: PathBuf,
     module: Option<Module>,
 }
 
-/// The files of a system.
-pub struct Modules(Vec<Place>);
+/// Where an instance's code is, and the index of its file.
+struct Place {
+    code: Range<u64>,
+    offset: u64,
+    file: usize,
+}
+
+/// The files of a system, each once for all instances of a component.
+pub struct Modules {
+    files: Vec<Elf>,
+    places: Vec<Place>,
+}
 
 /// The registers of a thread that stopped.
 #[derive(Clone, Copy, Debug)]
@@ -62,27 +71,34 @@ pub struct Start {
 impl Modules {
     /// Files that cannot be read say nothing.
     pub fn new(symbols: &[Symbols]) -> Modules {
-        let places = symbols.iter().filter_map(|symbols| {
-            let code = code(&symbols.file).ok().flatten()?;
-            let code =
-                code.start.wrapping_add(symbols.offset)..code.end.wrapping_add(symbols.offset);
-            Some(Place { symbols: symbols.clone(), code, module: None })
-        });
-        Modules(places.collect())
+        let mut known = BTreeMap::new();
+        let (mut files, mut places) = (Vec::new(), Vec::new());
+        for Symbols { file, offset, .. } in symbols {
+            let (file, code) = known.entry(file).or_insert_with(|| {
+                files.push(Elf { path: file.clone(), module: None });
+                (files.len() - 1, code(file).ok().flatten())
+            });
+            if let Some(code) = code {
+                let code = code.start.wrapping_add(*offset)..code.end.wrapping_add(*offset);
+                places.push(Place { code, offset: *offset, file: *file });
+            }
+        }
+        Modules { files, places }
     }
 
     /// Whether there is no file.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.places.is_empty()
     }
 
     /// The file that has an address, and the address in it.
     fn find(&mut self, address: u64) -> Option<(&Module, u64)> {
-        let place = self.0.iter_mut().find(|place| place.code.contains(&address))?;
-        if place.module.is_none() {
-            place.module = Module::read(&place.symbols.file).ok();
+        let place = self.places.iter().find(|place| place.code.contains(&address))?;
+        let Elf { path, module } = &mut self.files[place.file];
+        if module.is_none() {
+            *module = Module::read(path).ok();
         }
-        Some((place.module.as_ref()?, address.wrapping_sub(place.symbols.offset)))
+        Some((module.as_ref()?, address.wrapping_sub(place.offset)))
     }
 
     /// The functions at an address, the innermost first: the others are those into which it was compiled.
