@@ -1,5 +1,6 @@
 //! `cairn::component!`.
 
+use crate::documentation::plain;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
@@ -122,9 +123,9 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     for (position, Import { minimal, optional, name, interface }) in imports.iter().enumerate() {
         // The interface's path is resolved where the macro stands, not in the module.
         let alias = format_ident!("CairnImport{position}");
-        let constant = Ident::new(&name.to_string().to_uppercase(), name.span());
+        let constant = Ident::new(&plain(name).to_uppercase(), name.span());
         let documentation = format!("The import `{name}`.");
-        let text = name.to_string();
+        let text = plain(name);
         aliases.extend(quote_spanned! {interface.span()=>
             #[doc(hidden)]
             type #alias = <dyn #interface as ::cairn::component::Interface>::Proxy;
@@ -184,7 +185,7 @@ fn expand_print(imports: &[Import]) -> TokenStream {
     let body = match imports.iter().find(is_console) {
         None => log,
         Some(Import { name, optional, .. }) => {
-            let constant = Ident::new(&name.to_string().to_uppercase(), name.span());
+            let constant = Ident::new(&plain(name).to_uppercase(), name.span());
             // Whether the console is there is not the program's business when it prints.
             let print = quote!({
                 let _ = console.print(text);
@@ -259,7 +260,7 @@ fn expand_arguments(arguments: &[Argument]) -> (TokenStream, Vec<TokenStream>) {
                 #value
             }
         });
-        let text = name.to_string();
+        let text = plain(name);
         descriptors.push(quote! {
             ::cairn::__expansion::argument(#text, ::cairn::__expansion::#number, #default)
         });
@@ -284,7 +285,7 @@ fn expand_export(
 ) -> (TokenStream, TokenStream) {
     let kind = if is_object { "Object" } else { "Export" };
     let provider = format_ident!("Cairn{kind}_{name}");
-    let text = name.to_string();
+    let text = plain(name);
     // At the server, so that "does not implement" is shown there.
     let with = if is_object {
         quote_spanned!(server.span()=> #server.with(control, |object| body(object)))

@@ -1,6 +1,6 @@
 //! `#[derive(cairn::Wire)]` and `#[derive(cairn::MethodError)]`.
 
-use crate::documentation::documentation;
+use crate::documentation::{documentation, plain};
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -57,9 +57,9 @@ fn wire_struct(input: &DeriveInput, data: &DataStruct) -> Result<TokenStream, Er
     let traits: Vec<TokenStream> =
         types.iter().map(|ty| quote_spanned!(ty.span()=> <#ty as ::cairn::wire::Wire>)).collect();
     let shape = Literal::byte_string(format!("struct {}", types.len()).as_bytes());
-    let (text, about) = (name.to_string(), documentation(&input.attrs));
+    let (text, about) = (plain(name), documentation(&input.attrs));
     let fields = data.fields.iter().zip(&members).zip(&traits).map(|((field, member), of)| {
-        let (name, about) = (member.to_string(), documentation(&field.attrs));
+        let (name, about) = (plain(member), documentation(&field.attrs));
         quote!(::cairn::__expansion::FieldText { name: #name, documentation: #about, of: #of::TEXT })
     });
     Ok(quote! {
@@ -108,10 +108,8 @@ fn wire_enum(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream, Error>
     let variants: Vec<&Ident> = data.variants.iter().map(|variant| &variant.ident).collect();
     let text =
         enum_text(input, data.variants.iter(), variants.iter().map(|one| quote!(#name::#one)));
-    let names: Vec<Literal> = variants
-        .iter()
-        .map(|variant| Literal::byte_string(variant.to_string().as_bytes()))
-        .collect();
+    let names: Vec<Literal> =
+        variants.iter().map(|variant| Literal::byte_string(plain(variant).as_bytes())).collect();
     Ok(quote! {
         impl ::cairn::wire::Wire for #name {
             const WORDS: usize = 1;
@@ -150,9 +148,9 @@ fn enum_text<'a>(
     variants: impl Iterator<Item = &'a Variant>,
     codes: impl Iterator<Item = TokenStream>,
 ) -> TokenStream {
-    let (name, about) = (input.ident.to_string(), documentation(&input.attrs));
+    let (name, about) = (plain(&input.ident), documentation(&input.attrs));
     let variants = variants.zip(codes).map(|(variant, code)| {
-        let (name, about) = (variant.ident.to_string(), documentation(&variant.attrs));
+        let (name, about) = (plain(&variant.ident), documentation(&variant.attrs));
         quote!(::cairn::__expansion::VariantText { name: #name, documentation: #about, code: #code as i64 })
     });
     quote!(::cairn::__expansion::TypeText::Enum(#name, #about, &[#(#variants),*]))
@@ -203,10 +201,8 @@ pub fn method_error(input: TokenStream) -> Result<TokenStream, Error> {
     let text =
         enum_text(&input, variants.iter().copied(), constants.iter().map(|one| quote!(#one)));
     let variants: Vec<&Ident> = variants.iter().map(|variant| &variant.ident).collect();
-    let names: Vec<Literal> = variants
-        .iter()
-        .map(|variant| Literal::byte_string(variant.to_string().as_bytes()))
-        .collect();
+    let names: Vec<Literal> =
+        variants.iter().map(|variant| Literal::byte_string(plain(variant).as_bytes())).collect();
     Ok(quote! {
         const _: () = {
             #codes

@@ -1,6 +1,12 @@
-//! Documentation comments, which become part of what C headers say.
+//! Names and documentation comments, which become part of what C headers say.
 
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+/// A name as other languages and people have it: without what lets Rust's own words be names.
+pub fn plain(name: &impl ToString) -> String {
+    let name = name.to_string();
+    name.strip_prefix("r#").unwrap_or(&name).to_owned()
+}
 
 /// The text of the documentation comments among these, without the space behind the slashes.
 pub fn documentation(attributes: &[Attribute]) -> String {

@@ -1,6 +1,6 @@
 //! `#[cairn::interface]`.
 
-use crate::documentation::documentation;
+use crate::documentation::{documentation, plain};
 use crate::method::Method;
 use cairn_abi::descriptor::METHODS_MAXIMUM;
 use proc_macro2::TokenStream;
@@ -20,7 +20,7 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
     check_form(&item)?;
     let methods = methods(&item)?;
     let ItemTrait { attrs, vis, ident: name, .. } = &item;
-    let text = name.to_string();
+    let text = plain(name);
     let proxy = format_ident!("{name}Proxy");
     let proxy_documentation =
         format!("Calls the methods of [`{name}`] through a block of portals.");

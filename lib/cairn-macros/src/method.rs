@@ -1,6 +1,6 @@
 //! One method of an interface: what it may look like, and the three things made of it.
 
-use crate::documentation::documentation;
+use crate::documentation::{documentation, plain};
 use crate::types::{self, Parameter};
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -183,7 +183,7 @@ impl Method {
         let server = Ident::new("server", Span::mixed_site());
         let rest = Ident::new("rest", Span::mixed_site());
         let words_of_call = Ident::new("words", Span::mixed_site());
-        let serve = format_ident!("serve_{name}");
+        let serve = format_ident!("serve_{}", plain(name));
         let words: Vec<Ident> = (0..REGISTERS).map(|number| format_ident!("a{number}")).collect();
         let decoders = self.parameters.iter().map(|(name, parameter)| match parameter {
             Parameter::Value(ty) => quote!(let #name = #registers.value::<#ty>()?;),
@@ -248,7 +248,7 @@ impl Method {
     /// The method's entry in the descriptor.
     pub fn descriptor(&self) -> TokenStream {
         let Method { name, value, .. } = self;
-        let text = name.to_string();
+        let text = plain(name);
         let parts = self.parts();
         // At the parameters, so that an error about their words is shown there.
         let letters = quote_spanned!(name.span()=>
@@ -263,7 +263,7 @@ impl Method {
     /// The method's contribution to the version.
     pub fn signature(&self) -> TokenStream {
         let Method { name, value, error, .. } = self;
-        let text = name.to_string();
+        let text = plain(name);
         let shapes = self.parameters.iter().map(|(_, parameter)| match parameter {
             Parameter::Value(ty) => quote!(<#ty as ::cairn::wire::Wire>::SHAPE),
             Parameter::Bytes => shape("&[u8]"),
@@ -280,18 +280,18 @@ impl Method {
     /// What people call its parts.
     pub fn text(&self) -> TokenStream {
         let Method { name, value, error, .. } = self;
-        let name = name.to_string();
+        let name = plain(name);
         let documentation = documentation(&self.documentation);
-        let plain = |text: &str| quote!(::cairn::__expansion::TypeText::Plain(#text));
+        let named = |text: &str| quote!(::cairn::__expansion::TypeText::Plain(#text));
         let parameters = self.parameters.iter().map(|(name, parameter)| {
-            let name = name.to_string();
+            let name = plain(name);
             let of = match parameter {
                 Parameter::Value(ty) => quote!(<#ty as ::cairn::wire::Wire>::TEXT),
-                Parameter::Bytes => plain("&[u8]"),
-                Parameter::Text => plain("&str"),
-                Parameter::BytesMut => plain("&mut [u8]"),
-                Parameter::Place(_) => plain("Place"),
-                Parameter::Context(context, _) => plain(context.name()),
+                Parameter::Bytes => named("&[u8]"),
+                Parameter::Text => named("&str"),
+                Parameter::BytesMut => named("&mut [u8]"),
+                Parameter::Place(_) => named("Place"),
+                Parameter::Context(context, _) => named(context.name()),
             };
             quote!((#name, #of))
         });

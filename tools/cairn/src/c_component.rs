@@ -272,18 +272,21 @@ fn units_of_library() -> Result<Vec<Unit>> {
 fn write_headers(source: &Source, headers: &Path) -> Result<Vec<Declared>> {
     let library = headers.join("library");
     fs::create_dir_all(&library)?;
-    let header =
-        |one: &Declared| (cairn_headers::file_name(&one.interface), interfaces::header(one));
+    let header = |one: &Declared| {
+        Ok::<_, anyhow::Error>((cairn_headers::file_name(&one.interface), interfaces::header(one)?))
+    };
     let workspace = paths::workspace_at(&source.folder);
     let named = source.description.interfaces.iter();
     let named = named
         .map(|name| interfaces::find(&workspace, name.get_ref()).with_context(|| source.at(name)));
     let named: Vec<Declared> = named.collect::<Result<_>>()?;
     let mut own = vec![(cairn_headers::ABI_FILE.to_owned(), cairn_headers::abi())];
-    own.extend(named.iter().map(header));
+    for one in &named {
+        own.push(header(one)?);
+    }
     let mut others = Vec::new();
     for name in OF_THE_LIBRARY {
-        others.push(header(&interfaces::own(name)?));
+        others.push(header(&interfaces::own(name)?)?);
     }
     for (folder, files) in [(headers, own), (&library, others)] {
         // An interface that is no longer named must not be found either.

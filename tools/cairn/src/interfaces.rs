@@ -39,8 +39,8 @@ pub fn find(workspace: &Workspace, name: &str) -> Result<Declared> {
 }
 
 /// Its C header.
-pub fn header(Declared { interface, text }: &Declared) -> String {
-    cairn_headers::header(interface, text.as_ref())
+pub fn header(Declared { interface, text }: &Declared) -> Result<String> {
+    cairn_headers::header(interface, text.as_ref()).map_err(|error| anyhow!(error))
 }
 
 /// An interface of Cairn's own crate.

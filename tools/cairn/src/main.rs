@@ -362,7 +362,7 @@ fn execute(command: Command) -> Result<u8> {
                 match interface.as_str() {
                     "abi" => cairn_headers::abi(),
                     name =>
-                        interfaces::header(&interfaces::find(&paths::project_workspace(), name)?),
+                        interfaces::header(&interfaces::find(&paths::project_workspace(), name)?)?,
                 }
             );
             Ok(0)

@@ -10,8 +10,9 @@ pub fn file_name(interface: &Interface) -> String {
     snake_case(&interface.name) + ".h"
 }
 
-/// The C header of `interface`, to be saved under its [`file_name`]; with names and documentation if there is a text of it.
-pub fn header(interface: &Interface, text: Option<&InterfaceText>) -> String {
+/// The C header of `interface`, to be saved under its [`file_name`]; with names and documentation if there is a text of it. The
+/// error says which names of its parts C cannot tell apart.
+pub fn header(interface: &Interface, text: Option<&InterfaceText>) -> Result<String, String> {
     let name = &interface.name;
     let lower = snake_case(name);
     let upper = lower.to_uppercase();
@@ -23,7 +24,7 @@ pub fn header(interface: &Interface, text: Option<&InterfaceText>) -> String {
         .map(|(place, method)| Method::new(method, texts.get(place)))
         .collect();
     let about = text.map_or(String::new(), |text| comment(&text.documentation, "") + "\n");
-    let enumerations = text.map_or(String::new(), |text| enumerations(text, &lower));
+    let enumerations = text.map_or(Ok(String::new()), |text| enumerations(text, &lower))?;
     let callers: Vec<String> =
         methods.iter().enumerate().map(|(number, method)| method.caller(&lower, number)).collect();
     let prototypes: Vec<String> =
@@ -40,7 +41,7 @@ pub fn header(interface: &Interface, text: Option<&InterfaceText>) -> String {
             )
         })
         .collect();
-    format!(
+    Ok(format!(
         "/* The interface {name}. Made from its descriptor; do not edit. */\n\
          #ifndef CAIRN_INTERFACE_{upper}_H\n\
          #define CAIRN_INTERFACE_{upper}_H\n\
@@ -77,7 +78,7 @@ pub fn header(interface: &Interface, text: Option<&InterfaceText>) -> String {
         callers = callers.join("\n"),
         prototypes = prototypes.join(" \\\n"),
         entries = entries.join(", "),
-    )
+    ))
 }
 
 /// `BlockDevice` as `block_device`.

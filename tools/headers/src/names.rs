@@ -43,13 +43,28 @@ pub fn constants_of(of: &TypeText, interface: &str) -> Option<String> {
     (!of.variants.is_empty()).then(|| prefix(of, interface) + "_*")
 }
 
-/// The numbers of all enums of an interface, methods' own errors among them.
-pub fn enumerations(text: &InterfaceText, interface: &str) -> String {
-    let mut enums = Vec::new();
+/// The numbers of all enums of an interface, methods' own errors among them, if those of each have names of their own: two
+/// modules of Rust may have an enum of one name.
+pub fn enumerations(text: &InterfaceText, interface: &str) -> Result<String, String> {
+    let mut enums = Vec::<&TypeText>::new();
     for method in &text.methods {
         method.parameters.iter().for_each(|(_, of)| collect(of, &mut enums));
         collect(&method.value, &mut enums);
         collect(&method.error, &mut enums);
+    }
+    for (place, of) in enums.iter().enumerate() {
+        let prefix = prefix(of, interface);
+        if let Some(other) =
+            enums[..place].iter().find(|other| self::prefix(other, interface) == prefix)
+        {
+            return Err(format!(
+                "the interface `{}` has two enums whose numbers would be called {prefix}_* in C: one with {}, the other with {}; \
+                 expected enums of different names",
+                text.name,
+                other.codes(),
+                of.codes()
+            ));
+        }
     }
     let one = |of: &&TypeText| {
         let prefix = prefix(of, interface);
@@ -61,12 +76,12 @@ pub fn enumerations(text: &InterfaceText, interface: &str) -> String {
         let variants: String = variants.collect();
         format!("{}enum {{\n{variants}}};\n\n", comment(&of.documentation, ""))
     };
-    enums.iter().map(one).collect()
+    Ok(enums.iter().map(one).collect())
 }
 
 fn collect<'text>(of: &'text TypeText, enums: &mut Vec<&'text TypeText>) {
     of.fields.iter().for_each(|field| collect(&field.of, enums));
-    if !of.variants.is_empty() && !enums.iter().any(|known| known.name == of.name) {
+    if !of.variants.is_empty() && !enums.contains(&of) {
         enums.push(of);
     }
 }

@@ -2,7 +2,8 @@
 
 use cairn_abi::descriptor::{
     ComponentDescriptor, ExportDescriptor, ImportDescriptor, InterfaceDescriptor, MAGIC,
-    MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_SIGNED, VALUE_WORDS, name_text,
+    MethodDescriptor, VALUE_BOOL, VALUE_NONE, VALUE_OBJECT, VALUE_SIGNED, VALUE_UNSIGNED,
+    VALUE_WORDS, name_text,
 };
 use cairn_abi::interface_text::{InterfaceText, Texts, length};
 use cairn_headers::{ABI_FILE, abi, header};
@@ -57,7 +58,7 @@ fn of_interface(of: &InterfaceDescriptor, text: InterfaceText) -> String {
         methods.map(|one| (plain(&one.name), plain(&one.letters), one.value)).collect();
     let methods: Vec<_> =
         methods.iter().map(|(name, letters, value)| (&**name, &**letters, *value)).collect();
-    header(&interface(name_text(&of.name), of.version, &methods), text)
+    header(&interface(name_text(&of.name), of.version, &methods), text).unwrap()
 }
 
 #[test]
@@ -65,7 +66,7 @@ fn headers_are_as_they_were() {
     for (file, made) in [
         ("echo.h", of_interface(&EchoProxy::DESCRIPTOR, TEXTS[0])),
         ("i2c.h", of_interface(&I2cProxy::DESCRIPTOR, TEXTS[1])),
-        ("block_device.h", header(&everything(), None)),
+        ("block_device.h", header(&everything(), None).unwrap()),
         (ABI_FILE, abi()),
     ] {
         let path = folder().join("tests/golden").join(file);
@@ -110,6 +111,60 @@ fn half(bytes: &[u8], offset: usize) -> u32 {
 
 fn text(bytes: &[u8], offset: usize) -> &str {
     std::str::from_utf8(bytes[offset..].split(|byte| *byte == 0).next().unwrap()).unwrap()
+}
+
+/// Other modules' enums, of the same names.
+mod other {
+    #[derive(Clone, Copy, Debug, cairn::Wire)]
+    pub enum Mode {
+        Off = 1,
+        On = 2,
+    }
+    pub mod r#type {
+        #[derive(Clone, Copy, Debug, cairn::Wire)]
+        pub enum Mode {
+            r#Loop = 1,
+        }
+    }
+}
+
+#[cairn::interface]
+pub trait Lamp {
+    fn r#match(&self, r#type: other::Mode) -> Result<other::Mode, cairn::Error>;
+}
+
+#[cairn::interface]
+pub trait Lamps {
+    fn set(&self, mode: other::Mode) -> Result<other::r#type::Mode, cairn::Error>;
+}
+
+fn text_of(text: &InterfaceText) -> cairn_loader::interface_text::InterfaceText {
+    static LINES: Texts<{ length(OTHERS) }> = Texts::new(OTHERS);
+    let texts = read(std::str::from_utf8(LINES.bytes()).unwrap()).unwrap();
+    texts.into_iter().find(|one| one.name == text.name).unwrap()
+}
+
+const OTHERS: &[InterfaceText] = &[LampProxy::TEXT, LampsProxy::TEXT];
+
+#[test]
+fn words_of_rust_are_names_in_c() {
+    let text = text_of(&OTHERS[0]);
+    let made = header(&interface("Lamp", 1, &[("match", "ci", VALUE_UNSIGNED)]), Some(&text));
+    let made = made.unwrap();
+    assert!(!made.to_lowercase().contains("r#match") && !made.contains("r#type"), "{made}");
+    assert!(made.contains("lamp_match(uint32_t first_portal, uint64_t type, "), "{made}");
+    assert_eq!(name_text(&LampProxy::DESCRIPTOR.methods[0].name), "match");
+}
+
+#[test]
+fn enums_that_c_cannot_tell_apart_are_refused() {
+    let text = text_of(&OTHERS[1]);
+    let error = header(&interface("Lamps", 1, &[("set", "ci", VALUE_UNSIGNED)]), Some(&text));
+    let error = error.unwrap_err();
+    assert!(
+        error.contains("called LAMPS_MODE_* in C: one with 1=Off,2=On, the other with 1=Loop;"),
+        "{error}"
+    );
 }
 
 #[test]

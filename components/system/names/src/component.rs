@@ -10,7 +10,7 @@ use cairn_abi::record::{Export, Instance, Method};
 use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
 use cairn_names::{
     Additions, EVERYBODY, NAME_MAXIMUM, Policy, Server as Owner, admits, belongs_to, decide,
-    parse_policy,
+    parse_policy, whole_entries,
 };
 use core::fmt::{Arguments, Write};
 
@@ -117,7 +117,9 @@ impl Directory {
     }
 }
 
-type Text = Line<256>;
+/// Longest line that is told.
+const LINE: usize = 256;
+type Text = Line<LINE>;
 
 impl interfaces::Names for Server {
     fn look_up(&self, client: InstanceId, name: ReadWindow<'_>) -> Result<u64, Error> {
@@ -179,7 +181,9 @@ impl interfaces::Names for Server {
         let errors = directory.texts.get(method.errors as usize..).unwrap_or(&[]);
         let errors = errors.get(..method.errors_length as usize).unwrap_or(&[]);
         let errors = core::str::from_utf8(errors).unwrap_or("");
-        let described = Text::of(format_args!("{name} {letters} {} {errors}", method.value));
+        let mut described = Text::of(format_args!("{name} {letters} {} ", method.value));
+        let room = LINE - described.bytes().len();
+        let _ = described.write_str(whole_entries(errors, room));
         text.write(0, described.bytes())
     }
 }

@@ -30,6 +30,17 @@ const ASKS: u64 = 1;
 /// What a policy says for it.
 const ASK: &str = "ask";
 
+/// As many entries of a list `1=NAME,2=NAME` as have room: one that is cut would be taken for whole.
+pub fn whole_entries(list: &str, room: usize) -> &str {
+    if list.len() <= room {
+        return list;
+    }
+    // A comma that is the first byte without room ends the last entry that has it.
+    let entries = list.as_bytes().get(..=room).unwrap_or_default();
+    let end = entries.iter().rposition(|byte| *byte == b',').unwrap_or(0);
+    list.get(..end).unwrap_or("")
+}
+
 /// Who says `*`.
 pub const EVERYBODY: Policy = [u64::MAX; POLICY_WORDS];
 

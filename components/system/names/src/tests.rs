@@ -7,6 +7,14 @@ fn server(number: u16) -> Server {
 }
 
 #[test]
+fn a_list_is_cut_between_its_entries() {
+    let list = "1=Full,2=Busy";
+    for (room, left) in [(100, list), (13, list), (12, "1=Full"), (6, "1=Full"), (5, ""), (0, "")] {
+        assert_eq!(whole_entries(list, room), left, "{room}");
+    }
+}
+
+#[test]
 fn names_are_found_until_they_are_removed() {
     let additions = Additions::new(100);
     let first = additions.add(server(3), "pipe.in", [u64::MAX; 4]).unwrap();
