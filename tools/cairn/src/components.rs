@@ -3,7 +3,7 @@
 
 use crate::cargo::{self, Kind, Purpose};
 use crate::paths::{self, Workspace};
-use crate::{build, c_component, float, layout, sources};
+use crate::{build, c_component, float, packages, sources, unsafe_code};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::model::Profile;
 use cairn_image::Component;
@@ -52,7 +52,6 @@ pub(crate) fn compile<'a>(
     let mut components = BTreeMap::new();
     for folder in folders {
         if !c_component::is_one(folder) {
-            sources::check(folder)?;
             let Package { name, workspace, kind, features } = package(folder)?;
             let way = (workspace, kind, purpose(folder), features);
             packages.entry(way).or_default().insert(folder, name);
@@ -65,6 +64,7 @@ pub(crate) fn compile<'a>(
         let executables = cargo::executables(&workspace, kind, purpose, &names)?;
         for (folder, package) in packages {
             let file = executables[&package].clone();
+            sources::check(folder, &file)?;
             let component = from_file(folder, &file)?;
             components.insert(folder.to_owned(), (file, component));
         }
@@ -81,7 +81,7 @@ fn from_file(folder: &str, file: &Path) -> Result<Component> {
 pub(crate) fn check_calls(components: &Components) -> Result<()> {
     for (folder, (file, component)) in components {
         if !c_component::is_one(folder) {
-            build::check_calls(component, sources::forbids_unsafe_code(folder))
+            build::check_calls(component, unsafe_code::is_forbidden_in(folder))
                 .with_context(|| format!("component `{folder}` ({})", paths::shown(file)))?;
         }
     }
@@ -114,9 +114,7 @@ fn package(folder: &str) -> Result<Package> {
     let name =
         table.get("package").and_then(|package| package.get("name")).and_then(toml::Value::as_str);
     let name = name.with_context(|| format!("{} names no package", paths::shown(&manifest)))?;
-    if component != workspace.folder {
-        check_member(&workspace.folder.join("Cargo.toml"), &component)?;
-    }
+    check_member(&workspace.folder, &component)?;
     let is_hard = float::of_manifest(&text).with_context(|| paths::shown(&manifest))?.is_hard();
     let kind = if is_hard { Kind::FloatComponent } else { Kind::Component };
     Ok(Package { name: name.to_owned(), workspace, kind, features: features(&table) })
@@ -138,27 +136,17 @@ fn features(manifest: &toml::Table) -> BTreeSet<String> {
     features
 }
 
-/// Refuses a component that is no member of the workspace whose manifest this is.
-fn check_member(manifest: &Path, component: &Path) -> Result<()> {
-    let table = layout::table(manifest)?;
-    let members = table.get("workspace").and_then(|workspace| workspace.get("members"));
-    let mut members = members.and_then(toml::Value::as_array).into_iter().flatten();
-    let root = manifest.parent().unwrap_or(Path::new(""));
-    let folder = component.strip_prefix(root).unwrap_or(component).display().to_string();
-    if !members.any(|member| member.as_str().is_some_and(|member| names_folder(member, &folder))) {
+/// Refuses a component that cargo does not find in the workspace in a folder.
+fn check_member(workspace: &Path, component: &Path) -> Result<()> {
+    let manifest = component.join("Cargo.toml");
+    if packages::of_workspace(workspace)?.of_manifest(&manifest).is_none() {
+        let folder = component.strip_prefix(workspace).unwrap_or(component).display();
         bail!(
             "{}: cargo does not know {folder}; expected it in `members` of [workspace]: add \"{folder}\"",
-            paths::shown(manifest)
+            paths::shown(&workspace.join("Cargo.toml"))
         )
     }
     Ok(())
-}
-
-/// Whether a member of the workspace is this folder, or a pattern for it: a `*` is any one name.
-pub(crate) fn names_folder(member: &str, folder: &str) -> bool {
-    let (member, folder) = (member.split('/'), folder.split('/'));
-    member.clone().count() == folder.clone().count()
-        && member.zip(folder).all(|(member, name)| member == "*" || member == name)
 }
 
 #[cfg(test)]
@@ -174,12 +162,26 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_names_folders_of_its_depth() {
-        assert!(names_folder("components/*/*", "components/apps/shell"));
-        assert!(names_folder("examples/hello", "examples/hello"));
-        assert!(!names_folder("examples/hello", "examples/lamp"));
-        assert!(!names_folder("components/*/*", "components/apps"));
-        assert!(!names_folder("examples/valves/*", "examples/valves/a/b"));
+    fn members_are_those_that_cargo_finds() {
+        let root = std::env::temp_dir().join(format!("cairn-members-{}", std::process::id()));
+        let package = |name: &str| {
+            std::fs::create_dir_all(root.join(name).join("src")).unwrap();
+            std::fs::write(root.join(name).join("src/lib.rs"), "").unwrap();
+            let name = name.replace(['/', '.'], "-");
+            format!("[package]\nname = 'x{name}'\nedition = '2024'\n")
+        };
+        for name in ["crates/temp-one", "crates/other", "plain", "used"] {
+            std::fs::write(root.join(name).join("Cargo.toml"), package(name)).unwrap();
+        }
+        let workspace = "[workspace]\nmembers = ['crates/temp-*', './plain']\n";
+        let used = "[dependencies]\nxused = { path = 'used' }\n";
+        std::fs::write(root.join("Cargo.toml"), package(".") + used + workspace).unwrap();
+        for name in ["", "crates/temp-one", "plain", "used"] {
+            check_member(&root, &root.join(name)).unwrap();
+        }
+        let error = check_member(&root, &root.join("crates/other")).unwrap_err().to_string();
+        assert!(error.contains("members` of [workspace]: add \"crates/other\""), "{error}");
+        std::fs::remove_dir_all(root).unwrap();
     }
 
     #[test]

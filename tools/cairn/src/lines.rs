@@ -79,6 +79,16 @@ pub fn of_component(folder: &Path, executable: &Path) -> Result<usize> {
 
 /// The sources of an executable in Rust, as cargo noted them beside it, without what runs on the host: build scripts and macros.
 pub fn compiled(executable: &Path) -> Result<BTreeSet<PathBuf>> {
+    Ok(noted(executable)?.into_iter().filter(|file| !is_of_host(file)).collect())
+}
+
+/// Whether it is a build script's, or a macro's.
+fn is_of_host(file: &Path) -> bool {
+    file.ends_with("build.rs") || file.components().any(|part| part.as_os_str() == "cairn-macros")
+}
+
+/// All that cargo noted beside an executable: what it was compiled of, but of packages that were fetched.
+pub fn noted(executable: &Path) -> Result<BTreeSet<PathBuf>> {
     let notes = notes(executable);
     let text = std::fs::read_to_string(&notes)
         .with_context(|| format!("cannot read {}", notes.display()))?;
@@ -93,12 +103,7 @@ fn notes(executable: &Path) -> PathBuf {
 fn sources(note: &str) -> BTreeSet<PathBuf> {
     let files = note.split_once(": ").map_or("", |(_, files)| files.trim());
     let files = files.replace("\\ ", "\0");
-    let files = files.split_whitespace().map(|file| PathBuf::from(file.replace('\0', " ")));
-    let on_host = |file: &Path| {
-        file.ends_with("build.rs")
-            || file.components().any(|part| part.as_os_str() == "cairn-macros")
-    };
-    files.filter(|file| !on_host(file)).collect()
+    files.split_whitespace().map(|file| PathBuf::from(file.replace('\0', " "))).collect()
 }
 
 /// Bytes in the executable sections of the ELF file `file`.
@@ -118,15 +123,15 @@ pub fn code_size(file: &Path) -> Result<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{count, sources};
-    use std::path::PathBuf;
+    use super::*;
 
     #[test]
     fn host_files_are_left_out_and_blanks_belong_to_names() {
         let note =
             "/t/x: /a/src/main.rs /a/build.rs /lib/cairn-macros/src/lib.rs /b\\ c/src/lib.rs\n";
         let expected = ["/a/src/main.rs", "/b c/src/lib.rs"].map(PathBuf::from);
-        assert_eq!(sources(note), expected.into());
+        let files = sources(note).into_iter().filter(|file| !is_of_host(file));
+        assert_eq!(files.collect::<Vec<_>>(), expected);
     }
 
     #[test]

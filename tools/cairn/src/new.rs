@@ -10,7 +10,6 @@ mod driver;
 mod names;
 mod product;
 
-use crate::components;
 use crate::layout::Layout;
 use anyhow::{Context, Result, bail};
 pub use client::client;
@@ -128,21 +127,29 @@ fn declared(root: &Path, names: &Names) -> Result<(String, String)> {
     Ok((CRATE.to_owned(), with_module(&read(root, CRATE)?, &names.module)))
 }
 
-/// The manifest of the workspace with one more member, if no member's pattern names it already.
+/// The manifest of the workspace with one more member, unless a pattern of `members` is surely for it already. One that is
+/// named twice is no mistake.
 fn with_member(root: &Path, folder: &str) -> Result<Option<(String, String)>> {
     const MANIFEST: &str = "Cargo.toml";
     let mut manifest: DocumentMut =
         read(root, MANIFEST)?.parse().with_context(|| MANIFEST.to_owned())?;
-    let members = manifest
-        .get_mut("workspace")
-        .and_then(|workspace| workspace.get_mut("members")?.as_array_mut())
-        .context("Cargo.toml has no list `members` in [workspace]")?;
-    let patterns: Vec<&str> = members.iter().filter_map(toml_edit::Value::as_str).collect();
-    if patterns.iter().any(|pattern| components::names_folder(pattern, folder)) {
+    let members = inner(manifest.as_table_mut(), "workspace")
+        .and_then(|workspace| {
+            workspace.entry("members").or_insert(value(Array::new())).as_array_mut()
+        })
+        .with_context(|| format!("{MANIFEST}: `members` of [workspace] is no list"))?;
+    if members.iter().filter_map(toml_edit::Value::as_str).any(|one| names_folder(one, folder)) {
         return Ok(None);
     }
     members.push(folder);
     Ok(Some((MANIFEST.to_owned(), manifest.to_string())))
+}
+
+/// Whether a member of the workspace is this folder, or a pattern for it, where a `*` is any one name.
+fn names_folder(member: &str, folder: &str) -> bool {
+    let (member, folder) = (member.split('/'), folder.split('/'));
+    member.clone().count() == folder.clone().count()
+        && member.zip(folder).all(|(member, name)| member == "*" || member == name)
 }
 
 /// The description with an instance of the component, everything else as it was.
@@ -209,10 +216,42 @@ fn with_module(text: &str, module: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paths;
+    use std::path::PathBuf;
 
-    /// That of a tree as Cairn's own.
-    pub(super) const MANIFEST: &str = "[workspace]\nmembers = ['components/*/*']\n[workspace.metadata.cairn]\n\
-         system = 'demo'\ncomponents = 'components/apps'\ndrivers = 'components/drivers'\nprefix = 'cairn-'\n";
+    const MANIFEST: &str = "[workspace]\nmembers = ['components/*/*']\n[workspace.metadata.cairn]\n\
+         system = 'demo'\ncomponents = 'components/apps'\ndrivers = 'components/drivers'\nprefix = 'cairn-'\n\
+         [workspace.package]\nversion = '0.1.0'\nedition = '2024'\nlicense = 'MIT'\npublish = false\n[workspace.dependencies]\n";
+
+    /// A new workspace with the folders of Cairn's own and one component, in the temporary folder.
+    pub(super) fn workspace(name: &str) -> (PathBuf, Layout) {
+        let root = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
+        for folder in ["systems", "interfaces/src"] {
+            std::fs::create_dir_all(root.join(folder)).unwrap();
+        }
+        let mut manifest = MANIFEST.to_owned();
+        for (name, folder) in [
+            ("cairn", "lib/cairn"),
+            ("cairn-interfaces", "interfaces"),
+            ("cairn-virtio", "lib/virtio"),
+        ] {
+            let path = paths::source().join(folder);
+            manifest += &format!("{name}.path = {:?}\n", path.display().to_string());
+        }
+        std::fs::write(root.join("Cargo.toml"), manifest).unwrap();
+        std::fs::write(root.join(CRATE), "mod echo;\n\npub use echo::*;\n").unwrap();
+        add_package(&root, "shelf");
+        (root.clone(), Layout::read(&root).unwrap())
+    }
+
+    /// A component in a folder of another name than its package's.
+    fn add_package(root: &Path, folder: &str) {
+        let component = root.join("components/apps").join(folder);
+        std::fs::create_dir_all(component.join("src")).unwrap();
+        std::fs::write(component.join("src/main.rs"), "").unwrap();
+        let manifest = format!("[package]\nname = 'cairn-in-{folder}'\n");
+        std::fs::write(component.join("Cargo.toml"), manifest).unwrap();
+    }
 
     #[test]
     fn a_module_is_added_in_order() {
@@ -224,6 +263,27 @@ mod tests {
             "//! Doc.\nmod a;\nmod c;\nmod d;\n\npub use a::*;\npub use c::*;\npub use d::*;\n";
         assert_eq!(with_module(text, "d"), last);
         assert_eq!(with_module("//! Doc.\n", "a"), "//! Doc.\n\nmod a;\n\npub use a::*;\n");
+    }
+
+    #[test]
+    fn a_new_component_is_a_member_of_the_workspace() {
+        let root = std::env::temp_dir().join(format!("cairn-member-{}", std::process::id()));
+        std::fs::create_dir_all(&root).unwrap();
+        let added = |manifest: &str| {
+            std::fs::write(root.join("Cargo.toml"), manifest).unwrap();
+            with_member(&root, "components/adder").unwrap().map(|(_, text)| text)
+        };
+        assert_eq!(added("[workspace]\nmembers = ['components/*']\n"), None);
+        assert_eq!(added("[workspace]\nmembers = ['components/adder']\n"), None);
+        for manifest in
+            ["[workspace]\nresolver = '3'\n", "[workspace]\nmembers = ['components/*/*']\n"]
+        {
+            let text = added(manifest).unwrap();
+            let table: toml::Table = text.parse().unwrap();
+            let members = table["workspace"]["members"].as_array().unwrap();
+            assert_eq!(members.last().unwrap().as_str(), Some("components/adder"), "{text}");
+        }
+        std::fs::remove_dir_all(root).unwrap();
     }
 
     #[test]
@@ -240,23 +300,12 @@ mod tests {
 
     #[test]
     fn nothing_is_overwritten_and_an_error_leaves_nothing() {
-        let root = std::env::temp_dir().join(format!("cairn-new-{}", std::process::id()));
-        for folder in ["systems", "interfaces/src"] {
-            std::fs::create_dir_all(root.join(folder)).unwrap();
-        }
-        std::fs::write(root.join("Cargo.toml"), MANIFEST).unwrap();
-        let layout = Layout::read(&root).unwrap();
-        std::fs::write(root.join(CRATE), "mod echo;\n\npub use echo::*;\n").unwrap();
+        let (root, layout) = workspace("new");
         assert!(component(&layout, "adder").is_err(), "there is no description");
-        assert!(!root.join("components").exists());
+        assert!(!root.join("components/apps/adder").exists());
         std::fs::write(root.join("systems/demo.toml"), "[instance.shell]\ncomponent = 'shell'\n")
             .unwrap();
-        for folder in ["shelf", "shelf-two"] {
-            // A component in a folder of another name than its package's.
-            std::fs::create_dir_all(root.join("components/apps").join(folder)).unwrap();
-            let manifest = root.join("components/apps").join(folder).join("Cargo.toml");
-            std::fs::write(manifest, format!("[package]\nname = 'cairn-in-{folder}'\n")).unwrap();
-        }
+        add_package(&root, "shelf-two");
         let error = component(&layout, "in-shelf").unwrap_err().to_string();
         assert!(error.contains("which components/apps/shelf has already"), "{error}");
         assert!(!root.join("interfaces/src/in_shelf.rs").exists());

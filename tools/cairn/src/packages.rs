@@ -1,10 +1,11 @@
 //! The packages that cargo would compile for the machine: those of the workspace, and all that they depend on.
 
-use crate::cargo;
+use crate::{cargo, paths};
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Those of the workspace in a folder. Cargo is asked once.
@@ -18,6 +19,22 @@ pub fn of_workspace(folder: &Path) -> Result<Arc<Packages>> {
     let packages = Arc::new(Packages::read(folder)?);
     known.insert(folder.to_owned(), packages.clone());
     Ok(packages)
+}
+
+/// The members of the workspace in a folder, as its manifests say: also of one whose dependencies cannot be had.
+pub fn members(folder: &Path) -> Result<Vec<Package>> {
+    let mut command = cargo::cargo("metadata", folder);
+    command.args(["--format-version=1", "--no-deps", "--offline"]);
+    Ok(said(&mut command)?.packages.into_iter().map(Package::found).collect())
+}
+
+/// What cargo answers.
+fn said(command: &mut Command) -> Result<Metadata> {
+    let output = command.output().context("cannot start cargo; run ./cairn, which sets it up")?;
+    if !output.status.success() {
+        bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    serde_json::from_slice(&output.stdout).context("cannot read what cargo says of the packages")
 }
 
 /// Packages, and what uses what.
@@ -36,7 +53,7 @@ pub struct Package {
     pub name: String,
     /// Where it comes from; none if it is a folder.
     pub source: Option<String>,
-    /// Its manifest.
+    /// Its manifest, by a path without symbolic links.
     pub manifest_path: PathBuf,
     /// What it is compiled to.
     pub targets: Vec<Target>,
@@ -56,6 +73,11 @@ impl Target {
 }
 
 impl Package {
+    /// As cargo says it, which leaves symbolic links as they are written.
+    fn found(self) -> Package {
+        Package { manifest_path: paths::real(&self.manifest_path), ..self }
+    }
+
     /// Whether it is a library that a component can be linked with.
     pub fn has_library(&self) -> bool {
         self.targets.iter().any(|target| target.is("lib") || target.is("rlib"))
@@ -82,24 +104,24 @@ impl Packages {
     fn read(workspace: &Path) -> Result<Packages> {
         let mut command = cargo::cargo("metadata", workspace);
         command.args(["--format-version=1", "--filter-platform", cargo::TARGET]);
-        let output =
-            command.output().context("cannot start cargo; run ./cairn, which sets it up")?;
-        if !output.status.success() {
-            bail!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr));
-        }
-        let metadata = serde_json::from_slice(&output.stdout);
-        Ok(Packages::of(metadata.context("cannot read what cargo says of the packages")?))
+        Ok(Packages::of(said(&mut command)?))
     }
 
     fn of(metadata: Metadata) -> Packages {
         let is_compiled = |one: &&Dependency| one.dep_kinds.iter().any(|kind| kind.kind.is_none());
-        let uses = metadata.resolve.nodes.iter().map(|node| {
+        let nodes = metadata.resolve.into_iter().flat_map(|resolve| resolve.nodes);
+        let uses = nodes.map(|node| {
             let used = node.deps.iter().filter(is_compiled).map(|one| one.pkg.clone());
-            (node.id.clone(), used.collect())
+            (node.id, used.collect())
         });
         Packages {
             uses: uses.collect(),
-            packages: metadata.packages.into_iter().map(|one| (one.id.clone(), one)).collect(),
+            packages: metadata
+                .packages
+                .into_iter()
+                .map(Package::found)
+                .map(|one| (one.id.clone(), one))
+                .collect(),
         }
     }
 
@@ -108,8 +130,9 @@ impl Packages {
         self.packages.values()
     }
 
-    /// The package of a manifest.
+    /// The package of a manifest, through whatever symbolic links.
     pub fn of_manifest(&self, manifest: &Path) -> Option<&Package> {
+        let manifest = paths::real(manifest);
         self.all().find(|package| package.manifest_path == manifest)
     }
 
@@ -130,7 +153,8 @@ impl Packages {
 #[derive(Debug, Deserialize)]
 struct Metadata {
     packages: Vec<Package>,
-    resolve: Resolve,
+    /// None where it was not asked for.
+    resolve: Option<Resolve>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -16,13 +16,13 @@ pub struct Workspace {
 
 /// Cairn's own tree: the nucleus, the system components, this command.
 pub fn source() -> PathBuf {
-    match std::env::var_os("CAIRN_ROOT") {
-        Some(root) => PathBuf::from(root),
-        None => Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../..")
-            .canonicalize()
-            .expect("the tool was built in the repository"),
-    }
+    let built_of = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    real(&std::env::var_os("CAIRN_ROOT").map_or_else(built_of, PathBuf::from))
+}
+
+/// A path without symbolic links, as all that are compared have to be; one that leads nowhere as it is.
+pub fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
 /// The project: the workspace of the current folder if that uses Cairn, else Cairn's own tree.
@@ -105,7 +105,7 @@ pub fn component(folder: &str) -> PathBuf {
 pub fn workspace_at(folder: &Path) -> Workspace {
     let project = project_workspace();
     match workspace_round(folder) {
-        Some(round) if round == source() => own_workspace(),
+        Some(round) if real(&round) == source() => own_workspace(),
         Some(round) => Workspace { folder: round, ..project },
         None => project,
     }
@@ -153,7 +153,9 @@ pub fn temporary(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
 
     fn folder(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("cairn-{name}-{}", std::process::id()));
@@ -196,6 +198,57 @@ mod tests {
         let manifest = "[workspace.dependencies]\ncairn = { path = '../cairn' }\n";
         fs::write(outside.join("Cargo.toml"), manifest).unwrap();
         assert_eq!(using_cairn(&inner), Some(outside.clone()));
+        fs::remove_dir_all(outside).unwrap();
+    }
+
+    #[test]
+    fn the_launcher_takes_the_same_workspace() {
+        let outside = folder("launcher");
+        let inner = outside.join("components/one");
+        fs::create_dir_all(&inner).unwrap();
+        fs::write(outside.join("launcher"), crate::install::launcher(None)).unwrap();
+        // In place of cargo: what it is asked is told, and goes no further.
+        fs::write(outside.join("cargo"), "#!/bin/sh\nexit 1\n").unwrap();
+        fs::set_permissions(outside.join("cargo"), Permissions::from_mode(0o755)).unwrap();
+        let path = format!("{}:{}", outside.display(), std::env::var("PATH").unwrap());
+        let launched = || {
+            let mut launcher = Command::new("sh");
+            launcher.arg(outside.join("launcher")).current_dir(&inner).env("PATH", &path);
+            let told = String::from_utf8(launcher.output().unwrap().stderr).unwrap();
+            let told = told.split_once("cargo cannot read ")?.1.split_once("/Cargo.toml,")?.0;
+            Some(PathBuf::from(told))
+        };
+        let write = |outer: &str, own: &str| {
+            fs::write(outside.join("Cargo.toml"), outer).unwrap();
+            fs::write(inner.join("Cargo.toml"), own).unwrap();
+        };
+        let (package, workspace) = ("[package]\nname = 'one'\n", "[workspace]\n");
+        let uses = |table: &str| format!("{package}{table}\ncairn = {{ path = '../cairn' }}\n");
+        for (outer, own, found) in [
+            (workspace.to_owned(), uses("[dependencies]"), None),
+            (uses("[ workspace.dependencies ] # all"), package.to_owned(), Some(&outside)),
+            (package.to_owned(), uses("[dependencies]"), Some(&inner)),
+            (uses("[dependencies]"), package.to_owned(), None),
+            (package.to_owned(), uses("[features]"), None),
+            (package.to_owned(), uses("[patch.crates-io]"), None),
+            (package.to_owned(), uses("[dependencies.other]"), None),
+            (
+                package.to_owned(),
+                format!("{package}[dependencies.cairn]\npath = '..'\n"),
+                Some(&inner),
+            ),
+            ("[workspace.metadata.cairn]\n".to_owned(), package.to_owned(), Some(&outside)),
+            (format!("{workspace}[workspace.metadata.other]\n"), package.to_owned(), None),
+            (
+                "[workspace.dependencies]\ncairn.path = '..'\n".to_owned(),
+                package.to_owned(),
+                Some(&outside),
+            ),
+        ] {
+            write(&outer, &own);
+            let both = (launched(), using_cairn(&inner));
+            assert_eq!(both, (found.cloned(), found.cloned()), "{outer}\n{own}");
+        }
         fs::remove_dir_all(outside).unwrap();
     }
 }

@@ -11,6 +11,9 @@ use std::path::Path;
 /// `tools/cairn/tests/privileged_code.rs` lists; the others are other people's, named in `docs/dependencies.md`.
 pub const TRUSTED: [&str; 3] = ["cairn", "zerocopy", "heapless"];
 
+/// Where other people's are from: anyone can give a crate these names elsewhere. Vendored crates are cargo's word from there.
+const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
+
 /// Whether no code of the component in `folder`, as a description calls it, can be unsafe but that of trusted libraries.
 pub fn is_forbidden(folder: &str) -> bool {
     allowing(folder).is_none()
@@ -30,7 +33,16 @@ pub fn allowing(folder: &str) -> Option<String> {
     }
 }
 
-/// The first package of a component that nobody trusts, in the packages that cargo would compile for it.
+/// Whether the component's own source, in `folder`, can have no unsafe code.
+pub fn is_forbidden_in(folder: &str) -> bool {
+    let component = paths::component(folder);
+    let packages = packages::of_workspace(&paths::workspace_at(&component).folder);
+    packages.is_ok_and(|packages| {
+        packages.of_manifest(&component.join("Cargo.toml")).is_some_and(Package::forbids)
+    })
+}
+
+/// The first package of a component that does not forbid unsafe code and that nobody trusts.
 fn allowing_of(packages: &Packages, manifest: &Path) -> Option<String> {
     let Some(own) = packages.of_manifest(manifest) else {
         return Some(format!(
@@ -38,24 +50,28 @@ fn allowing_of(packages: &Packages, manifest: &Path) -> Option<String> {
             paths::shown(manifest)
         ));
     };
-    let (mut left, mut seen) = (vec![own], BTreeSet::new());
+    let allows = |package: &&Package| !package.forbids();
+    untrusted(packages, own).into_iter().find(allows).map(Package::shown)
+}
+
+/// The packages that cargo would compile into a component, its own first, without those that everyone trusts.
+pub(crate) fn untrusted<'a>(packages: &'a Packages, own: &'a Package) -> Vec<&'a Package> {
+    let (mut left, mut seen, mut found) = (vec![own], BTreeSet::new(), Vec::new());
     while let Some(package) = left.pop() {
-        if package.is_macro() || package.is_trusted() || !seen.insert(&package.id) {
-            continue;
+        if !package.is_macro() && !package.is_trusted() && seen.insert(&package.id) {
+            left.extend(packages.used_by(package));
+            found.push(package);
         }
-        if !package.forbids() {
-            return Some(package.shown());
-        }
-        left.extend(packages.used_by(package));
     }
-    None
+    found
 }
 
 impl Package {
-    /// Whether it is a trusted one: a folder of this name is not, unless it is Cairn's own library.
+    /// Whether it is a trusted one: a folder or a repository of this name is not, unless it is Cairn's own library.
     fn is_trusted(&self) -> bool {
         let is_own = self.manifest_path == paths::source().join("lib/cairn/Cargo.toml");
-        let is_meant = if self.name == "cairn" { is_own } else { self.source.is_some() };
+        let is_registered = || self.source.as_deref() == Some(REGISTRY);
+        let is_meant = if self.name == "cairn" { is_own } else { is_registered() };
         is_meant && TRUSTED.contains(&self.name.as_str())
     }
 
@@ -150,7 +166,11 @@ mod tests {
             manifest_path: paths::source().join(file),
             targets: vec![],
         };
-        let registry = Some("registry+https://github.com/rust-lang/crates.io-index");
+        let registry = Some(REGISTRY);
+        for other in ["git+https://example.org/heapless#0123", "registry+https://example.org/index"]
+        {
+            assert!(!package("heapless", Some(other), "x/Cargo.toml").is_trusted(), "{other}");
+        }
         assert!(package("heapless", registry, "x/Cargo.toml").is_trusted());
         assert!(!package("heapless", None, "x/Cargo.toml").is_trusted());
         assert!(!package("other", registry, "x/Cargo.toml").is_trusted());

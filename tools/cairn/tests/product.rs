@@ -170,6 +170,27 @@ fn a_product_does_what_cairn_does() {
     fs::remove_dir_all(outside).unwrap();
 }
 
+/// Whoever comes into Cairn's tree through a symbolic link works on Cairn itself, not on a product beside it.
+#[test]
+fn a_link_to_cairn_is_cairn() {
+    let source = paths::source();
+    let link = std::env::temp_dir().join(format!("cairn-link-{}", std::process::id()));
+    std::os::unix::fs::symlink(&source, &link).unwrap();
+    let environment = [("CAIRN_ROOT", link.clone()), ("CAIRN_TARGET", paths::source_target())];
+    let in_link = |mut command: Command| {
+        command.current_dir(&link).envs(environment.clone()).env_remove("CARGO_TARGET_DIR");
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Its own library is the trusted one.
+    has(&in_link(tool("check demo --placement kernel")), "demo: no errors");
+    let mut script = Command::new("./cairn");
+    script.arg("--version").env("CARGO_NET_OFFLINE", "true");
+    has(&in_link(script), &format!("tree: {}\n", source.display()));
+    fs::remove_file(link).unwrap();
+}
+
 #[test]
 fn a_product_of_another_cairn_says_what_to_run() {
     let outside = std::env::temp_dir().join(format!("cairn-other-{}", std::process::id()));

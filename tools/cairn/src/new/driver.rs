@@ -138,17 +138,12 @@ pub(super) fn files(names: &Names, kind: Kind, device: &str) -> Vec<(String, Str
 
 #[cfg(test)]
 mod tests {
-    use super::super::CRATE;
-    use super::super::tests::MANIFEST;
+    use super::super::tests::workspace;
     use super::*;
 
     #[test]
     fn a_driver_is_made_and_nothing_is_overwritten() {
-        let root = std::env::temp_dir().join(format!("cairn-new-driver-{}", std::process::id()));
-        std::fs::create_dir_all(root.join("interfaces/src")).unwrap();
-        std::fs::write(root.join("Cargo.toml"), MANIFEST).unwrap();
-        let layout = Layout::read(&root).unwrap();
-        std::fs::write(root.join(CRATE), "mod echo;\n\npub use echo::*;\n").unwrap();
+        let (root, layout) = workspace("new-driver");
         for (name, kind, device) in
             [("dice", Kind::Virtio, VIRTIO), ("my-clock", Kind::Registers, "rtc0")]
         {

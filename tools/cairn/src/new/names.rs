@@ -2,6 +2,7 @@
 //! workspace, which an error of the compiler would tell too late and in other words.
 
 use crate::layout::{INTERFACES, Layout};
+use crate::{packages, paths};
 use anyhow::{Context, Result, bail};
 use cairn_description::components::FOLDERS;
 use std::collections::BTreeSet;
@@ -155,7 +156,7 @@ impl<'a> Names<'a> {
         let locked = locked.filter(|package| package.get("source").is_some());
         let locked = locked.filter_map(|package| package.get("name")?.as_str());
         let locked = locked.map(|name| (name.to_owned(), "Cargo.lock".to_owned()));
-        let mut known = packages(root)?.into_iter().chain(locked);
+        let mut known = members(root)?.into_iter().chain(locked);
         match known.find(|(known, _)| same_crate(known, &package)) {
             Some((_, folder)) => {
                 self.refuse(format!("its package would be `{package}`, which {folder} has already"))
@@ -224,55 +225,15 @@ fn same_crate(one: &str, other: &str) -> bool {
     one.replace('-', "_") == other.replace('-', "_")
 }
 
-/// The packages of the workspace's members, each with its folder, by their manifests: cargo itself
-/// cannot be asked about a workspace that is broken.
-fn packages(root: &Path) -> Result<Vec<(String, String)>> {
-    let manifest = root.join("Cargo.toml");
-    let text = std::fs::read_to_string(&manifest)
-        .with_context(|| format!("cannot read {}", manifest.display()))?;
-    let workspace: toml::Table = text.parse().context("Cargo.toml")?;
-    let members = workspace
-        .get("workspace")
-        .and_then(|workspace| workspace.get("members")?.as_array())
-        .context("Cargo.toml has no list `members` in [workspace]")?;
-    let mut packages = Vec::new();
-    for member in members.iter().filter_map(toml::Value::as_str) {
-        for folder in expanded(root, member) {
-            let Ok(text) = std::fs::read_to_string(root.join(&folder).join("Cargo.toml")) else {
-                continue;
-            };
-            let table: toml::Table =
-                text.parse().with_context(|| format!("{folder}/Cargo.toml"))?;
-            let name = table.get("package").and_then(|package| package.get("name")?.as_str());
-            packages.extend(name.map(|name| (name.to_owned(), folder)));
-        }
-    }
-    Ok(packages)
-}
-
-/// The folders that a member's path names, in which a whole component may be `*`.
-fn expanded(root: &Path, member: &str) -> Vec<String> {
-    let mut folders = vec![String::new()];
-    for part in member.split('/') {
-        let joined = |folder: &String, name: &str| match folder.is_empty() {
-            true => name.to_owned(),
-            false => format!("{folder}/{name}"),
-        };
-        folders = folders
-            .iter()
-            .flat_map(|folder| match part {
-                "*" => std::fs::read_dir(root.join(folder))
-                    .into_iter()
-                    .flatten()
-                    .flatten()
-                    .filter(|entry| entry.path().is_dir())
-                    .map(|entry| joined(folder, &entry.file_name().to_string_lossy()))
-                    .collect::<Vec<_>>(),
-                name => vec![joined(folder, name)],
-            })
-            .collect();
-    }
-    folders
+/// The packages of the workspace, each with its folder.
+fn members(root: &Path) -> Result<Vec<(String, String)>> {
+    let root = paths::real(root);
+    let members = packages::members(&root)?.into_iter().map(|package| {
+        let folder = package.folder();
+        let folder = folder.strip_prefix(&root).unwrap_or(folder).display().to_string();
+        (package.name, folder)
+    });
+    Ok(members.collect())
 }
 
 /// Public names of the interfaces' files, which all meet in one module, each with its file; an interface
