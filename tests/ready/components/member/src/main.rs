@@ -9,12 +9,12 @@ use cairn::{Error, environment};
 use cairn_interfaces as interfaces;
 use cairn_test_ready_member::{ANSWERED, Member, REFUSED, lives, open, passed};
 
+/// How often a peer is asked again that does not serve.
+const ASKED_AGAIN: u64 = 300;
+
 struct Server;
 static SERVER: Server = Server;
 static VALUE: Mutex<u64> = Mutex::new(0);
-
-/// How often a peer is asked again that does not serve.
-const ASKED_AGAIN: u64 = 300;
 
 cairn::component! {
     name: "ready-member",
