@@ -94,7 +94,7 @@ impl Layout {
 }
 
 /// The table in a file.
-pub(crate) fn table(file: &Path) -> Result<toml::Table> {
+fn table(file: &Path) -> Result<toml::Table> {
     let shown = paths::shown(file);
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {shown}"))?;
     text.parse().with_context(|| shown)

@@ -14,7 +14,7 @@ use cairn_tool::{
     advice, archive, bench, board, build, graph, install, interfaces, layout, lines, new, paths,
     pinned, profile, run, setup, symbolise, test, version,
 };
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -142,6 +142,11 @@ enum Command {
         /// Where: ~/.local/bin, or where cargo's commands are, if not said
         #[arg(long, value_name = "FOLDER")]
         to: Option<PathBuf>,
+    },
+    /// Print the completions of the command line for a shell, to be read by it when it starts
+    Completions {
+        /// Which
+        shell: clap_complete::Shell,
     },
     /// Describe a machine
     Board {
@@ -295,7 +300,13 @@ fn main() -> ExitCode {
 }
 
 fn execute(command: Command) -> Result<u8> {
-    if !matches!(command, Command::Install { .. } | Command::New { what: New::Product { .. } }) {
+    let is_of_any = matches!(
+        command,
+        Command::Install { .. }
+            | Command::Completions { .. }
+            | Command::New { what: New::Product { .. } }
+    );
+    if !is_of_any {
         pinned::check()?;
     }
     match command {
@@ -369,6 +380,11 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::Board { what: BoardCommand::Import { file, name } } => {
             print!("{}", board::import(&paths::project(), &file, &name)?);
+            Ok(0)
+        }
+        Command::Completions { shell } => {
+            let mut command = Arguments::command().bin_name("cairn");
+            clap_complete::generate(shell, &mut command, "cairn", &mut std::io::stdout());
             Ok(0)
         }
         Command::Install { to } => {

@@ -24,6 +24,23 @@ fn complains(arguments: &[&str], expected: &[&str]) {
     }
 }
 
+/// Those for bash are read by a bash, which then completes a command and an option.
+#[test]
+fn a_shell_completes_commands() {
+    let completed = |words: &str| {
+        let script = format!(
+            "eval \"$({} completions bash)\"; COMP_WORDS=({words}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); \
+             _cairn cairn \"${{COMP_WORDS[COMP_CWORD]}}\" x; echo \"${{COMPREPLY[@]}}\"",
+            env!("CARGO_BIN_EXE_cairn-tool")
+        );
+        let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(completed("cairn symb"), "symbolise\n");
+    assert_eq!(completed("cairn run --time"), "--timeout\n");
+    complains(&["completions", "sh"], &["possible values: bash, elvish, fish, powershell, zsh"]);
+}
+
 #[test]
 fn a_run_without_time() {
     complains(&["run", "--timeout", "0"], &["'0' for '--timeout <SECONDS>'", "0 is not in 1.."]);
