@@ -35,6 +35,7 @@ pub mod plugged;
 pub mod profile;
 pub mod qemu;
 pub mod run;
+pub mod schema;
 pub mod setup;
 pub mod simulator;
 pub mod sources;

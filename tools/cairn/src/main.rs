@@ -12,7 +12,7 @@ use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
     advice, archive, bench, board, build, graph, install, interfaces, layout, lines, new, paths,
-    pinned, profile, run, setup, symbolise, test, version,
+    pinned, profile, run, schema, setup, symbolise, test, version,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
@@ -137,6 +137,8 @@ enum Command {
         /// Its name, as `Echo`, or with its crate's, as `cairn-interfaces::Echo`; `abi`
         interface: String,
     },
+    /// Write what editors know of descriptions: their JSON schemas, and which is whose
+    Schema,
     /// Put `cairn` on the PATH, which hands over to the Cairn of the product that it is called in
     Install {
         /// Where: ~/.local/bin, or where cargo's commands are, if not said
@@ -365,6 +367,10 @@ fn execute(command: Command) -> Result<u8> {
                 }
             };
             symbolise::copy(symboliser, std::io::stdin(), std::io::stdout())?;
+            Ok(0)
+        }
+        Command::Schema => {
+            print!("{}", schema::write(&paths::project())?);
             Ok(0)
         }
         Command::Headers { interface } => {

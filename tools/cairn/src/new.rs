@@ -96,7 +96,7 @@ fn write_all(root: &Path, made: Made) -> Result<String> {
     Ok(told(&made.rows))
 }
 
-fn write_files(root: &Path, files: Vec<(String, String)>) -> Result<()> {
+pub(crate) fn write_files(root: &Path, files: Vec<(String, String)>) -> Result<()> {
     for (path, text) in files {
         let path = root.join(path);
         let folder = path.parent().expect("a file is in a folder");

@@ -7,6 +7,7 @@ use crate::names::{NameKind, suggestion};
 use crate::place::{Located, Source};
 use crate::report::{Error, Report};
 use crate::table::{Table, Value};
+use crate::tree::Node;
 use crate::units::show_size;
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY, STACK_GROUPS};
 pub use devices::{Device, Virtio};
@@ -170,8 +171,12 @@ impl Board {
 }
 
 fn read(source: &Arc<Source>, report: &mut Report) -> Option<Board> {
-    let tree = document::parse(source, report)?;
-    let mut top = Table::top(&tree, "the board description");
+    read_tree(&document::parse(source, report)?, report)
+}
+
+/// Reads a board description from its tree.
+pub(crate) fn read_tree(tree: &Node, report: &mut Report) -> Option<Board> {
+    let mut top = Table::top(tree, "the board description");
     let board = top.require("board", "[board]", report);
     let memory = top.require("memory", "[memory]", report);
     let qemu = top.take("qemu");
@@ -315,23 +320,20 @@ fn read_emulation(
     simulator: Option<Value<'_>>,
     report: &mut Report,
 ) -> Option<Emulation> {
-    match (qemu, simulator) {
-        (Some(qemu), Some(simulator)) => {
-            report.push(
-                Error::new(
-                    &simulator.place(),
-                    "a board is emulated either by QEMU or by a simulator",
-                    "expected no `[simulator]` beside `[qemu]`",
-                    "remove one of the two tables",
-                )
-                .note(&qemu.place(), "the other one"),
-            );
-            None
-        }
-        (Some(qemu), None) => read_qemu(&qemu, report).map(Emulation::Qemu),
-        (None, Some(simulator)) => read_simulator(&simulator, report).map(Emulation::Simulator),
-        (None, None) => None,
+    if let (Some(qemu), Some(simulator)) = (&qemu, &simulator) {
+        report.push(
+            Error::new(
+                &simulator.place(),
+                "a board is emulated either by QEMU or by a simulator",
+                "expected no `[simulator]` beside `[qemu]`",
+                "remove one of the two tables",
+            )
+            .note(&qemu.place(), "the other one"),
+        );
     }
+    let qemu = qemu.and_then(|value| read_qemu(&value, report)).map(Emulation::Qemu);
+    let simulator = simulator.and_then(|value| read_simulator(&value, report));
+    qemu.or(simulator.map(Emulation::Simulator))
 }
 
 fn read_simulator(value: &Value<'_>, report: &mut Report) -> Option<Simulator> {

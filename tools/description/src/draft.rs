@@ -5,6 +5,8 @@ mod instance;
 
 use crate::arguments::Given;
 use crate::devices::Asked;
+use crate::expand::COUNT;
+use crate::extend;
 use crate::model::{Access, Cpu, Placement, Profile, Restart, Role, StackMode, StateMode};
 use crate::names::{NameKind, is_path};
 use crate::place::{Located, Place};
@@ -138,9 +140,19 @@ pub(crate) fn read(tree: &Node, report: &mut Report) -> Option<Draft> {
     let instances = top.require("instance", "[instance.scheduler]", report);
     let sections = top.take("section");
     let stack_groups = top.take("stack_group");
-    // What these say has been put in.
-    top.take("variables");
-    top.take("template");
+    // What these say has been put in, and they are not there any more.
+    let named = [("variables", false), ("template", true)];
+    for (key, is_instance) in named {
+        let Some(value) = top.take(key) else { continue };
+        let Some(mut table) = value.table(format!("`{key}`"), report) else { continue };
+        for value in table.take_all() {
+            if is_instance {
+                instance::read_instance(&value, report);
+            } else {
+                value.given(report);
+            }
+        }
+    }
     top.finish(report);
 
     let instances = instances.and_then(|value| {
@@ -208,8 +220,9 @@ fn read_path(value: &Value<'_>, example: &str, report: &mut Report) -> Option<Lo
 fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
     let mut table = value.table("`[system]`", report)?;
     // Read already, when the files were put together.
-    table.take("extends");
-    table.take("without");
+    let (extends, without) = (table.take("extends"), table.take("without"));
+    extends.and_then(|value| extend::paths(&value, report));
+    without.and_then(|value| value.texts("[\"console\"]", report));
     let name = table
         .require("name", "name = \"demo\"", report)
         .and_then(|value| value.name(NameKind::Plain, "demo", report));
@@ -278,12 +291,17 @@ fn number(
 fn read_section(value: &Value<'_>, report: &mut Report) -> Option<(Located<String>, Located<u64>)> {
     let name = value.key_name(NameKind::Plain, "a section", "log", report);
     let mut table = value.table(format!("the section `{}`", value.name), report)?;
-    table.take("count");
+    copies(&mut table, report);
     let size = table
         .require("size", "size = \"64K\"", report)
         .and_then(|value| value.size(PAGE_SIZE..=SECTION_MAXIMUM, PAGE_SIZE, report));
     table.finish(report);
     Some((name?, size?))
+}
+
+/// How many copies there are: they have been made, and the key is not there any more.
+fn copies(table: &mut Table<'_>, report: &mut Report) {
+    table.take("count").and_then(|value| value.integer(COUNT, report));
 }
 
 fn read_stack_group(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {

@@ -7,9 +7,13 @@ use crate::report::{Error, Report};
 use crate::tree::{Data, Entry, Node};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
 /// What stands for a copy's number.
 const NUMBER: &str = "n";
+
+/// How many copies there can be.
+pub(crate) const COUNT: RangeInclusive<u64> = 1..=INSTANCES_MAXIMUM as u64 - 1;
 
 /// Texts by the names that stand for them.
 type Values = BTreeMap<String, String>;
@@ -140,18 +144,18 @@ fn number(count: &mut Node, variables: &Values, report: &mut Report) -> Option<u
     if report.errors().len() > before {
         return None;
     }
-    let most = INSTANCES_MAXIMUM as i128 - 1;
     let value = match &count.data {
         Data::Integer(value) => *value,
         Data::Filled(text) => text.parse().ok(),
         _ => None,
     };
-    let value = value.filter(|value| (1..=most).contains(value));
+    let value =
+        value.filter(|value| u64::try_from(*value).is_ok_and(|value| COUNT.contains(&value)));
     if value.is_none() {
         report.push(Error::new(
             &count.place,
             "bad value for `count`",
-            format!("expected 1 to {most}"),
+            format!("expected {} to {}", COUNT.start(), COUNT.end()),
             "write a number in this range, or a variable that stands for one",
         ));
     }

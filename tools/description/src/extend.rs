@@ -167,17 +167,19 @@ impl Layers<'_> {
 fn extended(tree: &Node, report: &mut Report) -> Vec<Located<String>> {
     let read = |report: &mut Report| {
         let mut top = Table::top(tree, "the system description");
-        let extends = top.take("system")?.as_table("`[system]`")?.take("extends")?;
-        match extends.is_array() {
-            true => {
-                let all = extends.array("[\"base\"]", report)?;
-                let read: Vec<_> = all.iter().map(|one| path(one, report)).collect();
-                read.into_iter().collect()
-            }
-            false => Some(vec![path(&extends, report)?]),
-        }
+        paths(&top.take("system")?.as_table("`[system]`")?.take("extends")?, report)
     };
     read(report).unwrap_or_default()
+}
+
+/// What is written in `extends`.
+pub(crate) fn paths(extends: &Value<'_>, report: &mut Report) -> Option<Vec<Located<String>>> {
+    if !extends.is_array() {
+        return Some(vec![path(extends, report)?]);
+    }
+    let all = extends.array("[\"base\"]", report)?;
+    let read: Vec<_> = all.iter().map(|one| path(one, report)).collect();
+    read.into_iter().collect()
 }
 
 fn path(value: &Value<'_>, report: &mut Report) -> Option<Located<String>> {

@@ -4,6 +4,7 @@
 use crate::arguments::Given;
 use crate::names::{NameKind, list, name_fault, nearest};
 use crate::place::{Located, Place};
+use crate::probe::{Kind, Probe};
 use crate::report::{Error, Report};
 use crate::tree::{Data, Entry, Node};
 use crate::units::{parse_duration, parse_size, show_duration, show_size};
@@ -14,6 +15,7 @@ pub(crate) struct Table<'a> {
     what: String,
     place: Place,
     entries: Vec<&'a Entry>,
+    probe: Option<&'a Probe>,
     known: Vec<&'static str>,
 }
 
@@ -31,8 +33,13 @@ pub(crate) struct Value<'a> {
 impl<'a> Table<'a> {
     /// The top table of a file. `what` completes the phrase "a key of ...".
     pub fn top(tree: &'a Node, what: impl Into<String>) -> Table<'a> {
+        Table::of(tree, tree.place.clone(), what.into())
+    }
+
+    fn of(tree: &'a Node, place: Place, what: String) -> Table<'a> {
         let entries = tree.entries().unwrap_or_default().iter().collect();
-        Table { what: what.into(), place: tree.place.clone(), entries, known: Vec::new() }
+        let probe = tree.probe().inspect(|probe| probe.note(Kind::Table));
+        Table { what, place, entries, probe, known: Vec::new() }
     }
 
     /// Where the table is.
@@ -43,6 +50,9 @@ impl<'a> Table<'a> {
     /// The value of `key`, if there.
     pub fn take(&mut self, key: &'static str) -> Option<Value<'a>> {
         self.known.push(key);
+        if let Some(probe) = self.probe {
+            return Some(Value::new(probe.key(key)));
+        }
         let index = self.entries.iter().position(|entry| entry.name == key)?;
         Some(Value::new(self.entries.remove(index)))
     }
@@ -55,6 +65,9 @@ impl<'a> Table<'a> {
         report: &mut Report,
     ) -> Option<Value<'a>> {
         let value = self.take(key);
+        if let Some(probe) = value.as_ref().and_then(|value| value.node.probe()) {
+            probe.require();
+        }
         if value.is_none() {
             report.push(Error::new(
                 &self.place,
@@ -68,6 +81,10 @@ impl<'a> Table<'a> {
 
     /// All values, for tables whose keys are names.
     pub fn take_all(&mut self) -> Vec<Value<'a>> {
+        if let Some(probe) = self.probe {
+            probe.note(Kind::Names);
+            return vec![Value::new(probe.inner())];
+        }
         std::mem::take(&mut self.entries).into_iter().map(Value::new).collect()
     }
 
@@ -133,17 +150,31 @@ impl<'a> Value<'a> {
 
     /// Whether it is an array.
     pub fn is_array(&self) -> bool {
-        matches!(self.node.data, Data::Array(_))
+        match self.node.probe() {
+            Some(probe) => probe.form().array,
+            None => matches!(self.node.data, Data::Array(_)),
+        }
+    }
+
+    /// Whether it is no value, but notes how it is read.
+    fn notes(&self, kind: impl FnOnce() -> Kind) -> bool {
+        self.node.probe().inspect(|probe| probe.note(kind())).is_some()
     }
 
     /// The table, if it is one.
     pub fn as_table(&self, what: impl Into<String>) -> Option<Table<'a>> {
-        let entries = self.node.entries()?.iter().collect();
-        Some(Table { what: what.into(), place: self.key.clone(), entries, known: Vec::new() })
+        let is_table = match self.node.probe() {
+            Some(probe) => probe.form().table,
+            None => self.node.entries().is_some(),
+        };
+        is_table.then(|| Table::of(self.node, self.key.clone(), what.into()))
     }
 
     /// A string.
     pub fn text(&self, example: &str, report: &mut Report) -> Option<Located<String>> {
+        if self.notes(|| Kind::Text) {
+            return Some(self.located(example.to_owned()));
+        }
         match self.as_text() {
             Some(text) => Some(self.located(text.to_owned())),
             None => {
@@ -194,6 +225,10 @@ impl<'a> Value<'a> {
     pub fn boolean(&self, report: &mut Report) -> Option<Located<bool>> {
         let value = match &self.node.data {
             Data::Boolean(value) => Some(*value),
+            Data::Probe(probe) => {
+                probe.note(Kind::Boolean);
+                Some(true)
+            }
             Data::Filled(text) => text.parse().ok(),
             _ => None,
         };
@@ -206,6 +241,9 @@ impl<'a> Value<'a> {
 
     /// A whole number in `range`.
     pub fn integer(&self, range: RangeInclusive<u64>, report: &mut Report) -> Option<Located<u64>> {
+        if self.notes(|| Kind::Integer(range.clone())) {
+            return Some(self.located(*range.start()));
+        }
         let value = match &self.node.data {
             Data::Integer(value) => value.and_then(|value| u64::try_from(value).ok()),
             Data::Filled(text) if text.parse::<i128>().is_ok() => text.parse().ok(),
@@ -243,6 +281,9 @@ impl<'a> Value<'a> {
         unit: u64,
         report: &mut Report,
     ) -> Option<Located<u64>> {
+        if self.notes(|| Kind::Size(range.clone())) {
+            return Some(self.located(*range.start()));
+        }
         let expected = || {
             format!(
                 "expected a size from {} to {}",
@@ -294,6 +335,9 @@ impl<'a> Value<'a> {
         range: RangeInclusive<u64>,
         report: &mut Report,
     ) -> Option<Located<u64>> {
+        if self.notes(|| Kind::Duration) {
+            return Some(self.located(*range.start()));
+        }
         let text = self.text("10ms", report)?;
         let value = parse_duration(&text).filter(|value| range.contains(value));
         if value.is_none() {
@@ -317,6 +361,10 @@ impl<'a> Value<'a> {
             Data::Filled(text) => Some(Given::Filled(text.clone())),
             Data::Integer(value) => value.map(Given::Integer),
             Data::Boolean(value) => Some(Given::Bool(*value)),
+            Data::Probe(probe) => {
+                probe.note(Kind::Given);
+                Some(Given::Bool(true))
+            }
             _ => None,
         };
         if given.is_none() {
@@ -335,6 +383,9 @@ impl<'a> Value<'a> {
         choices: &[(&'static str, T)],
         report: &mut Report,
     ) -> Option<Located<T>> {
+        if self.notes(|| Kind::Choice(choices.iter().map(|(word, _)| *word).collect())) {
+            return Some(self.located(choices[0].1));
+        }
         let text = self.text(choices[0].0, report)?;
         let found = choices.iter().find(|(word, _)| *word == *text);
         if found.is_none() {
@@ -351,15 +402,20 @@ impl<'a> Value<'a> {
 
     /// A table.
     pub fn table(&self, what: impl Into<String>, report: &mut Report) -> Option<Table<'a>> {
-        let table = self.as_table(what);
-        if table.is_none() {
-            self.expected("a table", &format!("{} = {{ ... }}", self.name), report);
+        if self.node.entries().is_some() || self.node.probe().is_some() {
+            return Some(Table::of(self.node, self.key.clone(), what.into()));
         }
-        table
+        self.expected("a table", &format!("{} = {{ ... }}", self.name), report);
+        None
     }
 
     /// The elements of an array.
     pub fn array(&self, example: &str, report: &mut Report) -> Option<Vec<Value<'a>>> {
+        if let Some(probe) = self.node.probe() {
+            probe.note(Kind::Array);
+            // As many as the longest that has a place for each.
+            return Some(vec![Value::new(probe.inner()), Value::new(probe.inner())]);
+        }
         let Data::Array(array) = &self.node.data else {
             self.expected("an array", &format!("{} = {example}", self.name), report);
             return None;
@@ -379,6 +435,7 @@ impl<'a> Value<'a> {
         elements
             .iter()
             .map(|element| {
+                element.notes(|| Kind::Text);
                 let text = element.as_text();
                 if text.is_none() {
                     element.expected("a string", &format!("{} = {example}", self.name), report);

@@ -1,7 +1,9 @@
 //! A description as a tree that knows where everything stands, and that can be put over another one.
 
 use crate::place::{Place, Source};
+use crate::probe::Probe;
 use crate::report::{Error, Report};
+use std::rc::Rc;
 use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -25,6 +27,8 @@ pub(crate) enum Data {
     Other(&'static str),
     Array(Vec<Node>),
     Table(Vec<Entry>),
+    /// Whatever its readers ask for.
+    Probe(Rc<Probe>),
 }
 
 /// A key of a table, with its value.
@@ -66,7 +70,7 @@ impl Node {
             Data::Integer(_) => "integer",
             Data::Boolean(_) => "boolean",
             Data::Array(_) => "array",
-            Data::Table(_) => "table",
+            Data::Table(_) | Data::Probe(_) => "table",
             Data::Other(name) => name,
         }
     }
@@ -103,8 +107,14 @@ impl Node {
     pub fn as_text(&self) -> Option<&str> {
         match &self.data {
             Data::Text(text) | Data::Filled(text) => Some(text),
+            Data::Probe(_) => Some("text"),
             _ => None,
         }
+    }
+
+    /// What notes how it is read, if it is nothing else.
+    pub fn probe(&self) -> Option<&Probe> {
+        if let Data::Probe(probe) = &self.data { Some(probe) } else { None }
     }
 
     /// The text; an error if it is none. `name` is how messages call it, `example` what could be written.

@@ -64,7 +64,7 @@ pub fn product(shown: &Path, cairn: &Cairn) -> Result<String> {
         ("made", "cairn".to_owned(), "hands over to that Cairn's command".to_owned()),
         (
             "made",
-            ".github/, .vscode/".to_owned(),
+            ".github/, .vscode/, .taplo.toml".to_owned(),
             "tests at every push; an editor's settings".to_owned(),
         ),
         ("made", "interfaces/".to_owned(), "its own interfaces".to_owned()),
@@ -123,6 +123,7 @@ fn files(folder: &Path, name: &str, cairn: &Cairn) -> Vec<(String, String)> {
             .replace("@cairn-virtio@", &dependency("lib/virtio"))
     };
     let mut files = TEMPLATES.map(|(path, text)| (fill(path), fill(text))).to_vec();
+    files.extend(crate::schema::files());
     files.push(("rust-toolchain.toml".to_owned(), toolchain()));
     files.push(("cairn".to_owned(), crate::install::launcher(None)));
     // The crates that Cairn was tested with; cargo drops what is not needed.
@@ -185,7 +186,8 @@ mod tests {
             Cairn::Git { url: "https://example.org/cairn".into(), revision: Some("v1".into()) };
         for cairn in [git, Cairn::Path("/home/me/cairn".into())] {
             let files = files(Path::new("/home/me/heater"), "heater", &cairn);
-            for (path, text) in files.iter().filter(|(path, _)| path != "Cargo.lock") {
+            let made = |path: &str| path != "Cargo.lock" && !path.ends_with(".json");
+            for (path, text) in files.iter().filter(|(path, _)| made(path)) {
                 // These are as they should be.
                 let rest = text.replace("checkout@v4", "").replace("$@", "");
                 assert!(!rest.contains('@') && !path.contains('@'), "{path}: {text}");

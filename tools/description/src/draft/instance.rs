@@ -3,7 +3,7 @@
 use super::connections::{read_export, read_import};
 use super::{
     InstanceDraft, LOG_SIZE_DEFAULT, MEMORY_MAXIMUM, STACK_DEFAULT, STACKS_MAXIMUM, Shares,
-    StacksDraft, all, log_level, number,
+    StacksDraft, all, copies, log_level, number,
 };
 use crate::arguments;
 use crate::devices::Asked;
@@ -34,9 +34,9 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
     let component = table
         .require("component", &format!("component = \"{}\"", value.name), report)
         .and_then(|value| read_component(&value, report));
-    // What these say has been put in.
-    table.take("count");
-    table.take("template");
+    copies(&mut table, report);
+    // What it says has been put in, and it is not there any more.
+    table.take("template").and_then(|value| value.name(NameKind::Plain, "sensor", report));
     let placement = match table.take("placement") {
         Some(value) => read_placement(&value, report).map(|(place, with)| (Some(place), with)),
         None => Some((None, None)),

@@ -24,6 +24,33 @@ pub fn descriptions(kind: &str) -> Vec<PathBuf> {
     paths
 }
 
+/// All descriptions of the repository that are good, with their texts, and whether they are of boards.
+pub fn repository() -> Vec<(PathBuf, String, bool)> {
+    let root = folder().join("../../..");
+    let folders = ["systems", "boards", "bench/systems", "tests", "tools/description/tests/good"];
+    let files = folders.iter().flat_map(|folder| below(&root.join(folder)));
+    let files = files.filter(|path| path.extension().is_some_and(|end| end == "toml"));
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let has = |header: &str| text.lines().any(|line| line == header);
+        let is_board = has("[board]");
+        (is_board || has("[system]")).then_some((path, text, is_board))
+    };
+    files.filter_map(read).collect()
+}
+
+fn below(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("readable");
+    let entry = |entry: io::Result<std::fs::DirEntry>| {
+        let entry = entry.expect("readable");
+        match entry.file_type().expect("known").is_dir() {
+            true => below(&entry.path()),
+            false => vec![entry.path()],
+        }
+    };
+    entries.flat_map(entry).collect()
+}
+
 /// The tests' folder as a repository, one file replaced, components made up.
 pub struct Tree {
     pub path: String,

@@ -5,3 +5,4 @@ mod common;
 mod golden;
 mod model;
 mod mutation;
+mod schema;

@@ -45,7 +45,8 @@ const FRAGMENTS: [&str; 30] = [
     "name",
 ];
 
-fn mutate(text: &str, random: &mut Random) -> String {
+/// The text with a few things broken.
+pub fn mutate(text: &str, random: &mut Random) -> String {
     let mut text = text.to_owned();
     for _ in 0..=random.index(3) {
         let at = boundary(random, &text);
