@@ -152,7 +152,9 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
             #(#mock_setters)*
         }
 
+        // Most methods' error is what it is made from.
         #[cfg(not(target_os = "none"))]
+        #[allow(clippy::useless_conversion)]
         impl #name for #mock {
             #(#mock_methods)*
         }

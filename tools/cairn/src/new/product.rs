@@ -80,8 +80,8 @@ pub fn product(shown: &Path, cairn: &Cairn) -> Result<String> {
 
 /// Refuses a folder that has something in it, and a name that its first component cannot have.
 fn refuse(folder: &Path, name: &str) -> Result<()> {
-    let taken = fs::read_dir(folder).into_iter().flatten().flatten();
-    if let Some(entry) = taken.filter(|entry| entry.file_name() != ".git").next() {
+    let mut taken = fs::read_dir(folder).into_iter().flatten().flatten();
+    if let Some(entry) = taken.find(|entry| entry.file_name() != ".git") {
         bail!(
             "{} is there already, with {} in it; expected a new folder, or an empty one",
             folder.display(),
