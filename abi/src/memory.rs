@@ -10,3 +10,5 @@ pub const TABLES_AT_RUN_TIME: u32 = 8;
 pub const SECTIONS_AT_RUN_TIME: u64 = SECTIONS + (4096 + 240) * SECTION_STRIDE;
 /// Most pages that the memory manager hands out; further memory of a board is not used.
 pub const FREE_PAGES_MAXIMUM: usize = 1 << 16;
+/// Bytes at the end of a heap that say nothing of its use: allocators mark it there.
+pub const HEAP_END: u64 = 32;

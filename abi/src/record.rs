@@ -351,14 +351,27 @@ pub struct Activation {
     pub windows: u64,
 }
 
+/// Content of a segment: machine code.
+pub const CONTENT_TEXT: u16 = 0;
+/// Constants.
+pub const CONTENT_CONSTANTS: u16 = 1;
+/// Data, memory for DMA included.
+pub const CONTENT_DATA: u16 = 2;
+/// The heap, which begins as zeros and is used from its first address on.
+pub const CONTENT_HEAP: u16 = 3;
+/// The stack of the first thread: zeros, used from its end down.
+pub const CONTENT_STACK: u16 = 4;
+/// A stack on which clients' threads run, and on which portals put what they bring.
+pub const CONTENT_CLIENT_STACK: u16 = 5;
+
 /// Memory of an instance's image, for restarting it.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]
 #[repr(C)]
 pub struct Segment {
     /// The instance.
     pub instance: InstanceId,
-    /// 1: a stack on which clients' threads run, and on which portals put what they bring.
-    pub is_stack: u16,
+    /// What it is for: one of the `CONTENT_*`.
+    pub content: u16,
     /// Page-table entry bits of its pages.
     pub flags: u32,
     /// First address.

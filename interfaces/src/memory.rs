@@ -64,6 +64,42 @@ pub trait MemoryStatistics {
     fn usage(&self) -> Result<(u64, u64), Error>;
     /// Pages that an instance has, and its quota.
     fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error>;
+    /// One step of measuring the memory of an instance, part by part: 0 first, then the last answer's `next`; `NotFound` behind
+    /// the last part.
+    fn measure(&self, instance: InstanceId, at: u64) -> Result<MemoryPart, Error>;
+}
+
+/// A part of an instance's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
+pub struct MemoryPart {
+    /// Where the next step begins.
+    pub next: u64,
+    /// What it is for.
+    pub content: MemoryContent,
+    /// Its bytes; zero: the next step goes on with it.
+    pub size: u64,
+    /// As many of them were used at most, since the instance was started: of a stack down to its deepest word that is not zero, of a
+    /// heap up to its highest. The instance can write what it likes there, so this tells of none that is hostile.
+    pub used: u64,
+}
+
+/// What a part of an instance's memory is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
+pub enum MemoryContent {
+    /// Machine code.
+    Text,
+    /// Constants.
+    Constants,
+    /// Data, memory for DMA included.
+    Data,
+    /// Its heap.
+    Heap,
+    /// The stack of its first thread.
+    Stack,
+    /// A stack on which its clients' threads run.
+    ClientStack,
+    /// What it gets at run time: `size` as its quota has it, `used` now.
+    RunTime,
 }
 
 #[cfg(target_os = "none")]

@@ -277,4 +277,6 @@ pub trait PortalListing {
     ) -> Result<(usize, u64), Error>;
     /// Bytes of portal code in use, and free. What is kept for the next opening counts as free.
     fn usage(&self) -> Result<(u64, u64), Error>;
+    /// Bytes of the portal code that an instance has at run time, and its part.
+    fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error>;
 }

@@ -42,9 +42,9 @@ static COMMANDS: [Command; 18] = [
     },
     Command {
         name: "ps",
-        arguments: "",
-        help: "components: domain, state, memory, threads",
-        count: (0, 0),
+        arguments: "[-m]",
+        help: "components: domain, state, memory, threads; -m: what each used of heap and stacks",
+        count: (0, 1),
         names: Names::None,
         run: listing::instances,
     },

@@ -2,6 +2,7 @@
 
 use crate::imports;
 use crate::screen::Screen;
+use crate::usage;
 use cairn::Error;
 use cairn::InstanceId;
 use cairn::abi::text::plain;
@@ -84,7 +85,12 @@ fn table(
     report(described, screen)
 }
 
-pub fn instances(_words: &[Word], screen: &mut Screen) -> Result {
+pub fn instances(words: &[Word], screen: &mut Screen) -> Result {
+    match words.first().map(|word| word.as_str()) {
+        Some("-m") => return usage::run(screen),
+        Some(_) => return writeln!(screen, "error: expected `ps` or `ps -m`"),
+        None => {}
+    }
     table(
         screen,
         &[Text(14), Number(6), Text(6), Text(9), Number(8), Number(12), Number(7)],

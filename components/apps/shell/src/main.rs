@@ -12,6 +12,7 @@ mod listing;
 mod log;
 mod screen;
 mod top;
+mod usage;
 
 use cairn::Error;
 use cairn_interfaces as interfaces;

@@ -5,9 +5,14 @@ use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
 use cairn_abi::descriptor::name_text;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::record::{
+    CONTENT_CLIENT_STACK, CONTENT_CONSTANTS, CONTENT_HEAP, CONTENT_STACK, CONTENT_TEXT,
+};
 use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
+use cairn_interfaces::{MemoryContent, MemoryPart};
 use cairn_memory::manager::{Manager, State};
+use cairn_memory::measure::Measured;
 use cairn_memory::tables::Tables;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -196,5 +201,21 @@ impl interfaces::MemoryStatistics for Server {
 
     fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
         with(|manager| manager.usage_of(instance))
+    }
+
+    fn measure(&self, instance: InstanceId, at: u64) -> Result<MemoryPart, Error> {
+        with(|manager| {
+            let Measured { next, content, size, used } = manager.measure(instance, at)?;
+            let content = match content {
+                Some(CONTENT_TEXT) => MemoryContent::Text,
+                Some(CONTENT_CONSTANTS) => MemoryContent::Constants,
+                Some(CONTENT_HEAP) => MemoryContent::Heap,
+                Some(CONTENT_STACK) => MemoryContent::Stack,
+                Some(CONTENT_CLIENT_STACK) => MemoryContent::ClientStack,
+                Some(_) => MemoryContent::Data,
+                None => MemoryContent::RunTime,
+            };
+            Ok(MemoryPart { next, content, size, used })
+        })
     }
 }

@@ -7,7 +7,7 @@ use crate::sections;
 use crate::settled::Settled;
 use crate::tables;
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
-use cairn_abi::record::Segment;
+use cairn_abi::record::{CONTENT_CLIENT_STACK, Segment};
 use cairn_abi::startup::Startup;
 use cairn_abi::{Error, InstanceId};
 use core::mem::offset_of;
@@ -83,7 +83,7 @@ impl<'a> Manager<'a> {
         let renewed = self
             .segments_of(record)
             .filter(|segment| segment.initial != segment.physical)
-            .filter(|segment| !but_stacks || segment.is_stack == 0)
+            .filter(|segment| !but_stacks || segment.content != CONTENT_CLIENT_STACK)
             .skip(place);
         for segment in renewed {
             let words = (segment.size / 8).saturating_sub(done).min(left);

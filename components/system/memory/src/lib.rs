@@ -13,6 +13,7 @@ pub mod death;
 mod domains;
 pub mod frames;
 pub mod manager;
+pub mod measure;
 pub mod sections;
 mod settled;
 pub mod tables;
@@ -23,6 +24,8 @@ mod domain_tests;
 mod fence_tests;
 #[cfg(test)]
 mod frames_tests;
+#[cfg(test)]
+mod measure_tests;
 #[cfg(test)]
 mod section_tests;
 #[cfg(test)]

@@ -6,7 +6,9 @@ use cairn_abi::address::*;
 use cairn_abi::descriptor::name;
 use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
-use cairn_abi::record::{Activation, Header, Instance, Range, Segment};
+use cairn_abi::record::{
+    Activation, CONTENT_CLIENT_STACK, CONTENT_DATA, Header, Instance, Range, Segment,
+};
 use cairn_abi::startup::Startup;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use std::cell::Cell;
@@ -38,7 +40,7 @@ pub(crate) struct World {
     pub(crate) state: State,
     header: Header,
     pub(crate) instances: Vec<Instance>,
-    segments: Vec<Segment>,
+    pub(crate) segments: Vec<Segment>,
     activations: Vec<Activation>,
     tables: Vec<AtomicI64>,
     memory: Vec<AtomicI64>,
@@ -134,15 +136,27 @@ impl World {
     pub(crate) fn of(count: u16) -> World {
         let laid_out = |number, page| laid_out_of(count, number, page);
         let mut segments = Vec::new();
-        let mut segment = |instance, address, physical, initial, is_stack| {
+        let mut segment = |instance, address, physical, initial, content| {
             let flags = (USER | READ | WRITE) as u32;
             let size = PAGE_SIZE;
-            segments.push(Segment { instance, is_stack, flags, address, size, physical, initial });
+            segments.push(Segment { instance, content, flags, address, size, physical, initial });
         };
         for number in 1..=count {
             let instance = InstanceId(number);
-            segment(instance, data(instance), laid_out(number, 0), laid_out(number, 1), 0);
-            segment(instance, stack_top(instance) - PAGE_SIZE, laid_out(number, 2), 0, 1);
+            segment(
+                instance,
+                data(instance),
+                laid_out(number, 0),
+                laid_out(number, 1),
+                CONTENT_DATA,
+            );
+            segment(
+                instance,
+                stack_top(instance) - PAGE_SIZE,
+                laid_out(number, 2),
+                0,
+                CONTENT_CLIENT_STACK,
+            );
         }
         let page_table = |index: usize| PAGE_TABLES + index as u64 * PAGE_SIZE;
         let free = laid_out(count + 1, 0);
@@ -210,6 +224,11 @@ impl World {
         }
         world.manager().begin();
         world
+    }
+
+    /// Physical address of the first page that is free at first.
+    pub(crate) fn free_memory(&self) -> u64 {
+        self.header.free_memory.start
     }
 
     pub(crate) fn manager(&self) -> Manager<'_> {

@@ -32,7 +32,6 @@ impl Share {
     }
 
     /// Granules.
-    #[cfg(test)]
     pub fn size(&self) -> u16 {
         self.end - self.first
     }
@@ -109,6 +108,19 @@ impl Area {
         None
     }
 
+    /// How many granules of a client's share are taken.
+    pub fn taken_of(&self, share: &Share) -> u16 {
+        let mut count = 0;
+        let mut at = share.first;
+        while at < share.end {
+            let bits = (64 - at % 64).min(share.end - at);
+            let word = self.taken.0[usize::from(at) / 64] >> (at % 64);
+            count += (word & (u64::MAX >> (64 - bits))).count_ones() as u16;
+            at += bits;
+        }
+        count
+    }
+
     /// Takes granules that [`Area::find`] found.
     pub fn take(&mut self, share: &mut Share, start: u16, count: u16) {
         self.taken.change(start, count, true);
@@ -174,6 +186,8 @@ mod tests {
                 model[usize::from(start)..usize::from(start + count)].fill(false);
                 area.release(start, count);
             }
+            let taken = model.iter().filter(|taken| **taken).count();
+            assert_eq!(usize::from(area.taken_of(&share)), taken);
             assert_eq!(
                 usize::from(area.free()) - 1000,
                 model[7..].iter().filter(|taken| !**taken).count()

@@ -481,4 +481,8 @@ impl interfaces::PortalListing for Server {
     fn usage(&self) -> Result<(u64, u64), Error> {
         locked(|manager, _| Ok(manager.usage()))
     }
+
+    fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
+        locked(|manager, _| manager.usage_of(instance).ok_or(Error::NotFound))
+    }
 }

@@ -108,6 +108,11 @@ impl Manager {
         self.maker.pools().usage()
     }
 
+    /// Bytes of an instance's part of portal code that are in use, and all of them.
+    pub fn usage_of(&self, instance: InstanceId) -> Option<(u64, u64)> {
+        self.maker.pools().usage_of(instance)
+    }
+
     /// Registers a parameter type.
     pub fn register_type(&mut self, parameter: Parameter) -> Result<(), ParameterError> {
         self.maker.register_type(parameter)

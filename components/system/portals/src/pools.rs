@@ -80,6 +80,13 @@ impl Pools {
         (used.saturating_sub(free), free)
     }
 
+    /// Bytes of an instance's part of code that are in use, with what it keeps for its next opening, and all of them.
+    pub fn usage_of(&self, instance: InstanceId) -> Option<(u64, u64)> {
+        let share = self.shares.code_of(instance)?;
+        let bytes = |granules: u16| u64::from(granules) * GRANULE;
+        Some((bytes(self.area.taken_of(share)), bytes(share.size())))
+    }
+
     /// Room for code, in the client's part.
     #[inline]
     pub fn room<M: Machine>(

@@ -107,6 +107,11 @@ impl Shares {
         &mut self.code[client.index()]
     }
 
+    /// The same, to look at.
+    pub fn code_of(&self, client: InstanceId) -> Option<&Share> {
+        self.code.get(client.index())
+    }
+
     /// Blocks that a client may have.
     pub fn blocks(&self, client: InstanceId) -> usize {
         self.blocks_of[client.index()].into()

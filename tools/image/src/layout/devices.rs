@@ -108,7 +108,8 @@ impl Layout<'_> {
         // The next descriptors stay in a table that a trusted driver writes as well: it writes them all.
         if rights & WRITE != 0 {
             let instance = self.system.instances[index].number;
-            self.record.segment(instance, rights, address, size, physical, 0);
+            let whose = (instance, record::CONTENT_DATA);
+            self.record.segment(whose, rights, address, size, physical, 0);
         }
         Ok(())
     }

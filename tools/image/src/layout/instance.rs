@@ -9,6 +9,7 @@ use crate::report::InstanceReport;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
+use cairn_abi::record::*;
 use cairn_abi::{DomainId, Space};
 use cairn_description::board::Device;
 use cairn_description::model::{Instance, Role};
@@ -264,11 +265,16 @@ impl Layout<'_> {
                 rights,
             )?;
             placed.report.segment(segment.rights, size);
+            let content_kind = match segment.rights {
+                Rights::Code => CONTENT_TEXT,
+                Rights::Constants => CONTENT_CONSTANTS,
+                Rights::Data => CONTENT_DATA,
+            };
             // Writable content is stored a second time, from which a restart begins; pages that begin as zero are not.
             let mut note = |from: u64, to: u64, initial| {
                 let instance = self.system.instances[index].number;
                 self.record.segment(
-                    instance,
+                    (instance, content_kind),
                     rights,
                     address + from,
                     to - from,
@@ -308,20 +314,25 @@ impl Layout<'_> {
         let placed = &self.placed[index];
         let (address, size) = (placed.region + placed.parts.heap, placed.parts.heap_size);
         if size > 0 {
-            self.map_fresh(index, address, size)?;
+            self.map_fresh((index, CONTENT_HEAP), address, size)?;
             self.placed[index].report.heap = size;
         }
         Ok(())
     }
 
-    /// Maps fresh pages at an address, writable, and notes them. Returns their physical address.
-    fn map_fresh(&mut self, index: usize, address: u64, size: u64) -> Result<u64, String> {
+    /// Maps fresh pages at an address, writable, and notes what they are for. Returns their physical address.
+    fn map_fresh(
+        &mut self,
+        (index, content): (usize, u16),
+        address: u64,
+        size: u64,
+    ) -> Result<u64, String> {
         let physical = self.pages_for(index, address, size);
         let placed = &self.placed[index];
         let rights = OWN | placed.reach | READ | WRITE;
         self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
         self.record.segment(
-            self.system.instances[index].number,
+            (self.system.instances[index].number, content),
             rights,
             address,
             size,
@@ -357,15 +368,13 @@ impl Layout<'_> {
             let address = region + parts.activations_end(position + 1) - ACTIVATION_STRIDE;
             let size = if position == 0 { *instance.stack } else { instance.stacks.size };
             let size = pages(size) * PAGE_SIZE;
-            let (descriptor, top) = self.activation(index, address, size)?;
+            let content = if position == 0 { CONTENT_STACK } else { CONTENT_CLIENT_STACK };
+            let (descriptor, top) = self.activation((index, content), address, size)?;
             let placed = &mut self.placed[index];
             placed.report.stacks += size;
             match position {
                 0 => placed.stack = top,
-                _ => {
-                    placed.activations.push(descriptor);
-                    self.record.segment_is_stack();
-                }
+                _ => placed.activations.push(descriptor),
             }
         }
         Ok(())
@@ -373,9 +382,14 @@ impl Layout<'_> {
 
     /// One activation: stack, kernel alias of its top page, descriptor. Returns the descriptor's
     /// address and the stack's top.
-    fn activation(&mut self, index: usize, address: u64, size: u64) -> Result<(u64, u64), String> {
+    fn activation(
+        &mut self,
+        (index, content): (usize, u16),
+        address: u64,
+        size: u64,
+    ) -> Result<(u64, u64), String> {
         let top = address + ACTIVATION_STACK_TOP;
-        let physical = self.map_fresh(index, top - size, size)?;
+        let physical = self.map_fresh((index, content), top - size, size)?;
         let alias = STACK_ALIASES + take(&mut self.next.alias) * PAGE_SIZE;
         self.map_kernel_range(alias, physical + size - PAGE_SIZE, PAGE_SIZE, READ | WRITE)?;
 
@@ -415,7 +429,8 @@ impl Layout<'_> {
                     size,
                     rights,
                 )?;
-                self.record.segment(instance.number, rights, top - size, size, physical, 0);
+                let whose = (instance.number, CONTENT_STACK);
+                self.record.segment(whose, rights, top - size, size, physical, 0);
                 let placed = &mut self.placed[*member];
                 placed.stack = top;
                 placed.report.stacks += size;

@@ -33,7 +33,7 @@ pub(super) struct RecordParts {
 impl RecordParts {
     pub fn segment(
         &mut self,
-        instance: InstanceId,
+        (instance, content): (InstanceId, u16),
         flags: u64,
         address: u64,
         size: u64,
@@ -42,18 +42,13 @@ impl RecordParts {
     ) {
         self.segments.push(Segment {
             instance,
-            is_stack: 0,
+            content,
             flags: flags as u32,
             address,
             size,
             physical,
             initial,
         });
-    }
-
-    /// The segment that was added last is a stack for clients' threads.
-    pub fn segment_is_stack(&mut self) {
-        self.segments.last_mut().into_iter().for_each(|segment| segment.is_stack = 1);
     }
 
     pub fn activation(&mut self, index: u64, instance: InstanceId, windows: u64) {

@@ -1,0 +1,52 @@
+//! Uses as much stack and heap as it is told, and some of its own first.
+#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+use alloc::vec::Vec;
+use cairn::Error;
+use cairn::window::{ReadWindow, WriteWindow};
+use cairn_interfaces::{Echo, Portals};
+use core::hint::black_box;
+
+struct User;
+static USER: User = User;
+
+cairn::component! {
+    name: "user",
+    imports: { portals: Portals },
+    exports: { echo: Echo = USER },
+    main: main,
+}
+
+/// Goes so many KiB deep.
+fn descend(kibibytes: u64) -> u64 {
+    let room = black_box([1_u8; 1024]);
+    match kibibytes {
+        0 => room[0].into(),
+        _ => descend(kibibytes - 1) + u64::from(room[1023]),
+    }
+}
+
+impl Echo for User {
+    /// KiB of stack, and of the heap, for a moment.
+    fn add(&self, stack: u64, heap: u64) -> Result<u64, Error> {
+        let mut taken: Vec<u8> = Vec::new();
+        taken.try_reserve_exact(heap as usize * 1024).map_err(|_| Error::Exhausted)?;
+        Ok(descend(stack))
+    }
+
+    fn say(&self, _text: ReadWindow<'_>) -> Result<(), Error> {
+        Err(Error::NotSupported)
+    }
+
+    fn fill(&self, _buffer: WriteWindow<'_>) -> Result<usize, Error> {
+        Err(Error::NotSupported)
+    }
+}
+
+fn main() {
+    black_box(descend(5));
+}
