@@ -149,6 +149,10 @@ pub const ARGUMENT_BOOL: u32 = 3;
 pub const ARGUMENT_DURATION: u32 = 4;
 /// Kind of an argument: text in UTF-8.
 pub const ARGUMENT_TEXT: u32 = 5;
+/// Kind of an argument: a size in bytes.
+pub const ARGUMENT_BYTES: u32 = 6;
+/// Kind of an argument: a variant of an enum, whose names stand in [the texts](crate::interface_text).
+pub const ARGUMENT_ENUM: u32 = 7;
 /// Most arguments of a component.
 pub const ARGUMENTS_MAXIMUM: usize = 16;
 

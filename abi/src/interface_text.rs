@@ -14,6 +14,7 @@
 //! struct NAME, enum NAME, tuple   up to `end`:
 //! field NAME                  a part of a struct; its type follows
 //! variant NAME CODE           of an enum
+//! argument NAME               of the component, behind all interfaces; its type, an enum, follows
 //! ```
 
 /// First word of a component's texts: "CAIRNTXT".
@@ -82,7 +83,7 @@ pub struct VariantText {
     pub code: i64,
 }
 
-/// The lines about several interfaces, as a component's file has them.
+/// The lines about several interfaces, and about arguments of the component that are enums, as a component's file has them.
 #[repr(C)]
 pub struct Texts<const LENGTH: usize> {
     magic: u64,
@@ -92,9 +93,9 @@ pub struct Texts<const LENGTH: usize> {
 
 impl<const LENGTH: usize> Texts<LENGTH> {
     /// `LENGTH` is [`length`] of the same.
-    pub const fn new(interfaces: &[InterfaceText]) -> Self {
+    pub const fn new(interfaces: &[InterfaceText], arguments: &[(&str, TypeText)]) -> Self {
         let mut lines = Lines { bytes: [0; LENGTH], length: 0 };
-        lines.interfaces(interfaces);
+        lines.all(interfaces, arguments);
         assert!(lines.length == LENGTH);
         Texts { magic: MAGIC, length: LENGTH as u64, bytes: lines.bytes }
     }
@@ -106,9 +107,9 @@ impl<const LENGTH: usize> Texts<LENGTH> {
 }
 
 /// Bytes of the lines about these.
-pub const fn length(interfaces: &[InterfaceText]) -> usize {
+pub const fn length(interfaces: &[InterfaceText], arguments: &[(&str, TypeText)]) -> usize {
     let mut lines = Lines { bytes: [], length: 0 };
-    lines.interfaces(interfaces);
+    lines.all(interfaces, arguments);
     lines.length
 }
 
@@ -162,7 +163,7 @@ impl<const LENGTH: usize> Lines<LENGTH> {
         self.byte(b'\n');
     }
 
-    const fn interfaces(&mut self, interfaces: &[InterfaceText]) {
+    const fn all(&mut self, interfaces: &[InterfaceText], arguments: &[(&str, TypeText)]) {
         each!(interface in interfaces, {
             self.text("interface ");
             self.text(interface.name);
@@ -175,6 +176,10 @@ impl<const LENGTH: usize> Lines<LENGTH> {
             self.byte(b'\n');
             self.documentation(interface.documentation);
             each!(method in interface.methods, { self.method(method) });
+        });
+        each!(argument in arguments, {
+            self.line("argument ", argument.0);
+            self.of(&argument.1);
         });
     }
 

@@ -32,7 +32,7 @@ pub fn declared(object: &[u8]) -> Result<Vec<Declared>, String> {
     let mut texts = Vec::new();
     for bytes in marked(TEXT) {
         let lines = interface_text::find(bytes?);
-        texts.extend(lines.and_then(interface_text::read).unwrap_or_default());
+        texts.extend(lines.and_then(interface_text::read).unwrap_or_default().interfaces);
     }
     let declared = marked(DESCRIPTOR).map(|bytes| {
         let descriptor = bytes?.first_chunk().ok_or("an interface's descriptor is cut off")?;

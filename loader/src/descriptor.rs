@@ -1,14 +1,14 @@
 //! What a component says of itself: the section `.cairn`, a [`ComponentDescriptor`].
 
-use crate::interface_text::{self, InterfaceText};
+use crate::interface_text::{self, InterfaceText, TypeText, VariantText};
 use alloc::borrow::ToOwned;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cairn_abi::descriptor::{
-    ARGUMENTS_MAXIMUM, ArgumentDescriptor, ComponentDescriptor, EXPORTS_MAXIMUM, ExportDescriptor,
-    IMPORTS_MAXIMUM, ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC, METHODS_MAXIMUM,
-    MethodDescriptor, NAME_SIZE,
+    ARGUMENT_ENUM, ARGUMENTS_MAXIMUM, ArgumentDescriptor, ComponentDescriptor, EXPORTS_MAXIMUM,
+    ExportDescriptor, IMPORTS_MAXIMUM, ImportDescriptor, InterfaceDescriptor, LETTERS_SIZE, MAGIC,
+    METHODS_MAXIMUM, MethodDescriptor, NAME_SIZE,
 };
 use core::mem::{offset_of, size_of};
 
@@ -92,6 +92,8 @@ pub struct Argument {
     pub kind: u32,
     /// What it is if a description leaves it out.
     pub default: Option<u64>,
+    /// The variants of an enum.
+    pub variants: Vec<VariantText>,
 }
 
 impl Descriptor {
@@ -109,6 +111,8 @@ impl Descriptor {
                 cairn_abi::VERSION
             ));
         }
+        let mut texts =
+            interface_text::find(section).and_then(interface_text::read).unwrap_or_default();
         let main = component.word(offset_of!(ComponentDescriptor, main));
         Ok(Descriptor {
             name: component.text(offset_of!(ComponentDescriptor, name), NAME_SIZE),
@@ -135,24 +139,31 @@ impl Descriptor {
             arguments: (0..ARGUMENTS_MAXIMUM)
                 .map(|place| {
                     let entries = offset_of!(ComponentDescriptor, arguments);
-                    argument(&component.at(entries + place * size_of::<ArgumentDescriptor>()))
+                    component.at(entries + place * size_of::<ArgumentDescriptor>())
                 })
-                .take_while(|argument| argument.kind != 0)
-                .collect(),
-            texts: interface_text::find(section).and_then(interface_text::read).unwrap_or_default(),
+                .take_while(|record| record.half(offset_of!(ArgumentDescriptor, kind)) != 0)
+                .map(|record| argument(&record, &mut texts.arguments))
+                .collect::<Result<_, String>>()?,
+            texts: texts.interfaces,
             // Said by `thread_local.rs`.
             is_thread_local: false,
         })
     }
 }
 
-fn argument(record: &Record) -> Argument {
+fn argument(record: &Record, enums: &mut [(String, TypeText)]) -> Result<Argument, String> {
     let has_default = record.half(offset_of!(ArgumentDescriptor, has_default)) != 0;
-    Argument {
-        name: record.text(offset_of!(ArgumentDescriptor, name), NAME_SIZE),
-        kind: record.half(offset_of!(ArgumentDescriptor, kind)),
-        default: has_default.then(|| record.word(offset_of!(ArgumentDescriptor, default))),
+    let name = record.text(offset_of!(ArgumentDescriptor, name), NAME_SIZE);
+    let kind = record.half(offset_of!(ArgumentDescriptor, kind));
+    let variants = match enums.iter_mut().find(|one| kind == ARGUMENT_ENUM && one.0 == name) {
+        Some((_, of)) => core::mem::take(&mut of.variants),
+        None => Vec::new(),
+    };
+    if kind == ARGUMENT_ENUM && variants.is_empty() {
+        return Err(format!("nothing says which variants the argument `{name}` has"));
     }
+    let default = has_default.then(|| record.word(offset_of!(ArgumentDescriptor, default)));
+    Ok(Argument { name, kind, default, variants })
 }
 
 fn import(record: Record) -> Result<Import, String> {

@@ -89,10 +89,19 @@ pub fn find(section: &[u8]) -> Option<&str> {
     core::str::from_utf8(bytes.get(..usize::try_from(u64::from_le_bytes(*length)).ok()?)?).ok()
 }
 
-/// Reads lines about interfaces; nothing if they are not as they should be.
-pub fn read(text: &str) -> Option<Vec<InterfaceText>> {
+/// What the lines are about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Texts {
+    /// Interfaces.
+    pub interfaces: Vec<InterfaceText>,
+    /// Arguments of the component that are enums, by their names.
+    pub arguments: Vec<(String, TypeText)>,
+}
+
+/// Reads the lines; nothing if they are not as they should be.
+pub fn read(text: &str) -> Option<Texts> {
     let mut lines = Reader(text.lines().peekable());
-    let mut interfaces = Vec::new();
+    let Texts { mut interfaces, mut arguments } = Texts::default();
     while let Some(words) = lines.line("interface") {
         let (name, version) = words.split_once(' ')?;
         interfaces.push(InterfaceText {
@@ -102,7 +111,10 @@ pub fn read(text: &str) -> Option<Vec<InterfaceText>> {
             methods: lines.methods()?,
         });
     }
-    lines.0.next().is_none().then_some(interfaces)
+    while let Some(name) = lines.line("argument") {
+        arguments.push((name.to_owned(), lines.of(DEPTH)?));
+    }
+    lines.0.next().is_none().then_some(Texts { interfaces, arguments })
 }
 
 /// Structs in structs: as many as there can be, with four words in all.
@@ -233,8 +245,9 @@ mod tests {
         },
         constant::InterfaceText { name: "None", version: 0, documentation: "", methods: &[] },
     ];
-    static TEXTS: constant::Texts<{ constant::length(INTERFACES) }> =
-        constant::Texts::new(INTERFACES);
+    const ARGUMENTS: &[(&str, constant::TypeText)] = &[("speed", MODE)];
+    static TEXTS: constant::Texts<{ constant::length(INTERFACES, ARGUMENTS) }> =
+        constant::Texts::new(INTERFACES, ARGUMENTS);
 
     fn section() -> vec::Vec<u8> {
         // As a linker lays it out, with other things before and behind.
@@ -249,7 +262,7 @@ mod tests {
     #[test]
     fn what_the_build_writes_is_read() {
         let section = section();
-        let interfaces = read(find(&section).unwrap()).unwrap();
+        let Texts { interfaces, arguments } = read(find(&section).unwrap()).unwrap();
         assert_eq!(interfaces.len(), 2);
         let maps = &interfaces[0];
         assert_eq!((maps.name.as_str(), maps.version), ("Maps", 0x12_3456_789a_bcde));
@@ -261,6 +274,8 @@ mod tests {
         assert_eq!(point.fields[0].of.variants[0].code, -30);
         assert_eq!(point.fields[0].of.variants[1].documentation, ["Very."]);
         assert_eq!(find.value.fields[1].of.name, "Mode");
+        assert_eq!((arguments.len(), arguments[0].0.as_str()), (1, "speed"));
+        assert_eq!(arguments[0].1.codes(), "-30=Slow,300=Fast");
         assert_eq!(maps.methods[1].error.codes(), "-30=Slow,300=Fast");
         assert_eq!((maps.methods[1].value.name.as_str(), interfaces[1].methods.len()), ("()", 0));
     }
@@ -272,7 +287,8 @@ mod tests {
         let lines: vec::Vec<&str> = whole.lines().collect();
         for end in 1..lines.len() {
             // Whole interfaces and methods are fine.
-            let is_end = lines[end].starts_with("method") || lines[end].starts_with("interface");
+            let is_end =
+                ["method", "interface", "argument"].iter().any(|word| lines[end].starts_with(word));
             let is_begun = lines[end].starts_with('/') && end == 1;
             let cut = lines[..end].join("\n");
             assert_eq!(read(&cut).is_some(), is_end || is_begun, "{cut}");

@@ -1,5 +1,6 @@
 //! `cairn::component!`.
 
+use crate::argument::{self, Argument};
 use crate::documentation::plain;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote, quote_spanned};
@@ -39,22 +40,6 @@ struct Export {
     server: Expr,
 }
 
-struct Argument {
-    name: Ident,
-    kind: Kind,
-    default: Option<Expr>,
-}
-
-/// What an argument can be.
-#[derive(Clone, Copy)]
-enum Kind {
-    Unsigned,
-    Signed,
-    Bool,
-    Duration,
-    Text,
-}
-
 pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
     let component: Component = syn::parse2(input)?;
     let name = &component.name;
@@ -83,8 +68,9 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         export_items.extend(items);
         exports.push(descriptor);
     }
-    let (argument_items, arguments) = expand_arguments(&component.arguments);
+    let (argument_items, arguments) = argument::expand(&component.arguments);
     let print = expand_print(&component.imports);
+    let enums = argument::enums(&component.arguments);
     let texts: Vec<TokenStream> = (component.exports.iter().chain(&component.objects))
         .map(|Export { interface, .. }| quote_spanned!(interface.span()=> <dyn #interface as ::cairn::component::Interface>::TEXT))
         .collect();
@@ -104,8 +90,8 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
         #[doc(hidden)]
         #[used]
         static CAIRN_TEXTS: ::cairn::__expansion::Texts<{
-            ::cairn::__expansion::length(&[#(#texts),*])
-        }> = ::cairn::__expansion::Texts::new(&[#(#texts),*]);
+            ::cairn::__expansion::length(&[#(#texts),*], #enums)
+        }> = ::cairn::__expansion::Texts::new(&[#(#texts),*], #enums);
     })
 }
 
@@ -206,75 +192,6 @@ fn expand_print(imports: &[Import]) -> TokenStream {
             #body
         }
     }
-}
-
-/// The module `arguments`, a function for each, and the descriptors.
-fn expand_arguments(arguments: &[Argument]) -> (TokenStream, Vec<TokenStream>) {
-    let mut functions = TokenStream::new();
-    let mut descriptors = Vec::new();
-    for (place, Argument { name, kind, default }) in arguments.iter().enumerate() {
-        let word = quote!(::cairn::__expansion::argument_value(#place));
-        let default = default.as_ref();
-        let (number, kind, value, default) = match kind {
-            Kind::Unsigned => {
-                (quote!(ARGUMENT_UNSIGNED), quote!(u64), word, default.map(|one| quote!(#one)))
-            }
-            Kind::Signed => (
-                quote!(ARGUMENT_SIGNED),
-                quote!(i64),
-                quote!(#word as i64),
-                default.map(|one| quote!({ let value: i64 = #one; value as u64 })),
-            ),
-            Kind::Bool => (
-                quote!(ARGUMENT_BOOL),
-                quote!(bool),
-                quote!(#word != 0),
-                default.map(|one| quote!({ let value: bool = #one; value as u64 })),
-            ),
-            Kind::Duration => (
-                quote!(ARGUMENT_DURATION),
-                quote!(::core::time::Duration),
-                quote!(::core::time::Duration::from_nanos(#word)),
-                default.map(|one| {
-                    quote!({ let value: ::core::time::Duration = #one; value.as_nanos() as u64 })
-                }),
-            ),
-            Kind::Text => (
-                quote!(ARGUMENT_TEXT),
-                quote!(&'static str),
-                quote!(::cairn::__expansion::argument_text(#place)),
-                default.map(|one| {
-                    quote!({ let text: &str = #one; assert!(text.is_empty(), "the default of a text is \"\""); 0 })
-                }),
-            ),
-        };
-        let default = match default {
-            Some(default) => quote!(::core::option::Option::Some(#default)),
-            None => quote!(::core::option::Option::None),
-        };
-        let documentation = format!("The argument `{name}`, as the description says.");
-        functions.extend(quote! {
-            #[doc = #documentation]
-            #[allow(dead_code)]
-            pub fn #name() -> #kind {
-                #value
-            }
-        });
-        let text = plain(name);
-        descriptors.push(quote! {
-            ::cairn::__expansion::argument(#text, ::cairn::__expansion::#number, #default)
-        });
-    }
-    if arguments.is_empty() {
-        return (TokenStream::new(), Vec::new());
-    }
-    let items = quote! {
-        /// What the description gives this instance.
-        mod arguments {
-            #functions
-        }
-    };
-    (items, descriptors)
 }
 
 /// The provider of an export or an object interface, and its descriptor.
@@ -433,43 +350,6 @@ impl Parse for Import {
         input.parse::<Token![:]>()?;
         let (optional, interface) = optional(input.parse()?);
         Ok(Import { minimal, optional, name, interface })
-    }
-}
-
-impl Parse for Argument {
-    fn parse(input: ParseStream) -> Result<Self, Error> {
-        let name = input.parse()?;
-        input.parse::<Token![:]>()?;
-        let of: Type = input.parse()?;
-        let last = |of: &Type| match of {
-            Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
-            Type::Reference(text) => match &*text.elem {
-                Type::Path(path) => path.path.get_ident().map(|name| format!("&{name}")),
-                _ => None,
-            },
-            _ => None,
-        };
-        let kind = match last(&of).as_deref() {
-            Some("u64") => Kind::Unsigned,
-            Some("i64") => Kind::Signed,
-            Some("bool") => Kind::Bool,
-            Some("Duration") => Kind::Duration,
-            Some("&str") => Kind::Text,
-            _ => {
-                return Err(Error::new_spanned(
-                    of,
-                    "an argument is a `u64`, an `i64`, a `bool`, a `Duration` or a `&str`",
-                ));
-            }
-        };
-        let default = match input.peek(Token![=]) {
-            true => {
-                input.parse::<Token![=]>()?;
-                Some(input.parse()?)
-            }
-            false => None,
-        };
-        Ok(Argument { name, kind, default })
     }
 }
 

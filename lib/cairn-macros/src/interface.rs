@@ -177,8 +177,8 @@ pub fn expand(attribute: TokenStream, item: TokenStream) -> Result<TokenStream, 
             static CAIRN_INTERFACE_DESCRIPTOR: ::cairn::__expansion::InterfaceDescriptor = #proxy::DESCRIPTOR;
             #[used]
             static CAIRN_INTERFACE_TEXT: ::cairn::__expansion::Texts<{
-                ::cairn::__expansion::length(&[#proxy::TEXT])
-            }> = ::cairn::__expansion::Texts::new(&[#proxy::TEXT]);
+                ::cairn::__expansion::length(&[#proxy::TEXT], &[])
+            }> = ::cairn::__expansion::Texts::new(&[#proxy::TEXT], &[]);
         };
     })
 }

@@ -5,6 +5,7 @@
 //! says what to write instead.
 #![forbid(unsafe_code)]
 
+mod argument;
 mod component;
 mod derive;
 mod documentation;

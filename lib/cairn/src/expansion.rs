@@ -8,9 +8,9 @@ pub use crate::component::{
 pub use crate::ready::serves;
 pub use crate::wire::{HASH_START, WORDS, hash, hash_word};
 pub use cairn_abi::descriptor::{
-    ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
-    ArgumentDescriptor, ComponentDescriptor, EntryPoint, ExportDescriptor, ImportDescriptor,
-    InterfaceDescriptor, METHODS_MAXIMUM, Reply,
+    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_SIGNED,
+    ARGUMENT_TEXT, ARGUMENT_UNSIGNED, ArgumentDescriptor, ComponentDescriptor, EntryPoint,
+    ExportDescriptor, ImportDescriptor, InterfaceDescriptor, METHODS_MAXIMUM, Reply,
 };
 pub use cairn_abi::interface_text::{
     FieldText, InterfaceText, MethodText, Texts, TypeText, VariantText, length,
@@ -21,7 +21,7 @@ use crate::call::REPLY_WORDS;
 use crate::component::{Caller, CallerThread, Interface, Now, PortalIndex};
 use crate::object::{Object, Place, Places};
 use crate::window::{ReadWindow, WriteWindow};
-use crate::wire::{MethodError, Value};
+use crate::wire::{MethodError, Value, Wire};
 use crate::{Error, InstanceId};
 
 mod wide;
@@ -168,6 +168,19 @@ pub fn argument_value(place: usize) -> u64 {
 #[cfg(target_os = "none")]
 pub fn argument_text(place: usize) -> &'static str {
     crate::environment::text_of(argument_value(place))
+}
+
+/// The same of an enum, which the host tool has checked.
+pub fn argument_enum<T: Wire>(place: usize) -> T {
+    let mut words = [0; 8];
+    words[0] = argument_value(place);
+    T::load(&mut Registers::new(words)).expect("an argument is a variant of its enum")
+}
+
+/// What people call an argument that is an enum; stops the build if it is something else.
+pub const fn argument_type(text: TypeText) -> TypeText {
+    assert!(matches!(text, TypeText::Enum(..)), "an argument of a type of one's own is an enum");
+    text
 }
 
 /// In a test on the host nobody gives any.

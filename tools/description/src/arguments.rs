@@ -1,13 +1,14 @@
 //! The arguments of an instance, of the types that its component declares.
 
 use crate::model::Instance;
-use crate::names::{NameKind, suggestion};
+use crate::names::{NameKind, list, suggestion};
 use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table;
 use crate::units::{parse_duration, parse_size};
 use cairn_abi::descriptor::{
-    ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
+    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_SIGNED,
+    ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
 };
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_loader::{Argument, Descriptor};
@@ -97,15 +98,20 @@ pub(crate) fn check(
 
 /// The value of an argument that is given.
 fn value(argument: &Argument, given: &Located<Given>, report: &mut Report) -> Option<Value> {
-    let (value, expected, example) = match argument.kind {
-        ARGUMENT_UNSIGNED => {
+    let example = example(argument);
+    let (value, expected) = match argument.kind {
+        ARGUMENT_UNSIGNED | ARGUMENT_BYTES => {
             let word = match &**given {
                 Given::Integer(number) => u64::try_from(*number).ok(),
                 Given::Text(text) => parse_size(text),
                 Given::Filled(text) => text.parse().ok().or_else(|| parse_size(text)),
                 Given::Bool(_) => None,
             };
-            (word.map(Value::Word), "a number from 0 on, or a size", "64")
+            let expected = match argument.kind {
+                ARGUMENT_BYTES => "a size",
+                _ => "a number from 0 on, or a size",
+            };
+            (word.map(Value::Word), expected.to_owned())
         }
         ARGUMENT_SIGNED => {
             let number = match &**given {
@@ -113,7 +119,7 @@ fn value(argument: &Argument, given: &Located<Given>, report: &mut Report) -> Op
                 Given::Filled(text) => text.parse().ok(),
                 _ => None,
             };
-            (number.map(|number| Value::Word(number as u64)), "a number of 64 bits", "-1")
+            (number.map(|number| Value::Word(number as u64)), "a number of 64 bits".to_owned())
         }
         ARGUMENT_BOOL => {
             let word = match &**given {
@@ -121,21 +127,31 @@ fn value(argument: &Argument, given: &Located<Given>, report: &mut Report) -> Op
                 Given::Filled(text) => text.parse().ok().map(bool::into),
                 _ => None,
             };
-            (word.map(Value::Word), "`true` or `false`", "true")
+            (word.map(Value::Word), "`true` or `false`".to_owned())
         }
         ARGUMENT_DURATION => {
             let word = match &**given {
                 Given::Text(text) | Given::Filled(text) => parse_duration(text),
                 _ => None,
             };
-            (word.map(Value::Word), "a duration", "\"10ms\"")
+            (word.map(Value::Word), "a duration".to_owned())
+        }
+        ARGUMENT_ENUM => {
+            let named = |text: &String| argument.variants.iter().find(|one| one.name == *text);
+            let variant = match &**given {
+                Given::Text(text) | Given::Filled(text) => named(text),
+                _ => None,
+            };
+            let names = argument.variants.iter().map(|variant| variant.name.as_str());
+            let expected = format!("one of {}", list(names));
+            (variant.map(|variant| Value::Word(variant.code as u64)), expected)
         }
         _ => {
             let text = match &**given {
                 Given::Text(text) | Given::Filled(text) => Some(Value::Text(text.clone())),
                 _ => None,
             };
-            (text, "a text", "\"left\"")
+            (text, "a text".to_owned())
         }
     };
     if value.is_none() {
@@ -149,13 +165,25 @@ fn value(argument: &Argument, given: &Located<Given>, report: &mut Report) -> Op
     value
 }
 
-fn missing(instance: &Instance, argument: &Argument) -> Error {
+/// What a value can look like.
+fn example(argument: &Argument) -> String {
     let example = match argument.kind {
-        ARGUMENT_UNSIGNED | ARGUMENT_SIGNED => "1",
+        ARGUMENT_UNSIGNED => "64",
+        ARGUMENT_SIGNED => "-1",
         ARGUMENT_BOOL => "true",
         ARGUMENT_DURATION => "\"10ms\"",
+        ARGUMENT_BYTES => "\"64K\"",
+        ARGUMENT_ENUM => {
+            let first = argument.variants.first();
+            return format!("\"{}\"", first.map_or("", |variant| variant.name.as_str()));
+        }
         _ => "\"text\"",
     };
+    example.to_owned()
+}
+
+fn missing(instance: &Instance, argument: &Argument) -> Error {
+    let example = example(argument);
     Error::new(
         &instance.name.place,
         format!("the argument `{}` of `{}` is missing", argument.name, instance.name),

@@ -49,9 +49,9 @@ const TEXTS: &[InterfaceText] = &[EchoProxy::TEXT, I2cProxy::TEXT];
 
 /// The header of an interface, as the tool makes it of what the crate says.
 fn of_interface(of: &InterfaceDescriptor, text: InterfaceText) -> String {
-    static LINES: Texts<{ length(TEXTS) }> = Texts::new(TEXTS);
+    static LINES: Texts<{ length(TEXTS, &[]) }> = Texts::new(TEXTS, &[]);
     let texts = read(std::str::from_utf8(LINES.bytes()).unwrap()).unwrap();
-    let text = texts.iter().find(|one| one.name == text.name);
+    let text = texts.interfaces.iter().find(|one| one.name == text.name);
     let plain = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim_end_matches('\0').to_owned();
     let methods = of.methods[..of.method_count as usize].iter();
     let methods: Vec<_> =
@@ -139,9 +139,9 @@ pub trait Lamps {
 }
 
 fn text_of(text: &InterfaceText) -> cairn_loader::interface_text::InterfaceText {
-    static LINES: Texts<{ length(OTHERS) }> = Texts::new(OTHERS);
+    static LINES: Texts<{ length(OTHERS, &[]) }> = Texts::new(OTHERS, &[]);
     let texts = read(std::str::from_utf8(LINES.bytes()).unwrap()).unwrap();
-    texts.into_iter().find(|one| one.name == text.name).unwrap()
+    texts.interfaces.into_iter().find(|one| one.name == text.name).unwrap()
 }
 
 const OTHERS: &[InterfaceText] = &[LampProxy::TEXT, LampsProxy::TEXT];

@@ -50,6 +50,14 @@ impl Private for Server {
     }
 }
 
+mod inner {
+    #[derive(Clone, Copy, Debug, cairn::Wire)]
+    pub enum Way {
+        Left,
+        Right,
+    }
+}
+
 cairn::component! {
     name: "everything",
     imports: { disk: disk::Disk, own: self::Private, spare: Option<disk::Disk> },
@@ -60,6 +68,9 @@ cairn::component! {
         is_loud: bool = true,
         pause: core::time::Duration = core::time::Duration::from_millis(5),
         title: &str = "",
+        room: usize = 4096,
+        way: inner::Way,
+        back: inner::Way = inner::Way::Left,
     },
     main: main,
 }
@@ -67,6 +78,7 @@ cairn::component! {
 fn main() {
     let _ = (arguments::times() as i64 + arguments::offset(), arguments::is_loud());
     let _ = (arguments::pause().as_millis(), arguments::title().len());
+    let _ = (arguments::room() + 1, arguments::way() as u64, arguments::back());
     let _ = (imports::DISK.size(), imports::OWN.text("words"));
     let _ = imports::SPARE.get().map(|spare| spare.size());
 }

@@ -2,9 +2,11 @@
 //! of components.
 
 use cairn_abi::descriptor::{
-    ARGUMENT_BOOL, ARGUMENT_DURATION, ARGUMENT_SIGNED, ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
+    ARGUMENT_BOOL, ARGUMENT_BYTES, ARGUMENT_DURATION, ARGUMENT_ENUM, ARGUMENT_SIGNED,
+    ARGUMENT_TEXT, ARGUMENT_UNSIGNED,
 };
 use cairn_description::{Board, Connected, Files, Report, Source, System, connect, load_from};
+use cairn_loader::interface_text::VariantText;
 use cairn_loader::{Argument, Descriptor, Export, Import, Interface, Method};
 use std::collections::BTreeMap;
 use std::io;
@@ -177,10 +179,19 @@ fn component(has_main: bool, imports: &[&str], exports: &[&str]) -> Descriptor {
 
 /// One with an argument of each kind, of which that number and the second text can be left out.
 fn given() -> Descriptor {
+    let variant = |name: &str| VariantText {
+        name: name.into(),
+        documentation: Vec::new(),
+        code: name.len() as i64,
+    };
     let argument = |(name, kind, default): (&str, u32, Option<u64>)| Argument {
         name: name.into(),
         kind,
         default,
+        variants: match kind {
+            ARGUMENT_ENUM => ["Slow", "Fast"].map(variant).into(),
+            _ => Vec::new(),
+        },
     };
     let arguments = [
         ("size", ARGUMENT_UNSIGNED, None),
@@ -189,6 +200,8 @@ fn given() -> Descriptor {
         ("period", ARGUMENT_DURATION, None),
         ("title", ARGUMENT_TEXT, None),
         ("motto", ARGUMENT_TEXT, Some(0)),
+        ("room", ARGUMENT_BYTES, Some(4096)),
+        ("speed", ARGUMENT_ENUM, Some(4)),
     ];
     Descriptor {
         arguments: arguments.into_iter().map(argument).collect(),

@@ -126,7 +126,8 @@ fn variables_templates_and_numbers_stand_for_what_they_say() {
     let given: Vec<&Value> = connected.arguments[8].iter().collect();
     let word = |value: i64| Value::Word(value as u64);
     let text = |text: &str| Value::Text(text.to_owned());
-    let expected = [word(2), word(-2), word(1), word(2_000_000), text("2"), text("")];
+    let words = [word(2), word(-2), word(1), word(2_000_000)];
+    let expected = [&words[..], &[text("2"), text(""), word(4096), word(4)]].concat();
     assert!(given.into_iter().eq(&expected));
 }
 
@@ -298,7 +299,8 @@ fn arguments_are_of_their_types() {
     let (_, connected) = good("arguments");
     let text = |text: &str| Value::Text(text.to_owned());
     let words = [4096, -3i64 as u64, 1, 10_000_000].map(Value::Word);
-    assert_eq!(connected.arguments[1], [&words[..], &[text("left"), text("")]].concat());
+    let (texts, more) = ([text("left"), text("")], [64 << 10, 4].map(Value::Word));
+    assert_eq!(connected.arguments[1], [&words[..], &texts, &more].concat());
 }
 
 #[test]

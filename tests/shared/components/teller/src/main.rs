@@ -15,18 +15,27 @@ struct Server;
 static SERVER: Server = Server;
 static HELD: AtomicU64 = AtomicU64::new(0);
 
+/// How a part of it is locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
+enum Lock {
+    Open = 3,
+    Locked = 7,
+}
+
 cairn::component! {
     name: "teller",
     imports: { memory: interfaces::Memory },
     exports: { till: Till = SERVER },
     arguments: {
         opening: u64 = 1000,
-        drawer: u64,
+        drawer: usize,
         debt: i64,
         period: Duration = Duration::from_millis(2),
         is_open: bool = false,
         name: &str,
         motto: &str = "",
+        lock: Lock = Lock::Open,
+        window: Lock = Lock::Open,
     },
     main: main,
 }
@@ -79,8 +88,9 @@ impl Till for Server {
     fn given(&self) -> Result<(u64, i64, bool), Error> {
         let is_right = arguments::name() == "left till"
             && arguments::motto().is_empty()
+            && (arguments::lock(), arguments::window()) == (Lock::Locked, Lock::Open)
             && arguments::period() == Duration::from_micros(1500);
-        Ok((arguments::drawer(), arguments::debt(), is_right && arguments::is_open()))
+        Ok((arguments::drawer() as u64, arguments::debt(), is_right && arguments::is_open()))
     }
 
     fn break_down(&self) -> Result<(), Error> {
