@@ -19,6 +19,7 @@ pub mod debugger;
 pub mod expect;
 pub mod fences;
 pub mod float;
+pub mod fmt;
 pub mod graph;
 pub mod host_tests;
 pub mod install;

@@ -11,8 +11,8 @@ use cairn_tool::placements::Placements;
 use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
-    advice, archive, bench, board, build, graph, install, interfaces, layout, lines, new, paths,
-    pinned, profile, run, schema, setup, symbolise, test, version,
+    advice, archive, bench, board, build, fmt, graph, install, interfaces, layout, lines, new,
+    paths, pinned, profile, run, schema, setup, symbolise, test, version,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
@@ -113,6 +113,15 @@ enum Command {
         profile: Option<PathBuf>,
         #[command(flatten)]
         variant: Variant,
+    },
+    /// Format descriptions of systems and boards
+    Fmt {
+        /// Descriptions: names in systems/, or paths; all of the project if none is named
+        #[arg(value_name = "DESCRIPTION")]
+        named: Vec<PathBuf>,
+        /// Write nothing; say which are not formatted, and fail if some are not
+        #[arg(long)]
+        check: bool,
     },
     /// Draw components, domains and portals
     Graph {
@@ -350,6 +359,7 @@ fn execute(command: Command) -> Result<u8> {
             println!("{system}: no errors");
             Ok(0)
         }
+        Command::Fmt { named, check } => Ok(u8::from(!fmt::run(&named, check)?)),
         Command::Graph { system, output } => {
             let picture = graph::draw(&Parts::new(&system, None)?);
             std::fs::write(&output, picture)
