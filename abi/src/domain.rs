@@ -101,7 +101,11 @@ impl Tables {
     /// The domain whose portal table this is.
     pub const fn domain(self, table: u64) -> Option<DomainId> {
         match table.checked_sub(self.portal_table(DomainId(0))) {
-            Some(offset) => DomainId::of_word(offset / self.block_size()),
+            // The nucleus has no panic, for a division either.
+            Some(offset) => match offset.checked_div(self.block_size()) {
+                Some(number) => DomainId::of_word(number),
+                None => None,
+            },
             None => None,
         }
     }

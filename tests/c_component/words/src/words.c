@@ -33,6 +33,13 @@ struct cairn_wide_reply words_usage_of(uint64_t control, uint64_t position)
     return (struct cairn_wide_reply){ 0, { value[0], value[1] } };
 }
 
+/* A value of four words: the two that came, and both once more. */
+struct cairn_wide_reply words_measure(uint64_t control, uint64_t instance, uint64_t at)
+{
+    (void)control;
+    return (struct cairn_wide_reply){ 0, { instance, at, instance, at } };
+}
+
 CAIRN_COMPONENT(
     .name = "c-words",
     .import_count = 1,
