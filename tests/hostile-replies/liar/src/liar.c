@@ -39,7 +39,7 @@ struct cairn_wide_reply liar_thread(uint64_t control, uint64_t place)
 {
     (void)control;
     struct cairn_wide_reply reply = { 0, { 1, 9, 5, 30 } };
-    static const uint64_t wrong[] = { 1, UINT64_C(1) << 16, 6, 256 };
+    static const uint64_t wrong[] = { 1, UINT64_C(1) << 16, 8, 256 };
     if (place < 4)
         reply.words[place] = wrong[place];
     if (place == 5)
