@@ -79,11 +79,24 @@ impl Guest {
 
     /// Waits until the guest has printed `pattern`, behind whatever an earlier wait found.
     pub fn wait_for(&mut self, pattern: &Pattern) -> Result<()> {
+        self.matched = self.find(pattern)?;
+        Ok(())
+    }
+
+    /// Waits until the guest has printed all of `patterns`, in any order, behind whatever an earlier wait found; the next wait
+    /// begins behind the last of them.
+    pub fn wait_for_all(&mut self, patterns: &[Pattern]) -> Result<()> {
+        let ends = patterns.iter().map(|pattern| self.find(pattern)).collect::<Result<Vec<_>>>()?;
+        self.matched = ends.into_iter().max().unwrap_or(self.matched);
+        Ok(())
+    }
+
+    /// Where the first `pattern` behind what an earlier wait found ends, as soon as it is there.
+    fn find(&mut self, pattern: &Pattern) -> Result<usize> {
         let mut from = self.matched;
         loop {
             if let Some(found) = pattern.regex.find_at(&self.transcript, from) {
-                self.matched = found.end();
-                return Ok(());
+                return Ok(found.end());
             }
             from = from.max(self.transcript.len().saturating_sub(OVERLAP));
             if self.receive().with_context(|| format!("waiting for {}", pattern.shown))?.is_none() {
@@ -178,7 +191,7 @@ fn follow(
 }
 
 /// Output in which a pattern was not found is not searched again, but for its last bytes, in which a
-/// match may have begun.
+/// match may have begun: no longer match is sure to be found.
 const OVERLAP: usize = 4096;
 
 /// The time limit passed.

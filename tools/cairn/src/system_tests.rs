@@ -81,6 +81,8 @@ pub enum Step {
     Expect(String),
     /// Wait for this regular expression.
     ExpectMatch(String),
+    /// Wait for all of these regular expressions, in any order.
+    ExpectAll(Vec<String>),
     /// This text must not come from here to the end.
     ExpectNot(String),
     /// Type this line.
@@ -149,6 +151,11 @@ impl SystemTest {
                 Step::ExpectMatch(expression) => {
                     Pattern::expression(expression).and_then(|pattern| guest.wait_for(&pattern))
                 }
+                Step::ExpectAll(expressions) => expressions
+                    .iter()
+                    .map(|expression| Pattern::expression(expression))
+                    .collect::<Result<Vec<_>>>()
+                    .and_then(|patterns| guest.wait_for_all(&patterns)),
                 Step::ExpectNot(text) => {
                     guest.forbid(Pattern::text(text));
                     Ok(())

@@ -72,6 +72,21 @@ fn system_test(text: &str) -> Result<(), String> {
 }
 
 #[test]
+fn all_of_several_come_in_any_order_and_with_anything_between_them() {
+    let mut guest = guest(LIMIT);
+    let patterns = |all: [&str; 2]| all.map(|one| Pattern::expression(one).unwrap());
+    guest.wait_for(&Pattern::text("guest> ")).unwrap();
+    guest.send("first").unwrap();
+    guest.send(&"between ".repeat(1000)).unwrap();
+    guest.send("last").unwrap();
+    guest.wait_for_all(&patterns(["^guest> last$", "first"])).unwrap();
+    guest.send("q").unwrap();
+    // The next wait begins behind the last of them.
+    let error = guest.wait_for_all(&patterns(["between", "guest>"])).unwrap_err();
+    assert!(format!("{error:#}").contains("waited for /between/"), "{error:#}");
+}
+
+#[test]
 fn the_status_is_the_guests_own() {
     for (line, status) in [("q", 7), ("z", 0)] {
         let mut guest = guest(LIMIT);
