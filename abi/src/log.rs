@@ -5,6 +5,8 @@
 //! writes leaves a record without it, which readers pass. It names the record's own place, so a reader who begins anywhere finds
 //! the next record by it.
 
+use core::fmt;
+
 /// Which records are written: the numbers of levels up to this one. A filter of the reader's, which lies here so that a record
 /// that is not wanted costs nothing.
 pub const LEVEL: usize = 0;
@@ -22,6 +24,25 @@ pub const TARGET_MAXIMUM: usize = 64;
 
 /// The levels by their numbers.
 pub const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
+
+/// When a record was written and its level, as people read them: seconds, and the level's name.
+pub struct Stamp {
+    /// When it was written, in ticks.
+    pub time: u64,
+    /// Ticks in a second, at least 1.
+    pub time_base: u64,
+    /// Number of its level; others than those of [`LEVELS`] are shown as `?`.
+    pub level: u8,
+}
+
+impl fmt::Display for Stamp {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let (seconds, rest) = (self.time / self.time_base, self.time % self.time_base);
+        let micros = u128::from(rest) * 1_000_000 / u128::from(self.time_base);
+        let level = LEVELS.get(usize::from(self.level)).unwrap_or(&"?");
+        write!(formatter, "{seconds:>5}.{micros:06} {level:5}")
+    }
+}
 
 /// What the first word of a record says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

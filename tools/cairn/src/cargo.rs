@@ -149,17 +149,13 @@ pub fn draft(workspace: &Workspace, package: &Package) -> Result<Vec<PathBuf>> {
     Ok(own.flat_map(|artifact| artifact.filenames).collect())
 }
 
-/// Builds packages of a workspace for the bare machine. Returns the executable of each, by package name.
-pub fn build_for_target(
-    workspace: &Workspace,
-    kind: Kind,
-    profile: Profile,
-    packages: &[&str],
-) -> Result<BTreeMap<String, PathBuf>> {
-    executables(workspace, kind, Purpose::Run(profile), packages)
+/// Builds packages of Cairn's own workspace to run on the bare machine, as released. Returns the executable of each, by package
+/// name.
+pub fn build_own(kind: Kind, packages: &[&str]) -> Result<BTreeMap<String, PathBuf>> {
+    executables(&paths::own_workspace(), kind, Purpose::Run(Profile::Release), packages)
 }
 
-/// The same for a purpose.
+/// Builds packages of a workspace for the bare machine. Returns the executable of each, by package name.
 pub fn executables(
     workspace: &Workspace,
     kind: Kind,
@@ -190,12 +186,7 @@ pub fn executables(
 
 /// Builds the nucleus.
 pub fn build_nucleus() -> Result<PathBuf> {
-    let mut executables = build_for_target(
-        &paths::own_workspace(),
-        Kind::Nucleus,
-        Profile::Release,
-        &["cairn-nucleus"],
-    )?;
+    let mut executables = build_own(Kind::Nucleus, &["cairn-nucleus"])?;
     Ok(executables.remove("cairn-nucleus").expect("it was built"))
 }
 

@@ -11,6 +11,7 @@ use cairn_abi::thread::{FRAME_RA, FRAME_RETURN};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 /// What follows calls; before it stand numbers and files.
@@ -45,17 +46,25 @@ fn script(image: &BuiltImage) -> Result<PathBuf> {
     ] {
         writeln!(script, "{name} = {value}")?;
     }
-    let mut written = BTreeMap::<&Path, PathBuf>::new();
+    // By file, since many instances are of one: where its code is, and what was written of it.
+    let mut written = BTreeMap::<&Path, Option<(Range<u64>, PathBuf)>>::new();
     writeln!(script, "FILES = [")?;
     // The nucleus goes by other rules.
     for symbols in image.symbols.iter().skip(1) {
-        let Some(code) = code(&symbols.file)? else { continue };
-        if !written.contains_key(symbols.file.as_path()) {
-            let path = folder.join(format!("{}.rows", symbols.owner));
-            fs::write(&path, rows(&symbols.file)?)?;
-            written.insert(&symbols.file, path);
+        let file = symbols.file.as_path();
+        if !written.contains_key(file) {
+            let of_file = match code(file)? {
+                Some(code) => {
+                    let path = folder.join(format!("{}.rows", symbols.owner));
+                    fs::write(&path, rows(file)?)?;
+                    Some((code, path))
+                }
+                None => None,
+            };
+            written.insert(file, of_file);
         }
-        let (offset, path) = (symbols.offset, &written[symbols.file.as_path()]);
+        let Some((code, path)) = &written[file] else { continue };
+        let offset = symbols.offset;
         let (start, end) = (code.start.wrapping_add(offset), code.end.wrapping_add(offset));
         let path = path.display().to_string();
         writeln!(script, "    ({offset:#x}, {start:#x}, {end:#x}, {path:?}),")?;

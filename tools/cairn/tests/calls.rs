@@ -3,7 +3,6 @@
 
 use cairn_abi::arch::call::{STUB_SIZE, STUBS};
 use cairn_abi::domain::PORTAL_FIRST_IMPORT;
-use cairn_description::model::Profile;
 use cairn_image::Component;
 use cairn_loader::{Call, First, Form};
 use cairn_tool::build::{Parts, check_calls, check_kernel_calls};
@@ -148,13 +147,7 @@ fn a_call_in_machine_code_of_its_own_is_refused_in_the_kernel_domain_even_with_t
 #[test]
 fn a_call_is_what_its_file_notes() {
     let package = "cairn-clock";
-    let files = cargo::build_for_target(
-        &paths::own_workspace(),
-        Kind::Component,
-        Profile::Release,
-        &[package],
-    )
-    .unwrap();
+    let files = cargo::build_own(Kind::Component, &[package]).unwrap();
     let file = std::fs::read(&files[package]).unwrap();
     let elf = object::File::parse(&*file).unwrap();
     let (notes, size) = elf.section_by_name(STUBS).unwrap().file_range().unwrap();

@@ -2,7 +2,6 @@
 #![forbid(unsafe_code)]
 
 use cairn_abi::arch::call::{CALL, CALLS, STUB_SIZE, STUBS};
-use cairn_description::model::Profile;
 use cairn_emulator::csr::STATUS_SUM;
 use cairn_emulator::register::*;
 use cairn_emulator::{Machine, Privilege, Step, Stop};
@@ -10,7 +9,6 @@ use cairn_image::Component;
 use cairn_loader::{Call, Form, Rights};
 use cairn_random::Random;
 use cairn_tool::cargo::{self, Kind};
-use cairn_tool::paths;
 use object::{Object, ObjectSection};
 use std::collections::BTreeSet;
 
@@ -34,13 +32,7 @@ const COPY_CHANGES: [u8; 8] = [5, 6, 7, 10, 11, 13, 28, 29];
 #[test]
 fn broken_component_files_never_panic() {
     let package = "cairn-greeter";
-    let files = cargo::build_for_target(
-        &paths::own_workspace(),
-        Kind::Component,
-        Profile::Release,
-        &[package],
-    )
-    .unwrap();
+    let files = cargo::build_own(Kind::Component, &[package]).unwrap();
     break_and_read(std::fs::read(&files[package]).unwrap());
     // One with thread-local variables that have first values.
     let (file, _) = cairn_tool::c_component::build("tests/c_library/tour").unwrap();
@@ -185,13 +177,7 @@ fn calls(component: &Component) -> BTreeSet<u64> {
 #[test]
 fn notes_of_calls_hide_no_call() {
     let package = "cairn-clock";
-    let files = cargo::build_for_target(
-        &paths::own_workspace(),
-        Kind::Component,
-        Profile::Release,
-        &[package],
-    )
-    .unwrap();
+    let files = cargo::build_own(Kind::Component, &[package]).unwrap();
     let original = std::fs::read(&files[package]).unwrap();
     let elf = object::File::parse(&*original).unwrap();
     let section = |name| elf.section_by_name(name)?.file_range();

@@ -3,10 +3,8 @@
 #![forbid(unsafe_code)]
 
 use cairn_abi::arch::counter::by_cycles;
-use cairn_description::model::Profile;
 use cairn_image::Component;
 use cairn_tool::cargo::{self, Kind};
-use cairn_tool::paths;
 use object::{Object, ObjectSymbol};
 
 /// Parts of the symbols, in the order of their places.
@@ -24,13 +22,7 @@ const HOT: [&str; 8] = [
 #[test]
 fn a_scheduler_switches_by_code_of_one_page() {
     let packages = ["cairn-scheduler", "cairn-scheduler-edf"];
-    let files = cargo::build_for_target(
-        &paths::own_workspace(),
-        Kind::Component,
-        Profile::Release,
-        &packages,
-    )
-    .unwrap();
+    let files = cargo::build_own(Kind::Component, &packages).unwrap();
     for package in packages {
         let file = std::fs::read(&files[package]).unwrap();
         let elf = object::File::parse(&*file).unwrap();
@@ -59,13 +51,7 @@ fn a_scheduler_switches_by_code_of_one_page() {
 #[test]
 fn a_switch_reads_the_run_clock_and_not_the_time() {
     let package = "cairn-scheduler";
-    let files = cargo::build_for_target(
-        &paths::own_workspace(),
-        Kind::Component,
-        Profile::Release,
-        &[package],
-    )
-    .unwrap();
+    let files = cargo::build_own(Kind::Component, &[package]).unwrap();
     let component = Component::read(std::fs::read(&files[package]).unwrap()).unwrap();
     let place = |part: &str| {
         let mut found = component.symbols.iter().filter(|symbol| symbol.name.ends_with(part));

@@ -6,7 +6,7 @@ use crate::screen::Screen;
 use cairn::InstanceId;
 use cairn::abi::address::LOG_MAXIMUM;
 use cairn::abi::identifier::INSTANCES_MAXIMUM;
-use cairn::abi::log::LEVELS;
+use cairn::abi::log::{LEVELS, Stamp};
 use cairn::abi::text::plain;
 use cairn::environment::startup;
 use cairn::exclusive::Exclusive;
@@ -69,16 +69,17 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
             return show(logs, &is_new, next, screen, |record| record.time > begun);
         }
         let mut is_over = false;
-        while !is_over {
+        loop {
             show(logs, &is_new, next, screen, |_| {
                 is_over |= is_key_pressed();
                 is_over
             })?;
             screen.flush();
-            is_over |= is_key_pressed();
+            if is_over || is_key_pressed() {
+                return Ok(());
+            }
             let _ = imports::CLOCK.sleep(PAUSE);
         }
-        Ok(())
     })
 }
 
@@ -151,15 +152,14 @@ fn look(
 }
 
 fn print(number: u64, record: &LogRecord, text: &mut [u8; TEXT], screen: &mut Screen) -> Result {
-    let base = startup().time_base.max(1);
-    let micros = (record.time % base) * 1_000_000 / base;
-    let level = LEVELS.get(usize::from(record.level)).unwrap_or(&"?");
+    let time_base = startup().time_base.max(1);
+    let stamp = Stamp { time: record.time, time_base, level: record.level };
     let mut name = [0; 64];
     let described = imports::SUPERVISOR.describe(number, &mut name);
     let length = described.map_or(0, |(length, _)| length.min(name.len()));
     let name = plain(&mut name[..length]).split(' ').next().unwrap_or("?");
     let text = plain(&mut text[..record.length.min(TEXT)]);
-    writeln!(screen, "{:>5}.{micros:06} {level:5} {name}: {text}", record.time / base)
+    writeln!(screen, "{stamp} {name}: {text}")
 }
 
 /// Whether something was typed, which is dropped.

@@ -85,9 +85,8 @@ fn tell(manager: &Manager, who: InstanceId, pages: u64) {
     let kib = |pages: u64| pages.saturating_mul(PAGE_SIZE >> 10);
     // Relaxed: a bit says nothing of other memory.
     let told = TOLD[who.index() / 64].fetch_or(1 << (who.index() % 64), Relaxed);
-    let record = manager.instances.iter().find(|record| record.number == who);
-    if let (0, Some(record), Ok((used, limit))) =
-        (told >> (who.index() % 64) & 1, record, manager.usage_of(who))
+    if let (0, Ok(record), Ok((used, limit))) =
+        (told >> (who.index() % 64) & 1, manager.record(who), manager.usage_of(who))
     {
         cairn::log::warn!(
             target: "refused",

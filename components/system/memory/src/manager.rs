@@ -119,7 +119,7 @@ impl<'a> Manager<'a> {
     }
 
     /// The record of an instance that there is: the only way from its number to its page table and its region.
-    pub(crate) fn record(&self, instance: InstanceId) -> Result<&'a Instance, Error> {
+    pub fn record(&self, instance: InstanceId) -> Result<&'a Instance, Error> {
         let index = instance.index().checked_sub(1).ok_or(Error::NotFound)?;
         self.account(instance)?;
         self.instances.get(index).ok_or(Error::NotFound)

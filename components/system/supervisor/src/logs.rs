@@ -7,7 +7,7 @@ use crate::system::System;
 use cairn::environment::startup;
 use cairn_abi::address::{LOG_OFFSET, REGION_SIZE};
 use cairn_abi::descriptor::name_text;
-use cairn_abi::log::{BEGUN, Head, LEVELS, RECORD_WORDS, RECORDS};
+use cairn_abi::log::{BEGUN, Head, RECORD_WORDS, RECORDS, Stamp};
 use cairn_abi::record::Instance;
 use cairn_abi::text::Visible;
 use cairn_supervisor::report::PIECE;
@@ -85,11 +85,9 @@ impl System {
     fn tell_record(&self, instance: &Instance, head: Head, record: &[u64]) {
         let mut log = printer::log();
         let name = name_text(&instance.name);
-        let level = LEVELS.get(usize::from(head.level)).unwrap_or(&"?");
-        let second = startup().time_base.max(1);
-        let time = record[1];
-        let micros = u128::from(time % second) * 1_000_000 / u128::from(second);
-        let _ = write!(log, "supervisor: log {:>5}.{micros:06} {level:5} {name}: ", time / second);
+        let time_base = startup().time_base.max(1);
+        let stamp = Stamp { time: record[1], time_base, level: head.level };
+        let _ = write!(log, "supervisor: log {stamp} {name}: ");
         let mut bytes = [0; cairn_abi::log::TEXT_MAXIMUM];
         let words = record.iter().skip(RECORD_WORDS as usize);
         for (bytes, word) in bytes.chunks_exact_mut(8).zip(words) {
