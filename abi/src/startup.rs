@@ -112,6 +112,8 @@ pub struct Startup {
     pub portal_manager: u64,
     /// The same of the interface `Threads`.
     pub threads: u64,
+    /// Most threads at a time, the description's `threads`.
+    pub thread_limit: u64,
     /// Words of its log ([`crate::log`]); zero: it has none. The log's own page says no such thing: whoever reads logs writes there, too.
     pub log_words: u64,
     /// Bytes used in `argument`.

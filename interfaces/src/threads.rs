@@ -32,7 +32,7 @@ mod machine {
         match threads.spawn(claim.start(), priority) {
             Ok(name) => Ok(Thread { threads, name, claim }),
             Err(error) => {
-                claim.refused();
+                claim.refused(error);
                 Err(error)
             }
         }

@@ -48,6 +48,7 @@ struct cairn_startup {
     uint64_t run_rate;
     uint64_t portal_manager; /* the first portal of the import of `Portals`; 0: none */
     uint64_t threads; /* of `Threads` */
+    uint64_t thread_limit; /* the description's `threads` */
     uint64_t log_words; /* of its log; 0: it has none */
     uint64_t argument_length;
     char argument[CAIRN_ARGUMENT_SIZE];

@@ -7,6 +7,9 @@
 /* Where threads begin whose stack's top has the function and its argument (lib/c/enter.S). */
 CAIRN_C void cairn_thread_begin(void);
 
+/* Says in the component's log, once, which quota does not hold one thread more; the status. */
+CAIRN_C __attribute__((cold)) int64_t cairn_thread_refused(int64_t status);
+
 /* Starts a thread that runs `function(argument)` on the stack, until that returns; `threads` is the import. `*thread` is
  * what `threads_join` takes; before that has come back, nothing else may use the stack. */
 static inline int64_t cairn_spawn(uint32_t threads, void (*function)(uint64_t), uint64_t argument, void *stack,
@@ -17,10 +20,11 @@ static inline int64_t cairn_spawn(uint32_t threads, void (*function)(uint64_t), 
     top -= 2;
     top[0] = (uint64_t)function;
     top[1] = argument;
-    return threads_spawn(threads, (uint64_t)cairn_thread_begin, (uint64_t)top, (uint64_t)top, priority, thread);
+    int64_t status = threads_spawn(threads, (uint64_t)cairn_thread_begin, (uint64_t)top, (uint64_t)top, priority, thread);
 #else
-    return threads_spawn(threads, (uint64_t)function, (uint64_t)top, argument, priority, thread);
+    int64_t status = threads_spawn(threads, (uint64_t)function, (uint64_t)top, argument, priority, thread);
 #endif
+    return status == CAIRN_ERROR_EXHAUSTED ? cairn_thread_refused(status) : status;
 }
 
 #endif

@@ -106,7 +106,6 @@ pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
         IS_BACK.store(true, Ordering::Release);
         return Outcome::Back(make(index, arguments, words));
     };
-    THREAD.store(thread.name(), Ordering::Relaxed);
     if !wait(u64::MAX) {
         // The supervisor does what it can; without it nothing can be done.
         let _ = imports::SUPERVISOR.call_home(thread.name());
@@ -116,15 +115,13 @@ pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
     back.map_or(Outcome::Busy, Outcome::Back)
 }
 
-/// Begins the thread. The last one may not have left the stack yet, though it has nothing more to do.
+/// Begins the thread, when the last one, which has nothing more to do, has left the stack.
 fn begin() -> Result<Thread, Error> {
-    for _ in 0..100 {
-        match spawn(imports::THREADS, &STACK, run, 0, PRIORITY) {
-            Err(Error::Busy | Error::Exhausted) => imports::THREADS.yield_now()?,
-            begun => return begun,
-        }
-    }
-    Err(Error::Busy)
+    // Nobody's if there was none.
+    let _ = imports::THREADS.join(THREAD.load(Ordering::Relaxed));
+    let thread = spawn(imports::THREADS, &STACK, run, 0, PRIORITY)?;
+    THREAD.store(thread.name(), Ordering::Relaxed);
+    Ok(thread)
 }
 
 /// Waits until the thread is back; false if ctrl-C was typed before, or the time is over.

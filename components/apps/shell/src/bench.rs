@@ -1,7 +1,7 @@
 //! `bench`: small measurements in the running system, as it is, with whatever else runs in it.
 
-use crate::imports;
 use crate::screen::Screen;
+use crate::{imports, listing};
 use cairn::abi::domain::PORTAL_OWN_DOMAIN;
 use cairn::measure::{self, unused_mark};
 use cairn::{Error, time};
@@ -162,7 +162,9 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
                 writeln!(screen, "{name:21}  {minimum:>7}  {median:>7}  {unit}, {explanation}")?;
             }
             Ok(None) => writeln!(screen, "{name:21}  error: nothing was measured")?,
-            Err(error) => writeln!(screen, "{name:21}  error: {}", error.text())?,
+            Err(error) => {
+                listing::of_portals(error, |why| writeln!(screen, "{name:21}  error: {why}"))?
+            }
         }
     }
     match meter {

@@ -152,9 +152,9 @@ fn open(name: &Word, screen: &mut Screen) -> core::result::Result<Option<u32>, c
             "error: who registered `{name}` wants to be asked first, which only a program that knows its \
              interface does"
         )?,
-        Err(error) => {
-            writeln!(screen, "error: cannot open `{name}`: {}", error.text())?;
-        }
+        Err(error) => crate::listing::of_portals(error, |why| {
+            writeln!(screen, "error: cannot open `{name}`: {why}")
+        })?,
     }
     Ok(None)
 }

@@ -51,6 +51,19 @@ pub fn report(result: core::result::Result<(), Error>, screen: &mut Screen) -> R
     }
 }
 
+/// Why the portal manager did not do what the shell asked for: it says of what there is no more.
+pub fn of_portals(error: Error, out: impl FnOnce(&str) -> Result) -> Result {
+    let mut text = [0; LONGEST];
+    let told = match error {
+        Error::Exhausted => imports::PORTALS_LISTING.refused(startup().instance, &mut text),
+        error => Err(error),
+    };
+    out(match told {
+        Ok(length) => plain(&mut text[..length.min(LONGEST)]),
+        Err(_) => error.text(),
+    })
+}
+
 /// Every instance: its number and its name.
 pub fn each_instance(mut take: impl FnMut(u64, &str)) {
     // Without the supervisor there are no names to complete.

@@ -6,6 +6,7 @@ use cairn::component::Interface;
 use cairn::exclusive::Exclusive;
 use cairn::measure::{Cost, Stamp};
 use cairn::sync::methods::A_LOCK;
+use cairn::text::Line;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Caller, DomainId, Error, InstanceId, environment, time};
 use cairn_abi::address;
@@ -23,6 +24,7 @@ use cairn_portals::machine::Machine;
 use cairn_portals::manager::Manager;
 use cairn_portals::registrations::NAME_MAXIMUM;
 use cairn_portals::synchronisation::Interfaces;
+use core::fmt::Write;
 use core::num::NonZero;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 
@@ -484,5 +486,16 @@ impl interfaces::PortalListing for Server {
 
     fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
         locked(|manager, _| manager.usage_of(instance).ok_or(Error::NotFound))
+    }
+
+    fn refused(&self, instance: InstanceId, text: WriteWindow<'_>) -> Result<usize, Error> {
+        let line = locked(|manager, _| {
+            let refusal = manager.last_refusal(instance).ok_or(Error::NotFound)?;
+            let mut line = Line::<256>::new();
+            // What does not fit is left out.
+            let _ = write!(line, "{refusal}");
+            Ok(line)
+        })?;
+        text.write(0, line.bytes())
     }
 }

@@ -393,6 +393,11 @@ impl Maker {
         self.refusals.take(&self.instances)
     }
 
+    /// What an instance was refused last.
+    pub fn last_refusal(&self, who: InstanceId) -> Option<Refusal> {
+        self.refusals.last(who, &self.instances)
+    }
+
     /// An instance has ended.
     pub fn forget_refusals(&mut self, who: InstanceId) {
         self.refusals.forget(who);

@@ -103,6 +103,11 @@ impl Manager {
         self.maker.refusal()
     }
 
+    /// What an instance was refused last because there is no more of it.
+    pub fn last_refusal(&self, who: InstanceId) -> Option<Refusal> {
+        self.maker.last_refusal(who)
+    }
+
     /// Bytes of portal code in use, and free ones.
     pub fn usage(&self) -> (u64, u64) {
         self.maker.pools().usage()

@@ -39,21 +39,26 @@ impl Missing {
     }
 }
 
-/// What was refused and not told yet, and what was told.
+/// What was refused last, in this life of each instance, and of that what was told.
 pub struct Refusals {
     told: [u8; INSTANCES_MAXIMUM],
+    last: [Option<Missing>; INSTANCES_MAXIMUM],
     new: Option<(InstanceId, Missing)>,
 }
 
 impl Refusals {
     /// Nothing was refused.
-    pub const NONE: Refusals = Refusals { told: [0; INSTANCES_MAXIMUM], new: None };
+    pub const NONE: Refusals =
+        Refusals { told: [0; INSTANCES_MAXIMUM], last: [None; INSTANCES_MAXIMUM], new: None };
 
     /// Notes why an instance gets an error, if it is that there is no more.
     #[cold]
     pub fn note(&mut self, who: InstanceId, missing: Missing, error: Error) -> Error {
         if error == Error::Exhausted {
             self.new = Some((who, missing));
+            if let Some(last) = self.last.get_mut(who.index()) {
+                *last = Some(missing);
+            }
         }
         error
     }
@@ -64,17 +69,23 @@ impl Refusals {
         let told = self.told.get_mut(who.index())?;
         let is_told = *told & missing.bit() != 0;
         *told |= missing.bit();
+        self.last(who, instances).filter(|_| !is_told)
+    }
+
+    /// Of what there was no more when an instance last got an error for that.
+    pub fn last(&self, who: InstanceId, instances: &Instances) -> Option<Refusal> {
+        let missing = (*self.last.get(who.index())?)?;
         let server = match missing {
             Missing::Stacks(server) => instances.get(server).ok(),
             _ => None,
         };
-        let who = instances.get(who).ok().filter(|_| !is_told)?;
-        Some(Refusal { who, missing, server })
+        Some(Refusal { who: instances.get(who).ok()?, missing, server })
     }
 
     /// An instance has ended: its next life may be told everything again.
     pub fn forget(&mut self, who: InstanceId) {
         self.told[who.index()] = 0;
+        self.last[who.index()] = None;
     }
 }
 
@@ -148,7 +159,10 @@ mod tests {
         assert_eq!(told(Missing::Semaphores, Error::Exhausted).as_deref(), Some(text));
         assert_eq!(told(Missing::Semaphores, Error::Exhausted), None);
         assert!(told(Missing::Names, Error::Exhausted).is_some());
+        let last = |refusals: &Refusals| Some(refusals.last(who, &instances)?.to_string());
+        assert_eq!(last(&refusals).as_deref(), Some("meter may register no more names"));
         refusals.forget(who);
+        assert_eq!(last(&refusals), None);
         refusals.note(who, Missing::Semaphores, Error::Exhausted);
         assert!(refusals.take(&instances).is_some());
     }

@@ -80,7 +80,7 @@ pub struct JoinHandle<T> {
 /// Starts a thread that runs `body` on `stack`, at most as urgent as the description makes the component.
 ///
 /// [`Error::Busy`]: a thread uses that stack, or a handle the result on it. [`Error::Exhausted`]: the description's `threads`
-/// are all there. [`Error::NotAllowed`]: the priority is too high. [`Error::NotSupported`]: the component does not import
+/// are all there, and the log says so. [`Error::NotAllowed`]: the priority is too high. [`Error::NotSupported`]: the component does not import
 /// `Threads`.
 pub fn spawn<const BYTES: usize, T: Send + 'static>(
     stack: &'static Stack<BYTES>,
@@ -100,7 +100,7 @@ pub fn spawn<const BYTES: usize, T: Send + 'static>(
             Ok(JoinHandle { name, claim, packet, result: PhantomData })
         }
         Err(error) => {
-            if claim.refused() {
+            if claim.refused(error) {
                 packet.discard();
             } else {
                 // A thread has it all the same.

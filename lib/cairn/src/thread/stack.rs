@@ -8,10 +8,11 @@
 use super::Start;
 use super::closure::Packet;
 use crate::arch::thread as machine;
+use crate::{Error, environment};
 use core::cell::UnsafeCell;
 use core::ptr::with_exposed_provenance_mut;
 // Relaxed: a state read without order, or by an exchange that failed, is used for the next exchange alone.
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Fields that the thread's first instructions reach by their offsets.
 #[repr(C)]
@@ -144,8 +145,12 @@ impl Claim {
         }
     }
 
-    /// The scheduler refused the thread: the stack is free. Whether no thread has begun all the same.
-    pub fn refused(self) -> bool {
+    /// The scheduler refused the thread: the stack is free, and of a quota that is used up the component's log says which.
+    /// Whether no thread has begun all the same.
+    pub fn refused(self, error: Error) -> bool {
+        if error == Error::Exhausted {
+            tell();
+        }
         // Without the ticket no thread begins.
         let has_not_begun = self.control.ticket.swap(0, Ordering::AcqRel) == 1;
         if has_not_begun {
@@ -168,6 +173,21 @@ impl Claim {
             next,
             Ordering::Release,
             Ordering::Relaxed,
+        );
+    }
+}
+
+/// Says once in this life which quota does not hold one thread more.
+#[cold]
+fn tell() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    // Relaxed: it says nothing of other memory.
+    if !TOLD.swap(true, Ordering::Relaxed) {
+        crate::log::warn!(
+            target: "refused",
+            "{} gets no thread: it has all {} of `threads` in its description",
+            environment::name(),
+            environment::startup().thread_limit
         );
     }
 }

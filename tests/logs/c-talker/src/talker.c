@@ -2,7 +2,9 @@
 #include "echo.h"
 #define CAIRN_LOG_TARGET "in C"
 #include "cairn_log.h"
+#include "cairn_thread.h"
 
+enum { THREADS = CAIRN_PORTAL_FIRST_IMPORT };
 ECHO_SERVER(talker)
 
 /* How often a text was computed that only the level `trace` shows. */
@@ -26,13 +28,23 @@ struct cairn_reply talker_say(uint64_t control, const volatile void *text, size_
     return (struct cairn_reply){ 0, 0 };
 }
 
+static void nothing(uint64_t argument)
+{
+    (void)argument;
+}
+
+/* Begins a thread, for which its description has none. */
 struct cairn_reply talker_fill(uint64_t control, volatile void *buffer, size_t length)
 {
+    static _Alignas(16) unsigned char stack[1024];
+    uint64_t thread;
     (void)control, (void)buffer, (void)length;
-    return (struct cairn_reply){ 0, 0 };
+    return (struct cairn_reply){ cairn_spawn(THREADS, nothing, 0, stack, sizeof stack, 10, &thread), 0 };
 }
 
 CAIRN_COMPONENT(
     .name = "c-talker",
+    .import_count = 1,
+    .imports = { { "threads", THREADS, THREADS_INTERFACE } },
     .export_count = 1,
     .exports = { { "echo", 0, ECHO_INTERFACE, ECHO_ENTRIES(talker) } });

@@ -203,6 +203,7 @@ impl Layout<'_> {
         page.portals_before = self.portals_before(index);
         page.portal_manager = self.import_of(index, Role::Portals, "Portals");
         page.threads = self.import_of(index, Role::Scheduler, "Threads");
+        page.thread_limit = (*instance.threads).into();
         page.log_words = self.logs.each[index].size / 8;
         page.name = descriptor::name(&instance.name);
         page.time_base = self.system.board.time_base;

@@ -1,21 +1,30 @@
-//! Takes all that its description promises: so many semaphores and locks as its argument says, pages as a fourth number says, and
-//! the server by its name. The last of so many as the argument's third number says ends the system.
+//! Takes all that its description promises: so many semaphores and locks as its argument says, pages and threads as a fourth and a
+//! fifth number say, and the server by its name. The last of so many as the argument's third number says ends the system.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
 use cairn::environment;
-use cairn_interfaces::{Console, Memory, Portals, Supervisor};
+use cairn::thread::{Stack, sleep, spawn};
+use cairn::time::Duration;
+use cairn_interfaces::{Console, Memory, Portals, Supervisor, Threads};
 use cairn_test_growth_contract::{Roll, RollProxy};
 
 cairn::component! {
     name: "shares-client",
-    imports: { console: Console, supervisor: Supervisor, portals: Portals, memory: Option<Memory> },
+    imports: {
+        console: Console,
+        supervisor: Supervisor,
+        portals: Portals,
+        memory: Option<Memory>,
+        threads: Option<Threads>,
+    },
     main: main,
 }
 
 /// Instances of the system that are no clients.
 const OTHERS: u64 = 9;
+static STACKS: [Stack<4096>; 2] = [const { Stack::new() }; 2];
 
 fn main() {
     let mut numbers = environment::argument().split(' ').map(|number| number.parse::<u64>());
@@ -31,9 +40,14 @@ fn main() {
             panic!("lock {made} of {locks}: {error:?}");
         }
     }
-    if let Some(Ok(pages)) = numbers.next() {
+    if let Some(Ok(pages @ 1..)) = numbers.next() {
         let memory = imports::MEMORY.get().expect("pages need the memory manager");
         memory.allocate(pages).expect("there are pages");
+    }
+    if let Some(Ok(threads)) = numbers.next() {
+        for stack in &STACKS[..threads as usize] {
+            spawn(stack, 50, || sleep(Duration::from_secs(3600))).expect("there is a thread");
+        }
     }
     let server = imports::PORTALS.open_object::<dyn Roll>("server.roll").expect("it is opened");
     let server = RollProxy::at(server.first_portal());
