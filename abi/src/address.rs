@@ -256,6 +256,8 @@ pub const ROLE_COUNTERS: u64 = role_window(7);
 pub const ROLE_DEVICES: u64 = role_window(8);
 /// The logs of all instances, writable in who has the role `logs`.
 pub const ROLE_LOGS: u64 = role_window(9);
+/// The memory that a reset keeps, writable in the supervisor.
+pub const ROLE_KEPT: u64 = role_window(10);
 /// Physical memory, writable in the memory manager: physical address `p` is at this plus `p`.
 pub const ROLE_MEMORY: u64 = 0x20_0000_0000;
 

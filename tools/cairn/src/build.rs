@@ -274,7 +274,7 @@ pub fn build_varied(
 pub fn tight(system: &str) -> Result<BuiltImage> {
     let mut parts = Parts::new(system, None)?;
     let board = &parts.system.board;
-    let before = *board.load_address - board.memory.base;
+    let before = *board.memory.size - board.room();
     let mut size = before + lay_out(&parts)?.0.report.memory_needed - PAGE_SIZE;
     // How many page tables the memory manager's view takes depends on where memory ends, so the least can be a few
     // pages more than what another board says.

@@ -89,6 +89,8 @@ pub struct Memory {
     pub size: Located<u64>,
     /// Bytes at the base that belong to the firmware.
     pub firmware: u64,
+    /// Bytes at the end, which a reset keeps, for what the supervisor said last.
+    pub kept: u64,
 }
 
 /// What stands for a board on the host.
@@ -148,7 +150,12 @@ impl Board {
 
     /// Bytes of memory from the load address on: the image, and what is handed out.
     pub fn room(&self) -> u64 {
-        self.memory.base + *self.memory.size - *self.load_address
+        self.memory_end() - *self.load_address
+    }
+
+    /// Behind the last physical address of what is handed out.
+    pub fn memory_end(&self) -> u64 {
+        self.memory.base + *self.memory.size - self.memory.kept
     }
 
     /// What the run clock counts in a tick.
@@ -294,25 +301,38 @@ fn read_memory(value: &Value<'_>, report: &mut Report) -> Option<Memory> {
     let size = table
         .require("size", "size = \"128M\"", report)
         .and_then(|value| value.size(1 << 20..=PHYSICAL_LIMIT / 2, PAGE_SIZE, report));
-    let firmware = match table.take("firmware") {
+    let mut part = |key, report: &mut Report| match table.take(key) {
         Some(value) => value.size(0..=PHYSICAL_LIMIT / 2, PAGE_SIZE, report),
         None => Some(Located::new(0, table.place().clone())),
     };
+    let (firmware, kept) = (part("firmware", report), part("kept", report));
     table.finish(report);
-    let (base, size, firmware) = (base?, size?, firmware?);
-    if *firmware >= *size {
-        report.push(
-            Error::new(
-                &firmware.place,
-                "the firmware takes all of the memory",
-                format!("expected less than {}", show_size(*size)),
-                "make `firmware` smaller or `size` larger",
-            )
-            .note(&size.place, "all of the memory"),
-        );
-        return None;
+    let (base, size, firmware, kept) = (base?, size?, firmware?, kept?);
+    let parts = [
+        (
+            &firmware,
+            "the firmware takes all of the memory",
+            "make `firmware` smaller or `size` larger",
+        ),
+        (&kept, "what a reset keeps is all of the memory", "make `kept` smaller or `size` larger"),
+    ];
+    let mut left = *size;
+    for (part, title, help) in parts {
+        if **part >= left {
+            report.push(
+                Error::new(
+                    &part.place,
+                    title,
+                    format!("expected less than {}", show_size(left)),
+                    help,
+                )
+                .note(&size.place, "all of the memory"),
+            );
+            return None;
+        }
+        left -= **part;
     }
-    Some(Memory { base: *base, size, firmware: *firmware })
+    Some(Memory { base: *base, size, firmware: *firmware, kept: *kept })
 }
 
 fn read_emulation(
@@ -410,7 +430,7 @@ fn read_interrupts(
 
 fn check(board: &Board, report: &mut Report) {
     let memory = &board.memory;
-    let usable = memory.base + memory.firmware..memory.base + *memory.size;
+    let usable = memory.base + memory.firmware..board.memory_end();
     if !usable.contains(&board.load_address) || !board.load_address.is_multiple_of(PAGE_SIZE) {
         report.push(
             Error::new(

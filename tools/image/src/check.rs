@@ -67,7 +67,7 @@ fn role_access(role: Role, address: u64) -> Option<bool> {
     let within = |base: u64| (base..end(base)).contains(&address);
     let views: &[(u64, bool)] = match role {
         Role::Scheduler => &[(ROLE_SEMAPHORES, true), (ROLE_ACTIVATIONS, false)],
-        Role::Supervisor => &[(ROLE_THREADS, false), (ROLE_PORTAL_CODE, false)],
+        Role::Supervisor => &[(ROLE_THREADS, false), (ROLE_PORTAL_CODE, false), (ROLE_KEPT, true)],
         Role::Portals => &[
             (ROLE_PORTAL_CODE, true),
             (ROLE_DOMAINS, true),

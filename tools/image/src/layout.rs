@@ -228,7 +228,7 @@ impl<'a> Layout<'a> {
         self.map_kernel()?;
         for index in self.instances() {
             self.place(index)?;
-            if self.memory.end() > self.board_end() {
+            if self.memory.end() > self.system.board.memory_end() {
                 // A program far above its quota is not worth the host's memory.
                 self.check_quotas()?;
             }
@@ -319,12 +319,6 @@ impl<'a> Layout<'a> {
 
     fn image_size(&self) -> u64 {
         self.memory.end() - self.areas.nucleus.physical
-    }
-
-    /// First physical address behind the board's memory.
-    fn board_end(&self) -> u64 {
-        let memory = &self.system.board.memory;
-        memory.base + *memory.size
     }
 
     /// Indexes of the first instances of all domains, which stand for the others.

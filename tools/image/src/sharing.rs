@@ -105,6 +105,7 @@ fn view(address: u64) -> &'static str {
         return "memory";
     }
     let views = [
+        (ROLE_KEPT, "kept memory"),
         (ROLE_LOGS, "logs"),
         (ROLE_DEVICES, "registers of devices"),
         (ROLE_COUNTERS, "counters"),

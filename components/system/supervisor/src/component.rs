@@ -84,8 +84,9 @@ fn main() {
     let highest = own.map_or(0, |record| record.priority as u8);
     runaway::begin(&system, highest);
     // Above the console's driver nobody would print what is found.
-    starvation::begin(system.console_priority().unwrap_or(highest).min(highest));
-    let mut printer = Printer::NONE;
+    let speaking = system.console_priority().unwrap_or(highest).min(highest);
+    starvation::begin(speaking);
+    let mut printer = Printer::begin(speaking);
     let mut is_called = true;
     loop {
         if is_called {

@@ -6,6 +6,7 @@
 
 pub mod backoff;
 pub mod instances;
+pub mod kept;
 pub mod log;
 pub mod report;
 pub mod standing;

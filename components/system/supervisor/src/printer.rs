@@ -5,11 +5,12 @@ use crate::component as imports;
 use crate::logs;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
-use cairn::{Error, privileged};
+use cairn::{Error, environment, privileged};
 use cairn_interfaces::{Thread, spawn};
+use cairn_supervisor::kept::Kept;
 use cairn_supervisor::log::Log;
-use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use core::fmt::{self, Write};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 /// Pause after the console failed, which may be starting again.
 const RETRY_MICROSECONDS: u64 = 10_000;
@@ -25,13 +26,33 @@ const LONG_REPORT: usize = 4096;
 const TOGETHER: usize = 256;
 
 static LOG: Log<8192> = Log::new();
+static KEPT: Kept = Kept::new();
 /// The printer's thread is at work, or has not yet noticed that nothing is left.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 static STACK: Stack<8192> = Stack::new();
 
+/// The memory that a reset keeps, if the board has some.
+fn kept_memory() -> Option<&'static [AtomicI64]> {
+    environment::section("kept").map(|section| section.words(section.size() / 8))
+}
+
+/// To the console, and to the memory that a reset keeps: no thread has to run for that.
+struct Reports {
+    kept: Option<&'static [AtomicI64]>,
+}
+
+impl Write for Reports {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        if let Some(memory) = self.kept {
+            KEPT.write(memory, text.as_bytes());
+        }
+        (&LOG).write_str(text)
+    }
+}
+
 /// Where reports are written.
 pub fn log() -> impl Write {
-    &LOG
+    Reports { kept: kept_memory() }
 }
 
 /// Whether there is room for a long report.
@@ -47,8 +68,13 @@ pub struct Printer {
 }
 
 impl Printer {
-    /// Nothing printed yet.
-    pub const NONE: Printer = Printer { thread: None, priority: 0 };
+    /// Prints at this priority first, what was kept from before.
+    pub fn begin(priority: u8) -> Printer {
+        if let Some(memory) = kept_memory() {
+            KEPT.begin(memory);
+        }
+        Printer { thread: None, priority }
+    }
 
     /// What is in the log tells of an instance of this priority.
     pub fn speak_at(&mut self, priority: u8) {
@@ -65,12 +91,12 @@ impl Printer {
 
     /// Whether all that was written is printed.
     pub fn is_done() -> bool {
-        LOG.is_empty() && !ACTIVE.load(Ordering::Acquire)
+        !has_text() && !ACTIVE.load(Ordering::Acquire)
     }
 
     /// Starts to print if there is something to print.
     pub fn start(&mut self) {
-        if LOG.is_empty() || ACTIVE.swap(true, Ordering::AcqRel) {
+        if !has_text() || ACTIVE.swap(true, Ordering::AcqRel) {
             return;
         }
         if let Some(last) = self.thread.take() {
@@ -86,11 +112,18 @@ impl Printer {
     }
 }
 
+fn has_text() -> bool {
+    !LOG.is_empty() || KEPT.is_due()
+}
+
 fn print(_: u64) {
     loop {
+        if let Some(memory) = kept_memory() {
+            KEPT.show(memory, write);
+        }
         drain();
         ACTIVE.store(false, Ordering::Release);
-        if LOG.is_empty() || ACTIVE.swap(true, Ordering::AcqRel) {
+        if !has_text() || ACTIVE.swap(true, Ordering::AcqRel) {
             return;
         }
     }

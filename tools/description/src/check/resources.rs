@@ -313,7 +313,10 @@ fn check_memory(system: &System, report: &mut Report) {
         )
         .note(
             &system.board.memory.size.place,
-            format!("of which {} lie before the image, with the firmware", show_size(before)),
+            format!(
+                "of which {} lie before the image, with the firmware, or are kept",
+                show_size(before)
+            ),
         )
     });
 }

@@ -411,7 +411,7 @@ fn colour_is_only_where_asked_for() {
 fn the_boards_of_the_repository_are_good() {
     let board = load_board(&Disk::new(repository()), "qemu-virt")
         .unwrap_or_else(|report| panic!("{report}"));
-    assert_eq!(board.room(), 126 << 20);
+    assert_eq!(board.room(), (126 << 20) - (16 << 10));
     let controller = board.interrupts.as_ref().expect("it has one").device;
     assert_eq!(board.devices[controller].base, 0xc00_0000);
     for entry in std::fs::read_dir(repository().join("boards")).expect("readable") {

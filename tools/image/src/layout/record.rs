@@ -173,9 +173,8 @@ impl Layout<'_> {
         let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
         let clients = self.write_clients();
         // No memory is taken after this: free memory begins here.
-        let memory = &self.system.board.memory;
-        let free = Range { start: self.memory.end(), end: memory.base + *memory.size };
-        self.map_roles(sections, (physical, size), clients, free.end)?;
+        let free = Range { start: self.memory.end(), end: self.system.board.memory_end() };
+        self.map_roles(sections, (physical, size), clients)?;
         self.record_physical = physical;
         header.size = size;
         header.clients = clients.0;

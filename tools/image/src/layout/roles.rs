@@ -24,17 +24,15 @@ struct Wanted {
 }
 
 impl Layout<'_> {
-    /// Maps to every role what it needs; the record and the clients lie at a physical address and have a size, and
-    /// memory ends at `memory_end`.
+    /// Maps to every role what it needs; the record and the clients lie at a physical address and have a size.
     pub(super) fn map_roles(
         &mut self,
         sections: &mut [Vec<Mapping>],
         record: (u64, u64),
         clients: (u64, u64),
-        memory_end: u64,
     ) -> Result<(), String> {
         let mut mapped = HashSet::new();
-        for wanted in self.wanted(record, clients, memory_end) {
+        for wanted in self.wanted(record, clients) {
             let Some(index) = self.system.roles.get(wanted.role) else { continue };
             let Wanted { address, physical, writable, .. } = wanted;
             let Placed { root, reach, .. } = self.placed[index];
@@ -58,7 +56,7 @@ impl Layout<'_> {
         Ok(())
     }
 
-    fn wanted(&self, record: (u64, u64), clients: (u64, u64), memory_end: u64) -> Vec<Wanted> {
+    fn wanted(&self, record: (u64, u64), clients: (u64, u64)) -> Vec<Wanted> {
         let areas = &self.areas;
         let mut all = Vec::new();
         let mut want = |role, section, address, (physical, size), writable: bool| {
@@ -101,7 +99,12 @@ impl Layout<'_> {
         // The memory manager reaches all memory behind the page tables: free memory, and the initial content of instances.
         // All memory that the nucleus trusts lies before it.
         let start = pool.0 + pool.1;
-        want(Role::Memory, "memory", ROLE_MEMORY + start, (start, memory_end - start), true);
+        let board = &self.system.board;
+        let end = board.memory_end();
+        want(Role::Memory, "memory", ROLE_MEMORY + start, (start, end - start), true);
+        if board.memory.kept != 0 {
+            want(Role::Supervisor, "kept", ROLE_KEPT, (end, board.memory.kept), true);
+        }
         all
     }
 }

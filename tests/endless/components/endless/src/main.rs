@@ -1,4 +1,4 @@
-//! Never ends; or, with the argument `judge`, ends the run when that must have been noticed.
+//! Never ends; or, with the argument `judge`, has the machine start anew when that must have been noticed, as a watchdog does.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -18,7 +18,7 @@ const NOTICED_MICROSECONDS: u64 = 10_000_000;
 fn main() {
     if environment::argument() == "judge" {
         imports::THREADS.sleep_until(now() + ticks(NOTICED_MICROSECONDS)).expect("time passes");
-        imports::SUPERVISOR.halt(0).expect("it halts");
+        imports::SUPERVISOR.reboot().expect("it reboots");
     }
     loop {
         core::hint::spin_loop();
