@@ -6,7 +6,9 @@
 use cairn::Error;
 use cairn::exclusive::Exclusive;
 use cairn::time::{now, ticks};
-use cairn_interfaces::{BLOCK_SIZE, Blocks, Console, Script, Threads};
+use cairn_app_interfaces::Script;
+use cairn_driver_interfaces::{BLOCK_SIZE, Blocks};
+use cairn_interfaces::{Console, Threads};
 
 cairn::component! {
     name: "disk-script",

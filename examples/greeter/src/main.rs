@@ -5,7 +5,7 @@
 
 use cairn::Error;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::Echo;
+use cairn_app_interfaces::Echo;
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 /// Longest text that it remembers.

@@ -1,7 +1,7 @@
 //! Errors of calls as the traits' errors.
 
 use cairn::Error;
-use cairn_interfaces::I2cError;
+use cairn_driver_interfaces::I2cError;
 use core::fmt;
 use embedded_hal::{digital, i2c, spi};
 

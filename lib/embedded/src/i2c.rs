@@ -2,7 +2,7 @@
 
 use crate::I2cFault;
 use crate::staged::Staged;
-use cairn_interfaces::{I2C_TEN_BITS, I2cProxy, OperationKind};
+use cairn_driver_interfaces::{I2C_TEN_BITS, I2cProxy, OperationKind};
 use embedded_hal::i2c::{ErrorType, I2c, Operation, SevenBitAddress, TenBitAddress};
 
 /// A bus, with transactions of at most `N` bytes, which are on the stack meanwhile.

@@ -2,7 +2,7 @@
 
 use crate::Fault;
 use cairn::Error;
-use cairn_interfaces::PinsProxy;
+use cairn_driver_interfaces::PinsProxy;
 use embedded_hal::digital::{ErrorType, InputPin, OutputPin, StatefulOutputPin};
 
 /// A pin whose level is read.

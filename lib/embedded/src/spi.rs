@@ -2,7 +2,7 @@
 
 use crate::Fault;
 use crate::staged::Staged;
-use cairn_interfaces::{OperationKind, SpiProxy};
+use cairn_driver_interfaces::{OperationKind, SpiProxy};
 use embedded_hal::spi::{self, ErrorType, Operation};
 
 /// A device, with transactions of at most `N` bytes, which are on the stack meanwhile.

@@ -1,7 +1,7 @@
 //! A transaction on its way to a server, in one call.
 
 use cairn::Error;
-use cairn_interfaces::{Operation, OperationKind};
+use cairn_driver_interfaces::{Operation, OperationKind};
 use core::ops::Range;
 
 /// Most operations of a transaction.

@@ -4,7 +4,7 @@ use cairn::Error;
 use cairn::abi::device::{USED_RING, VirtioKind};
 use cairn::dma::Device;
 use cairn::section::Section;
-use cairn_interfaces::DevicesProxy;
+use cairn_driver_interfaces::DevicesProxy;
 use core::sync::atomic::{Ordering, fence};
 
 /// Of a ring: where the index is that its writer moves on, and where its entries begin (virtio 1.2, sections 2.7.6, 2.7.8).

@@ -16,7 +16,7 @@ use declared::Crate;
 use std::sync::Arc;
 
 /// The interface called `name`, of any crate of a workspace or that it depends on, or else of Cairn's own: `Echo`, or
-/// `cairn-interfaces::Echo` where several crates have one of this name. The error lists all, or says what one may lack that is
+/// `cairn-app-interfaces::Echo` where several crates have one of this name. The error lists all, or says what one may lack that is
 /// written.
 pub fn find(workspace: &Workspace, name: &str) -> Result<Declared> {
     let crates = declared::crates(workspace)?;
@@ -43,25 +43,38 @@ pub fn header(Declared { interface, text }: &Declared) -> Result<String> {
     cairn_headers::header(interface, text.as_ref()).map_err(|error| anyhow!(error))
 }
 
-/// An interface of Cairn's own crate.
+/// An interface of Cairn's own crates.
 pub fn own(name: &str) -> Result<Declared> {
-    find(&paths::own_workspace(), &format!("{OWN}::{name}"))
+    match own_names()?.iter().find(|(_, own)| own == name) {
+        Some((package, _)) => find(&paths::own_workspace(), &format!("{package}::{name}")),
+        None => Err(unknown(declared::crates(&paths::own_workspace())?.iter(), name)),
+    }
 }
 
-/// The names of all interfaces of Cairn's own crate.
-pub fn own_names() -> Result<Vec<String>> {
+/// The names of all interfaces of Cairn's own crates, with their packages.
+pub fn own_names() -> Result<Vec<(String, String)>> {
     let crates = declared::crates(&paths::own_workspace())?;
-    let crates = crates.iter().filter(|one| one.package.name == OWN);
-    Ok(crates.flat_map(|one| one.names.clone()).collect())
+    let crates = crates.iter().filter(|one| is_own(&one.package));
+    let names = |one: &Arc<Crate>| {
+        let package = one.package.name.clone();
+        one.names.clone().into_iter().map(move |name| (package.clone(), name))
+    };
+    Ok(crates.flat_map(names).collect())
 }
 
-/// The package of Cairn's own interfaces.
-const OWN: &str = layout::SHARED;
+/// Whether a package is one of Cairn's own interfaces, by its name.
+fn is_own(package: &Package) -> bool {
+    [layout::SHARED, layout::DRIVERS, layout::APPS].contains(&package.name.as_str())
+}
 
 /// The library, Cairn's own or in a folder, that declares the interface called `name` in this version; none if it is nobody's.
 pub fn library_of(name: &str, version: u64) -> Result<Option<Package>> {
-    for one in declaring(&declared::crates(&paths::project_workspace())?, name) {
-        let is_meant = one.package.name == OWN || one.package.source.is_none();
+    let crates = declared::crates(&paths::project_workspace())?;
+    // Nothing of a product depends on some of Cairn's own.
+    let own = declared::crates(&paths::own_workspace())?;
+    let own = own.iter().filter(|one| is_own(&one.package)).cloned().collect::<Vec<_>>();
+    for one in declaring(&crates, name).into_iter().chain(declaring(&own, name)) {
+        let is_meant = is_own(&one.package) || one.package.source.is_none();
         if is_meant
             && one.package.has_library()
             && one.interface(name)?.interface.version == version

@@ -19,22 +19,43 @@ pub struct Layout {
     pub drivers: String,
     /// What the packages of components begin with.
     pub prefix: String,
-    /// The package of the project's own interfaces, in the folder [`INTERFACES`].
-    pub interfaces: String,
+    /// The crate of the project's own interfaces.
+    pub interfaces: Contract,
+    /// The crate of those of its drivers; mostly the same.
+    pub driver_interfaces: Contract,
 }
 
-/// The folder of a project's own interfaces.
-pub const INTERFACES: &str = "interfaces";
+/// A crate that declares interfaces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Contract {
+    /// Its package.
+    pub package: String,
+    /// Its folder, a path from the root, or absolute if it is not below that.
+    pub folder: String,
+}
 
-/// The package of Cairn's own interfaces.
+impl Contract {
+    /// Its source file that declares the others.
+    pub fn root_file(&self) -> String {
+        format!("{}/src/lib.rs", self.folder)
+    }
+}
+
+/// The package of the interfaces that all components share.
 pub const SHARED: &str = "cairn-interfaces";
+/// Those of Cairn's drivers.
+pub const DRIVERS: &str = "cairn-driver-interfaces";
+/// Those of its applications.
+pub const APPS: &str = "cairn-app-interfaces";
 
 #[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Said {
     system: Option<String>,
     components: Option<String>,
     drivers: Option<String>,
+    interfaces: Option<String>,
+    driver_interfaces: Option<String>,
     prefix: Option<String>,
 }
 
@@ -62,7 +83,14 @@ impl Layout {
             let name = manifest.get("package")?.get("name")?.as_str()?;
             Some(name.to_owned())
         };
-        let interfaces = table(&root.join(INTERFACES).join("Cargo.toml")).ok().and_then(name);
+        // A product that has none of its own uses those that all share.
+        let contract = |folder: &str| {
+            let package = table(&root.join(folder).join("Cargo.toml")).ok().and_then(name);
+            let package = package.unwrap_or_else(|| SHARED.to_owned());
+            Contract { package, folder: folder.to_owned() }
+        };
+        let interfaces = contract(said.interfaces.as_deref().unwrap_or("interfaces"));
+        let driver_interfaces = said.driver_interfaces.map(|folder| contract(&folder));
         let folder = root.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Layout {
             root: root.to_owned(),
@@ -70,21 +98,14 @@ impl Layout {
             drivers: said.drivers.unwrap_or_else(|| components.clone()),
             components,
             prefix: said.prefix.unwrap_or_default(),
-            interfaces: interfaces.unwrap_or_else(|| SHARED.to_owned()),
+            driver_interfaces: driver_interfaces.unwrap_or_else(|| interfaces.clone()),
+            interfaces,
         })
     }
 
     /// The file of its system.
     pub fn system_file(&self) -> String {
         format!("systems/{}.toml", self.system)
-    }
-
-    /// What a component depends on that serves an interface of the project's, as lines of its manifest.
-    pub fn dependencies(&self) -> String {
-        let mut packages = vec!["cairn", SHARED, &self.interfaces];
-        packages.dedup();
-        let lines = packages.iter().map(|package| format!("{package} = {{ workspace = true }}"));
-        lines.collect::<Vec<_>>().join("\n")
     }
 
     /// What a component's package is called.

@@ -143,7 +143,7 @@ enum Command {
     },
     /// Print the C header of an interface, or of the binary interface
     Headers {
-        /// Its name, as `Echo`, or with its crate's, as `cairn-interfaces::Echo`; `abi`
+        /// Its name, as `Echo`, or with its crate's, as `cairn-app-interfaces::Echo`; `abi`
         interface: String,
     },
     /// Write what editors know of descriptions: their JSON schemas, and which is whose

@@ -19,9 +19,6 @@ pub use product::{Cairn, product};
 use std::path::Path;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
-/// The root of the crate of interfaces.
-const CRATE: &str = "interfaces/src/lib.rs";
-
 /// Makes the component `name` in a project; returns what to tell the user.
 pub fn component(layout: &Layout, name: &str) -> Result<String> {
     write_all(&layout.root, made_component(layout, name)?)
@@ -68,7 +65,7 @@ pub fn interface(layout: &Layout, name: &str) -> Result<String> {
     names.refuse_interface()?;
     let Names { module, interface, .. } = &names;
     let file = names.interface_file();
-    let contract = layout.interfaces.replace('-', "_");
+    let contract = names.contract.package.replace('-', "_");
     let rows = vec![
         ("made", file.clone(), format!("the interface {interface}")),
         (
@@ -124,7 +121,9 @@ fn read(root: &Path, path: &str) -> Result<String> {
 
 /// The root of the crate of interfaces, with one more module.
 fn declared(root: &Path, names: &Names) -> Result<(String, String)> {
-    Ok((CRATE.to_owned(), with_module(&read(root, CRATE)?, &names.module)))
+    let file = names.contract.root_file();
+    let text = with_module(&read(root, &file)?, &names.module);
+    Ok((file, text))
 }
 
 /// The manifest of the workspace with one more member, unless a pattern of `members` is surely for it already. One that is
@@ -232,14 +231,16 @@ mod tests {
         let mut manifest = MANIFEST.to_owned();
         for (name, folder) in [
             ("cairn", "lib/cairn"),
-            ("cairn-interfaces", "interfaces"),
+            ("cairn-interfaces", "interfaces/system"),
+            ("cairn-driver-interfaces", "interfaces/drivers"),
             ("cairn-virtio", "lib/virtio"),
         ] {
             let path = paths::source().join(folder);
             manifest += &format!("{name}.path = {:?}\n", path.display().to_string());
         }
         std::fs::write(root.join("Cargo.toml"), manifest).unwrap();
-        std::fs::write(root.join(CRATE), "mod echo;\n\npub use echo::*;\n").unwrap();
+        std::fs::write(root.join("interfaces/src/lib.rs"), "mod echo;\n\npub use echo::*;\n")
+            .unwrap();
         add_package(&root, "shelf");
         (root.clone(), Layout::read(&root).unwrap())
     }

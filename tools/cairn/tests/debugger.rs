@@ -66,7 +66,7 @@ fn hit(placements: Placements) {
         "Temporary breakpoint 1, 0xffffffc0",
         " in trap_entry ()",
         "Breakpoint 2, fill<cairn_greeter::CairnExport_echo> ()",
-        "cairn_interfaces::echo::EchoProxy::entries::fill",
+        "cairn_app_interfaces::echo::EchoProxy::entries::fill",
     ] {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(text.contains(expected), "`{expected}` is not in\n{text}\n{errors}");

@@ -6,8 +6,9 @@ use cairn_abi::descriptor::{
     VALUE_WORDS, name_text,
 };
 use cairn_abi::interface_text::{InterfaceText, Texts, length};
+use cairn_app_interfaces::EchoProxy;
+use cairn_driver_interfaces::I2cProxy;
 use cairn_headers::{ABI_FILE, abi, header};
-use cairn_interfaces::{EchoProxy, I2cProxy};
 use cairn_loader::interface_text::read;
 use cairn_loader::{Interface, Method};
 use std::fs;

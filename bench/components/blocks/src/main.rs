@@ -10,7 +10,8 @@ use cairn::environment;
 use cairn::measure::Stamp;
 use cairn::time::{now, ticks};
 use cairn_bench::{Meter, PAGE, Page, Report};
-use cairn_interfaces::{BLOCK_SIZE, BlockQueue, Blocks, Threads};
+use cairn_driver_interfaces::{BLOCK_SIZE, BlockQueue, Blocks};
+use cairn_interfaces::Threads;
 use cairn_queue::blocks::{Client, Kind, Request};
 use cairn_random::Random;
 

@@ -7,7 +7,7 @@ use cairn::abi::device::{DEVICE_NOTIFY, DEVICE_POST, Descriptor};
 use cairn::environment::startup;
 use cairn::measure::{self, unused_mark};
 use cairn_bench::{Meter, Report, Rounds, SAMPLES};
-use cairn_interfaces::Devices;
+use cairn_driver_interfaces::Devices;
 
 cairn::component! {
     name: "poster",

@@ -8,8 +8,9 @@
 mod terminal;
 
 use cairn::measure::Stamp;
+use cairn_app_interfaces::Echo;
 use cairn_bench::{Meter, Report, Rounds, Stage};
-use cairn_interfaces::{Console, Echo, Portals};
+use cairn_interfaces::{Console, Portals};
 use terminal::TERMINAL;
 
 cairn::component! {

@@ -8,8 +8,9 @@ use cairn::Error;
 use cairn::environment::required_device;
 use cairn::registers::interfaces::{Readable, Writeable};
 use cairn::sync::{Lock, Semaphore};
+use cairn_driver_interfaces::WallClock;
+use cairn_interfaces::Portals;
 use cairn_interfaces::waiting::Interrupt;
-use cairn_interfaces::{Portals, WallClock};
 use core::convert::Infallible;
 // Relaxed: a place's time belongs to who has taken it, by an exchange that orders it.
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, Ordering::Relaxed};

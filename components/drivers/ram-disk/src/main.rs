@@ -7,7 +7,8 @@ use cairn::Error;
 use cairn::environment::startup;
 use cairn::section::Section;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::{BLOCK_SIZE, BlockQueue, Blocks, Memory, MemoryStatistics, blocks_checked};
+use cairn_driver_interfaces::{BLOCK_SIZE, BlockQueue, Blocks, blocks_checked};
+use cairn_interfaces::{Memory, MemoryStatistics};
 use cairn_queue::blocks::{self, Kind, Request, Server};
 use core::sync::atomic::{AtomicU64, Ordering};
 

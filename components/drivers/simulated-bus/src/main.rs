@@ -7,7 +7,8 @@
 use cairn::Error;
 use cairn::sync::Mutex;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::{I2c, I2cError, Operation, OperationKind, Pins, Portals, Spi, operations};
+use cairn_driver_interfaces::{I2c, I2cError, Operation, OperationKind, Pins, Spi, operations};
+use cairn_interfaces::Portals;
 use cairn_simulated_bus::Surroundings;
 use cairn_simulated_bus::display::Display;
 use cairn_simulated_bus::sensor::{ADDRESS, Sensor};

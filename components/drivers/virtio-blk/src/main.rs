@@ -9,8 +9,9 @@ use cairn::Error;
 use cairn::abi::address::{PAGE_SIZE, WINDOW_MAXIMUM};
 use cairn::dma::Buffer;
 use cairn::window::{ReadWindow, WriteWindow};
+use cairn_driver_interfaces::{BlockQueue, Blocks, Devices, blocks_checked};
+use cairn_interfaces::Portals;
 use cairn_interfaces::waiting::Interrupt;
-use cairn_interfaces::{BlockQueue, Blocks, Devices, Portals, blocks_checked};
 use cairn_virtio::{Descriptor, Requests, VirtioKind};
 use core::convert::Infallible;
 // Relaxed: requests are taken, by an exchange that orders them, after the features are known.

@@ -5,7 +5,7 @@ use crate::{DATA, DISK, Disk, Kind, answer, arguments, places, prepare};
 use cairn::Error;
 use cairn::dma::Buffer;
 use cairn::section::Section;
-use cairn_interfaces::{BlockQueue, blocks_checked};
+use cairn_driver_interfaces::{BlockQueue, blocks_checked};
 use cairn_queue::blocks::{self, Request, Server, Session};
 use heapless::Deque;
 

@@ -6,8 +6,9 @@
 use cairn::Error;
 use cairn::dma::Buffer;
 use cairn::window::WriteWindow;
+use cairn_driver_interfaces::{Devices, Random};
+use cairn_interfaces::Portals;
 use cairn_interfaces::waiting::Interrupt;
-use cairn_interfaces::{Devices, Portals, Random};
 use cairn_virtio::{Requests, VirtioKind};
 use core::convert::Infallible;
 

@@ -8,7 +8,6 @@ use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Device;
 use cairn_abi::startup::DEVICES_MAXIMUM;
 use cairn_devices::{Registers, begin, reset};
-use cairn_interfaces as interfaces;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of registers up to the device's own part.
@@ -24,8 +23,8 @@ static BUSY: [AtomicBool; ALL_MAXIMUM] = [const { AtomicBool::new(false) }; ALL_
 cairn::component! {
     name: "devices",
     exports: {
-        devices: interfaces::Devices = OWNER,
-        control: interfaces::DeviceControl = OWNER,
+        devices: cairn_driver_interfaces::Devices = OWNER,
+        control: cairn_driver_interfaces::DeviceControl = OWNER,
     },
 }
 
@@ -74,7 +73,7 @@ fn device_of(driver: InstanceId, position: u64) -> Result<(usize, &'static Devic
     devices.find(is_it).ok_or(Error::NotFound)
 }
 
-impl interfaces::Devices for Owner {
+impl cairn_driver_interfaces::Devices for Owner {
     fn begin(&self, caller: Caller, position: u64, wanted: u64) -> Result<u64, Error> {
         let (place, device) = device_of(caller.0, position)?;
         alone(place, device, |registers| begin(registers, device, wanted))
@@ -86,7 +85,7 @@ impl interfaces::Devices for Owner {
     }
 }
 
-impl interfaces::DeviceControl for Owner {
+impl cairn_driver_interfaces::DeviceControl for Owner {
     fn quiet(&self, instance: InstanceId) -> Result<(), Error> {
         let devices = devices()?.iter().enumerate();
         let mut result = Ok(());

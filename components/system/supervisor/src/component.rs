@@ -42,7 +42,7 @@ cairn::component! {
         statistics: interfaces::MemoryStatistics,
         portals: interfaces::PortalControl,
         console: interfaces::Console,
-        devices: Option<interfaces::DeviceControl>,
+        devices: Option<cairn_driver_interfaces::DeviceControl>,
     },
     exports: { supervisor: interfaces::Supervisor = SERVER },
     main: main,

@@ -13,14 +13,14 @@ pub trait Calls {
 }
 
 #[cfg(target_os = "none")]
-impl Calls for cairn_interfaces::BlockQueueProxy {
+impl Calls for cairn_driver_interfaces::BlockQueueProxy {
     fn begin(&self) -> Result<u64, Error> {
-        cairn_interfaces::BlockQueueProxy::begin(self)
+        cairn_driver_interfaces::BlockQueueProxy::begin(self)
     }
 
     #[inline(always)]
     fn submit(&self, beginning: u64) -> Result<u64, Error> {
-        cairn_interfaces::BlockQueueProxy::submit(self, beginning)
+        cairn_driver_interfaces::BlockQueueProxy::submit(self, beginning)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Whatever an interface looks like, the client that is made for it compiles; so do new drivers, and the names that the book has.
 
 use super::call::Items;
-use super::client::{Contract, fill};
+use super::client::fill;
 use super::driver::{self, Kind};
 use super::names::Names;
 use crate::layout::Layout;
+use crate::layout::{APPS, Contract, DRIVERS, SHARED};
 use crate::{cargo, paths};
 use std::path::Path;
 
@@ -78,7 +79,9 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     let folder = paths::target().join("new-clients");
     let _ = std::fs::remove_dir_all(folder.join("clients"));
     let path = |name: &str| format!("{{ path = {:?} }}", root.join(name));
-    let (cairn, shared, virtio) = (path("lib/cairn"), path("interfaces"), path("lib/virtio"));
+    let (cairn, shared, virtio) =
+        (path("lib/cairn"), path("interfaces/system"), path("lib/virtio"));
+    let (drivers, apps) = (path("interfaces/drivers"), path("interfaces/apps"));
     write(
         &folder,
         "Cargo.toml",
@@ -99,22 +102,25 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
         "clients/Cargo.toml",
         &format!(
             "{package}name = \"new-clients\"\n[dependencies]\ncairn = {cairn}\ncairn-interfaces = {shared}\n\
+             cairn-driver-interfaces = {drivers}\ncairn-app-interfaces = {apps}\n\
              new-contract = {{ path = \"../contract\" }}\ncairn-virtio = {virtio}\n"
         ),
     );
 
     let own = Contract { package: "new-contract".into(), folder: "contract".into() };
-    let all = Contract { package: "cairn-interfaces".into(), folder: "interfaces".into() };
-    let known = crate::interfaces::own_names().unwrap().into_iter();
     let own_items = Items::read(&folder, "contract/src").unwrap();
-    let all_items = Items::read(&root, "interfaces/src").unwrap();
+    let shared = [(SHARED, "system"), (DRIVERS, "drivers"), (APPS, "apps")].map(|(name, place)| {
+        let items = Items::read(&root, &format!("interfaces/{place}/src")).unwrap();
+        (Contract { package: name.into(), folder: format!("interfaces/{place}") }, items)
+    });
+    let known = crate::interfaces::own_names().unwrap().into_iter().map(|(package, name)| {
+        let (contract, items) = shared.iter().find(|(one, _)| one.package == package).unwrap();
+        (contract, items, name)
+    });
     let layout = Layout::of_project().unwrap();
     let mut made = 0;
-    let both = INTERFACES
-        .iter()
-        .map(|name| (&own, &own_items, (*name).to_owned()))
-        .chain(known.map(|name| (&all, &all_items, name)));
-    for (contract, items, interface) in both {
+    let all = INTERFACES.iter().map(|name| (&own, &own_items, (*name).to_owned())).chain(known);
+    for (contract, items, interface) in all {
         let call = items.call(&interface).unwrap();
         let name = format!("client-{made}");
         let names = Names::new(&name, &layout).unwrap();
@@ -127,15 +133,15 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     assert!(made > 30, "{made} clients");
 
     for (name, kind) in [("new-virtio", Kind::Virtio), ("new-registers", Kind::Registers)] {
-        let names = Names::new(name, &layout).unwrap();
+        let names = Names::of_driver(name, &layout).unwrap();
         let files = driver::files(&names, kind, "device");
         let text = |end: &str| &files.iter().find(|(path, _)| path.ends_with(end)).unwrap().1;
-        let interface = text(&format!("interfaces/src/{}.rs", names.module));
+        let interface = text(&names.interface_file());
         write(&folder, &format!("contract/src/{}.rs", names.module), interface);
         // Its interface is in the crate that all share, which these tests leave alone.
         let own = &names.interface;
         let used = |package: &str| format!("use {package}::{own};");
-        let main = text("main.rs").replace(&used("cairn_interfaces"), &used("new_contract"));
+        let main = text("main.rs").replace(&used("cairn_driver_interfaces"), &used("new_contract"));
         write(&folder, &format!("clients/src/bin/{name}.rs"), &main);
     }
 

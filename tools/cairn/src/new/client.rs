@@ -1,15 +1,16 @@
 //! `./cairn new client NAME SERVER`: a component that calls an interface which is served already.
 
 use super::call::{Call, Items};
-use super::names::Names;
+use super::names::{Names, dependencies};
 use super::product::relative;
 use super::{Made, read, with_member, write_all};
-use crate::layout::{Layout, SHARED};
+use crate::layout::{Contract, Layout, SHARED};
 use crate::{components, interfaces, paths, test};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
 use cairn_description::model::Open;
 use cairn_loader::{Export, Interface};
+use std::path::Path;
 use toml_edit::{Array, DocumentMut, Item, Table, value};
 
 /// What the new component calls.
@@ -21,13 +22,6 @@ struct Server {
     interface: String,
     contract: Contract,
     call: Call,
-}
-
-/// The crate that declares an interface.
-pub(super) struct Contract {
-    pub(super) package: String,
-    /// Its folder, a path from the root, or absolute if it is not below that.
-    pub(super) folder: String,
 }
 
 /// Makes the component `name` in a project, a client of `server` in its system: an instance, or `INSTANCE.EXPORT`.
@@ -132,12 +126,15 @@ fn make(names: &Names, server: &Server, file: &str) -> Result<String> {
     let export = format!("{}.{}", server.instance, server.export);
     let Server { interface, contract, call, .. } = server;
     let fill = |template| fill(names, template, &export, interface, contract, call);
-    let mut manifest = fill(include_str!("../../templates/component/Cargo.toml.in"));
-    if contract.package != SHARED && contract.package != layout.interfaces {
+    let mut manifest = include_str!("../../templates/component/Cargo.toml.in").to_owned();
+    if has_dependency(root, &contract.package)? {
+        manifest = manifest.replace("@dependencies@", &dependencies(&[&contract.package]));
+    } else {
         let Contract { package, folder } = contract;
         let path = relative(&root.join(&own_folder), &root.join(folder));
         manifest += &format!("{package} = {{ path = \"{}\" }}\n", path.display());
     }
+    let manifest = fill(&manifest);
     let description = with_client(&read(root, &system)?, names, server)?;
     let made = Made {
         rows: vec![
@@ -168,6 +165,13 @@ fn make(names: &Names, server: &Server, file: &str) -> Result<String> {
         .collect(),
     };
     write_all(root, made)
+}
+
+/// Whether the workspace says where a package is.
+fn has_dependency(root: &Path, package: &str) -> Result<bool> {
+    let manifest: toml::Table = read(root, "Cargo.toml")?.parse().context("Cargo.toml")?;
+    let all = manifest.get("workspace").and_then(|workspace| workspace.get("dependencies"));
+    Ok(all.is_some_and(|all| all.get(package).is_some()))
 }
 
 /// A template of a client's.
@@ -300,7 +304,7 @@ mod tests {
             export: "echo".into(),
             open: None,
             interface: "Echo".into(),
-            contract: Contract { package: SHARED.into(), folder: "interfaces".into() },
+            contract: Contract { package: SHARED.into(), folder: "interfaces/system".into() },
             call,
         };
         let text = "[instance.greeter]\ncomponent = \"greeter\"\n[instance.greeter.exports.echo]\nopen = [\"shell\"]\n";

@@ -38,7 +38,7 @@ macro_rules! templates {
                 include_str!(concat!("../../templates/", $folder, "/README.md.in")),
             ),
             (
-                "interfaces/src/@module@.rs",
+                "@interface-file@",
                 include_str!(concat!("../../templates/", $folder, "/interface.rs.in")),
             ),
             (
@@ -99,7 +99,7 @@ fn check_device(system: &System, name: &str) -> Result<()> {
 }
 
 pub(super) fn make(layout: &Layout, name: &str, kind: Kind, device: &str) -> Result<String> {
-    let names = Names::new(name, layout)?;
+    let names = Names::of_driver(name, layout)?;
     names.refuse_folders()?;
     names.refuse_taken()?;
     let folder = folder(&names);
@@ -107,10 +107,10 @@ pub(super) fn make(layout: &Layout, name: &str, kind: Kind, device: &str) -> Res
     files.push(declared(&layout.root, &names)?);
     files.extend(with_member(&layout.root, &folder)?);
     let method = if kind == Kind::Virtio { "word" } else { "first" };
-    let Names { module, interface, .. } = &names;
+    let interface = &names.interface;
     let rows = vec![
         ("made", format!("{folder}/"), format!("the driver of {device}")),
-        ("made", format!("interfaces/src/{module}.rs"), format!("its interface, {interface}")),
+        ("made", names.interface_file(), format!("its interface, {interface}")),
         ("made", format!("tests/{name}/"), "its system, and its test".to_owned()),
         (
             "next",

@@ -1,7 +1,7 @@
 //! What a new component's names can be: its package, its module and its trait must be new in the
 //! workspace, which an error of the compiler would tell too late and in other words.
 
-use crate::layout::{INTERFACES, Layout};
+use crate::layout::{Contract, DRIVERS, Layout, SHARED};
 use crate::{packages, paths};
 use anyhow::{Context, Result, bail};
 use cairn_description::components::FOLDERS;
@@ -79,6 +79,8 @@ pub(super) struct Names<'a> {
     pub(super) module: String,
     /// Of its interface.
     pub(super) interface: String,
+    /// The crate of its interface.
+    pub(super) contract: &'a Contract,
     /// Where it is made.
     pub(super) layout: &'a Layout,
 }
@@ -102,7 +104,7 @@ impl<'a> Names<'a> {
             .filter_map(|word| word.split_at_checked(1))
             .map(|(first, rest)| first.to_ascii_uppercase() + rest)
             .collect();
-        let names = Names { name, module, interface, layout };
+        let names = Names { name, module, interface, contract: &layout.interfaces, layout };
         if RUST_WORDS.contains(&names.module.as_str()) || names.module == "lib" {
             bail!(
                 "`{name}` cannot be its name, since Rust uses the word; choose another, perhaps `{}`",
@@ -112,9 +114,14 @@ impl<'a> Names<'a> {
         Ok(names)
     }
 
+    /// The same for a driver.
+    pub(super) fn of_driver(name: &'a str, layout: &'a Layout) -> Result<Names<'a>> {
+        Ok(Names { contract: &layout.driver_interfaces, ..Names::new(name, layout)? })
+    }
+
     /// Where its interface is.
     pub(super) fn interface_file(&self) -> String {
-        format!("{INTERFACES}/src/{}.rs", self.module)
+        format!("{}/src/{}.rs", self.contract.folder, self.module)
     }
 
     /// A name to propose instead.
@@ -175,7 +182,9 @@ impl<'a> Names<'a> {
     pub(super) fn refuse_interface(&self) -> Result<()> {
         self.refuse_meanings()?;
         let Names { interface, .. } = self;
-        let known = interface_names(&self.layout.root)?;
+        let Layout { root, interfaces, driver_interfaces, .. } = self.layout;
+        let mut known = interface_names(root, &interfaces.folder)?;
+        known.append(&mut interface_names(root, &driver_interfaces.folder)?);
         let is_taken = |known: &str| known == interface || known == format!("{interface}Proxy");
         match known.iter().find(|(known, _)| is_taken(known)) {
             Some((_, file)) => self
@@ -215,9 +224,20 @@ impl<'a> Names<'a> {
             .replace("@Trait@", &self.interface)
             .replace("@package@", &self.layout.package(self.name))
             .replace("@system@", &self.layout.system)
-            .replace("@contract@", &self.layout.interfaces.replace('-', "_"))
-            .replace("@dependencies@", &self.layout.dependencies())
+            .replace("@contract@", &self.contract.package.replace('-', "_"))
+            .replace("@interface-file@", &self.interface_file())
+            .replace("@dependencies@", &dependencies(&[&self.contract.package]))
+            .replace("@driver-dependencies@", &dependencies(&[&self.contract.package, DRIVERS]))
     }
+}
+
+/// What a component depends on that uses the interfaces of these packages too, as lines of its manifest.
+pub(super) fn dependencies(contracts: &[&str]) -> String {
+    let mut packages = [&["cairn", SHARED], contracts].concat();
+    packages.sort_unstable();
+    packages.dedup();
+    let lines = packages.iter().map(|package| format!("{package} = {{ workspace = true }}"));
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 /// Whether two packages would get files of the same name.
@@ -236,17 +256,17 @@ fn members(root: &Path) -> Result<Vec<(String, String)>> {
     Ok(members.collect())
 }
 
-/// Public names of the interfaces' files, which all meet in one module, each with its file; an interface
+/// Public names of the interfaces' files in a folder, which all meet in one module, each with its file; an interface
 /// brings its proxy along.
-fn interface_names(root: &Path) -> Result<BTreeSet<(String, String)>> {
+fn interface_names(root: &Path, contract: &str) -> Result<BTreeSet<(String, String)>> {
     let mut names = BTreeSet::new();
-    let folder = root.join(INTERFACES).join("src");
-    for entry in std::fs::read_dir(&folder)
-        .with_context(|| format!("cannot read {}", folder.display()))?
+    let folder = format!("{contract}/src");
+    for entry in std::fs::read_dir(root.join(&folder))
+        .with_context(|| format!("cannot read {}", root.join(&folder).display()))?
         .flatten()
     {
         let Ok(text) = std::fs::read_to_string(entry.path()) else { continue };
-        let file = format!("interfaces/src/{}", entry.file_name().to_string_lossy());
+        let file = format!("{folder}/{}", entry.file_name().to_string_lossy());
         for line in text.lines() {
             let mut words = line
                 .split(|character: char| !character.is_alphanumeric() && character != '_')
@@ -302,15 +322,11 @@ mod tests {
             "interfaces",
             "macros",
             "nucleus",
-            "timer",
-            "interrupt",
-            "lock",
-            "semaphore",
             "error",
             "object",
-            "door",
-            "terminal",
-            "clock-proxy",
+            "script",
+            "blocks",
+            "pins-proxy",
             "option",
             "server",
             "core",

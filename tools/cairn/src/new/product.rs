@@ -119,7 +119,9 @@ fn files(folder: &Path, name: &str, cairn: &Cairn) -> Vec<(String, String)> {
         text.replace("@name@", name)
             .replace("@where@", &place)
             .replace("@cairn@", &dependency("lib/cairn"))
-            .replace("@cairn-interfaces@", &dependency("interfaces"))
+            .replace("@cairn-app-interfaces@", &dependency("interfaces/apps"))
+            .replace("@cairn-driver-interfaces@", &dependency("interfaces/drivers"))
+            .replace("@cairn-interfaces@", &dependency("interfaces/system"))
             .replace("@cairn-virtio@", &dependency("lib/virtio"))
     };
     let mut files = TEMPLATES.map(|(path, text)| (fill(path), fill(text))).to_vec();

@@ -4,7 +4,8 @@
 #![forbid(unsafe_code)]
 
 use cairn::{Error, InstanceId};
-use cairn_interfaces::{Console, Echo, MemoryStatistics, Names};
+use cairn_app_interfaces::Echo;
+use cairn_interfaces::{Console, MemoryStatistics, Names};
 use core::fmt::Write;
 
 cairn::component! {
@@ -35,7 +36,7 @@ impl Checks {
 }
 
 fn main() {
-    const ECHO: cairn_interfaces::EchoProxy = imports::ECHO;
+    const ECHO: cairn_app_interfaces::EchoProxy = imports::ECHO;
     let mut checks = Checks { failed: 0 };
 
     checks.equal("add", ECHO.add(40, 2), Ok(42));

@@ -5,7 +5,8 @@
 
 use cairn::Error;
 use cairn::thread::Stack;
-use cairn_interfaces::{Console, Random, Supervisor, Threads, spawn};
+use cairn_driver_interfaces::Random;
+use cairn_interfaces::{Console, Supervisor, Threads, spawn};
 use core::fmt::Arguments;
 // Relaxed: a counter and a flag, which order nothing else.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

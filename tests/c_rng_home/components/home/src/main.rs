@@ -7,7 +7,8 @@
 use cairn::Error;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
-use cairn_interfaces::{Console, Random, Supervisor, Threads, spawn};
+use cairn_driver_interfaces::Random;
+use cairn_interfaces::{Console, Supervisor, Threads, spawn};
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 cairn::component! {

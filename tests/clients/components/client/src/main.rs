@@ -5,7 +5,8 @@
 
 use cairn::environment;
 use cairn::text::Line;
-use cairn_interfaces::{Console, Echo};
+use cairn_app_interfaces::Echo;
+use cairn_interfaces::Console;
 
 cairn::component! {
     name: "clients-client",

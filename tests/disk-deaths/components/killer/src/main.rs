@@ -15,7 +15,7 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        blocks: interfaces::Blocks,
+        blocks: cairn_driver_interfaces::Blocks,
     },
     arguments: {
         deaths: u64,

@@ -8,7 +8,8 @@ use cairn::Error;
 use cairn::environment;
 use cairn::section::Section;
 use cairn::text::Line;
-use cairn_interfaces::{self as interfaces, BLOCK_SIZE, BlockQueueProxy};
+use cairn_driver_interfaces::{BLOCK_SIZE, BlockQueueProxy};
+use cairn_interfaces as interfaces;
 use cairn_queue::blocks::{Client, DATA, Kind, Request};
 use cairn_random::Random;
 use core::fmt::Write;
@@ -18,8 +19,8 @@ cairn::component! {
     imports: {
         console: interfaces::Console,
         threads: interfaces::Threads,
-        blocks: interfaces::Blocks,
-        queue: Option<interfaces::BlockQueue>,
+        blocks: cairn_driver_interfaces::Blocks,
+        queue: Option<cairn_driver_interfaces::BlockQueue>,
     },
     arguments: {
         first: u64,

@@ -6,7 +6,8 @@
 
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
-use cairn_interfaces::{self as interfaces, BLOCK_SIZE, spawn};
+use cairn_driver_interfaces::BLOCK_SIZE;
+use cairn_interfaces::{self as interfaces, spawn};
 use cairn_random::Random;
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
@@ -16,8 +17,8 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        blocks: interfaces::Blocks,
-        random: interfaces::Random,
+        blocks: cairn_driver_interfaces::Blocks,
+        random: cairn_driver_interfaces::Random,
     },
     main: main,
 }

@@ -7,7 +7,8 @@ use cairn::Error;
 use cairn::environment;
 use cairn::section::Section;
 use cairn::thread::Stack;
-use cairn_interfaces::{self as interfaces, BLOCK_SIZE, BlockQueueProxy, spawn};
+use cairn_driver_interfaces::{BLOCK_SIZE, BlockQueueProxy};
+use cairn_interfaces::{self as interfaces, spawn};
 use cairn_queue::blocks::{CAPACITY, Client, DATA, Kind, LONGEST, Request};
 // Relaxed: the thread that submits needs to see these at some time.
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,8 +19,8 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        blocks: interfaces::Blocks,
-        queue: interfaces::BlockQueue,
+        blocks: cairn_driver_interfaces::Blocks,
+        queue: cairn_driver_interfaces::BlockQueue,
     },
     main: main,
 }

@@ -6,7 +6,8 @@
 use cairn::Error;
 use cairn::text::Line;
 use cairn::thread::Stack;
-use cairn_interfaces::{self as interfaces, BLOCK_SIZE, spawn};
+use cairn_driver_interfaces::BLOCK_SIZE;
+use cairn_interfaces::{self as interfaces, spawn};
 use core::fmt::Arguments;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -16,8 +17,8 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        blocks: interfaces::Blocks,
-        random: Option<interfaces::Random>,
+        blocks: cairn_driver_interfaces::Blocks,
+        random: Option<cairn_driver_interfaces::Random>,
     },
     arguments: {
         ends: u64 = 8,

@@ -20,9 +20,9 @@ cairn::component! {
         portals: interfaces::Portals,
         supervisor: interfaces::Supervisor,
         clock: interfaces::Clock,
-        i2c: interfaces::I2c,
-        spi: interfaces::Spi,
-        pins: interfaces::Pins,
+        i2c: cairn_driver_interfaces::I2c,
+        spi: cairn_driver_interfaces::Spi,
+        pins: cairn_driver_interfaces::Pins,
         surroundings: cairn_simulated_bus::Surroundings,
     },
     main: main,
@@ -108,7 +108,11 @@ fn errors() {
     assert_eq!(kind(bus.write(0x48_u8, &[9])), none(NoAcknowledgeSource::Data));
     assert_eq!(kind(bus.write(0x48_u8, &[0; 17])), ErrorKind::Other);
     let bad = imports::I2C.transact(0x48, &[1, 2, 0, 0, 0], &mut [0; 3]);
-    assert_eq!(bad, Err(interfaces::I2cError::Portal(Error::Malformed)), "2 bytes and 3");
+    assert_eq!(
+        bad,
+        Err(cairn_driver_interfaces::I2cError::Portal(Error::Malformed)),
+        "2 bytes and 3"
+    );
     say!("ok: no device, no acknowledgement, and too many bytes are errors of their kinds");
 }
 

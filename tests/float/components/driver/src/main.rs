@@ -7,7 +7,8 @@
 mod orbit;
 
 use cairn::Error;
-use cairn_interfaces::{Clock, Console, Echo, EchoProxy};
+use cairn_app_interfaces::{Echo, EchoProxy};
+use cairn_interfaces::{Clock, Console};
 use core::fmt::Write;
 
 cairn::component! {

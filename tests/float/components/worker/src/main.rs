@@ -7,7 +7,7 @@ mod orbit;
 
 use cairn::Error;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::Echo;
+use cairn_app_interfaces::Echo;
 
 struct Worker;
 static WORKER: Worker = Worker;

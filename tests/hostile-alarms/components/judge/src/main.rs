@@ -4,7 +4,8 @@
 #![forbid(unsafe_code)]
 
 use cairn::Error;
-use cairn_interfaces::{Console, SchedulerStatistics, Supervisor, Threads, WallClock};
+use cairn_driver_interfaces::WallClock;
+use cairn_interfaces::{Console, SchedulerStatistics, Supervisor, Threads};
 
 cairn::component! {
     name: "alarms-judge",

@@ -3,7 +3,8 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
-use cairn_interfaces::{Threads, WallClock};
+use cairn_driver_interfaces::WallClock;
+use cairn_interfaces::Threads;
 
 cairn::component! {
     name: "sleeper",

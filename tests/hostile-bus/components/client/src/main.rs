@@ -6,7 +6,8 @@
 
 use cairn::time::{now, ticks};
 use cairn::{Error, environment};
-use cairn_interfaces::{self as interfaces, I2cError, Operation};
+use cairn_driver_interfaces::{I2cError, Operation};
+use cairn_interfaces as interfaces;
 use cairn_random::Random;
 
 cairn::component! {
@@ -15,9 +16,9 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        i2c: interfaces::I2c,
-        spi: interfaces::Spi,
-        pins: interfaces::Pins,
+        i2c: cairn_driver_interfaces::I2c,
+        spi: cairn_driver_interfaces::Spi,
+        pins: cairn_driver_interfaces::Pins,
     },
     main: main,
 }

@@ -15,8 +15,8 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        victim: interfaces::Echo,
-        attacker: interfaces::Echo,
+        victim: cairn_app_interfaces::Echo,
+        attacker: cairn_app_interfaces::Echo,
     },
     main: main,
 }

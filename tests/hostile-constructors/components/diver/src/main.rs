@@ -6,8 +6,8 @@
 
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, environment};
+use cairn_app_interfaces::{Echo, EchoProxy};
 use cairn_interfaces as interfaces;
-use cairn_interfaces::{Echo, EchoProxy};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 struct Diver;
@@ -22,7 +22,7 @@ cairn::component! {
         portals: interfaces::Portals,
         supervisor: interfaces::Supervisor,
         threads: interfaces::Threads,
-        server: interfaces::Echo,
+        server: cairn_app_interfaces::Echo,
     },
     exports: { echo: Echo = DIVER },
     main: main,

@@ -20,7 +20,7 @@ cairn::component! {
     imports: {
         console: interfaces::Console,
         threads: interfaces::Threads,
-        devices: interfaces::Devices,
+        devices: cairn_driver_interfaces::Devices,
     },
     main: main,
 }

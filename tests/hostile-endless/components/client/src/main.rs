@@ -18,7 +18,7 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        queue: interfaces::BlockQueue,
+        queue: cairn_driver_interfaces::BlockQueue,
     },
     main: main,
 }

@@ -4,7 +4,8 @@
 #![forbid(unsafe_code)]
 
 use cairn::time::{now, ticks};
-use cairn_interfaces::{self as interfaces, BLOCK_SIZE};
+use cairn_driver_interfaces::BLOCK_SIZE;
+use cairn_interfaces as interfaces;
 
 cairn::component! {
     name: "judge",
@@ -12,7 +13,7 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        blocks: interfaces::Blocks,
+        blocks: cairn_driver_interfaces::Blocks,
     },
     main: main,
 }

@@ -16,9 +16,9 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        first: interfaces::Echo,
-        second: interfaces::Echo,
-        third: interfaces::Echo,
+        first: cairn_app_interfaces::Echo,
+        second: cairn_app_interfaces::Echo,
+        third: cairn_app_interfaces::Echo,
     },
     main: main,
 }

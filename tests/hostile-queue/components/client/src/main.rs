@@ -16,7 +16,7 @@ cairn::component! {
     name: "hostile-queue-client",
     imports: {
         threads: interfaces::Threads,
-        queue: interfaces::BlockQueue,
+        queue: cairn_driver_interfaces::BlockQueue,
     },
     main: main,
 }

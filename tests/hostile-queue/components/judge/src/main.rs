@@ -14,7 +14,7 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        blocks: interfaces::Blocks,
+        blocks: cairn_driver_interfaces::Blocks,
     },
     main: main,
 }

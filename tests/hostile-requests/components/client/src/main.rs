@@ -17,7 +17,7 @@ cairn::component! {
         console: interfaces::Console,
         threads: interfaces::Threads,
         supervisor: interfaces::Supervisor,
-        driver: interfaces::Echo,
+        driver: cairn_app_interfaces::Echo,
     },
     main: main,
 }

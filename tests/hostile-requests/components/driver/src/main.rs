@@ -9,7 +9,8 @@ use cairn::abi::device::USED_RING;
 use cairn::dma::{Buffer, Device};
 use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::{Echo, Portals, Threads};
+use cairn_app_interfaces::Echo;
+use cairn_interfaces::{Portals, Threads};
 use cairn_virtio::{Requests, VirtioKind};
 use core::sync::atomic::{AtomicU64, Ordering::SeqCst};
 

@@ -38,7 +38,7 @@ fn main() {
     while PORTALS.semaphore(0).is_ok() {}
     while PORTALS.lock().is_ok() {}
     let mut opened = 0;
-    while PORTALS.open_proxy::<dyn interfaces::Echo>("console.console").is_ok()
+    while PORTALS.open_proxy::<dyn cairn_app_interfaces::Echo>("console.console").is_ok()
         || PORTALS.open("console.console", 0, &[]).is_ok()
     {
         opened += 1;

@@ -17,7 +17,7 @@ cairn::component! {
         console: interfaces::Console,
         supervisor: interfaces::Supervisor,
         threads: interfaces::Threads,
-        server: interfaces::Echo,
+        server: cairn_app_interfaces::Echo,
     },
     main: main,
 }

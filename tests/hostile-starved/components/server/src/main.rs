@@ -8,7 +8,8 @@ extern crate alloc;
 use alloc::vec::Vec;
 use cairn::Error;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::{Echo, Portals};
+use cairn_app_interfaces::Echo;
+use cairn_interfaces::Portals;
 use core::hint::black_box;
 
 struct Server;

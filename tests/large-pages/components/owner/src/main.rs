@@ -14,7 +14,7 @@ cairn::component! {
     name: "owner",
     imports: {
         console: interfaces::Console,
-        echo: interfaces::Echo,
+        echo: cairn_app_interfaces::Echo,
         supervisor: interfaces::Supervisor,
     },
     main: main,

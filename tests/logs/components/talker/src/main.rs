@@ -5,7 +5,7 @@
 
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, environment};
-use cairn_interfaces::Echo;
+use cairn_app_interfaces::Echo;
 
 struct Talker;
 static TALKER: Talker = Talker;

@@ -6,7 +6,8 @@
 use cairn::Error;
 use cairn::time::counter;
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::{Echo, Threads};
+use cairn_app_interfaces::Echo;
+use cairn_interfaces::Threads;
 
 struct Server;
 static SERVER: Server = Server;

@@ -7,7 +7,8 @@ use cairn::Error;
 use cairn::environment;
 use cairn::text::Line;
 use cairn::thread::Stack;
-use cairn_interfaces::{Console, Script, Supervisor, Threads, spawn};
+use cairn_app_interfaces::Script;
+use cairn_interfaces::{Console, Supervisor, Threads, spawn};
 use core::fmt::Arguments;
 // Relaxed: counters and a flag, which order nothing else.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

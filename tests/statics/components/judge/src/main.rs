@@ -7,7 +7,8 @@
 use cairn::Error;
 use cairn::thread::{Stack, sleep, sleep_until, spawn};
 use cairn::time::{Duration, Instant};
-use cairn_interfaces::{Console, Echo, Portals, Supervisor, Threads};
+use cairn_app_interfaces::Echo;
+use cairn_interfaces::{Console, Portals, Supervisor, Threads};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 const CALLERS: u64 = 3;

@@ -6,7 +6,8 @@
 use cairn::Error;
 use cairn::sync::{Channel, Condvar, Mutex, Once, RwLock, Semaphore, Signal};
 use cairn::window::{ReadWindow, WriteWindow};
-use cairn_interfaces::{Echo, Portals};
+use cairn_app_interfaces::Echo;
+use cairn_interfaces::Portals;
 
 static COUNT: Mutex<u64> = Mutex::new(0);
 static FREE: Semaphore = Semaphore::new(2);

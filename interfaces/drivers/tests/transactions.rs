@@ -1,7 +1,7 @@
 //! A server finds the operations of a transaction as its client wrote them, and nothing where the two do not fit together.
 
 use cairn::Error;
-use cairn_interfaces::{Operation, OperationKind, operations};
+use cairn_driver_interfaces::{Operation, OperationKind, operations};
 
 fn list(all: &[(OperationKind, u32)]) -> Vec<u8> {
     all.iter()
