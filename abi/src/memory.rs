@@ -12,3 +12,9 @@ pub const SECTIONS_AT_RUN_TIME: u64 = SECTIONS + (4096 + 240) * SECTION_STRIDE;
 pub const FREE_PAGES_MAXIMUM: usize = 1 << 16;
 /// Bytes at the end of a heap that say nothing of its use: allocators mark it there.
 pub const HEAP_END: u64 = 32;
+
+/// The first of two words in front of a stack that lies in a component's data, where one is that a thread was started on; the second is the
+/// stack's bytes. By them its use is found.
+pub const fn stack_mark(address: u64) -> u64 {
+    0x9d3f_61c8_72a5_e40b ^ address
+}

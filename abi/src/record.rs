@@ -204,6 +204,8 @@ pub struct Instance {
     pub entries_span: u64,
     /// Page tables in use.
     pub page_tables: u64,
+    /// Bytes of the portal code that the description gives it.
+    pub portal_code: u64,
     /// Entry of its first thread.
     pub main: u64,
     /// Address of its return stub.
@@ -363,6 +365,8 @@ pub const CONTENT_HEAP: u16 = 3;
 pub const CONTENT_STACK: u16 = 4;
 /// A stack on which clients' threads run, and on which portals put what they bring.
 pub const CONTENT_CLIENT_STACK: u16 = 5;
+/// The stack of a thread that the instance started. It lies in data, and no segment is one.
+pub const CONTENT_THREAD_STACK: u16 = 6;
 
 /// Memory of an instance's image, for restarting it.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]

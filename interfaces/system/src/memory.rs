@@ -98,6 +98,8 @@ pub enum MemoryContent {
     Stack,
     /// A stack on which its clients' threads run.
     ClientStack,
+    /// The stack of a thread that it started, a part of its data.
+    ThreadStack,
     /// What it gets at run time: `size` as its quota has it, `used` now.
     RunTime,
 }

@@ -279,6 +279,8 @@ pub trait PortalListing {
     fn usage(&self) -> Result<(u64, u64), Error>;
     /// Bytes of the portal code that an instance has at run time, and its part.
     fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error>;
+    /// Bytes of the portal code that the description gives an instance.
+    fn described_code(&self, instance: InstanceId) -> Result<u64, Error>;
     /// Of what there was no more when an instance was last told [`Error::Exhausted`] in this life, and which key of the
     /// description gives more, as text; the value is its length. `NotFound`: it never was.
     fn refused(&self, instance: InstanceId, text: &mut [u8]) -> Result<usize, Error>;

@@ -214,6 +214,7 @@ mod tests {
             domains: Vec::new(),
             fences: Vec::new(),
             firmware: 0..0,
+            memory_size: 0,
         }
     }
 

@@ -41,6 +41,8 @@ pub struct BuiltImage {
     pub fences: Vec<usize>,
     /// The firmware's memory: all before the image.
     pub firmware: Range<u64>,
+    /// Bytes of all memory.
+    pub memory_size: u64,
 }
 
 /// A file with symbols.
@@ -334,6 +336,7 @@ pub fn image(parts: Parts, variant: Option<&str>) -> Result<BuiltImage> {
         domains: image.domains,
         fences: image.fences,
         firmware: system.board.memory.base..*system.board.load_address,
+        memory_size: *system.board.memory.size,
     })
 }
 

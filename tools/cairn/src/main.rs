@@ -5,6 +5,7 @@ use anyhow::{Context, Result};
 use cairn_description::Setting;
 use cairn_tool::build::{BuiltImage, Parts};
 use cairn_tool::counts::Counting;
+use cairn_tool::guest_memory::GuestMemory;
 use cairn_tool::layout::Layout;
 use cairn_tool::machine::Options;
 use cairn_tool::placements::Placements;
@@ -12,7 +13,7 @@ use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
     advice, archive, bench, board, build, fmt, graph, install, interfaces, layout, lines, new,
-    paths, pinned, profile, run, schema, setup, symbolise, test, version,
+    paths, pinned, profile, run, schema, setup, symbolise, test, usage, version,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
@@ -286,6 +287,9 @@ struct RunArguments {
     /// Count the calls over each connection, and write them there when the run has ended
     #[arg(long, value_name = "FILE", conflicts_with = "set")]
     count: Option<PathBuf>,
+    /// Print what each component used of its heap and stacks when the run has ended
+    #[arg(long)]
+    report: bool,
     /// Plug in a source of random bytes, a network card, or a disk, whose content is FILE; once for each. What else
     /// the system's drivers want is plugged in without being named
     #[arg(long, value_name = "rng|net|blk=FILE")]
@@ -458,16 +462,26 @@ fn start(arguments: RunArguments) -> Result<u8> {
         further: arguments.further,
         ..Options::default()
     };
-    if let Some(counting) = &counting {
-        counting.add_to(&mut options);
+    let reading = match (&counting, arguments.report) {
+        (Some(_), _) => Some("--count"),
+        (None, true) => Some("--report"),
+        (None, false) => None,
+    };
+    let memory = reading.map(|wants| GuestMemory::of(&image, wants)).transpose()?;
+    if let Some(memory) = &memory {
+        memory.add_to(&mut options);
     }
     let limit = arguments.timeout.map(Duration::from_secs);
     let status = match script {
         Some(script) => run::scripted(&image, &options, limit, &script)?,
         None => run::on_terminal(&image, &options, limit)?,
     };
+    let Some(memory) = memory else { return Ok(status) };
     if let (Some(counting), Some(file)) = (counting, arguments.count) {
-        eprintln!("cairn: {} calls counted in {}", counting.write()?, file.display());
+        eprintln!("cairn: {} calls counted in {}", counting.write(&memory)?, file.display());
+    }
+    if arguments.report {
+        print!("{}", usage::table(&image, &memory)?);
     }
     Ok(status)
 }

@@ -5,9 +5,12 @@ use cairn_image::Report;
 use cairn_tool::advice::advise;
 use cairn_tool::build::{self, Parts};
 use cairn_tool::counts::{Counting, Counts};
+use cairn_tool::guest_memory::GuestMemory;
 use cairn_tool::machine::Options;
 use cairn_tool::paths;
 use cairn_tool::run::scripted;
+use cairn_tool::usage;
+use regex::Regex;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,16 +56,37 @@ fn the_ways_are_what_the_benchmarks_measured() {
 }
 
 #[test]
+fn what_a_run_used_is_read_in_the_memory_that_it_left() {
+    let image = build::build("tests/usage/usage.toml", None).expect("the system builds");
+    let memory = GuestMemory::of(&image, "--report").expect("QEMU is the board");
+    let mut options = Options::default();
+    memory.add_to(&mut options);
+    let limit = Some(Duration::from_secs(60));
+    let script = "call user.echo add 10 100\nps -m\nhalt\n";
+    assert_eq!(scripted(&image, &options, limit, script).expect("QEMU runs"), 0);
+    let table = usage::table(&image, &memory).unwrap();
+    // As the shell says it: tests/usage.
+    for line in [
+        r"(?m)^component +text +data +heap +stack +calls' +stacks +threads' +run-time +portals$",
+        r"(?m)^user +\d+K +\d+K +101K/256K +[67]K/24K +1[123]K/32K +1/2 +1[0-2]K/16K +- +[1-9]\d*$",
+        r"(?m)^greeter +\d+K +\d+K +0K/64K +1K/16K +0K/16K +0/1 +- +- +[1-9]\d*$",
+    ] {
+        assert!(Regex::new(line).unwrap().is_match(&table), "{line} in\n{table}");
+    }
+}
+
+#[test]
 fn calls_of_a_run_are_counted() {
     let file = file("counted.json", "");
     let counting = Counting::new("demo", None, &file).expect("the system builds");
     let mut options = Options::default();
-    counting.add_to(&mut options);
+    let memory = GuestMemory::of(&counting.image, "--count").expect("QEMU is the board");
+    memory.add_to(&mut options);
     let limit = Some(Duration::from_secs(60));
     let script = "uptime\nuptime\nuptime\nhalt 3\n";
     let status = scripted(&counting.image, &options, limit, script).expect("QEMU runs");
     assert_eq!(status, 3);
-    let sum = counting.write().unwrap();
+    let sum = counting.write(&memory).unwrap();
     let counts = Counts::read(&file).unwrap();
     assert_eq!(counts.system, "demo");
     assert_eq!(counts.calls.iter().map(|counted| counted.calls).sum::<u64>(), sum);

@@ -46,6 +46,7 @@ fn image() -> BuiltImage {
         domains: Vec::new(),
         fences: Vec::new(),
         firmware: 0x8000_0000..0x8020_0000,
+        memory_size: 128 << 20,
     }
 }
 

@@ -238,10 +238,12 @@ impl<'a> Layout<'a> {
         self.check_quotas()?;
         self.fill_tables()?;
         for index in self.instances() {
+            let before = self.code.next();
             self.connect_imports(index)?;
             self.connect_devices(index)?;
             self.connect_virtio(index)?;
             self.grant(index)?;
+            self.placed[index].report.portal_code = self.code.next() - before;
         }
         let upcalls = self.connect_upcalls()?;
         self.set_up_threads(upcalls.exit)?;

@@ -6,7 +6,7 @@ use crate::sharing::Reason;
 use cairn_abi::address::*;
 use cairn_abi::kernel_area::KernelArea;
 use cairn_abi::page_table::{ROOT_LEVEL, span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What lies in each page of memory, by its physical address.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +125,20 @@ fn rights(flags: u64) -> &'static str {
 
 /// Every area of the kernel domain is smaller than this, and begins further behind the one before.
 const WITHIN: u64 = 32 * LEAF_SPAN;
+
+/// The addresses of all pages that `domains` map, by the page tables in the content of memory from `base` on.
+pub fn mapped(base: u64, content: Vec<u8>, domains: &[Domain]) -> BTreeSet<u64> {
+    let memory = &mut Memory::of_image(base, content);
+    let mut pages = BTreeSet::new();
+    for domain in domains {
+        walk(memory, domain.root, ROOT_LEVEL, 0, &mut |entry| {
+            if let Entry::Page { address, .. } = entry {
+                pages.insert(address);
+            }
+        });
+    }
+    pages
+}
 
 /// What lies at an address of the kernel domain.
 pub fn kernel(address: u64) -> String {

@@ -38,6 +38,8 @@ pub struct InstanceReport {
     pub stacks: u64,
     /// Page tables.
     pub page_tables: u64,
+    /// Portals of its imports, and those that its role and devices need.
+    pub portal_code: u64,
     /// All memory but page tables, with what is kept for restarting.
     pub memory: u64,
     /// The most memory that it may have.
@@ -114,6 +116,8 @@ pub struct Report {
     pub profile: String,
     /// Physical address of the image.
     pub load_address: u64,
+    /// Physical address of its record.
+    pub record: u64,
     /// Bytes of the image.
     pub image_size: u64,
     /// Bytes from the load address on that are taken when every instance has its whole quota.

@@ -17,8 +17,10 @@ const COLUMNS: &[Column] = &[
     Number(9),
     Number(9),
     Number(6),
+    Number(9),
     Number(8),
-    Number(10),
+    Number(7),
+    Number(6),
 ];
 
 /// Bytes used of so many.
@@ -59,6 +61,8 @@ struct Usage {
     calls: Part,
     /// How many of these were ever used, of all.
     stacks: (u64, u64),
+    /// The fullest of the stacks of threads that it started.
+    threads: Part,
     run_time: Part,
 }
 
@@ -88,6 +92,15 @@ impl Usage {
             MemoryContent::Data => self.data.add(part),
             MemoryContent::Heap => self.heap.add(part),
             MemoryContent::Stack => self.stack.add(part),
+            MemoryContent::ThreadStack => {
+                let free = |used: u64, size: u64| u128::from(size - used.min(size));
+                // Without a division: which has the smaller part left.
+                let left = free(part.used, part.size) * u128::from(self.threads.size);
+                let most = free(self.threads.used, self.threads.size) * u128::from(part.size);
+                if self.threads.size == 0 || left < most {
+                    self.threads = Part { used: part.used, size: part.size };
+                }
+            }
             MemoryContent::RunTime => self.run_time.add(part),
             MemoryContent::ClientStack => {
                 self.calls.used = self.calls.used.max(part.used);
@@ -99,8 +112,8 @@ impl Usage {
     }
 }
 
-/// Fills a line of the table.
-struct Line<'a>(&'a str, Usage, Option<u64>);
+/// Fills a line of the table: bytes of portals, of the description and opened since, come last.
+struct Line<'a>(&'a str, Usage, [Option<u64>; 2]);
 
 impl Display for Line<'_> {
     fn fmt(&self, out: &mut Formatter) -> Result {
@@ -111,25 +124,28 @@ impl Display for Line<'_> {
             (_, 0) => out.write_str(" -")?,
             (used, all) => write!(out, " {used}/{all}")?,
         }
+        write!(out, " {}", usage.threads)?;
         match usage.run_time.used {
             0 => out.write_str(" -")?,
             used => write!(out, " {}K", kibibytes(used))?,
         }
-        match code {
+        code.iter().try_for_each(|code| match code {
             None | Some(0) => out.write_str(" -"),
             Some(bytes) => write!(out, " {bytes}"),
-        }
+        })
     }
 }
 
 /// Prints the table.
 pub fn run(screen: &mut Screen) -> fmt::Result {
-    let header = "component text data heap stack calls' stacks run-time code-bytes";
+    let header = "component text data heap stack calls' stacks threads' run-time portals opened";
     writeln!(screen, "{}", Row { columns: COLUMNS, text: header })?;
     let mut result = Ok(());
     each_instance(|number, name| {
         let instance = InstanceId(number as u16);
-        let code = imports::PORTALS_LISTING.usage_of(instance).ok().map(|(used, _)| used);
+        let portals = imports::PORTALS_LISTING;
+        let opened = portals.usage_of(instance).ok().map(|(used, _)| used);
+        let code = [portals.described_code(instance).ok(), opened];
         result = result.and_then(|()| match Usage::of(instance) {
             Ok(usage) => {
                 let line =
@@ -143,6 +159,7 @@ pub fn run(screen: &mut Screen) -> fmt::Result {
     writeln!(
         screen,
         "used at most/of all since each started; `calls'`: the deepest of the `stacks` that clients' calls run on,\n\
-         and how many of them were ever written to; `code-bytes`: portals opened at run time"
+         and how many of them were ever written to; `threads'`: the fullest of those of threads that it started;\n\
+         `portals`: bytes of code that the description gives it, and of those `opened` at run time"
     )
 }

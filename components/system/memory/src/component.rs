@@ -7,6 +7,7 @@ use cairn_abi::descriptor::name_text;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::{
     CONTENT_CLIENT_STACK, CONTENT_CONSTANTS, CONTENT_HEAP, CONTENT_STACK, CONTENT_TEXT,
+    CONTENT_THREAD_STACK,
 };
 use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
@@ -211,6 +212,7 @@ impl interfaces::MemoryStatistics for Server {
                 Some(CONTENT_HEAP) => MemoryContent::Heap,
                 Some(CONTENT_STACK) => MemoryContent::Stack,
                 Some(CONTENT_CLIENT_STACK) => MemoryContent::ClientStack,
+                Some(CONTENT_THREAD_STACK) => MemoryContent::ThreadStack,
                 Some(_) => MemoryContent::Data,
                 None => MemoryContent::RunTime,
             };

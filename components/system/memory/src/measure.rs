@@ -3,8 +3,10 @@
 
 use crate::manager::Manager;
 use cairn_abi::address::PAGE_SIZE;
-use cairn_abi::memory::HEAP_END;
-use cairn_abi::record::{CONTENT_CLIENT_STACK, CONTENT_HEAP, CONTENT_STACK, Segment};
+use cairn_abi::memory::{HEAP_END, stack_mark};
+use cairn_abi::record::{
+    CONTENT_CLIENT_STACK, CONTENT_DATA, CONTENT_HEAP, CONTENT_STACK, CONTENT_THREAD_STACK, Segment,
+};
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
@@ -24,12 +26,17 @@ pub struct Measured {
     pub used: u64,
 }
 
+/// Where a step begins: the segment, a word of it, and how many behind that were looked at.
+const PLACE_SHIFT: u32 = 50;
+const WORD_SHIFT: u32 = 25;
+const WORD_MASK: u64 = (1 << WORD_SHIFT) - 1;
+
 impl Manager<'_> {
     /// One step of measuring an instance's memory: 0 first, then the `next` of the last answer; `NotFound` behind the last part.
     pub fn measure(&self, instance: InstanceId, at: u64) -> Result<Measured, Error> {
         let record = self.record(instance)?;
-        let (place, done) = (at >> 32, at & 0xffff_ffff);
-        let next = (place + 1) << 32;
+        let (place, done) = (at >> PLACE_SHIFT, at & WORD_MASK);
+        let next = (place + 1) << PLACE_SHIFT;
         let count = self.segments_of(record).count() as u64;
         if place == count {
             let account = self.account(instance)?;
@@ -37,13 +44,69 @@ impl Manager<'_> {
                 [account.said().limit, account.used()].map(|pages| u64::from(pages) * PAGE_SIZE);
             return Ok(Measured { next, content: None, size, used });
         }
-        let segment = self.segments_of(record).nth(place as usize).ok_or(Error::NotFound)?;
+        let mut segments = self.segments_of(record).skip(place as usize);
+        let segment = segments.next().ok_or(Error::NotFound)?;
         let (content, size) = (Some(segment.content), segment.size);
+        if segment.content == CONTENT_DATA {
+            // Where it begins as zeros is a segment of its own.
+            let mut end = segment.physical + size;
+            for behind in segments {
+                if (behind.content, behind.physical) != (CONTENT_DATA, end) {
+                    break;
+                }
+                end += behind.size;
+            }
+            return Ok(self.measure_data(segment, (end - segment.physical) / 8, at));
+        }
         let (untouched, is_all) = self.untouched(segment, done);
         if !is_all {
             return Ok(Measured { next: at + untouched - done, content, size: 0, used: 0 });
         }
         Ok(Measured { next, content, size, used: size - untouched * 8 })
+    }
+
+    /// The same of data, of which `end` words follow each other: stacks of threads that were marked there, then all of it, as used.
+    fn measure_data(&self, segment: &Segment, end: u64, at: u64) -> Measured {
+        let (all, from, done) = (segment.size / 8, at >> WORD_SHIFT & WORD_MASK, at & WORD_MASK);
+        let place = at >> PLACE_SHIFT << PLACE_SHIFT;
+        let step = |word: u64, done: u64| Measured {
+            next: place | word << WORD_SHIFT | done,
+            content: Some(CONTENT_DATA),
+            size: 0,
+            used: 0,
+        };
+        let words = |from: u64, count: u64| self.words(segment.physical + from * 8, count * 8);
+        // A mark's place, and the words of its stack.
+        let stack = |(word, mark): (u64, &AtomicI64)| {
+            if mark.load(Relaxed) as u64 != stack_mark(segment.address + word * 8) {
+                return None;
+            }
+            let size = words(word + 1, 1).first()?.load(Relaxed) as u64;
+            let room = end.saturating_sub(word + 2);
+            (size.is_multiple_of(8) && (1..=room).contains(&(size / 8))).then_some((word, size / 8))
+        };
+        let search_end = (from + WORDS_OF_STEP).min(all);
+        let searched = words(from, search_end.saturating_sub(from));
+        let Some((word, size)) = (from..).zip(searched).find_map(stack) else {
+            if search_end < all {
+                return step(search_end, 0);
+            }
+            let next = place + (1 << PLACE_SHIFT);
+            return Measured { next, size: segment.size, used: segment.size, ..step(0, 0) };
+        };
+        let seen = if word == from { done.min(size) } else { 0 };
+        let count = WORDS_OF_STEP.min(size - seen);
+        let zeros = words(word + 2 + seen, count).iter();
+        let zeros = zeros.take_while(|word| word.load(Relaxed) == 0).count() as u64;
+        if zeros == count && seen + count < size {
+            return step(word, seen + count);
+        }
+        Measured {
+            content: Some(CONTENT_THREAD_STACK),
+            size: size * 8,
+            used: (size - seen - zeros) * 8,
+            ..step(word + 2 + size, 0)
+        }
     }
 
     /// Words of a segment that were never written, of which `done` were seen; and whether these are all.

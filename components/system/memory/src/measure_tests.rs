@@ -3,7 +3,8 @@
 use crate::measure::Measured;
 use crate::tests::{ONE, QUOTA, TWO, World};
 use cairn_abi::address::PAGE_SIZE;
-use cairn_abi::record::{CONTENT_DATA, CONTENT_HEAP, CONTENT_STACK};
+use cairn_abi::memory::stack_mark;
+use cairn_abi::record::{CONTENT_DATA, CONTENT_HEAP, CONTENT_STACK, CONTENT_THREAD_STACK};
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -67,6 +68,58 @@ fn stacks_are_used_from_their_ends_down_and_heaps_from_their_beginnings_up() {
         world.manager().words(free, 9 * PAGE_SIZE)[place].store(1, Relaxed);
         assert_eq!(used(CONTENT_HEAP, &world), (place as u64 + 1) * 8, "{place}");
     }
+}
+
+#[test]
+fn stacks_that_threads_were_started_on_are_found_in_data() {
+    let mut world = World::new();
+    let free = world.free_memory();
+    for (place, pages) in [(0, 9), (1, 1)] {
+        let segment = &mut world.segments[place];
+        segment.content = CONTENT_DATA;
+        segment.physical = free + if place == 0 { 0 } else { 9 * PAGE_SIZE };
+        segment.size = pages * PAGE_SIZE;
+    }
+    let address = world.segments[0].address;
+    let store = |world: &World, word: usize, value: u64| {
+        world.manager().words(free, 10 * PAGE_SIZE)[word].store(value as i64, Relaxed);
+    };
+    let mark = |world: &World, word: usize, size: u64| {
+        store(world, word, stack_mark(address + word as u64 * 8));
+        store(world, word + 1, size);
+    };
+    let data = [(Some(CONTENT_DATA), 9 * PAGE_SIZE), (Some(CONTENT_DATA), PAGE_SIZE)];
+    let found = |world: &World| -> Vec<_> {
+        let (mut parts, _) = parts(world, ONE);
+        assert_eq!(parts.pop().map(|part| part.0), Some(None));
+        let is_data = |part: &&(Option<u16>, u64, u64)| part.0 == Some(CONTENT_DATA);
+        let all: Vec<_> = parts.iter().filter(is_data).map(|part| (part.0, part.1)).collect();
+        assert_eq!(all, data, "whatever stands there");
+        parts.retain(|part| part.0 == Some(CONTENT_THREAD_STACK));
+        parts.iter().map(|part| (part.1, part.2)).collect()
+    };
+    (0..10 * WORDS).for_each(|word| store(&world, word, 0));
+    assert_eq!(found(&world), []);
+    // Across the end of a step, and longer than one.
+    mark(&world, 2047, 2200 * 8);
+    assert_eq!(found(&world), [(2200 * 8, 0)]);
+    store(&world, 2049 + 2199, 1);
+    store(&world, 2049 + 2100, 1);
+    assert_eq!(found(&world), [(2200 * 8, 100 * 8)]);
+    store(&world, 2049, 1);
+    // Across the end of the segment.
+    let last = 9 * WORDS - 10;
+    mark(&world, last, 100 * 8);
+    store(&world, last + 2 + 60, 1);
+    assert_eq!(found(&world), [(2200 * 8, 2200 * 8), (100 * 8, 40 * 8)]);
+    // What is none.
+    for size in [0, 4, 100 * 8 + 1, (WORDS as u64 + 9) * 8, u64::MAX, 1 << 63] {
+        mark(&world, last, size);
+        assert_eq!(found(&world).len(), 1, "{size:#x}");
+    }
+    mark(&world, last, 100 * 8);
+    store(&world, last, stack_mark(address));
+    assert_eq!(found(&world).len(), 1, "it is another place's");
 }
 
 #[test]

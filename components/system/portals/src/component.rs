@@ -488,6 +488,10 @@ impl interfaces::PortalListing for Server {
         locked(|manager, _| manager.usage_of(instance).ok_or(Error::NotFound))
     }
 
+    fn described_code(&self, instance: InstanceId) -> Result<u64, Error> {
+        locked(|manager, _| manager.described_code(instance))
+    }
+
     fn refused(&self, instance: InstanceId, text: WriteWindow<'_>) -> Result<usize, Error> {
         let line = locked(|manager, _| {
             let refusal = manager.last_refusal(instance).ok_or(Error::NotFound)?;

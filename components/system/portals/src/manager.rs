@@ -118,6 +118,11 @@ impl Manager {
         self.maker.pools().usage_of(instance)
     }
 
+    /// Bytes of the portal code that the description gives an instance.
+    pub fn described_code(&self, instance: InstanceId) -> Result<u64, Error> {
+        Ok(self.maker.instances().get(instance)?.portal_code)
+    }
+
     /// Registers a parameter type.
     pub fn register_type(&mut self, parameter: Parameter) -> Result<(), ParameterError> {
         self.maker.register_type(parameter)

@@ -9,6 +9,7 @@ use super::Start;
 use super::closure::Packet;
 use crate::arch::thread as machine;
 use crate::{Error, environment};
+use cairn_abi::memory::stack_mark;
 use core::cell::UnsafeCell;
 use core::ptr::with_exposed_provenance_mut;
 // Relaxed: a state read without order, or by an exchange that failed, is used for the next exchange alone.
@@ -26,6 +27,9 @@ pub(crate) struct Control {
     argument: UnsafeCell<u64>,
     /// 1: somebody wants what a thread left at the top of the stack.
     kept: AtomicU64,
+    /// [`stack_mark`], since the stack's first use, and the bytes behind these words: last, in front of the stack.
+    mark: AtomicU64,
+    size: AtomicU64,
 }
 
 /// The stack of a thread: `static STACK: Stack<8192> = Stack::new();`. No page without access lies
@@ -55,6 +59,8 @@ impl<const BYTES: usize> Stack<BYTES> {
                 function: UnsafeCell::new(None),
                 argument: UnsafeCell::new(0),
                 kept: AtomicU64::new(0),
+                mark: AtomicU64::new(0),
+                size: AtomicU64::new(0),
             },
             bytes: UnsafeCell::new([0; BYTES]),
         }
@@ -117,6 +123,9 @@ impl<const BYTES: usize> Stack<BYTES> {
             *control.function.get() = Some(function);
             *control.argument.get() = argument;
         }
+        let mark = stack_mark((&raw const control.mark).expose_provenance() as u64);
+        control.mark.store(mark, Ordering::Relaxed);
+        control.size.store(BYTES as u64 / 8 * 8, Ordering::Relaxed);
         control.ticket.store(1, Ordering::Release);
         Claim { control, state, top: top as u64 }
     }
@@ -194,6 +203,7 @@ fn tell() {
 
 const _: () = assert!(core::mem::offset_of!(Control, state) == 0);
 const _: () = assert!(core::mem::offset_of!(Control, ticket) == 8);
+const _: () = assert!(core::mem::offset_of!(Stack<512>, bytes) == size_of::<Control>());
 
 /// The thread, on its stack; returns the state in which the stack is free.
 pub(crate) extern "C" fn run(control: &'static Control) -> u64 {

@@ -317,6 +317,7 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         entries: placed.entries,
         entries_span: placed.entries_span,
         page_tables: placed.page_tables,
+        portal_code: placed.report.portal_code,
         main: component.descriptor.main.map_or(0, |main| placed.image + main),
         stub: placed.stub,
         stack: placed.stack,

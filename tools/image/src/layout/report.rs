@@ -101,6 +101,7 @@ impl Layout<'_> {
         Report {
             profile: self.system.profile.name().to_owned(),
             load_address: self.areas.nucleus.physical,
+            record: self.record_physical,
             image_size: self.image_size(),
             memory_needed: self.room().needed(self.system),
             nucleus_code: self.nucleus.code_size,

@@ -1,4 +1,4 @@
-//! Uses as much stack and heap as it is told, and some of its own first.
+//! Uses as much stack and heap as it is told, and first some of its own, in a thread beside, too.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -7,9 +7,10 @@ extern crate alloc;
 
 use alloc::vec::Vec;
 use cairn::Error;
+use cairn::thread::Stack;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_app_interfaces::Echo;
-use cairn_interfaces::Portals;
+use cairn_interfaces::{Portals, Threads, spawn};
 use core::hint::black_box;
 
 struct User;
@@ -17,7 +18,7 @@ static USER: User = User;
 
 cairn::component! {
     name: "user",
-    imports: { portals: Portals },
+    imports: { portals: Portals, threads: Threads },
     exports: { echo: Echo = USER },
     main: main,
 }
@@ -48,6 +49,12 @@ impl Echo for User {
     }
 }
 
+static STACK: Stack<16384> = Stack::new();
+
 fn main() {
     black_box(descend(5));
+    let deep = |kibibytes| {
+        black_box(descend(kibibytes));
+    };
+    spawn(imports::THREADS, &STACK, deep, 9, 60).expect("a thread").join().expect("it ends");
 }
