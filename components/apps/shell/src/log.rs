@@ -60,7 +60,9 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
     let mut is_new = [false; INSTANCES_MAXIMUM];
     each_instance(|number, _| {
         let is_wanted = only.is_none_or(|only| only == number);
-        is_new.get_mut(number as usize).map(|new| *new = is_wanted);
+        if let Some(new) = is_new.get_mut(number as usize) {
+            *new = is_wanted;
+        }
     });
     NEXT.with(|next| {
         *next = [Next::FIRST; INSTANCES_MAXIMUM];
@@ -137,15 +139,13 @@ fn look(
         if next.end == END {
             next.end = record.next.saturating_add(LOG_MAXIMUM / 8);
         }
-        if record.next > next.end {
+        // What its writer claims may lead back: of that log nothing more is shown this time.
+        if record.next <= next.place || record.next > next.end {
             return None;
         }
         if record.level > 0 {
             next.time = record.time;
             return Some(record);
-        }
-        if record.next == next.place {
-            return None;
         }
         next.place = record.next;
     }

@@ -1,26 +1,28 @@
 //! A thread that never ends keeps the processor from all that are less urgent, the shell among them. Who looks is the worker, now
 //! and then at the priority of the console's driver: for as long as the idle thread runs, nobody waits for the processor, and one question
-//! is all it costs. If it has not run for a while, the threads' run times say who has, and who wanted to.
+//! is all it costs. If it has not run for a while, the threads' run times say who has, and who wanted to: a thread that was ready when it was
+//! looked at, and is now, and has not run meanwhile, was ready all the time, whether one keeps it from running or many do in turn.
 
 use crate::component as imports;
 use crate::printer;
 use crate::system::System;
 use cairn::time::{now, ticks};
 use cairn::{DomainId, InstanceId};
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_interfaces::{Activity, ThreadState};
 use core::fmt::Write;
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 
-/// Between two looks whether the idle thread has run, and how long it may not.
+/// Between two looks whether the idle thread has run, and two rounds of looks, and how long it may not, nor one that is ready.
 const PERIOD_MICROSECONDS: u64 = 1_000_000;
 const BUSY_MICROSECONDS: u64 = 2_000_000;
-/// Between two reports of the same thread.
+/// Between two reports of threads of the same instance: to begin others makes no more.
 const AGAIN_MICROSECONDS: u64 = 60_000_000;
 /// Threads of one look, since everyone below waits for it, and the pause before the next.
 const THREADS_OF_LOOK: u64 = 1;
 const PAUSE_MICROSECONDS: u64 = 1000;
-/// Of the time, what a thread has run that keeps others from running: this many tenths.
+/// Of the time, what a thread has run that alone keeps others from running: this many tenths.
 const TENTHS: u64 = 9;
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -34,12 +36,14 @@ static CURSOR: AtomicU64 = AtomicU64::new(0);
 static ROUND: AtomicU64 = AtomicU64::new(0);
 /// What threads had run when they were looked at last.
 static USED: [AtomicU64; THREADS_MAXIMUM] = [const { AtomicU64::new(0) }; THREADS_MAXIMUM];
-/// Of this round: who has run most and for how long; the most urgent of those who have not run and could.
+/// Since when they were found ready each time, and had not run; zero: they were not.
+static READY_SINCE: [AtomicU64; THREADS_MAXIMUM] = [const { AtomicU64::new(0) }; THREADS_MAXIMUM];
+/// Of this round: who has run most and for how long; the most urgent of those who could for long, and have not.
 static HOLDER: AtomicU64 = AtomicU64::new(0);
 static HELD: AtomicU64 = AtomicU64::new(0);
 static STARVED: AtomicU64 = AtomicU64::new(NOBODY);
-/// When each of them was reported last; zero: never.
-static TOLD_AT: [AtomicU64; THREADS_MAXIMUM] = [const { AtomicU64::new(0) }; THREADS_MAXIMUM];
+/// When one of an instance's was reported last; zero: never.
+static TOLD_AT: [AtomicU64; INSTANCES_MAXIMUM] = [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM];
 
 /// Of 256 threads at most, none has this index.
 const NOBODY: u64 = u64::MAX;
@@ -84,15 +88,16 @@ impl System {
             return None;
         }
         CURSOR.store(0, Relaxed);
+        NEXT.store(now() + ticks(PERIOD_MICROSECONDS), Relaxed);
         let since = ROUND.swap(now(), Relaxed);
         let (held, holder) = (HELD.swap(0, Relaxed), HOLDER.load(Relaxed));
         let starved = STARVED.swap(NOBODY, Relaxed);
         // The first round only finds what the second compares with.
-        let long = (now() - since) * TENTHS / 10;
-        if since == 0 || held < long || starved == NOBODY {
+        if since == 0 || starved == NOBODY {
             return None;
         }
-        self.tell_starvation(holder, starved)
+        let is_alone = held >= (now() - since) * TENTHS / 10;
+        self.tell_starvation(holder, starved, is_alone)
     }
 
     /// Takes up what a thread has run since the last round.
@@ -102,18 +107,21 @@ impl System {
         else {
             return;
         };
-        let before = USED[index as usize % THREADS_MAXIMUM].swap(used, Relaxed);
-        if used < before {
-            // Another one of this number.
-            TOLD_AT[index as usize % THREADS_MAXIMUM].store(0, Relaxed);
-        }
+        let place = index as usize % THREADS_MAXIMUM;
+        let before = USED[place].swap(used, Relaxed);
+        // It is less of another one of this number.
         let ran = used.saturating_sub(before);
         if ran > HELD.load(Relaxed) {
             HELD.store(ran, Relaxed);
             HOLDER.store(index, Relaxed);
         }
-        let is_waiting =
-            ran == 0 && state.activity == Activity::Ready && state.home != InstanceId(0);
+        let is_ready = state.activity == Activity::Ready && state.home != InstanceId(0);
+        let since = match READY_SINCE[place].load(Relaxed) {
+            since if is_ready && used == before && since != 0 => since,
+            _ => now(),
+        };
+        READY_SINCE[place].store(if is_ready { since } else { 0 }, Relaxed);
+        let is_waiting = is_ready && now() - since >= ticks(BUSY_MICROSECONDS);
         let is_first = |other: ThreadState| other.priority < state.priority;
         let other = imports::SCHEDULING.thread(STARVED.load(Relaxed));
         if is_waiting && other.map_or(true, is_first) {
@@ -121,10 +129,11 @@ impl System {
         }
     }
 
-    fn tell_starvation(&self, holder: u64, starved: u64) -> Option<u8> {
+    fn tell_starvation(&self, holder: u64, starved: u64, is_alone: bool) -> Option<u8> {
         let thread = imports::SCHEDULING.thread(holder).ok()?;
         let waiting = imports::SCHEDULING.thread(starved).ok()?;
-        let told_at = &TOLD_AT[holder as usize % THREADS_MAXIMUM];
+        let home = self.home(thread);
+        let told_at = &TOLD_AT[home.0 as usize % INSTANCES_MAXIMUM];
         let told = told_at.load(Relaxed);
         let is_known = told != 0 && now() - told < ticks(AGAIN_MICROSECONDS);
         if waiting.priority >= thread.priority || is_known {
@@ -134,7 +143,8 @@ impl System {
         let seconds = (now() - IDLE_AT.load(Relaxed)) / ticks(1_000_000).max(1);
         let inside = self.frames(holder).next().map_or(DomainId(0), |frame| frame.into);
         let mut log = printer::log();
-        let _ = write!(log, "supervisor: `{}` has run", self.name(self.home(thread)));
+        let others = if is_alone { "" } else { ", with others," };
+        let _ = write!(log, "supervisor: `{}`{others} has run", self.name(home));
         let _ = write!(log, " for {seconds} s at priority {} in thread {holder}", thread.priority);
         let _ = write!(log, ", now in `{}`", self.name(self.lives_in(inside)));
         let _ = writeln!(log, "; `{}` waits", self.name(self.home(waiting)));
