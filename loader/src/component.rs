@@ -4,6 +4,7 @@ use crate::calls::{self, Call};
 use crate::clock;
 use crate::copy::{self, Copying};
 use crate::descriptor::{Descriptor, Interface};
+use crate::guards;
 use crate::interface_text::InterfaceText;
 use crate::segment::{self, Segment};
 use crate::thread_local;
@@ -48,6 +49,8 @@ pub struct Component<File> {
     relocations: Vec<Relocation>,
     /// Addresses of reads of the run clock, as linked.
     pub(crate) clock_reads: Vec<u64>,
+    /// Addresses of the guards of its threads' stacks, as linked, in their order.
+    guards: Vec<u64>,
 }
 
 /// A word to which the image's address is added.
@@ -76,6 +79,9 @@ impl<File: AsRef<[u8]>> Component<File> {
             .address();
         validity::check(&descriptor, &segments, stub)?;
         validity::check_relocations(&relocations, &segments)?;
+        let mark = elf.symbols().find(|symbol| symbol.name() == Ok(guards::SYMBOL));
+        let mark = mark.map(|symbol| symbol.address());
+        let guards = guards::take(mark, &mut relocations, &segments)?;
         let clock_reads = clock::reads(&elf, bytes, &segments)?;
         let symbols = symbols(&elf);
         let calls = calls::noted(&elf, bytes, &segments)?;
@@ -91,6 +97,7 @@ impl<File: AsRef<[u8]>> Component<File> {
             float,
             relocations,
             clock_reads,
+            guards,
             file,
         })
     }
@@ -123,6 +130,11 @@ impl<File: AsRef<[u8]>> Component<File> {
     /// Where its image ends, as linked.
     pub fn image_end(&self) -> u64 {
         self.segments.iter().map(|segment| segment.range().end).max().unwrap_or(IMAGE_OFFSET)
+    }
+
+    /// What of a segment is memory: its bytes, counted from its first. Between them are the guards of its threads' stacks.
+    pub fn memory(&self, segment: &Segment) -> Vec<Range<u64>> {
+        guards::between(&self.guards, segment)
     }
 
     /// Makes `memory`, as many bytes as the segment has, its content when what is at 0 in the file is at `image`.

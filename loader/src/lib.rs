@@ -12,6 +12,7 @@ mod component;
 mod copy;
 mod declared;
 mod descriptor;
+mod guards;
 pub mod interface_text;
 mod notes;
 mod relink;

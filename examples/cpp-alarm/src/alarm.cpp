@@ -68,13 +68,13 @@ void wait(uint64_t delay)
 
 void run()
 {
-    alignas(16) static unsigned char stacks[3][4096];
+    static CAIRN_STACK(4096) stacks[3] = { CAIRN_GUARDED, CAIRN_GUARDED, CAIRN_GUARDED };
     uint64_t threads[3];
     unsigned started = 0;
     if (wall_clock_now(WALL_CLOCK, &base) != 0)
         return;
     delays.each([&](int delay) {
-        if (cairn_spawn(THREADS, wait, delay, stacks[started], sizeof stacks[started], 10, &threads[started]) == 0)
+        if (cairn_spawn(THREADS, wait, delay, stacks[started].bytes, sizeof stacks[started].bytes, 10, &threads[started]) == 0)
             started++;
     });
     for (unsigned number = 0; number < started; number++)

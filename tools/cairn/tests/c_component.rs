@@ -1,6 +1,7 @@
 //! Components in C: what is wrong with one is found when it is built, and said.
 #![forbid(unsafe_code)]
 
+use cairn_loader::Rights;
 use cairn_tool::{c_component, interfaces, paths, setup};
 use std::fs;
 use std::path::Path;
@@ -51,6 +52,21 @@ fn a_good_one_is_read_like_one_in_rust() {
     assert_eq!(methods, ["add", "say", "fill"]);
     let code = component.segments[0].range();
     assert!(echo.methods.iter().all(|method| code.contains(&method.entry)), "{echo:?} in {code:?}");
+}
+
+#[test]
+fn stacks_of_threads_are_between_pages_without_access() {
+    let code = r#"#include "cairn_thread.h"
+static volatile int before = 1;
+static CAIRN_STACK(5000) stacks[2] = { CAIRN_GUARDED, CAIRN_GUARDED };
+static void run(void) { before = *(volatile unsigned char *)stacks[before].bytes; }"#;
+    let description = "interfaces = [\"Console\", \"Echo\", \"Threads\"]\n";
+    let descriptor = format!(".main = run, {EXPORT}");
+    let component = build("stacks", description, &source(&descriptor, code)).unwrap();
+    let data = component.segments.iter().find(|segment| segment.rights == Rights::Data).unwrap();
+    let sizes: Vec<u64> = component.memory(data).iter().map(|part| part.end - part.start).collect();
+    assert_eq!(sizes, [8192, 8192 + 4096]);
+    assert_eq!(data.size, 2 * 4096 + sizes.iter().sum::<u64>());
 }
 
 #[test]

@@ -49,6 +49,9 @@ fn break_and_read(original: Vec<u8>) {
             let link = |_: &Call| Form::Link { word: image - 8, first: None };
             component.relink(segment, image, &mut memory, link).unwrap();
             component.count_by_cycles(segment, &mut memory);
+            for part in component.memory(segment) {
+                memory[part.start as usize..part.end as usize].fill(0);
+            }
         }
     };
     fill(&good);

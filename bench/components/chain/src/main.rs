@@ -34,8 +34,8 @@ const LATER: u8 = 5;
 const OWNER_PRIORITY: u8 = 60;
 const LATER_PRIORITY: u8 = 80;
 
-static STACKS: [Stack<2048>; OWNERS as usize] = [const { Stack::new() }; OWNERS as usize];
-static LATER_STACKS: [Stack<2048>; LATER as usize] = [const { Stack::new() }; LATER as usize];
+static STACKS: [Stack<4096>; OWNERS as usize] = [const { Stack::new() }; OWNERS as usize];
+static LATER_STACKS: [Stack<4096>; LATER as usize] = [const { Stack::new() }; LATER as usize];
 /// The first owner waits here before it gives its locks back.
 static END: AtomicU32 = AtomicU32::new(0);
 

@@ -22,7 +22,7 @@ const LOCKS: usize = 4;
 /// Priorities of the threads, all below that of the first.
 const PRIORITIES: u64 = 64;
 
-static STACKS: [Stack<1024>; THREADS] = [const { Stack::new() }; THREADS];
+static STACKS: [Stack<4096>; THREADS] = [const { Stack::new() }; THREADS];
 static WAIT: AtomicU32 = AtomicU32::new(0);
 static HELD: [AtomicU32; LOCKS] = [const { AtomicU32::new(0) }; LOCKS];
 static LIMIT: AtomicU64 = AtomicU64::new(0);

@@ -23,7 +23,7 @@ cairn::component! {
 const FIRST_PRIORITY: u8 = 20;
 
 static LOCKS: [AtomicU32; VAULT_LOCKS] = [const { AtomicU32::new(0) }; VAULT_LOCKS];
-static STACKS: [Stack<1024>; VAULT_LOCKS] = [const { Stack::new() }; VAULT_LOCKS];
+static STACKS: [Stack<4096>; VAULT_LOCKS] = [const { Stack::new() }; VAULT_LOCKS];
 static START: AtomicU32 = AtomicU32::new(0);
 
 fn lock(number: u64) -> Result<LockProxy, Error> {

@@ -11,12 +11,12 @@ use crate::arch::thread as machine;
 use crate::{Error, environment};
 use cairn_abi::memory::stack_mark;
 use core::cell::UnsafeCell;
-use core::ptr::with_exposed_provenance_mut;
+use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 // Relaxed: a state read without order, or by an exchange that failed, is used for the next exchange alone.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Fields that the thread's first instructions reach by their offsets.
-#[repr(C)]
+#[repr(C, align(16))]
 pub(crate) struct Control {
     /// Twice the number of earlier users; one more while there is a user.
     state: AtomicU64,
@@ -27,18 +27,36 @@ pub(crate) struct Control {
     argument: UnsafeCell<u64>,
     /// 1: somebody wants what a thread left at the top of the stack.
     kept: AtomicU64,
-    /// [`stack_mark`], since the stack's first use, and the bytes behind these words: last, in front of the stack.
+}
+
+/// In front of the stack.
+#[repr(C)]
+struct Front {
+    /// [`stack_mark`], since the stack's first use, and the bytes of the stack.
     mark: AtomicU64,
     size: AtomicU64,
 }
 
-/// The stack of a thread: `static STACK: Stack<8192> = Stack::new();`. No page without access lies
-/// below it, as it does below a first thread's.
-#[repr(C, align(16))]
-pub struct Stack<const BYTES: usize> {
-    control: Control,
-    bytes: UnsafeCell<[u8; BYTES]>,
+unsafe extern "C" {
+    /// Where nothing lies (`component.ld`).
+    static cairn_stack_guard: u8;
 }
+
+/// The stack of a thread: `static STACK: Stack<8192> = Stack::new();`. Below it lies a page without access, as below a first
+/// thread's, which is no memory: a thread that needs more faults, and reaches nothing else. Only in a static: of a stack that is
+/// made while the component runs nobody takes that page away.
+#[repr(C)]
+pub struct Stack<const BYTES: usize> {
+    guard: Guard,
+    /// The [`Front`], the stack, the [`Control`], all zeros at first.
+    room: UnsafeCell<[u8; BYTES]>,
+}
+
+/// The page that the layout leaves out, since a static's begins with this address (`loader/src/guards.rs`).
+#[repr(C, align(4096))]
+struct Guard(*const u8);
+
+const GUARD: usize = size_of::<Guard>();
 
 // SAFETY: the memory belongs to the thread whose claim `state` tells; function and argument are
 // written by the one claimer before the ticket is, and read by the thread that takes the ticket.
@@ -49,21 +67,15 @@ impl<const BYTES: usize> Stack<BYTES> {
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         assert!(
-            BYTES >= 512 && BYTES.is_multiple_of(16),
-            "a stack has at least 512 bytes, a multiple of 16"
+            BYTES > 0 && BYTES.is_multiple_of(GUARD),
+            "a stack has whole pages: a multiple of 4096 bytes"
         );
-        Stack {
-            control: Control {
-                state: AtomicU64::new(0),
-                ticket: AtomicU64::new(0),
-                function: UnsafeCell::new(None),
-                argument: UnsafeCell::new(0),
-                kept: AtomicU64::new(0),
-                mark: AtomicU64::new(0),
-                size: AtomicU64::new(0),
-            },
-            bytes: UnsafeCell::new([0; BYTES]),
-        }
+        Stack { guard: Guard(&raw const cairn_stack_guard), room: UnsafeCell::new([0; BYTES]) }
+    }
+
+    fn control(&self) -> &Control {
+        // SAFETY: it lies in `room`, which is whole pages and at first zeros, which are one.
+        unsafe { &*with_exposed_provenance(self.end()) }
     }
 
     /// Takes the stack for a thread that calls `function` with `argument`; `None` while another does.
@@ -80,25 +92,25 @@ impl<const BYTES: usize> Stack<BYTES> {
     ) -> Option<(Claim, &'static Packet<F, T>)> {
         const {
             assert!(
-                size_of::<Packet<F, T>>() + 512 <= BYTES,
+                size_of::<Packet<F, T>>() + 512 <= BYTES - size_of::<(Front, Control)>(),
                 "the closure leaves the stack no room"
             )
         };
         let state = self.take()?;
         let top = (self.end() - size_of::<Packet<F, T>>()) & !15;
         let packet = with_exposed_provenance_mut::<Packet<F, T>>(top);
-        // SAFETY: it lies in `bytes`, which nobody else has, at a multiple of 16.
+        // SAFETY: it lies in `room`, which nobody else has, at a multiple of 16.
         let packet = unsafe {
             packet.write(Packet::new(closure));
             &*packet
         };
-        self.control.kept.store(1, Ordering::Relaxed);
+        self.control().kept.store(1, Ordering::Relaxed);
         Some((self.begin(state, Packet::<F, T>::run, top as u64, top), packet))
     }
 
     /// Makes it this caller's; the state that says so.
     fn take(&self) -> Option<u64> {
-        let control = &self.control;
+        let control = self.control();
         let state = control.state.load(Ordering::Relaxed);
         if state & 1 != 0
             || control
@@ -117,22 +129,25 @@ impl<const BYTES: usize> Stack<BYTES> {
     }
 
     fn begin(&'static self, state: u64, function: fn(u64), argument: u64, top: usize) -> Claim {
-        let control = &self.control;
+        let control = self.control();
         // SAFETY: the exchange of `state` made this the only user, and no thread has a ticket.
         unsafe {
             *control.function.get() = Some(function);
             *control.argument.get() = argument;
         }
-        let mark = stack_mark((&raw const control.mark).expose_provenance() as u64);
-        control.mark.store(mark, Ordering::Relaxed);
-        control.size.store(BYTES as u64 / 8 * 8, Ordering::Relaxed);
+        let address = self.room.get().expose_provenance();
+        // SAFETY: as the control's; what no thread has used of the stack is zeros, and any words are a front.
+        let front: &Front = unsafe { &*with_exposed_provenance(address) };
+        front.mark.store(stack_mark(address as u64), Ordering::Relaxed);
+        let size = self.end() - address - size_of::<Front>();
+        front.size.store(size as u64, Ordering::Relaxed);
         control.ticket.store(1, Ordering::Release);
         Claim { control, state, top: top as u64 }
     }
 
-    /// The C convention keeps stack pointers at multiples of 16.
+    /// Where the control begins. The C convention keeps stack pointers at multiples of 16.
     fn end(&self) -> usize {
-        (self.bytes.get().expose_provenance() + BYTES) & !15
+        self.room.get().expose_provenance() + BYTES - size_of::<Control>()
     }
 }
 
@@ -203,7 +218,6 @@ fn tell() {
 
 const _: () = assert!(core::mem::offset_of!(Control, state) == 0);
 const _: () = assert!(core::mem::offset_of!(Control, ticket) == 8);
-const _: () = assert!(core::mem::offset_of!(Stack<512>, bytes) == size_of::<Control>());
 
 /// The thread, on its stack; returns the state in which the stack is free.
 pub(crate) extern "C" fn run(control: &'static Control) -> u64 {

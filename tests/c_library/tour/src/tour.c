@@ -67,7 +67,7 @@ static void beside(uint64_t number)
 
 static void threads(void)
 {
-    static _Alignas(16) unsigned char stacks[THREADS_BESIDE][8192];
+    static CAIRN_STACK(8192) stacks[THREADS_BESIDE] = { CAIRN_GUARDED, CAIRN_GUARDED, CAIRN_GUARDED };
     uint64_t portal = 0, thread[THREADS_BESIDE];
     if (portals_make_semaphore(PORTALS, 0, &portal) != 0)
         return;
@@ -76,7 +76,7 @@ static void threads(void)
         return;
     done = (uint32_t)portal;
     for (uint64_t number = 0; number < THREADS_BESIDE; number++)
-        check(cairn_spawn(THREADS, beside, number, stacks[number], sizeof stacks[number], 10, &thread[number]) == 0);
+        check(cairn_spawn(THREADS, beside, number, stacks[number].bytes, sizeof stacks[number].bytes, 10, &thread[number]) == 0);
     for (int number = 0; number < THREADS_BESIDE; number++)
         check(semaphore_p(done) == 0);
     for (int number = 0; number < THREADS_BESIDE; number++)

@@ -213,9 +213,7 @@ impl Layout<'_> {
         let image = self.placed[index].image;
         let in_kernel = self.system.instances[index].is_in_kernel();
         for segment in &component.segments {
-            let size = segment.size;
-            let address = image + segment.offset;
-            let mut content = vec![0; size as usize];
+            let mut content = vec![0; segment.size as usize];
             component.fill(segment, image, &mut content);
             component.relink(segment, image, &mut content, |call| self.form(index, call))?;
             match self.copying(index) {
@@ -231,70 +229,83 @@ impl Layout<'_> {
             if self.system.board.cycle_base.is_some() {
                 component.count_by_cycles(segment, &mut content);
             }
-            let is_code = segment.rights == Rights::Code;
-            let text = is_code.then(|| (content.clone(), self.placed[index].reach));
-            let physical = match text.as_ref().and_then(|text| self.texts.get(text)) {
-                // Pages that are shared with other instances count in the quota of each.
-                Some(physical) => {
-                    self.placed[index].memory_used += pages(size) * PAGE_SIZE;
-                    self.placed[index].memory_shared += pages(size) * PAGE_SIZE;
-                    *physical
-                }
-                None => {
-                    let physical = self.pages_for(index, address, size);
-                    self.memory.write(physical, &content);
-                    physical
-                }
-            };
-            if let Some(text) = text {
-                self.texts.entry(text).or_insert(physical);
+            for part in component.memory(segment) {
+                let content = &content[part.start as usize..part.end as usize];
+                self.load_part(
+                    index,
+                    segment.rights,
+                    image + segment.offset + part.start,
+                    content,
+                )?;
             }
-            let placed = &mut self.placed[index];
-            let rights = match segment.rights {
-                Rights::Code => READ | EXECUTE,
-                Rights::Constants => READ,
-                Rights::Data => READ | WRITE,
-            } | placed.reach
-                | OWN;
-            self.tables.map_range(
-                &mut self.memory,
-                placed.root,
-                address,
-                physical,
-                size,
+        }
+        Ok(())
+    }
+
+    /// Maps whole pages of a component with this content, and notes from what a restart makes them.
+    fn load_part(
+        &mut self,
+        index: usize,
+        of: Rights,
+        address: u64,
+        content: &[u8],
+    ) -> Result<(), String> {
+        let size = content.len() as u64;
+        let text = (of == Rights::Code).then(|| (content.to_vec(), self.placed[index].reach));
+        let physical = match text.as_ref().and_then(|text| self.texts.get(text)) {
+            // Pages that are shared with other instances count in the quota of each.
+            Some(physical) => {
+                self.placed[index].memory_used += pages(size) * PAGE_SIZE;
+                self.placed[index].memory_shared += pages(size) * PAGE_SIZE;
+                *physical
+            }
+            None => {
+                let physical = self.pages_for(index, address, size);
+                self.memory.write(physical, content);
+                physical
+            }
+        };
+        if let Some(text) = text {
+            self.texts.entry(text).or_insert(physical);
+        }
+        let placed = &mut self.placed[index];
+        let rights = match of {
+            Rights::Code => READ | EXECUTE,
+            Rights::Constants => READ,
+            Rights::Data => READ | WRITE,
+        } | placed.reach
+            | OWN;
+        self.tables.map_range(&mut self.memory, placed.root, address, physical, size, rights)?;
+        placed.report.segment(of, size);
+        let content_kind = match of {
+            Rights::Code => CONTENT_TEXT,
+            Rights::Constants => CONTENT_CONSTANTS,
+            Rights::Data => CONTENT_DATA,
+        };
+        // Writable content is stored a second time, from which a restart begins; pages that begin as zero are not.
+        let mut note = |from: u64, to: u64, initial| {
+            let instance = self.system.instances[index].number;
+            self.record.segment(
+                (instance, content_kind),
                 rights,
-            )?;
-            placed.report.segment(segment.rights, size);
-            let content_kind = match segment.rights {
-                Rights::Code => CONTENT_TEXT,
-                Rights::Constants => CONTENT_CONSTANTS,
-                Rights::Data => CONTENT_DATA,
-            };
-            // Writable content is stored a second time, from which a restart begins; pages that begin as zero are not.
-            let mut note = |from: u64, to: u64, initial| {
-                let instance = self.system.instances[index].number;
-                self.record.segment(
-                    (instance, content_kind),
-                    rights,
-                    address + from,
-                    to - from,
-                    physical + from,
-                    initial,
-                );
-            };
-            match segment.rights {
-                Rights::Data => {
-                    for Part { bytes, is_zero } in initial::parts(&content) {
-                        let size = bytes.len() as u64;
-                        let copy = if is_zero { 0 } else { self.memory.pages(pages(size)) };
-                        if !is_zero {
-                            self.memory.write(copy, &content[bytes.clone()]);
-                        }
-                        note(bytes.start as u64, bytes.end as u64, copy);
+                address + from,
+                to - from,
+                physical + from,
+                initial,
+            );
+        };
+        match of {
+            Rights::Data => {
+                for Part { bytes, is_zero } in initial::parts(content) {
+                    let size = bytes.len() as u64;
+                    let copy = if is_zero { 0 } else { self.memory.pages(pages(size)) };
+                    if !is_zero {
+                        self.memory.write(copy, &content[bytes.clone()]);
                     }
+                    note(bytes.start as u64, bytes.end as u64, copy);
                 }
-                _ => note(0, size, physical),
             }
+            _ => note(0, size, physical),
         }
         Ok(())
     }

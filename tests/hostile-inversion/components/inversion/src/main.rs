@@ -28,7 +28,7 @@ const STEP_MICROSECONDS: u64 = 200;
 /// As long as the inversion may last: the urgencies of two owners pass on in 3.
 const LATENESS_MICROSECONDS: u64 = 5;
 
-static STACKS: [Stack<1024>; 2 * PAIRS + 3] = [const { Stack::new() }; 2 * PAIRS + 3];
+static STACKS: [Stack<4096>; 2 * PAIRS + 3] = [const { Stack::new() }; 2 * PAIRS + 3];
 static LOCKS: [AtomicU32; PAIRS + 2] = [const { AtomicU32::new(0) }; PAIRS + 2];
 /// Names of the threads that wait for a pair's lock: on a stack they would leave none of one in the kernel domain.
 static WAITERS: [AtomicU64; PAIRS] = [const { AtomicU64::new(0) }; PAIRS];

@@ -23,7 +23,7 @@ const LINKS: usize = 12;
 /// Priorities of the threads.
 const PRIORITIES: u64 = 64;
 
-static STACKS: [Stack<1024>; THREADS] = [const { Stack::new() }; THREADS];
+static STACKS: [Stack<4096>; THREADS] = [const { Stack::new() }; THREADS];
 static WAIT: AtomicU32 = AtomicU32::new(0);
 static LOCKS: [AtomicU32; LINKS] = [const { AtomicU32::new(0) }; LINKS];
 
