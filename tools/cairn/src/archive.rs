@@ -215,6 +215,7 @@ mod tests {
             fences: Vec::new(),
             firmware: 0..0,
             memory_size: 0,
+            kept: 0,
         }
     }
 

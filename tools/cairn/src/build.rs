@@ -43,6 +43,8 @@ pub struct BuiltImage {
     pub firmware: Range<u64>,
     /// Bytes of all memory.
     pub memory_size: u64,
+    /// Bytes at its end that a reset keeps.
+    pub kept: u64,
 }
 
 /// A file with symbols.
@@ -337,6 +339,7 @@ pub fn image(parts: Parts, variant: Option<&str>) -> Result<BuiltImage> {
         fences: image.fences,
         firmware: system.board.memory.base..*system.board.load_address,
         memory_size: *system.board.memory.size,
+        kept: system.board.memory.kept,
     })
 }
 

@@ -17,13 +17,19 @@ use std::path::{Path, PathBuf};
 /// What follows calls; before it stand numbers and files.
 const FOLLOW: &str = include_str!("../gdb/portals.py");
 
-/// The line that starts a debugger with the symbols of all components.
-pub fn line(image: &BuiltImage, port: u16) -> Result<String> {
+/// The beginning of a line that starts a debugger: with the symbols of all components.
+pub fn symbols(image: &BuiltImage) -> String {
     let mut line = "gdb-multiarch -ex 'set architecture riscv:rv64'".to_owned();
     for symbols in &image.symbols {
         let file = symbols.file.display();
-        write!(line, " -ex 'add-symbol-file {file} -o {:#x}'", symbols.offset)?;
+        let _ = write!(line, " -ex 'add-symbol-file {file} -o {:#x}'", symbols.offset);
     }
+    line
+}
+
+/// The line that starts one on a guest that waits for it.
+pub fn line(image: &BuiltImage, port: u16) -> Result<String> {
+    let mut line = symbols(image);
     write!(line, " -ex 'target remote 127.0.0.1:{port}' -x '{}'", script(image)?.display())?;
     Ok(line)
 }

@@ -13,6 +13,7 @@ pub mod build;
 pub mod c_component;
 pub mod cargo;
 pub mod components;
+pub mod core_file;
 pub mod counts;
 pub mod cycle_trace;
 pub mod debugger;

@@ -1,7 +1,7 @@
 //! The command line of `./cairn`.
 #![forbid(unsafe_code)]
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use cairn_description::Setting;
 use cairn_tool::build::{BuiltImage, Parts};
 use cairn_tool::counts::Counting;
@@ -12,8 +12,8 @@ use cairn_tool::placements::Placements;
 use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
-    advice, archive, bench, board, build, fmt, graph, install, interfaces, layout, lines, new,
-    paths, pinned, profile, run, schema, setup, symbolise, test, usage, version,
+    advice, archive, bench, board, build, core_file, fmt, graph, install, interfaces, layout,
+    lines, new, paths, pinned, profile, run, schema, setup, symbolise, test, usage, version,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
@@ -290,6 +290,9 @@ struct RunArguments {
     /// Print what each component used of its heap and stacks when the run has ended
     #[arg(long)]
     report: bool,
+    /// Write core files of the components that died in the run and stayed dead into this folder
+    #[arg(long, value_name = "DIR")]
+    core: Option<PathBuf>,
     /// Plug in a source of random bytes, a network card, or a disk, whose content is FILE; once for each. What else
     /// the system's drivers want is plugged in without being named
     #[arg(long, value_name = "rng|net|blk=FILE")]
@@ -462,12 +465,13 @@ fn start(arguments: RunArguments) -> Result<u8> {
         further: arguments.further,
         ..Options::default()
     };
-    let reading = match (&counting, arguments.report) {
-        (Some(_), _) => Some("--count"),
-        (None, true) => Some("--report"),
-        (None, false) => None,
-    };
-    let memory = reading.map(|wants| GuestMemory::of(&image, wants)).transpose()?;
+    let reading = [
+        (counting.is_some(), "--count"),
+        (arguments.report, "--report"),
+        (arguments.core.is_some(), "--core"),
+    ];
+    let memory = reading.iter().find(|(is_wanted, _)| *is_wanted).map(|(_, wants)| *wants);
+    let memory = memory.map(|wants| GuestMemory::of(&image, wants)).transpose()?;
     if let Some(memory) = &memory {
         memory.add_to(&mut options);
     }
@@ -482,6 +486,16 @@ fn start(arguments: RunArguments) -> Result<u8> {
     }
     if arguments.report {
         print!("{}", usage::table(&image, &memory)?);
+    }
+    if let Some(folder) = arguments.core {
+        if image.kept == 0 {
+            bail!(
+                "--core reads the supervisor's reports in `kept` memory; expected a board that has some"
+            );
+        }
+        for line in core_file::write(&image, &memory, &folder)? {
+            eprintln!("cairn: a component has stayed dead; see its core file by\n{line}");
+        }
     }
     Ok(status)
 }

@@ -3,22 +3,18 @@
 
 use crate::build::BuiltImage;
 use crate::guest_memory::GuestMemory;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use cairn_abi::address::DEVICES_OFFSET;
 use cairn_abi::record::{
     CONTENT_CLIENT_STACK, CONTENT_CONSTANTS, CONTENT_DATA, CONTENT_HEAP, CONTENT_STACK,
-    CONTENT_TEXT, CONTENT_THREAD_STACK, Header, Instance, MAGIC, Segment, Table,
+    CONTENT_TEXT, CONTENT_THREAD_STACK,
 };
 use cairn_abi::{InstanceId, address::PAGE_SIZE};
-use cairn_image::{InstanceReport, Report, places};
+use cairn_image::{InstanceReport, places};
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::measure::Measured;
 use cairn_memory::tables::Tables;
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::Read;
-use std::sync::atomic::AtomicI64;
-use zerocopy::{FromBytes, Immutable};
 
 /// Bytes used of so many.
 #[derive(Clone, Copy, Default)]
@@ -42,29 +38,14 @@ fn kibibytes(bytes: u64) -> String {
 
 /// The table of the run that has ended.
 pub fn table(image: &BuiltImage, memory: &GuestMemory) -> Result<String> {
-    let report: Report =
-        serde_json::from_str(&fs::read_to_string(image.file.with_extension("json"))?)?;
-    let mut content = Vec::new();
-    memory.open()?.read_to_end(&mut content)?;
-    let lost = "the machine's memory holds no record of its system";
-    let record = report.record.checked_sub(memory.base).context(lost)?;
-    let record = content.get(record as usize..).context(lost)?;
-    let (header, _) = Header::read_from_prefix(record).ok().context(lost)?;
-    if header.magic != MAGIC {
-        anyhow::bail!(lost);
-    }
-    let instances = entries::<Instance>(record, header.instances).context(lost)?;
-    let segments = entries::<Segment>(record, header.segments).context(lost)?;
-    let words: Vec<AtomicI64> = content
-        .chunks_exact(8)
-        .map(|word| i64::from_le_bytes(word.try_into().expect("eight bytes")).into())
-        .collect();
+    let left = memory.read(image)?;
+    let words = left.words(memory.base, memory.end() - memory.base);
     let state = Box::new(State::empty());
     let manager = Manager {
         state: &state,
-        header: &header,
-        instances: &instances,
-        segments: &segments,
+        header: &left.header,
+        instances: &left.instances,
+        segments: &left.segments,
         activations: &[],
         tables: Tables { words: &[], physical: 0, free: &state.tables, first_free: 0 },
         memory: &words,
@@ -72,7 +53,7 @@ pub fn table(image: &BuiltImage, memory: &GuestMemory) -> Result<String> {
         fence: || {},
     };
     manager.begin();
-    let mapped = places::mapped(memory.base, content, &image.domains);
+    let mapped = places::mapped(memory.base, left.content, &image.domains);
     let mut text = row([
         "component",
         "text",
@@ -86,18 +67,10 @@ pub fn table(image: &BuiltImage, memory: &GuestMemory) -> Result<String> {
         "portals",
     ]
     .map(str::to_owned));
-    for instance in &report.instances {
+    for instance in &left.report.instances {
         text += &line(&manager, instance, &mapped)?;
     }
     Ok(text)
-}
-
-/// A table of the record.
-fn entries<T: FromBytes + Immutable>(record: &[u8], table: Table) -> Option<Vec<T>> {
-    let bytes = record.get(table.offset as usize..)?.chunks_exact(size_of::<T>());
-    let entries: Vec<T> =
-        bytes.take(table.count as usize).filter_map(|one| T::read_from_bytes(one).ok()).collect();
-    (entries.len() == table.count as usize).then_some(entries)
 }
 
 fn line(manager: &Manager, of: &InstanceReport, mapped: &BTreeSet<u64>) -> Result<String> {

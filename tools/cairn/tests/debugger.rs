@@ -1,11 +1,14 @@
 //! The line that `run --gdb` prints leads to a debugger that knows every component and the nucleus.
 #![forbid(unsafe_code)]
 
-use cairn_tool::build::build_placed;
+use cairn_tool::build::{build, build_placed};
+use cairn_tool::core_file;
 use cairn_tool::debugger;
+use cairn_tool::guest_memory::GuestMemory;
 use cairn_tool::machine::Options;
 use cairn_tool::placements::Placements;
 use cairn_tool::run::{read_script, scripted};
+use regex::Regex;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -21,6 +24,28 @@ fn breakpoints_in_a_component_and_in_the_nucleus_are_hit() {
 #[test]
 fn breakpoints_in_a_component_in_the_kernel_domain_are_hit() {
     hit(Placements::Kernel);
+}
+
+#[test]
+fn a_debugger_opens_the_core_file_of_who_stayed_dead() {
+    let image = build("tests/usage/usage.toml", None).expect("the system builds");
+    let memory = GuestMemory::of(&image, "--core").expect("QEMU is the board");
+    let mut options = Options::default();
+    memory.add_to(&mut options);
+    let script = "call user.echo say hello\nps\nhalt\n";
+    assert_eq!(scripted(&image, &options, Some(LIMIT), script).expect("QEMU runs"), 0);
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("core");
+    let lines = core_file::write(&image, &memory, &folder).unwrap();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    let line = lines[0].replacen("gdb-multiarch", "gdb-multiarch -nx -batch", 1);
+    let shell = Command::new("sh").args(["-c", &format!("{line} -ex bt")]).output().unwrap();
+    let told = String::from_utf8_lossy(&shell.stdout);
+    let calls = r"(?m)^#\d+ .* in cairn_test_usage_user::give_up.*\n#\d+ .* in say \(\)";
+    assert!(
+        Regex::new(calls).unwrap().is_match(&told),
+        "{told}\n{}",
+        String::from_utf8_lossy(&shell.stderr)
+    );
 }
 
 /// Stops in the nucleus, and in the greeter where it is placed.

@@ -47,6 +47,7 @@ fn image() -> BuiltImage {
         fences: Vec::new(),
         firmware: 0x8000_0000..0x8020_0000,
         memory_size: 128 << 20,
+        kept: 0,
     }
 }
 
