@@ -65,26 +65,40 @@ impl Kept {
     }
 
     /// Adds to what is kept.
-    pub fn write(&self, memory: &[AtomicI64], bytes: &[u8]) {
-        for byte in bytes {
+    pub fn write(&self, memory: &[AtomicI64], mut bytes: &[u8]) {
+        while !bytes.is_empty() {
             let mut length = self.length.load(Relaxed);
+            let mut sum = self.sum.load(Relaxed);
+            let mut number = self.number.load(Relaxed);
             if length == TEXT_SIZE {
-                let number = self.number.load(Relaxed) + 1;
+                number += 1;
                 let piece = piece(memory, number);
                 store(&piece[MARK], 0);
                 store(&piece[NUMBER], number);
                 self.number.store(number, Relaxed);
-                self.sum.store(checksum(number, &[]), Relaxed);
-                length = 0;
+                (length, sum) = (0, checksum(number, &[]));
             }
-            let piece = piece(memory, self.number.load(Relaxed));
-            let (word, shift) = (&piece[TEXT + length / 8], length % 8 * 8);
-            let others = load(word) & !(0xff << shift);
-            store(word, others | u64::from(*byte) << shift);
-            self.length.store(length + 1, Relaxed);
-            let sum = add(self.sum.load(Relaxed), *byte);
+            let piece = piece(memory, number);
+            let (now, rest) = bytes.split_at(bytes.len().min(TEXT_SIZE - length));
+            // To the end of a word that is not full, then word by word.
+            let (first, others) = now.split_at(now.len().min((8 - length % 8) % 8));
+            for part in
+                Some(first).into_iter().chain(others.chunks(8)).filter(|one| !one.is_empty())
+            {
+                let (word, mut shift) = (&piece[TEXT + length / 8], length % 8 * 8);
+                let mut value = if shift == 0 { 0 } else { load(word) & !(u64::MAX << shift) };
+                for byte in part {
+                    value |= u64::from(*byte) << shift;
+                    shift += 8;
+                    sum = add(sum, *byte);
+                }
+                store(word, value);
+                length += part.len();
+            }
+            self.length.store(length, Relaxed);
             self.sum.store(sum, Relaxed);
-            store(&piece[MARK], mark(sum, length + 1));
+            store(&piece[MARK], mark(sum, length));
+            bytes = rest;
         }
     }
 

@@ -9,7 +9,7 @@ use cairn::{Error, environment, privileged};
 use cairn_interfaces::{Thread, spawn};
 use cairn_supervisor::kept::Kept;
 use cairn_supervisor::log::Log;
-use core::fmt::{self, Write};
+use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
 /// Pause after the console failed, which may be starting again.
@@ -36,23 +36,9 @@ fn kept_memory() -> Option<&'static [AtomicI64]> {
     environment::section("kept").map(|section| section.words(section.size() / 8))
 }
 
-/// To the console, and to the memory that a reset keeps: no thread has to run for that.
-struct Reports {
-    kept: Option<&'static [AtomicI64]>,
-}
-
-impl Write for Reports {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        if let Some(memory) = self.kept {
-            KEPT.write(memory, text.as_bytes());
-        }
-        (&LOG).write_str(text)
-    }
-}
-
 /// Where reports are written.
 pub fn log() -> impl Write {
-    Reports { kept: kept_memory() }
+    &LOG
 }
 
 /// Whether there is room for a long report.
@@ -131,10 +117,15 @@ fn print(_: u64) {
 
 fn drain() {
     let mut buffer = [0; TOGETHER];
+    let kept = kept_memory();
     loop {
         let count = LOG.read(&mut buffer);
         if count == 0 {
             return;
+        }
+        // First: the console may keep this thread for good.
+        if let Some(memory) = kept {
+            KEPT.write(memory, &buffer[..count]);
         }
         write(&buffer[..count]);
         let lost = LOG.take_lost();
