@@ -1,10 +1,13 @@
 //! What the layout and the memory manager agree on.
 
 use crate::address::{SECTION_STRIDE, SECTIONS};
+use crate::identifier::INSTANCES_MAXIMUM;
 
-/// Most page tables that are made for one domain at run time: one for each section that it maps. The
-/// layout leaves this number for each domain, so that no domain takes another's.
-pub const TABLES_AT_RUN_TIME: u32 = 8;
+/// Sections at a time that are made at run time.
+pub const SECTIONS_MAXIMUM: usize = INSTANCES_MAXIMUM;
+/// Those that each instance maps at a time if there are enough for all, beside those that are kept for it. The layout leaves so
+/// many page tables for it, one for each section that it may map, so that no instance takes another's.
+pub const SECTIONS_EACH: usize = 8;
 /// Address of the first section made at run time; those of the layout lie before. It is chosen so that one directory, which
 /// the layout makes for each domain, leads to all of them: at run time no entry of a root changes but for a death.
 pub const SECTIONS_AT_RUN_TIME: u64 = SECTIONS + (4096 + 240) * SECTION_STRIDE;

@@ -113,6 +113,11 @@ pub const BUDGETS_MAXIMUM: usize = 32;
 /// See [`BUDGETS_MAXIMUM`].
 pub const BUDGET_THREADS_MAXIMUM: u32 = 16;
 
+/// Names that instances register at run time: places in the tables of the portal manager and of the name server.
+pub const NAMES_MAXIMUM: usize = INSTANCES_MAXIMUM;
+/// Those that each instance has if there are enough for all, beside those that are kept for it.
+pub const NAMES_EACH: usize = 8;
+
 /// Restart policy: never.
 pub const RESTART_NEVER: u32 = 0;
 /// Restart policy: always.
@@ -193,6 +198,10 @@ pub struct Instance {
     /// portals, and the portals in them.
     pub blocks: u64,
     pub portals: u64,
+    /// The places of the names that it may register at run time: below [`NAMES_MAXIMUM`], and no other instance's.
+    pub names: Range,
+    /// Most sections made at run time that it maps at a time.
+    pub sections: u64,
     /// Its address space.
     pub space: Space,
     /// Kernel address of its domain's portal table.

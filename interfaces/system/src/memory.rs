@@ -12,7 +12,7 @@ pub trait Memory {
     /// Makes a section of `pages` pages that the caller and others, to whom it is offered by `share`,
     /// map at the same address; the value is the address. Each instance that maps a section, its maker and those
     /// who accepted it, pays for it in its own quota, with one page more, as long as it maps it; and maps at most
-    /// its part of sections at a time (8 in systems of up to 32 instances). `Busy` here and below: another thread
+    /// its part of sections at a time (8 in systems of up to 32 instances, and those of `sections_at_run_time` in its description). `Busy` here and below: another thread
     /// of the caller's domain is at work on a section.
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error>;
     /// Offers a section of the caller's to another instance, to read or to write too. One that takes part stays as

@@ -32,21 +32,29 @@ fn description(random: &mut Random) -> String {
     let instances = 10 + random.below(241);
     let kinds = ["none", "few", "some", "many"];
     let mut left = instances.saturating_sub(9);
-    write!(text, "counting = {counting}\nwithout = [\"many\"]\n").unwrap();
+    write!(
+        text,
+        "counting = {counting}\nwithout = [\"many\"]\n[instance.memory]\nmemory = \"5M\"\n"
+    )
+    .unwrap();
     for kind in &kinds[..3] {
         let count = 1 + random.below(left.saturating_sub(2).max(1));
         left = left.saturating_sub(count);
         // Mostly few, sometimes what no system has.
-        let quota = |random: &mut Random, most: u64| match random.below(6) {
+        let quota = |random: &mut Random, most: u64| match random.below(12) {
             0 => random.below(most),
             _ => random.below(1 + most / instances),
         };
         let (semaphores, locks) = (quota(random, 1024), quota(random, 255));
         let (portals, stacks) = (quota(random, 1472), quota(random, 200));
-        let memory = 64 * (1 + random.below(8));
+        let rest = 256 - instances;
+        let (names, sections) = (quota(random, rest), quota(random, rest));
+        let for_sections = if random.below(8) == 0 { 0 } else { 8 * sections };
+        let memory = 64 * (1 + random.below(8)) + for_sections;
         write!(
             text,
             "[instance.{kind}]\ncount = {count}\nsemaphores = {semaphores}\nlocks = {locks}\nportals = {portals}\n\
+             names = {names}\nsections_at_run_time = {sections}\nimports.memory = \"memory.memory\"\n\
              memory = \"{memory}K\"\nstacks = {{ count = {stacks}, size = \"4K\" }}\n"
         )
         .unwrap();

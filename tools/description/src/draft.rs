@@ -81,6 +81,8 @@ pub(crate) struct InstanceDraft {
     pub semaphores: Located<u32>,
     pub locks: Located<u32>,
     pub portals: Located<u32>,
+    pub names: Located<u32>,
+    pub sections_at_run_time: Located<u32>,
     pub restart: Option<Located<Restart>>,
     pub essential: Option<Located<bool>>,
     /// It is started by the first call into it.

@@ -27,6 +27,7 @@ mod format;
 mod load;
 pub mod model;
 mod names;
+mod parts;
 pub mod place;
 mod probe;
 pub mod report;

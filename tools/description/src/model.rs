@@ -2,10 +2,13 @@
 
 use crate::arguments::Given;
 use crate::board::Board;
+use crate::parts::parts;
 use crate::place::{Located, Place};
 pub use crate::role::{Role, Roles};
 use cairn_abi::address::{KERNEL_STACK_SIZE, PAGE_SIZE, kernel_region, region};
 use cairn_abi::device::{QUEUE_PAGES, VirtioKind};
+use cairn_abi::memory::{SECTIONS_EACH, SECTIONS_MAXIMUM};
+use cairn_abi::record::{NAMES_EACH, NAMES_MAXIMUM};
 use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
 use cairn_abi::{DomainId, InstanceId, RegionId};
 
@@ -88,6 +91,10 @@ pub struct Instance {
     pub locks: Located<u32>,
     /// Portals that it may get while the system runs, beside its equal part of what all have.
     pub portals: Located<u32>,
+    /// Names that it may register while the system runs, beside its equal part.
+    pub names: Located<u32>,
+    /// Sections made while the system runs that it may map at a time, beside its equal part.
+    pub sections_at_run_time: Located<u32>,
     /// What to do when it ends.
     pub restart: Located<Restart>,
     /// The system halts when it faults.
@@ -326,6 +333,11 @@ impl Instance {
         largest.map_or(&self.name.place, |(_, place)| place)
     }
 
+    /// Bytes that its quota of memory keeps for the sections that are kept for it: each has a page and one that lists them.
+    pub fn sections_memory(&self) -> u64 {
+        u64::from(*self.sections_at_run_time) * 2 * PAGE_SIZE
+    }
+
     /// Whether it runs in the kernel domain.
     pub fn is_in_kernel(&self) -> bool {
         *self.placement == Placement::Kernel
@@ -397,6 +409,17 @@ impl System {
         let is_manager = |at: usize| self.roles.portals == Some(at);
         self.roles.portals == Some(usize::from(instance.number.0).wrapping_sub(1))
             || instance.imports.iter().any(|import| is_manager(*import.target))
+    }
+
+    /// How many names each instance may register at run time.
+    pub fn names(&self) -> impl Iterator<Item = u64> {
+        parts(self.instances.iter().map(|instance| *instance.names), NAMES_MAXIMUM, NAMES_EACH)
+    }
+
+    /// How many sections made at run time each instance may map at a time.
+    pub fn sections_at_run_time(&self) -> impl Iterator<Item = u64> {
+        let kept = self.instances.iter().map(|instance| *instance.sections_at_run_time);
+        parts(kept, SECTIONS_MAXIMUM, SECTIONS_EACH)
     }
 
     /// The first instance of the domain of one of them, which stands for all.

@@ -335,6 +335,8 @@ impl Resolver<'_> {
             semaphores: draft.semaphores,
             locks: draft.locks,
             portals: draft.portals,
+            names: draft.names,
+            sections_at_run_time: draft.sections_at_run_time,
             restart: draft.restart.unwrap_or(Located::new(Restart::Never, place.clone())),
             essential: draft.essential.unwrap_or(Located::new(is_essential, place.clone())),
             on_demand: draft.on_demand.unwrap_or(Located::new(false, place)),

@@ -11,15 +11,21 @@ pub fn check<'a>(
 ) -> Result<(), Report> {
     let mut report = Report::new();
     for (instance, placed) in instances {
-        if placed.memory <= *instance.memory {
+        let sections = instance.sections_memory();
+        let needed = placed.memory + sections;
+        if needed <= *instance.memory {
             let most = placed.memory + placed.reachable;
             if *instance.memory > most {
                 report.push(unreachable(instance, most));
             }
             continue;
         }
-        let needed = placed.memory.next_multiple_of(PAGE_SIZE);
+        let needed = needed.next_multiple_of(PAGE_SIZE);
         let program = placed.memory - placed.heap - placed.stacks;
+        let of_sections = match sections {
+            0 => String::new(),
+            _ => format!(", its `sections_at_run_time` {}", show_size(sections)),
+        };
         report.push(Error::new(
             &instance.memory.place,
             format!("the memory of `{}` does not hold its program", instance.name),
@@ -30,7 +36,7 @@ pub fn check<'a>(
             ),
             format!(
                 "write `memory = \"{}\"` or more, since what it asks for at run time comes on top. \
-                 Of it the program takes {}, its data that is not zero twice for a restart; the heap {}, the stacks {}",
+                 Of it the program takes {}, its data that is not zero twice for a restart; the heap {}, the stacks {}{of_sections}",
                 show_size(needed),
                 show_size(program),
                 show_size(placed.heap),

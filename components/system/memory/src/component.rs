@@ -21,9 +21,9 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const PEEK_MAXIMUM: usize = 64;
 
 static STATE: State = State::empty();
-/// Bits of instances that were told in this life that their quota is used up.
-static TOLD: [AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)] =
-    [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)];
+/// Bits of instances that were told in this life that their quota of memory, or their sections, are used up.
+static TOLD: [[AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)]; 2] =
+    [const { [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)] }; 2];
 
 struct Server;
 static SERVER: Server = Server;
@@ -80,44 +80,60 @@ fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> 
     body(&manager)
 }
 
-/// Says in this component's log whose quota does not hold what it asked for, once in each of its lives.
+/// Says in this component's log what an instance has used up, that asked for pages or for a section, once in each of its lives.
 #[cold]
-fn tell(manager: &Manager, who: InstanceId, pages: u64) {
+fn tell(manager: &Manager, who: InstanceId, wanted: Wanted) {
     let kib = |pages: u64| pages.saturating_mul(PAGE_SIZE >> 10);
+    let (Ok(record), Ok((used, limit))) = (manager.record(who), manager.usage_of(who)) else {
+        return;
+    };
+    let name = name_text(&record.name);
+    let lacks_sections = matches!(wanted, Wanted::Section(_)) && manager.maps_all(who);
     // Relaxed: a bit says nothing of other memory.
-    let told = TOLD[who.index() / 64].fetch_or(1 << (who.index() % 64), Relaxed);
-    if let (0, Ok(record), Ok((used, limit))) =
-        (told >> (who.index() % 64) & 1, manager.record(who), manager.usage_of(who))
-    {
-        cairn::log::warn!(
+    let told = &TOLD[usize::from(lacks_sections)][who.index() / 64];
+    let was_told = told.fetch_or(1 << (who.index() % 64), Relaxed) >> (who.index() % 64) & 1 != 0;
+    match wanted {
+        _ if was_told => {}
+        _ if lacks_sections => cairn::log::warn!(
             target: "refused",
-            "{} gets no {} KiB: it has {} of the {} KiB of `memory` in its description",
-            name_text(&record.name),
+            "{name} maps no section more: it has all {} that it may; `sections_at_run_time` in its description keeps more",
+            record.sections
+        ),
+        Wanted::Pages(pages) | Wanted::Section(pages) => cairn::log::warn!(
+            target: "refused",
+            "{name} gets no {} KiB: it has {} of the {} KiB of `memory` in its description",
             kib(pages),
             kib(used),
             kib(limit)
-        );
+        ),
     }
 }
 
+/// What is charged to quotas: so many pages, or a section of so many with the page that lists them.
+#[derive(Clone, Copy)]
+enum Wanted {
+    Pages(u64),
+    Section(u64),
+}
+
 /// [`with`], for what is charged to a quota.
-fn charged(
+fn charged<T>(
     who: InstanceId,
-    pages: u64,
-    body: impl FnOnce(&Manager) -> Result<u64, Error>,
-) -> Result<u64, Error> {
+    wanted: Wanted,
+    body: impl FnOnce(&Manager) -> Result<T, Error>,
+) -> Result<T, Error> {
     with(|manager| {
-        let result = body(manager);
-        if result == Err(Error::Exhausted) {
-            tell(manager, who, pages);
-        }
-        result
+        body(manager).inspect_err(|error| {
+            if *error == Error::Exhausted {
+                tell(manager, who, wanted);
+            }
+        })
     })
 }
 
 impl interfaces::Memory for Server {
     fn allocate(&self, caller: Caller, pages: u64) -> Result<u64, Error> {
-        charged(caller.0, pages, |manager| manager.allocate(caller.0, pages))
+        charged(caller.0, Wanted::Pages(pages), |manager| manager.allocate(caller.0, pages))
     }
 
     fn free(&self, caller: Caller, address: u64, pages: u64) -> Result<(), Error> {
@@ -125,7 +141,8 @@ impl interfaces::Memory for Server {
     }
 
     fn make_section(&self, caller: Caller, pages: u64) -> Result<u64, Error> {
-        charged(caller.0, pages, |manager| manager.make_section(caller.0, pages))
+        let wanted = Wanted::Section(pages.saturating_add(1));
+        charged(caller.0, wanted, |manager| manager.make_section(caller.0, pages))
     }
 
     fn share(
@@ -139,7 +156,9 @@ impl interfaces::Memory for Server {
     }
 
     fn accept(&self, caller: Caller, section: u64) -> Result<(u64, InstanceId), Error> {
-        with(|manager| manager.accept(caller.0, section))
+        let pages = with(|manager| Ok(manager.pages_of(section)))?;
+        let wanted = Wanted::Section(pages + 1);
+        charged(caller.0, wanted, |manager| manager.accept(caller.0, section))
     }
 
     fn drop_section(&self, caller: Caller, section: u64) -> Result<(), Error> {
@@ -172,7 +191,10 @@ impl interfaces::MemoryControl for Server {
     fn revive(&self, instance: InstanceId) -> Result<(), Error> {
         with(|manager| manager.revive(instance))?;
         // Relaxed: as above.
-        TOLD[instance.index() / 64].fetch_and(!(1 << (instance.index() % 64)), Relaxed);
+        let (word, bit) = (instance.index() / 64, 1 << (instance.index() % 64));
+        for told in &TOLD {
+            told[word].fetch_and(!bit, Relaxed);
+        }
         Ok(())
     }
 

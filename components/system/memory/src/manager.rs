@@ -101,7 +101,7 @@ impl<'a> Manager<'a> {
         self.state.frames.limit(((free.end - free.start) / PAGE_SIZE) as usize);
         let tables = self.header.free_page_tables;
         self.state.tables.limit(((tables.end - tables.start) / PAGE_SIZE) as usize);
-        self.state.sections.begin(self.instances.len(), self.state.tables.count());
+        self.state.sections.begin();
         for record in self.instances {
             // The host tool numbers them from 1, and no more than there are accounts.
             if let Ok(account) = self.state.account(record.number) {

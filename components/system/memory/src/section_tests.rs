@@ -1,9 +1,10 @@
 //! Sections between two instances, either of which may be hostile.
 
-use crate::sections::{COUNT, OF_DOMAIN};
+use crate::sections::COUNT;
 use crate::tables::{READ, USER, WRITE};
 use crate::tests::{FREE_PAGES, ONE, QUOTA, TWO, World, steps};
 use cairn_abi::address::*;
+use cairn_abi::memory::SECTIONS_EACH;
 use cairn_abi::{Error, InstanceId};
 use std::collections::BTreeSet;
 
@@ -47,7 +48,7 @@ fn a_section_of_a_fellow_is_not_ones_own() {
 fn of_two_that_die_together_each_gets_back_what_it_paid() {
     let world = fellows();
     let manager = world.manager();
-    for life in 0..3 * u64::from(OF_DOMAIN) {
+    for life in 0..3 * SECTIONS_EACH as u64 {
         // Of a third party's it would be the same: one of the domain maps it.
         manager.make_section(TWO, 2).unwrap();
         manager.make_section(ONE, 3).unwrap();
@@ -162,7 +163,7 @@ fn a_hostile_pair_has_its_quotas_once_in_all_lives() {
 fn a_partner_keeps_nothing_of_the_makers() {
     let world = World::new();
     let manager = world.manager();
-    for _ in 0..OF_DOMAIN {
+    for _ in 0..SECTIONS_EACH {
         let section = manager.make_section(ONE, 1).unwrap();
         manager.share(ONE, section, TWO, true).unwrap();
         manager.accept(TWO, section).unwrap();
@@ -172,7 +173,7 @@ fn a_partner_keeps_nothing_of_the_makers() {
     manager.share(ONE, last, TWO, true).unwrap();
     assert_eq!(manager.accept(TWO, last), Err(Error::Exhausted), "as many as it can map");
     manager.drop_section(ONE, last).unwrap();
-    for _ in 0..OF_DOMAIN {
+    for _ in 0..SECTIONS_EACH {
         manager.make_section(ONE, 1).unwrap();
     }
     assert_eq!(manager.make_section(ONE, 1), Err(Error::Exhausted));
@@ -204,13 +205,12 @@ fn accomplices_do_not_push_a_victim_through_its_page_tables() {
 #[test]
 fn whatever_others_take_an_instance_has_its_part_of_sections() {
     for instances in [2, 9, 60, 200] {
-        let world = World::of(instances);
+        let mut world = World::of(instances);
+        let part = (COUNT as u64 / u64::from(instances)).min(SECTIONS_EACH as u64 - 1);
+        world.instances.iter_mut().for_each(|other| other.sections = part);
+        let part = part + 1;
+        world.instances[0].sections = part;
         let manager = world.manager();
-        let part = world.state.sections.part();
-        assert!(
-            part >= 1 && part as usize * usize::from(instances) <= COUNT,
-            "{part} for {instances}"
-        );
         for other in (2..=instances).map(InstanceId) {
             while manager.make_section(other, 1).is_ok() {}
         }
@@ -224,7 +224,7 @@ fn offers_cost_nothing_and_end_with_both_lives() {
     let world = World::new();
     let manager = world.manager();
     let sections: Vec<u64> =
-        (0..OF_DOMAIN).map(|_| manager.make_section(ONE, 1).unwrap()).collect();
+        (0..SECTIONS_EACH).map(|_| manager.make_section(ONE, 1).unwrap()).collect();
     let tables = world.state.tables.available();
     for section in &sections {
         manager.share(ONE, *section, TWO, true).unwrap();

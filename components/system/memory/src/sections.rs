@@ -15,15 +15,13 @@ use crate::settled::Settled;
 use crate::tables::{self, READ, USER, WRITE};
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, SECTION_STRIDE};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
-use cairn_abi::memory::{SECTIONS_AT_RUN_TIME, TABLES_AT_RUN_TIME};
+use cairn_abi::memory::{SECTIONS_AT_RUN_TIME, SECTIONS_MAXIMUM};
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
-use core::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 
-/// Most sections at a time: one at least for each instance.
-pub const COUNT: usize = INSTANCES_MAXIMUM;
-/// Most sections that one instance maps at a time, if there are enough for all.
-pub const OF_DOMAIN: u32 = TABLES_AT_RUN_TIME;
+/// Most sections at a time.
+pub const COUNT: usize = SECTIONS_MAXIMUM;
 /// Most pages of a section: the last page of its addresses stays unmapped.
 pub const PAGES_MAXIMUM: u64 = LEAF_SPAN / PAGE_SIZE - 1;
 
@@ -126,8 +124,6 @@ pub struct Sections {
     /// Slots without a section.
     free: Frames<{ COUNT.div_ceil(64) }>,
     made: AtomicU16,
-    /// How many each instance can map at a time.
-    part: AtomicU32,
 }
 
 impl Sections {
@@ -145,22 +141,12 @@ impl Sections {
             }; COUNT],
             free: Frames::new(),
             made: AtomicU16::new(0),
-            part: AtomicU32::new(0),
         }
     }
 
-    /// Divides slots and page tables among the instances. Each needs a table for a section that it maps. Done once more, it changes
-    /// nothing.
-    pub(crate) fn begin(&self, instances: usize, tables: usize) {
-        let instances = instances.max(1);
+    /// Done once more, it changes nothing.
+    pub(crate) fn begin(&self) {
         self.free.limit(COUNT);
-        let part = (COUNT / instances).min(tables / instances);
-        self.part.store(OF_DOMAIN.min(part as u32), Relaxed);
-    }
-
-    /// How many sections an instance can map at a time.
-    pub fn part(&self) -> u32 {
-        self.part.load(Relaxed)
     }
 }
 
@@ -206,10 +192,25 @@ impl Manager<'_> {
         list.iter().map(|place| place.load(Relaxed) as u64)
     }
 
+    /// The pages of the section at an address; of none 0.
+    pub fn pages_of(&self, at: u64) -> u64 {
+        self.section(at).map_or(0, |number| self.slot(number).load().pages())
+    }
+
+    /// Whether an instance maps as many sections as it may.
+    pub fn maps_all(&self, instance: InstanceId) -> bool {
+        match (self.account(instance), self.record(instance)) {
+            (Ok(account), Ok(record)) => {
+                u64::from(account.sections.load(Relaxed)) >= record.sections
+            }
+            _ => true,
+        }
+    }
+
     /// An instance pays for a section that it is going to map.
     fn pay(&self, instance: InstanceId, pages: u64) -> Result<(), Error> {
         let sections = &self.account(instance)?.sections;
-        if sections.load(Relaxed) >= self.state.sections.part() {
+        if self.maps_all(instance) {
             return Err(Error::Exhausted);
         }
         self.charge(instance, pages + 1)?;

@@ -7,7 +7,7 @@ use crate::frames::Frames;
 use crate::settled::Settled;
 use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, REGION_SIZE};
 use cairn_abi::domain::DOMAINS_MAXIMUM;
-use cairn_abi::memory::TABLES_AT_RUN_TIME;
+use cairn_abi::memory::{SECTIONS_EACH, SECTIONS_MAXIMUM};
 use cairn_abi::page_table::{
     ENTRIES, ROOT_LEVEL, index, is_table, page_entry, table_entry, target,
 };
@@ -16,7 +16,7 @@ use cairn_abi::{Error, Space};
 use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 /// Page-table pages that can be taken.
-pub type TablePool = Frames<{ (DOMAINS_MAXIMUM * TABLES_AT_RUN_TIME as usize).div_ceil(64) }>;
+pub type TablePool = Frames<{ (DOMAINS_MAXIMUM * SECTIONS_EACH + SECTIONS_MAXIMUM).div_ceil(64) }>;
 
 /// The pool of page tables.
 #[derive(Clone, Copy)]

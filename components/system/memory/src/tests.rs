@@ -5,7 +5,7 @@ use crate::tables::{self, READ, Tables, USER, WRITE};
 use cairn_abi::address::*;
 use cairn_abi::descriptor::name;
 use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
-use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
+use cairn_abi::memory::{SECTIONS_AT_RUN_TIME, SECTIONS_EACH};
 use cairn_abi::record::{
     Activation, CONTENT_CLIENT_STACK, CONTENT_DATA, Header, Instance, Range, Segment,
 };
@@ -123,6 +123,7 @@ fn instance(number: InstanceId) -> Instance {
         space: Space::new(root, number.into()),
         entries_span: LEAF_SPAN,
         page_tables: LAID_OUT as u64,
+        sections: SECTIONS_EACH as u64,
         ..Instance::new_zeroed()
     }
 }

@@ -6,7 +6,7 @@ use cairn::text::Line;
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn_abi::InstanceId;
 use cairn_abi::descriptor::{is_name, name_text};
-use cairn_abi::record::{Export, Instance, Method};
+use cairn_abi::record::{Export, Instance, Method, Range};
 use cairn_interfaces::{self as interfaces, RUN_TIME_NAMES};
 use cairn_names::{
     Additions, EVERYBODY, NAME_MAXIMUM, Policy, Server as Owner, admits, belongs_to, decide,
@@ -68,7 +68,8 @@ impl Directory {
 
     /// The server under whose name an instance's names are.
     fn owner(&self, number: InstanceId) -> Owner {
-        Owner { number, among: self.instances.len() }
+        let record = number.index().checked_sub(1).and_then(|place| self.instances.get(place));
+        Owner { number, names: record.map_or(Range::default(), |record| record.names) }
     }
 
     /// The instance before the dot of a name, and what stands behind it.

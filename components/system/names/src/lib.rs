@@ -6,6 +6,7 @@
 use cairn_abi::Error;
 use cairn_abi::InstanceId;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::record::{NAMES_MAXIMUM, Range};
 // Relaxed: the fences beside a slot's version order its words; of `next_number` only different values are wanted.
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
@@ -14,10 +15,6 @@ use domains::Domains;
 
 /// Most bytes of a name `instance.export`.
 pub const NAME_MAXIMUM: usize = 63;
-/// Most names that are added at run time: one at least for each instance.
-pub const ADDITIONS_MAXIMUM: usize = INSTANCES_MAXIMUM;
-/// Most names of one server, if there are enough for all.
-pub const ADDITIONS_OF_SERVER: usize = 16;
 
 const WORDS: usize = NAME_MAXIMUM.div_ceil(8);
 
@@ -103,8 +100,8 @@ pub struct Addition {
 pub struct Server {
     /// Its number.
     pub number: InstanceId,
-    /// How many instances there are, each of which can be a server.
-    pub among: usize,
+    /// The places of its names, as the layout divides them.
+    pub names: Range,
 }
 
 impl Addition {
@@ -180,7 +177,7 @@ impl Slot {
 
 /// The names added at run time.
 pub struct Additions {
-    slots: [Slot; ADDITIONS_MAXIMUM],
+    slots: [Slot; NAMES_MAXIMUM],
     writing: AtomicBool,
     next_number: AtomicU64,
     /// The instances that there are.
@@ -196,16 +193,11 @@ impl Additions {
                     version: AtomicU64::new(0),
                     words: [const { AtomicU64::new(0) }; 2 + POLICY_WORDS + WORDS],
                 }
-            }; ADDITIONS_MAXIMUM],
+            }; NAMES_MAXIMUM],
             writing: AtomicBool::new(false),
             next_number: AtomicU64::new(first_number),
             domains: Domains::NONE,
         }
-    }
-
-    /// How many names each of so many servers may add.
-    pub fn part(servers: usize) -> usize {
-        (ADDITIONS_MAXIMUM / servers.max(1)).min(ADDITIONS_OF_SERVER)
     }
 
     /// The names from a place on, in order of their places.
@@ -214,15 +206,10 @@ impl Additions {
         slots.map(|(place, slot)| (place, slot.read())).filter(|(_, found)| found.number != 0)
     }
 
-    /// The slots of a server, by its number from 1.
+    /// The slots of a server.
     fn of(&self, server: Server) -> &[Slot] {
-        let part = Additions::part(server.among);
-        match server.number.index().checked_sub(1) {
-            Some(place) if place < server.among => {
-                self.slots.get(place * part..(place + 1) * part).unwrap_or(&[])
-            }
-            _ => &[],
-        }
+        let Range { start, end } = server.names;
+        self.slots.get(start as usize..end as usize).unwrap_or(&[])
     }
 
     /// The place and the content of a server's addition called `name`.

@@ -3,7 +3,19 @@
 use super::*;
 
 fn server(number: u16) -> Server {
-    Server { number: InstanceId(number), among: 16 }
+    among(16, number)
+}
+
+/// Of so many instances, each of which has a name more than the one before it, up to 12.
+fn among(count: u16, number: u16) -> Server {
+    let part = |number: u16| u64::from(number % 12) + 1;
+    let start = (1..number.min(count + 1)).map(part).sum();
+    let end = start + if (1..=count).contains(&number) { part(number) } else { 0 };
+    Server { number: InstanceId(number), names: Range { start, end } }
+}
+
+fn names(server: Server) -> usize {
+    (server.names.end - server.names.start) as usize
 }
 
 #[test]
@@ -21,8 +33,8 @@ fn names_are_found_until_they_are_removed() {
     let second = additions.add(server(3), "pipe.out", [1 << 5, 0, 0, 0]).unwrap();
     assert_eq!((first, second), (100, 101));
     assert_eq!(additions.add(server(3), "pipe.in", [0; 4]), Err(Error::Busy));
-    assert_eq!(additions.iter(1).map(|(place, _)| place).collect::<Vec<_>>(), [32, 33]);
-    assert_eq!(additions.iter(33).count(), 1);
+    assert_eq!(additions.iter(1).map(|(place, _)| place).collect::<Vec<_>>(), [5, 6]);
+    assert_eq!(additions.iter(6).count(), 1);
     let found = additions.find(server(3), b"pipe.out").unwrap();
     assert_eq!((found.number, found.server), (101, InstanceId(3)));
     assert!(
@@ -76,10 +88,9 @@ fn nothing_of_a_retired_instance_remains() {
     assert_eq!(described(both, 5), Err(Error::NotAllowed), "the description does not mean it");
     assert_eq!(described(EVERYBODY, 5), Ok(()));
     // Another owner of the number has all of its part, and the names mean other ones.
-    let part = Additions::part(gone.among);
-    let names =
+    let added =
         (0..).take_while(|name| additions.add(gone, &format!("gone.{name}"), [0; 4]).is_ok());
-    assert_eq!(names.count(), part);
+    assert_eq!(added.count(), names(gone));
     assert_eq!(additions.remove(gone, "gone.door"), Err(Error::NotFound));
     assert!(additions.iter(0).all(|(_, found)| found.number != first));
 }
@@ -123,16 +134,15 @@ fn who_takes_over_from_the_layout_late_changes_nothing() {
 
 #[test]
 fn whatever_others_add_a_server_has_its_part() {
-    for among in [1, 8, 17, 60, 255] {
+    for count in [1, 8, 17, 36] {
         let additions = Additions::new(1);
-        let server = |number| Server { number: InstanceId(number), among };
-        let part = Additions::part(among);
-        assert!(part >= 1 && part * among <= ADDITIONS_MAXIMUM, "{part} for {among}");
-        for other in 2..=among as u16 {
+        let server = |number| among(count, number);
+        let part = names(server(1));
+        for other in 2..=count {
             let added = (0..).take_while(|name| {
                 additions.add(server(other), &format!("s{other}.n{name}"), [0; 4]).is_ok()
             });
-            assert_eq!(added.count(), part);
+            assert_eq!(added.count(), names(server(other)));
         }
         for name in 0..part {
             additions.add(server(1), &format!("s1.n{name}"), [0; 4]).unwrap();

@@ -328,7 +328,8 @@ impl Blocks {
         self.of_client(client).find(begins).ok_or(Error::NotFound)
     }
 
-    /// The first index of the open block that a client knows by a label.
+    /// The first index of the open block that a client knows by a label: a walk along all that it holds, which is at most what its
+    /// description says and its equal part, and which no other client makes longer.
     pub fn labelled(&self, client: InstanceId, label: NonZero<u32>) -> Option<usize> {
         let block = self.of_client(client).map(|place| &self.slots[place]);
         block

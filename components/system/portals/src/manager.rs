@@ -57,7 +57,7 @@ impl Manager {
             .find(|portal| portal.client == own && portal.index == scheduler_portal)
             .ok_or(Error::NotFound)?;
         let scheduler = layout.export(connected.export as usize)?.instance;
-        self.registrations.begin(layout.instances.len());
+        self.registrations.begin(layout.instances);
         self.maker.begin(machine, own, scheduler, next_counter)?;
         self.synchronisation.begin(machine, scheduler, interfaces)?;
         self.synchronisation.make(&mut self.maker, machine, own, None)

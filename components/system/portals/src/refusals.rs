@@ -131,7 +131,10 @@ impl Display for Refusal {
                     "{name} cannot open {server}: others have all that `stacks` in the description of {server} gives"
                 )
             }
-            Missing::Names => write!(out, "{name} may register no more names"),
+            Missing::Names => write!(
+                out,
+                "{name} may register no more names than it has; `names` in its description keeps more"
+            ),
         }
     }
 }
@@ -160,7 +163,12 @@ mod tests {
         assert_eq!(told(Missing::Semaphores, Error::Exhausted), None);
         assert!(told(Missing::Names, Error::Exhausted).is_some());
         let last = |refusals: &Refusals| Some(refusals.last(who, &instances)?.to_string());
-        assert_eq!(last(&refusals).as_deref(), Some("meter may register no more names"));
+        assert_eq!(
+            last(&refusals).as_deref(),
+            Some(
+                "meter may register no more names than it has; `names` in its description keeps more"
+            )
+        );
         refusals.forget(who);
         assert_eq!(last(&refusals), None);
         refusals.note(who, Missing::Semaphores, Error::Exhausted);

@@ -3,15 +3,12 @@
 use crate::blocks::{Kind, NO_INSTANCE};
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::record::{Instance, NAMES_MAXIMUM};
 use cairn_abi::{Error, InstanceId};
 use core::ops::Range;
 
 /// Most bytes of a name `instance.export`.
 pub const NAME_MAXIMUM: usize = 63;
-/// Most registrations of the system: one at least for each instance.
-const REGISTRATIONS_MAXIMUM: usize = INSTANCES_MAXIMUM;
-/// Most of one server, if there are enough for all.
-const REGISTRATIONS_OF_SERVER: usize = 8;
 
 /// A registration.
 #[derive(Clone, Copy)]
@@ -68,30 +65,34 @@ impl Registration {
 
 /// All registrations: a part of the table for each server.
 pub struct Registrations {
-    slots: [Registration; REGISTRATIONS_MAXIMUM],
+    slots: [Registration; NAMES_MAXIMUM],
     /// The numbers of the same, which lie together, since opening looks through all of them.
-    numbers: [u64; REGISTRATIONS_MAXIMUM],
-    /// How many each server may have.
-    part: usize,
+    numbers: [u64; NAMES_MAXIMUM],
+    /// The places of each server, by its number.
+    parts: [(u16, u16); INSTANCES_MAXIMUM],
 }
 
 impl Registrations {
     /// None, and no server may have any.
     pub const EMPTY: Registrations = Registrations {
-        slots: [Registration::FREE; REGISTRATIONS_MAXIMUM],
-        numbers: [0; REGISTRATIONS_MAXIMUM],
-        part: 0,
+        slots: [Registration::FREE; NAMES_MAXIMUM],
+        numbers: [0; NAMES_MAXIMUM],
+        parts: [(0, 0); INSTANCES_MAXIMUM],
     };
 
-    /// Divides the table among so many instances.
-    pub fn begin(&mut self, instances: usize) {
-        self.part = (REGISTRATIONS_MAXIMUM / instances.max(1)).min(REGISTRATIONS_OF_SERVER);
+    /// Takes over how the layout divides the table.
+    pub fn begin(&mut self, instances: &[Instance]) {
+        let limited = |place: u64| place.min(NAMES_MAXIMUM as u64) as u16;
+        for instance in instances {
+            let part = &mut self.parts[instance.number.index()];
+            *part = (limited(instance.names.start), limited(instance.names.end));
+        }
     }
 
-    /// The places of a server, which are numbered from 1.
+    /// The places of a server.
     fn of(&self, server: InstanceId) -> Range<usize> {
-        let first = server.index().saturating_sub(1) * self.part;
-        first.min(REGISTRATIONS_MAXIMUM)..(first + self.part).min(REGISTRATIONS_MAXIMUM)
+        let (start, end) = self.parts.get(server.index()).copied().unwrap_or((0, 0));
+        start.into()..end.into()
     }
 
     /// The registration with this number.
@@ -143,8 +144,23 @@ mod tests {
     fn whatever_others_register_a_server_has_its_part() {
         for instances in [1, 12, 64, 65, 200, INSTANCES_MAXIMUM - 1] {
             let mut all = Registrations::EMPTY;
-            all.begin(instances);
-            let part = (REGISTRATIONS_MAXIMUM / instances).min(REGISTRATIONS_OF_SERVER);
+            // Each has a place more than the one before it, as far as there are enough.
+            let mut end = 0;
+            let records: Vec<Instance> = (1..=instances)
+                .map(|number| {
+                    let mut record: Instance = zerocopy::FromZeros::new_zeroed();
+                    let start = end;
+                    end += if instances > 20 { 1 } else { number as u64 };
+                    record.number = InstanceId(number as u16);
+                    record.names = cairn_abi::record::Range { start, end };
+                    record
+                })
+                .collect();
+            all.begin(&records);
+            let part = |server: InstanceId| {
+                let names = records[server.index() - 1].names;
+                (names.end - names.start) as usize
+            };
             let (one, last) = (InstanceId(1), Cell::new(0));
             let fill = |all: &mut Registrations, server| {
                 let mut count = 0;
@@ -157,14 +173,14 @@ mod tests {
                 count
             };
             for other in (2..=instances as u16).map(InstanceId) {
-                assert_eq!(fill(&mut all, other), part, "{instances}");
+                assert_eq!(fill(&mut all, other), part(other), "{instances}");
             }
-            assert_eq!(fill(&mut all, one), part, "{instances}");
+            assert_eq!(fill(&mut all, one), part(one), "{instances}");
             assert_eq!(all.find(last.get()).map(|found| found.server), Some(one));
             all.forget_of(one, |_| true);
             assert!(all.find(last.get()).is_none() && all.find(0).is_none());
             assert_eq!(all.find_of(one, |_| true).map(|found| found.server), None);
-            assert_eq!(fill(&mut all, one), part, "{instances}");
+            assert_eq!(fill(&mut all, one), part(one), "{instances}");
             assert!((1..=instances as u16).map(InstanceId).all(|server| {
                 all.find_of(server, |_| true).is_some_and(|found| found.server == server)
             }));

@@ -1,7 +1,7 @@
 //! Quotas and limits: what the instances ask for must be there.
 
 use crate::model::{Access, Instance, Open, Role, StackMode, System};
-use crate::place::Place;
+use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use crate::units::show_size;
 use cairn_abi::address::{
@@ -11,9 +11,10 @@ use cairn_abi::address::{
 use cairn_abi::domain::{
     ACTIVATIONS_MAXIMUM, BLOCKS_MAXIMUM, BLOCKS_OF_CLIENT, DOMAINS_MAXIMUM, QUEUES_MAXIMUM,
 };
-use cairn_abi::identifier;
+use cairn_abi::record::NAMES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::SECTIONS_MAXIMUM;
+use cairn_abi::{identifier, memory};
 
 /// Each has a domain of its own; number 0 is no instance, and the nucleus' own domain.
 const INSTANCES_MAXIMUM: usize = {
@@ -91,6 +92,8 @@ pub(super) fn check(system: &System, report: &mut Report) {
     check_semaphores(system, report);
     check_locks(system, report);
     check_portals(system, report);
+    check_names(system, report);
+    check_sections_at_run_time(system, report);
     check_sections(system, report);
 }
 
@@ -210,14 +213,18 @@ fn check_quota(system: &System, index: usize, report: &mut Report) {
     let instance = &system.instances[index];
     let stacks = u64::from(instance.stacks.count) * instance.stacks.size;
     let devices = system.device_memory(index);
-    let needed = *instance.heap + *instance.stack + stacks + devices;
-    let (and_devices, of_devices) = match devices {
+    let sections = instance.sections_memory();
+    let needed = *instance.heap + *instance.stack + stacks + devices + sections;
+    let (and_devices, mut beside) = match devices {
         0 => (" and stacks", String::new()),
         _ => (
             ", stacks and what its devices reach",
             format!(" {} for its devices, `dma` and their queues,", show_size(devices)),
         ),
     };
+    if sections > 0 {
+        beside += &format!(" {} for its `sections_at_run_time`,", show_size(sections));
+    }
     if needed > *instance.memory {
         report.push(Error::new(
             &instance.memory.place,
@@ -232,7 +239,7 @@ fn check_quota(system: &System, index: usize, report: &mut Report) {
             ),
             format!(
                 "raise `memory`, or lower what it holds: the heap of {}, the first thread's stack of \
-                 {}, the stacks for callers ({}) of {} in all,{of_devices} and the program itself on top",
+                 {}, the stacks for callers ({}) of {} in all,{beside} and the program itself on top",
                 show_size(*instance.heap),
                 show_size(*instance.stack),
                 instance.stacks.count,
@@ -402,15 +409,66 @@ fn check_portals(system: &System, report: &mut Report) {
             ),
         )
     });
-    let given = system.instances.iter().filter(|instance| *instance.portals > 0);
-    for instance in given.filter(|instance| !system.gets_portals(instance)) {
-        report.push(Error::new(
-            &instance.portals.place,
-            format!("`{}` cannot get portals while the system runs", instance.name),
-            "expected a connection to the portal manager, which makes them",
-            "connect an import of the interface `Portals`, or remove `portals`",
-        ));
+    for instance in system.instances.iter().filter(|instance| !system.gets_portals(instance)) {
+        for (given, what) in [(&instance.portals, "portals"), (&instance.names, "names")] {
+            if **given > 0 {
+                report.push(Error::new(
+                    &given.place,
+                    format!("`{}` cannot get {what} while the system runs", instance.name),
+                    "expected a connection to the portal manager, which makes them",
+                    format!("connect an import of the interface `Portals`, or remove `{what}`"),
+                ));
+            }
+        }
     }
+}
+
+fn check_names(system: &System, report: &mut Report) {
+    let kept = system.instances.iter().map(|instance| &instance.names);
+    check_kept(kept, NAMES_MAXIMUM, report, "register more names", "names");
+}
+
+fn check_sections_at_run_time(system: &System, report: &mut Report) {
+    let kept = system.instances.iter().map(|instance| &instance.sections_at_run_time);
+    let (what, key) = ("map more sections", "sections_at_run_time");
+    check_kept(kept, memory::SECTIONS_MAXIMUM, report, what, key);
+    let is_manager = |target: usize| system.roles.memory == Some(target);
+    for instance in &system.instances {
+        let given = &instance.sections_at_run_time;
+        if **given > 0 && !instance.imports.iter().any(|import| is_manager(*import.target)) {
+            report.push(Error::new(
+                &given.place,
+                format!(
+                    "`{}` cannot map sections that are made while the system runs",
+                    instance.name
+                ),
+                "expected a connection to the memory manager, which maps them",
+                format!("connect an import of the interface `Memory`, or remove `{key}`"),
+            ));
+        }
+    }
+}
+
+/// Of so many, some may be kept for instances as long as each has one beside them.
+fn check_kept<'a>(
+    kept: impl Iterator<Item = &'a Located<u32>> + Clone,
+    all: usize,
+    report: &mut Report,
+    what: &str,
+    key: &str,
+) {
+    let count = kept.clone().count();
+    let limit = all.saturating_sub(count) as u64;
+    check_sum(kept.map(|kept| (u64::from(**kept), &kept.place)), limit, report, |place, total| {
+        Error::new(
+            place,
+            format!("the instances may {what} at run time than the system has"),
+            format!("expected `{key}` of at most {limit} in all, found {total}"),
+            format!(
+                "lower them: {all} are possible, of which each of the {count} instances has one at least"
+            ),
+        )
+    });
 }
 
 fn check_sections(system: &System, report: &mut Report) {

@@ -16,6 +16,8 @@ use crate::units::show_duration;
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, LOG_MAXIMUM, PAGE_SIZE};
 use cairn_abi::device::DMA_MAXIMUM;
 use cairn_abi::domain::PORTALS_ADDED;
+use cairn_abi::memory::SECTIONS_MAXIMUM;
+use cairn_abi::record::NAMES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_abi::thread::THREADS_MAXIMUM;
@@ -75,6 +77,9 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
     let locks_default = 1 + u64::from(heap.as_ref().is_some_and(|heap| **heap > 0));
     let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, locks_default, report);
     let portals = number(&mut table, "portals", 0..=PORTALS_ADDED as u64, 0, report);
+    let names = number(&mut table, "names", 0..=NAMES_MAXIMUM as u64, 0, report);
+    let most = 0..=SECTIONS_MAXIMUM as u64;
+    let sections_at_run_time = number(&mut table, "sections_at_run_time", most, 0, report);
     let restart = match table.take("restart") {
         Some(value) => {
             let choices = [
@@ -174,6 +179,8 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
         semaphores: semaphores?,
         locks: locks?,
         portals: portals?,
+        names: names?,
+        sections_at_run_time: sections_at_run_time?,
         restart: restart?,
         essential: essential?,
         on_demand: on_demand?,

@@ -7,7 +7,7 @@ use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
 use cairn_abi::address::*;
 use cairn_abi::domain::{Tables, activation};
-use cairn_abi::memory::TABLES_AT_RUN_TIME;
+use cairn_abi::memory::SECTIONS_EACH;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::semaphore::{CLOSED, SEMAPHORE_WINDOW_SIZE, SEMAPHORES_MAXIMUM, semaphore_word};
 use cairn_abi::thread::{self, thread_block};
@@ -121,7 +121,8 @@ impl Areas {
 
 /// Page tables that are left for run time.
 pub(super) fn spare_page_tables(system: &System) -> u64 {
-    system.instances.len() as u64 * u64::from(TABLES_AT_RUN_TIME)
+    let kept = system.instances.iter().map(|instance| u64::from(*instance.sections_at_run_time));
+    system.instances.len() as u64 * SECTIONS_EACH as u64 + kept.sum::<u64>()
 }
 
 /// Domains with the kernel's, which has number 0.

@@ -259,7 +259,16 @@ impl Layout<'_> {
 }
 
 fn instances(layout: &Layout) -> Vec<Instance> {
-    layout.instances().map(|index| instance(layout, index)).collect()
+    let mut names = 0;
+    let parts = layout.system.names().zip(layout.system.sections_at_run_time());
+    let instances = layout.instances().map(|index| instance(layout, index)).zip(parts);
+    instances
+        .map(|(instance, (count, sections))| {
+            let start = names;
+            names += count;
+            Instance { names: Range { start, end: names }, sections, ..instance }
+        })
+        .collect()
 }
 
 /// One of them, as far as it is laid out.
@@ -312,6 +321,8 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         cpu_budget: instance.cpu.as_ref().map_or(0, |cpu| cpu.budget),
         blocks: instance.kept().blocks.into(),
         portals: instance.kept().portals.into(),
+        names: Range::default(),
+        sections: 0,
         space: placed.space,
         table: placed.table,
         entries: placed.entries,

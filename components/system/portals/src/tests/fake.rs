@@ -182,6 +182,7 @@ fn layout() -> Layout {
         threads: 1,
         semaphores: 8,
         locks: 8,
+        names: Range { start: u64::from(number.0) * 8, end: u64::from(number.0) * 8 + 8 },
         per_client: 1,
         stack_group: u32::MAX,
         space: Space::new(0, number.into()),

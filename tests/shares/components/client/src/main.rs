@@ -1,10 +1,11 @@
-//! Takes all that its description promises: so many semaphores and locks as its argument says, pages and threads as a fourth and a
-//! fifth number say, and the server by its name. The last of so many as the argument's third number says ends the system.
+//! Takes all that its description promises: so many semaphores and locks as its argument says, pages, threads, names and sections
+//! as a fourth number and those behind it say, and the server by its name. The last of so many as the argument's third number says ends the system.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
 
 use cairn::environment;
+use cairn::text::Line;
 use cairn::thread::{Stack, sleep, spawn};
 use cairn::time::Duration;
 use cairn_interfaces::{Console, Memory, Portals, Supervisor, Threads};
@@ -40,13 +41,28 @@ fn main() {
             panic!("lock {made} of {locks}: {error:?}");
         }
     }
-    if let Some(Ok(pages @ 1..)) = numbers.next() {
-        let memory = imports::MEMORY.get().expect("pages need the memory manager");
-        memory.allocate(pages).expect("there are pages");
+    let mut number = || numbers.next().map_or(0, |number| number.expect("what follows is numbers"));
+    let (pages, threads, names, sections) = (number(), number(), number(), number());
+    let memory = || imports::MEMORY.get().expect("memory needs its manager");
+    if pages > 0 {
+        memory().allocate(pages).expect("there are pages");
     }
-    if let Some(Ok(threads)) = numbers.next() {
-        for stack in &STACKS[..threads as usize] {
-            spawn(stack, 50, || sleep(Duration::from_secs(3600))).expect("there is a thread");
+    for stack in &STACKS[..threads as usize] {
+        spawn(stack, 50, || sleep(Duration::from_secs(3600))).expect("there is a thread");
+    }
+    // One method without parameters, which nobody calls.
+    let mut methods = [0; 32];
+    methods[8] = b'c';
+    methods[24..].copy_from_slice(&environment::startup().heap.to_le_bytes());
+    for named in 0..names {
+        let name = Line::<64>::of(format_args!("{}.n{named}", environment::name()));
+        if let Err(error) = imports::PORTALS.register(name.text(), "*", &methods) {
+            panic!("name {named} of {names}: {error:?}");
+        }
+    }
+    for made in 0..sections {
+        if let Err(error) = memory().make_section(1) {
+            panic!("section {made} of {sections}: {error:?}");
         }
     }
     let server = imports::PORTALS.open_object::<dyn Roll>("server.roll").expect("it is opened");
