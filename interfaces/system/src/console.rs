@@ -36,6 +36,13 @@ impl ConsoleProxy {
     }
 }
 
+impl cairn::log::Console for ConsoleProxy {
+    fn print(&self, text: Arguments) -> bool {
+        let _ = ConsoleProxy::print(self, text);
+        true
+    }
+}
+
 /// The terminal, opened: an object. What it writes comes out in whole lines, however it is written.
 #[cairn::interface]
 pub trait Terminal {

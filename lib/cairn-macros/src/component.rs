@@ -162,34 +162,21 @@ fn expand_imports(imports: &[Import]) -> (TokenStream, Vec<TokenStream>) {
     (items, used)
 }
 
-/// What `cairn::print!` calls.
+/// What `cairn::print!` calls. Which import is the console its type says, since other interfaces may be called so.
 fn expand_print(imports: &[Import]) -> TokenStream {
-    let is_console = |import: &&Import| {
-        import.interface.segments.last().is_some_and(|last| last.ident == "Console")
-    };
-    let log = quote!(::cairn::log::print(text));
-    let body = match imports.iter().find(is_console) {
-        None => log,
-        Some(Import { name, optional, .. }) => {
-            let constant = Ident::new(&plain(name).to_uppercase(), name.span());
-            // Whether the console is there is not the program's business when it prints.
-            let print = quote!({
-                let _ = console.print(text);
-            });
-            match optional {
-                false => quote!({ let console = imports::#constant; #print }),
-                true => quote!(match imports::#constant.get() {
-                    ::core::option::Option::Some(console) => #print
-                    ::core::option::Option::None => #log,
-                }),
-            }
-        }
-    };
+    let constants = imports.iter().map(|import| {
+        let constant = Ident::new(&plain(&import.name).to_uppercase(), import.name.span());
+        quote!(imports::#constant)
+    });
     quote! {
         #[doc(hidden)]
-        #[allow(dead_code)]
+        #[allow(dead_code, unused_imports)]
         fn cairn_print(text: ::core::fmt::Arguments<'_>) {
-            #body
+            use ::cairn::__expansion::NoConsole as _;
+            #(if ::cairn::__expansion::Printing(#constants).print(text) {
+                return;
+            })*
+            ::cairn::log::print(text)
         }
     }
 }

@@ -19,12 +19,35 @@ pub use wide::{Rest, Wide, entry};
 
 use crate::call::REPLY_WORDS;
 use crate::component::{Caller, CallerThread, Interface, Now, PortalIndex};
+use crate::log::Console;
 use crate::object::{Object, Place, Places};
 use crate::window::{ReadWindow, WriteWindow};
 use crate::wire::{MethodError, Value, Wire};
 use crate::{Error, InstanceId};
 
 mod wide;
+
+/// An import, which may be a console: then its own `print` comes before that of [`NoConsole`].
+pub struct Printing<T>(pub T);
+
+impl<T: Console> Printing<T> {
+    /// Whether there is a console that has the text.
+    #[inline(always)]
+    pub fn print(&self, text: core::fmt::Arguments) -> bool {
+        self.0.print(text)
+    }
+}
+
+/// An import that is no console.
+pub trait NoConsole {
+    /// There is none.
+    #[inline(always)]
+    fn print(&self, _text: core::fmt::Arguments) -> bool {
+        false
+    }
+}
+
+impl<T> NoConsole for Printing<T> {}
 
 /// What a skeleton answers.
 #[inline(always)]

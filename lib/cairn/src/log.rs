@@ -54,6 +54,18 @@ pub fn write(level: Level, target: &str, text: core::fmt::Arguments) {
     let _ = (level, target, text);
 }
 
+/// An import to which [`print!`](crate::print) prints: the proxy of Cairn's interface `Console`.
+pub trait Console {
+    /// Prints text; whether there is a console. Whether it can print at the moment is not the program's business.
+    fn print(&self, text: core::fmt::Arguments) -> bool;
+}
+
+impl<T: Console + Copy> Console for crate::component::Optional<T> {
+    fn print(&self, text: core::fmt::Arguments) -> bool {
+        self.get().is_some_and(|console| console.print(text))
+    }
+}
+
 /// Writes text that a program prints, if it has no console.
 #[doc(hidden)]
 pub fn print(text: core::fmt::Arguments) {
@@ -97,7 +109,8 @@ levels! {
     trace log_trace Trace "trace";
 }
 
-/// Prints text: to the console that the component imports as `Console`, else to its log, at the level `info`. In a program's own
+/// Prints text: to the console, if the component imports `cairn_interfaces::Console`, under whatever name, else to its log, at
+/// the level `info`. In a program's own
 /// crate, whose root has `cairn::component!`.
 #[macro_export]
 #[allow(clippy::crate_in_macro_def)]

@@ -63,12 +63,95 @@ memory = "64K"
 threads = 0
 [instance.station.exports.pump]
 open = ["shell"]
+
+[instance.panel]
+component = "panel"
+memory = "64K"
+threads = 0
+
+[instance.twins]
+component = "twins"
+memory = "128K"
+threads = 2
+[instance.twins.imports]
+console = "panel.console"
+threads = "panel.threads"
+terminal = "console.console"
+machine = "scheduler.threads"
+"#;
+
+/// Interfaces that are called as two of Cairn's.
+const NAMESAKES: &str = r#"
+#[cairn::interface]
+pub trait Console {
+    fn rows(&self) -> Result<u64, cairn::Error>;
+}
+
+#[cairn::interface]
+pub trait Threads {
+    fn count(&self) -> Result<u64, cairn::Error>;
+}
+"#;
+
+/// Serves them.
+const PANEL: &str = r#"#![no_std]
+#![cfg_attr(not(test), no_main)]
+#![forbid(unsafe_code)]
+use cairn::Error;
+use heater_interfaces::{Console, Threads};
+
+struct Panel;
+static PANEL: Panel = Panel;
+
+impl Console for Panel {
+    fn rows(&self) -> Result<u64, Error> {
+        Ok(24)
+    }
+}
+
+impl Threads for Panel {
+    fn count(&self) -> Result<u64, Error> {
+        Ok(7)
+    }
+}
+
+cairn::component! {
+    name: "panel",
+    exports: { console: Console = PANEL, threads: Threads = PANEL },
+}
+"#;
+
+/// Calls them, before Cairn's own, prints, and starts a thread.
+const TWINS: &str = r#"#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+use cairn::thread::{Stack, spawn};
+use heater_interfaces::{Console, Threads};
+
+cairn::component! {
+    name: "twins",
+    imports: {
+        console: Console,
+        threads: Threads,
+        terminal: cairn_interfaces::Console,
+        machine: cairn_interfaces::Threads,
+    },
+    main: main,
+}
+
+static STACK: Stack<4096> = Stack::new();
+
+fn main() {
+    cairn::println!("twins: {:?}, {:?}", imports::CONSOLE.rows(), imports::THREADS.count());
+    let thread = spawn(&STACK, 0, || 42).and_then(|thread| thread.join());
+    cairn::println!("twins: a thread answers {thread:?}");
+}
 "#;
 
 const FLEET_TEST: &str = r#"system = "fleet"
 exit = 0
 steps = [
-    { expect = "gauge: 0, 60" },
+    { expect_all = ['gauge: 0, 60', 'twins: Ok\(24\), Ok\(7\)', 'twins: a thread answers Ok\(42\)'] },
     { send = "call gauge double 4" },
     { expect_match = '^8\b' },
     { send = "call station-60 double 7" },
@@ -139,8 +222,25 @@ fn a_product_does_what_cairn_does() {
     product.run("new component pump");
     has(&product.run("new interface meter"), "use heater_interfaces::Meter;");
     product.run("new client watcher pump");
-    product.write("components/gauge/component.toml", "interfaces = ['Console', 'Meter', 'Pump']\n");
+    product.write(
+        "components/gauge/component.toml",
+        "interfaces = ['cairn-interfaces::Console', 'Meter', 'Pump']\n",
+    );
     product.write("components/gauge/src/gauge.c", GAUGE);
+    product.run("new driver dice --device virtio");
+    product.run("new driver ticker --device rtc0");
+    let read = |file: &str| fs::read_to_string(product.0.join(file)).unwrap();
+    product.write("interfaces/src/lib.rs", &(read("interfaces/src/lib.rs") + NAMESAKES));
+    let members = "members = [\"components/panel\", \"components/twins\", ";
+    product.write("Cargo.toml", &read("Cargo.toml").replace("members = [", members));
+    let manifest = read("components/pump/Cargo.toml");
+    // Threads are there on the machine alone.
+    let untested = "[[bin]]\nname = \"twins\"\npath = \"src/main.rs\"\ntest = false\n";
+    for (name, program, rest) in [("panel", PANEL, ""), ("twins", TWINS, untested)] {
+        let own = manifest.replace("\"pump\"", &format!("\"{name}\"")) + rest;
+        product.write(&format!("components/{name}/Cargo.toml"), &own);
+        product.write(&format!("components/{name}/src/main.rs"), program);
+    }
     product.write("systems/fleet.toml", FLEET);
     product.write("tests/fleet/test.toml", FLEET_TEST);
     product.write("script.txt", "call heater double 21\n");
@@ -157,10 +257,24 @@ fn a_product_does_what_cairn_does() {
     has(&fs::read_to_string(product.0.join("heater.svg")).unwrap(), "watcher");
 
     // As an editor does.
-    let mut editor = Command::new(cargo::cargo("check", &product.0).get_program());
+    let cargo = || Command::new(cargo::cargo("check", &product.0).get_program());
+    let mut editor = cargo();
     editor.args(["check", "--workspace", "--quiet", "--target", cargo::TARGET]);
     cargo::with_library(&mut editor);
     assert_eq!(product.answers(editor, true), "");
+
+    // Its tests on the host, as in any workspace.
+    let mut tests = cargo();
+    tests.arg("test");
+    let told = product.answers(tests, true);
+    for test in [
+        "doubles_what_fits",
+        "says_what_the_server_answers",
+        "an_answer_has_the_length_of_a_number",
+        "interrupts_are_counted",
+    ] {
+        has(&told, &format!("test tests::{test} ... ok"));
+    }
 
     // A mistake is told by the product's files.
     product.write("systems/fleet.toml", &FLEET.replace(", \"gauge\"]", "]"));

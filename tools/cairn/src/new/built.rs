@@ -78,6 +78,7 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     // A workspace of its own, below `target`, so that nothing of the repository's is touched.
     let folder = paths::target().join("new-clients");
     let _ = std::fs::remove_dir_all(folder.join("clients"));
+    let _ = std::fs::remove_dir_all(folder.join("drivers"));
     let path = |name: &str| format!("{{ path = {:?} }}", root.join(name));
     let (cairn, shared, virtio) =
         (path("lib/cairn"), path("interfaces/system"), path("lib/virtio"));
@@ -85,7 +86,7 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     write(
         &folder,
         "Cargo.toml",
-        "[workspace]\nresolver = \"3\"\nmembers = [\"contract\", \"clients\"]\n[profile.dev]\ndebug = false\n",
+        "[workspace]\nresolver = \"3\"\nmembers = [\"contract\", \"clients\", \"drivers\"]\n[profile.dev]\ndebug = false\n",
     );
     std::fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     let package = "[package]\nversion = \"0.1.0\"\nedition = \"2024\"\n";
@@ -97,15 +98,14 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
     let modules =
         "mod new_registers;\nmod new_virtio;\npub use new_registers::*;\npub use new_virtio::*;\n";
     write(&folder, "contract/src/lib.rs", &format!("{CONTRACT}{modules}"));
-    write(
-        &folder,
-        "clients/Cargo.toml",
-        &format!(
-            "{package}name = \"new-clients\"\n[dependencies]\ncairn = {cairn}\ncairn-interfaces = {shared}\n\
+    for name in ["clients", "drivers"] {
+        let manifest = format!(
+            "{package}name = \"new-{name}\"\n[dependencies]\ncairn = {cairn}\ncairn-interfaces = {shared}\n\
              cairn-driver-interfaces = {drivers}\ncairn-app-interfaces = {apps}\n\
              new-contract = {{ path = \"../contract\" }}\ncairn-virtio = {virtio}\n"
-        ),
-    );
+        );
+        write(&folder, &format!("{name}/Cargo.toml"), &manifest);
+    }
 
     let own = Contract { package: "new-contract".into(), folder: "contract".into() };
     let own_items = Items::read(&folder, "contract/src").unwrap();
@@ -142,19 +142,32 @@ fn a_client_of_any_interface_compiles_with_the_names_in_the_book() {
         let own = &names.interface;
         let used = |package: &str| format!("use {package}::{own};");
         let main = text("main.rs").replace(&used("cairn_driver_interfaces"), &used("new_contract"));
-        write(&folder, &format!("clients/src/bin/{name}.rs"), &main);
+        // A library of its own, in a module.
+        let library = text("lib.rs").replace("#![no_std]\n#![forbid(unsafe_code)]\n", "");
+        let in_module = main.replace(&format!("use {}::", names.fill("@crate@")), "use library::");
+        let main = format!("{in_module}\nmod library {{ {} }}\n", library.replace("//!", "//"));
+        write(&folder, &format!("drivers/src/bin/{name}.rs"), &main);
     }
 
-    write(&folder, "clients/src/bin/names.rs", &documented_names(&root));
+    write(&folder, "drivers/src/bin/names.rs", &documented_names(&root));
 
-    let mut command = cargo::cargo("check", &folder);
-    command
-        .args(["--offline", "--bins", "--package", "new-clients", "--target", cargo::TARGET])
-        .arg("--target-dir")
-        .arg(folder.join("target"));
-    cargo::with_library(&mut command);
-    let output = command.output().unwrap();
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{messages}");
-    assert!(!messages.contains("warning"), "{messages}");
+    let run = |subcommand, package, target: &[&str]| {
+        let mut command = cargo::cargo(subcommand, &folder);
+        command.args(["--offline", "--bins", "--package", package]).args(target);
+        command.arg("--target-dir").arg(folder.join("target"));
+        if !target.is_empty() {
+            cargo::with_library(&mut command);
+        }
+        let output = command.output().unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr);
+        let told = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success(), "{messages}{told}");
+        assert!(!messages.contains("warning"), "{messages}");
+        told.matches("ok. 1 passed").count()
+    };
+    for package in ["new-clients", "new-drivers"] {
+        run("check", package, &["--target", cargo::TARGET]);
+    }
+    // Tests on the host; the product's has those of drivers.
+    assert_eq!(run("test", "new-clients", &[]), made);
 }

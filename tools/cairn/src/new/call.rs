@@ -3,7 +3,10 @@
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::path::Path;
-use syn::{Fields, FnArg, Item, ItemTrait, TraitItem, Type, TypeReference, Visibility};
+use syn::{
+    Fields, FnArg, GenericArgument, Item, ItemTrait, PathArguments, ReturnType, TraitItem, Type,
+    TypeReference, Visibility,
+};
 
 /// Structs in structs: a parameter has at most 7 words, but a type that names itself has no end.
 const DEPTH_MAXIMUM: usize = 7;
@@ -22,6 +25,10 @@ pub(super) struct Call {
     pub(super) types: Vec<String>,
     /// The arguments have the import `Portals` among them, since the method answers an object.
     pub(super) needs_portals: bool,
+    /// How many parameters the method has.
+    pub(super) parameters: usize,
+    /// What it could answer, and the types that this names; none if it cannot be written down.
+    pub(super) reply: Option<(String, Vec<String>)>,
 }
 
 impl Items {
@@ -99,11 +106,14 @@ impl Items {
             arguments: String::new(),
             types: Vec::new(),
             needs_portals: false,
+            parameters: 0,
+            reply: None,
         };
         let mut number = 1;
         let mut arguments = Vec::new();
         for parameter in &signature.inputs {
             let FnArg::Typed(parameter) = parameter else { continue };
+            call.parameters += 1;
             match name(&parameter.ty).as_deref() {
                 // The portal fills these in.
                 Some("Caller" | "CallerThread" | "Now" | "PortalIndex") => {}
@@ -120,6 +130,10 @@ impl Items {
             }
         }
         call.arguments = arguments.join(", ");
+        let mut types = Vec::new();
+        let reply = answered(&signature.output)
+            .and_then(|kind| self.value(kind, &mut number, &mut types, DEPTH_MAXIMUM));
+        call.reply = reply.filter(|_| !call.needs_portals).map(|reply| (reply, types));
         Some(call)
     }
 
@@ -137,6 +151,11 @@ impl Items {
                 (Type::Slice(_), None) => "b\"hello\\n\"".to_owned(),
                 _ => "\"hello\"".to_owned(),
             });
+        }
+        if let Type::Tuple(tuple) = kind {
+            let elements = tuple.elems.iter();
+            let values = elements.map(|kind| self.value(kind, number, types, depth));
+            return Some(format!("({})", values.collect::<Option<Vec<_>>>()?.join(", ")));
         }
         let name = name(kind)?;
         match name.as_str() {
@@ -182,6 +201,19 @@ impl Items {
 
 fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
+}
+
+/// `T` of a method that returns `Result<T, E>`.
+fn answered(output: &ReturnType) -> Option<&Type> {
+    let ReturnType::Type(_, kind) = output else { return None };
+    let Type::Path(path) = &**kind else { return None };
+    let PathArguments::AngleBracketed(of) = &path.path.segments.last()?.arguments else {
+        return None;
+    };
+    match of.args.first()? {
+        GenericArgument::Type(kind) => Some(kind),
+        _ => None,
+    }
 }
 
 /// The last word of a type's path.

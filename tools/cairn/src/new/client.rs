@@ -200,14 +200,45 @@ pub(super) fn fill(
         uses.sort_unstable();
         uses.join("\n")
     };
+    let mock = format!("{interface}Mock");
+    let (types, answer, assertion) = match &call.reply {
+        Some((reply, types)) => (
+            types.as_slice(),
+            format!(".{}(|{}| Ok({reply}))", call.method, vec!["_"; call.parameters].join(", ")),
+            format!(
+                "assert_eq!(said, std::format!(\"@name@: @server@ @method@: {{:?}}\\n\", Ok::<_, ()>({reply})));"
+            ),
+        ),
+        None => (
+            [].as_slice(),
+            String::new(),
+            "assert!(said.starts_with(\"@name@: @server@ @method@: Err(\"), \"{said}\");"
+                .to_owned(),
+        ),
+    };
+    let mocks = if contract.package == SHARED {
+        used(SHARED, ["ConsoleMock", &mock].into_iter().chain(of(types, &call.types)).collect())
+    } else {
+        let own = [mock.as_str()].into_iter().chain(of(types, &call.types)).collect();
+        let mut mocks = [used(SHARED, vec!["ConsoleMock"]), used(&contract.package, own)];
+        mocks.sort_unstable();
+        mocks.join("\n    ")
+    };
     names
-        .fill(template)
+        .fill(&template.replace("@assertion@", &assertion))
+        .replace("@mocks@", &mocks)
+        .replace("@answer@", &answer)
         .replace("@server@", export)
         .replace("@uses@", &uses)
         .replace("@imports@", &imports.join(", "))
         .replace("@Server@", interface)
         .replace("@method@", &call.method)
         .replace("@arguments@", &call.arguments)
+}
+
+/// The types that are not among those which are used already.
+fn of<'a>(types: &'a [String], used: &'a [String]) -> impl Iterator<Item = &'a str> {
+    types.iter().filter(|one| !used.contains(one)).map(String::as_str)
 }
 
 /// A `use` of names at a package's root.
@@ -298,6 +329,8 @@ mod tests {
             arguments: "2, 3".into(),
             types: Vec::new(),
             needs_portals: false,
+            parameters: 2,
+            reply: None,
         };
         let mut server = Server {
             instance: "greeter".into(),

@@ -20,7 +20,7 @@ pub(super) enum Kind {
 const VIRTIO: &str = "virtio-rng";
 
 /// Files of a template: where they go, but for the name of the folder, and their text.
-type Templates = [(&'static str, &'static str); 6];
+type Templates = [(&'static str, &'static str); 7];
 
 macro_rules! templates {
     ($folder:literal) => {
@@ -32,6 +32,10 @@ macro_rules! templates {
             (
                 "@folder@/src/main.rs",
                 include_str!(concat!("../../templates/", $folder, "/main.rs.in")),
+            ),
+            (
+                "@folder@/src/lib.rs",
+                include_str!(concat!("../../templates/", $folder, "/lib.rs.in")),
             ),
             (
                 "@folder@/README.md",

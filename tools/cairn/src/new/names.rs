@@ -223,6 +223,7 @@ impl<'a> Names<'a> {
             .replace("@module@", &self.module)
             .replace("@Trait@", &self.interface)
             .replace("@package@", &self.layout.package(self.name))
+            .replace("@crate@", &self.layout.package(self.name).replace('-', "_"))
             .replace("@system@", &self.layout.system)
             .replace("@contract@", &self.contract.package.replace('-', "_"))
             .replace("@interface-file@", &self.interface_file())
