@@ -302,6 +302,7 @@ mod tests {
         };
         let report = Report {
             profile: "release".into(),
+            record: 0,
             load_address: 0x8020_0000,
             image_size: 0,
             memory_needed: 0,
