@@ -8,6 +8,7 @@
 // As the macros' expansions call it.
 extern crate self as cairn;
 
+pub mod cached;
 pub mod call;
 pub mod component;
 pub mod cost;

@@ -1,5 +1,6 @@
 //! Entry points: from the portals' registers to the manager.
 
+use cairn::cached::Cached;
 use cairn::window::WriteWindow;
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
@@ -21,6 +22,8 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 const PEEK_MAXIMUM: usize = 64;
 
 static STATE: State = State::empty();
+/// What every call looks for: that takes longer than most of them.
+static MANAGER: Cached<Manager<'static>> = Cached::new();
 /// Bits of instances that were told in this life that their quota of memory, or their sections, are used up.
 static TOLD: [[AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)]; 2] =
     [const { [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)] }; 2];
@@ -75,9 +78,8 @@ fn main() {
 }
 
 fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> {
-    let manager = manager().ok_or(Error::NotSupported)?;
-    manager.begin();
-    body(&manager)
+    let made = || manager().inspect(Manager::begin);
+    MANAGER.with(made, body).unwrap_or(Err(Error::NotSupported))
 }
 
 /// Says in this component's log what an instance has used up, that asked for pages or for a section, once in each of its lives.

@@ -17,7 +17,7 @@ use core::sync::atomic::{AtomicI64, Ordering::Relaxed};
 const ENTRIES_OF_STEP: u64 = 32;
 const WORDS_OF_STEP: u64 = 2048;
 /// Sections that one step looks at; it leaves one at most.
-const SECTIONS_OF_STEP: u64 = 32;
+const SECTIONS_OF_STEP: u64 = 128;
 
 /// What a cursor counts is in its upper 16 bits.
 const STAGE_SHIFT: u32 = 48;

@@ -164,11 +164,12 @@ impl System {
 
     /// The most urgent work, and its priority.
     fn next_work(&self) -> (Work, u8) {
+        let present = now();
         let (mut best, mut best_priority) = (None, 0);
         let (mut until, mut priority) = (u64::MAX, 0);
         for instance in INSTANCES.undone() {
             let own = self.priority_of(instance);
-            match self.waits_until(instance).filter(|time| *time > now()) {
+            match self.waits_until(instance).filter(|time| *time > present) {
                 None if best.is_none() || own > best_priority => {
                     (best, best_priority) = (Some(instance), own);
                 }
@@ -182,7 +183,7 @@ impl System {
         }
         let (home_at, home_priority) = blame::next_home();
         let going = STANDING.priority();
-        if home_at <= now()
+        if home_at <= present
             && (best.is_none() || home_priority > best_priority)
             && going.is_none_or(|going| home_priority > going)
         {
@@ -192,7 +193,7 @@ impl System {
             return (Work::GoOn, going);
         }
         let (look_at, look_priority) = starvation::next_look();
-        if look_at <= now() && (best.is_none() || look_priority >= best_priority) {
+        if look_at <= present && (best.is_none() || look_priority >= best_priority) {
             return (Work::LookForStarvation, look_priority);
         }
         if home_at < u64::MAX {
@@ -204,7 +205,7 @@ impl System {
             (ready::next_look(), Work::LookAtStarting, ready::PRIORITY),
         ];
         for (at, work, own) in looks.into_iter().filter(|(at, ..)| *at < u64::MAX) {
-            if at <= now() && best.is_none() && tell::priority().is_none() {
+            if at <= present && best.is_none() && tell::priority().is_none() {
                 return (work, own);
             }
             until = until.min(at);

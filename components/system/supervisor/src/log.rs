@@ -26,7 +26,8 @@ impl<const SIZE: usize> Log<SIZE> {
         }
     }
 
-    /// Writes as much of `bytes` as there is room for; the rest is lost and counted.
+    /// Writes as much of `bytes` as there is room for; the rest is lost and counted. A line is whole with the write that ends
+    /// with it.
     pub fn write(&self, bytes: &[u8]) {
         let written = self.written.load(Relaxed);
         let count = bytes.len().min(self.room());
@@ -37,10 +38,8 @@ impl<const SIZE: usize> Log<SIZE> {
         self.bytes.iter().zip(rest).for_each(store);
         self.written.store(written.wrapping_add(count), Relaxed);
         // When it is full, nobody knows when the line ends.
-        let is_full = count < bytes.len();
-        let last = bytes[..count].iter().rposition(|byte| *byte == b'\n').map(|last| last + 1);
-        if let Some(end) = if is_full { Some(count) } else { last } {
-            self.whole.store(written.wrapping_add(end), Release);
+        if count < bytes.len() || bytes.ends_with(b"\n") {
+            self.whole.store(written.wrapping_add(count), Release);
         }
         self.lost.fetch_add((bytes.len() - count) as u64, Relaxed);
     }
@@ -126,7 +125,8 @@ mod tests {
             log.write(b"a line, of");
             assert!(log.is_empty(), "the other part is not written yet");
             assert_eq!(log.read(&mut buffer), 0);
-            log.write(b" 2\nthe next");
+            log.write(b" 2\n");
+            log.write(b"the next");
             assert_eq!(log.read(&mut buffer), 13);
             assert_eq!(&buffer[..13], b"a line, of 2\n");
             log.write(b"\n1\n2\nlonger than the buffer\n");

@@ -19,9 +19,8 @@ const PERIOD_MICROSECONDS: u64 = 1_000_000;
 const BUSY_MICROSECONDS: u64 = 2_000_000;
 /// Between two reports of threads of the same instance: to begin others makes no more.
 const AGAIN_MICROSECONDS: u64 = 60_000_000;
-/// Threads of one look, since everyone below waits for it, and the pause before the next.
-const THREADS_OF_LOOK: u64 = 1;
-const PAUSE_MICROSECONDS: u64 = 1000;
+/// Threads of one step of a look.
+const THREADS_OF_STEP: usize = 4;
 /// Of the time, what a thread has run that alone keeps others from running: this many tenths.
 const TENTHS: u64 = 9;
 
@@ -61,11 +60,12 @@ pub fn begin(priority: u8) {
 }
 
 impl System {
-    /// One look; whether it found something to say, and the priority of whom it is about.
+    /// One step of a look; whether it found something to say, and the priority of whom it is about. The steps follow each other: a
+    /// wake-up for each would be an interrupt that others wait for, each time.
     pub fn look_for_starvation(&self) -> Option<u8> {
         let cursor = CURSOR.load(Relaxed);
+        NEXT.store(now() + ticks(PERIOD_MICROSECONDS), Relaxed);
         if cursor == 0 {
-            NEXT.store(now() + ticks(PERIOD_MICROSECONDS), Relaxed);
             let idle =
                 self.idle_thread().and_then(|index| imports::SCHEDULING.thread_time(index).ok());
             let idle = idle.unwrap_or(0);
@@ -78,17 +78,21 @@ impl System {
                 return None;
             }
         }
-        let end = (cursor + THREADS_OF_LOOK).min(self.thread_count());
-        for index in cursor..end {
+        let mut at = cursor;
+        for _ in 0..THREADS_OF_STEP {
+            let Some(index) = self.next_thread(at) else {
+                at = self.thread_count();
+                break;
+            };
             self.compare(index);
+            at = index + 1;
         }
-        if end < self.thread_count() {
-            CURSOR.store(end, Relaxed);
-            NEXT.store(now() + ticks(PAUSE_MICROSECONDS), Relaxed);
+        if at < self.thread_count() {
+            CURSOR.store(at, Relaxed);
+            NEXT.store(0, Relaxed);
             return None;
         }
         CURSOR.store(0, Relaxed);
-        NEXT.store(now() + ticks(PERIOD_MICROSECONDS), Relaxed);
         let since = ROUND.swap(now(), Relaxed);
         let (held, holder) = (HELD.swap(0, Relaxed), HOLDER.load(Relaxed));
         let starved = STARVED.swap(NOBODY, Relaxed);

@@ -1,11 +1,12 @@
 //! What the supervisor sees of the system: the layout's record, the threads' blocks, the states of the instances.
 
 use crate::component as imports;
+use cairn::cached::Cached;
 use cairn::section::Section;
 use cairn::time::ticks;
 use cairn::{DomainId, Error, InstanceId, environment};
 use cairn_abi::address::{PORTAL_CODE, THREADS};
-use cairn_abi::descriptor::name_text;
+use cairn_abi::descriptor::is_name;
 use cairn_abi::record::{Export, Header, Instance, Symbol, Thread};
 use cairn_abi::text::Visible;
 use cairn_interfaces::ThreadState;
@@ -18,6 +19,8 @@ pub static INSTANCES: Instances = Instances::NONE;
 
 /// Threads that stand still until something happens to an instance.
 pub static STANDING: Standing = Standing::NONE;
+
+static SYSTEM: Cached<System> = Cached::new();
 
 /// The state of an instance, whose number is the record's. Of those that end together it is the leader's that counts.
 pub fn state(instance: InstanceId) -> &'static InstanceState {
@@ -41,6 +44,10 @@ pub struct System {
 impl System {
     /// `None` if this instance does not hold the role.
     pub fn find() -> Option<System> {
+        SYSTEM.with(System::look_up, |system| *system)
+    }
+
+    fn look_up() -> Option<System> {
         let record = cairn::record::Record::find()?;
         Some(System {
             header: record.header,
@@ -108,21 +115,21 @@ impl System {
     /// The instance of that name.
     pub fn named(&self, name: &str) -> Result<&'static Instance, Error> {
         let mut instances = self.instances.iter();
-        let found = instances.find(|instance| name_text(&instance.name) == name);
+        let found = instances.find(|instance| is_name(&instance.name, name.as_bytes()));
         found.filter(|found| state(found.number).is_present()).ok_or(Error::NotFound)
     }
 
     /// The scheduler's domain.
     pub fn scheduler(&self) -> Option<DomainId> {
         let mut exports = self.exports.iter();
-        let control = exports.find(|export| name_text(&export.interface) == "Supervision")?;
+        let control = exports.find(|export| is_name(&export.interface, b"Supervision"))?;
         self.instance(control.instance).map(|record| record.domain)
     }
 
     /// The priority of who prints.
     pub fn console_priority(&self) -> Option<u8> {
         let mut exports = self.exports.iter();
-        let console = exports.find(|export| name_text(&export.interface) == "Console")?;
+        let console = exports.find(|export| is_name(&export.interface, b"Console"))?;
         self.instance(console.instance).map(|record| record.priority as u8)
     }
 
