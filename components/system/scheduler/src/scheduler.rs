@@ -45,6 +45,10 @@ pub struct Scheduler<Q, M> {
     pub(crate) armed: u64,
     /// When the next quantum ends; 0 while the timer marks no quanta.
     pub(crate) next_tick: u64,
+    /// When the timer has to come for a processor budget; all ones: not.
+    pub(crate) throttle_at: u64,
+    /// The same while work is deferred.
+    pub(crate) throttle_deferred_at: u64,
     /// What the hart's word is while no wake-up is noted.
     pub(crate) threshold: i64,
     /// Root of the heap of threads with a time limit.
@@ -58,6 +62,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) led_to: ThreadIndex,
     /// Who pays for the thread that runs.
     pub(crate) payer: Payer,
+    /// The thread whose wait the next interrupt of the timer ends, if it is [`EXPIRED`] then.
+    pub(crate) expiring: ThreadIndex,
     pub(crate) machine: M,
     pub(crate) ready: Q,
     /// For each semaphore, the root of the heap of waiting threads.
@@ -84,8 +90,6 @@ pub struct Scheduler<Q, M> {
     pub(crate) work_class: u8,
     /// A look at stack queues comes before other work.
     pub(crate) looks_next: bool,
-    /// The thread whose wait the next interrupt of the timer ends, if it is [`EXPIRED`] then.
-    pub(crate) expiring: ThreadIndex,
     /// When work that is deferred goes on all the same.
     pub(crate) forced_at: u64,
     pub(crate) accounts: Accounts,
@@ -101,10 +105,6 @@ pub struct Scheduler<Q, M> {
     /// A quantum by the run clock.
     pub(crate) run_quantum: u64,
     pub(crate) worker: Worker,
-    /// When the timer has to come for a processor budget; all ones: not.
-    pub(crate) throttle_at: u64,
-    /// The same while work is deferred.
-    pub(crate) throttle_deferred_at: u64,
     pub(crate) throttle: Throttle,
     /// [`Scheduler::payer`] is not only on the way to that.
     pub(crate) payer_is_found: bool,

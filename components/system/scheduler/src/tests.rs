@@ -445,3 +445,11 @@ fn the_supervisor_is_as_urgent_as_who_calls_it() {
     s.p(3, ONE, 0, 0);
     assert_eq!(s.running(), 1);
 }
+
+#[test]
+fn the_supervisor_that_gave_way_goes_before_an_equal_that_calls_it() {
+    let mut s = scheduler(&[200, 50]);
+    s.homes[1] = tenant(2);
+    assert_eq!(s.work_at(1, 50, 0), switched(2, 0, 0), "behind its equals");
+    assert_eq!(s.alarm(2, 0), switched(1, 0, 0), "who calls it waits for it");
+}

@@ -114,6 +114,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if state == State::Semaphore {
             self.set_level(object, LEVEL_NEVER);
         }
+        if root == thread && !heap::has_several::<ByWaitKey>(&self.threads, root) {
+            // Its key is made when another one comes.
+            return change(self);
+        }
         heap::remove::<ByWaitKey>(&mut self.threads, &mut root, thread);
         change(self);
         self.set_wait_key(thread, root);

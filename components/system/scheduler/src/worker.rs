@@ -140,11 +140,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.renew_worker(false);
     }
 
-    /// Brings the urgency of the supervisor's thread up to date. `front`: it goes before its new equals.
+    /// Brings the urgency of the supervisor's thread up to date. `front`: it goes before its equals, also if they are no new ones: it
+    /// may have given way to them.
     pub(crate) fn renew_worker(&mut self, front: bool) {
         let worker = self.worker.thread;
         let (due, counts) = (self.due_urgency(worker), self.ready.urgency(&self.threads, worker));
-        if worker != IDLE && due != counts {
+        if worker != IDLE && (front || due != counts) {
             self.change_urgency(worker, due, front);
         }
     }
