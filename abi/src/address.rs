@@ -93,13 +93,21 @@ pub const GROUP_STACK_STRIDE: u64 = 64 * 1024;
 /// Most members of a stack group. The last stride stays unused: the pointer of an empty stack that ends at the group's end
 /// is outside of the group.
 pub const GROUP_MEMBERS_MAXIMUM: usize = (STACK_GROUP_SIZE / GROUP_STACK_STRIDE) as usize - 1;
-/// Sections: memory shared by several instances for good. Each begins at a multiple of [`SECTION_STRIDE`] from here, with
-/// pages between it and the next one that are not mapped.
+/// Sections: memory shared by several instances for good. Each has a multiple of [`SECTION_STRIDE`] from here on and lies
+/// [`section_spread`] behind its beginning, with pages between it and the next one that are not mapped.
 pub const SECTIONS: u64 = 0x3a_0000_0000 + 9 * MIDDLE_SPREAD;
 /// Address space of one section, up to this size.
 pub const SECTION_STRIDE: u64 = LEAF_SPAN;
 /// Most bytes of a section of the description.
 pub const SECTION_MAXIMUM: u64 = 8 * SECTION_STRIDE;
+
+/// How far behind the beginning of its addresses a section of this size lies: at line 46 of the leaf page tables. At line 0 its entry in
+/// each domain would compete with the words at the beginning of its own page and of the domains' root tables. Larger ones begin where
+/// a large page can.
+pub const fn section_spread(size: u64) -> u64 {
+    const SPREAD: u64 = 46 * LINE_SPAN;
+    if SPREAD + size < SECTION_STRIDE { SPREAD } else { 0 }
+}
 
 /// The address space that sections of these sizes take, one behind the other.
 pub fn sections_span(sizes: impl IntoIterator<Item = u64>) -> u64 {

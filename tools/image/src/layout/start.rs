@@ -135,7 +135,8 @@ impl Layout<'_> {
             let writable = users.iter().any(|(_, access)| *access == Access::ReadWrite);
             let rights = self.placed[index].reach | READ | if writable { WRITE } else { 0 };
             let before = self.system.sections[..used.section].iter();
-            let address = SECTIONS + sections_span(before.map(|section| *section.size));
+            let begin = SECTIONS + sections_span(before.map(|section| *section.size));
+            let address = begin + section_spread(size);
             if address + size > SECTIONS_AT_RUN_TIME {
                 return Err(format!("no addresses are left for the section `{}`", section.name));
             }
