@@ -298,6 +298,14 @@ mod tests {
     }
 
     #[test]
+    fn a_section_ends_before_the_addresses_of_the_next() {
+        for pages in 1..=SECTION_MAXIMUM / PAGE_SIZE {
+            let size = pages * PAGE_SIZE;
+            assert!(section_spread(size) + size < sections_span([size]), "{pages} pages");
+        }
+    }
+
+    #[test]
     fn a_page_before_each_stack_stays_unmapped() {
         for pages in 1..=ACTIVATION_STACK_MAXIMUM / PAGE_SIZE {
             let stride = activation_stride(pages * PAGE_SIZE);
