@@ -24,8 +24,8 @@
 //! | all [`Condvar`]s together | | 1 for each thread that waits at a time |
 //! | the heap, of a component with the feature `alloc` | 1 | |
 //!
-//! What any of them can answer: [`Error::NotSupported`], the component has no import of `Portals`; [`Error::Exhausted`], its
-//! quota has none left; [`Error::InvocationOverflow`], at the first use in the kernel domain: less than half of the thread's stack is left; [`Error::Cancelled`], the thread is called home; hand
+//! What any of them can answer, of [`Error`](crate::Error): `NotSupported`, the component has no import of `Portals`; `Exhausted`,
+//! its quota has none left; `InvocationOverflow`, at the first use in the kernel domain: less than half of the thread's stack is left; `Cancelled`, the thread is called home; hand
 //! that on. On the host, where tests of components run, the same types are made of those of `std`.
 
 mod channel;

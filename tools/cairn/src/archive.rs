@@ -193,6 +193,7 @@ fn find_in(archive: &Path, identifier: &str) -> Result<Vec<Symbols>> {
 mod tests {
     use super::*;
     use crate::machine::Machine;
+    use std::collections::BTreeSet;
 
     fn image(identifier: u64, folder: &Path) -> BuiltImage {
         let symbols = |file: &str, offset, owner: &str| {
@@ -203,6 +204,7 @@ mod tests {
             file: folder.join("heater.bin"),
             identifier,
             description: "[system]\n".to_owned(),
+            components: BTreeSet::new(),
             nucleus: folder.join("nucleus"),
             machine: Machine::Hardware(String::new()),
             symbols: vec![

@@ -14,6 +14,7 @@ use cairn_description::model::{Instance, Profile};
 use cairn_description::{Connected, Setting, System};
 use cairn_image::check::Domain;
 use cairn_image::{Component, Image, Nucleus};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub struct BuiltImage {
     pub identifier: u64,
     /// The text of its description.
     pub description: String,
+    /// The folders of its components, as a description calls them.
+    pub components: BTreeSet<String>,
     /// The nucleus, for its size.
     pub nucleus: PathBuf,
     /// What it boots on.
@@ -331,6 +334,7 @@ pub fn image(parts: Parts, variant: Option<&str>) -> Result<BuiltImage> {
         file,
         identifier: image.identifier,
         description: system.name.place.source().text().to_owned(),
+        components: parts.components.keys().cloned().collect(),
         nucleus: nucleus_file,
         machine,
         symbols,

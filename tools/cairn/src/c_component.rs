@@ -149,6 +149,12 @@ pub fn unavailable(folder: &str) -> Result<Option<Unavailable>> {
     source.description.debian.as_ref().map_or(Ok(None), debian::Package::unavailable)
 }
 
+/// The package of Debian's, with its version, that the component in a folder has sources of.
+pub(crate) fn fetched(folder: &str) -> Result<Option<(String, String)>> {
+    let source = Source::read(&paths::component(folder))?;
+    source.description.debian.as_ref().map(debian::Package::version).transpose()
+}
+
 /// Builds the component in `source`; what `output` has of it and is as it would be made stays.
 pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> {
     let source = Source::read(source)?;
@@ -315,7 +321,8 @@ fn write_if_changed(file: &Path, text: &str) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.display()))
 }
 
-fn answer(command: &mut Command) -> Result<String> {
+/// What a program answers.
+pub(crate) fn answer(command: &mut Command) -> Result<String> {
     let output =
         command.output().with_context(|| format!("cannot start {:?}", command.get_program()))?;
     if !output.status.success() {

@@ -2,6 +2,7 @@
 
 use crate::packages::Package;
 use crate::paths::{self, Workspace};
+use crate::source_names;
 use anyhow::{Context, Result, bail};
 use cairn_abi::address::{IMAGE_OFFSET, REGION_SIZE};
 use cairn_description::model::Profile;
@@ -49,8 +50,11 @@ pub enum Purpose {
 }
 
 /// The one place that says how code for the machine is compiled and linked.
-fn target_flags(kind: Kind, purpose: Purpose) -> Vec<String> {
+fn target_flags(workspace: &Workspace, kind: Kind, purpose: Purpose) -> Result<Vec<String>> {
     let mut flags: Vec<String> = Vec::new();
+    if purpose != Purpose::Read {
+        flags.extend(source_names::for_rust(workspace)?);
+    }
     if let Ok(linker) = std::env::var("CAIRN_LINKER") {
         flags.extend([format!("-Clinker={linker}"), "-Clinker-flavor=ld.lld".into()]);
     }
@@ -63,7 +67,7 @@ fn target_flags(kind: Kind, purpose: Purpose) -> Vec<String> {
             flags.push(format!("-Clink-arg=--defsym=HOT_SIZE={REGION_SIZE:#x}"));
         }
     }
-    flags
+    Ok(flags)
 }
 
 /// How every component is linked, whatever its language.
@@ -120,15 +124,21 @@ const DRAFT: &[&str] = &[
 /// The profile of components of systems in development, here because it is that of every workspace, a product's too.
 const DEVELOPMENT: &[&str] = &["inherits=\"release\"", "overflow-checks=true"];
 
+/// The profile of the nucleus, which by another name has a folder of its own: where names of sources are flags, cargo has the output of
+/// one build script for all flags, and would make everything anew whenever the nucleus and components are built by turns.
+const NUCLEUS: &[&str] = &["inherits=\"release\""];
+
 /// Compiles packages of a workspace for the bare machine.
-fn build(workspace: &Workspace, kind: Kind, purpose: Purpose) -> Command {
+fn build(workspace: &Workspace, kind: Kind, purpose: Purpose) -> Result<Command> {
+    let flags = target_flags(workspace, kind, purpose)?;
     let mut command = cargo("build", &workspace.folder);
     command
         .args(["--target", kind.target(), "--target-dir"])
         .arg(workspace.target.join("machine"))
-        .env("CARGO_ENCODED_RUSTFLAGS", target_flags(kind, purpose).join("\u{1f}"));
+        .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
     with_library(&mut command);
     let (profile, settings) = match purpose {
+        Purpose::Run(_) if kind == Kind::Nucleus => ("nucleus", NUCLEUS),
         Purpose::Run(Profile::Release) => (Profile::Release.name(), &[][..]),
         Purpose::Run(Profile::Development) => (Profile::Development.name(), DEVELOPMENT),
         Purpose::Read => ("draft", DRAFT),
@@ -137,12 +147,12 @@ fn build(workspace: &Workspace, kind: Kind, purpose: Purpose) -> Command {
     for setting in settings {
         command.args(["--config", &format!("profile.{profile}.{setting}")]);
     }
-    command
+    Ok(command)
 }
 
 /// Compiles a package's library for the bare machine, or its programs if it has none, to be read. Returns the files.
 pub fn draft(workspace: &Workspace, package: &Package) -> Result<Vec<PathBuf>> {
-    let mut command = build(workspace, Kind::Component, Purpose::Read);
+    let mut command = build(workspace, Kind::Component, Purpose::Read)?;
     command.args(["--package", &package.id]);
     command.arg(if package.has_library() { "--lib" } else { "--bins" });
     let own = artifacts(&mut command)?.into_iter().filter(|one| one.package_id == package.id);
@@ -165,7 +175,7 @@ pub fn executables(
     if packages.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let mut command = build(workspace, kind, purpose);
+    let mut command = build(workspace, kind, purpose)?;
     for package in packages {
         command.args(["--package", package]);
     }

@@ -12,8 +12,9 @@ use cairn_tool::placements::Placements;
 use cairn_tool::plugged::{Blank, Plugged};
 use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
-    advice, archive, bench, board, build, core_file, fmt, graph, install, interfaces, layout,
-    lines, new, paths, pinned, profile, run, schema, setup, symbolise, test, usage, version,
+    advice, archive, bench, bill, board, build, core_file, doc, fmt, graph, install, interfaces,
+    layout, lines, new, paths, pinned, profile, run, schema, setup, symbolise, test, usage,
+    version, watch,
 };
 use clap::{CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
@@ -132,6 +133,34 @@ enum Command {
         /// The picture, SVG
         #[arg(short, long, value_name = "FILE")]
         output: PathBuf,
+    },
+    /// Print the bill of materials of an image, in CycloneDX's JSON: what is in it, from where, under which licenses
+    Sbom {
+        /// A name in systems/, or the path of a description
+        #[arg(default_value = layout::default_system(), value_parser = paths::system)]
+        system: String,
+        /// Write it there instead
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        #[command(flatten)]
+        variant: Variant,
+    },
+    /// Make a site of the book and of what the crates say of themselves, in target/doc, its links checked
+    Doc {
+        /// Show it in the browser
+        #[arg(long)]
+        open: bool,
+    },
+    /// Do something at once, and again whenever a file has changed, until Ctrl-C
+    Watch {
+        /// A command of this one's with what it takes, as `test pump`
+        #[arg(
+            value_name = "COMMAND",
+            default_value = "check",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        words: Vec<String>,
     },
     /// Copy what a system printed, from the standard input, and say what the addresses in its reports are
     Symbolise {
@@ -374,6 +403,21 @@ fn execute(command: Command) -> Result<u8> {
             println!("{}", output.display());
             Ok(0)
         }
+        Command::Sbom { system, output, variant } => {
+            let text = bill::of(&variant.build(&system)?)?;
+            match output {
+                Some(file) => std::fs::write(&file, text)
+                    .with_context(|| format!("cannot write {}", file.display()))?,
+                None => print!("{text}"),
+            }
+            Ok(0)
+        }
+        Command::Doc { open } => {
+            let page = doc::make()?;
+            println!("{}", paths::shown(&page));
+            Ok(u8::from(open && !doc::open(&page)?))
+        }
+        Command::Watch { words } => match watch::run(&words)? {},
         Command::Symbolise { of, variant } => {
             let symboliser = match of {
                 None => Symboliser::of_any(),

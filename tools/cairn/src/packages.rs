@@ -51,6 +51,10 @@ pub struct Package {
     pub id: String,
     /// Its name.
     pub name: String,
+    /// Its version.
+    pub version: String,
+    /// Its license: an SPDX expression.
+    pub license: Option<String>,
     /// Where it comes from; none if it is a folder.
     pub source: Option<String>,
     /// Its manifest, by a path without symbolic links.
@@ -81,6 +85,11 @@ impl Package {
     /// Whether it is a library that a component can be linked with.
     pub fn has_library(&self) -> bool {
         self.targets.iter().any(|target| target.is("lib") || target.is("rlib"))
+    }
+
+    /// Whether it is a program, with or without a library.
+    pub fn has_program(&self) -> bool {
+        self.targets.iter().any(|target| target.is("bin"))
     }
 
     /// Whether it is compiled for the host, for the compiler.

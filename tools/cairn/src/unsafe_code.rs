@@ -70,9 +70,13 @@ impl Package {
     /// Whether it is a trusted one: a folder or a repository of this name is not, unless it is Cairn's own library.
     fn is_trusted(&self) -> bool {
         let is_own = self.manifest_path == paths::source().join("lib/cairn/Cargo.toml");
-        let is_registered = || self.source.as_deref() == Some(REGISTRY);
-        let is_meant = if self.name == "cairn" { is_own } else { is_registered() };
+        let is_meant = if self.name == "cairn" { is_own } else { self.is_registered() };
         is_meant && TRUSTED.contains(&self.name.as_str())
+    }
+
+    /// Whether it is from the registry that all know.
+    pub(crate) fn is_registered(&self) -> bool {
+        self.source.as_deref() == Some(REGISTRY)
     }
 
     /// Whether its roots, of a library and of programs, forbid unsafe code.
@@ -162,6 +166,8 @@ mod tests {
         let package = |name: &str, source: Option<&str>, file: &str| Package {
             id: name.into(),
             name: name.into(),
+            version: "1.0.0".into(),
+            license: None,
             source: source.map(str::to_owned),
             manifest_path: paths::source().join(file),
             targets: vec![],

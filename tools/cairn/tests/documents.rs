@@ -3,14 +3,10 @@
 #![forbid(unsafe_code)]
 
 use cairn_description::{Disk, Files, components, load_from};
+use cairn_tool::doc::pages;
 use cairn_tool::paths;
 use regex::Regex;
-use std::collections::BTreeSet;
 use std::io;
-use std::path::{Component, Path, PathBuf};
-
-/// Folders with files that nobody wrote.
-const MADE: [&str; 3] = ["target", ".git", ".cairn"];
 
 /// A document: its path from the root, and its lines.
 struct Document {
@@ -26,21 +22,13 @@ struct Block {
 }
 
 fn documents() -> Vec<Document> {
-    let mut documents = Vec::new();
-    let mut folders = vec![paths::source()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).expect("the folder exists") {
-            let path = entry.expect("readable").path();
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            if path.is_dir() && !MADE.contains(&name) {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                let text = std::fs::read_to_string(&path).expect("readable");
-                let lines = text.lines().map(str::to_owned).collect();
-                documents.push(Document { path: paths::shown(&path), lines });
-            }
-        }
-    }
+    let documents = pages::documents(&paths::source()).expect("readable").into_values();
+    let documents: Vec<Document> = documents
+        .map(|pages::Document { path, text }| {
+            let lines = text.lines().map(str::to_owned).collect();
+            Document { path, lines }
+        })
+        .collect();
     assert!(documents.len() > 20, "only {} documents", documents.len());
     documents
 }
@@ -65,89 +53,23 @@ impl Document {
         assert!(inside.is_none(), "{}: a block of code does not end", self.path);
         (text, blocks)
     }
-
-    /// The anchors that its headings have, as GitHub and mdBook make them.
-    fn anchors(&self) -> BTreeSet<String> {
-        let headings = self.parts().0.into_iter().filter(|(_, line)| line.starts_with('#'));
-        headings
-            .map(|(_, line)| {
-                let title = line.trim_start_matches('#').trim().to_lowercase();
-                let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
-                title.chars().filter(kept).collect::<String>().replace(' ', "-")
-            })
-            .collect()
-    }
-}
-
-/// `path` without `.` and `..`.
-fn plain(path: &Path) -> PathBuf {
-    path.components().fold(PathBuf::new(), |mut plain, component| {
-        match component {
-            Component::ParentDir => {
-                plain.pop();
-            }
-            Component::CurDir => {}
-            other => plain.push(other),
-        }
-        plain
-    })
-}
-
-/// Every relative link of a document: its line, the file from the root, the anchor.
-fn links(document: &Document) -> Vec<(usize, String, Option<String>)> {
-    let (code, link) =
-        (Regex::new("`[^`]*`").unwrap(), Regex::new(r"\]\(([^)\s]+)[^)]*\)").unwrap());
-    let folder = Path::new(&document.path).parent().unwrap_or(Path::new("")).to_path_buf();
-    let mut found = Vec::new();
-    for (number, line) in document.parts().0 {
-        let line = code.replace_all(line, "");
-        for capture in link.captures_iter(&line) {
-            let target = &capture[1];
-            if target.contains("://") || target.starts_with("mailto:") {
-                continue;
-            }
-            let (file, anchor) = match target.split_once('#') {
-                Some((file, anchor)) => (file, Some(anchor.to_owned())),
-                None => (target, None),
-            };
-            let file = match file {
-                "" => document.path.clone(),
-                file => plain(&folder.join(file)).display().to_string(),
-            };
-            found.push((number, file, anchor));
-        }
-    }
-    found
 }
 
 #[test]
 fn links_lead_somewhere() {
-    let documents = documents();
-    let mut dead = Vec::new();
-    let mut count = 0;
-    for document in &documents {
-        for (number, file, anchor) in links(document) {
-            count += 1;
-            let place = format!("{}:{number}", document.path);
-            if !paths::source().join(&file).exists() {
-                dead.push(format!("{place}: there is no {file}"));
-            } else if let Some(anchor) = anchor
-                && let Some(target) = documents.iter().find(|target| target.path == file)
-                && !target.anchors().contains(&anchor)
-            {
-                dead.push(format!("{place}: {file} has no heading `{anchor}`"));
-            }
-        }
-    }
+    let root = paths::source();
+    let documents = pages::documents(&root).unwrap();
+    let dead = pages::dead_links(&root, &documents);
     assert!(dead.is_empty(), "{}", dead.join("\n"));
+    let count: usize = documents.values().map(|document| document.links().len()).sum();
     assert!(count > 30, "only {count} links were found");
 }
 
 #[test]
 fn every_page_is_in_the_book() {
     let documents = documents();
-    let summary = documents.iter().find(|document| document.path == "docs/SUMMARY.md").unwrap();
-    let listed: Vec<String> = links(summary).into_iter().map(|(_, file, _)| file).collect();
+    let summary = &pages::documents(&paths::source()).unwrap()["docs/SUMMARY.md"];
+    let listed: Vec<String> = summary.links().into_iter().map(|link| link.file).collect();
     for document in &documents {
         let is_page = document.path.starts_with("docs/") && document.path != summary.path;
         let count = listed.iter().filter(|file| **file == document.path).count();

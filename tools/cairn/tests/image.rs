@@ -23,6 +23,17 @@ fn all_semaphores_are_closed() {
     assert_eq!(runs.iter().max(), Some(&expected), "{runs:x?}");
 }
 
+/// Nucleus and components are compiled with different flags, which cargo must not take for changed ones.
+#[test]
+fn what_has_not_changed_is_not_built_again() {
+    let built = || {
+        let files = build("hello", None).unwrap().symbols.into_iter().map(|symbols| symbols.file);
+        let time = |file| std::fs::metadata(&file).unwrap().modified().unwrap();
+        files.map(|file| (time(file.clone()), file)).collect::<Vec<_>>()
+    };
+    assert_eq!(built(), built());
+}
+
 #[test]
 fn large_heaps_and_sections_take_an_entry_for_each_two_mebibytes() {
     build("tests/large-pages/large-pages-locked", None).expect("all translations fit into the TLB");
@@ -30,7 +41,7 @@ fn large_heaps_and_sections_take_an_entry_for_each_two_mebibytes() {
 
 #[test]
 fn who_is_locked_fits_into_the_tlb_or_there_is_no_image() {
-    let error = build("tests/locked/translations", None).err().expect("it is refused");
+    let error = build("tests/locked/translations", None).expect_err("it is refused");
     let error = format!("{error:?}");
     assert!(error.contains("the translations of `supervisor` do not fit into the TLB"), "{error}");
     assert!(!error.contains("`idle`"), "{error}");

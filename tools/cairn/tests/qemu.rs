@@ -35,6 +35,7 @@ fn image() -> BuiltImage {
     BuiltImage {
         identifier: 0,
         description: String::new(),
+        components: Default::default(),
         file: file.clone(),
         nucleus: file.clone(),
         machine: Machine::Qemu(qemu::Machine {

@@ -3,7 +3,7 @@
 
 use super::link::Setup;
 use super::{COMPILER, Source, machine};
-use crate::paths;
+use crate::{paths, source_names};
 use anyhow::{Context, Result, bail};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -118,6 +118,8 @@ pub struct Compiler {
     /// What the description says.
     own: Vec<String>,
     library: Vec<String>,
+    /// What the sources are called.
+    names: Vec<String>,
     setup: Setup,
     machine: Vec<&'static str>,
 }
@@ -133,14 +135,26 @@ impl Compiler {
         for folder in &description.include {
             own.push(include(&source.existing(folder)?));
         }
+        let mut fetched = None;
         if let Some(package) = &description.debian {
-            own.push(include(&package.sources(source, output)?));
+            let folder = package.sources(source, output)?;
+            own.push(include(&folder));
+            fetched = Some((folder, package.name()));
         }
+        let names = source_names::for_c(fetched);
         own.extend(description.defines.iter().map(|define| format!("-D{define}")));
         own.extend(description.flags.iter().cloned());
         let library = vec![include(&headers.join("library"))];
         let machine = machine(description.float);
-        Ok(Compiler { objects: output.join("objects"), common, own, library, setup, machine })
+        Ok(Compiler {
+            objects: output.join("objects"),
+            common,
+            own,
+            library,
+            names,
+            setup,
+            machine,
+        })
     }
 
     /// What is set up when code of the component is entered.
@@ -159,6 +173,7 @@ impl Compiler {
         let root = paths::project();
         let flags = flags.into_iter().filter(|flag| *flag != "-c").map(str::to_owned);
         flags
+            .chain(self.names.iter().cloned())
             .chain(self.common.iter().map(|flag| match flag.strip_prefix("-I") {
                 Some(folder) => format!("-I{}", root.join(folder).display()),
                 None => flag.clone(),
@@ -178,6 +193,7 @@ impl Compiler {
         };
         let mut command = vec![program.to_owned()];
         command.extend([&self.machine, COMPILE, language].concat().into_iter().map(str::to_owned));
+        command.extend(self.names.iter().cloned());
         // Warnings of what others wrote are theirs.
         let warnings: &[&str] =
             if unit.owner == Owner::Package { &["-w"] } else { &["-Wall", "-Wextra"] };

@@ -45,6 +45,11 @@ impl fmt::Display for Unavailable {
 static FETCHING: Mutex<()> = Mutex::new(());
 
 impl Package {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.package.get_ref()
+    }
+
     /// The folder of the unpacked package; nothing if it cannot be fetched.
     fn fetch(&self) -> Result<Option<PathBuf>> {
         let _one = FETCHING.lock().expect("no panic under it");
@@ -55,6 +60,14 @@ impl Package {
             command.output().with_context(|| format!("cannot start {}", paths::shown(&script)))?;
         let folder = String::from_utf8_lossy(&output.stdout).trim().to_owned();
         Ok(output.status.success().then(|| PathBuf::from(folder)))
+    }
+
+    /// Its name and its version.
+    pub fn version(&self) -> Result<(String, String)> {
+        let folder = self.fetch()?.unwrap_or_default();
+        let folder = folder.file_name().unwrap_or_default().to_string_lossy();
+        let version = folder.rsplit_once('-').map(|(_, version)| version.to_owned());
+        Ok((self.name().to_owned(), version.unwrap_or_default()))
     }
 
     /// Why it cannot be had, if it cannot.
