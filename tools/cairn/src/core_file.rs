@@ -51,10 +51,12 @@ pub fn write(image: &BuiltImage, memory: &GuestMemory, folder: &Path) -> Result<
 
 /// Where each stood that has stayed dead, by what the supervisor said.
 fn dead(reports: &str) -> BTreeMap<String, Registers> {
-    let regex = |text| Regex::new(text).expect("a valid expression");
-    let who = regex(r"supervisor: `([^`]+)` \(domain");
-    let place = regex(r"supervisor:   stack 0x([0-9a-f]+): pc 0x([0-9a-f]+), ra 0x([0-9a-f]+)");
-    let end = regex(r"supervisor:   it (stays dead|starts again)");
+    // From its beginning: messages of those that died can look like reports.
+    let line =
+        |text| Regex::new(&format!("^before the reset: {text}")).expect("a valid expression");
+    let who = line(r"supervisor: `([^`]+)` \(domain");
+    let place = line(r"supervisor:   stack 0x([0-9a-f]+): pc 0x([0-9a-f]+), ra 0x([0-9a-f]+)");
+    let end = line(r"supervisor:   it (stays dead|starts again)");
     let (mut name, mut registers) = (String::new(), None);
     let mut dead = BTreeMap::new();
     for line in reports.lines() {
@@ -135,7 +137,7 @@ mod tests {
     fn who_started_again_or_left_no_place_is_not_among_the_dead() {
         let died = |name: &str, stack: &str, end: &str| {
             format!(
-                "before the reset: supervisor: `{name}` (domain 3) panicked in thread 1: x\n{stack}supervisor:   it {end}\n"
+                "before the reset: supervisor: `{name}` (domain 3) panicked in thread 1: x\n{stack}before the reset: supervisor:   it {end}\n"
             )
         };
         let stack = "before the reset: supervisor:   stack 0x30: pc 0x10, ra 0x20, +0x0 0x1\n";
@@ -145,6 +147,10 @@ mod tests {
             died("killed", "", "stays dead"),
             died("dead", stack, "starts again"),
             died("dead", stack, "stays dead"),
+            // In a panic's message, where a line goes on.
+            "before the reset: ...supervisor: `innocent` (domain 2) was killed\n".to_owned(),
+            format!("before the reset: supervisor:   ...{}", &stack["before the reset: ".len()..]),
+            "before the reset: supervisor:   ...supervisor:   it stays dead\n".to_owned(),
         ]
         .concat();
         let expected = Registers { pc: 0x10, link: 0x20, stack: 0x30 };

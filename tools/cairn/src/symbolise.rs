@@ -36,6 +36,8 @@ enum Source {
     Given,
 }
 
+/// Most words of a stack: more than the supervisor prints.
+const WORDS_MAXIMUM: usize = 64;
 /// Longest line that is looked at: of longer ones the rest is text like any other.
 const LINE_MAXIMUM: usize = 1024;
 
@@ -64,6 +66,11 @@ impl Symboliser {
     pub fn of(image: &BuiltImage) -> Symboliser {
         let source = Source::Image(archive::shown(image.identifier));
         Symboliser { source, ..Symboliser::new(&image.symbols) }
+    }
+
+    /// How many words of a stack were read whose lines go on.
+    pub fn words_kept(&self) -> usize {
+        self.stack.as_ref().map_or(0, |(_, words)| words.len())
     }
 
     /// What a system printed, and behind each line with addresses lines that say what they are.
@@ -129,6 +136,10 @@ impl Symboliser {
             return Vec::new();
         };
         for found in self.word.captures_iter(line) {
+            // Whoever prints lines that go on and on takes no more room.
+            if words.len() >= WORDS_MAXIMUM {
+                break;
+            }
             let [offset, word] = [1, 2].map(|group| number(&found, group));
             words.insert(start.stack.wrapping_add(offset), word);
         }

@@ -63,3 +63,31 @@ fn a_report_names_functions_files_and_lines() {
     let depth = places(&full).iter().filter(|place| place.contains("overflow, ")).count();
     assert!(depth > 2, "of a full stack what is left: {full}");
 }
+
+/// Whoever made a component's file chose the names in it.
+#[test]
+fn names_of_functions_command_no_terminal() {
+    let image = build("tests/hostile-text/hostile-text.toml", None).expect("the system builds");
+    let options = Options { icount: true, skip_waiting: true, ..Options::default() };
+    let command = machine::command(&image, &options, Console::Program).expect("it boots");
+    let mut guest = Guest::start(command, Duration::from_secs(120)).expect("it boots");
+    guest.wait_for(&Pattern::text("`faulter` (domain 10)")).expect("it is told");
+    guest.wait_for(&Pattern::text("it stays dead")).expect("it is told");
+    let shown = Symboliser::new(&image.symbols).add(guest.transcript().as_bytes());
+    let shown = String::from_utf8(shown).expect("text");
+    assert!(shown.contains("cairn:     in evil\\u{1b}[2J\\u{9b}2J\\u{202e}, tests/"), "{shown}");
+    assert!(!shown.contains(['\u{1b}', '\u{9b}', '\u{202e}']));
+}
+
+/// Lines that say that they go on, without end, take no more room than a report has.
+#[test]
+fn lines_that_go_on_end() {
+    let mut symboliser = Symboliser::new(&[]);
+    symboliser.add(b"supervisor:   stack 0x1000: pc 0x1, ra 0x2,\n");
+    let mut line = |number: u64| {
+        let line = format!("supervisor:   stack 0x1000: +{number:#x} 0x1,\n");
+        assert_eq!(symboliser.add(line.as_bytes()), line.as_bytes());
+        symboliser.words_kept()
+    };
+    assert_eq!((0..1000).map(&mut line).max(), Some(64));
+}

@@ -9,16 +9,19 @@ use core::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering::*};
 /// Words of a piece: its number, its mark, its text.
 const PIECE: usize = 32;
 const NUMBER: usize = 0;
-/// A checksum of number and text, and below it how many bytes the text has.
+/// A checksum of number and text, and below it how many bytes the text has, and whether it begins a line.
 const MARK: usize = 1;
+const BEGINS: usize = 1 << 16;
 const TEXT: usize = 2;
 /// Bytes that a piece has room for.
 const TEXT_SIZE: usize = (PIECE - TEXT) * 8;
 /// No piece has a higher number, so that none overflows.
 const NUMBER_MAXIMUM: u64 = 1 << 62;
 
-/// What each line of before begins with.
+/// What each line of before begins with, and what is not the beginning of a line: there stands what others wrote, which
+/// may look like a report.
 const BEFORE: &[u8] = b"before the reset: ";
+const FURTHER: &[u8] = b"before the reset: ...";
 /// Bytes that are shown at once: a line, or as much of it as there is room for.
 const TOGETHER: usize = 256;
 
@@ -28,6 +31,9 @@ pub struct Kept {
     number: AtomicU64,
     length: AtomicUsize,
     sum: AtomicU64,
+    /// [`BEGINS`] or nothing: of that piece, and of what is written next.
+    begins: AtomicUsize,
+    next_begins: AtomicUsize,
     /// The next piece of before to be shown, and behind the last.
     next: AtomicU64,
     end: AtomicU64,
@@ -40,6 +46,8 @@ impl Kept {
             number: AtomicU64::new(0),
             length: AtomicUsize::new(TEXT_SIZE),
             sum: AtomicU64::new(0),
+            begins: AtomicUsize::new(0),
+            next_begins: AtomicUsize::new(BEGINS),
             next: AtomicU64::new(0),
             end: AtomicU64::new(0),
         }
@@ -76,6 +84,7 @@ impl Kept {
                 store(&piece[MARK], 0);
                 store(&piece[NUMBER], number);
                 self.number.store(number, Relaxed);
+                self.begins.store(self.next_begins.load(Relaxed), Relaxed);
                 (length, sum) = (0, checksum(number, &[]));
             }
             let piece = piece(memory, number);
@@ -97,7 +106,8 @@ impl Kept {
             }
             self.length.store(length, Relaxed);
             self.sum.store(sum, Relaxed);
-            store(&piece[MARK], mark(sum, length));
+            store(&piece[MARK], mark(sum, length | self.begins.load(Relaxed)));
+            self.next_begins.store(if now.ends_with(b"\n") { BEGINS } else { 0 }, Relaxed);
             bytes = rest;
         }
     }
@@ -105,32 +115,48 @@ impl Kept {
     /// Shows what was written before, each of its lines marked, and once.
     pub fn show(&self, memory: &[AtomicI64], mut show: impl FnMut(&[u8])) {
         let (mut line, mut length) = ([0; TOGETHER], 0);
+        let mut end = |line: &mut [u8; TOGETHER], length: &mut usize| {
+            if *length > 0 {
+                line[*length] = b'\n';
+                show(&line[..=*length]);
+                *length = 0;
+            }
+        };
+        // Whether what comes begins a line, and whether it follows what came.
+        let (mut begins, mut follows) = (false, false);
         while self.is_due() {
             let number = self.next.load(Relaxed);
-            let text = read(memory, number);
-            for byte in text.iter().flat_map(|(text, length)| &text[..*length]) {
-                if length == 0 {
-                    line[..BEFORE.len()].copy_from_slice(BEFORE);
-                    length = BEFORE.len();
+            let found = read(memory, number);
+            if let Some(found) = &found {
+                if found.begins || !follows {
+                    end(&mut line, &mut length);
+                    begins = found.begins;
                 }
-                if *byte != b'\n' {
+                for byte in &found.text[..found.length] {
+                    if length == 0 && (*byte != b'\n' || begins) {
+                        let mark = if begins { BEFORE } else { FURTHER };
+                        line[..mark.len()].copy_from_slice(mark);
+                        length = mark.len();
+                    }
+                    if *byte == b'\n' {
+                        end(&mut line, &mut length);
+                        begins = true;
+                        continue;
+                    }
                     line[length] = if matches!(byte, b' '..=b'~') { *byte } else { b'?' };
                     length += 1;
-                }
-                if *byte == b'\n' || length == TOGETHER - 1 {
-                    line[length] = b'\n';
-                    show(&line[..=length]);
-                    length = 0;
+                    if length == TOGETHER - 1 {
+                        end(&mut line, &mut length);
+                        begins = false;
+                    }
                 }
             }
+            follows = found.is_some();
             store(&memory[NUMBER], number);
             store(&memory[MARK], !number);
             self.next.store(number + 1, Relaxed);
         }
-        if length > 0 {
-            line[length] = b'\n';
-            show(&line[..=length]);
-        }
+        end(&mut line, &mut length);
     }
 }
 
@@ -151,11 +177,18 @@ fn piece(memory: &[AtomicI64], number: u64) -> &[AtomicI64] {
     &memory[(1 + place) * PIECE..][..PIECE]
 }
 
-/// The text of a piece, and how long it is; `None` if it is not there any more, or never was.
-fn read(memory: &[AtomicI64], number: u64) -> Option<([u8; TEXT_SIZE], usize)> {
+/// What is read of a piece.
+struct Found {
+    text: [u8; TEXT_SIZE],
+    length: usize,
+    begins: bool,
+}
+
+/// A piece; `None` if it is not there any more, or never was.
+fn read(memory: &[AtomicI64], number: u64) -> Option<Found> {
     let piece = piece(memory, number);
     let known = load(&piece[MARK]);
-    let length = (known & 0xffff_ffff) as usize;
+    let (length, begins) = (known as usize & (BEGINS - 1), known as usize & BEGINS);
     if !(1..NUMBER_MAXIMUM).contains(&number)
         || load(&piece[NUMBER]) != number
         || length > TEXT_SIZE
@@ -167,7 +200,8 @@ fn read(memory: &[AtomicI64], number: u64) -> Option<([u8; TEXT_SIZE], usize)> {
         bytes.copy_from_slice(&load(word).to_le_bytes());
     }
     // Of what was copied: another may be written in its place meanwhile.
-    (known == mark(checksum(number, &text[..length]), length)).then_some((text, length))
+    let is_there = known == mark(checksum(number, &text[..length]), length | begins);
+    is_there.then_some(Found { text, length, begins: begins != 0 })
 }
 
 // The order of stores is what a reset leaves.
@@ -255,6 +289,35 @@ mod tests {
         let shown = boot(&memory).1;
         assert_eq!(shown.matches('x').count(), 900);
         assert!(shown.lines().all(|line| line.len() < TOGETHER && line.starts_with("before")));
+    }
+
+    #[test]
+    fn no_line_looks_like_a_report_but_one() {
+        const FORGED: &str = "supervisor: `innocent` was killed";
+        let forged = |shown: &str| shown.contains(&format!("before the reset: {FORGED}"));
+        for before in 0..2 * TEXT_SIZE {
+            let memory = memory(4, 1);
+            let line = format!("supervisor: {:->before$}{FORGED}", "");
+            // A line that is cut; one that was not whole at the reset; one whose beginning is not kept any more, or lost.
+            let (kept, _) = boot(&memory);
+            kept.write(&memory, line.as_bytes());
+            let (kept, shown) = boot(&memory);
+            let whole = shown.replace("\nbefore the reset: ...", "");
+            assert!(!forged(&shown) && whole.contains(FORGED), "{before}: {shown}");
+            (0..4).for_each(|_| kept.write(&memory, line.as_bytes()));
+            kept.write(&memory, b"\n");
+            assert!(!forged(&boot(&memory).1), "{before}");
+            let kept = boot(&memory).0;
+            kept.write(&memory, line.as_bytes());
+            let first = piece(&memory, kept.number.load(Relaxed) - before as u64 % 2);
+            first[TEXT].fetch_xor(1, Relaxed);
+            assert!(!forged(&boot(&memory).1), "{before}");
+            boot(&memory).0.write(&memory, b"half of a line");
+            let kept = Kept::new();
+            kept.begin(&memory);
+            kept.write(&memory, FORGED.as_bytes());
+            assert!(forged(&boot(&memory).1), "{before}: what begins a line is one");
+        }
     }
 
     #[test]

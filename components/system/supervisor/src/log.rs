@@ -2,7 +2,7 @@
 //! that nobody else's text comes in the middle of one.
 
 use core::fmt;
-use core::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
 
 /// A ring of bytes for one writer and one reader.
 pub struct Log<const SIZE: usize> {
@@ -11,6 +11,10 @@ pub struct Log<const SIZE: usize> {
     /// Up to the end of the last whole line: what may be read.
     whole: AtomicUsize,
     read: AtomicUsize,
+    /// Bytes of the line that is written, as far as they are not lost.
+    column: AtomicUsize,
+    /// A part of that line is lost.
+    is_cut: AtomicBool,
     lost: AtomicU64,
 }
 
@@ -22,26 +26,52 @@ impl<const SIZE: usize> Log<SIZE> {
             written: AtomicUsize::new(0),
             whole: AtomicUsize::new(0),
             read: AtomicUsize::new(0),
+            column: AtomicUsize::new(0),
+            is_cut: AtomicBool::new(false),
             lost: AtomicU64::new(0),
         }
     }
 
-    /// Writes as much of `bytes` as there is room for; the rest is lost and counted. A line is whole with the write that ends
-    /// with it.
-    pub fn write(&self, bytes: &[u8]) {
+    /// Writes as much of `bytes` as there is room for; the rest is lost and counted. A line of which a part is lost ends
+    /// there: what stands further on in it is not to look like a line of its own. A line is whole with the write that ends with it.
+    pub fn write(&self, mut bytes: &[u8]) {
+        if self.is_cut.load(Relaxed) {
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let (lost, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
+            self.is_cut.store(end.is_none(), Relaxed);
+            self.lost.fetch_add(lost.len() as u64, Relaxed);
+            bytes = rest;
+        }
+        let (now, lost) = bytes.split_at(bytes.len().min(self.room()));
+        self.add(now);
+        if let Some(last) = lost.last() {
+            if self.column() > 0 {
+                self.add(b"\n");
+            }
+            self.is_cut.store(*last != b'\n', Relaxed);
+            self.lost.fetch_add(lost.len() as u64, Relaxed);
+        }
+    }
+
+    fn add(&self, bytes: &[u8]) {
         let written = self.written.load(Relaxed);
-        let count = bytes.len().min(self.room());
         let start = written % SIZE;
-        let (head, rest) = bytes[..count].split_at(count.min(SIZE - start));
+        let (head, rest) = bytes.split_at(bytes.len().min(SIZE - start));
         let store = |(place, byte): (&AtomicU8, &u8)| place.store(*byte, Relaxed);
         self.bytes[start..].iter().zip(head).for_each(store);
         self.bytes.iter().zip(rest).for_each(store);
-        self.written.store(written.wrapping_add(count), Relaxed);
-        // When it is full, nobody knows when the line ends.
-        if count < bytes.len() || bytes.ends_with(b"\n") {
-            self.whole.store(written.wrapping_add(count), Release);
+        self.written.store(written.wrapping_add(bytes.len()), Relaxed);
+        if bytes.ends_with(b"\n") {
+            self.column.store(0, Relaxed);
+            self.whole.store(written.wrapping_add(bytes.len()), Release);
+        } else {
+            self.column.store(self.column() + bytes.len(), Relaxed);
         }
-        self.lost.fetch_add((bytes.len() - count) as u64, Relaxed);
+    }
+
+    /// Bytes of the line that has not ended.
+    pub fn column(&self) -> usize {
+        self.column.load(Relaxed)
     }
 
     /// Copies the oldest lines into `buffer`, or as much of a line as it holds; how much.
@@ -57,9 +87,9 @@ impl<const SIZE: usize> Log<SIZE> {
         count
     }
 
-    /// Bytes for which there is room.
+    /// Bytes for which there is room, and the end of a line.
     pub fn room(&self) -> usize {
-        SIZE - self.written.load(Relaxed).wrapping_sub(self.read.load(Acquire))
+        (SIZE - 1).saturating_sub(self.written.load(Relaxed).wrapping_sub(self.read.load(Acquire)))
     }
 
     /// No line to read?
@@ -99,12 +129,34 @@ mod tests {
             assert_eq!(log.read(&mut buffer[..3]), 3);
             assert_eq!(&buffer[..3], b"abc");
             log.write(b"fghijkl");
-            assert_eq!(log.take_lost(), 1);
-            assert_eq!(log.read(&mut buffer), 2);
-            assert_eq!(&buffer[..2], b"d\n");
-            assert_eq!(log.read(&mut buffer), 6);
-            assert_eq!(&buffer[..6], b"fghijk");
+            assert_eq!(log.take_lost(), 2);
+            assert_eq!(log.read(&mut buffer), 8);
+            assert_eq!(&buffer[..8], b"d\nfghij\n");
             assert!(log.is_empty());
+            log.write(b"m");
+            assert!(log.is_empty(), "that line is cut");
+            log.write(b"n\no\n");
+            assert_eq!(log.take_lost(), 3);
+            assert_eq!(log.read(&mut buffer), 2);
+            assert_eq!(&buffer[..2], b"o\n");
+        }
+    }
+
+    #[test]
+    fn what_follows_a_loss_begins_at_a_line() {
+        for filled in 0..9 {
+            let log = Log::<8>::new();
+            let mut buffer = [0; 16];
+            (0..filled).for_each(|_| log.write(b"\n"));
+            log.write(b"one:forged\n");
+            log.write(b"two:");
+            let count = log.read(&mut buffer);
+            log.write(b"forged\n");
+            log.write(b"3\n");
+            let more = log.read(&mut buffer[count..]);
+            let text = str::from_utf8(&buffer[..count + more]).unwrap();
+            assert!(text.ends_with('\n') && !text.contains("\nforged"), "{filled}: {text}");
+            assert!(text.lines().all(|line| "one:forged".starts_with(line) || line == "3"));
         }
     }
 
@@ -112,9 +164,9 @@ mod tests {
     fn room_comes_back_with_what_is_read() {
         let log = Log::<8>::new();
         log.write(b"abcd\n");
-        assert_eq!(log.room(), 3);
+        assert_eq!(log.room(), 2);
         log.read(&mut [0; 16]);
-        assert_eq!(log.room(), 8);
+        assert_eq!(log.room(), 7);
     }
 
     #[test]

@@ -95,6 +95,7 @@ impl System {
         }
         let (target, text) = bytes[..usize::from(head.length)].split_at(head.target.into());
         let separator = if target.is_empty() { "" } else { ": " };
-        let _ = writeln!(log, "{}{separator}{}", Visible(target), Visible(text));
+        let _ = write!(printer::others_text(), "{}{separator}{}", Visible(target), Visible(text));
+        let _ = writeln!(log);
     }
 }

@@ -9,6 +9,7 @@ use cairn::{Error, environment, privileged};
 use cairn_interfaces::{Thread, spawn};
 use cairn_supervisor::kept::Kept;
 use cairn_supervisor::log::Log;
+use cairn_supervisor::report::Wrapped;
 use core::fmt::Write;
 use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
 
@@ -25,6 +26,9 @@ const LONG_REPORT: usize = 4096;
 /// What the console never mixes with others' text, and longer than most lines.
 const TOGETHER: usize = 256;
 
+/// Of a line, what others wrote in it included: it is shown together, and so it is when it has been kept.
+const LINE: usize = 232;
+
 static LOG: Log<8192> = Log::new();
 static KEPT: Kept = Kept::new();
 /// The printer's thread is at work, or has not yet noticed that nothing is left.
@@ -39,6 +43,11 @@ fn kept_memory() -> Option<&'static [AtomicI64]> {
 /// Where reports are written.
 pub fn log() -> impl Write {
     &LOG
+}
+
+/// Where text of others is written: in lines that are shown whole, so that no part of one stands where a line begins.
+pub fn others_text() -> impl Write {
+    Wrapped::new(&LOG, LOG.column(), LINE, "\nsupervisor:   ...")
 }
 
 /// Whether there is room for a long report.
@@ -130,7 +139,7 @@ fn drain() {
         write(&buffer[..count]);
         let lost = LOG.take_lost();
         if lost > 0 {
-            write(b"\nsupervisor: some of its reports were lost\n");
+            write(b"supervisor: some of its reports were lost\n");
         }
     }
 }

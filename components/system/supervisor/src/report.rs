@@ -55,6 +55,38 @@ impl<W: fmt::Write> fmt::Write for Shortened<W> {
     }
 }
 
+/// Writes text in lines of at most so many bytes.
+pub struct Wrapped<W> {
+    to: W,
+    column: usize,
+    line: usize,
+    next: &'static str,
+}
+
+impl<W> Wrapped<W> {
+    /// From a column on; each further line begins with what is behind the line feed in `next`, with which it is begun.
+    pub const fn new(to: W, column: usize, line: usize, next: &'static str) -> Self {
+        Wrapped { to, column, line, next }
+    }
+}
+
+impl<W: fmt::Write> fmt::Write for Wrapped<W> {
+    fn write_str(&mut self, mut text: &str) -> fmt::Result {
+        while !text.is_empty() {
+            let (now, rest) =
+                text.split_at(text.floor_char_boundary(self.line.saturating_sub(self.column)));
+            self.to.write_str(now)?;
+            self.column += now.len();
+            if !rest.is_empty() {
+                self.to.write_str(self.next)?;
+                self.column = self.next.len() - 1;
+            }
+            text = rest;
+        }
+        Ok(())
+    }
+}
+
 /// Text that comes in pieces, which may end inside a character: its beginning waits for the rest.
 pub struct Pieces {
     bytes: [u8; PIECE + UNFINISHED_MAXIMUM],
@@ -159,6 +191,26 @@ mod tests {
         assert_eq!(shown(&controls[..2], 12), r"\u{1b}\u{1b}");
         assert_eq!(shown(&controls[..3], 12), r"\u{1b}\u{1b}...");
         assert_eq!(shown(b"a message", 9), "a message");
+    }
+
+    #[test]
+    fn long_text_goes_on_in_further_lines() {
+        use core::fmt::Write;
+        for piece in 1..30 {
+            let mut shown = String::from("name: ");
+            let column = shown.len();
+            let mut out = Wrapped::new(&mut shown, column, 12, "\n  ...");
+            let text = "größer als eine Zeile";
+            let pieces: Vec<char> = text.chars().collect();
+            pieces.chunks(piece).for_each(|piece| {
+                write!(out, "{}", piece.iter().collect::<String>()).unwrap();
+            });
+            assert!(shown.lines().all(|line| line.len() <= 12), "{shown}");
+            assert_eq!(shown.replace("\n  ...", ""), format!("name: {text}"));
+        }
+        let mut shown = String::new();
+        write!(Wrapped::new(&mut shown, 20, 12, "\n  ..."), "behind a long line").unwrap();
+        assert_eq!(shown, "\n  ...behind \n  ...a long \n  ...line");
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl System {
 
     /// Writes the message of a panic, which the component can have made of any bytes, and be anywhere: at most so many bytes.
     pub fn tell_message(&self, instance: InstanceId, registers: &Registers, most: usize) {
-        let mut log = report::Shortened::new(printer::log(), most);
+        let mut log = report::Shortened::new(printer::others_text(), most);
         let length = registers.length.min(PANIC_MESSAGE_MAXIMUM as u64);
         let (mut at, mut left) = (registers.message, length);
         let mut text = report::Pieces::new();

@@ -4,6 +4,7 @@ use crate::build::Symbols;
 use crate::paths;
 use addr2line::{Context, Location};
 use anyhow::Result;
+use cairn_abi::text::Visible;
 use gimli::{
     BaseAddresses, CfaRule, DebugFrame, EhFrame, EndianSlice, LittleEndian, Register, RegisterRule,
     UnwindContext, UnwindSection,
@@ -138,7 +139,9 @@ impl Modules {
 }
 
 fn shown(functions: Vec<(String, String)>) -> Vec<String> {
-    functions.into_iter().map(|(name, place)| format!("in {name}, {place}")).collect()
+    // The component's author chose both.
+    let line = |(name, place)| Visible::text(&format!("in {name}, {place}")).to_string();
+    functions.into_iter().map(line).collect()
 }
 
 /// Where a function was called.
@@ -151,8 +154,9 @@ struct Caller {
 pub(crate) fn code(file: &Path) -> Result<Option<Range<u64>>> {
     let bytes = std::fs::read(file)?;
     let elf = object::File::parse(&*bytes)?;
-    let text =
-        elf.section_by_name(".text").map(|text| text.address()..text.address() + text.size());
+    let text = elf
+        .section_by_name(".text")
+        .map(|text| text.address()..text.address().saturating_add(text.size()));
     Ok(text)
 }
 
