@@ -129,6 +129,8 @@ pub trait SchedulerStatistics {
     fn running_since(&self) -> Result<u64, Error>;
     /// What an instance has.
     fn held(&self, instance: InstanceId) -> Result<Held, Error>;
+    /// Ticks that threads ran which began in an instance and have ended.
+    fn time_ended(&self, instance: InstanceId) -> Result<u64, Error>;
 }
 
 /// A thread.

@@ -1,6 +1,6 @@
 //! The supervisor.
 
-use cairn::{Caller, Error};
+use cairn::{Caller, Error, InstanceId};
 
 /// What a shell asks for.
 #[cairn::interface]
@@ -14,6 +14,8 @@ pub trait Supervisor {
     fn describe(&self, number: u64, text: &mut [u8]) -> Result<(usize, u64), Error>;
     /// Describes the next thread from `index` on, as above.
     fn describe_thread(&self, index: u64, text: &mut [u8]) -> Result<(usize, u64), Error>;
+    /// Microseconds that threads ran which began in an instance and have ended.
+    fn time_ended(&self, instance: InstanceId) -> Result<u64, Error>;
     /// Makes the named instance fault at its next instruction.
     fn crash(&self, name: &str) -> Result<(), Error>;
     /// Calls a thread of the caller's home that is in other components: its waits are cancelled, and a callee that

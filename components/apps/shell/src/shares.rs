@@ -7,9 +7,9 @@ const NAMES: usize = 256;
 /// Longest name.
 const NAME: usize = 32;
 
-/// How much each of several names has.
+/// How much each of several names has; less than nothing while only what it had before is known.
 #[derive(Default)]
-pub struct Shares(Vec<(String<NAME>, u64), NAMES>);
+pub struct Shares(Vec<(String<NAME>, i64), NAMES>);
 
 impl Shares {
     /// Nobody has anything.
@@ -24,11 +24,20 @@ impl Shares {
 
     /// Adds what one has. Beyond the most names there can be, it is left out.
     pub fn add(&mut self, name: &str, much: u64) {
+        self.change(name, |has| has.saturating_add_unsigned(much));
+    }
+
+    /// Takes away what one had before.
+    pub fn subtract(&mut self, name: &str, much: u64) {
+        self.change(name, |has| has.saturating_sub_unsigned(much));
+    }
+
+    fn change(&mut self, name: &str, change: impl FnOnce(i64) -> i64) {
         match self.0.iter_mut().find(|(known, _)| known == name) {
-            Some((_, has)) => *has = has.saturating_add(much),
+            Some((_, has)) => *has = change(*has),
             None => {
                 let name = String::try_from(name).unwrap_or_default();
-                let _ = self.0.push((name, much));
+                let _ = self.0.push((name, change(0)));
             }
         }
     }
@@ -39,7 +48,10 @@ impl Shares {
         mut take: impl FnMut(&str, u64) -> Result<(), E>,
     ) -> Result<(), E> {
         self.0.sort_unstable_by_key(|(_, has)| core::cmp::Reverse(*has));
-        self.0.iter().filter(|(_, has)| *has > 0).try_for_each(|(name, has)| take(name, *has))
+        self.0
+            .iter()
+            .filter(|(_, has)| *has > 0)
+            .try_for_each(|(name, has)| take(name, has.unsigned_abs()))
     }
 }
 
@@ -47,6 +59,19 @@ impl Shares {
 mod tests {
     use super::*;
     use std::format;
+
+    #[test]
+    fn what_one_had_before_is_taken_away() {
+        let mut shares = Shares::new();
+        [("a", 3), ("gone", 1), ("b", 2)].map(|(name, had)| shares.subtract(name, had));
+        [("a", 5), ("new", 1), ("b", 2)].map(|(name, has)| shares.add(name, has));
+        let mut text = std::string::String::new();
+        let end: Result<(), ()> = shares.in_order(|name, much| {
+            text += &format!("{name} {much},");
+            Ok(())
+        });
+        assert_eq!((text.as_str(), end), ("a 2,new 1,", Ok(())));
+    }
 
     #[test]
     fn who_has_most_comes_first() {
@@ -60,6 +85,6 @@ mod tests {
             text += &format!("{name} {much},");
             Ok(())
         });
-        assert_eq!((text.as_str(), end), ("b 18446744073709551615,c 9,a 3,", Ok(())));
+        assert_eq!((text.as_str(), end), ("b 9223372036854775807,c 9,a 3,", Ok(())));
     }
 }

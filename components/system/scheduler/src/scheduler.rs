@@ -108,6 +108,8 @@ pub struct Scheduler<Q, M> {
     pub(crate) throttle: Throttle,
     /// [`Scheduler::payer`] is not only on the way to that.
     pub(crate) payer_is_found: bool,
+    /// How long threads that have ended ran, by the run clock, by where they began.
+    pub(crate) ended: [u64; INSTANCES_MAXIMUM],
 }
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -163,6 +165,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             throttle_at: 0,
             throttle_deferred_at: 0,
             throttle: Throttle::NONE,
+            ended: [0; INSTANCES_MAXIMUM],
         }
     }
 
@@ -259,6 +262,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             used = used.wrapping_add(now.wrapping_sub(self.running_since));
         }
         used / self.configuration.run_rate.max(1)
+    }
+
+    /// Ticks that threads ran which began in `instance` and have ended.
+    pub fn time_ended(&self, instance: InstanceId) -> Result<u64, Error> {
+        let ended = self.ended.get(instance.index()).ok_or(Error::BadArgument)?;
+        Ok(ended / self.configuration.run_rate.max(1))
     }
 
     /// The time for the policy, which is zero if it does not go by times.

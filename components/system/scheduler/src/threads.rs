@@ -5,6 +5,7 @@ use crate::quota::Tenant;
 use crate::ready::ReadyQueue;
 use crate::scheduler::Scheduler;
 use crate::thread::{Handle, IDLE, NONE, STOPPED, State, Thread, ThreadIndex, Threads};
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 
 impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
@@ -278,6 +279,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         record.flags = 0;
         record.generation = record.generation.wrapping_add(1);
         let home = self.homes[thread as usize];
+        let ended = &mut self.ended[home.instance().index() % INSTANCES_MAXIMUM];
+        *ended = ended.wrapping_add(record.used);
         if Q::BUDGETS {
             let time = self.policy_time(now);
             self.ready.end(&self.threads, thread, home.instance().index(), time);

@@ -149,7 +149,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     pub fn tick(&mut self, thread: ThreadIndex, now: u64) -> M::Outcome {
         let time = self.machine.time(now);
         // The thread that ran, ran until now, even if another thread is first in a moment.
-        self.account(thread, now);
+        if thread == IDLE && self.ready.first() != IDLE {
+            // The end of a thread went by way of it: that others were ready has to show.
+            self.running_since = now;
+        } else {
+            self.account(thread, now);
+        }
         let (mut works, mut changes) = (false, false);
         if self.expiring != IDLE {
             self.end_expired();

@@ -321,6 +321,11 @@ fn request(name: ReadWindow<'_>, what: u8) -> Result<(), Error> {
 const THREAD_STATES: [&str; 8] =
     ["ready", "semaphore", "lock", "join", "stack", "sleep", "stopped", "throttled"];
 
+/// Ticks in microseconds.
+fn microseconds(ticks: u64) -> u64 {
+    ticks * 1000 / (environment::startup().time_base / 1000).max(1)
+}
+
 impl interfaces::Supervisor for Server {
     fn kill(&self, name: ReadWindow<'_>) -> Result<(), Error> {
         request(name, KILL)
@@ -382,9 +387,13 @@ impl interfaces::Supervisor for Server {
             "{index} {home} {} {} {}",
             thread.priority,
             THREAD_STATES[thread.activity as usize],
-            used * 1000 / (environment::startup().time_base / 1000).max(1),
+            microseconds(used),
         ));
         line.answer(&text, index)
+    }
+
+    fn time_ended(&self, instance: InstanceId) -> Result<u64, Error> {
+        imports::SCHEDULING.time_ended(instance).map(microseconds)
     }
 
     fn crash(&self, name: ReadWindow<'_>) -> Result<(), Error> {

@@ -134,6 +134,10 @@ impl<C: Component> interfaces::SchedulerStatistics for Server<C> {
         let [threads, semaphores, locks] = Self::with(|core| core.held(of))?;
         Ok(interfaces::Held { threads, semaphores, locks })
     }
+
+    fn time_ended(&self, home: InstanceId) -> Result<u64, Error> {
+        Self::with(|core| core.time_ended(home))
+    }
 }
 
 /// What a thread does, as others know it.
