@@ -16,14 +16,8 @@ REGISTERS = {1: "ra", 2: "sp", 8: "fp", 9: "s1", **{number: "s%d" % (number - 16
 CONTEXT = ["satp", "sscratch"]
 # The last instruction of a return portal.
 SRET = 0x10200073
-# The last instruction of a return portal.
-SRET = 0x10200073
 # `ecall` behind `li t0, 0`, in its two forms.
 STUBS = (bytes.fromhex("93020000" "73000000"), bytes.fromhex("8142" "73000000"))
-
-
-KERNEL, PORTAL_CODE, MARK_RETURN = (number & MASK for number in (KERNEL, PORTAL_CODE, MARK_RETURN))
-TRAP_ENTRY = int(gdb.parse_and_eval("(unsigned long) &trap_entry")) & MASK
 
 
 KERNEL, PORTAL_CODE, MARK_RETURN = (number & MASK for number in (KERNEL, PORTAL_CODE, MARK_RETURN))
@@ -47,11 +41,6 @@ def physical(address, size):
 
 def read(satp, address, size):
     """Bytes at an address of the domain with this page table."""
-    first = min(size, -address % 4096 or 4096)
-    return read_in_page(satp, address, first) + (read(satp, address + first, size - first) if size > first else b"")
-
-
-def read_in_page(satp, address, size):
     first = min(size, -address % 4096 or 4096)
     return read_in_page(satp, address, first) + (read(satp, address + first, size - first) if size > first else b"")
 
