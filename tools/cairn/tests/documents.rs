@@ -1,12 +1,14 @@
 //! What the documents say of files is so: the book is complete, links lead somewhere, descriptions pass
-//! the checker, and code that names the file it comes from is in that file.
+//! the checker, code that names the file it comes from is in that file, and tests that are named are there.
 #![forbid(unsafe_code)]
 
 use cairn_description::{Disk, Files, components, load_from};
 use cairn_tool::doc::pages;
 use cairn_tool::paths;
 use regex::Regex;
+use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 
 /// A document: its path from the root, and its lines.
 struct Document {
@@ -184,6 +186,35 @@ fn code_is_in_the_file_that_it_names() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(count > 10, "only {count} blocks name their file");
+}
+
+/// Names of functions in the Rust files of a folder and of those below it.
+fn functions(folder: &Path, names: &mut BTreeSet<String>) {
+    let name = Regex::new(r"fn (\w+)").unwrap();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let file = path.file_name().unwrap().to_string_lossy();
+        if path.is_dir() && file != "target" && !file.starts_with('.') {
+            functions(&path, names);
+        } else if file.ends_with(".rs") {
+            let text = std::fs::read_to_string(&path).unwrap();
+            names.extend(name.captures_iter(&text).map(|found| found[1].to_owned()));
+        }
+    }
+}
+
+/// What holds an invariant is named by a sentence; a test that was renamed holds nothing there.
+#[test]
+fn tests_that_invariants_name_are_there() {
+    let mut there = BTreeSet::new();
+    functions(&paths::source(), &mut there);
+    let text = std::fs::read_to_string(paths::source().join("docs/invariants.md")).unwrap();
+    let sentence = Regex::new("`([a-z0-9]+(?:_[a-z0-9]+){3,})`").unwrap();
+    let named: BTreeSet<&str> =
+        sentence.captures_iter(&text).map(|found| found.get(1).unwrap().as_str()).collect();
+    assert!(named.len() > 10, "{named:?}");
+    let missing: Vec<_> = named.iter().filter(|name| !there.contains(**name)).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 /// A table that a reader takes for all there is has a row for each.
