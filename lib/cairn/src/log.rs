@@ -110,8 +110,7 @@ levels! {
 }
 
 /// Prints text: to the console, if the component imports `cairn_interfaces::Console`, under whatever name, else to its log, at
-/// the level `info`. In a program's own
-/// crate, whose root has `cairn::component!`.
+/// the level `info`. In a program's own crate, whose root has `cairn::component!`.
 #[macro_export]
 #[allow(clippy::crate_in_macro_def)]
 macro_rules! print {

@@ -13,16 +13,17 @@ const WRITING: u32 = 1 << 31;
 
 /// A value that many threads read at a time, or one writes. Who comes while a thread writes or waits to write waits, by
 /// priority, and that thread runs at least with the priority of those. A writer waits for readers, which inherit nothing: read
-/// for a short time, or take a [`Mutex`](super::Mutex).
+/// for a short time, or take a [`Mutex`](super::Mutex). A thread that reads does not ask again before it has let go: behind a writer that
+/// came between, it would wait for itself.
 ///
 /// ```
 /// use cairn::sync::RwLock;
 ///
 /// static LIMITS: RwLock<[u32; 2]> = RwLock::new([10, 90]);
 ///
-/// let (one, other) = (LIMITS.read()?, LIMITS.read()?);
-/// assert_eq!(one[0] + other[1], 100);
-/// drop((one, other));
+/// let limits = LIMITS.read()?;
+/// assert_eq!(limits[0] + limits[1], 100);
+/// drop(limits);
 /// LIMITS.write()?[0] = 20;
 /// # Ok::<(), cairn::Error>(())
 /// ```

@@ -94,19 +94,18 @@ pub fn spawn<const BYTES: usize, T: Send + 'static>(
     arguments.skip();
     arguments.value(claim.start());
     arguments.word(priority.into());
+    let address = core::ptr::from_ref(packet).expose_provenance() as u64;
+    let handle = |name| JoinHandle { name, claim, packet: address, result: PhantomData };
     match threads.call::<7, u64, Error>(SPAWN, arguments) {
-        Ok(name) => {
-            let packet = core::ptr::from_ref(packet).expose_provenance() as u64;
-            Ok(JoinHandle { name, claim, packet, result: PhantomData })
-        }
+        Ok(name) => Ok(handle(name)),
         Err(error) => {
             if claim.refused(error) {
                 packet.discard();
+                claim.unkeep();
             } else {
-                // A thread has it all the same.
-                packet.mark.store(LEFT, Ordering::Release);
+                // A thread has it all the same, and may have returned by now.
+                drop(handle(0));
             }
-            claim.unkeep();
             Err(error)
         }
     }
