@@ -57,22 +57,21 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
     if let (Some(number), Some(level)) = (only, words.get(1)) {
         return set_level(logs, number, level, screen);
     }
-    let mut is_new = [false; INSTANCES_MAXIMUM];
+    let mut wanted = [false; INSTANCES_MAXIMUM];
     each_instance(|number, _| {
-        let is_wanted = only.is_none_or(|only| only == number);
-        if let Some(new) = is_new.get_mut(number as usize) {
-            *new = is_wanted;
+        if let Some(wanted) = wanted.get_mut(number as usize) {
+            *wanted = only.is_none_or(|only| only == number);
         }
     });
     NEXT.with(|next| {
         *next = [Next::FIRST; INSTANCES_MAXIMUM];
         if !follow {
             let begun = now();
-            return show(logs, &is_new, next, screen, |record| record.time > begun);
+            return show(logs, &wanted, next, screen, |record| record.time > begun);
         }
         let mut is_over = false;
         loop {
-            show(logs, &is_new, next, screen, |_| {
+            show(logs, &wanted, next, screen, |_| {
                 is_over |= is_key_pressed();
                 is_over
             })?;
