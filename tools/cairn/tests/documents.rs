@@ -1,5 +1,6 @@
 //! What the documents say of files is so: the book is complete, links lead somewhere, descriptions pass
-//! the checker, code that names the file it comes from is in that file, and tests that are named are there.
+//! the checker, code that names the file it comes from is in that file, tests that are named are there, and
+//! files have no more lines than it says.
 #![forbid(unsafe_code)]
 
 use cairn_description::{Disk, Files, components, load_from};
@@ -8,7 +9,7 @@ use cairn_tool::paths;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A document: its path from the root, and its lines.
 struct Document {
@@ -188,26 +189,40 @@ fn code_is_in_the_file_that_it_names() {
     assert!(count > 10, "only {count} blocks name their file");
 }
 
-/// Names of functions in the Rust files of a folder and of those below it.
-fn functions(folder: &Path, names: &mut BTreeSet<String>) {
-    let name = Regex::new(r"fn (\w+)").unwrap();
+/// The Rust files of a folder and of those below it, and their texts.
+fn sources(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let file = path.file_name().unwrap().to_string_lossy();
         if path.is_dir() && file != "target" && !file.starts_with('.') {
-            functions(&path, names);
+            sources(&path, found);
         } else if file.ends_with(".rs") {
             let text = std::fs::read_to_string(&path).unwrap();
-            names.extend(name.captures_iter(&text).map(|found| found[1].to_owned()));
+            found.push((path, text));
         }
     }
+}
+
+#[test]
+fn files_have_less_than_500_lines() {
+    let mut files = Vec::new();
+    sources(&paths::source(), &mut files);
+    files.retain(|(_, text)| text.lines().count() >= 500);
+    let long: Vec<_> = files.iter().map(|(path, _)| path).collect();
+    assert!(long.is_empty(), "{long:?}");
 }
 
 /// What holds an invariant is named by a sentence; a test that was renamed holds nothing there.
 #[test]
 fn tests_that_invariants_name_are_there() {
-    let mut there = BTreeSet::new();
-    functions(&paths::source(), &mut there);
+    let mut files = Vec::new();
+    sources(&paths::source(), &mut files);
+    let function = Regex::new(r"fn (\w+)").unwrap();
+    let there: BTreeSet<&str> = files
+        .iter()
+        .flat_map(|(_, text)| function.captures_iter(text))
+        .map(|found| found.get(1).unwrap().as_str())
+        .collect();
     let text = std::fs::read_to_string(paths::source().join("docs/invariants.md")).unwrap();
     let sentence = Regex::new("`([a-z0-9]+(?:_[a-z0-9]+){3,})`").unwrap();
     let named: BTreeSet<&str> =

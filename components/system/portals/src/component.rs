@@ -1,13 +1,14 @@
 //! Entry points: from the portals' registers to the manager and back.
 
-use crate::describe::{counters_used, describe};
+mod listing;
+
+use crate::describe::counters_used;
 use crate::memory::Memory;
 use cairn::component::Interface;
 use cairn::exclusive::Exclusive;
 use cairn::measure::{Cost, Stamp};
 use cairn::sync::methods::A_LOCK;
-use cairn::text::Line;
-use cairn::window::{ReadWindow, WriteWindow};
+use cairn::window::ReadWindow;
 use cairn::{Caller, DomainId, Error, InstanceId, environment, time};
 use cairn_abi::address;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, NAME_SIZE};
@@ -24,7 +25,6 @@ use cairn_portals::machine::Machine;
 use cairn_portals::manager::Manager;
 use cairn_portals::registrations::NAME_MAXIMUM;
 use cairn_portals::synchronisation::Interfaces;
-use core::fmt::Write;
 use core::num::NonZero;
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, Ordering};
 
@@ -464,42 +464,5 @@ impl interfaces::ParameterTypes for Server {
         let (call, back) = (&in_buffer[..in_count], &back_buffer[..back_count]);
         let parameter = Parameter::new(letter, words, call, back).map_err(refusal)?;
         locked(|manager, _| Ok(manager.register_type(parameter).map_err(refusal)))?
-    }
-}
-
-impl interfaces::PortalListing for Server {
-    fn describe(
-        &self,
-        instance: InstanceId,
-        index: u64,
-        text: WriteWindow<'_>,
-    ) -> Result<(usize, u64), Error> {
-        locked(|manager, machine| {
-            let (index, line) = describe(manager, machine, instance, index)?;
-            line.answer(&text, index as u64)
-        })
-    }
-
-    fn usage(&self) -> Result<(u64, u64), Error> {
-        locked(|manager, _| Ok(manager.usage()))
-    }
-
-    fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
-        locked(|manager, _| manager.usage_of(instance).ok_or(Error::NotFound))
-    }
-
-    fn described_code(&self, instance: InstanceId) -> Result<u64, Error> {
-        locked(|manager, _| manager.described_code(instance))
-    }
-
-    fn refused(&self, instance: InstanceId, text: WriteWindow<'_>) -> Result<usize, Error> {
-        let line = locked(|manager, _| {
-            let refusal = manager.last_refusal(instance).ok_or(Error::NotFound)?;
-            let mut line = Line::<256>::new();
-            // What does not fit is left out.
-            let _ = write!(line, "{refusal}");
-            Ok(line)
-        })?;
-        text.write(0, line.bytes())
     }
 }

@@ -2,6 +2,7 @@
 //! death.
 
 mod exchange;
+mod lives;
 
 use crate::blocks::{Block, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target};
@@ -431,62 +432,6 @@ impl Manager {
             }
             _ => Err(Error::NotAllowed),
         }
-    }
-
-    /// One step of the end of an instance: what it had opened, and whatever others have of it that a
-    /// successor must not be handed.
-    pub fn instance_died<M: Machine>(
-        &mut self,
-        machine: &M,
-        instance: InstanceId,
-    ) -> Result<u64, Error> {
-        self.maker.instances().get(instance)?;
-        if instance == self.maker.own() {
-            return Err(Error::NotAllowed);
-        }
-        if self.maker.end_instance(machine, instance, BLOCKS_PER_STEP) {
-            return Ok(1);
-        }
-        self.registrations.forget_of(instance, |_| true);
-        self.maker.forget_refusals(instance);
-        machine.remove_names(instance);
-        Ok(0)
-    }
-
-    /// Checks that nothing of its predecessor is left in an instance's table, and that others can call nothing of
-    /// it. Stack queues need nothing: every activation comes home by the return portal's normal, abort or dead
-    /// entry.
-    pub fn instance_starts(&self, instance: InstanceId) -> Result<(), Error> {
-        self.maker.instances().get(instance)?;
-        if self.maker.is_left(instance) { Err(Error::Busy) } else { Ok(()) }
-    }
-
-    /// Adds an instance that comes while the system runs; a client of this manager has a part of what portals are made
-    /// from. Those of the layout come in the same way.
-    pub fn add_domain<M: Machine>(
-        &mut self,
-        machine: &M,
-        record: &'static Instance,
-        is_client: bool,
-    ) -> Result<(), Error> {
-        self.maker.add_domain(machine, record, is_client)
-    }
-
-    /// One step of forgetting an instance that is dead for good, after its end ([`Manager::instance_died`]): its number
-    /// and its domain can be another's then. The first begins at 0, each other where the value of the one before says; the
-    /// last answers 0. `Busy`: something of it is left.
-    pub fn retire_domain<M: Machine>(
-        &mut self,
-        machine: &M,
-        instance: InstanceId,
-        from: u64,
-    ) -> Result<u64, Error> {
-        if self.registrations.find_of(instance, |_| true).is_some() {
-            return Err(Error::Busy);
-        }
-        let next = self.maker.retire_domain(machine, instance, from, BLOCKS_PER_STEP)?;
-        self.has_retired = true;
-        Ok(next)
     }
 
     /// Makes one portal of such trust in the client's table, for measuring: it calls the client's own

@@ -1,0 +1,155 @@
+//! What the product is made of beyond what the command makes.
+
+/// Serves the product's interface `Meter`, and calls its interface `Pump`.
+pub const GAUGE: &str = r#"#include "console.h"
+#include "meter.h"
+#include "pump.h"
+#include <stdio.h>
+
+enum { CONSOLE = CAIRN_PORTAL_FIRST_IMPORT, PUMP = CONSOLE + CONSOLE_METHODS };
+METER_SERVER(gauge)
+
+struct cairn_reply gauge_double(uint64_t control, uint64_t number)
+{
+    (void)control;
+    return (struct cairn_reply){ 0, 2 * number };
+}
+
+static void gauge(void)
+{
+    uint64_t value = 0;
+    char line[64];
+    int64_t status = pump_double(PUMP, 30, &value);
+    int length = snprintf(line, sizeof line, "gauge: %d, %u\n", (int)status, (unsigned)value);
+    console_write(CONSOLE, line, (size_t)length);
+}
+
+CAIRN_COMPONENT(
+    .name = "gauge", .main = gauge,
+    .import_count = 2,
+    .imports = { { "console", CONSOLE, CONSOLE_INTERFACE }, { "pump", PUMP, PUMP_INTERFACE } },
+    .export_count = 1,
+    .exports = { { "meter", 0, METER_INTERFACE, METER_ENTRIES(gauge) } });
+"#;
+
+/// The product with the component in C and with sixty instances of another.
+pub const FLEET: &str = r#"[system]
+name = "fleet"
+extends = "heater"
+threads = 96
+
+[instance.pump.exports.pump]
+open = ["shell", "watcher", "gauge"]
+
+[instance.gauge]
+component = "gauge"
+memory = "128K"
+[instance.gauge.imports]
+console = "console.console"
+pump = "pump.pump"
+[instance.gauge.exports.meter]
+open = ["shell"]
+
+[instance.station]
+component = "pump"
+count = 60
+memory = "64K"
+threads = 0
+[instance.station.exports.pump]
+open = ["shell"]
+
+[instance.panel]
+component = "panel"
+memory = "64K"
+threads = 0
+
+[instance.twins]
+component = "twins"
+memory = "128K"
+threads = 2
+[instance.twins.imports]
+console = "panel.console"
+threads = "panel.threads"
+terminal = "console.console"
+machine = "scheduler.threads"
+"#;
+
+/// Interfaces that are called as two of Cairn's.
+pub const NAMESAKES: &str = r#"
+#[cairn::interface]
+pub trait Console {
+    fn rows(&self) -> Result<u64, cairn::Error>;
+}
+
+#[cairn::interface]
+pub trait Threads {
+    fn count(&self) -> Result<u64, cairn::Error>;
+}
+"#;
+
+/// Serves them.
+pub const PANEL: &str = r#"#![no_std]
+#![cfg_attr(not(test), no_main)]
+#![forbid(unsafe_code)]
+use cairn::Error;
+use heater_interfaces::{Console, Threads};
+
+struct Panel;
+static PANEL: Panel = Panel;
+
+impl Console for Panel {
+    fn rows(&self) -> Result<u64, Error> {
+        Ok(24)
+    }
+}
+
+impl Threads for Panel {
+    fn count(&self) -> Result<u64, Error> {
+        Ok(7)
+    }
+}
+
+cairn::component! {
+    name: "panel",
+    exports: { console: Console = PANEL, threads: Threads = PANEL },
+}
+"#;
+
+/// Calls them, before Cairn's own, prints, and starts a thread.
+pub const TWINS: &str = r#"#![no_std]
+#![no_main]
+#![forbid(unsafe_code)]
+use cairn::thread::{Stack, spawn};
+use heater_interfaces::{Console, Threads};
+
+cairn::component! {
+    name: "twins",
+    imports: {
+        console: Console,
+        threads: Threads,
+        terminal: cairn_interfaces::Console,
+        machine: cairn_interfaces::Threads,
+    },
+    main: main,
+}
+
+static STACK: Stack<4096> = Stack::new();
+
+fn main() {
+    cairn::println!("twins: {:?}, {:?}", imports::CONSOLE.rows(), imports::THREADS.count());
+    let thread = spawn(&STACK, 0, || 42).and_then(|thread| thread.join());
+    cairn::println!("twins: a thread answers {thread:?}");
+}
+"#;
+
+pub const FLEET_TEST: &str = r#"system = "fleet"
+exit = 0
+steps = [
+    { expect_all = ['gauge: 0, 60', 'twins: Ok\(24\), Ok\(7\)', 'twins: a thread answers Ok\(42\)'] },
+    { send = "call gauge double 4" },
+    { expect_match = '^8\b' },
+    { send = "call station-60 double 7" },
+    { expect_match = '^14\b' },
+    { send = "halt" },
+]
+"#;
