@@ -5,20 +5,18 @@ mod arguments;
 
 use anyhow::{Context, Result, bail};
 use arguments::{Arguments, BoardCommand, Command, New, RunArguments, Variant};
-use cairn_tool::build::{BuiltImage, Parts};
+use cairn_tool::build::Parts;
 use cairn_tool::counts::Counting;
 use cairn_tool::guest_memory::GuestMemory;
 use cairn_tool::layout::Layout;
 use cairn_tool::machine::Options;
-use cairn_tool::plugged::{Blank, Plugged};
+use cairn_tool::plugged::Blank;
 use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
     advice, archive, bench, bill, board, build, core_file, doc, fmt, graph, install, interfaces,
-    layout, lines, new, paths, pinned, profile, run, schema, setup, symbolise, test, usage,
-    version, watch,
+    lines, new, paths, pinned, profile, run, schema, setup, symbolise, test, usage, version, watch,
 };
 use clap::{CommandFactory, Parser};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 

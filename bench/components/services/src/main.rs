@@ -55,7 +55,6 @@ fn main() {
             }
         }
     });
-    drop(report);
     let creator = spawn(imports::THREADS, &CREATOR_STACK, |_| threads(), 0, CREATOR)
         .expect("the quota has room");
     creator.join().expect("the thread ends");

@@ -12,6 +12,8 @@ use core::fmt::{Result, Write};
 pub const PROMPT: &str = "> ";
 
 /// What came of a byte.
+// There is no heap for the line.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// The line goes on.

@@ -40,7 +40,7 @@ impl Terminals {
     /// Opens a terminal for a client, where it wants it.
     pub fn open(&self, place: Place, reads: bool) -> Result<Object<dyn Terminal>, Error> {
         let client = place.client();
-        let life = imports::PORTALS.life(client.0.into())?;
+        let life = imports::PORTALS.life(client.0)?;
         let terminal = |control| OpenTerminal {
             control,
             reads,

@@ -70,14 +70,14 @@ impl Disk {
                 };
                 let Some((number, request)) = next else { break };
                 let started =
-                    request.and_then(|one| self.start(&one, pending.len() == 0, data, size));
+                    request.and_then(|one| self.start(&one, pending.is_empty(), data, size));
                 match (started, request) {
                     (Ok(Some(place)), Ok(request)) => {
                         // `depth` leaves room.
                         let _ = pending.push_back((number, place, request));
                     }
                     // Others have the places; there is one when the first of these is answered.
-                    (Ok(None), _) if pending.len() > 0 => {
+                    (Ok(None), _) if !pending.is_empty() => {
                         held = Some((number, request));
                         break;
                     }

@@ -26,11 +26,14 @@ pub struct Domains {
 }
 
 impl Domains {
-    /// None.
-    pub const NONE: Domains = Domains {
-        states: [const { AtomicU8::new(State::Unused as u8) }; INSTANCES_MAXIMUM],
-        begun: AtomicBool::new(false),
-    };
+    /// Without any.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Domains {
+        Domains {
+            states: [const { AtomicU8::new(State::Unused as u8) }; INSTANCES_MAXIMUM],
+            begun: AtomicBool::new(false),
+        }
+    }
 
     /// Takes over from the layout, at the first call of all. Several threads may do it at the same time: one that comes late
     /// changes nothing, since no number becomes unused again.

@@ -196,7 +196,7 @@ impl Additions {
             }; NAMES_MAXIMUM],
             writing: AtomicBool::new(false),
             next_number: AtomicU64::new(first_number),
-            domains: Domains::NONE,
+            domains: Domains::new(),
         }
     }
 

@@ -97,7 +97,7 @@ fn nothing_of_a_retired_instance_remains() {
 
 #[test]
 fn an_instance_is_added_once_and_retires_once() {
-    let domains = Domains::NONE;
+    let domains = Domains::new();
     for beyond in [0, 256, u16::MAX] {
         assert_eq!(domains.add_domain(InstanceId(beyond)), Err(Error::BadArgument));
         assert!(!domains.is_present(InstanceId(beyond)));
@@ -118,7 +118,7 @@ fn an_instance_is_added_once_and_retires_once() {
 
 #[test]
 fn who_takes_over_from_the_layout_late_changes_nothing() {
-    let domains = Domains::NONE;
+    let domains = Domains::new();
     let (gone, others) = (InstanceId(3), [InstanceId(1), InstanceId(2), InstanceId(3)]);
     // Another thread takes over, and an instance retires, while this one is on its way.
     domains.begin(others.into_iter().inspect(|number| {

@@ -15,7 +15,7 @@ use crate::registrations::{Registration, Registrations};
 use crate::synchronisation::{Interfaces, Synchronisation};
 use cairn_abi::address::REGION_SIZE;
 use cairn_abi::descriptor::{LETTERS_SIZE, METHODS_MAXIMUM, is_name};
-use cairn_abi::record::{Export, Instance};
+use cairn_abi::record::Export;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::{Parameter, ParameterError, Trust};
 use core::num::NonZero;

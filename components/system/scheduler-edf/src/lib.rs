@@ -314,6 +314,8 @@ impl ReadyQueue for EarliestDeadline {
         // In the background it is one unit's turn.
         let most = if job.own & BACKGROUND != 0 { self.turn } else { job.budget };
         let left = most.saturating_sub(self.ran(threads, payer));
+        // `div_ceil` takes longer: it looks what is left.
+        #[allow(clippy::manual_div_ceil)]
         let end = time + (left + self.rate - 1) / self.rate;
         match self.first[1] {
             IDLE => end,

@@ -112,7 +112,7 @@ impl Pair {
         if let Some(record) = &mut self.m.threads[caller as usize] {
             record.used += STEP * (self.steps % 3);
         }
-        let instance = if caller % 2 == 0 { ONE } else { TWO };
+        let instance = if caller.is_multiple_of(2) { ONE } else { TWO };
         if let Step::V(semaphore) = step
             && v_in_portal(&self.s.machine, semaphore)
         {

@@ -177,12 +177,15 @@ pub struct Instances {
 }
 
 impl Instances {
-    /// None.
-    pub const NONE: Instances = Instances {
-        states: [const { InstanceState::new() }; INSTANCES_MAXIMUM],
-        undone: Numbers::new(),
-        requested: Numbers::new(),
-    };
+    /// Without any.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Instances {
+        Instances {
+            states: [const { InstanceState::new() }; INSTANCES_MAXIMUM],
+            undone: Numbers::new(),
+            requested: Numbers::new(),
+        }
+    }
 
     /// There is a new instance, and it lives. [`Error::Busy`]: one of this number is still there.
     pub fn add_domain(&self, instance: InstanceId) -> Result<(), Error> {
@@ -249,6 +252,7 @@ pub type Numbers = Set<{ INSTANCES_MAXIMUM.div_ceil(64) }>;
 pub struct Set<const WORDS: usize>([AtomicU64; WORDS]);
 
 impl<const WORDS: usize> Set<WORDS> {
+    #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         Set([const { AtomicU64::new(0) }; WORDS])
     }

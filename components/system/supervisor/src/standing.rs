@@ -26,14 +26,17 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// None.
-    pub const NONE: Standing = Standing {
-        serves: Threads::new(),
-        lives: Threads::new(),
-        going: Threads::new(),
-        instances: [const { AtomicU16::new(0) }; THREADS_MAXIMUM],
-        priorities: [const { AtomicU8::new(0) }; THREADS_MAXIMUM],
-    };
+    /// Without any.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Standing {
+        Standing {
+            serves: Threads::new(),
+            lives: Threads::new(),
+            going: Threads::new(),
+            instances: [const { AtomicU16::new(0) }; THREADS_MAXIMUM],
+            priorities: [const { AtomicU8::new(0) }; THREADS_MAXIMUM],
+        }
+    }
 
     fn set(&self, until: Until) -> &Threads {
         match until {
@@ -104,7 +107,7 @@ mod tests {
 
     #[test]
     fn they_go_on_one_by_one_the_most_urgent_first() {
-        let standing = Standing::NONE;
+        let standing = Standing::new();
         for index in 0..THREADS_MAXIMUM as u64 {
             let instance = if index % 2 == 0 { ONE } else { TWO };
             standing.insert(Until::Serves, index, instance, index as u8 ^ 0x55);
@@ -126,7 +129,7 @@ mod tests {
 
     #[test]
     fn who_goes_on_stands_for_nothing() {
-        let standing = Standing::NONE;
+        let standing = Standing::new();
         standing.insert(Until::Serves, 7, TWO, 10);
         assert_eq!(standing.waits_for(7), Some(TWO));
         standing.let_one_go(7);

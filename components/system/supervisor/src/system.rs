@@ -15,10 +15,10 @@ use cairn_supervisor::stack::Words;
 use cairn_supervisor::standing::Standing;
 
 /// The states of all instances.
-pub static INSTANCES: Instances = Instances::NONE;
+pub static INSTANCES: Instances = Instances::new();
 
 /// Threads that stand still until something happens to an instance.
-pub static STANDING: Standing = Standing::NONE;
+pub static STANDING: Standing = Standing::new();
 
 static SYSTEM: Cached<System> = Cached::new();
 

@@ -63,7 +63,7 @@ impl Valves for Server {
             *owner = None;
         }
         let client = place.client();
-        let life = imports::PORTALS.life(client.0.into())?;
+        let life = imports::PORTALS.life(client.0)?;
         let held = Held { number, percent: AtomicU8::new(0), control: AtomicU64::new(0) };
         let control = HELD.insert(held)?;
         HELD.with(control, |held| held.control.store(control, Relaxed))?;

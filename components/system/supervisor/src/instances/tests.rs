@@ -7,7 +7,7 @@ const LAST: InstanceId = InstanceId(INSTANCES_MAXIMUM as u16 - 1);
 
 #[test]
 fn an_instance_is_there_from_its_adding_to_its_retiring() {
-    let instances = Instances::NONE;
+    let instances = Instances::new();
     for nobody in [InstanceId(0), InstanceId(INSTANCES_MAXIMUM as u16), InstanceId(u16::MAX)] {
         assert_eq!(instances.add_domain(nobody), Err(Error::BadArgument));
     }
@@ -26,7 +26,7 @@ fn an_instance_is_there_from_its_adding_to_its_retiring() {
 
 #[test]
 fn only_who_is_dead_for_good_retires_and_leaves_nothing() {
-    let instances = Instances::NONE;
+    let instances = Instances::new();
     instances.add_domain(ONE).unwrap();
     let state = instances.state(ONE);
     let others = (1..=Phase::Quarantined as u8).filter(|number| *number != Phase::Dead as u8);

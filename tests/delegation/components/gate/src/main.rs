@@ -46,7 +46,7 @@ impl Door for Server {
             return Err(Error::NotFound);
         }
         match MODE.load(Relaxed) {
-            mode::ALLOW => imports::PORTALS.admit(NAME, caller.0.into(), true),
+            mode::ALLOW => imports::PORTALS.admit(NAME, caller.0, true),
             mode::SILENT => imports::THREADS.sleep_until(u64::MAX / 2),
             mode::FORGET => Ok(()),
             _ => Err(Error::NotAllowed),

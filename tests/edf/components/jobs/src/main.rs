@@ -74,7 +74,7 @@ fn deadlines() -> Result<bool, Error> {
 
 fn work(number: u64) {
     let number = number as usize;
-    let _ = jobs(&TASKS[number / THREADS], number % THREADS == 0);
+    let _ = jobs(&TASKS[number / THREADS], number.is_multiple_of(THREADS));
 }
 
 fn jobs(task: &Task, leaves_mark: bool) -> Result<(), Error> {

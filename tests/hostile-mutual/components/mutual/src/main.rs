@@ -265,7 +265,7 @@ impl Bank for Server {
                 remembered.1.store(place.word(), Relaxed);
                 return Ok(Object::from_first_portal(0));
             }
-            1 => PORTALS.revoke("bank", place.client().0.into()).map(drop)?,
+            1 => PORTALS.revoke("bank", place.client().0).map(drop)?,
             2 => imports::THREADS.sleep_until(now() + ticks(chance.below(300)))?,
             3 => {
                 let writer = control(&WRITERS, &mut chance)?;

@@ -118,6 +118,7 @@ impl Judge {
 
 /// The module `harness` of a component with a judge: the judge, with what the component is connected to.
 #[macro_export]
+#[allow(clippy::crate_in_macro_def)]
 macro_rules! harness {
     () => {
         mod harness {

@@ -22,7 +22,7 @@ cairn::component! {
 
 /// What the neighbour must not learn or change.
 static SECRET: AtomicU64 = AtomicU64::new(SECRET_VALUE);
-const SECRET_VALUE: u64 = 0x5ec3_e7;
+const SECRET_VALUE: u64 = 0x005e_c3e7;
 
 /// One of each kind, of the deeds that cannot be stopped but by the hardware.
 const CHOSEN: [&str; 9] = [

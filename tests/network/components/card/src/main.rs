@@ -69,7 +69,7 @@ fn main() -> Result<Infallible, Error> {
     Interrupt::open(&device.registers)?.serve(|| {
         device.acknowledge()?;
         CARD.sending.answer(&mut sent);
-        while let Some((number, length)) = received.next() {
+        for (number, length) in received.by_ref() {
             // What the device says is whatever it likes.
             if number as usize >= WAITING {
                 return Err(Error::Malformed);

@@ -26,7 +26,7 @@ const PAGE: usize = 4096;
 struct Pages([[u8; PAGE]; 2]);
 static PAGES: Exclusive<Pages> = Exclusive::new(Pages([[0; PAGE]; 2]));
 /// What the keeper must not learn.
-const SECRET: u64 = 0x5ec3_e7;
+const SECRET: u64 = 0x005e_c3e7;
 
 type Attempt = fn() -> Result<u64, Error>;
 /// Attempts that must be stopped.

@@ -76,7 +76,7 @@ fn handles() -> Result<(), Error> {
     let stack = &STACKS[0];
     let number = Counted([1; 8]);
     let returned = spawn(stack, 40, move || number)?.join()?;
-    if returned.0 != [1; 8] || DROPPED.load(Relaxed) % 100 != 0 {
+    if returned.0 != [1; 8] || !DROPPED.load(Relaxed).is_multiple_of(100) {
         say(format_args!("FAILED: the closure returned something else"));
     }
     drop(returned);
