@@ -24,8 +24,8 @@ pub const PORTAL_FENCE_TRANSLATION: usize = 10;
 pub const PORTAL_FENCE_INSTRUCTION: usize = 11;
 /// Idle: wait for an interrupt.
 pub const PORTAL_WAIT: usize = 12;
-/// Supervisor: reset the machine. `a0` 0: halt, 1: reboot; `a1` exit status. Or 2: the firmware prints the byte in `a1`.
-pub const PORTAL_RESET: usize = 13;
+/// Supervisor: what the firmware does for it. `a0` 0: halt, `a1` exit status; 1: reboot; 2: print the byte in `a1`.
+pub const PORTAL_FIRMWARE: usize = 13;
 /// Supervisor: divert. `a0` thread index, `a1` offset of a frame's header in the block: the thread faults when it
 /// returns through this frame of a call. If this is the trap frame of such a fault, the thread goes on at the address that
 /// it would have returned to.

@@ -67,15 +67,15 @@ pub fn wait() -> Result<(), Error> {
 
 /// Supervisor: halts the machine with an exit status.
 pub fn halt(status: u64) -> Error {
-    Error::from_status(raw(PORTAL_RESET, [0, status, 0, 0, 0, 0, 0, 0]).status)
+    Error::from_status(raw(PORTAL_FIRMWARE, [0, status, 0, 0, 0, 0, 0, 0]).status)
 }
 
 /// Supervisor: the firmware prints a byte, whatever the console's driver does with the device at that time.
 pub fn print(byte: u8) -> Result<(), Error> {
-    done(raw(PORTAL_RESET, [2, byte.into(), 0, 0, 0, 0, 0, 0]))
+    done(raw(PORTAL_FIRMWARE, [2, byte.into(), 0, 0, 0, 0, 0, 0]))
 }
 
 /// Supervisor: reboots the machine.
 pub fn reboot() -> Error {
-    Error::from_status(raw(PORTAL_RESET, [1, 0, 0, 0, 0, 0, 0, 0]).status)
+    Error::from_status(raw(PORTAL_FIRMWARE, [1, 0, 0, 0, 0, 0, 0, 0]).status)
 }

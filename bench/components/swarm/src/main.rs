@@ -1,6 +1,6 @@
 //! Many threads of one component that all do at once what keeps a scheduler busy: time limits that end
 //! at the same tick, waiters of one semaphore that leave from the middle of its queue, changes of
-//! priority among them, an end while all wait.
+//! priority among them, an end while all wait; or budgets of the processor that all use up.
 #![no_std]
 #![no_main]
 #![forbid(unsafe_code)]
@@ -50,6 +50,26 @@ fn hold(number: u64) {
     wait(number);
 }
 
+/// Uses the processor up, with a lock that others wait for and without.
+fn use_up(_: u64) {
+    loop {
+        for place in &HELD {
+            let lock = LockProxy::at(place.load(Relaxed));
+            let _ = lock.lock();
+            for count in 0..2_000 {
+                core::hint::black_box(count);
+            }
+            let _ = lock.unlock();
+        }
+    }
+}
+
+fn make_locks() {
+    for place in &HELD {
+        place.store(imports::PORTALS.lock().expect("quota").first_portal(), Relaxed);
+    }
+}
+
 fn pause(microseconds: u64) {
     let _ = imports::THREADS.sleep_until(counter() + ticks(microseconds));
 }
@@ -69,13 +89,19 @@ fn start(body: fn(u64)) -> [Option<Thread>; THREADS] {
 }
 
 fn main() {
+    if environment::argument() == "budget" {
+        make_locks();
+        for number in 0..environment::startup().thread_limit as usize - 1 {
+            let stack = &STACKS[number];
+            spawn(imports::THREADS, stack, use_up, 0, priority(number)).expect("quota");
+        }
+        use_up(0);
+    }
     WAIT.store(imports::PORTALS.semaphore(0).expect("quota").first_portal(), Relaxed);
     let far = counter() + ticks(1_000_000);
     LIMIT.store(far, Relaxed);
     if environment::argument() == "kill" {
-        for place in &HELD {
-            place.store(imports::PORTALS.lock().expect("quota").first_portal(), Relaxed);
-        }
+        make_locks();
         start(hold);
         let _ = imports::THREADS.sleep_until(far);
         return;

@@ -201,7 +201,7 @@ const fn privileged(index: usize) -> &'static str {
         PORTAL_FENCE_TRANSLATION => "fence_translation",
         PORTAL_FENCE_INSTRUCTION => "fence_instruction",
         PORTAL_WAIT => "wait",
-        PORTAL_RESET => "reset",
+        PORTAL_FIRMWARE => "firmware",
         PORTAL_DIVERT => "divert",
         PORTAL_REFUSE => "refuse",
         _ => "?",

@@ -11,7 +11,8 @@
 //! comes free does not come to who cannot use it. What a domain that died had sent elsewhere comes home without a budget, and so does a
 //! thread whose way home others wait for ([`Scheduler::lift_budget`]): what it runs is taken from the next budgets all the same.
 //!
-//! Each look, and each thread that follows it, is an interrupt of the timer of its own, in turn with the time limits and the work of others.
+//! Each look, at a few threads, and each thread that follows it, is an interrupt of the timer of its own, in turn with the time limits and
+//! the work of others.
 //! A look is as urgent as the instance's priority, and a thread that follows is as urgent as that or as what its locks lend it: while
 //! a more urgent thread of another instance runs, both are put off, like other work ([`crate::work`]).
 
@@ -29,6 +30,19 @@ use cairn_abi::{Error, InstanceId};
 
 /// Most instances with a budget.
 pub const BUDGETS: usize = cairn_abi::record::BUDGETS_MAXIMUM;
+/// Threads that one interrupt looks at for a budget: of all, interrupts would be off for too long.
+const THREADS_OF_LOOK: usize = 2;
+/// When there is nothing to look at.
+const NEVER: u64 = u64::MAX;
+
+/// How far a look at a budget is, which is done with all of its threads before the next.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// What each of its threads has run is counted.
+    Count,
+    /// Those are found that have to stop, or to go on.
+    Find,
+}
 
 #[derive(Clone, Copy)]
 struct Budget {
@@ -37,12 +51,14 @@ struct Budget {
     /// By the run clock, as what is spent of it.
     budget: u64,
     spent: u64,
-    /// When the period ends, and when to look next.
+    /// When the period ends, when to look after this look, and when at the latest, since others pay.
     ends: u64,
-    look: u64,
-    /// Of the most urgent thread that the instance may have by itself.
-    class: u8,
+    next: u64,
+    again: u64,
     threads: Bitmap<4>,
+    /// While it is looked at: how far that is, and the threads that are still to be seen.
+    stage: Option<Stage>,
+    unseen: Bitmap<4>,
     is_used_up: bool,
     /// The instance has died: its threads come home.
     is_lifted: bool,
@@ -54,9 +70,11 @@ impl Budget {
         budget: 0,
         spent: 0,
         ends: 0,
-        look: 0,
-        class: 0,
+        next: NEVER,
+        again: NEVER,
         threads: Bitmap::EMPTY,
+        stage: None,
+        unseen: Bitmap::EMPTY,
         is_used_up: false,
         is_lifted: false,
     };
@@ -64,11 +82,30 @@ impl Budget {
     fn throttles(&self) -> bool {
         self.is_used_up && !self.is_lifted
     }
+
+    /// All that was spent is known: whether it is used up, and when that may change; a tick is `rate` of the run clock.
+    fn decide(&mut self, time: u64, rate: u64) {
+        if time >= self.ends {
+            let periods = (time - self.ends) / self.period + 1;
+            self.ends = self.ends.saturating_add(periods.saturating_mul(self.period));
+            self.spent = self.spent.saturating_sub(periods.saturating_mul(self.budget));
+        }
+        self.is_used_up = self.spent >= self.budget;
+        let left = self.budget.saturating_sub(self.spent);
+        self.next = match self.is_used_up {
+            true => self.ends,
+            false => self.ends.min(time.saturating_add(left.div_ceil(rate).max(1))),
+        };
+    }
 }
 
 /// The budgets, and what of them is still to be done.
 pub(crate) struct Throttle {
     budgets: [Budget; BUDGETS],
+    /// When to look at each; and its place, above it the class of the most urgent thread that its instance may have by itself. They lie
+    /// together, since all are gone through.
+    looks: [u64; BUDGETS],
+    ranks: [u16; BUDGETS],
     /// What each thread had run when that was counted last, and who pays for what it runs since.
     counted: [u64; 256],
     payers: [Tenant; 256],
@@ -93,6 +130,8 @@ enum Piece {
 impl Throttle {
     pub(crate) const NONE: Throttle = Throttle {
         budgets: [Budget::NONE; BUDGETS],
+        looks: [NEVER; BUDGETS],
+        ranks: [0; BUDGETS],
         counted: [0; 256],
         payers: [Tenant::NOBODY; 256],
         behind: ByClass::EMPTY,
@@ -102,6 +141,10 @@ impl Throttle {
         forced_at: 0,
     };
 
+    fn class(&self, place: usize) -> u8 {
+        (self.ranks[place % BUDGETS] >> 8) as u8
+    }
+
     /// The most urgent piece, while a thread `first` runs whose instance has the budget `own`, whether there are more, and when the next
     /// budget is due of those that are not. What is to be done with who runs, comes first.
     fn next(
@@ -110,18 +153,20 @@ impl Throttle {
         own: Option<usize>,
         time: u64,
     ) -> (Option<Piece>, bool, u64) {
-        let (mut look, mut due, mut later) = (None, 0, u64::MAX);
-        for (place, budget) in self.budgets.iter().enumerate().filter(|(_, one)| one.period != 0) {
-            if budget.look > time {
-                later = later.min(budget.look);
-                continue;
-            }
-            due += 1;
-            let class = if own == Some(place) { 0 } else { budget.class };
-            if !matches!(look, Some(Piece::Look(_, best)) if best <= class) {
-                look = Some(Piece::Look(place, class));
+        let (mut best, mut due, mut later) = (u16::MAX, 0, NEVER);
+        for (at, rank) in self.looks.iter().zip(&self.ranks) {
+            if *at > time {
+                later = later.min(*at);
+            } else {
+                due += 1;
+                best = best.min(*rank);
             }
         }
+        let look = match own.filter(|own| self.looks[*own % BUDGETS] <= time) {
+            Some(own) => Some(Piece::Look(own, 0)),
+            None if due == 0 => None,
+            None => Some(Piece::Look(usize::from(best as u8), (best >> 8) as u8)),
+        };
         let classes = self.behind.classes();
         let follow = match classes & classes.wrapping_neg() {
             0 => None,
@@ -158,7 +203,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let place = places.position(|one| one.period == 0).ok_or(Error::Exhausted)?;
         let budget = budget.saturating_mul(self.configuration.run_rate);
         let class = self.ready.class_of_priority(self.accounts[tenant].quota.priority);
-        self.throttle.budgets[place] = Budget { period, budget, class, ..Budget::NONE };
+        self.throttle.budgets[place] = Budget { period, budget, ..Budget::NONE };
+        self.throttle.ranks[place] = u16::from(class) << 8 | place as u16;
+        self.throttle.looks[place] = 0;
         self.accounts[tenant].budget = place as u8 + 1;
         self.look_now();
         Ok(())
@@ -166,8 +213,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// An instance is no more.
     pub(crate) fn drop_budget(&mut self, tenant: Tenant) {
-        if let Some(budget) = self.budget_of(tenant) {
-            *budget = Budget::NONE;
+        if let Some(place) = self.place_of(tenant) {
+            self.throttle.budgets[place % BUDGETS] = Budget::NONE;
+            self.throttle.looks[place % BUDGETS] = NEVER;
         }
     }
 
@@ -198,12 +246,11 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let home = self.homes[thread as usize];
         self.throttle.counted[thread as usize] = 0;
         self.throttle.payers[thread as usize] = home;
-        if let Some(budget) = self.budget_of(home) {
-            budget.threads.set(thread.into());
-            if budget.is_used_up {
-                let class = budget.class;
-                self.follow_at_once(thread, class);
-            }
+        let Some(place) = self.place_of(home) else { return };
+        let budget = &mut self.throttle.budgets[place % BUDGETS];
+        budget.threads.set(thread.into());
+        if budget.is_used_up {
+            self.follow_at_once(thread, self.throttle.class(place));
         }
     }
 
@@ -216,14 +263,17 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.throttle.lifted.clear(thread.into());
         if let Some(budget) = self.budget_of(self.homes[thread as usize]) {
             budget.threads.clear(thread.into());
+            budget.unseen.clear(thread.into());
         }
     }
 
     /// An instance has died, or starts again: until that its threads come home without a budget.
     #[inline(never)]
     pub(crate) fn lift_budgets(&mut self, tenant: Tenant, is_lifted: bool) {
-        if let Some(budget) = self.budget_of(tenant) {
-            (budget.is_lifted, budget.look) = (is_lifted, 0);
+        if let Some(place) = self.place_of(tenant) {
+            let budget = &mut self.throttle.budgets[place % BUDGETS];
+            (budget.is_lifted, budget.stage) = (is_lifted, None);
+            self.throttle.looks[place % BUDGETS] = 0;
             self.look_now();
         }
     }
@@ -287,7 +337,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         };
         self.throttle.is_put_off = false;
         self.throttle.yields = true;
-        let look = changed.map_or(u64::MAX, |place| self.throttle.budgets[place % BUDGETS].look);
+        let look = changed.map_or(NEVER, |place| self.throttle.looks[place % BUDGETS]);
         let is_more = has_more || self.throttle.behind.classes() != 0;
         self.come_for_budgets(if is_more { 0 } else { later.min(look) });
         true
@@ -314,34 +364,48 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.throttle_deferred_at = later.min(self.throttle.forced_at);
     }
 
+    /// Looks at some of the threads of a budget, and says when to look next once all were seen.
     fn look_at_budget(&mut self, place: usize, time: u64) {
-        for thread in self.throttle.budgets[place].threads.iter() {
-            self.count(thread as ThreadIndex);
-        }
-        let budget = &mut self.throttle.budgets[place];
-        if time >= budget.ends {
-            let periods = (time - budget.ends) / budget.period + 1;
-            budget.ends = budget.ends.saturating_add(periods.saturating_mul(budget.period));
-            budget.spent = budget.spent.saturating_sub(periods.saturating_mul(budget.budget));
-        }
-        budget.is_used_up = budget.spent >= budget.budget;
-        let left = budget.budget.saturating_sub(budget.spent);
-        let rate = self.configuration.run_rate.max(1);
-        budget.look = match budget.is_used_up {
-            true => budget.ends,
-            false => budget.ends.min(time.saturating_add(left.div_ceil(rate).max(1))),
-        };
-        let (throttles, threads, class) = (budget.throttles(), budget.threads, budget.class);
-        for thread in threads.iter() {
-            let record = &self.threads[thread];
-            let throttles = throttles && !self.throttle.lifted.contains(thread);
-            if throttles && record.contended != NONE {
-                // A throttled thread for which others wait may have to go on since these have time again.
-                let due = self.ready.class(self.due_urgency(thread as ThreadIndex));
-                self.throttle.behind.set(thread as ThreadIndex, class.min(due));
-            } else if throttles != (record.flags & THROTTLED != 0) {
-                self.throttle.behind.set(thread as ThreadIndex, class);
+        let place = place % BUDGETS;
+        let mut seen = 0;
+        while seen < THREADS_OF_LOOK {
+            let budget = &mut self.throttle.budgets[place];
+            let thread = budget.unseen.first();
+            if let Some(thread) = thread {
+                budget.unseen.clear(thread);
+                seen += 1;
             }
+            match (budget.stage, thread) {
+                (None, _) => {
+                    (budget.stage, budget.unseen) = (Some(Stage::Count), budget.threads);
+                    budget.again = NEVER;
+                }
+                (Some(Stage::Count), Some(thread)) => self.count(thread as ThreadIndex),
+                (Some(Stage::Find), Some(thread)) => self.find_throttled(place, thread),
+                (Some(Stage::Count), None) => {
+                    (budget.stage, budget.unseen) = (Some(Stage::Find), budget.threads);
+                    budget.decide(time, self.configuration.run_rate.max(1));
+                }
+                (Some(Stage::Find), None) => {
+                    budget.stage = None;
+                    self.throttle.looks[place] = budget.next.min(budget.again);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Has a thread throttled, or go on, if its budget says so.
+    fn find_throttled(&mut self, place: usize, thread: usize) {
+        let (budget, class) = (&self.throttle.budgets[place], self.throttle.class(place));
+        let throttles = budget.throttles() && !self.throttle.lifted.contains(thread);
+        let record = &self.threads[thread];
+        if throttles && record.contended != NONE {
+            // A throttled thread for which others wait may have to go on since these have time again.
+            let due = self.ready.class(self.due_urgency(thread as ThreadIndex));
+            self.throttle.behind.set(thread as ThreadIndex, class.min(due));
+        } else if throttles != (record.flags & THROTTLED != 0) {
+            self.throttle.behind.set(thread as ThreadIndex, class);
         }
     }
 
@@ -365,8 +429,13 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.throttle.payers[thread as usize] = lender.unwrap_or(home);
         if lender.is_some() {
             let again = time.saturating_add(self.configuration.quantum / PACE).max(time + 1);
-            if let Some(budget) = self.budget_of(home) {
-                budget.look = budget.look.min(again);
+            if let Some(place) = self.place_of(home) {
+                for look in [
+                    &mut self.throttle.looks[place % BUDGETS],
+                    &mut self.throttle.budgets[place % BUDGETS].again,
+                ] {
+                    *look = (*look).min(again);
+                }
             }
         }
         let record = &self.threads[thread as usize];

@@ -11,7 +11,8 @@ use crate::machine::{self, Console, Options};
 use crate::paths;
 use crate::qemu;
 use anyhow::{Context, Result, bail};
-use cairn_abi::address::REGION_SIZE;
+use cairn_abi::RegionId;
+use cairn_abi::address::{IMAGE_OFFSET, KERNEL, REGION_SIZE, image_spread};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::ops::Range;
@@ -24,14 +25,18 @@ use std::thread;
 const INSTRUCTIONS: u64 = 1_000_000;
 /// Every instruction is a translated block of its own.
 const STEPS: [&str; 3] = ["-singlestep", "-icount", "shift=0,sleep=off"];
-/// Each block is logged, but for those of the firmware (no system here has so many instances that one lies there).
+/// Each block is logged, but for those of the firmware.
 const WITHOUT_FIRMWARE: [&str; 4] =
-    ["-d", "exec,nochain,int", "-dfilter", "0..0x7fffffff,0x80200000..0xffffffffffffffff"];
+    ["-d", "exec,nochain,int", "-dfilter", "0..0x7fffffff,0x80020000..0xffffffffffffffff"];
 /// The same for all blocks, as QEMU's monitor understands it: from the first fault on, since the firmware's own boot
 /// takes 12 million instructions.
 const WITH_FIRMWARE: &[u8] = b"log exec,nochain\n";
-/// Where the firmware lies.
-const FIRMWARE: Range<u64> = 0x8000_0000..0x8020_0000;
+/// Where the firmware's code lies. An instance whose region that is has its code behind it.
+const FIRMWARE: Range<u64> = 0x8000_0000..0x8002_0000;
+const _: () = {
+    let region = RegionId((FIRMWARE.start / REGION_SIZE) as u16);
+    assert!(FIRMWARE.end - FIRMWARE.start <= IMAGE_OFFSET + image_spread(region));
+};
 /// What the supervisor prints at a fault.
 const FAULT: &str = "illegal or privileged instruction";
 
@@ -115,6 +120,8 @@ fn count(
 ) -> Result<u64> {
     let (mut counted, mut off, mut line, mut last) = (0, 0, String::new(), 0);
     let mut wanted = !firmware;
+    // The nucleus begins at a physical address, where an instance's region may be later.
+    let mut is_virtual = false;
     while counted < length {
         line.clear();
         if log.read_line(&mut line)? == 0 {
@@ -134,6 +141,10 @@ fn count(
             continue;
         }
         last = address;
+        is_virtual |= address >= KERNEL;
+        if !is_virtual {
+            continue;
+        }
         if on.contains(&(address & !(REGION_SIZE - 1))) {
             if off > 0 && counted > 0 && wanted {
                 *lengths.entry(off).or_default() += 1;
@@ -180,7 +191,6 @@ pub fn result(name: &str, lengths: &Lengths) -> Option<Measured> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cairn_abi::RegionId;
     use cairn_abi::address::region;
 
     fn log(addresses: &[u64]) -> String {
@@ -199,7 +209,7 @@ mod tests {
                 "riscv_cpu_do_interrupt: hart:0, async:0, cause:0c, epc:0x{address:016x}, tval:0x0\n"
             )
         };
-        let run = [log(&[user, kernel]), trap(scheduler), log(&[kernel + 4])];
+        let run = [log(&[kernel, user, kernel]), trap(scheduler), log(&[kernel + 4])];
         let text = [run.concat(), trap(user + 8), log(&[kernel, user])];
         let mut lengths = Lengths::new();
         count(text.concat().as_bytes(), &[user], false, 100, &mut lengths).unwrap();
@@ -225,7 +235,17 @@ mod tests {
     fn runs_through_the_firmware_are_counted_alone() {
         let (user, kernel) = (region(RegionId(3)), 0xffff_ffc0_0000_0000);
         let mut lengths = Lengths::new();
-        let log = log(&[user, kernel, kernel + 4, user, FIRMWARE.start, kernel, kernel + 4, user]);
+        let log = log(&[
+            kernel,
+            user,
+            kernel,
+            kernel + 4,
+            user,
+            FIRMWARE.start,
+            kernel,
+            kernel + 4,
+            user,
+        ]);
         count(log.as_bytes(), &[user], true, 100, &mut lengths).unwrap();
         assert_eq!(lengths, Lengths::from([(3, 1)]));
     }

@@ -134,7 +134,7 @@ impl Layout<'_> {
             Some(Role::Supervisor) => &[
                 (PORTAL_UNWIND, "unwind"),
                 (PORTAL_SET_ALIVE, "set_alive"),
-                (PORTAL_RESET, "reset"),
+                (PORTAL_FIRMWARE, "firmware"),
                 (PORTAL_DIVERT, "divert"),
                 (PORTAL_REFUSE, "refuse"),
             ],
