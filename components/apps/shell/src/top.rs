@@ -11,6 +11,8 @@ use core::fmt::{Result, Write};
 
 /// For how long it looks, in nanoseconds.
 const SECOND: u64 = 1_000_000_000;
+/// Who has what nobody uses.
+const IDLE: &str = "idle";
 
 // The shell's one thread uses it; it is too large for a stack.
 static SHARES: Exclusive<Shares> = Exclusive::new(Shares::new());
@@ -33,14 +35,18 @@ pub fn run(_words: &[Word], screen: &mut Screen) -> Result {
         Err(error) => return report(Err(error), screen),
     };
     writeln!(screen, "  share    time/us  threads that began in")?;
+    let mut is_idle_shown = false;
     SHARES.with(|shares| {
         shares.in_order(|home, used| {
+            is_idle_shown |= home == IDLE;
             // Of a thread that ended while it was looked at, all that it ever had may be in it.
             let used = used.min(elapsed);
             let tenths = used * 1000 / elapsed;
             writeln!(screen, "{:>4}.{} % {used:>10}  {home}", tenths / 10, tenths % 10)
         })
-    })
+    })?;
+    // That nothing is left is what one looks for.
+    if is_idle_shown { Ok(()) } else { writeln!(screen, "   0.0 % {:>10}  {IDLE}", 0) }
 }
 
 /// Home and processor time in microseconds of every thread.
