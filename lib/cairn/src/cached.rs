@@ -86,7 +86,7 @@ mod tests {
         let cached = Cached::new();
         let inner = || cached.with(|| Some(1), |value| *value);
         assert_eq!(cached.with(inner, |value| *value), Some(1));
-        cached.state.store(STORING, Ordering::Relaxed);
+        cached.state.store(STORING, Ordering::Release);
         assert_eq!(cached.with(|| Some(2), |value| *value), Some(2), "another is storing");
     }
 }
