@@ -338,7 +338,7 @@ extern "C" fn set_timer_by_firmware(time: u64) -> i64 {
 
 /// Halts (0) or reboots (1) the machine; `value` other than zero is a failure. Or the firmware prints a byte (2).
 #[unsafe(no_mangle)]
-extern "C" fn reset(kind: u64, value: u64) -> i64 {
+extern "C" fn firmware(kind: u64, value: u64) -> i64 {
     match kind {
         0 => halt(value),
         1 => {

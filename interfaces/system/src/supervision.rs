@@ -73,7 +73,8 @@ pub struct ThreadFault {
 /// What a thread does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, cairn::Wire)]
 pub enum Activity {
-    /// It runs, or could.
+    /// It runs, or could, also if the end of its wait is put off as long as a more urgent thread runs. What it waits for does not say
+    /// that of the end of a wait.
     Ready,
     /// It waits for a semaphore.
     Semaphore,

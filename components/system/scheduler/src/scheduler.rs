@@ -10,7 +10,9 @@ use crate::quota::{Accounts, Tenant};
 use crate::ready::ReadyQueue;
 use crate::semaphores::{SEMAPHORES, Semaphore};
 use crate::stacks::StackQueues;
-use crate::thread::{Handle, IDLE, Links, STOPPED, State, THROTTLED, Thread, ThreadIndex, Threads};
+use crate::thread::{
+    Handle, IDLE, Links, STOPPED, State, THROTTLED, TIMED, Thread, ThreadIndex, Threads,
+};
 use crate::throttle::Throttle;
 use crate::worker::Worker;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
@@ -239,6 +241,12 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// Whether a thread's processor budget keeps it from running.
     pub fn is_throttled(&self, thread: ThreadIndex) -> bool {
         self.threads[thread as usize].flags & THROTTLED != 0
+    }
+
+    /// Whether the time limit of a thread's wait has passed: it would run, if no more urgent thread put that off.
+    pub fn is_due(&self, thread: ThreadIndex, time: u64) -> bool {
+        let Thread { flags, time_limit, .. } = self.threads[thread as usize];
+        flags & TIMED != 0 && time_limit <= time
     }
 
     /// The thread that runs.

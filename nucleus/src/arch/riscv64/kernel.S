@@ -108,7 +108,7 @@ kernel_\function:
     in_kernel divert, leave_in_kernel
     in_kernel refuse, leave_in_kernel
     in_kernel set_alive, leave_in_kernel
-    in_kernel reset, leave_in_kernel
+    in_kernel firmware, leave_in_kernel
 
 # As `privileged_switch`, of a caller that could do it itself.
     .balign 16

@@ -96,7 +96,7 @@ privileged_wait:
     in_rust privileged_refuse, refuse
     in_rust privileged_set_alive, set_alive
     in_rust privileged_set_timer_by_firmware, set_timer_by_firmware
-    in_rust privileged_firmware, reset
+    in_rust privileged_firmware, firmware
     .globl privileged_set_up_thread
 privileged_set_up_thread:
     call_rust set_up_thread

@@ -63,6 +63,6 @@ CAIRN_COMPONENT(
     .import_count = 1,
     .imports = { { "threads", THREADS, THREADS_INTERFACE } },
     .export_count = 2,
-    .exports = { { "lies", 0, SCHEDULER_STATISTICS_INTERFACE, { lie, lie, lie, lie } },
+    .exports = { { "lies", 0, SCHEDULER_STATISTICS_INTERFACE, { lie, lie, lie, lie, lie } },
                  { "words", 0, SCHEDULER_STATISTICS_INTERFACE,
-                   { (cairn_entry)liar_thread_wide, (cairn_entry)liar_thread_time, lie, (cairn_entry)liar_held_wide } } });
+                   { (cairn_entry)liar_thread_wide, (cairn_entry)liar_thread_time, lie, (cairn_entry)liar_held_wide, lie } } });

@@ -2,7 +2,7 @@
 
 use super::{Component, Server, index, named};
 use crate::{Fault, Start, State, ThreadIndex};
-use cairn::time::run_clock;
+use cairn::time::{now, run_clock};
 use cairn::{Caller, CallerThread, Error, InstanceId};
 use cairn_interfaces::{self as interfaces, Activity};
 
@@ -111,6 +111,7 @@ impl<C: Component> interfaces::SchedulerStatistics for Server<C> {
         let index = thread(index)?;
         Self::with(|core| {
             let (name, waits) = (core.handle(index)?.0, activity(core.state(index))?);
+            let waits = if core.is_due(index, now()) { Activity::Ready } else { waits };
             let activity = match waits {
                 Activity::Ready if core.is_stopped(index) => Activity::Stopped,
                 Activity::Ready if core.is_throttled(index) => Activity::Throttled,
