@@ -45,21 +45,25 @@ pub fn header(Declared { interface, text }: &Declared) -> Result<String> {
 
 /// An interface of Cairn's own crates.
 pub fn own(name: &str) -> Result<Declared> {
-    match own_names()?.iter().find(|(_, own)| own == name) {
-        Some((package, _)) => find(&paths::own_workspace(), &format!("{package}::{name}")),
+    match declaring(&own_crates()?, name).first() {
+        Some(one) => one.interface(name),
         None => Err(unknown(declared::crates(&paths::own_workspace())?.iter(), name)),
     }
 }
 
 /// The names of all interfaces of Cairn's own crates, with their packages.
 pub fn own_names() -> Result<Vec<(String, String)>> {
-    let crates = declared::crates(&paths::own_workspace())?;
-    let crates = crates.iter().filter(|one| is_own(&one.package));
     let names = |one: &Arc<Crate>| {
         let package = one.package.name.clone();
         one.names.clone().into_iter().map(move |name| (package.clone(), name))
     };
-    Ok(crates.flat_map(names).collect())
+    Ok(own_crates()?.iter().flat_map(names).collect())
+}
+
+/// Cairn's own crates of interfaces.
+fn own_crates() -> Result<Vec<Arc<Crate>>> {
+    let crates = declared::crates(&paths::own_workspace())?;
+    Ok(crates.iter().filter(|one| is_own(&one.package)).cloned().collect())
 }
 
 /// Whether a package is one of Cairn's own interfaces, by its name.
@@ -71,8 +75,7 @@ fn is_own(package: &Package) -> bool {
 pub fn library_of(name: &str, version: u64) -> Result<Option<Package>> {
     let crates = declared::crates(&paths::project_workspace())?;
     // Nothing of a product depends on some of Cairn's own.
-    let own = declared::crates(&paths::own_workspace())?;
-    let own = own.iter().filter(|one| is_own(&one.package)).cloned().collect::<Vec<_>>();
+    let own = own_crates()?;
     for one in declaring(&crates, name).into_iter().chain(declaring(&own, name)) {
         let is_meant = is_own(&one.package) || one.package.source.is_none();
         if is_meant
