@@ -107,6 +107,17 @@ impl<File: AsRef<[u8]>> Component<File> {
     #[must_use]
     pub fn without_code(mut self) -> Component<File> {
         self.segments.iter_mut().for_each(Segment::cut);
+        self.without_notes()
+    }
+
+    /// What this says of itself with the memory of another, which shows whether that has room, too.
+    #[must_use]
+    pub fn as_large_as(self, other: Component<File>) -> Component<File> {
+        Component { descriptor: self.descriptor, float: self.float, ..other.without_notes() }
+    }
+
+    /// Without what the file notes of its machine code.
+    fn without_notes(mut self) -> Component<File> {
         self.symbols.clear();
         self.calls.clear();
         self.clock_reads.clear();

@@ -172,7 +172,7 @@ impl Parts {
         Parts::compiled(system, board, placements, settings, Purpose::Run)
     }
 
-    fn compiled(
+    pub(crate) fn compiled(
         described: &str,
         board: Option<&str>,
         placements: Placements,
@@ -224,26 +224,6 @@ impl Parts {
     pub fn components(&self) -> Vec<&Component> {
         self.system.instances.iter().map(|instance| &self.components[&instance.folder].1).collect()
     }
-}
-
-/// Says of a system what its build would say, but for what depends on how large its programs are. They are compiled as
-/// drafts, and laid out as if they had no code; if they cannot be, the build says why.
-pub fn check(
-    system: &str,
-    board: Option<&str>,
-    placements: Placements,
-    settings: &[Setting],
-) -> Result<()> {
-    let parts = Parts::compiled(system, board, placements, settings, |_| Purpose::Read)?;
-    let nucleus = nucleus()?.0;
-    let components = parts.components().into_iter().cloned().map(Component::without_code);
-    let components: Vec<Component> = components.collect();
-    let components: Vec<&Component> = components.iter().collect();
-    let laid_out = cairn_image::layout(&parts.system, &parts.connected, &components, &nucleus);
-    if laid_out.is_err() {
-        lay_out_with(&Parts::varied(system, board, placements, settings)?, &nucleus)?;
-    }
-    Ok(())
 }
 
 /// Builds the bootable image of `system`, for its board or for another; its layout report lies beside it as

@@ -13,6 +13,7 @@ pub mod board;
 pub mod build;
 pub mod c_component;
 pub mod cargo;
+pub mod check;
 pub mod components;
 pub mod core_file;
 pub mod counts;

@@ -13,8 +13,9 @@ use cairn_tool::machine::Options;
 use cairn_tool::plugged::Blank;
 use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
-    advice, archive, bench, bill, board, build, core_file, doc, fmt, graph, install, interfaces,
-    lines, new, paths, pinned, profile, run, schema, setup, symbolise, test, usage, version, watch,
+    advice, archive, bench, bill, board, build, check, core_file, doc, fmt, graph, install,
+    interfaces, lines, new, paths, pinned, profile, run, schema, setup, symbolise, test, usage,
+    version, watch,
 };
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
@@ -80,8 +81,8 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::Check { system, variant, .. } => {
             let Variant { on, placement, set } = variant;
-            build::check(&system, on.board.as_deref(), placement, &set)?;
-            println!("{system}: no errors");
+            let unknown = check::check(&system, on.board.as_deref(), placement, &set)?;
+            println!("{}", check::summary(&system, &unknown));
             Ok(0)
         }
         Command::Fmt { named, check } => Ok(u8::from(!fmt::run(&named, check)?)),

@@ -1,0 +1,132 @@
+//! `./cairn check`: what the build would say of a system, without building it.
+//!
+//! Components are compiled as drafts, and laid out as large as they were when they were last built. If they cannot be, the
+//! build says why.
+
+use crate::build::{Parts, lay_out_with, nucleus};
+use crate::c_component;
+use crate::cargo::Purpose;
+use crate::placements::Placements;
+use crate::{components, lines};
+use anyhow::Result;
+use cairn_description::Setting;
+use cairn_description::model::Instance;
+use cairn_image::Component;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Says of a system what its build would say. Returns the components of which only the build knows how large they are, since
+/// they were never built, or have changed since.
+pub fn check(
+    system: &str,
+    board: Option<&str>,
+    placements: Placements,
+    settings: &[Setting],
+) -> Result<BTreeSet<String>> {
+    let parts = Parts::compiled(system, board, placements, settings, |_| Purpose::Read)?;
+    let nucleus = nucleus()?.0;
+    let mut unknown = BTreeSet::new();
+    let components: Vec<Component> = parts
+        .system
+        .instances
+        .iter()
+        .zip(parts.components())
+        .map(|(instance, component)| {
+            let component = component.clone();
+            if c_component::is_one(&instance.folder) {
+                return component;
+            }
+            let built = built(&parts, instance);
+            if !built.as_deref().is_some_and(is_current) {
+                unknown.insert(instance.folder.clone());
+            }
+            match built.and_then(|file| Component::read(fs::read(file).ok()?).ok()) {
+                Some(built) => component.as_large_as(built),
+                None => component.without_code(),
+            }
+        })
+        .collect();
+    let components: Vec<&Component> = components.iter().collect();
+    let laid_out = cairn_image::layout(&parts.system, &parts.connected, &components, &nucleus);
+    if laid_out.is_err() {
+        lay_out_with(&Parts::varied(system, board, placements, settings)?, &nucleus)?;
+        unknown.clear();
+    }
+    Ok(unknown)
+}
+
+/// The program of an instance that a build made, which may be older than its sources.
+fn built(parts: &Parts, instance: &Instance) -> Option<PathBuf> {
+    let profile = components::profile(&instance.folder, parts.system.profile).name();
+    let draft = parts.file(instance);
+    let file = draft.parent()?.parent()?.join(profile).join(draft.file_name()?);
+    file.is_file().then_some(file)
+}
+
+/// Whether nothing that a program was made of has changed since.
+fn is_current(program: &Path) -> bool {
+    let time = |file: &Path| fs::metadata(file).and_then(|data| data.modified()).ok();
+    let (Some(made), Ok(sources)) = (time(program), lines::noted(program)) else { return false };
+    let is_older = |file: &Path| time(file).is_none_or(|changed: SystemTime| changed <= made);
+    sources.iter().all(|source| is_older(source))
+}
+
+/// What `check` says of a system in which it found no error, and which programs it did not measure.
+pub fn summary(system: &str, unknown: &BTreeSet<String>) -> String {
+    /// Names that fit into a line.
+    const NAMED: usize = 3;
+    if unknown.is_empty() {
+        return format!("{system}: no errors");
+    }
+    let named: Vec<&str> = unknown.iter().take(NAMED).map(String::as_str).collect();
+    let more = match unknown.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "{system}: no errors, but whether programs fit into their memory `build` has to say, since they have changed or were \
+         never built: {}{more}",
+        named.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_program_is_current_until_one_of_its_sources_changes() {
+        let folder = std::env::temp_dir().join(format!("cairn-current-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let [program, source] = ["pump", "main.rs"].map(|name| folder.join(name));
+        assert!(!is_current(&program));
+        for file in [&source, &program] {
+            fs::write(file, "").unwrap();
+        }
+        let note = format!("{}: {}\n", program.display(), source.display());
+        fs::write(folder.join("pump.d"), note).unwrap();
+        let changed = |later: u64| {
+            let made = fs::metadata(&program).unwrap().modified().unwrap();
+            let file = fs::File::options().append(true).open(&source).unwrap();
+            file.set_modified(made + Duration::from_secs(later)).unwrap();
+        };
+        changed(0);
+        assert!(is_current(&program));
+        changed(1);
+        assert!(!is_current(&program));
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn who_was_not_measured_is_named() {
+        let said = |names: &[&str]| {
+            summary("demo", &names.iter().map(|name| (*name).to_owned()).collect())
+        };
+        assert_eq!(said(&[]), "demo: no errors");
+        assert!(said(&["a", "b"]).ends_with("never built: a, b"));
+        assert!(said(&["a", "b", "c", "d", "e"]).ends_with("never built: a, b, c and 2 more"));
+    }
+}
