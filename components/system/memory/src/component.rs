@@ -4,7 +4,6 @@ use cairn::cached::Cached;
 use cairn::window::WriteWindow;
 use cairn::{Caller, Error, environment, privileged};
 use cairn_abi::address::{PAGE_SIZE, ROLE_MEMORY};
-use cairn_abi::descriptor::name_text;
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::{
     CONTENT_CLIENT_STACK, CONTENT_CONSTANTS, CONTENT_HEAP, CONTENT_STACK, CONTENT_TEXT,
@@ -15,6 +14,7 @@ use cairn_interfaces as interfaces;
 use cairn_interfaces::{MemoryContent, MemoryPart};
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::measure::Measured;
+use cairn_memory::refusal::{Lack, Wanted};
 use cairn_memory::tables::Tables;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -24,9 +24,9 @@ const PEEK_MAXIMUM: usize = 64;
 static STATE: State = State::empty();
 /// What every call looks for: that takes longer than most of them.
 static MANAGER: Cached<Manager<'static>> = Cached::new();
-/// Bits of instances that were told in this life that their quota of memory, or their sections, are used up.
-static TOLD: [[AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)]; 2] =
-    [const { [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)] }; 2];
+/// Bits of instances of which it was said in this life that something is lacking, for each [`Lack`].
+static TOLD: [[AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)]; Lack::COUNT] =
+    [const { [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)] }; Lack::COUNT];
 
 struct Server;
 static SERVER: Server = Server;
@@ -82,40 +82,16 @@ fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> 
     MANAGER.with(made, body).unwrap_or(Err(Error::NotSupported))
 }
 
-/// Says in this component's log what an instance has used up, that asked for pages or for a section, once in each of its lives.
+/// Says in this component's log what an instance lacked that asked for pages or for a section, once in each of its lives.
 #[cold]
 fn tell(manager: &Manager, who: InstanceId, wanted: Wanted) {
-    let kib = |pages: u64| pages.saturating_mul(PAGE_SIZE >> 10);
-    let (Ok(record), Ok((used, limit))) = (manager.record(who), manager.usage_of(who)) else {
-        return;
-    };
-    let name = name_text(&record.name);
-    let lacks_sections = matches!(wanted, Wanted::Section(_)) && manager.maps_all(who);
+    let Some(refusal) = manager.refusal(who, wanted) else { return };
     // Relaxed: a bit says nothing of other memory.
-    let told = &TOLD[usize::from(lacks_sections)][who.index() / 64];
-    let was_told = told.fetch_or(1 << (who.index() % 64), Relaxed) >> (who.index() % 64) & 1 != 0;
-    match wanted {
-        _ if was_told => {}
-        _ if lacks_sections => cairn::log::warn!(
-            target: "refused",
-            "{name} maps no section more: it has all {} that it may; `sections_at_run_time` in its description keeps more",
-            record.sections
-        ),
-        Wanted::Pages(pages) | Wanted::Section(pages) => cairn::log::warn!(
-            target: "refused",
-            "{name} gets no {} KiB: it has {} of the {} KiB of `memory` in its description",
-            kib(pages),
-            kib(used),
-            kib(limit)
-        ),
+    let told = &TOLD[refusal.lack as usize][who.index() / 64];
+    let bit = 1 << (who.index() % 64);
+    if told.fetch_or(bit, Relaxed) & bit == 0 {
+        cairn::log::warn!(target: "refused", "{refusal}");
     }
-}
-
-/// What is charged to quotas: so many pages, or a section of so many with the page that lists them.
-#[derive(Clone, Copy)]
-enum Wanted {
-    Pages(u64),
-    Section(u64),
 }
 
 /// [`with`], for what is charged to a quota.

@@ -14,6 +14,7 @@ mod domains;
 pub mod frames;
 pub mod manager;
 pub mod measure;
+pub mod refusal;
 pub mod sections;
 mod settled;
 pub mod tables;
