@@ -44,10 +44,13 @@ pub fn expand(input: TokenStream) -> Result<TokenStream, Error> {
     let component: Component = syn::parse2(input)?;
     let name = &component.name;
     let says_ready = component.init.is_some();
-    let run =
-        |function: &Path| quote_spanned!(function.span()=> ::cairn::__expansion::run(#function););
-    let main = component.main.as_ref().map(run);
-    let main = match component.init.as_ref().map(run) {
+    // Where the function stands here is the place that an error of its is told with.
+    let run = |function: &Path, key: &str| {
+        let how = format!("`{key}` has ended");
+        quote_spanned!(function.span()=> ::cairn::__expansion::run(#function, #how);)
+    };
+    let main = component.main.as_ref().map(|main| run(main, "main"));
+    let main = match component.init.as_ref().map(|init| run(init, "init")) {
         Some(init) => quote!({ #init ::cairn::ready(); #main }),
         None => quote!({ #main }),
     };

@@ -19,6 +19,7 @@ pub use wide::{Rest, Wide, entry};
 
 use crate::call::REPLY_WORDS;
 use crate::component::{Caller, CallerThread, Interface, Now, PortalIndex};
+use crate::failure::Ended;
 use crate::log::Console;
 use crate::object::{Object, Place, Places};
 use crate::window::{ReadWindow, WriteWindow};
@@ -154,31 +155,14 @@ pub fn portal_error(status: i64) -> Error {
     Error::from_status(status)
 }
 
-/// What a component's `main` can return.
-pub trait Ended {
-    /// Ends the first thread, or panics with an error.
-    fn ended(self);
-}
-
-impl Ended for () {
-    fn ended(self) {}
-}
-
-impl<T> Ended for Result<T, Error> {
-    fn ended(self) {
-        if let Err(error) = self {
-            panic!("main has ended: {error}");
-        }
-    }
-}
-
 /// The first thread does its work. It is called as nobody knows which function, so that it stays a function with a name, which
 /// reports and profiles show.
 #[inline(always)]
-pub fn run<T: Ended>(main: fn() -> T) {
+#[track_caller]
+pub fn run<T: Ended>(main: fn() -> T, how: &str) {
     #[cfg(feature = "log")]
     crate::log::attach();
-    core::hint::black_box(main)().ended();
+    core::hint::black_box(main)().ended(how);
 }
 
 /// The value of an argument by its place.

@@ -14,6 +14,7 @@ pub mod component;
 pub mod cost;
 pub mod exclusive;
 mod expansion;
+mod failure;
 pub mod log;
 #[cfg(not(target_os = "none"))]
 pub mod mock;
@@ -57,5 +58,6 @@ pub use machine::*;
 pub use cairn_abi::{self as abi, DomainId, Error, InstanceId};
 pub use cairn_macros::{MethodError, Wire, component, interface};
 pub use component::{Caller, CallerThread, Now, PortalIndex};
+pub use failure::Failure;
 pub use object::{Object, Place};
 pub use ready::ready;
