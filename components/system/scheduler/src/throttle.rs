@@ -32,6 +32,9 @@ use cairn_abi::{Error, InstanceId};
 pub const BUDGETS: usize = cairn_abi::record::BUDGETS_MAXIMUM;
 /// Threads that one interrupt looks at for a budget: of all, interrupts would be off for too long.
 const THREADS_OF_LOOK: usize = 2;
+/// Quanta for which what was too much keeps an instance from running, or one period if that is longer. More than the budgets of those
+/// is spent at once only where the machine itself stood still beneath a thread, by a debugger or by the host of an emulator.
+const DEBT: u64 = 100;
 /// When there is nothing to look at.
 const NEVER: u64 = u64::MAX;
 
@@ -51,6 +54,8 @@ struct Budget {
     /// By the run clock, as what is spent of it.
     budget: u64,
     spent: u64,
+    /// What `spent` is at most when a period begins: see [`DEBT`].
+    most: u64,
     /// When the period ends, when to look after this look, and when at the latest, since others pay.
     ends: u64,
     next: u64,
@@ -69,6 +74,7 @@ impl Budget {
         period: 0,
         budget: 0,
         spent: 0,
+        most: 0,
         ends: 0,
         next: NEVER,
         again: NEVER,
@@ -89,6 +95,7 @@ impl Budget {
             let periods = (time - self.ends) / self.period + 1;
             self.ends = self.ends.saturating_add(periods.saturating_mul(self.period));
             self.spent = self.spent.saturating_sub(periods.saturating_mul(self.budget));
+            self.spent = self.spent.min(self.most);
         }
         self.is_used_up = self.spent >= self.budget;
         let left = self.budget.saturating_sub(self.spent);
@@ -202,8 +209,10 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         let mut places = self.throttle.budgets.iter();
         let place = places.position(|one| one.period == 0).ok_or(Error::Exhausted)?;
         let budget = budget.saturating_mul(self.configuration.run_rate);
+        let owed = (DEBT * self.configuration.quantum / period).max(1);
+        let most = budget.saturating_mul(owed);
         let class = self.ready.class_of_priority(self.accounts[tenant].quota.priority);
-        self.throttle.budgets[place] = Budget { period, budget, ..Budget::NONE };
+        self.throttle.budgets[place] = Budget { period, budget, most, ..Budget::NONE };
         self.throttle.ranks[place] = u16::from(class) << 8 | place as u16;
         self.throttle.looks[place] = 0;
         self.accounts[tenant].budget = place as u8 + 1;

@@ -60,6 +60,24 @@ fn all_threads_of_an_instance_have_one_budget() {
 }
 
 #[test]
+fn what_was_too_much_is_taken_from_the_next_budgets_within_a_second() {
+    let (mut s, mut now) = limited(&[50], &[]);
+    pass(&mut s, &mut now, 1);
+    now = PERIOD;
+    s.tick(1, now);
+    let ran = pass(&mut s, &mut now, 11 * PERIOD - 1);
+    assert_eq!(of(&ran, 1), BUDGET, "ten budgets at once, and one in the eleventh period");
+    // The machine stands still for long.
+    let resumed = 1000 * 100 * QUANTUM;
+    s.tick(1, resumed);
+    now = resumed;
+    pass(&mut s, &mut now, resumed + 3 * PERIOD);
+    assert_eq!(s.running(), 2);
+    let ran = pass(&mut s, &mut now, resumed + 100 * QUANTUM + 2 * PERIOD);
+    assert!((BUDGET..=2 * BUDGET).contains(&of(&ran, 1)), "{ran:?}");
+}
+
+#[test]
 fn without_a_budget_nothing_is_looked_at() {
     let mut s = scheduler(&[10]);
     assert_eq!(s.machine().timer, u64::MAX);
