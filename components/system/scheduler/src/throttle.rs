@@ -149,7 +149,7 @@ impl Throttle {
     };
 
     fn class(&self, place: usize) -> u8 {
-        (self.ranks[place % BUDGETS] >> 8) as u8
+        (self.ranks[place] >> 8) as u8
     }
 
     /// The most urgent piece, while a thread `first` runs whose instance has the budget `own`, whether there are more, and when the next
@@ -169,10 +169,10 @@ impl Throttle {
                 best = best.min(*rank);
             }
         }
-        let look = match own.filter(|own| self.looks[*own % BUDGETS] <= time) {
+        let look = match own.filter(|own| self.looks[*own] <= time) {
             Some(own) => Some(Piece::Look(own, 0)),
             None if due == 0 => None,
-            None => Some(Piece::Look(usize::from(best as u8), (best >> 8) as u8)),
+            None => Some(Piece::Look(usize::from(best as u8) % BUDGETS, (best >> 8) as u8)),
         };
         let classes = self.behind.classes();
         let follow = match classes & classes.wrapping_neg() {
@@ -223,8 +223,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     /// An instance is no more.
     pub(crate) fn drop_budget(&mut self, tenant: Tenant) {
         if let Some(place) = self.place_of(tenant) {
-            self.throttle.budgets[place % BUDGETS] = Budget::NONE;
-            self.throttle.looks[place % BUDGETS] = NEVER;
+            self.throttle.budgets[place] = Budget::NONE;
+            self.throttle.looks[place] = NEVER;
         }
     }
 
@@ -240,7 +240,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// The place of a budget.
     fn place_of(&self, tenant: Tenant) -> Option<usize> {
-        usize::from(self.accounts[tenant].budget).checked_sub(1)
+        usize::from(self.accounts[tenant].budget).checked_sub(1).map(|place| place % BUDGETS)
     }
 
     fn budget_of(&mut self, tenant: Tenant) -> Option<&mut Budget> {
@@ -256,7 +256,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         self.throttle.counted[thread as usize] = 0;
         self.throttle.payers[thread as usize] = home;
         let Some(place) = self.place_of(home) else { return };
-        let budget = &mut self.throttle.budgets[place % BUDGETS];
+        let budget = &mut self.throttle.budgets[place];
         budget.threads.set(thread.into());
         if budget.is_used_up {
             self.follow_at_once(thread, self.throttle.class(place));
@@ -280,9 +280,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
     #[inline(never)]
     pub(crate) fn lift_budgets(&mut self, tenant: Tenant, is_lifted: bool) {
         if let Some(place) = self.place_of(tenant) {
-            let budget = &mut self.throttle.budgets[place % BUDGETS];
+            let budget = &mut self.throttle.budgets[place];
             (budget.is_lifted, budget.stage) = (is_lifted, None);
-            self.throttle.looks[place % BUDGETS] = 0;
+            self.throttle.looks[place] = 0;
             self.look_now();
         }
     }
@@ -346,7 +346,7 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         };
         self.throttle.is_put_off = false;
         self.throttle.yields = true;
-        let look = changed.map_or(NEVER, |place| self.throttle.looks[place % BUDGETS]);
+        let look = changed.map_or(NEVER, |place| self.throttle.looks[place]);
         let is_more = has_more || self.throttle.behind.classes() != 0;
         self.come_for_budgets(if is_more { 0 } else { later.min(look) });
         true
@@ -375,7 +375,6 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
 
     /// Looks at some of the threads of a budget, and says when to look next once all were seen.
     fn look_at_budget(&mut self, place: usize, time: u64) {
-        let place = place % BUDGETS;
         let mut seen = 0;
         while seen < THREADS_OF_LOOK {
             let budget = &mut self.throttle.budgets[place];
@@ -440,8 +439,8 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
             let again = time.saturating_add(self.configuration.quantum / PACE).max(time + 1);
             if let Some(place) = self.place_of(home) {
                 for look in [
-                    &mut self.throttle.looks[place % BUDGETS],
-                    &mut self.throttle.budgets[place % BUDGETS].again,
+                    &mut self.throttle.looks[place],
+                    &mut self.throttle.budgets[place].again,
                 ] {
                     *look = (*look).min(again);
                 }
