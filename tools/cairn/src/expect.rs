@@ -105,8 +105,11 @@ impl Guest {
         }
     }
 
-    /// Sends a line.
+    /// Sends a line, once the guest has printed something: before that the firmware has not set up the port.
     pub fn send(&mut self, line: &str) -> Result<()> {
+        if self.transcript.is_empty() {
+            self.receive().context("waiting for the guest to print anything")?;
+        }
         let input = self.input.as_mut().expect("the input is open until the end");
         // In one write: a guest may end at the last character.
         input

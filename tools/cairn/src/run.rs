@@ -7,7 +7,7 @@ use crate::machine::{self, Console, Options};
 use crate::symbolise::{self, Symboliser};
 use anyhow::{Context, Result};
 use rustix::process::{Pid, Signal, kill_process};
-use std::io::Write;
+use std::io::{BufRead, BufReader, IsTerminal, Write};
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::thread;
@@ -34,13 +34,24 @@ fn announce(image: &BuiltImage, options: &Options) -> Result<()> {
 pub fn on_terminal(image: &BuiltImage, options: &Options, limit: Option<Duration>) -> Result<u8> {
     announce(image, options)?;
     let mut command = machine::command(image, options, Console::Terminal)?;
+    if !std::io::stdin().is_terminal() {
+        command.stdin(Stdio::piped());
+    }
     let mut child = command
         .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot start {:?}", command.get_program()))?;
-    let output = child.stdout.take().expect("stdout is piped");
+    let mut output = BufReader::new(child.stdout.take().expect("stdout is piped"));
+    let input = child.stdin.take();
     let symboliser = Symboliser::new(&image.symbols);
-    let shown = thread::spawn(move || symbolise::copy(symboliser, output, std::io::stdout()));
+    let shown = thread::spawn(move || {
+        // Before it prints anything the firmware has not set up the port, and what comes is lost.
+        output.fill_buf()?;
+        if let Some(mut input) = input {
+            thread::spawn(move || std::io::copy(&mut std::io::stdin(), &mut input));
+        }
+        symbolise::copy(symboliser, output, std::io::stdout())
+    });
     if let Some(status) = child.wait_timeout(limit.unwrap_or(FOREVER))? {
         let _ = shown.join();
         return Ok(exit_status(status));

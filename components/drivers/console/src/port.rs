@@ -14,7 +14,6 @@ register_bitfields! { u8,
     ],
     FIFO_CONTROL [
         ENABLE OFFSET(0) NUMBITS(1) [],
-        EMPTY_RECEIVED OFFSET(1) NUMBITS(1) [],
         EMPTY_TRANSMITTED OFFSET(2) NUMBITS(1) [],
         /// How many received bytes interrupt.
         TRIGGER OFFSET(6) NUMBITS(2) [One = 0],
@@ -60,9 +59,9 @@ impl Port {
         let port = Port::of(registers)?;
         port.interrupt_enable().set(0);
         port.line_control().write(LINE_CONTROL::BITS::Eight + LINE_CONTROL::STOP_BITS::One);
+        // What was typed before is kept.
         port.fifo_control().write(
             FIFO_CONTROL::ENABLE::SET
-                + FIFO_CONTROL::EMPTY_RECEIVED::SET
                 + FIFO_CONTROL::EMPTY_TRANSMITTED::SET
                 + FIFO_CONTROL::TRIGGER::One,
         );
