@@ -438,10 +438,9 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         if lender.is_some() {
             let again = time.saturating_add(self.configuration.quantum / PACE).max(time + 1);
             if let Some(place) = self.place_of(home) {
-                for look in [
-                    &mut self.throttle.looks[place],
-                    &mut self.throttle.budgets[place].again,
-                ] {
+                for look in
+                    [&mut self.throttle.looks[place], &mut self.throttle.budgets[place].again]
+                {
                     *look = (*look).min(again);
                 }
             }
