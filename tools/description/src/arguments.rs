@@ -189,8 +189,9 @@ fn missing(instance: &Instance, argument: &Argument) -> Error {
         format!("the argument `{}` of `{}` is missing", argument.name, instance.name),
         format!("expected a value, since `{}` has no default for it", instance.component),
         format!(
-            "write under `[instance.{}.arguments]`: {} = {example}",
-            instance.name.place.text(),
+            "{}: {} = {example}",
+            instance
+                .write_into("arguments", instance.arguments.first().map(|(name, _)| &name.place)),
             argument.name
         ),
     )

@@ -9,6 +9,7 @@ mod dma;
 mod placement;
 mod resources;
 mod roles;
+mod sections;
 mod trust;
 
 use crate::fellows;
@@ -23,6 +24,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     demand::check(system, report);
     roles::check(system, report);
     resources::check(system, report);
+    sections::check(system, report);
     budgets::check(system, report);
     devices::check(system, report);
     dma::check(system, report);

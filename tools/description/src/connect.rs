@@ -5,6 +5,7 @@ mod portals;
 
 use crate::arguments::{self, Value};
 use crate::control;
+use crate::copies::ranges;
 use crate::model::{Connection, Export, Instance, StateMode, System};
 use crate::names::suggestion;
 use crate::place::Located;
@@ -229,18 +230,11 @@ impl<'a> Connector<'a> {
     fn unconnected(&self, instance: &Instance, import: &Import) -> Error {
         let interface = &import.interface;
         let candidates = self.candidates(interface);
-        // Copies have one table, without a number.
-        let table = instance.name.place.text();
+        let write = instance.write_into("imports", instance.import_place());
         let help = match candidates.as_slice() {
             [] => format!("add an instance that exports `{}`, and connect it", interface.name),
-            [one] => {
-                format!("write under `[instance.{table}.imports]`: {} = \"{one}\"", import.name)
-            }
-            several => format!(
-                "write under `[instance.{table}.imports]`: {} = one of \"{}\"",
-                import.name,
-                several.join("\", \"")
-            ),
+            [_] => format!("{write}: {} = {}", import.name, shown(&candidates, "")),
+            _ => format!("{write}: {} = one of {}", import.name, shown(&candidates, ", ")),
         };
         Error::new(
             &instance.name.place,
@@ -336,7 +330,7 @@ impl<'a> Connector<'a> {
         let help = if candidates.is_empty() {
             format!("add an instance that exports `{}`, and connect it", import.interface.name)
         } else {
-            format!("connect it to \"{}\"", candidates.join("\" or \""))
+            format!("connect it to {}", shown(&candidates, " or "))
         };
         Error::new(
             &connection.export.place,
@@ -345,6 +339,11 @@ impl<'a> Connector<'a> {
             help,
         )
     }
+}
+
+/// Exports as they are written.
+fn shown(exports: &[String], separator: &str) -> String {
+    ranges(exports.iter().map(String::as_str), |export| format!("{export:?}")).join(separator)
 }
 
 fn find_export(component: &Descriptor, export: &Export) -> Option<usize> {

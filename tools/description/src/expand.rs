@@ -251,7 +251,8 @@ fn fill(node: &mut Node, values: &Values, report: &mut Report) {
         },
         Data::Array(array) => array.iter_mut().for_each(|one| fill(one, values, report)),
         Data::Table(entries) => {
-            for entry in entries {
+            // Copies have been filled.
+            for entry in entries.iter_mut().filter(|entry| entry.copy_of.is_none()) {
                 match filled(&entry.name, values) {
                     Ok(name) => entry.name = name,
                     Err(name) => report.push(unknown(&entry.key, &name, values)),

@@ -11,6 +11,10 @@ pub trait Files {
     fn list(&self, folder: &str) -> Vec<String>;
     /// Whether the folder holds a component: `Cargo.toml`, or `component.toml` if it is in C.
     fn is_component(&self, folder: &str) -> bool;
+    /// Whether a file is not the project's own, but Cairn's.
+    fn is_foreign(&self, _path: &str) -> bool {
+        false
+    }
 }
 
 /// The files below a folder, or below several: what the first does not have may be in the next.
@@ -65,6 +69,10 @@ impl Files for Disk {
     fn is_component(&self, folder: &str) -> bool {
         self.component(folder).is_some()
     }
+
+    fn is_foreign(&self, path: &str) -> bool {
+        self.roots.iter().position(|root| root.join(path).exists()).is_some_and(|root| root > 0)
+    }
 }
 
 #[cfg(test)]
@@ -90,6 +98,7 @@ mod tests {
         assert_eq!(disk.read("systems/own.toml").unwrap(), "own");
         assert_eq!(disk.read("systems/demo.toml").unwrap(), "demo");
         assert_eq!(disk.read("boards/board.toml").unwrap(), "of the product");
+        assert!(disk.is_foreign("systems/demo.toml") && !disk.is_foreign("boards/board.toml"));
         assert_eq!(disk.list("systems"), ["demo.toml", "own.toml"]);
         assert_eq!(disk.list("boards"), ["board.toml"]);
         assert!(disk.is_component("components/apps/shell"));

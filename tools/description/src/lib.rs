@@ -16,6 +16,7 @@ mod check;
 pub mod components;
 pub mod connect;
 mod control;
+pub mod copies;
 mod devices;
 mod document;
 mod draft;
@@ -37,6 +38,7 @@ pub mod schema;
 mod table;
 mod tree;
 mod units;
+mod written;
 
 pub use board::Board;
 pub use connect::{Connected, ConnectedImport, connect};

@@ -115,7 +115,8 @@ fn failed(report: Report) -> Report {
 }
 
 pub(crate) fn open(files: &dyn Files, path: &str) -> Result<Arc<Source>, Report> {
-    files.read(path).map(|text| Source::new(path, text)).map_err(|error| {
+    let source = if files.is_foreign(path) { Source::foreign } else { Source::new };
+    files.read(path).map(|text| source(path.to_owned(), text)).map_err(|error| {
         let place = Place::new(&Source::new(path, ""), 0..0);
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         let (label, help) = match error.kind() {

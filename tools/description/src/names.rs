@@ -1,5 +1,6 @@
 //! Names: which are allowed, and which one a mistyped one may have meant.
 
+use crate::copies::ranges;
 use cairn_abi::descriptor::NAME_SIZE;
 
 /// Most bytes of a name: descriptors and startup pages keep them with a zero behind.
@@ -91,7 +92,12 @@ pub(crate) fn suggestion<'a>(
 
 /// Names in quotes, with commas.
 pub(crate) fn list<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    names.into_iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    ranges(names, quoted).join(", ")
+}
+
+/// A name as messages show it.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("`{name}`")
 }
 
 #[cfg(test)]

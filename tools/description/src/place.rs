@@ -9,12 +9,23 @@ use std::sync::Arc;
 pub struct Source {
     path: String,
     text: String,
+    is_foreign: bool,
 }
 
 impl Source {
     /// A file with its text; `path` is what messages show.
     pub fn new(path: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
-        Arc::new(Source { path: path.into(), text: text.into() })
+        Arc::new(Source { path: path.into(), text: text.into(), is_foreign: false })
+    }
+
+    /// The same of a file that is not the project's own ([`Files::is_foreign`](crate::Files::is_foreign)).
+    pub(crate) fn foreign(path: impl Into<String>, text: impl Into<String>) -> Arc<Source> {
+        Arc::new(Source { path: path.into(), text: text.into(), is_foreign: true })
+    }
+
+    /// Whether it is not the project's own.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.is_foreign
     }
 
     /// The path as messages show it.
@@ -84,6 +95,15 @@ impl Place {
     /// Column in characters, from 1.
     pub fn column(&self) -> usize {
         1 + self.before().chars().rev().take_while(|character| *character != '\n').count()
+    }
+
+    /// Whether it is a key of a table without a header of its own: `table = { key = 1 }`, `table.key = 1`.
+    pub(crate) fn is_inline(&self) -> bool {
+        let before = self.before();
+        let line = before.rsplit('\n').next().unwrap_or(before);
+        let table = before.rfind("\n[").map_or(before, |header| &before[header..]);
+        let is_behind = !line.trim().is_empty() && !line.starts_with('[');
+        is_behind || table.matches('{').count() > table.matches('}').count()
     }
 
     fn before(&self) -> &str {

@@ -1,9 +1,11 @@
 //! Errors for people: what is wrong, where, what was expected, what to do.
 
+use crate::copies::{form, merged, ranges};
+use crate::names::{list, quoted};
 use crate::place::Place;
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use cairn_abi::text::Visible;
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::fmt;
 use std::io::IsTerminal;
 
@@ -20,6 +22,8 @@ pub struct Error {
     pub notes: Vec<(Place, String)>,
     /// What to do.
     pub help: String,
+    /// Copies of an instance of which the same is wrong as of the one that it names.
+    copies: Vec<String>,
 }
 
 impl Error {
@@ -36,6 +40,7 @@ impl Error {
             label: label.into(),
             notes: Vec::new(),
             help: help.into(),
+            copies: Vec::new(),
         }
     }
 
@@ -45,7 +50,29 @@ impl Error {
         self
     }
 
+    /// The notes, with those at one place that say the same of several copies as one.
+    fn shown_notes(&self) -> Vec<(&Place, String)> {
+        let key = |place: &Place| (place.path().to_owned(), place.range());
+        let mut places: Vec<&Place> = Vec::new();
+        for (place, _) in &self.notes {
+            if !places.iter().any(|known| key(known) == key(place)) {
+                places.push(place);
+            }
+        }
+        let at = |place: &Place| {
+            let notes = self.notes.iter().filter(|(other, _)| key(other) == key(place));
+            merged(notes.map(|(_, text)| text.clone()))
+        };
+        places.iter().flat_map(|place| at(place).into_iter().map(|text| (*place, text))).collect()
+    }
+
+    /// What is wrong with whom, apart from the number of a copy.
+    fn wrong(&self) -> String {
+        [&*self.message, &self.label, &self.help].join("\n")
+    }
+
     fn render(&self, renderer: &Renderer) -> String {
+        let notes = self.shown_notes();
         let title = Level::ERROR.primary_title(self.message.as_str());
         let mut group = if self.place.source().text().is_empty() {
             // Nothing to show an excerpt of: the file is missing or empty.
@@ -56,14 +83,32 @@ impl Error {
         } else {
             let primary =
                 AnnotationKind::Primary.span(self.place.range()).label(self.label.as_str());
-            Group::with_title(title)
-                .element(self.notes_in_same_file(self.snippet(&self.place)).annotation(primary))
+            Group::with_title(title).element(self.notes_in_same_file(&notes).annotation(primary))
         };
-        for (place, text) in self.notes.iter().filter(|note| !self.in_same_file(&note.0)) {
+        for (place, text) in notes.iter().filter(|note| !self.in_same_file(note.0)) {
             let annotation = AnnotationKind::Context.span(place.range()).label(text.as_str());
             group = group.element(self.snippet(place).annotation(annotation));
         }
         group = group.element(Level::HELP.message(self.help.as_str()));
+        let mut foreign: Vec<&str> = [&self.place]
+            .into_iter()
+            .chain(notes.iter().map(|(place, _)| *place))
+            .filter(|place| place.source().is_foreign())
+            .map(Place::path)
+            .collect();
+        foreign.dedup();
+        if !foreign.is_empty() {
+            let note = format!(
+                "not yours, but of Cairn's tree: {}; write your own value of a key into your description, which lies over it",
+                list(foreign)
+            );
+            group = group.element(Level::NOTE.message(note));
+        }
+        if !self.copies.is_empty() {
+            let copies = ranges(self.copies.iter().map(String::as_str), quoted).join(", ");
+            let note = format!("the same of {} more: {copies}", self.copies.len());
+            group = group.element(Level::NOTE.message(note));
+        }
         renderer.render(&[group])
     }
 
@@ -73,10 +118,10 @@ impl Error {
 
     fn notes_in_same_file<'a>(
         &'a self,
-        snippet: Snippet<'a, annotate_snippets::Annotation<'a>>,
+        notes: &'a [(&Place, String)],
     ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
-        self.notes.iter().filter(|note| self.in_same_file(&note.0)).fold(
-            snippet,
+        notes.iter().filter(|note| self.in_same_file(note.0)).fold(
+            self.snippet(&self.place),
             |snippet, (place, text)| {
                 snippet.annotation(AnnotationKind::Context.span(place.range()).label(text.as_str()))
             },
@@ -132,11 +177,25 @@ impl Report {
             key(left).cmp(&key(right))
         });
         // What is wrong with all copies of an instance is said once.
-        let mut said = HashSet::new();
-        self.errors.retain(|Error { place, label, help, .. }| {
-            said.insert((place.path().to_owned(), place.range(), label.clone(), help.clone()))
-        });
-        Err(self)
+        let mut said: HashMap<_, usize> = HashMap::new();
+        let mut errors: Vec<Error> = Vec::new();
+        for error in self.errors {
+            let wrong = error.wrong();
+            let form_of = form(&wrong);
+            let key = (error.place.path().to_owned(), error.place.range(), form_of.text.clone());
+            match said.get(&key) {
+                Some(first) => {
+                    let first = &mut errors[*first];
+                    let copy = form(&first.wrong()).other(&form_of);
+                    first.copies.extend(copy);
+                }
+                None => {
+                    said.insert(key, errors.len());
+                    errors.push(error);
+                }
+            }
+        }
+        Err(Report { errors })
     }
 
     /// The rendered report, with or without colour. A description in which there is what a terminal obeys is shown

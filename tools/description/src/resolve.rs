@@ -1,6 +1,7 @@
 //! From a draft to a system: every name becomes an index, every default a value.
 
 use crate::board::Board;
+use crate::copies::ranges;
 use crate::devices;
 use crate::draft::{Draft, ExportDraft, ImportDraft, InstanceDraft};
 use crate::fellows;
@@ -91,10 +92,6 @@ pub(crate) fn resolve(
     })
 }
 
-fn quoted(name: &str) -> String {
-    format!("\"{name}\"")
-}
-
 /// The index of the instance called `name`; an error if there is none.
 pub(crate) fn find_instance(
     name: &Located<String>,
@@ -108,16 +105,13 @@ pub(crate) fn find_instance(
             let number = one.strip_prefix(&format!("{name}-")).unwrap_or_default();
             !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit())
         };
-        let copies: Vec<String> = names.clone().filter(|one| is_copy(one)).map(quoted).collect();
+        let copies = ranges(names.clone().filter(|one| is_copy(one)), |name| format!("{name:?}"));
         let help = match copies.as_slice() {
             [] => {
                 let new = format!("add a table `[instance.{name}]`");
                 suggestion(name, "the instances are", names, &new)
             }
-            [first, .., last] if copies.len() > 4 => {
-                format!("name the one that is meant, of {first} to {last}")
-            }
-            _ => format!("name the one that is meant, of {}", copies.join(", ")),
+            copies => format!("name the one that is meant, of {}", copies.join(", ")),
         };
         let expected = "expected the name of an instance of this system";
         report.push(Error::new(&name.place, format!("unknown instance `{name}`"), expected, help));

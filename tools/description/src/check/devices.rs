@@ -156,7 +156,7 @@ fn check_access(
                 format!("expected {holder} in the kernel domain, where alone it could reach its registers"),
                 format!(
                     "write `placement = \"kernel\"` in `[instance.{}]`, or choose another board",
-                    instance.name.place.text()
+                    instance.table()
                 ),
             )
             .note(&this.name.place, "`user_access = false`"),

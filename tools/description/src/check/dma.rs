@@ -19,10 +19,7 @@ pub(super) fn check(system: &System, report: &mut Report) {
 }
 
 fn say_trusted(instance: &Instance) -> String {
-    format!(
-        "write `trusted = true` in `[instance.{}]` if it may have everything",
-        instance.name.place.text()
-    )
+    format!("write `trusted = true` in `[instance.{}]` if it may have everything", instance.table())
 }
 
 /// The registers of a confined driver's device are mapped for reading only, and its owner writes them.
@@ -94,7 +91,7 @@ fn check_memory(system: &System, instance: &Instance, report: &mut Report) {
             "expected `dma` beside this device",
             format!(
                 "write for example `dma = \"64K\"` in `[instance.{}]`: of its `memory`, what the device reads and writes",
-                instance.name.place.text()
+                instance.table()
             ),
         ));
     } else if !devices().any(|(_, device)| device.dma) {
@@ -158,8 +155,9 @@ fn check_owner(system: &System, report: &mut Report) {
             format!("nobody resets `{shown}` when `{}` ends", driver.name),
             "expected a supervisor that is connected to the device owner",
             format!(
-                "write under `[instance.{}.imports]`: devices = \"{}.control\"",
-                supervisor.name, system.instances[owner].name
+                "{}: devices = \"{}.control\"",
+                supervisor.write_into("imports", supervisor.import_place()),
+                system.instances[owner].name
             ),
         ));
     }

@@ -1,6 +1,6 @@
 //! Quotas and limits: what the instances ask for must be there.
 
-use crate::model::{Access, Instance, Open, Role, StackMode, System};
+use crate::model::{Instance, Open, Role, StackMode, System};
 use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use crate::units::show_size;
@@ -14,6 +14,7 @@ use cairn_abi::domain::{
 use cairn_abi::record::NAMES_MAXIMUM;
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::SECTIONS_MAXIMUM;
+use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_abi::{identifier, memory};
 
 /// Each has a domain of its own; number 0 is no instance, and the nucleus' own domain.
@@ -94,7 +95,6 @@ pub(super) fn check(system: &System, report: &mut Report) {
     check_portals(system, report);
     check_names(system, report);
     check_sections_at_run_time(system, report);
-    check_sections(system, report);
 }
 
 fn check_stacks(system: &System, index: usize, report: &mut Report) {
@@ -336,7 +336,14 @@ fn check_threads(system: &System, report: &mut Report) {
             place,
             "the instances may make more threads than the system has",
             format!("expected at most {threads} in all, found {total}"),
-            "lower the quotas of threads (the default is 1), or raise `threads` in `[system]`",
+            match total <= THREADS_MAXIMUM as u64 {
+                true => format!(
+                    "lower the quotas of threads (the default is 1), or write threads = {total} in `[system]`"
+                ),
+                false => format!(
+                    "lower the quotas of threads (the default is 1): no system has more than {THREADS_MAXIMUM}"
+                ),
+            },
         )
         .note(&threads.place, "the system's threads")
     });
@@ -469,31 +476,4 @@ fn check_kept<'a>(
             ),
         )
     });
-}
-
-fn check_sections(system: &System, report: &mut Report) {
-    for (index, section) in system.sections.iter().enumerate() {
-        let uses = || {
-            let all = system.instances.iter().flat_map(|instance| &instance.sections);
-            all.filter(move |section_use| section_use.section == index)
-        };
-        if uses().next().is_none() {
-            report.push(Error::new(
-                &section.name.place,
-                format!("nobody maps the section `{}`", section.name),
-                "expected a section that an instance maps",
-                format!(
-                    "add it to the `sections` of an instance ({} = \"read\"), or remove it",
-                    section.name
-                ),
-            ));
-        } else if uses().all(|section_use| *section_use.access == Access::Read) {
-            report.push(Error::new(
-                &section.name.place,
-                format!("nobody can write the section `{}`", section.name),
-                "expected an instance that maps it \"read-write\"",
-                "map it \"read-write\" where its data comes from",
-            ));
-        }
-    }
 }

@@ -42,7 +42,7 @@ impl Call<'_> {
                 &self.connection.target.place,
                 format!("`{}` may not open `{}`", self.client.name, self.export_name()),
                 format!("expected an export that is open to `{}`", self.client.name),
-                format!("add \"{}\" to its `open`, or remove the connection", self.client.name),
+                format!("add \"{}\" to its `open`, or remove the connection", self.client.table()),
             )
             .note(open, "only these may open it"),
         );
@@ -65,10 +65,12 @@ impl Call<'_> {
             format!("`{}` wants to {} `{name}`, which has not agreed", self.client.name, wish.1),
             format!("expected `{}` in the `trust` of `{}`", self.client.name, self.export_name()),
             format!(
-                "write under `[instance.{}.exports.{}]`: trust = [\"{}\"]; or remove this",
-                name.place.text(),
-                self.export.name,
-                self.client.name
+                "{}: trust = [\"{}\"]; or remove this",
+                self.target.write_into(
+                    &format!("exports.{}", self.export.name),
+                    self.export.declared.then_some(&self.export.name.place),
+                ),
+                self.client.table()
             ),
         );
         if self.export.declared {

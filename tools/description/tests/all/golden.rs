@@ -2,7 +2,44 @@
 //!
 //! `BLESS=1 cargo test -p cairn-description` writes the reports anew; look at the difference.
 
-use crate::common::{check, check_any, descriptions};
+use crate::common::{Tree, check, check_any, descriptions};
+use cairn_description::{Files, load_from};
+use std::io;
+
+/// A product over the files of Cairn's.
+struct Product(Tree);
+
+impl Files for Product {
+    fn read(&self, path: &str) -> io::Result<String> {
+        self.0.read(path)
+    }
+
+    fn list(&self, folder: &str) -> Vec<String> {
+        self.0.list(folder)
+    }
+
+    fn is_component(&self, folder: &str) -> bool {
+        self.0.is_component(folder)
+    }
+
+    fn is_foreign(&self, path: &str) -> bool {
+        path != self.0.path
+    }
+}
+
+#[test]
+fn an_error_says_which_files_are_cairns() {
+    let errors = |rest: &str| {
+        let text = format!("[system]\nname = 'own'\nextends = './hello.toml'\n{rest}\n");
+        let product = Product(Tree::new("good/own.toml", &text));
+        load_from(&product, "good/own.toml", None).unwrap_err().to_string()
+    };
+    let foreign = "= note: not yours, but of Cairn's tree: `good/hello.toml`; write your own value";
+    let text = errors("supervisor = 'hello'\n[instance.hello]\npriority = 3");
+    assert!(text.contains(foreign), "{text}");
+    let text = errors("supervisor = 'helo'");
+    assert!(!text.contains("Cairn's tree"), "{text}");
+}
 
 #[test]
 fn every_bad_description_gives_its_report() {
