@@ -2,14 +2,19 @@
 
 use crate::build::Parts;
 use cairn_description::connect::ConnectedImport;
-use std::fmt::Write;
+use cairn_description::copies::{merged, ranges};
 
-/// Exports beside that of a connection that serve its interface in the same version, as `INSTANCE.EXPORT`.
+/// Exports beside that of a connection that serve its interface in the same version, as `INSTANCE.EXPORT`. Of copies the
+/// connection names the one that is meant, so others of the same are none.
 pub fn of(parts: &Parts, connected: &ConnectedImport) -> Vec<String> {
     let components = parts.components();
     let wanted = &components[connected.target].descriptor.exports[connected.export].interface;
     let mut found = Vec::new();
+    let table = |server: usize| parts.system.instances[server].table();
     for (server, component) in components.iter().enumerate() {
+        if server != connected.target && table(server) == table(connected.target) {
+            continue;
+        }
         for (index, export) in component.descriptor.exports.iter().enumerate() {
             let is_same = (&export.interface.name, export.interface.version)
                 == (&wanted.name, wanted.version);
@@ -23,7 +28,7 @@ pub fn of(parts: &Parts, connected: &ConnectedImport) -> Vec<String> {
 
 /// A line for each connection that could lead elsewhere.
 pub fn report(parts: &Parts) -> String {
-    let mut text = String::new();
+    let mut lines = Vec::new();
     let components = parts.components();
     for (client, instance) in parts.system.instances.iter().enumerate() {
         for connected in &parts.connected.imports[client] {
@@ -33,17 +38,16 @@ pub fn report(parts: &Parts) -> String {
             }
             let connection = &instance.imports[connected.connection];
             let export = &components[connected.target].descriptor.exports[connected.export];
-            let _ = writeln!(
-                text,
+            lines.push(format!(
                 "{}.{}: {} of {}.{}, which {} serves as well",
                 instance.name,
                 *connection.import,
                 export.interface.name,
                 parts.system.instances[connected.target].name,
                 export.name,
-                others.join(", ")
-            );
+                ranges(others.iter().map(String::as_str), str::to_owned).join(", ")
+            ));
         }
     }
-    text
+    merged(lines).iter().map(|line| format!("{line}\n")).collect()
 }

@@ -4,6 +4,7 @@
 mod compile;
 mod debian;
 mod link;
+mod messages;
 
 use crate::float::Float;
 use crate::{interfaces, paths, setup};

@@ -148,6 +148,15 @@ fn wrong_descriptions_and_sources_are_found() {
     // The header of an interface that is not named is not there.
     let error = build("unnamed", "interfaces = [\"Echo\"]\n", &good).unwrap_err();
     assert!(error.contains("it does not build; the messages above say where"), "{error}");
+    // What the descriptor names and nothing has is a method, however the component is entered.
+    for (name, code) in [
+        ("method", ""),
+        ("entered", "#include <errno.h>\nint own(void); int own(void) { return errno; }"),
+    ] {
+        let source = source(EXPORT, code).replace("test_say(", "test_sya(");
+        let error = build(name, INTERFACES, &source).unwrap_err();
+        assert!(error.contains("no source has the function `test_say`"), "{error}");
+    }
     // Of what the library leaves to the component, it says what to write.
     let code = "#include <stdio.h>\nvoid talk(void);\nvoid talk(void) { puts(\"\"); }";
     let error = build("stdio", INTERFACES, &source(".main = talk", code)).unwrap_err();

@@ -47,7 +47,7 @@ pub fn ranges<'a>(
     let mut runs: Vec<Vec<&str>> = Vec::new();
     for name in names {
         match runs.last_mut() {
-            Some(run) if run.last().is_some_and(|last| follows(name, last)) => run.push(name),
+            Some(run) if run.last().is_some_and(|last| are_next(last, name)) => run.push(name),
             _ => runs.push(vec![name]),
         }
     }
@@ -58,8 +58,8 @@ pub fn ranges<'a>(
     runs.into_iter().flat_map(run).collect()
 }
 
-/// Whether one is the next copy after another, with the same behind its name.
-fn follows(name: &str, before: &str) -> bool {
+/// Whether the second is the next copy after the first, with the same behind its name.
+pub fn are_next(before: &str, name: &str) -> bool {
     let (name, before) = (form(name), form(before));
     let number = |form: &Form<'_>| match form.names.as_slice() {
         [one] => numbered(one).map(|(_, number)| number),

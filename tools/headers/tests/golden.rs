@@ -84,6 +84,27 @@ fn headers_are_as_they_were() {
     }
 }
 
+/// The table of types in the document has what headers have.
+#[test]
+fn the_document_has_the_types_of_values() {
+    let document = fs::read_to_string(folder().join("../../docs/c-components.md")).unwrap();
+    for (of, letters, kind) in [
+        ("unsigned integers", "ci", VALUE_UNSIGNED),
+        ("signed integers", "ci", VALUE_SIGNED),
+        ("`bool`", "ci", VALUE_BOOL),
+        ("an enum", "ci", VALUE_WORDS),
+        ("a struct", "ci2", VALUE_WORDS),
+    ] {
+        let made = header(&interface("Kind", 1, &[("method", letters, kind)]), None).unwrap();
+        let caller = made.lines().find(|line| line.contains(" kind_method(")).unwrap();
+        let parameters: Vec<&str> = caller.trim_end_matches(')').split(", ").skip(1).collect();
+        let row = document.lines().find(|line| line.starts_with(&format!("| {of} |"))).expect(of);
+        let code = |cell: &str| cell.split('`').nth(1).unwrap_or_default().replace("[N]", "[2]");
+        let cells: Vec<String> = row.split('|').skip(2).map(code).collect();
+        assert_eq!(parameters, [format!("{} word1", cells[0]), cells[1].clone()], "{row}");
+    }
+}
+
 /// Compiles a C source, warnings are errors, and returns the object file.
 fn compile(source: &str, output: &str) -> PathBuf {
     let output = Path::new(env!("CARGO_TARGET_TMPDIR")).join(output);

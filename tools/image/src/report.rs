@@ -4,6 +4,7 @@ use crate::Component;
 use crate::sharing::{RoleViews, Sharing};
 use crate::translations::{Capacity, Entries};
 use cairn_abi::address;
+use cairn_description::copies;
 use cairn_description::model::{Instance, Profile};
 use cairn_loader::Rights;
 use serde::{Deserialize, Serialize};
@@ -155,14 +156,31 @@ pub(crate) fn counted(number: u64, thing: &str) -> String {
     format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }
 
+/// Instances in a row that are copies of one are one line of the table.
+fn are_copies(before: &InstanceReport, next: &InstanceReport) -> bool {
+    (&before.component, &before.placement) == (&next.component, &next.placement)
+        && copies::are_next(&before.name, &next.name)
+}
+
 impl InstanceReport {
+    /// The line of instances that are one, or copies of one.
+    fn row_of(instances: &[InstanceReport]) -> InstanceReport {
+        let [first, .., last] = instances else { return instances[0].clone() };
+        InstanceReport {
+            name: format!("{} to {}", first.name, last.name),
+            region: first.region,
+            placement: format!("{}, {} in all", first.placement, instances.len()),
+            ..InstanceReport::total(instances)
+        }
+    }
+
     /// A line of the table: a name, a region, and the sizes.
-    fn row(&self, region: &str) -> String {
+    fn row(&self, region: &str, name_width: usize) -> String {
         let sizes = [self.text, self.constants, self.data, self.heap, self.stacks, self.memory];
         let [text, constants, data, heap, stacks, memory] = sizes.map(kibibytes);
         let role = self.role.as_ref().map(|role| format!(", role {role}")).unwrap_or_default();
         let row = format!(
-            "{:<14} {region:>18} {text:>8} {constants:>9} {data:>8} {heap:>8} {stacks:>8} \
+            "{:<name_width$} {region:>18} {text:>8} {constants:>9} {data:>8} {heap:>8} {stacks:>8} \
              {memory:>9} {:>9} {:>11}  {}{role}",
             self.name,
             kibibytes(self.quota),
@@ -190,11 +208,19 @@ impl InstanceReport {
     }
 }
 
+/// Lines, of which those that say the same of copies are one.
+fn lines(formatter: &mut fmt::Formatter<'_>, lines: impl Iterator<Item = String>) -> fmt::Result {
+    copies::merged(lines).iter().try_for_each(|line| writeln!(formatter, "{line}"))
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let rows = self.instances.chunk_by(are_copies).map(InstanceReport::row_of);
+        let rows: Vec<InstanceReport> = rows.collect();
+        let width = rows.iter().map(|row| row.name.len()).max().unwrap_or_default().max(14);
         writeln!(
             formatter,
-            "{:<14} {:>18} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>11}  placement   (sizes in KiB)",
+            "{:<width$} {:>18} {:>8} {:>9} {:>8} {:>8} {:>8} {:>9} {:>9} {:>11}  placement   (sizes in KiB)",
             "instance",
             "region",
             "text",
@@ -206,27 +232,27 @@ impl fmt::Display for Report {
             "of quota",
             "page tables"
         )?;
-        for instance in &self.instances {
-            writeln!(formatter, "{}", instance.row(&format!("{:#x}", instance.region)))?;
+        for row in rows {
+            writeln!(formatter, "{}", row.row(&format!("{:#x}", row.region), width))?;
         }
-        writeln!(formatter, "{}", InstanceReport::total(&self.instances).row(""))?;
+        writeln!(formatter, "{}", InstanceReport::total(&self.instances).row("", width))?;
         for shared in &self.shared {
             writeln!(formatter, "shared {shared}")?;
         }
-        for instance in self.instances.iter().filter(|instance| instance.own_calls > 0) {
-            writeln!(
-                formatter,
+        let calling = self.instances.iter().filter(|instance| instance.own_calls > 0);
+        lines(formatter, calling.map(|instance| {
+            format!(
                 "{}: {} calls in machine code of its own, or data there that looks like one, so it can only have a \
                  domain of its own",
                 instance.name, instance.own_calls
-            )?;
-        }
+            )
+        }))?;
         if let Some(tlb) = &self.tlb {
             let beyond = self.instances.iter().filter_map(|instance| {
                 let entries = instance.translations.filter(|entries| !entries.fit(tlb))?;
                 Some(format!("{} {}", instance.name, entries.text(tlb)))
             });
-            let beyond: Vec<String> = beyond.collect();
+            let beyond = copies::merged(beyond);
             if !beyond.is_empty() {
                 writeln!(
                     formatter,
@@ -239,14 +265,16 @@ impl fmt::Display for Report {
         for views in &self.roles {
             writeln!(formatter, "for its role, {views}")?;
         }
-        for (instance, devices) in &self.trusted {
-            write!(formatter, "trusted with everything: {instance}")?;
-            for (position, device) in devices.iter().enumerate() {
-                let lead = if position == 0 { "; all memory is in reach of its" } else { "," };
-                write!(formatter, "{lead} {device}")?;
-            }
-            writeln!(formatter)?;
-        }
+        lines(
+            formatter,
+            self.trusted.iter().map(|(instance, devices)| {
+                let reach = match devices.as_slice() {
+                    [] => String::new(),
+                    devices => format!("; all memory is in reach of its {}", devices.join(", ")),
+                };
+                format!("trusted with everything: {instance}{reach}")
+            }),
+        )?;
         for Confined { device, kind, instance, dma } in &self.confined {
             writeln!(
                 formatter,
@@ -254,10 +282,13 @@ impl fmt::Display for Report {
                 kibibytes(*dma)
             )?;
         }
-        for (instance, unsafe_code) in &self.in_kernel {
-            let accepted = if *unsafe_code { ", unsafe code accepted" } else { "" };
-            writeln!(formatter, "in the kernel domain: {instance}{accepted}")?;
-        }
+        lines(
+            formatter,
+            self.in_kernel.iter().map(|(instance, unsafe_code)| {
+                let accepted = if *unsafe_code { ", unsafe code accepted" } else { "" };
+                format!("in the kernel domain: {instance}{accepted}")
+            }),
+        )?;
         for (instance, devices) in &self.beside {
             writeln!(
                 formatter,
@@ -295,7 +326,10 @@ mod tests {
             quota,
             text: 4096,
             name: name.to_owned(),
-            component: name.to_owned(),
+            component: name
+                .trim_end_matches(|one: char| one == '-' || one.is_ascii_digit())
+                .to_owned(),
+            placement: "domain".to_owned(),
             number: 1,
             region: address::region(RegionId(1)),
             ..InstanceReport::default()
@@ -310,10 +344,15 @@ mod tests {
             portal_code: 0,
             tlb: None,
             page_tables: 0,
-            instances: vec![instance("one", 8192, 65536), instance("two", 4096, 4096)],
+            instances: [instance("one", 8192, 65536), instance("two", 4096, 4096)]
+                .into_iter()
+                .chain((1..=60).map(|copy| instance(&format!("copy-{copy}"), 4096, 8192)))
+                .collect(),
             shared: Vec::new(),
             roles: Vec::new(),
-            in_kernel: vec![("inside".to_owned(), false), ("wild".to_owned(), true)],
+            in_kernel: ["inside", "wild", "copy-1", "copy-2", "copy-3"]
+                .map(|name| (name.to_owned(), name == "wild"))
+                .to_vec(),
             trusted: vec![
                 ("one".into(), vec!["net0".into(), "net1".into()]),
                 ("two".into(), Vec::new()),
@@ -331,9 +370,24 @@ mod tests {
             let line = text.lines().find(|line| line.starts_with(start)).expect(start);
             line.split_whitespace().collect()
         };
-        let one = ["one", "0x404000000", "4.0", "0.0", "0.0", "0.0", "0.0", "8.0", "64.0", "0.0"];
+        let one = [
+            "one",
+            "0x404000000",
+            "4.0",
+            "0.0",
+            "0.0",
+            "0.0",
+            "0.0",
+            "8.0",
+            "64.0",
+            "0.0",
+            "domain",
+        ];
         assert_eq!(words("one"), one);
-        let total = ["total", "8.0", "0.0", "0.0", "0.0", "0.0", "12.0", "68.0", "0.0"];
+        let copies =
+            "copy-1 to copy-60 0x404000000 240.0 0.0 0.0 0.0 0.0 240.0 480.0 0.0 domain, 60 in all";
+        assert_eq!(words("copy-").join(" "), copies);
+        let total = ["total", "248.0", "0.0", "0.0", "0.0", "0.0", "252.0", "548.0", "0.0"];
         assert_eq!(words("total"), total);
         let trusted = text.lines().filter(|line| line.starts_with("trusted")).collect::<Vec<_>>();
         let expected = "trusted with everything: one; all memory is in reach of its net0, net1";
@@ -343,6 +397,8 @@ mod tests {
         assert!(text.contains(confined), "{text}");
         assert!(text.contains("\nin the kernel domain: inside\n"), "{text}");
         assert!(text.contains("\nin the kernel domain: wild, unsafe code accepted\n"), "{text}");
+        let copies = "\nin the kernel domain: copy-1; likewise copy-2, copy-3\n";
+        assert!(text.contains(copies), "{text}");
         assert!(text.contains("\nin the pages of its devices, two reaches timer0\n"), "{text}");
     }
 

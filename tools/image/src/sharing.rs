@@ -2,6 +2,7 @@
 
 use crate::report::counted;
 use cairn_abi::address::*;
+use cairn_description::copies::ranges;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -56,10 +57,10 @@ impl fmt::Display for Sharing {
             Reason::Role => "role",
         };
         write!(formatter, "{:#x} {}, {reason}:", self.address, counted(self.pages, "page"))?;
-        for (domain, rights) in &self.domains {
-            write!(formatter, " {domain} ({rights})")?;
-        }
-        Ok(())
+        let domains = self.domains.iter().map(|(domain, rights)| format!("{domain} ({rights})"));
+        let domains: Vec<String> = domains.collect();
+        let shown = ranges(domains.iter().map(String::as_str), str::to_owned);
+        write!(formatter, " {}", shown.join(" "))
     }
 }
 

@@ -2,7 +2,7 @@
 //! they were.
 
 use super::link::Setup;
-use super::{COMPILER, Source, machine};
+use super::{COMPILER, Source, machine, messages};
 use crate::{paths, source_names};
 use anyhow::{Context, Result, bail};
 use std::fs;
@@ -241,6 +241,27 @@ impl Compiler {
         }
     }
 
+    /// Runs the compiler, whose messages the user sees.
+    fn run(&self, command: &mut Command) -> Result<()> {
+        let output = command
+            .output()
+            .with_context(|| format!("cannot start {:?}", command.get_program()))?;
+        let folders: Vec<&str> =
+            self.common.iter().filter_map(|flag| flag.strip_prefix("-I")).collect();
+        let messages = String::from_utf8_lossy(&output.stderr);
+        eprint!("{}", messages::shown(&messages, &folders));
+        if !output.status.success() {
+            let header = match messages.contains(".h: No such file") {
+                true => {
+                    "; of an interface's header, `interfaces` in component.toml has to name the interface"
+                }
+                false => "",
+            };
+            bail!("it does not build; the messages above say where{header}");
+        }
+        Ok(())
+    }
+
     fn compile_one(&self, unit: &Unit) -> Result<()> {
         let object = self.object(unit).file;
         let words = self.command(unit);
@@ -258,7 +279,7 @@ impl Compiler {
         command.current_dir(paths::project()).args(&words[1..]);
         command.args(["-MMD", "-MF"]).arg(&includes).arg("-o").arg(&new);
         // A short path makes short messages.
-        run(command.arg(paths::shown(&unit.file)))?;
+        self.run(command.arg(paths::shown(&unit.file)))?;
         fs::rename(&new, &object)
             .and_then(|()| fs::write(&record, line))
             .with_context(|| format!("cannot write {}", object.display()))
@@ -283,17 +304,4 @@ fn is_newer(object: &Path, source: &Path, includes: &Path) -> bool {
             .filter(|word| *word != "\\")
             // The system's own headers change with the compiler only, whose update comes with new times.
             .all(|word| is_older(&root.join(word)))
-}
-
-/// Runs a tool whose messages go to the user as they are.
-fn run(command: &mut Command) -> Result<()> {
-    let status =
-        command.status().with_context(|| format!("cannot start {:?}", command.get_program()))?;
-    if !status.success() {
-        bail!(
-            "it does not build; the messages above say where (of an interface's header that is not there: `interfaces` in \
-             component.toml has to name the interface)"
-        );
-    }
-    Ok(())
 }

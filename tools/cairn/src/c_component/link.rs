@@ -149,11 +149,26 @@ pub fn link(
                 );
             }
         }
+        if let Some(function) = missing_method(&messages) {
+            bail!(
+                "no source has the function `{function}`, of an interface that the component exports: write it as the header's macro \
+                 `..._SERVER` declares it, or correct its name"
+            );
+        }
         bail!("it does not link; the messages above say what is missing");
     }
     fs::rename(&new, executable)
         .and_then(|()| fs::write(&record, line))
         .with_context(|| format!("cannot write {}", executable.display()))
+}
+
+/// The first function that only the descriptor, or what enters the function, names.
+fn missing_method(messages: &str) -> Option<&str> {
+    messages.split("undefined symbol: ").skip(1).find_map(|part| {
+        let symbol = part.lines().next()?;
+        let by = ["(CAIRN_COMPONENT)".to_owned(), format!("({symbol}_entry)")];
+        by.iter().any(|by| part.contains(by)).then_some(symbol)
+    })
 }
 
 /// The beginning of a linker's command line for another build, which adds `-o`, its file, and its objects.

@@ -8,6 +8,7 @@ use crate::layout::{Contract, Layout, SHARED};
 use crate::{components, interfaces, paths, test};
 use anyhow::{Context, Result, anyhow, bail};
 use cairn_description::System;
+use cairn_description::copies::ranges;
 use cairn_description::model::Open;
 use cairn_loader::{Export, Interface};
 use std::path::Path;
@@ -80,7 +81,7 @@ fn component_of(system: &System, instance: &str) -> Result<String> {
         "{} has no instance `{instance}`{}; expected INSTANCE or INSTANCE.EXPORT, of {}",
         system.name.place.path(),
         test::nearest(instance, &names),
-        names.join(", ")
+        ranges(names.iter().map(String::as_str), str::to_owned).join(", ")
     );
 }
 
