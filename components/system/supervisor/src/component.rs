@@ -56,6 +56,8 @@ enum Work {
     Step { instance: InstanceId },
     /// It says what happened.
     Tell,
+    /// It keeps what was said.
+    Keep,
     /// It reads what is to be told of an instance before its memory is another life's.
     ReadMemory { instance: InstanceId },
     /// It lets a thread go on that stood still.
@@ -93,7 +95,7 @@ fn main() {
             system.take_up();
         }
         printer.start();
-        let (next, priority) = system.next_work();
+        let (next, priority) = system.next_work(printer.keeping());
         is_called = match next {
             // A time limit that passed is no call.
             Work::Wait { until } => {
@@ -142,6 +144,10 @@ fn main() {
                 printer.speak_at(priority);
                 false
             }
+            Work::Keep => {
+                Printer::keep();
+                false
+            }
         };
     }
 }
@@ -162,9 +168,10 @@ impl System {
         }
     }
 
-    /// The most urgent work, and its priority.
-    fn next_work(&self) -> (Work, u8) {
+    /// The most urgent work, and its priority; `keeping` is that of keeping what was said.
+    fn next_work(&self, keeping: Option<u8>) -> (Work, u8) {
         let present = now();
+        let telling = tell::priority().max(keeping);
         let (mut best, mut best_priority) = (None, 0);
         let (mut until, mut priority) = (u64::MAX, 0);
         for instance in INSTANCES.undone() {
@@ -205,13 +212,13 @@ impl System {
             (ready::next_look(), Work::LookAtStarting, ready::PRIORITY),
         ];
         for (at, work, own) in looks.into_iter().filter(|(at, ..)| *at < u64::MAX) {
-            if at <= present && best.is_none() && tell::priority().is_none() {
+            if at <= present && best.is_none() && telling.is_none() {
                 return (work, own);
             }
             until = until.min(at);
             priority = priority.max(own);
         }
-        match (best, tell::priority()) {
+        match (best, telling) {
             // Its memory becomes another life's.
             (Some(instance), _)
                 if state(instance).phase() == Phase::Renewing && tell::needs(instance) =>
@@ -221,6 +228,7 @@ impl System {
             (Some(instance), telling) if telling.is_none_or(|telling| telling <= best_priority) => {
                 (Work::Step { instance }, best_priority)
             }
+            (_, Some(telling)) if Some(telling) == keeping => (Work::Keep, telling),
             (_, Some(telling)) => (Work::Tell, telling),
             // As much as there is room for, and when nothing else is to be printed.
             _ if logs::is_due() && Printer::is_done() => (Work::TellLog, logs::PRIORITY),

@@ -1,5 +1,5 @@
-//! Text on its way to the console: one thread writes, another reads, neither waits. What is read are whole lines, so
-//! that nobody else's text comes in the middle of one.
+//! Text on its way to the console: one thread writes it and gives it to read when it likes, another reads, neither waits. What is
+//! read are whole lines, so that nobody else's text comes in the middle of one.
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
@@ -8,8 +8,9 @@ use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering:
 pub struct Log<const SIZE: usize> {
     bytes: [AtomicU8; SIZE],
     written: AtomicUsize,
-    /// Up to the end of the last whole line: what may be read.
+    /// Up to the end of the last whole line, and up to where it may be read.
     whole: AtomicUsize,
+    given: AtomicUsize,
     read: AtomicUsize,
     /// Bytes of the line that is written, as far as they are not lost.
     column: AtomicUsize,
@@ -25,6 +26,7 @@ impl<const SIZE: usize> Log<SIZE> {
             bytes: [const { AtomicU8::new(0) }; SIZE],
             written: AtomicUsize::new(0),
             whole: AtomicUsize::new(0),
+            given: AtomicUsize::new(0),
             read: AtomicUsize::new(0),
             column: AtomicUsize::new(0),
             is_cut: AtomicBool::new(false),
@@ -74,17 +76,35 @@ impl<const SIZE: usize> Log<SIZE> {
         self.column.load(Relaxed)
     }
 
-    /// Copies the oldest lines into `buffer`, or as much of a line as it holds; how much.
+    /// The writer's: copies the oldest lines that were not given yet into `buffer`, or as much of a line as it holds. They may be read
+    /// when `first` has seen them.
+    pub fn give(&self, buffer: &mut [u8], first: impl FnOnce(&[u8])) {
+        let given = self.given.load(Relaxed);
+        let count = self.copy(given, self.whole.load(Relaxed), buffer);
+        first(&buffer[..count]);
+        self.given.store(given.wrapping_add(count), Release);
+    }
+
+    /// Whether all whole lines were given.
+    pub fn is_given(&self) -> bool {
+        self.given.load(Acquire) == self.whole.load(Acquire)
+    }
+
+    /// Copies the oldest lines that were given into `buffer`, or as much of a line as it holds; how much.
     pub fn read(&self, buffer: &mut [u8]) -> usize {
         let read = self.read.load(Relaxed);
-        let count = self.whole.load(Acquire).wrapping_sub(read).min(buffer.len());
-        for (index, byte) in buffer[..count].iter_mut().enumerate() {
-            *byte = self.bytes[read.wrapping_add(index) % SIZE].load(Relaxed);
-        }
-        let lines = buffer[..count].iter().rposition(|byte| *byte == b'\n');
-        let count = lines.map_or(count, |last| last + 1);
+        let count = self.copy(read, self.given.load(Acquire), buffer);
         self.read.store(read.wrapping_add(count), Release);
         count
+    }
+
+    fn copy(&self, from: usize, to: usize, buffer: &mut [u8]) -> usize {
+        let count = to.wrapping_sub(from).min(buffer.len());
+        for (index, byte) in buffer[..count].iter_mut().enumerate() {
+            *byte = self.bytes[from.wrapping_add(index) % SIZE].load(Relaxed);
+        }
+        let lines = buffer[..count].iter().rposition(|byte| *byte == b'\n');
+        lines.map_or(count, |last| last + 1)
     }
 
     /// Bytes for which there is room, and the end of a line.
@@ -94,7 +114,7 @@ impl<const SIZE: usize> Log<SIZE> {
 
     /// No line to read?
     pub fn is_empty(&self) -> bool {
-        self.whole.load(Acquire) == self.read.load(Acquire)
+        self.given.load(Acquire) == self.read.load(Acquire)
     }
 
     /// Bytes that were lost since the last time this was asked.
@@ -120,24 +140,32 @@ impl<const SIZE: usize> fmt::Write for &Log<SIZE> {
 mod tests {
     use super::*;
 
+    /// Gives all, and reads.
+    fn read<const SIZE: usize>(log: &Log<SIZE>, buffer: &mut [u8]) -> usize {
+        while !log.is_given() {
+            log.give(&mut [0; 16], |_| {});
+        }
+        log.read(buffer)
+    }
+
     #[test]
     fn keeps_order_and_counts_what_it_loses() {
         let log = Log::<8>::new();
         let mut buffer = [0; 16];
         for _ in 0..100 {
             log.write(b"abcd\n");
-            assert_eq!(log.read(&mut buffer[..3]), 3);
+            assert_eq!(read(&log, &mut buffer[..3]), 3);
             assert_eq!(&buffer[..3], b"abc");
             log.write(b"fghijkl");
             assert_eq!(log.take_lost(), 2);
-            assert_eq!(log.read(&mut buffer), 8);
+            assert_eq!(read(&log, &mut buffer), 8);
             assert_eq!(&buffer[..8], b"d\nfghij\n");
             assert!(log.is_empty());
             log.write(b"m");
             assert!(log.is_empty(), "that line is cut");
             log.write(b"n\no\n");
             assert_eq!(log.take_lost(), 3);
-            assert_eq!(log.read(&mut buffer), 2);
+            assert_eq!(read(&log, &mut buffer), 2);
             assert_eq!(&buffer[..2], b"o\n");
         }
     }
@@ -150,10 +178,10 @@ mod tests {
             (0..filled).for_each(|_| log.write(b"\n"));
             log.write(b"one:forged\n");
             log.write(b"two:");
-            let count = log.read(&mut buffer);
+            let count = read(&log, &mut buffer);
             log.write(b"forged\n");
             log.write(b"3\n");
-            let more = log.read(&mut buffer[count..]);
+            let more = read(&log, &mut buffer[count..]);
             let text = str::from_utf8(&buffer[..count + more]).unwrap();
             assert!(text.ends_with('\n') && !text.contains("\nforged"), "{filled}: {text}");
             assert!(text.lines().all(|line| "one:forged".starts_with(line) || line == "3"));
@@ -165,7 +193,7 @@ mod tests {
         let log = Log::<8>::new();
         log.write(b"abcd\n");
         assert_eq!(log.room(), 2);
-        log.read(&mut [0; 16]);
+        read(&log, &mut [0; 16]);
         assert_eq!(log.room(), 7);
     }
 
@@ -176,16 +204,28 @@ mod tests {
         for _ in 0..100 {
             log.write(b"a line, of");
             assert!(log.is_empty(), "the other part is not written yet");
-            assert_eq!(log.read(&mut buffer), 0);
+            assert_eq!(read(&log, &mut buffer), 0);
             log.write(b" 2\n");
             log.write(b"the next");
-            assert_eq!(log.read(&mut buffer), 13);
+            assert_eq!(read(&log, &mut buffer), 13);
             assert_eq!(&buffer[..13], b"a line, of 2\n");
             log.write(b"\n1\n2\nlonger than the buffer\n");
-            assert_eq!(log.read(&mut buffer), 13, "all lines that it holds");
-            assert_eq!(log.read(&mut buffer), 16);
-            assert_eq!(log.read(&mut buffer), 7);
+            assert_eq!(read(&log, &mut buffer), 13, "all lines that it holds");
+            assert_eq!(read(&log, &mut buffer), 16);
+            assert_eq!(read(&log, &mut buffer), 7);
             assert_eq!(&buffer[..7], b"buffer\n");
         }
+    }
+
+    #[test]
+    fn what_is_not_given_is_not_read() {
+        let log = Log::<64>::new();
+        let mut buffer = [0; 16];
+        log.write(b"one\ntwo\n");
+        assert_eq!((log.is_empty(), log.read(&mut buffer)), (true, 0));
+        log.give(&mut [0; 6], |given| assert_eq!(given, b"one\n"));
+        assert_eq!((log.is_given(), log.read(&mut buffer)), (false, 4));
+        log.give(&mut [0; 16], |given| assert_eq!(given, b"two\n"));
+        assert_eq!((log.is_given(), log.is_empty()), (true, false));
     }
 }

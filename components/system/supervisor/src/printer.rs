@@ -73,9 +73,7 @@ impl Printer {
 
     /// What is in the log tells of an instance of this priority.
     pub fn speak_at(&mut self, priority: u8) {
-        if Printer::is_done() {
-            self.priority = 0;
-        } else if priority > self.priority {
+        if !Printer::is_done() && priority > self.priority {
             self.priority = priority;
             if let (true, Some(thread)) = (ACTIVE.load(Ordering::Acquire), &self.thread) {
                 // It may just have ended.
@@ -86,11 +84,28 @@ impl Printer {
 
     /// Whether all that was written is printed.
     pub fn is_done() -> bool {
-        !has_text() && !ACTIVE.load(Ordering::Acquire)
+        LOG.is_given() && !has_text() && !ACTIVE.load(Ordering::Acquire)
+    }
+
+    /// The priority of what is to be kept before it may be printed; `None` if nothing is.
+    pub fn keeping(&self) -> Option<u8> {
+        (!LOG.is_given()).then_some(self.priority.max(1))
+    }
+
+    /// Keeps the next lines. Not the printer's thread does that, which the console may keep for good.
+    pub fn keep() {
+        LOG.give(&mut [0; TOGETHER], |text| {
+            if let Some(memory) = kept_memory() {
+                KEPT.write(memory, text);
+            }
+        });
     }
 
     /// Starts to print if there is something to print.
     pub fn start(&mut self) {
+        if Printer::is_done() {
+            self.priority = 0;
+        }
         if !has_text() || ACTIVE.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -126,15 +141,10 @@ fn print(_: u64) {
 
 fn drain() {
     let mut buffer = [0; TOGETHER];
-    let kept = kept_memory();
     loop {
         let count = LOG.read(&mut buffer);
         if count == 0 {
             return;
-        }
-        // First: the console may keep this thread for good.
-        if let Some(memory) = kept {
-            KEPT.write(memory, &buffer[..count]);
         }
         write(&buffer[..count]);
         let lost = LOG.take_lost();
