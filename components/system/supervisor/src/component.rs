@@ -5,7 +5,7 @@ use crate::death::Reason;
 use crate::idle;
 use crate::logs;
 use crate::look::WORKER;
-use crate::printer::Printer;
+use crate::printer::{self, Printer};
 use crate::ready;
 use crate::runaway;
 use crate::starvation;
@@ -145,7 +145,7 @@ fn main() {
                 false
             }
             Work::Keep => {
-                Printer::keep();
+                printer::keep();
                 false
             }
         };

@@ -223,7 +223,7 @@ fn checksum(number: u64, text: &[u8]) -> u64 {
 }
 
 fn add(sum: u64, byte: u8) -> u64 {
-    ((sum ^ u64::from(byte)) * 0x0100_0193) & 0xffff_ffff
+    u64::from((sum as u32 ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
 #[cfg(test)]

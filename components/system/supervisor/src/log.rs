@@ -1,5 +1,5 @@
-//! Text on its way to the console: one thread writes it and gives it to read when it likes, another reads, neither waits. What is
-//! read are whole lines, so that nobody else's text comes in the middle of one.
+//! Text on its way to the console: one thread writes it, another reads what was given to it, neither waits. What is read are whole
+//! lines, so that nobody else's text comes in the middle of one.
 
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering::*};
@@ -76,11 +76,11 @@ impl<const SIZE: usize> Log<SIZE> {
         self.column.load(Relaxed)
     }
 
-    /// The writer's: copies the oldest lines that were not given yet into `buffer`, or as much of a line as it holds. They may be read
-    /// when `first` has seen them.
+    /// Copies the oldest lines that were not given yet into `buffer`, or as much of a line as it holds. They may be read when `first` has
+    /// seen them. One thread at a time gives.
     pub fn give(&self, buffer: &mut [u8], first: impl FnOnce(&[u8])) {
         let given = self.given.load(Relaxed);
-        let count = self.copy(given, self.whole.load(Relaxed), buffer);
+        let count = self.copy(given, self.whole.load(Acquire), buffer);
         first(&buffer[..count]);
         self.given.store(given.wrapping_add(count), Release);
     }
@@ -100,9 +100,11 @@ impl<const SIZE: usize> Log<SIZE> {
 
     fn copy(&self, from: usize, to: usize, buffer: &mut [u8]) -> usize {
         let count = to.wrapping_sub(from).min(buffer.len());
-        for (index, byte) in buffer[..count].iter_mut().enumerate() {
-            *byte = self.bytes[from.wrapping_add(index) % SIZE].load(Relaxed);
-        }
+        let start = from % SIZE;
+        let (head, rest) = buffer[..count].split_at_mut(count.min(SIZE - start));
+        let load = |(byte, place): (&mut u8, &AtomicU8)| *byte = place.load(Relaxed);
+        head.iter_mut().zip(&self.bytes[start..]).for_each(load);
+        rest.iter_mut().zip(&self.bytes).for_each(load);
         let lines = buffer[..count].iter().rposition(|byte| *byte == b'\n');
         lines.map_or(count, |last| last + 1)
     }

@@ -33,6 +33,10 @@ static LOG: Log<8192> = Log::new();
 static KEPT: Kept = Kept::new();
 /// The printer's thread is at work, or has not yet noticed that nothing is left.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
+/// It has begun, and is perhaps with the console.
+static PRINTS: AtomicBool = AtomicBool::new(false);
+/// It or the worker keeps something: whoever does looks again when it has.
+static KEEPS: AtomicBool = AtomicBool::new(false);
 static STACK: Stack<8192> = Stack::new();
 
 /// The memory that a reset keeps, if the board has some.
@@ -87,18 +91,11 @@ impl Printer {
         LOG.is_given() && !has_text() && !ACTIVE.load(Ordering::Acquire)
     }
 
-    /// The priority of what is to be kept before it may be printed; `None` if nothing is.
+    /// The priority of what the worker keeps, since the console may keep the printer's thread for good; `None` if there is nothing, or that
+    /// thread will do it first.
     pub fn keeping(&self) -> Option<u8> {
-        (!LOG.is_given()).then_some(self.priority.max(1))
-    }
-
-    /// Keeps the next lines. Not the printer's thread does that, which the console may keep for good.
-    pub fn keep() {
-        LOG.give(&mut [0; TOGETHER], |text| {
-            if let Some(memory) = kept_memory() {
-                KEPT.write(memory, text);
-            }
-        });
+        let is_due = PRINTS.load(Ordering::Acquire) && has_unkept();
+        is_due.then_some(self.priority.max(1))
     }
 
     /// Starts to print if there is something to print.
@@ -123,15 +120,36 @@ impl Printer {
 }
 
 fn has_text() -> bool {
-    !LOG.is_empty() || KEPT.is_due()
+    !LOG.is_empty() || KEPT.is_due() || has_unkept()
+}
+
+fn has_unkept() -> bool {
+    !LOG.is_given() && !KEEPS.load(Ordering::Acquire)
+}
+
+/// Keeps the next lines, which may be printed then; whether there were some.
+pub fn keep() -> bool {
+    let is_due = !LOG.is_given() && !KEEPS.swap(true, Ordering::AcqRel);
+    if is_due {
+        LOG.give(&mut [0; TOGETHER], |text| {
+            if let Some(memory) = kept_memory() {
+                KEPT.write(memory, text);
+            }
+        });
+        KEEPS.store(false, Ordering::Release);
+    }
+    is_due
 }
 
 fn print(_: u64) {
     loop {
+        PRINTS.store(true, Ordering::Release);
+        while keep() {}
         if let Some(memory) = kept_memory() {
             KEPT.show(memory, write);
         }
         drain();
+        PRINTS.store(false, Ordering::Release);
         ACTIVE.store(false, Ordering::Release);
         if !has_text() || ACTIVE.swap(true, Ordering::AcqRel) {
             return;
