@@ -316,10 +316,11 @@ pub struct Method {
     pub value: u32,
     /// Its entry point.
     pub entry: u64,
-    /// Where its own errors' names are in [`Header::symbol_names`], as `1=NAME,2=NAME`.
-    pub errors: u32,
-    /// Bytes of them.
-    pub errors_length: u32,
+    /// Where in [`Header::symbol_names`] stands what words of it mean: its own errors, `1=NAME,2=NAME`, then of parameters, by the
+    /// letter's place, variants of enums, `3:0=NAME`, and integers that are less than a word, `4:u8`.
+    pub meanings: u32,
+    /// Bytes of it.
+    pub meanings_length: u32,
 }
 
 /// A portal that the description connected.

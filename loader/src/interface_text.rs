@@ -49,7 +49,38 @@ pub struct TypeText {
     pub variants: Vec<VariantText>,
 }
 
+impl MethodText {
+    /// What words of it mean, as the record says it (`cairn_abi::record::Method::meanings`).
+    pub fn meanings(&self) -> String {
+        let mut meanings = Vec::from([self.error.codes()]);
+        // The first letter is the control word's.
+        let mut place = 1;
+        self.parameters.iter().for_each(|(_, of)| of.add_meanings(&mut place, &mut meanings));
+        meanings.retain(|one| !one.is_empty());
+        meanings.join(",")
+    }
+}
+
 impl TypeText {
+    /// What the words of a parameter mean that begins with the letter at `place`, which is moved behind it.
+    fn add_meanings(&self, place: &mut usize, meanings: &mut Vec<String>) {
+        if !self.fields.is_empty() {
+            return self.fields.iter().for_each(|field| field.of.add_meanings(place, meanings));
+        }
+        let variants = self.variants.iter();
+        meanings.extend(variants.map(|one| alloc::format!("{place}:{}={}", one.code, one.name)));
+        match &*self.name {
+            "u8" | "u16" | "u32" | "i8" | "i16" | "i32" | "bool" => {
+                meanings.push(alloc::format!("{place}:{}", self.name));
+            }
+            "InstanceId" | "DomainId" => meanings.push(alloc::format!("{place}:u16")),
+            // The client's domain and its word.
+            "Place" => *place += 1,
+            _ => {}
+        }
+        *place += 1;
+    }
+
     /// Its codes and what they are called: `1=NAME,2=NAME`.
     pub fn codes(&self) -> String {
         let codes: Vec<String> = (self.variants.iter())
@@ -257,6 +288,35 @@ mod tests {
         section.extend(TEXTS.bytes());
         section.extend([0x55; 7]);
         section
+    }
+
+    #[test]
+    fn what_words_mean_is_told_by_the_places_of_letters() {
+        let of = |name: &str| TypeText {
+            name: name.to_owned(),
+            documentation: vec![],
+            fields: vec![],
+            variants: vec![],
+        };
+        let variant =
+            |name: &str, code| VariantText { name: name.to_owned(), documentation: vec![], code };
+        let mode =
+            TypeText { variants: vec![variant("Slow", 0), variant("Off", -1)], ..of("Mode") };
+        let field = |of| FieldText { name: String::new(), documentation: vec![], of: Box::new(of) };
+        let point = TypeText { fields: vec![field(of("u64")), field(mode)], ..of("Point") };
+        let parameters = ["Caller", "&[u8]", "Place"].map(|name| (name.to_owned(), of(name)));
+        let mut method = MethodText {
+            name: "set".to_owned(),
+            documentation: vec![],
+            parameters: parameters.into(),
+            value: of("()"),
+            error: TypeText { variants: vec![variant("Late", 1)], ..of("Lateness") },
+        };
+        assert_eq!(method.meanings(), "1=Late");
+        // Behind the control word `c` are `a`, `r`, two words of the place, then two of the struct.
+        method.parameters.push((String::new(), point));
+        method.parameters.push((String::new(), of("u8")));
+        assert_eq!(method.meanings(), "1=Late,6:0=Slow,6:-1=Off,7:u8");
     }
 
     #[test]

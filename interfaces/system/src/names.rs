@@ -15,7 +15,8 @@ pub trait Names {
     /// after it.
     fn list(&self, number: u64, text: &mut [u8]) -> Result<(usize, u64), Error>;
     /// Describes method `number` of the export `name` as text: its name, its parameter letters and the
-    /// kind of its value (a `descriptor::VALUE_*`, decimal), separated by spaces. `NotFound`: no such
+    /// kind of its value (a `descriptor::VALUE_*`, decimal), separated by spaces, and behind another, where
+    /// there is something to say, what words of it mean (`record::Method::meanings`). `NotFound`: no such
     /// name, or behind its last method. The value is the length of the text.
     fn describe_method(&self, name: &str, number: u64, text: &mut [u8]) -> Result<usize, Error>;
 }

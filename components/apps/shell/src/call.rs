@@ -8,7 +8,7 @@ use cairn::Error;
 use cairn::abi::descriptor::{METHODS_MAXIMUM, VALUE_UNSIGNED, VALUE_WORDS};
 use cairn::abi::text::plain;
 use cairn::call::Call;
-use cairn_shell::method::{Argument, Arguments, Failure, Method, Quoted, Refusal, Value};
+use cairn_shell::method::{Argument, Arguments, Expected, Failure, Method, Quoted, Refusal, Value};
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
 
@@ -114,6 +114,9 @@ fn understood(
         Err(Refusal::Number(position, mistake)) => {
             writeln!(screen, "error: `{}`: {}", words[position], mistake.text())?;
         }
+        Err(Refusal::Meaning(position, place)) => {
+            writeln!(screen, "error: `{}`: expected {}", words[position], Expected(method, place))?;
+        }
         Err(Refusal::Object) => {
             writeln!(
                 screen,
@@ -173,7 +176,7 @@ fn invoke(
     }
     let Outcome::Back(Answer { status, words, buffers }) = outcome else { return Ok(()) };
     if status != 0 {
-        writeln!(screen, "error: {}", Failure(status, method.errors))?;
+        writeln!(screen, "error: {}", Failure(status, method.meanings))?;
     } else {
         write!(screen, "{}", Value(method.value, method.reply(&words)))?;
         let filled = arguments.iter().filter(|argument| **argument == Argument::Buffer).count();

@@ -21,8 +21,8 @@ pub struct Method<'text> {
     pub letters: &'text str,
     /// Kind of its value.
     pub value: u32,
-    /// Its own errors, as `1=NAME,2=NAME`.
-    pub errors: &'text str,
+    /// What words of it mean: its own errors, `1=NAME,2=NAME`, then of parameters, by the letter's place, `3:0=NAME` or `4:u8`.
+    pub meanings: &'text str,
 }
 
 /// One argument to pass.
@@ -48,6 +48,8 @@ pub enum Refusal {
     Count(usize),
     /// The word at this position is no number.
     Number(usize, Mistake),
+    /// The word at this position is nothing that the letter at this place takes.
+    Meaning(usize, usize),
     /// A letter that only the method's own proxy knows.
     Letter(char),
     /// The method makes an object, for programs that know its interface.
@@ -60,8 +62,8 @@ impl<'text> Method<'text> {
         let mut words = text.split(' ');
         let (name, letters) = (words.next()?, words.next()?);
         let value = words.next()?.parse().ok()?;
-        let errors = words.next().unwrap_or("");
-        words.next().is_none().then_some(Method { name, letters, value, errors })
+        let meanings = words.next().unwrap_or("");
+        words.next().is_none().then_some(Method { name, letters, value, meanings })
     }
 
     /// From a portal's description: specification, server, method. What kind its value has is not known.
@@ -70,14 +72,42 @@ impl<'text> Method<'text> {
         let (specification, _, name) = (words.next()?, words.next()?, words.next()?);
         // Stack and state come before the letters.
         let letters = specification.get(2..).filter(|letters| letters.starts_with('c'))?;
-        Some(Method { name, letters, value: VALUE_UNSIGNED, errors: "" })
+        Some(Method { name, letters, value: VALUE_UNSIGNED, meanings: "" })
     }
 
-    /// The letters but the control word's, and those of the place for an object.
-    fn parameters(&self) -> impl Iterator<Item = char> + 'text {
-        let words_of_reply = |letter: &char| !letter.is_ascii_digit();
+    /// The letters but the control word's, and those of the place for an object, each with its place.
+    fn parameters(&self) -> impl Iterator<Item = (usize, char)> + 'text {
+        let words_of_reply = |(_, letter): &(usize, char)| !letter.is_ascii_digit();
         let skipped = if self.value == VALUE_OBJECT { 3 } else { 1 };
-        self.letters.chars().skip(skipped).take_while(words_of_reply)
+        self.letters.chars().enumerate().skip(skipped).take_while(words_of_reply)
+    }
+
+    /// What the word of the letter at a place means: variants, each `CODE=NAME`, or the type of an integer.
+    fn meanings_of(&self, place: usize) -> impl Iterator<Item = &'text str> + Clone {
+        let entries = self.meanings.split(',').filter_map(|entry| entry.split_once(':'));
+        entries.filter(move |(of, _)| of.parse() == Ok(place)).map(|(_, meaning)| meaning)
+    }
+
+    /// The number that a word stands for at a letter's place; `position` is the word's.
+    fn number(&self, word: &str, position: usize, place: usize) -> Result<u64, Refusal> {
+        let refusal = Refusal::Meaning(position, place);
+        let mut is_enum = false;
+        let read = number(word);
+        for meaning in self.meanings_of(place) {
+            let Some((code, name)) = meaning.split_once('=') else {
+                let value = read.map_err(|mistake| Refusal::Number(position, mistake))?;
+                return if fits(value, meaning) { Ok(value) } else { Err(refusal) };
+            };
+            is_enum = true;
+            let code = code.parse::<i64>().unwrap_or_default() as u64;
+            if read == Ok(code) || name.eq_ignore_ascii_case(word) {
+                return Ok(code);
+            }
+        }
+        match is_enum {
+            true => Err(refusal),
+            false => read.map_err(|mistake| Refusal::Number(position, mistake)),
+        }
     }
 
     /// Of the words of a reply those that are the value.
@@ -91,21 +121,20 @@ impl<'text> Method<'text> {
         if self.value == VALUE_OBJECT {
             return Err(Refusal::Object);
         }
-        let expected = self.parameters().filter(|letter| matches!(letter, 'i' | 'r')).count();
+        let is_said = |(_, letter): &(usize, char)| matches!(letter, 'i' | 'r');
+        let expected = self.parameters().filter(is_said).count();
         if words.len() != expected {
             return Err(Refusal::Count(expected));
         }
         let mut arguments = Vec::new();
         let mut next = words.iter().enumerate();
-        for letter in self.parameters() {
+        for (place, letter) in self.parameters() {
             let argument = match letter {
                 'i' | 'r' => {
                     let (position, word) = next.next().ok_or(Refusal::Count(expected))?;
                     match letter {
                         'r' => Argument::Text(position),
-                        _ => Argument::Number(
-                            number(word).map_err(|mistake| Refusal::Number(position, mistake))?,
-                        ),
+                        _ => Argument::Number(self.number(word, position, place)?),
                     }
                 }
                 'w' => Argument::Buffer,
@@ -118,13 +147,50 @@ impl<'text> Method<'text> {
     }
 }
 
+/// Whether a word is an integer of a type.
+fn fits(word: u64, name: &str) -> bool {
+    let signed = |bits: u32| matches!((word as i64) >> (bits - 1), 0 | -1);
+    match name {
+        "bool" => word <= 1,
+        "u8" => word <= u8::MAX.into(),
+        "u16" => word <= u16::MAX.into(),
+        "u32" => word <= u32::MAX.into(),
+        "i8" => signed(8),
+        "i16" => signed(16),
+        "i32" => signed(32),
+        _ => true,
+    }
+}
+
+/// What is expected as the word of the letter at a place: names of an enum's, or a number.
+pub struct Expected<'a, 'text>(pub &'a Method<'text>, pub usize);
+
+impl fmt::Display for Expected<'_, '_> {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let Expected(method, place) = *self;
+        let mut meanings = method.meanings_of(place).peekable();
+        if meanings.peek().is_none() {
+            return out.write_str("NUMBER");
+        }
+        for (count, meaning) in meanings.enumerate() {
+            out.write_str(if count > 0 { "|" } else { "" })?;
+            match meaning.split_once('=') {
+                Some((_, name)) => out.write_str(name)?,
+                None if meaning == "bool" => out.write_str("true|false")?,
+                None => write!(out, "NUMBER:{meaning}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl fmt::Display for Method<'_> {
     /// As one types it.
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         out.write_str(self.name)?;
-        for letter in self.parameters() {
+        for (place, letter) in self.parameters() {
             match letter {
-                'i' => out.write_str(" NUMBER")?,
+                'i' => write!(out, " {}", Expected(self, place))?,
                 'r' => out.write_str(" \"TEXT\"")?,
                 _ => {}
             }
@@ -224,9 +290,9 @@ mod tests {
     fn descriptions() {
         assert_eq!(
             method("add cii 1"),
-            Method { name: "add", letters: "cii", value: 1, errors: "" }
+            Method { name: "add", letters: "cii", value: 1, meanings: "" }
         );
-        assert_eq!(method("lock cta 0 1=OwnerEnded").errors, "1=OwnerEnded");
+        assert_eq!(method("lock cta 0 1=OwnerEnded").meanings, "1=OwnerEnded");
         for text in ["", "add", "add cii", "add cii x", "add cii 1 2 3"] {
             assert_eq!(Method::parse(text), None, "{text}");
         }
@@ -250,6 +316,28 @@ mod tests {
         assert_eq!(format!("{}", method("timer caii 4")), "timer NUMBER");
         assert_eq!(arguments("fill cw 1", "").unwrap(), [Buffer]);
         assert_eq!(arguments("list ciw 1", "0").unwrap(), [Number(0), Buffer]);
+    }
+
+    #[test]
+    fn words_may_be_what_enums_call_their_numbers() {
+        use Argument::*;
+        let set = "set carii 0 1=Late,3:0=Slow,3:5=VeryFast,3:-1=Off,4:u8";
+        assert_eq!(format!("{}", method(set)), "set \"TEXT\" Slow|VeryFast|Off NUMBER:u8");
+        let words = |line| arguments(set, line);
+        assert_eq!(words("a veryfast 255").unwrap(), [Skip, Text(0), Number(5), Number(255)]);
+        assert_eq!(words("a Off 0").unwrap()[2], Number(u64::MAX));
+        assert_eq!(words("a 5 0").unwrap()[2], Number(5));
+        assert_eq!(words("a 4 0"), Err(Refusal::Meaning(1, 3)));
+        assert_eq!(words("a fast 0"), Err(Refusal::Meaning(1, 3)));
+        assert_eq!(words("a Slow 256"), Err(Refusal::Meaning(2, 4)));
+        assert_eq!(words("a Slow x"), Err(Refusal::Number(2, Mistake::Number)));
+        assert_eq!(format!("{}", Expected(&method(set), 4)), "NUMBER:u8");
+        assert_eq!(format!("{}", method("on ci 0 1:bool")), "on true|false");
+        for (number, fits) in [("127", true), ("-128", true), ("128", false), ("-129", false)] {
+            assert_eq!(arguments("to ci 0 1:i8", number).is_ok(), fits, "{number}");
+        }
+        let failure = format!("{}", Failure(5, "1=Late,3:5=VeryFast"));
+        assert_eq!(failure, "the method's own error 5, whose name nobody says");
     }
 
     #[test]

@@ -179,12 +179,12 @@ impl interfaces::Names for Server {
             method.letters.iter().position(|letter| *letter == 0).unwrap_or(method.letters.len());
         let letters = core::str::from_utf8(&method.letters[..length]).unwrap_or("?");
         let name = name_text(&method.name);
-        let errors = directory.texts.get(method.errors as usize..).unwrap_or(&[]);
-        let errors = errors.get(..method.errors_length as usize).unwrap_or(&[]);
-        let errors = core::str::from_utf8(errors).unwrap_or("");
+        let meanings = directory.texts.get(method.meanings as usize..).unwrap_or(&[]);
+        let meanings = meanings.get(..method.meanings_length as usize).unwrap_or(&[]);
+        let meanings = core::str::from_utf8(meanings).unwrap_or("");
         let mut described = Text::of(format_args!("{name} {letters} {} ", method.value));
         let room = LINE - described.bytes().len();
-        let _ = described.write_str(whole_entries(errors, room));
+        let _ = described.write_str(whole_entries(meanings, room));
         text.write(0, described.bytes())
     }
 }

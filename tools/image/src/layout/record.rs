@@ -10,6 +10,7 @@ use cairn_abi::record::*;
 use cairn_abi::{InstanceId, domain, semaphore, startup};
 use cairn_description::model::{self, Open, Restart};
 
+use cairn_loader::interface_text::MethodText;
 use cairn_portal::Generated;
 use std::collections::HashMap;
 use zerocopy::{Immutable, IntoBytes};
@@ -339,7 +340,7 @@ fn export_count(component: &Component) -> u32 {
     component.descriptor.exports.len() as u32
 }
 
-/// Exports with their methods, whose errors' names are put behind the others.
+/// Exports with their methods, whose meanings are put behind the other names.
 fn exports(layout: &Layout, names: &mut Vec<u8>) -> (Vec<Export>, Vec<Method>) {
     let (mut exports, mut methods) = (Vec::new(), Vec::new());
     for (index, instance) in layout.system.instances.iter().enumerate() {
@@ -382,7 +383,7 @@ fn exports(layout: &Layout, names: &mut Vec<u8>) -> (Vec<Export>, Vec<Method>) {
             let text = component.text_of(&export.interface);
             for (place, method) in export.interface.methods.iter().enumerate() {
                 let text = text.and_then(|text| text.methods.get(place));
-                let errors = text.map_or(String::new(), |text| text.error.codes());
+                let meanings = text.map_or(String::new(), MethodText::meanings);
                 let mut letters = [0; LETTERS_SIZE];
                 letters[..method.letters.len()].copy_from_slice(method.letters.as_bytes());
                 methods.push(Method {
@@ -390,10 +391,10 @@ fn exports(layout: &Layout, names: &mut Vec<u8>) -> (Vec<Export>, Vec<Method>) {
                     letters,
                     value: method.value,
                     entry: image + method.entry,
-                    errors: names.len() as u32,
-                    errors_length: errors.len() as u32,
+                    meanings: names.len() as u32,
+                    meanings_length: meanings.len() as u32,
                 });
-                names.extend_from_slice(errors.as_bytes());
+                names.extend_from_slice(meanings.as_bytes());
             }
         }
     }

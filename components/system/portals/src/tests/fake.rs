@@ -142,8 +142,8 @@ fn layout() -> Layout {
                 letters: letters(text),
                 value: 0,
                 entry: entry(instance, which),
-                errors: 0,
-                errors_length: 0,
+                meanings: 0,
+                meanings_length: 0,
             });
         }
     }
