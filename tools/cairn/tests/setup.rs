@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 /// What the scripts may use of the real machine.
 const TOOLS: &[&str] =
@@ -322,4 +323,24 @@ fn others_need_sudo_or_are_told_the_line() {
     let foreign = Machine::new("foreign").without("apt-get").run("packages.sh", NEEDS, None);
     assert_eq!(foreign.code, 1);
     assert!(foreign.err.contains("not a Debian system"), "{}", foreign.err);
+}
+
+#[test]
+fn a_build_that_nobody_sees_says_that_it_goes_on() {
+    let setup = Path::new(env!("CARGO_MANIFEST_DIR")).join("setup");
+    let patiently = |command: &str| {
+        let mut patiently = Command::new(setup.join("patiently.sh"));
+        patiently.env("CAIRN_PATIENCE", "1").args(["the thing", "sh", "-c", command]);
+        let begun = Instant::now();
+        // It waits until nobody has the pipe any more.
+        let output = patiently.output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap(), begun.elapsed())
+    };
+    let (status, said, _) = patiently("sleep 2.5; echo done >&2; exit 7");
+    assert_eq!(status, Some(7));
+    let expected = "cairn: building the thing, for 1 s\ncairn: building the thing, for 2 s\ndone\n";
+    assert_eq!(said, expected);
+    let (status, said, time) = patiently("true");
+    assert_eq!((status, &*said), (Some(0), ""));
+    assert!(time < Duration::from_millis(900), "{time:?}");
 }
