@@ -15,6 +15,7 @@ pub mod policy;
 pub mod samples;
 pub mod shares;
 pub mod table;
+pub mod used;
 pub mod words;
 
 #[cfg(test)]
