@@ -17,7 +17,6 @@ pub trait Interrupt {
 }
 
 /// Interrupts, as drivers have them.
-#[cfg(target_os = "none")]
 pub(crate) mod waited {
     use super::InterruptProxy;
     use crate::SemaphoreProxy;

@@ -13,7 +13,6 @@ mod scheduler;
 mod supervision;
 mod supervisor;
 mod threads;
-#[cfg(target_os = "none")]
 pub mod waiting;
 
 pub use clock::*;

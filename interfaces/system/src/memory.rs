@@ -104,11 +104,9 @@ pub enum MemoryContent {
     RunTime,
 }
 
-#[cfg(target_os = "none")]
 pub use pages::Pages;
 
 /// The use of pages by safe code.
-#[cfg(target_os = "none")]
 mod pages {
     use super::MemoryProxy;
     use cairn::Error;

@@ -1,10 +1,11 @@
 //! Threads as a component uses them: a function on a stack, until its end.
 
 pub use cairn::thread::Start;
+#[cfg(not(target_os = "none"))]
+pub use host::*;
 #[cfg(target_os = "none")]
 pub use machine::*;
 
-/// On the host there are no threads of components.
 #[cfg(target_os = "none")]
 mod machine {
     use crate::ThreadsProxy;
@@ -55,6 +56,56 @@ mod machine {
             self.threads.join(self.name)?;
             self.claim.ended();
             Ok(())
+        }
+    }
+}
+
+/// The same of `std`, for tests on the host.
+#[cfg(not(target_os = "none"))]
+mod host {
+    extern crate std;
+
+    use crate::ThreadsProxy;
+    use cairn::Error;
+    use cairn::thread::{JoinHandle, Stack};
+    use std::boxed::Box;
+    use std::sync::Mutex;
+
+    /// A thread that [`spawn`] started.
+    #[derive(Clone, Copy)]
+    pub struct Thread {
+        name: u64,
+        handle: &'static Mutex<Option<JoinHandle<()>>>,
+    }
+
+    /// Starts a thread that calls `function` with `argument`; no proxy is called. [`Error::Busy`]: a thread uses that stack.
+    pub fn spawn<const BYTES: usize>(
+        _threads: ThreadsProxy,
+        stack: &'static Stack<BYTES>,
+        function: fn(u64),
+        argument: u64,
+        priority: u8,
+    ) -> Result<Thread, Error> {
+        let handle = cairn::thread::spawn(stack, priority, move || function(argument))?;
+        let name = handle.name();
+        Ok(Thread { name, handle: Box::leak(Box::new(Mutex::new(Some(handle)))) })
+    }
+
+    impl Thread {
+        /// A number of its own.
+        pub fn name(&self) -> u64 {
+            self.name
+        }
+
+        /// Does nothing.
+        pub fn set_priority(&self, _priority: u8) -> Result<(), Error> {
+            Ok(())
+        }
+
+        /// Waits until it has ended. [`Error::NotFound`]: somebody else has.
+        pub fn join(self) -> Result<(), Error> {
+            let handle = self.handle.lock().map_err(|_| Error::Dead)?.take();
+            handle.ok_or(Error::NotFound)?.join()
         }
     }
 }

@@ -206,11 +206,8 @@ impl<P: Copy> Optional<P> {
 
     /// Its proxy; `None` if the description leaves it out. Calls by the proxy are those of any import.
     pub fn get(self) -> Option<P> {
-        #[cfg(target_os = "none")]
-        let left_out = crate::environment::startup().imports_left_out;
         // A test on the host connects them all.
-        #[cfg(not(target_os = "none"))]
-        let left_out = 0u16;
+        let left_out = crate::environment::startup().imports_left_out;
         if left_out >> self.position & 1 == 0 { Some(self.proxy) } else { None }
     }
 }

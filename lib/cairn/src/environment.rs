@@ -1,25 +1,38 @@
-//! The instance's startup page, devices and sections.
+//! The instance's startup page, devices and sections. On the host, in tests, the page has zeros: no name, device or section.
 #![allow(unsafe_code)]
 
 use crate::registers::Registers;
 use crate::section::Section;
-use cairn_abi::address::{PAGE_SIZE, REGION_SIZE, STARTUP_OFFSET};
+#[cfg(target_os = "none")]
+use cairn_abi::address::REGION_SIZE;
+use cairn_abi::address::{PAGE_SIZE, STARTUP_OFFSET};
 use cairn_abi::descriptor::{is_name, name_text};
 use cairn_abi::device::QUEUE_PAGES;
 use cairn_abi::startup::{Mapping, Startup};
 
 /// First address of this instance's region: it follows from any address of the component's own image.
+#[cfg(target_os = "none")]
 #[inline(always)]
 pub(crate) fn region() -> u64 {
     startup as *const () as u64 & !(REGION_SIZE - 1)
 }
 
 /// The startup page of this instance.
+#[cfg(target_os = "none")]
 pub fn startup() -> &'static Startup {
     let page = region() + STARTUP_OFFSET;
     // SAFETY: the host tool maps this page, read-only and filled in, before the first instruction
     // of the component, and nothing changes it.
     unsafe { &*(page as *const Startup) }
+}
+
+/// The same of no instance.
+#[cfg(not(target_os = "none"))]
+pub fn startup() -> &'static Startup {
+    #[repr(align(8))]
+    struct Page([u8; size_of::<Startup>()]);
+    static PAGE: Page = Page([0; size_of::<Startup>()]);
+    zerocopy::FromBytes::ref_from_bytes(&PAGE.0).expect("any bytes are one")
 }
 
 /// Name of this instance in the system description.

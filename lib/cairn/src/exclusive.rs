@@ -47,7 +47,6 @@ impl<T> Exclusive<T> {
 pub struct RunToCompletion<T> {
     /// The value's address; null before the claim. Testing it needs no load beside that of the address.
     claimed: AtomicPtr<T>,
-    #[cfg_attr(not(target_os = "none"), allow(dead_code, reason = "claimed on the machine only"))]
     value: UnsafeCell<T>,
 }
 
@@ -79,7 +78,6 @@ impl<T> RunToCompletion<T> {
 
     /// Checks that this instance runs to completion; before the first `with`, once. Panics if it
     /// does not.
-    #[cfg(target_os = "none")]
     pub fn claim(&self) {
         assert!(
             crate::environment::startup().run_to_completion == 1,
@@ -88,7 +86,6 @@ impl<T> RunToCompletion<T> {
         self.admit();
     }
 
-    #[cfg(any(test, target_os = "none"))]
     fn admit(&self) {
         self.claimed.store(self.value.get(), Ordering::Relaxed);
     }

@@ -165,14 +165,12 @@ pub fn run<T: Ended>(main: fn() -> T, how: &str) {
     core::hint::black_box(main)().ended(how);
 }
 
-/// The value of an argument by its place.
-#[cfg(target_os = "none")]
+/// The value of an argument by its place. In a test on the host nobody gives any.
 pub fn argument_value(place: usize) -> u64 {
     crate::environment::startup().values.get(place).copied().unwrap_or(0)
 }
 
 /// The same of text.
-#[cfg(target_os = "none")]
 pub fn argument_text(place: usize) -> &'static str {
     crate::environment::text_of(argument_value(place))
 }
@@ -188,16 +186,4 @@ pub fn argument_enum<T: Wire>(place: usize) -> T {
 pub const fn argument_type(text: TypeText) -> TypeText {
     assert!(matches!(text, TypeText::Enum(..)), "an argument of a type of one's own is an enum");
     text
-}
-
-/// In a test on the host nobody gives any.
-#[cfg(not(target_os = "none"))]
-pub fn argument_value(_: usize) -> u64 {
-    0
-}
-
-/// The same of text.
-#[cfg(not(target_os = "none"))]
-pub fn argument_text(_: usize) -> &'static str {
-    ""
 }

@@ -8,10 +8,13 @@
 // As the macros' expansions call it.
 extern crate self as cairn;
 
+pub(crate) mod arch;
 pub mod cached;
 pub mod call;
 pub mod component;
 pub mod cost;
+pub mod dma;
+pub mod environment;
 pub mod exclusive;
 mod expansion;
 mod failure;
@@ -20,10 +23,14 @@ pub mod log;
 pub mod mock;
 pub mod object;
 mod ready;
+pub mod record;
+pub mod registers;
+pub mod section;
 pub mod sync;
 pub mod text;
 pub mod thread;
 pub mod time;
+pub mod watchdog;
 pub mod window;
 pub mod wire;
 
@@ -37,20 +44,13 @@ pub mod __expansion {
 #[cfg(target_os = "none")]
 #[path = ""]
 mod machine {
-    pub(crate) mod arch;
-    pub mod dma;
     #[cfg(feature = "embassy-time")]
     pub mod embassy;
-    pub mod environment;
     #[cfg(feature = "alloc")]
     pub mod heap;
     pub mod measure;
     pub(crate) mod panic;
     pub mod privileged;
-    pub mod record;
-    pub mod registers;
-    pub mod section;
-    pub mod watchdog;
 }
 #[cfg(target_os = "none")]
 pub use machine::*;

@@ -3,6 +3,8 @@
 
 #[cfg(target_os = "none")]
 mod closure;
+#[cfg(not(target_os = "none"))]
+mod host;
 #[cfg(target_os = "none")]
 pub(crate) mod stack;
 
@@ -15,6 +17,9 @@ use cairn_abi::interface_text::{FieldText, TypeText};
 pub use closure::{JoinHandle, sleep, sleep_until, spawn, yield_now};
 #[cfg(target_os = "none")]
 pub use stack::{Claim, Stack};
+
+#[cfg(not(target_os = "none"))]
+pub use host::{JoinHandle, Stack, sleep, sleep_until, spawn, yield_now};
 
 /// Where a thread begins: a function, its stack and its argument. A component cannot make one of
 /// numbers, but for `Stack::claim`; a scheduler gets them from its clients.

@@ -6,11 +6,9 @@
 
 mod memory;
 
-#[cfg(target_os = "none")]
 pub(crate) use memory::copy_between;
 
 use crate::Error;
-#[cfg(target_os = "none")]
 use crate::section::Section;
 use core::marker::PhantomData;
 
@@ -60,7 +58,6 @@ impl<'call> ReadWindow<'call> {
 
     /// Copies `count` bytes from `offset` on to a section, from its byte `to` on, as [`ReadWindow::read`] does;
     /// [`Error::TooLarge`] if one of them does not have as many.
-    #[cfg(target_os = "none")]
     pub fn read_into(
         &self,
         offset: usize,
@@ -132,7 +129,6 @@ impl<'call> WriteWindow<'call> {
 
     /// Copies `count` bytes of a section, from its byte `from` on, to `offset`, as [`WriteWindow::write`] does;
     /// [`Error::TooLarge`] if one of them does not have as many.
-    #[cfg(target_os = "none")]
     pub fn write_from(
         &self,
         offset: usize,

@@ -9,8 +9,6 @@
 //! | `embedded_hal::digital::{InputPin, OutputPin, StatefulOutputPin}` | `Pins` | [`Input`], [`Output`] |
 //! | `embedded_io::{Read, ReadReady, Write}` | `Console` | [`ConsoleStream`] |
 //! | `embedded_io::Write` | `Terminal` | [`TerminalStream`] |
-// On the host there is nothing to wait for, nor to look at.
-#![cfg(target_os = "none")]
 #![no_std]
 #![forbid(unsafe_code)]
 

@@ -6,7 +6,6 @@ mod client;
 mod server;
 
 pub use client::{Calls, Client};
-#[cfg(target_os = "none")]
 pub use server::section;
 pub use server::{Server, Session};
 

@@ -25,7 +25,6 @@ pub trait Shared {
     }
 }
 
-#[cfg(target_os = "none")]
 impl Shared for cairn::section::Section {
     #[inline(always)]
     fn load(&self, word: usize) -> u64 {

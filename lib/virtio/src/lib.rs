@@ -3,8 +3,6 @@
 //! A driver begins with [`begin`], which has the device owner set the device up. What it offers by `cairn::dma::Device` is a
 //! *chain* of descriptors that follow each other in the table, so a driver that gives each of its requests a place there needs no
 //! list of free ones: [`Requests`] does that, for requests of several threads at a time.
-// On the host there are no devices.
-#![cfg(target_os = "none")]
 #![no_std]
 #![forbid(unsafe_code)]
 

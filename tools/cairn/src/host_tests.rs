@@ -32,6 +32,8 @@ struct Dependency {
 struct Target {
     name: String,
     kind: Vec<String>,
+    /// Its manifest says nothing else.
+    test: bool,
 }
 
 impl Package {
@@ -69,6 +71,13 @@ impl Package {
 
     /// Whether its program begins without a main function on the machine alone, so that tests can be in it.
     fn tests_its_program(&self) -> bool {
+        if self
+            .targets
+            .iter()
+            .any(|target| !target.test && target.kind.iter().any(|one| one == "bin"))
+        {
+            return false;
+        }
         let program = self.manifest_path.with_file_name("src/main.rs");
         std::fs::read_to_string(program)
             .is_ok_and(|text| text.contains("cfg_attr(not(test), no_main)"))

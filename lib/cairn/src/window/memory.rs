@@ -6,7 +6,6 @@
 use crate::Error;
 #[cfg(target_os = "none")]
 use crate::arch::copy::copy;
-#[cfg(target_os = "none")]
 use crate::section::Section;
 
 /// On the host, where nobody else writes.
@@ -34,7 +33,6 @@ pub(super) fn copy_out(target: usize, source: &[u8]) -> Result<usize, Error> {
 }
 
 /// Copies `count` bytes from `source` on, which must lie in a window that is open, to a section.
-#[cfg(target_os = "none")]
 pub(super) fn copy_to_section(
     section: &Section,
     to: usize,
@@ -49,7 +47,6 @@ pub(super) fn copy_to_section(
 }
 
 /// Copies `count` bytes of a section to `target` on, which must lie in a writable window that is open.
-#[cfg(target_os = "none")]
 pub(super) fn copy_from_section(
     target: usize,
     section: &Section,
@@ -62,7 +59,6 @@ pub(super) fn copy_from_section(
 }
 
 /// Copies `count` bytes between sections.
-#[cfg(target_os = "none")]
 pub(crate) fn copy_between(
     target: &Section,
     to: usize,

@@ -12,7 +12,6 @@ pub trait Calls {
     fn submit(&self, beginning: u64) -> Result<u64, Error>;
 }
 
-#[cfg(target_os = "none")]
 impl Calls for cairn_driver_interfaces::BlockQueueProxy {
     fn begin(&self) -> Result<u64, Error> {
         cairn_driver_interfaces::BlockQueueProxy::begin(self)

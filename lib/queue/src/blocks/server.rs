@@ -1,11 +1,9 @@
 //! The side that serves. What it knows of a queue from one call to the next is its own; the section has only what the client may spoil.
 
-#[cfg(target_os = "none")]
 use super::DATA;
 use super::{ANSWERS, MOST, REQUESTS, Request};
 use crate::ring::{Consumer, Producer, Shared};
 use cairn::Error;
-#[cfg(target_os = "none")]
 use cairn::{environment, section::Section};
 // Relaxed: whoever changes the state from idle has the others, and that change orders them.
 use core::sync::atomic::{AtomicU8, AtomicU64, Ordering, Ordering::Relaxed};
@@ -19,7 +17,6 @@ const CALLED: u8 = 2;
 
 /// The section called `name` that a server shares with its client, and the part of it for data. [`Error::NotSupported`] for no name, which
 /// says that there is no queue. A panic says what the description lacks.
-#[cfg(target_os = "none")]
 pub fn section(name: &str) -> Result<(Section, Section), Error> {
     if name.is_empty() {
         return Err(Error::NotSupported);

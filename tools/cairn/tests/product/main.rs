@@ -86,9 +86,8 @@ fn a_product_does_what_cairn_does() {
     let members = "members = [\"components/panel\", \"components/twins\", ";
     product.write("Cargo.toml", &read("Cargo.toml").replace("members = [", members));
     let manifest = read("components/pump/Cargo.toml");
-    // Threads are there on the machine alone.
-    let untested = "[[bin]]\nname = \"twins\"\npath = \"src/main.rs\"\ntest = false\n";
-    for (name, program, rest) in [("panel", PANEL, ""), ("twins", TWINS, untested)] {
+    let untested = "[[bin]]\nname = \"panel\"\npath = \"src/main.rs\"\ntest = false\n";
+    for (name, program, rest) in [("panel", PANEL, untested), ("twins", TWINS, "")] {
         let own = manifest.replace("\"pump\"", &format!("\"{name}\"")) + rest;
         product.write(&format!("components/{name}/Cargo.toml"), &own);
         product.write(&format!("components/{name}/src/main.rs"), program);
@@ -112,6 +111,11 @@ fn a_product_does_what_cairn_does() {
     check_site(&product);
     check_watch(&product);
 
+    // Drivers compile for the host, too.
+    let mut check = Command::new(cargo::cargo("check", &product.0).get_program());
+    check.args(["check", "--workspace", "--all-targets", "--quiet"]);
+    assert_eq!(product.answers(check, true), "");
+
     // As an editor does.
     let cargo = || Command::new(cargo::cargo("check", &product.0).get_program());
     let mut editor = cargo();
@@ -128,6 +132,9 @@ fn a_product_does_what_cairn_does() {
         "says_what_the_server_answers",
         "an_answer_has_the_length_of_a_number",
         "interrupts_are_counted",
+        "threads_run_on_the_host",
+        "watchdogs_bark_on_the_host",
+        "the_environment_is_empty_on_the_host",
     ] {
         has(&told, &format!("test tests::{test} ... ok"));
     }

@@ -113,11 +113,16 @@ cairn::component! {
     name: "panel",
     exports: { console: Console = PANEL, threads: Threads = PANEL },
 }
+
+#[test]
+fn its_manifest_says_that_this_is_no_test() {
+    panic!("it says `test = false`");
+}
 "#;
 
 /// Calls them, before Cairn's own, prints, and starts a thread.
 pub const TWINS: &str = r#"#![no_std]
-#![no_main]
+#![cfg_attr(not(test), no_main)]
 #![forbid(unsafe_code)]
 use cairn::thread::{Stack, spawn};
 use heater_interfaces::{Console, Threads};
@@ -139,6 +144,45 @@ fn main() {
     cairn::println!("twins: {:?}, {:?}", imports::CONSOLE.rows(), imports::THREADS.count());
     let thread = spawn(&STACK, 0, || 42).and_then(|thread| thread.join());
     cairn::println!("twins: a thread answers {thread:?}");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn::Error;
+    use cairn::thread::sleep;
+    use cairn::time::Duration;
+    use cairn::watchdog::Watchdog;
+
+    /// A stack has one user at a time.
+    #[test]
+    fn threads_run_on_the_host() {
+        let first = spawn(&STACK, 0, || 42).unwrap();
+        assert_eq!(spawn(&STACK, 0, || 43).err(), Some(Error::Busy));
+        assert_eq!(first.join(), Ok(42));
+        let ends = spawn(&STACK, 0, || assert!(imports::MACHINE.yield_now().is_ok(), "on purpose"));
+        assert_eq!(ends.and_then(|one| one.join()), Err(Error::Dead));
+        let machine = imports::MACHINE;
+        let other = cairn_interfaces::spawn(machine, &STACK, |number| assert_eq!(number, 7), 7, 0);
+        assert_eq!(other.and_then(|one| one.join()), Ok(()));
+    }
+
+    #[test]
+    fn watchdogs_bark_on_the_host() {
+        static FED: Watchdog = Watchdog::new("fed", Duration::from_millis(1));
+        static LOOKING: Stack<4096> = Stack::new();
+        let looks = FED.start(&LOOKING, 0).unwrap();
+        sleep(Duration::from_millis(1)).unwrap();
+        assert_eq!(looks.join(), Err(Error::Dead));
+    }
+
+    #[test]
+    fn the_environment_is_empty_on_the_host() {
+        assert_eq!(cairn::environment::name(), "");
+        assert!(cairn::environment::device(0).is_none());
+        assert!(cairn::environment::section("shared").is_none());
+        assert!(cairn::dma::Buffer::all().is_none());
+    }
 }
 "#;
 
