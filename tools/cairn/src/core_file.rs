@@ -5,7 +5,6 @@ use crate::build::BuiltImage;
 use crate::debugger;
 use crate::guest_memory::GuestMemory;
 use anyhow::{Context, Result};
-use cairn_abi::descriptor::name_text;
 use cairn_abi::page_table::{EXECUTE, WRITE};
 use cairn_supervisor::kept::Kept;
 use regex::Regex;
@@ -34,10 +33,11 @@ pub fn write(image: &BuiltImage, memory: &GuestMemory, folder: &Path) -> Result<
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut lines = Vec::new();
     for (name, registers) in dead(&String::from_utf8_lossy(&text)) {
-        let Some(instance) = left.instances.iter().find(|one| name_text(&one.name) == name) else {
+        // By what was built: what the machine left says of names could be a path.
+        let Some(instance) = left.report.instances.iter().find(|one| one.name == name) else {
             continue;
         };
-        let segments = left.segments.iter().filter(|one| one.instance == instance.number);
+        let segments = left.segments.iter().filter(|one| one.instance.0 == instance.number);
         let parts: Vec<_> = segments
             .map(|one| (one.address, u64::from(one.flags), left.bytes(one.physical, one.size)))
             .collect();
@@ -54,13 +54,16 @@ fn dead(reports: &str) -> BTreeMap<String, Registers> {
     // From its beginning: messages of those that died can look like reports.
     let line =
         |text| Regex::new(&format!("^before the reset: {text}")).expect("a valid expression");
-    let who = line(r"supervisor: `([^`]+)` \(domain");
+    let boot = line("supervisor: image ");
+    let who = line(r"supervisor: `([^`]+)` (\(domain|starts again)");
     let place = line(r"supervisor:   stack 0x([0-9a-f]+): pc 0x([0-9a-f]+), ra 0x([0-9a-f]+)");
     let end = line(r"supervisor:   it (stays dead|starts again)");
     let (mut name, mut registers) = (String::new(), None);
     let mut dead = BTreeMap::new();
     for line in reports.lines() {
-        if let Some(found) = who.captures(line) {
+        if boot.is_match(line) {
+            dead.clear();
+        } else if let Some(found) = who.captures(line) {
             (name, registers) = (found[1].to_owned(), None);
             dead.remove(&name);
         } else if let Some(found) = place.captures(line) {
@@ -142,11 +145,16 @@ mod tests {
         };
         let stack = "before the reset: supervisor:   stack 0x30: pc 0x10, ra 0x20, +0x0 0x1\n";
         let text = [
+            // All start at a boot, which says of which image it is before its first report.
+            died("before", stack, "stays dead"),
+            "before the reset: supervisor: image 0123456789abcdef\n".to_owned(),
             died("again", stack, "stays dead"),
             died("again", stack, "starts again in 1000 ms"),
             died("killed", "", "stays dead"),
             died("dead", stack, "starts again"),
             died("dead", stack, "stays dead"),
+            died("started", stack, "stays dead"),
+            "before the reset: supervisor: `started` starts again, as was asked\n".to_owned(),
             // In a panic's message, where a line goes on.
             "before the reset: ...supervisor: `innocent` (domain 2) was killed\n".to_owned(),
             format!("before the reset: supervisor:   ...{}", &stack["before the reset: ".len()..]),

@@ -6,7 +6,7 @@ use cairn_abi::text::Visible;
 use regex::bytes::Regex;
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -55,14 +55,17 @@ impl Guest {
             .stderr(Stdio::piped())
             .spawn()
             .with_context(|| format!("cannot start {:?}", command.get_program()))?;
-        let (sender, output) = channel();
+        let (sender, output) = sync_channel(PIECES_MAXIMUM);
         let (console, errors) = (child.stdout.take(), child.stderr.take());
         let complaints = Arc::new(Mutex::new(Vec::new()));
         let (complained, until_both_end) = (complaints.clone(), sender.clone());
         follow(console.expect("stdout is piped"), move |bytes| sender.send(bytes.to_vec()).is_ok());
         follow(errors.expect("stderr is piped"), move |bytes| {
             let _ = &until_both_end;
-            complained.lock().expect("no reader panics").extend(bytes);
+            let mut complaints = complained.lock().expect("no reader panics");
+            if complaints.len() < COMPLAINTS_MAXIMUM {
+                complaints.extend(bytes);
+            }
             true
         });
         Ok(Guest {
@@ -141,9 +144,8 @@ impl Guest {
         if Instant::now() >= self.deadline {
             return Err(anyhow!(TimeLimit));
         }
-        while let Ok(more) = self.output.try_recv() {
-            bytes.extend(more);
-        }
+        // Not all that comes: that may be without end.
+        self.output.try_iter().take(PIECES_MAXIMUM).for_each(|more| bytes.extend(more));
         bytes.retain(|byte| *byte != b'\r');
         let from = self.transcript.len();
         self.transcript.extend_from_slice(&bytes);
@@ -154,6 +156,13 @@ impl Guest {
             *since = (*since).max(self.transcript.len().saturating_sub(OVERLAP));
         }
         Ok(Some(&self.transcript[from..]))
+    }
+
+    /// What was printed so far is not needed any more, for no wait and no transcript.
+    pub fn forget(&mut self) {
+        self.transcript.clear();
+        self.matched = 0;
+        self.forbidden.iter_mut().for_each(|(_, since)| *since = 0);
     }
 
     /// Everything printed so far, line by line, for people, and behind it what the emulator says: whatever a guest
@@ -178,13 +187,19 @@ impl Drop for Guest {
     }
 }
 
+/// Pieces of output that wait until this program takes them: the guest waits with more.
+const PIECES_MAXIMUM: usize = 64;
+/// Most of what the emulator says that is kept, give or take a piece.
+const COMPLAINTS_MAXIMUM: usize = 64 * 1024;
+const PIECE: usize = 4096;
+
 /// Gives what a stream has to `take`, in a thread of its own, until it ends or nobody wants more.
 fn follow(
     mut stream: impl Read + Send + 'static,
     mut take: impl FnMut(&[u8]) -> bool + Send + 'static,
 ) {
     thread::spawn(move || {
-        let mut buffer = [0; 4096];
+        let mut buffer = [0; PIECE];
         while let Ok(count @ 1..) = stream.read(&mut buffer) {
             if !take(&buffer[..count]) {
                 break;
@@ -208,3 +223,33 @@ impl std::fmt::Display for TimeLimit {
 }
 
 impl std::error::Error for TimeLimit {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_guest_prints_without_end_takes_no_more_memory() {
+        let command = |text: &str| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", text]);
+            shell
+        };
+        let limit = Duration::from_secs(60);
+        let mut guest = Guest::start(command("exec yes"), limit).unwrap();
+        for _ in 0..100 {
+            guest.forget();
+            // It is ahead of who receives by as much as there is room for.
+            thread::sleep(Duration::from_millis(1));
+            let count = guest.receive().unwrap().map_or(0, <[u8]>::len);
+            assert!(count <= (PIECES_MAXIMUM + 1) * PIECE, "{count}");
+        }
+        assert!(guest.transcript.len() <= (PIECES_MAXIMUM + 1) * PIECE);
+        let mut guest =
+            Guest::start(command("head -c 1000000 /dev/zero >&2; echo done"), limit).unwrap();
+        guest.wait_for(&Pattern::text("done")).unwrap();
+        guest.wait_for_exit().unwrap();
+        let complaints = guest.complaints.lock().unwrap().len();
+        assert!((PIECE..=COMPLAINTS_MAXIMUM + PIECE).contains(&complaints), "{complaints}");
+    }
+}

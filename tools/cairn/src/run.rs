@@ -18,6 +18,8 @@ use wait_timeout::ChildExt;
 pub const TIMED_OUT: u8 = 124;
 /// The shell's prompt.
 const PROMPT: &[u8] = b"> ";
+/// Bytes of a line that are kept.
+const LINE_MAXIMUM: usize = 256;
 /// Time that nobody waits for.
 const FOREVER: Duration = Duration::from_secs(365 * 24 * 3600);
 
@@ -88,6 +90,7 @@ pub fn scripted(
     let mut prompts = Prompts::default();
     let mut symboliser = Symboliser::new(&image.symbols);
     loop {
+        guest.forget();
         let output = match guest.receive() {
             Ok(Some(output)) => output,
             Ok(None) => return Ok(exit_status(guest.wait_for_exit()?)),
@@ -131,6 +134,10 @@ impl Prompts {
                 }
                 _ => self.line.push(*byte),
             }
+            // Of a longer one the end alone says whether it is a prompt.
+            if self.line.len() > LINE_MAXIMUM {
+                self.line.drain(..LINE_MAXIMUM / 2);
+            }
             if !self.answered && self.line == PROMPT {
                 (shown, self.answered) = (true, true);
             }
@@ -169,5 +176,8 @@ mod tests {
         assert_eq!(shown(["> tick\r\ntock\r\n", "more"]), [true, false]);
         assert_eq!(shown([">", " tick\r\n"]), [false, true]);
         assert_eq!(shown(["a line without end> "]), [true]);
+        let long = format!("{}> ", "x".repeat(100_000));
+        let mut prompts = Prompts::default();
+        assert!(prompts.shown(long.as_bytes()) && prompts.line.len() <= super::LINE_MAXIMUM);
     }
 }

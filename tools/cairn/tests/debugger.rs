@@ -26,16 +26,20 @@ fn breakpoints_in_a_component_in_the_kernel_domain_are_hit() {
     hit(Placements::Kernel);
 }
 
-#[test]
-fn a_debugger_opens_the_core_file_of_who_stayed_dead() {
+/// The lines for the core files of a run of this script.
+fn cores(script: &str) -> Vec<String> {
     let image = build("tests/usage/usage.toml", None).expect("the system builds");
     let memory = GuestMemory::of(&image, "--core").expect("QEMU is the board");
     let mut options = Options::default();
     memory.add_to(&mut options);
-    let script = "call user.echo say hello\nps\nhalt\n";
     assert_eq!(scripted(&image, &options, Some(LIMIT), script).expect("QEMU runs"), 0);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("core");
-    let lines = core_file::write(&image, &memory, &folder).unwrap();
+    core_file::write(&image, &memory, &folder).unwrap()
+}
+
+#[test]
+fn a_debugger_opens_the_core_file_of_who_stayed_dead() {
+    let lines = cores("call user.echo say hello\nps\nhalt\n");
     assert_eq!(lines.len(), 1, "{lines:?}");
     let line = lines[0].replacen("gdb-multiarch", "gdb-multiarch -nx -batch", 1);
     let shell = Command::new("sh").args(["-c", &format!("{line} -ex bt")]).output().unwrap();
@@ -46,6 +50,11 @@ fn a_debugger_opens_the_core_file_of_who_stayed_dead() {
         "{told}\n{}",
         String::from_utf8_lossy(&shell.stderr)
     );
+    // Who was started again has none, by hand or by a reset: one after the other, since the runs of a process share its file of memory.
+    for again in ["restart user\nps\n", "reboot\nkill greeter\nps\n"] {
+        let lines = cores(&format!("call user.echo say hello\n{again}halt\n"));
+        assert!(lines.is_empty(), "{again}: {lines:?}");
+    }
 }
 
 /// Stops in the nucleus, and in the greeter where it is placed.

@@ -274,7 +274,9 @@ impl System {
         STANDING.let_go(Until::Lives, instance);
         let is_always = record.is_some_and(|record| record.restart == RESTART_ALWAYS);
         if restart {
-            state.due.store(now(), Relaxed);
+            if let (Some(leader), u64::MAX) = (record, state.due.swap(now(), Relaxed)) {
+                self.tell_again(leader);
+            }
             if state.phase() == Phase::Quarantined {
                 INSTANCES.enter(instance, Phase::Quieting);
             }

@@ -172,6 +172,14 @@ impl System {
         }
     }
 
+    /// Says of those of which it was said that they stay dead that they do not.
+    pub fn tell_again(&self, leader: &'static Instance) {
+        for record in self.fellows(leader) {
+            let name = name_text(&record.name);
+            let _ = writeln!(printer::log(), "supervisor: `{name}` starts again, as was asked");
+        }
+    }
+
     /// The name of an instance.
     pub fn name(&self, instance: InstanceId) -> &'static str {
         self.instance(instance).map_or("?", |record| name_text(&record.name))
