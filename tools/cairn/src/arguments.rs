@@ -72,9 +72,9 @@ pub enum Command {
         /// The first cycle from reset that counts
         #[arg(long, value_name = "CYCLE", default_value_t = 0)]
         from: u64,
-        /// The cycle in which it ends
-        #[arg(long, value_name = "CYCLE", default_value_t = 500_000)]
-        to: u64,
+        /// The cycle in which it ends; if not said, some time after all instances have started
+        #[arg(long, value_name = "CYCLE")]
+        to: Option<u64>,
         /// Type this file at the console, from the start
         #[arg(long, value_name = "FILE")]
         input: Option<PathBuf>,

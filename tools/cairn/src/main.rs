@@ -56,6 +56,7 @@ fn execute(command: Command) -> Result<u8> {
         }
         Command::Profile { system, board, from, to, input, rows } => {
             let image = build::build(&system, board.as_deref())?;
+            let to = to.unwrap_or_else(|| profile::end(from, image.symbols.len()));
             let request = profile::Request { cycles: from..to, input, rows };
             print!("{}", profile::run(&image, &request)?);
             Ok(0)

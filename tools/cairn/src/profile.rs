@@ -30,6 +30,16 @@ pub struct Request {
     pub rows: usize,
 }
 
+/// Cycles that an instance takes at most until it has started: 75 had after 1,802,671.
+const START: u64 = 25_000;
+/// Cycles that are looked at when all have.
+const BEHIND_START: u64 = 500_000;
+
+/// The cycle in which a profile ends that does not say, of a system with so many instances.
+pub fn end(from: u64, instances: usize) -> u64 {
+    from.max(START * instances as u64) + BEHIND_START
+}
+
 /// What costs cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Cost {
@@ -331,6 +341,12 @@ cycles 10 to 61: 3 instructions, 17.00 cycles each; 2 lines read from memory
 ";
         assert_eq!(text, expected);
         assert!(Profile::read(&mut std::iter::empty(), 0).is_err());
+    }
+
+    #[test]
+    fn what_is_asked_for_without_an_end_has_started_before_it() {
+        assert!(end(0, 75) > 1_802_671 + BEHIND_START);
+        assert_eq!(end(2_000_000, 5), 2_000_000 + BEHIND_START);
     }
 
     #[test]
