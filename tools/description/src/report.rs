@@ -22,8 +22,6 @@ pub struct Error {
     pub notes: Vec<(Place, String)>,
     /// What to do.
     pub help: String,
-    /// Copies of an instance of which the same is wrong as of the one that it names.
-    copies: Vec<String>,
 }
 
 impl Error {
@@ -40,7 +38,6 @@ impl Error {
             label: label.into(),
             notes: Vec::new(),
             help: help.into(),
-            copies: Vec::new(),
         }
     }
 
@@ -71,7 +68,7 @@ impl Error {
         [&*self.message, &self.label, &self.help].join("\n")
     }
 
-    fn render(&self, renderer: &Renderer) -> String {
+    fn render(&self, copies: &[String], renderer: &Renderer) -> String {
         let notes = self.shown_notes();
         let title = Level::ERROR.primary_title(self.message.as_str());
         let mut group = if self.place.source().text().is_empty() {
@@ -104,9 +101,9 @@ impl Error {
             );
             group = group.element(Level::NOTE.message(note));
         }
-        if !self.copies.is_empty() {
-            let copies = ranges(self.copies.iter().map(String::as_str), quoted).join(", ");
-            let note = format!("the same of {} more: {copies}", self.copies.len());
+        if !copies.is_empty() {
+            let shown = ranges(copies.iter().map(String::as_str), quoted).join(", ");
+            let note = format!("the same of {} more: {shown}", copies.len());
             group = group.element(Level::NOTE.message(note));
         }
         renderer.render(&[group])
@@ -139,6 +136,8 @@ impl Error {
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     errors: Vec<Error>,
+    /// Of each error, when they have been put in order: the copies of an instance of which the same is wrong.
+    copies: Vec<Vec<String>>,
 }
 
 impl Report {
@@ -178,24 +177,24 @@ impl Report {
         });
         // What is wrong with all copies of an instance is said once.
         let mut said: HashMap<_, usize> = HashMap::new();
-        let mut errors: Vec<Error> = Vec::new();
+        let mut report = Report::new();
         for error in self.errors {
             let wrong = error.wrong();
             let form_of = form(&wrong);
             let key = (error.place.path().to_owned(), error.place.range(), form_of.text.clone());
             match said.get(&key) {
                 Some(first) => {
-                    let first = &mut errors[*first];
-                    let copy = form(&first.wrong()).other(&form_of);
-                    first.copies.extend(copy);
+                    let copy = form(&report.errors[*first].wrong()).other(&form_of);
+                    report.copies[*first].extend(copy);
                 }
                 None => {
-                    said.insert(key, errors.len());
-                    errors.push(error);
+                    said.insert(key, report.errors.len());
+                    report.errors.push(error);
+                    report.copies.push(Vec::new());
                 }
             }
         }
-        Err(Report { errors })
+        Err(report)
     }
 
     /// The rendered report, with or without colour. A description in which there is what a terminal obeys is shown
@@ -211,8 +210,9 @@ impl Report {
 
     fn render_with(&self, renderer: &Renderer) -> String {
         let mut text = String::new();
-        for error in &self.errors {
-            text.push_str(&error.render(renderer));
+        for (index, error) in self.errors.iter().enumerate() {
+            let copies = self.copies.get(index).map_or(&[][..], Vec::as_slice);
+            text.push_str(&error.render(copies, renderer));
             text.push_str("\n\n");
         }
         text.push_str(&match self.errors.len() {
@@ -248,7 +248,7 @@ fn commands(character: char) -> bool {
 
 impl From<Error> for Report {
     fn from(error: Error) -> Report {
-        Report { errors: vec![error] }
+        Report { errors: vec![error], copies: Vec::new() }
     }
 }
 

@@ -39,10 +39,12 @@ impl Part {
         self.size += part.size;
     }
 
-    /// Whether a smaller part of it is left than of another; without a division.
-    fn is_fuller_than(self, other: Part) -> bool {
+    /// The one of which the smaller part is left; without a division.
+    fn fuller(self, other: Part) -> Part {
         let left = |part: Part| u128::from(part.size - part.used.min(part.size));
-        left(self) * u128::from(other.size) < left(other) * u128::from(self.size)
+        let (own, others) =
+            (left(self) * u128::from(other.size), left(other) * u128::from(self.size));
+        if self.size == 0 || others < own { other } else { self }
     }
 }
 
@@ -87,9 +89,7 @@ impl Usage {
             CONTENT_HEAP => self.heap.add(part),
             CONTENT_STACK => self.stack.add(part),
             CONTENT_THREAD_STACK => {
-                if self.threads.size == 0 || part.is_fuller_than(self.threads) {
-                    self.threads = part;
-                }
+                self.threads = self.threads.fuller(part);
             }
             CONTENT_CLIENT_STACK => {
                 self.calls = Part { used: self.calls.used.max(used), size };
