@@ -439,6 +439,20 @@ impl System {
         false
     }
 
+    /// Whom a thread of the supervisor's own has called dies. That call cannot be watched: its caller is essential.
+    pub fn blame_callee(&self, index: u64) {
+        let calls = self.frames(index).filter_map(|frame| match frame.kind {
+            Kind::Call { callee } => Some(self.lives_in(callee)),
+            _ => None,
+        });
+        let Some(culprit) = calls.last().filter(|culprit| !self.is_essential(*culprit)) else {
+            return;
+        };
+        if state(culprit).is_alive() {
+            self.die(culprit, Reason::Kept { thread: index });
+        }
+    }
+
     /// The callee that keeps a called thread dies.
     fn blame(&self, index: u64) {
         let domain = match self.keeping(index).map(|call| call.kind) {

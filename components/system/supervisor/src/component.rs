@@ -95,10 +95,12 @@ fn main() {
             system.take_up();
         }
         printer.start();
+        let (look_at, look_priority) = printer.look(&system);
         let (next, priority) = system.next_work(printer.keeping());
         is_called = match next {
             // A time limit that passed is no call.
             Work::Wait { until } => {
+                let (until, priority) = (until.min(look_at), priority.max(look_priority));
                 imports::CONTROL.wait_fault(until, priority) != Err(Error::TimedOut)
             }
             _ if imports::CONTROL.work_at(priority).is_err() => true,

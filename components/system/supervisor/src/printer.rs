@@ -1,22 +1,29 @@
 //! Reports reach the console through a thread of their own: the console may be slow, blocked, or the
 //! component that just died, and the supervisor must wait for none of them.
 
+use crate::blame;
 use crate::component as imports;
 use crate::logs;
+use crate::system::System;
 use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn::{Error, environment, privileged};
+use cairn_abi::thread::index_of_name;
 use cairn_interfaces::{Thread, spawn};
 use cairn_supervisor::kept::Kept;
 use cairn_supervisor::log::Log;
 use cairn_supervisor::report::Wrapped;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// Pause after the console failed, which may be starting again.
 const RETRY_MICROSECONDS: u64 = 10_000;
 /// Failures in a row after which the firmware prints, until the console works again.
 const RETRIES: u32 = 500;
+/// Who prints is called home out of a console that has not taken its text by then, which is as long as one that fails is
+/// waited for; after the same time again a console that keeps him dies. One that has not worked last has less.
+const LONGEST_MICROSECONDS: u64 = 5_000_000;
+const NEXT_MICROSECONDS: u64 = 1_000_000;
 
 /// Between two bytes that the firmware prints with interrupts off: a console of 115,200 baud takes one every 87, so it waits for none.
 const BYTE_MICROSECONDS: u64 = 100;
@@ -38,6 +45,8 @@ static PRINTS: AtomicBool = AtomicBool::new(false);
 /// It or the worker keeps something: whoever does looks again when it has.
 static KEEPS: AtomicBool = AtomicBool::new(false);
 static STACK: Stack<8192> = Stack::new();
+/// When the console was given what it has not taken yet; zero: it has nothing.
+static GIVEN: AtomicU64 = AtomicU64::new(0);
 
 /// The memory that a reset keeps, if the board has some.
 fn kept_memory() -> Option<&'static [AtomicI64]> {
@@ -64,6 +73,9 @@ pub struct Printer {
     /// The last thread, which may have ended.
     thread: Option<Thread>,
     priority: u8,
+    /// When the text was given to the console out of which the thread was called home last, and when it was called.
+    called: u64,
+    called_at: u64,
 }
 
 impl Printer {
@@ -72,7 +84,7 @@ impl Printer {
         if let Some(memory) = kept_memory() {
             KEPT.begin(memory);
         }
-        Printer { thread: None, priority }
+        Printer { thread: None, priority, called: 0, called_at: 0 }
     }
 
     /// What is in the log tells of an instance of this priority.
@@ -96,6 +108,31 @@ impl Printer {
     pub fn keeping(&self) -> Option<u8> {
         let is_due = PRINTS.load(Ordering::Acquire) && has_unkept();
         is_due.then_some(self.priority.max(1))
+    }
+
+    /// Calls the thread home that the console keeps; a console that keeps it all the same dies. When to look next, and at which
+    /// priority.
+    pub fn look(&mut self, system: &System) -> (u64, u8) {
+        let Some(thread) = self.thread.filter(|_| ACTIVE.load(Ordering::Acquire)) else {
+            return (u64::MAX, 0);
+        };
+        let (given, time) = (GIVEN.load(Ordering::Relaxed), now());
+        let since = match given {
+            // How long the next write takes is not known yet.
+            0 => time,
+            _ if given == self.called => self.called_at,
+            _ => given,
+        };
+        let late = since + longest();
+        if late > time {
+            return (late, self.priority);
+        }
+        if given == self.called {
+            system.blame_callee(index_of_name(thread.name()));
+        }
+        blame::ask_home(thread.name(), self.priority);
+        (self.called, self.called_at) = (given, time);
+        (time + longest(), self.priority)
     }
 
     /// Starts to print if there is something to print.
@@ -176,18 +213,34 @@ fn drain() {
 static PATIENCE: AtomicU32 = AtomicU32::new(RETRIES);
 
 fn write(text: &[u8]) {
-    while imports::CONSOLE.write(text).is_err() {
+    while let Err(is_late) = offer(text) {
         let left = PATIENCE.load(Ordering::Relaxed);
-        if left == 0 {
+        let rest = if is_late { 0 } else { left.saturating_sub(1) };
+        PATIENCE.store(rest, Ordering::Relaxed);
+        if rest == 0 {
+            if left > 0 {
+                logs::begin();
+            }
             return text.iter().for_each(|byte| print_by_firmware(*byte));
-        }
-        PATIENCE.store(left - 1, Ordering::Relaxed);
-        if left == 1 {
-            logs::begin();
         }
         let _ = imports::THREADS.sleep_until(now() + ticks(RETRY_MICROSECONDS));
     }
     PATIENCE.store(RETRIES, Ordering::Relaxed);
+}
+
+/// How long the console may keep a text.
+fn longest() -> u64 {
+    let works = PATIENCE.load(Ordering::Relaxed) > 0;
+    ticks(if works { LONGEST_MICROSECONDS } else { NEXT_MICROSECONDS })
+}
+
+/// Gives the console a text. The error is whether it has kept it for too long.
+fn offer(text: &[u8]) -> Result<(), bool> {
+    let given = now();
+    GIVEN.store(given, Ordering::Relaxed);
+    let answer = imports::CONSOLE.write(text);
+    GIVEN.store(0, Ordering::Relaxed);
+    answer.map_err(|_| now() - given >= longest())
 }
 
 fn print_by_firmware(byte: u8) {
