@@ -112,8 +112,8 @@ static inline struct cairn_reply cairn_call(uint64_t index, uint64_t word1, uint
                 "ret");                                  \
     }
 
-/* How the functions of a server are entered. A program with thread-local variables or constructors is compiled with
- * CAIRN_ENTERED, which the build defines: a function by which each is entered sets them up first (lib/c/enter.S). */
+/* How the functions of a server are entered. A program with thread-local variables or constructors, or that calls `cairn_ready`,
+ * is compiled with CAIRN_ENTERED, which the build defines: a function by which each is entered sees to them first (lib/c/enter.S). */
 #ifdef CAIRN_ENTERED
 #define CAIRN_ENTERING(name)                                 \
     static void name##_entry(void) __asm__(#name "_entry"); \
@@ -196,7 +196,7 @@ struct cairn_component {
     uint32_t import_count;
     uint32_t export_count;
     char name[CAIRN_NAME_SIZE];
-    uint32_t says_ready; /* 0: in C a component serves from its first instruction on */
+    uint32_t says_ready; /* left out: it does if it calls `cairn_ready` */
     void (*main)(void);
     struct cairn_import imports[CAIRN_IMPORTS_MAXIMUM];
     struct cairn_export exports[CAIRN_EXPORTS_MAXIMUM];
@@ -209,6 +209,10 @@ _Static_assert(sizeof(struct cairn_import) == CAIRN_SIZE_OF_IMPORT, "as in cairn
 _Static_assert(sizeof(struct cairn_export) == CAIRN_SIZE_OF_EXPORT, "as in cairn-abi");
 _Static_assert(sizeof(struct cairn_argument) == CAIRN_SIZE_OF_ARGUMENT, "as in cairn-abi");
 _Static_assert(sizeof(struct cairn_component) == CAIRN_SIZE_OF_COMPONENT, "as in cairn-abi");
+
+/* This component serves from now on: its first thread has prepared what it serves. If that calls this at all, calls wait until then, or
+ * answer CAIRN_ERROR_NOT_READY. Again, it does nothing. */
+CAIRN_C void cairn_ready(void);
 
 /* The descriptor, once in a component, at the file's top level:
  *
@@ -246,7 +250,7 @@ _Static_assert(sizeof(struct cairn_component) == CAIRN_SIZE_OF_COMPONENT, "as in
     }                                                                             \
     CAIRN_C __attribute__((naked, used)) void cairn_first_thread(void)            \
     {                                                                             \
-        __asm__("lla t0, cairn_main\n\ttail cairn_enter");                        \
+        __asm__("lla t0, cairn_main\n\ttail cairn_enter_own");                    \
     }
 #else
 #define CAIRN_FIRST_THREAD(...)

@@ -1,5 +1,5 @@
 # How code is entered that needs something set up first: thread-local variables (CAIRN_THREAD_LOCAL), constructors
-# (CAIRN_CONSTRUCTORS). The host tool defines these where a program has them; no other has such code.
+# (CAIRN_CONSTRUCTORS), that it serves (CAIRN_READY). The host tool defines these where a program has them; no other has such code.
 #
 # Thread-local variables lie on the stack, in a block of the thread that enters; `tp` is its address, as the linker has
 # computed offsets from it. They begin anew at every entry, since to the component every caller is another thread. `tp`
@@ -11,6 +11,17 @@
         .globl  cairn_enter
         .type   cairn_enter, @function
 cairn_enter:
+#ifdef CAIRN_READY
+        .globl  cairn_enters_ready
+cairn_enters_ready:
+        lla     t1, cairn_serves
+        lw      t1, 0(t1)
+        beqz    t1, await
+        fence   r, rw
+#endif
+# The component's own threads, which are not called, begin here.
+        .globl  cairn_enter_own
+cairn_enter_own:
 #ifdef CAIRN_CONSTRUCTORS
         .globl  cairn_enters_constructors
 cairn_enters_constructors:
@@ -19,8 +30,8 @@ cairn_enters_constructors:
         li      t2, 2
         bne     t1, t2, construct
         fence   r, rw
-enter_constructed:
 #endif
+enter_constructed:
 #ifdef CAIRN_THREAD_LOCAL
 # By these names the loader knows what is set up.
         .globl  cairn_enters_thread_local
@@ -79,9 +90,21 @@ leave:
         jr      t0
 #endif
 
+#if defined(CAIRN_CONSTRUCTORS) || defined(CAIRN_READY)
+#ifdef CAIRN_READY
+await:
+        lla     t2, cairn_await_ready
+        lla     t3, cairn_enter_own
+        j       before
+#endif
 #ifdef CAIRN_CONSTRUCTORS
 construct:
-        addi    sp, sp, -80
+        lla     t2, cairn_construct
+        lla     t3, enter_constructed
+#endif
+# Calls the function in t2, then goes on at t3, or returns the error that it answers.
+before:
+        addi    sp, sp, -96
         sd      ra, 0(sp)
         sd      t0, 8(sp)
         sd      a0, 16(sp)
@@ -92,10 +115,11 @@ construct:
         sd      a5, 56(sp)
         sd      a6, 64(sp)
         sd      a7, 72(sp)
+        sd      t3, 80(sp)
         lla     a0, cairn_main
         sub     a0, t0, a0
         seqz    a0, a0                          # whether this is the first thread
-        lla     t0, cairn_construct
+        mv      t0, t2
 #ifdef CAIRN_THREAD_LOCAL
         call    enter_constructed               # a constructor has thread-local variables, too
 #else
@@ -112,10 +136,12 @@ construct:
         ld      a5, 56(sp)
         ld      a6, 64(sp)
         ld      a7, 72(sp)
-        addi    sp, sp, 80
-        beqz    t1, enter_constructed
+        ld      t3, 80(sp)
+        addi    sp, sp, 96
+        beqz    t1, 1f
         mv      a0, t1
         ret
+1:      jr      t3
 #endif
 
         .size   cairn_enter, . - cairn_enter
@@ -126,5 +152,5 @@ construct:
 cairn_thread_begin:
         ld      t0, 0(a0)
         ld      a0, 8(a0)
-        j       cairn_enter
+        j       cairn_enter_own
         .size   cairn_thread_begin, . - cairn_thread_begin

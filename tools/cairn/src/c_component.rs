@@ -36,8 +36,8 @@ fn machine(float: Float) -> Vec<&'static str> {
 
 /// A program is built once more if it turns out to need something set up; that can show another need.
 const ROUNDS: usize = 3;
-const NEVER_THE_SAME: &str = "whether it has thread-local variables and constructors depends on CAIRN_THREAD_LOCAL and \
-    CAIRN_CONSTRUCTORS, which follow from that; expected sources that do not look at these";
+const NEVER_THE_SAME: &str = "whether it has thread-local variables and constructors, and calls `cairn_ready`, depends on \
+    CAIRN_THREAD_LOCAL, CAIRN_CONSTRUCTORS and CAIRN_READY, which follow from that; expected sources that do not look at these";
 /// The library's own interfaces: what it works with.
 const OF_THE_LIBRARY: &[&str] = &["Clock", "Console", "Lock", "Portals", "WallClock"];
 

@@ -14,6 +14,7 @@ use std::process::Command;
 pub struct Setup {
     has_thread_local: bool,
     has_constructors: bool,
+    says_ready: bool,
 }
 
 /// Where the file is that says what was set up the last time.
@@ -39,50 +40,49 @@ impl Setup {
             _ => false,
         });
         let has_constructors = address("cairn_constructors") != address("cairn_constructors_end");
-        Ok(Setup { has_thread_local, has_constructors })
+        let says_ready = address("cairn_ready").is_some();
+        Ok(Setup { has_thread_local, has_constructors, says_ready })
+    }
+
+    /// What there may be, by the end of its macro's name.
+    fn parts(&mut self) -> [(&mut bool, &'static str); 3] {
+        [
+            (&mut self.has_thread_local, "THREAD_LOCAL"),
+            (&mut self.has_constructors, "CONSTRUCTORS"),
+            (&mut self.says_ready, "READY"),
+        ]
+    }
+
+    fn names(mut self) -> impl Iterator<Item = &'static str> {
+        self.parts().map(|(is_there, name)| (*is_there).then_some(name)).into_iter().flatten()
     }
 
     /// As the last time.
     pub fn remembered(output: &Path) -> Setup {
         let text = fs::read_to_string(memory(output)).unwrap_or_default();
-        Setup {
-            has_thread_local: text.contains("thread-local"),
-            has_constructors: text.contains("constructors"),
+        let mut setup = Setup::default();
+        for (is_there, name) in setup.parts() {
+            *is_there = text.lines().any(|line| line == name);
         }
+        setup
     }
 
     pub fn remember(self, output: &Path) -> Result<()> {
-        let mut text = String::new();
-        if self.has_thread_local {
-            text += "thread-local\n";
-        }
-        if self.has_constructors {
-            text += "constructors\n";
-        }
+        let text = self.names().map(|name| format!("{name}\n")).collect::<String>();
         fs::write(memory(output), text).context("cannot write what was found")
     }
 
     /// A folder for what another build makes, which does not know when this changes.
-    pub fn folder(self) -> &'static str {
-        match (self.has_thread_local, self.has_constructors) {
-            (false, false) => "plain",
-            (true, false) => "thread-local",
-            (false, true) => "constructors",
-            (true, true) => "both",
-        }
+    pub fn folder(self) -> String {
+        let names = self.names().map(|name| format!("-{}", name.to_lowercase()));
+        format!("build{}", names.collect::<String>())
     }
 
     /// Flags by which sources know.
     pub fn defines(self) -> Vec<String> {
-        let mut defines = Vec::new();
-        if self != Setup::default() {
-            defines.push("-DCAIRN_ENTERED".to_owned());
-        }
-        if self.has_thread_local {
-            defines.push("-DCAIRN_THREAD_LOCAL".to_owned());
-        }
-        if self.has_constructors {
-            defines.push("-DCAIRN_CONSTRUCTORS".to_owned());
+        let mut defines: Vec<String> = self.names().map(|name| format!("-DCAIRN_{name}")).collect();
+        if !defines.is_empty() {
+            defines.insert(0, "-DCAIRN_ENTERED".to_owned());
         }
         defines
     }

@@ -25,11 +25,15 @@ cairn::component! {
         late: Member,
         left: Member,
         right: Member,
+        in_c: Member,
+        early_in_c: Member,
     },
     main: main,
 }
 
-use imports::{ASLEEP, CONSOLE, EARLY, FAILING, LAST, LATE, LEFT, RIGHT, SUPERVISOR, THREADS};
+use imports::{
+    ASLEEP, CONSOLE, EARLY, EARLY_IN_C, FAILING, IN_C, LAST, LATE, LEFT, RIGHT, SUPERVISOR, THREADS,
+};
 
 /// The members that need each other, the last of all: their gates are the first ones.
 const MEMBERS: [&str; 6] = ["one", "two", "three", "four", "five", "six"];
@@ -38,6 +42,8 @@ const ORDERS: u64 = 720;
 const GATE_EARLY: u64 = 6;
 const GATE_FAILING: u64 = 7;
 const GATE_LATE: u64 = 8;
+const GATE_IN_C: u64 = 9;
+const GATE_EARLY_IN_C: u64 = 10;
 const PRIORITY: u8 = 50;
 
 fn expect<T: PartialEq + Debug>(what: &str, found: T, expected: T) {
@@ -63,6 +69,7 @@ fn call(which: u64) {
     let answer = match which {
         0 => LAST.value(),
         1 => FAILING.value(),
+        2 => IN_C.value(),
         _ => LATE.value_after(3000),
     };
     ANSWER.store(answer.map_or_else(|error| error.status(), |value| value as i64), Relaxed);
@@ -130,12 +137,25 @@ fn main() {
     expect("serves in its next life", wait_until(|| FAILING.value() == Ok(1)), true);
     expect("whose client died", SUPERVISOR.kill("client"), Ok(()));
     expect("lets it go", wait_until(|| is("client", "dead", 0)), true);
-    let late = answered(2, || {
+    let late = answered(3, || {
         judge::pause(THREADS, 30_000);
         open_gate(GATE_LATE);
     });
     expect("the time before it serves is nobody's fault", late, Some(1));
     expect("and nobody was blamed", is("late", "alive", 0), true);
+    for life in 1..=2 {
+        let in_c = answered(2, || open_gate(GATE_IN_C));
+        expect("a call of one in C waits until it serves", in_c, Some(1));
+        expect("and later ones do not wait", IN_C.value_after(10), Ok(1));
+        gates.store(open(GATE_IN_C), 0);
+        if life == 1 {
+            expect("it begins anew", SUPERVISOR.restart("in-c"), Ok(()));
+            expect("in its next life", wait_until(|| gates.load(lives(GATE_IN_C)) == 2), true);
+        }
+    }
+    expect("or is told, in C too", EARLY_IN_C.value(), Err(Error::NotReady));
+    open_gate(GATE_EARLY_IN_C);
+    expect("until it serves, in C too", wait_until(|| EARLY_IN_C.value() == Ok(1)), true);
     let wrong = (0..ORDERS).find(|number| !comes_up(gates, *number));
     expect("every order of six", wrong.map(order), None);
     say!("ready: done");
