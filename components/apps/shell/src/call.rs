@@ -7,7 +7,6 @@ use crate::screen::Screen;
 use cairn::Error;
 use cairn::abi::descriptor::{METHODS_MAXIMUM, VALUE_UNSIGNED, VALUE_WORDS};
 use cairn::abi::text::plain;
-use cairn::call::Call;
 use cairn_shell::method::{Argument, Arguments, Expected, Failure, Method, Quoted, Refusal, Value};
 use cairn_shell::words::Word;
 use core::fmt::{Result, Write};
@@ -263,10 +262,10 @@ pub fn enter(component: &str) -> bool {
             && known.split('.').next() == Some(component)
             && let Ok(first) = imports::PORTALS.open(known, 0, &[])
         {
-            // No instruction of it runs, so it does not matter what is passed.
-            let _ = Call::new().invoke(first as u32);
+            // It may be in its next life by now, and keep who calls.
+            let outcome = away::call(first as u32, &[], &[]);
             let _ = imports::PORTALS.close(first);
-            is_entered = true;
+            is_entered = !matches!(outcome, Outcome::Busy);
         }
     });
     is_entered
