@@ -34,6 +34,20 @@ bad_thread:
     csrrw   tp, sscratch, tp
     leave
 
+# As `privileged_switch`, of a caller that could do it itself.
+    .balign 16
+    .globl kernel_switch
+kernel_switch:
+    srli    t3, tp, 12
+    slli    t3, t3, 12
+    li      t2, THREADS_PAGE
+    add     t2, t2, a2
+    slli    t2, t2, 12
+    sd      tp, FIELD_FRAME(t3)
+    ld      tp, FIELD_FRAME(t2)
+    ld      t1, FRAME_RETURN(tp)
+    jr      t1
+
     .section .text.trap, "ax"
     .balign 4
     .globl privileged_set_timer
