@@ -22,6 +22,9 @@ const STACK_HINT: u64 = 2 * PAGE_SIZE;
 /// Bytes that are shown of the message of a panic, and while the log is rather full.
 const MESSAGE_SHOWN: usize = 1024;
 const MESSAGE_SHOWN_SHORT: usize = 128;
+/// Who waits for its next life for longer has died several times in a row, and told it all: from then on its reports are short, so that
+/// it does not write over what is kept of others, nor leave them no room.
+const LONG_REPORT_DELAY_MILLISECONDS: u64 = 20;
 /// Deaths whose text is not made yet; of more, the text is made at once.
 const NOTED: usize = 4;
 
@@ -187,7 +190,8 @@ impl System {
 
     fn tell(&self, note: &Note) {
         let mut log = printer::log();
-        let is_long = printer::has_room();
+        let is_new = note.delay.is_none_or(|delay| delay <= LONG_REPORT_DELAY_MILLISECONDS);
+        let is_long = is_new && printer::has_room();
         let Some(leader) = self.instance(note.instance) else { return };
         if !IMAGE_SAID.swap(true, Relaxed) {
             let _ = writeln!(log, "supervisor: image {:016x}", self.header.identifier);
