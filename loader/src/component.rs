@@ -6,6 +6,7 @@ use crate::copy::{self, Copying};
 use crate::descriptor::{Descriptor, Interface};
 use crate::guards;
 use crate::interface_text::InterfaceText;
+use crate::notes;
 use crate::segment::{self, Segment};
 use crate::thread_local;
 use crate::validity;
@@ -46,6 +47,10 @@ pub struct Component<File> {
     pub copying: Option<Copying>,
     /// It computes with the floating-point unit.
     pub float: bool,
+    /// Its code has the portal manager make locks or semaphores, so that it needs an import of `Portals`.
+    pub needs_portals: bool,
+    /// It starts threads, or sleeps, so that it needs an import of `Threads`.
+    pub needs_threads: bool,
     relocations: Vec<Relocation>,
     /// Addresses of reads of the run clock, as linked.
     pub(crate) clock_reads: Vec<u64>,
@@ -87,6 +92,9 @@ impl<File: AsRef<[u8]>> Component<File> {
         let calls = calls::noted(&elf, bytes, &segments)?;
         let copying = copy::noted(&elf, bytes, &segments)?;
         let float = float(&elf)?;
+        let needs = |section| notes::addresses(&elf, section).map(|found| !found.is_empty());
+        let needs_portals = needs(".cairn.needs_portals")?;
+        let needs_threads = needs(".cairn.needs_threads")?;
         Ok(Component {
             descriptor,
             stub,
@@ -95,6 +103,8 @@ impl<File: AsRef<[u8]>> Component<File> {
             calls,
             copying,
             float,
+            needs_portals,
+            needs_threads,
             relocations,
             clock_reads,
             guards,
@@ -113,7 +123,8 @@ impl<File: AsRef<[u8]>> Component<File> {
     /// What this says of itself with the memory of another, which shows whether that has room, too.
     #[must_use]
     pub fn as_large_as(self, other: Component<File>) -> Component<File> {
-        Component { descriptor: self.descriptor, float: self.float, ..other.without_notes() }
+        let Component { descriptor, float, needs_portals, needs_threads, .. } = self;
+        Component { descriptor, float, needs_portals, needs_threads, ..other.without_notes() }
     }
 
     /// Without what the file notes of its machine code.

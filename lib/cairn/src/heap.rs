@@ -8,7 +8,7 @@
 
 use crate::Error;
 use crate::environment::startup;
-use crate::sync::Mutex;
+use crate::sync::RawLock;
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
 use core::ptr::{NonNull, null_mut};
@@ -19,7 +19,7 @@ use rlsf::Tlsf;
 type Pool = Tlsf<'static, u32, u8, 21, 8>;
 
 struct Heap {
-    lock: Mutex<()>,
+    lock: RawLock,
     taken: AtomicBool,
     pool: UnsafeCell<Pool>,
     /// Whether the pool has its memory yet; used under the same mark as the pool.
@@ -31,7 +31,7 @@ unsafe impl Sync for Heap {}
 
 #[global_allocator]
 static HEAP: Heap = Heap {
-    lock: Mutex::new(()),
+    lock: RawLock::new(),
     taken: AtomicBool::new(false),
     pool: UnsafeCell::new(Pool::new()),
     is_filled: UnsafeCell::new(false),
@@ -45,9 +45,10 @@ pub fn size() -> usize {
 impl Heap {
     /// Runs `body` with the pool; `None` if another thread is inside, or ended there.
     fn with<R>(&self, body: impl FnOnce(&mut Pool) -> R) -> Option<R> {
-        let guard = loop {
-            match self.lock.lock() {
-                Ok(guard) => break Some(guard),
+        let held = loop {
+            match self.lock.lock_if_imported() {
+                // An owner that ended in here has left `taken`.
+                Ok((held, _)) => break Some(held),
                 // Nobody has made the lock yet, and this thread cannot: in the kernel domain, with little stack left.
                 Err(Error::NotSupported | Error::InvocationOverflow) => break None,
                 // This thread is called home. Who allocates cannot say so, and has the lock soon: its owner does a bounded work.
@@ -56,24 +57,29 @@ impl Heap {
                 Err(_) => return None,
             }
         };
-        if self.taken.swap(true, Ordering::Acquire) {
-            return None;
-        }
-        // SAFETY: the mark admits one user.
-        let (pool, is_filled) = unsafe { (&mut *self.pool.get(), &mut *self.is_filled.get()) };
-        if !*is_filled {
-            *is_filled = true;
-            let start = NonNull::new(startup().heap as *mut u8);
-            if let Some(start) = start.filter(|_| size() > 0) {
-                // SAFETY: the host tool maps the heap, writable, into this instance for good, and
-                // nothing else knows its address.
-                unsafe { pool.insert_free_block_ptr(NonNull::slice_from_raw_parts(start, size())) };
+        let result = (!self.taken.swap(true, Ordering::Acquire)).then(|| {
+            // SAFETY: the mark admits one user.
+            let (pool, is_filled) = unsafe { (&mut *self.pool.get(), &mut *self.is_filled.get()) };
+            if !*is_filled {
+                *is_filled = true;
+                let start = NonNull::new(startup().heap as *mut u8);
+                if let Some(start) = start.filter(|_| size() > 0) {
+                    // SAFETY: the host tool maps the heap, writable, into this instance for good, and
+                    // nothing else knows its address.
+                    unsafe {
+                        pool.insert_free_block_ptr(NonNull::slice_from_raw_parts(start, size()))
+                    };
+                }
             }
+            let result = body(pool);
+            self.taken.store(false, Ordering::Release);
+            result
+        });
+        if let Some(held) = held {
+            // It fails only if the lock is gone, and then no thread waits for it.
+            let _ = self.lock.unlock(held);
         }
-        let result = body(pool);
-        self.taken.store(false, Ordering::Release);
-        drop(guard);
-        Some(result)
+        result
     }
 }
 

@@ -24,7 +24,7 @@
 //! | all [`Condvar`]s together | | 1 for each thread that waits at a time |
 //! | the heap, of a component with the feature `alloc` | 1 | |
 //!
-//! What any of them can answer, of [`Error`](crate::Error): `NotSupported`, the component has no import of `Portals`; `Exhausted`,
+//! What any of them can answer, of [`Error`](crate::Error): `NotSupported`, the description leaves the import of `Portals` out (a component without one is refused by the build); `Exhausted`,
 //! its quota has none left; `InvocationOverflow`, at the first use in the kernel domain: less than half of the thread's stack is left; `Cancelled`, the thread is called home; hand
 //! that on. On the host, where tests of components run, the same types are made of those of `std`.
 
@@ -45,6 +45,9 @@ mod machine;
 #[cfg(not(target_os = "none"))]
 #[path = "sync/host.rs"]
 mod machine;
+
+#[cfg(all(target_os = "none", feature = "alloc"))]
+pub(crate) use machine::RawLock;
 
 pub use channel::Channel;
 pub use condvar::{Condvar, WAITERS_MAXIMUM};

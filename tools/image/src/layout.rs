@@ -225,6 +225,7 @@ impl<'a> Layout<'a> {
 
     /// Runs all steps, with the present size of the pool of page tables.
     fn lay_out(&mut self) -> Result<(), Error> {
+        self.check_needs().map_err(Error::Description)?;
         self.map_kernel()?;
         for index in self.instances() {
             self.place(index)?;

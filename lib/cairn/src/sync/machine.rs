@@ -2,6 +2,7 @@
 
 use super::methods::*;
 use crate::Error;
+use crate::arch::needs;
 use crate::call::{Arguments, Portals};
 use crate::environment::startup;
 use crate::wire::MethodError;
@@ -32,15 +33,28 @@ impl Made {
     /// Its portals. As a signed word all that is not the index of a portal is below 1.
     #[inline(always)]
     fn portals(&self, initial: impl FnOnce() -> u64) -> Result<Portals, Error> {
+        self.portals_by(manager, initial)
+    }
+
+    #[inline(always)]
+    fn portals_by(
+        &self,
+        manager: impl FnOnce() -> Option<Portals>,
+        initial: impl FnOnce() -> u64,
+    ) -> Result<Portals, Error> {
         match self.word.load(Ordering::Acquire) {
             first if first as i32 > 0 => Ok(Portals::at(first)),
-            _ => self.make(initial()),
+            _ => self.make(manager, initial()),
         }
     }
 
     #[cold]
-    fn make(&self, initial: u64) -> Result<Portals, Error> {
-        let manager = manager()?;
+    fn make(
+        &self,
+        manager: impl FnOnce() -> Option<Portals>,
+        initial: u64,
+    ) -> Result<Portals, Error> {
+        let manager = manager().ok_or(Error::NotSupported)?;
         let mut word = self.word.load(Ordering::Acquire);
         if word == 0 {
             let label = LABEL | (LABELS.fetch_add(1, Relaxed) + 1);
@@ -65,7 +79,7 @@ impl Drop for Made {
     /// Only what is no static ends: its object is given back.
     fn drop(&mut self) {
         let first = *self.word.get_mut();
-        if let (1.., Ok(manager)) = (first as i32, manager()) {
+        if let (1.., Some(manager)) = (first as i32, import()) {
             let mut arguments = Arguments::new();
             arguments.skip();
             arguments.word(first.into());
@@ -75,11 +89,17 @@ impl Drop for Made {
     }
 }
 
+/// The import `Portals`, which the component needs: the host tool refuses one without, but for one that its description leaves out.
+fn manager() -> Option<Portals> {
+    needs::portals();
+    import()
+}
+
 /// The import `Portals`.
-fn manager() -> Result<Portals, Error> {
+fn import() -> Option<Portals> {
     match startup().portal_manager {
-        0 => Err(Error::NotSupported),
-        first => Ok(Portals::at(first as u32)),
+        0 => None,
+        first => Some(Portals::at(first as u32)),
     }
 }
 
@@ -133,7 +153,17 @@ impl RawLock {
     /// Takes it; whether its last owner ended while it held it.
     #[inline(always)]
     pub fn lock(&self) -> Result<(Held, bool), Error> {
-        let portals = self.0.portals(|| A_LOCK)?;
+        Self::take(self.0.portals(|| A_LOCK)?)
+    }
+
+    /// The same for who does without where the component has no import of `Portals`.
+    #[cfg(feature = "alloc")]
+    pub fn lock_if_imported(&self) -> Result<(Held, bool), Error> {
+        Self::take(self.0.portals_by(import, || A_LOCK)?)
+    }
+
+    #[inline(always)]
+    fn take(portals: Portals) -> Result<(Held, bool), Error> {
         let mut arguments = Arguments::new();
         arguments.skip();
         arguments.skip();

@@ -7,6 +7,7 @@
 
 use super::stack::{Claim, Stack};
 use crate::Error;
+use crate::arch::needs;
 use crate::call::{Arguments, Portals};
 use crate::environment::startup;
 use crate::sync::methods::{JOIN, SET_PRIORITY, SLEEP_UNTIL, SPAWN, YIELD_NOW};
@@ -80,8 +81,8 @@ pub struct JoinHandle<T> {
 /// Starts a thread that runs `body` on `stack`, at most as urgent as the description makes the component.
 ///
 /// [`Error::Busy`]: a thread uses that stack, or a handle the result on it. [`Error::Exhausted`]: the description's `threads`
-/// are all there, and the log says so. [`Error::NotAllowed`]: the priority is too high. [`Error::NotSupported`]: the component does not import
-/// `Threads`.
+/// are all there, and the log says so. [`Error::NotAllowed`]: the priority is too high. [`Error::NotSupported`]: the description leaves the
+/// component's import of `Threads` out.
 pub fn spawn<const BYTES: usize, T: Send + 'static>(
     stack: &'static Stack<BYTES>,
     priority: u8,
@@ -188,7 +189,10 @@ pub fn yield_now() -> Result<(), Error> {
 /// The import `Threads`.
 fn threads() -> Result<Portals, Error> {
     match startup().threads {
-        0 => Err(Error::NotSupported),
+        0 => {
+            needs::threads();
+            Err(Error::NotSupported)
+        }
         first => Ok(Portals::at(first as u32)),
     }
 }

@@ -6,7 +6,7 @@ mod sources;
 use cairn_tool::{cargo, paths, setup};
 use regex::Regex;
 use serde_json::Value;
-use sources::{FLEET, FLEET_TEST, GAUGE, NAMESAKES, PANEL, TWINS};
+use sources::{FLEET, FLEET_TEST, GAUGE, NAMESAKES, PANEL, TWINS, UNMADE};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -144,6 +144,21 @@ fn a_product_does_what_cairn_does() {
     let told = product.answers(tool("check fleet"), false);
     has(&told, "`gauge` may not open `pump.pump`");
     has(&told, "systems/fleet.toml:");
+
+    // So is an import that the library needs.
+    product.write("systems/fleet.toml", FLEET);
+    let begin = PANEL.find("impl Console").unwrap();
+    let end = PANEL.find("impl Threads").unwrap();
+    let unmade = [&PANEL[..begin], UNMADE, &PANEL[end..]].concat();
+    product.write("components/panel/src/main.rs", &unmade);
+    let told = product.answers(tool("check fleet"), false);
+    has(&told, "`panel` uses `cairn::sync` without the import `Portals`");
+    has(&told, "`panel` uses `cairn::thread` without the import `Threads`");
+    has(
+        &told,
+        "expected `imports: { threads: cairn_interfaces::Threads }` in the `cairn::component!` of `components/panel`",
+    );
+    has(&told, "`threads = \"scheduler.threads\"` in [instance.panel.imports]");
     fs::remove_dir_all(outside).unwrap();
 }
 

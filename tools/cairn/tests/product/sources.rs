@@ -120,6 +120,18 @@ fn its_manifest_says_that_this_is_no_test() {
 }
 "#;
 
+/// A server that makes locks, and cannot.
+pub const UNMADE: &str = r#"
+static ROWS: cairn::sync::Mutex<u64> = cairn::sync::Mutex::new(24);
+
+impl Console for Panel {
+    fn rows(&self) -> Result<u64, Error> {
+        cairn::thread::yield_now()?;
+        Ok(*ROWS.lock()?)
+    }
+}
+"#;
+
 /// Calls them, before Cairn's own, prints, and starts a thread.
 pub const TWINS: &str = r#"#![no_std]
 #![cfg_attr(not(test), no_main)]

@@ -6,6 +6,7 @@ use cairn_abi::address::{INSIDE_OFFSET, PAGE_SIZE};
 use cairn_abi::domain::{FIELD_KERNEL_RETURN, PORTAL_FIRST_IMPORT};
 use cairn_abi::privileged::PORTAL_KERNEL_CALL;
 use cairn_description::model::Role;
+use cairn_description::{Error, Report};
 use cairn_loader::{Call, Copying, First, Form};
 use std::ops::Range;
 
@@ -24,19 +25,60 @@ impl Layout<'_> {
     /// Index of the first portal of an instance's import of the interface of this name that who has the role exports; zero: it has
     /// none. A product may have another of that name, which is not meant.
     pub(super) fn import_of(&self, index: usize, role: Role, interface: &str) -> u64 {
-        let version_of = |instance: usize, export: usize| {
-            let exported = &self.components[instance].descriptor.exports[export].interface;
-            (exported.name == interface).then_some(exported.version)
-        };
-        let version = self.system.roles.get(role).and_then(|instance| {
-            let exports = 0..self.components[instance].descriptor.exports.len();
-            exports.into_iter().find_map(|export| version_of(instance, export))
-        });
+        let version = self.version_of(role, interface);
         let mut imports = self.connected.imports[index].iter();
         let import = imports.find(|import| {
-            version.is_some() && version_of(import.target, import.export) == version
+            let exports = &self.components[import.target].descriptor.exports;
+            let found = &exports[import.export].interface;
+            found.name == interface && version == Some(found.version)
         });
         import.map_or(0, |import| import.first_portal as u64)
+    }
+
+    /// The version of the interface of this name that who has the role exports.
+    fn version_of(&self, role: Role, interface: &str) -> Option<u64> {
+        let instance = self.system.roles.get(role)?;
+        let mut exports = self.components[instance].descriptor.exports.iter();
+        let export = exports.find(|export| export.interface.name == interface)?;
+        Some(export.interface.version)
+    }
+
+    /// Refuses components whose code calls the portal manager or the scheduler by an import that they do not have. One that the
+    /// description leaves out they can do without.
+    pub(super) fn check_needs(&self) -> Result<(), Report> {
+        let mut report = Report::new();
+        for (instance, component) in self.system.instances.iter().zip(self.components) {
+            let portals = (component.needs_portals, "cairn::sync", Role::Portals, "Portals");
+            let threads = (component.needs_threads, "cairn::thread", Role::Scheduler, "Threads");
+            for (needs, module, role, interface) in [portals, threads] {
+                let version = self.version_of(role, interface);
+                let mut imports = component.descriptor.imports.iter().map(|one| &one.interface);
+                if !needs
+                    || imports.any(|one| {
+                        one.name == interface
+                            && version.is_none_or(|version| one.version == version)
+                    })
+                {
+                    continue;
+                }
+                let import = interface.to_lowercase();
+                let server = self
+                    .system
+                    .roles
+                    .get(role)
+                    .map_or(&*import, |instance| &*self.system.instances[instance].name);
+                report.push(Error::new(
+                    &instance.component.place,
+                    format!("`{}` uses `{module}` without the import `{interface}`", *instance.name),
+                    format!(
+                        "expected `imports: {{ {import}: cairn_interfaces::{interface} }}` in the `cairn::component!` of `{}`",
+                        instance.folder
+                    ),
+                    format!("write it, and `{import} = \"{server}.{import}\"` in [instance.{}.imports]", *instance.name),
+                ));
+            }
+        }
+        report.into_result(())
     }
 
     /// A call of an instance, whose index is the one that its component was built with.

@@ -7,6 +7,7 @@ mod device;
 mod form;
 pub(crate) mod leave;
 pub(crate) mod measure;
+pub(crate) mod needs;
 mod preserved;
 pub(crate) mod ready;
 pub(crate) mod start;
