@@ -192,11 +192,11 @@ impl Method {
             }
             Parameter::BytesMut => quote!(let #name = ::cairn::__expansion::write_window(&mut #registers);),
             Parameter::Place(ty) => {
-                quote_spanned!(ty.span()=> let #name: #ty = ::cairn::__expansion::place(&mut #registers);)
+                quote_spanned!(ty.span()=> let #name = ::cairn::__expansion::place::<#ty>(&mut #registers);)
             }
             Parameter::Context(context, ty) => {
                 let decoder = context.decoder();
-                quote_spanned!(ty.span()=> let #name: #ty = ::cairn::__expansion::#decoder(&mut #registers);)
+                quote_spanned!(ty.span()=> let #name = ::cairn::__expansion::#decoder::<#ty>(&mut #registers);)
             }
         });
         let arguments = self.parameters.iter().map(|(name, _)| name);

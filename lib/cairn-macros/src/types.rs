@@ -106,10 +106,10 @@ pub fn parameter(ty: &Type) -> Result<Parameter, Error> {
             if let Some(context) = context(ty) {
                 return Ok(Parameter::Context(context, Box::new(ty.clone())));
             }
-            if last_name(ty).as_deref() == Some("Place") {
+            if cairns_name(ty).as_deref() == Some("Place") {
                 return Ok(Parameter::Place(Box::new(ty.clone())));
             }
-            if last_name(ty).as_deref() == Some("Object") {
+            if cairns_name(ty).as_deref() == Some("Object") {
                 return Err(Error::new_spanned(
                     ty,
                     "an object cannot be passed on: a client opens its own (a method can return `Object<dyn Interface>`)",
@@ -173,7 +173,7 @@ fn check_value(ty: &Type) -> Result<(), Error> {
         )),
         Type::Path(path) => {
             let last = path.path.segments.last().expect("a path has a segment");
-            if last.ident == "Object" {
+            if is_object(ty) {
                 return object(ty, &last.arguments);
             }
             if matches!(last.ident.to_string().as_str(), "String" | "Vec" | "Box") {
@@ -190,7 +190,7 @@ fn check_value(ty: &Type) -> Result<(), Error> {
 
 /// Whether a method with this value returns an object.
 pub fn is_object(value: &Type) -> bool {
-    last_name(value).as_deref() == Some("Object")
+    cairns_name(value).as_deref() == Some("Object")
 }
 
 fn object(ty: &Type, arguments: &PathArguments) -> Result<(), Error> {
@@ -272,7 +272,7 @@ fn unsupported(ty: &Type) -> Error {
 }
 
 fn context(ty: &Type) -> Option<Context> {
-    match last_name(ty)?.as_str() {
+    match cairns_name(ty)?.as_str() {
         "Caller" => Some(Context::Caller),
         "CallerThread" => Some(Context::CallerThread),
         "Now" => Some(Context::Now),
@@ -281,9 +281,12 @@ fn context(ty: &Type) -> Option<Context> {
     }
 }
 
-fn last_name(ty: &Type) -> Option<String> {
+/// What a type is called in Cairn, if its path leads there or is but a name: types of others with the same name have paths.
+fn cairns_name(ty: &Type) -> Option<String> {
     let Type::Path(path) = ty else { return None };
-    Some(path.path.segments.last()?.ident.to_string())
+    let segments = &path.path.segments;
+    let is_cairns = segments.len() == 1 || segments.first()?.ident == "cairn";
+    is_cairns.then(|| segments.last().map(|last| last.ident.to_string()))?
 }
 
 fn is_name(ty: &Type, name: &str) -> bool {

@@ -84,29 +84,47 @@ pub fn write_window<'call>(registers: &mut Registers) -> WriteWindow<'call> {
     WriteWindow::open(address, registers.word())
 }
 
+/// The type of a parameter that is called as one of Cairn's: that one.
+#[diagnostic::on_unimplemented(
+    message = "in an interface this name is that of Cairn's `{Type}`, and it leads to another type",
+    label = "not Cairn's `{Type}`",
+    note = "of a type of your own write the path, as `crate::Place`, or call it otherwise: without one, `Caller`, `CallerThread`, `Now`, `PortalIndex`, `Place` and `Object` are Cairn's"
+)]
+pub trait Named<Type> {
+    /// The same.
+    fn named(value: Type) -> Self;
+}
+
+impl<T> Named<T> for T {
+    #[inline(always)]
+    fn named(value: T) -> T {
+        value
+    }
+}
+
 /// A parameter with the letter `a`.
 #[inline(always)]
-pub fn caller(registers: &mut Registers) -> Caller {
-    Caller(InstanceId(registers.word() as u16))
+pub fn caller<T: Named<Caller>>(registers: &mut Registers) -> T {
+    T::named(Caller(InstanceId(registers.word() as u16)))
 }
 
 /// A parameter with the letter `t`.
 #[inline(always)]
-pub fn caller_thread(registers: &mut Registers) -> CallerThread {
-    CallerThread(registers.word() as u32)
+pub fn caller_thread<T: Named<CallerThread>>(registers: &mut Registers) -> T {
+    T::named(CallerThread(registers.word() as u32))
 }
 
 /// A parameter with the letter `h`.
 #[inline(always)]
-pub fn now(registers: &mut Registers) -> Now {
-    Now(registers.word())
+pub fn now<T: Named<Now>>(registers: &mut Registers) -> T {
+    T::named(Now(registers.word()))
 }
 
 /// A parameter with the letters `a` and `i`: the client, and what it reserved.
 #[inline(always)]
-pub fn place(registers: &mut Registers) -> Place {
+pub fn place<T: Named<Place>>(registers: &mut Registers) -> T {
     let client = caller(registers);
-    Place::new(client, registers.word())
+    T::named(Place::new(client, registers.word()))
 }
 
 /// Calls a method that returns an object: reserves a place for it in this component's portal table, for the
@@ -131,8 +149,8 @@ pub fn with_place<I: ?Sized + Interface, E: MethodError>(
 
 /// A parameter with the letter `=`.
 #[inline(always)]
-pub fn portal_index(registers: &mut Registers) -> PortalIndex {
-    PortalIndex(registers.word() as u32)
+pub fn portal_index<T: Named<PortalIndex>>(registers: &mut Registers) -> T {
+    T::named(PortalIndex(registers.word() as u32))
 }
 
 /// Stops the build when a method's value does not fit into the registers of a reply.

@@ -18,7 +18,8 @@ pub fn parameter_name(name: &str) -> String {
 
 /// A name for each register of a parameter: those of a struct are called as its fields.
 pub fn words_of(name: &str, of: &TypeText) -> Vec<String> {
-    if of.name == "Place" {
+    // A type of somebody else's that is called so has parts.
+    if of.name == "Place" && of.fields.is_empty() && of.variants.is_empty() {
         return vec!["caller".to_owned(), name.to_owned()];
     }
     if of.fields.is_empty() {

@@ -24,6 +24,34 @@ pub mod disk {
     }
 }
 
+/// Types that are called as Cairn's.
+pub mod own {
+    #[derive(Clone, Copy, Debug, PartialEq, cairn::Wire)]
+    pub struct Place {
+        pub row: u32,
+        pub column: u32,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, cairn::Wire)]
+    pub enum Now {
+        Early,
+        Late,
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, cairn::Wire)]
+    pub struct Object {
+        pub weight: u64,
+    }
+
+    #[cairn::interface]
+    pub trait Namesakes {
+        fn put(&self, caller: ::cairn::Caller, place: self::Place, now: super::own::Now) -> Result<self::Object, cairn::Error>;
+    }
+
+    // Clients pass them.
+    const _: fn(&NamesakesProxy, Place, Now) -> Result<Object, cairn::Error> = NamesakesProxy::put;
+}
+
 #[cairn::interface]
 trait Private {
     fn call(&self, registers: u64, control: u64, server: u64) -> Result<u64, Error>;

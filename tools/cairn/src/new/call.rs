@@ -114,7 +114,7 @@ impl Items {
         for parameter in &signature.inputs {
             let FnArg::Typed(parameter) = parameter else { continue };
             call.parameters += 1;
-            match name(&parameter.ty).as_deref() {
+            match cairns_name(&parameter.ty).as_deref() {
                 // The portal fills these in.
                 Some("Caller" | "CallerThread" | "Now" | "PortalIndex") => {}
                 Some("Place") => {
@@ -222,6 +222,14 @@ fn name(kind: &Type) -> Option<String> {
         Type::Path(path) => Some(path.path.segments.last()?.ident.to_string()),
         _ => None,
     }
+}
+
+/// The same of a type of Cairn's, as `#[cairn::interface]` tells them from others.
+fn cairns_name(kind: &Type) -> Option<String> {
+    let Type::Path(path) = kind else { return None };
+    let segments = &path.path.segments;
+    let is_cairns = segments.len() == 1 || segments.first()?.ident == "cairn";
+    is_cairns.then(|| name(kind))?
 }
 
 #[cfg(test)]
