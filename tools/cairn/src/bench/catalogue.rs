@@ -158,6 +158,7 @@ const LENGTH: &str = "it would take a simulated core too long; QEMU counts it";
 #[serde(deny_unknown_fields)]
 struct File {
     benchmark: Vec<Benchmark>,
+    #[serde(default)]
     plot: Vec<Plot>,
 }
 
@@ -187,6 +188,12 @@ impl Catalogue {
         };
         let benchmarks = benchmark.into_iter().flat_map(Benchmark::placed).collect();
         let mut catalogue = Catalogue { benchmarks, plots: plot, references };
+        if paths::bench() != paths::source() {
+            // They are figures of what Cairn measures.
+            let Catalogue { benchmarks, references, .. } = &mut catalogue;
+            let is_known = |name: &str| benchmarks.iter().any(|benchmark| benchmark.name == name);
+            references.iter_mut().for_each(|one| one.figures.retain(|name, _| is_known(name)));
+        }
         catalogue.check()?;
         for benchmark in &mut catalogue.benchmarks {
             match board {

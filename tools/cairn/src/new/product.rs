@@ -65,7 +65,14 @@ pub fn product(shown: &Path, cairn: &Cairn) -> Result<String> {
         (
             "made",
             ".github/, .vscode/, .taplo.toml".to_owned(),
-            "tests at every push; an editor's settings".to_owned(),
+            match cairn {
+                Cairn::Path(_) => {
+                    "tests at every push, if CAIRN_REPOSITORY there says where Cairn is"
+                }
+                Cairn::Git { .. } => "tests at every push",
+            }
+            .to_owned()
+                + "; an editor's settings",
         ),
         ("made", "interfaces/".to_owned(), "its own interfaces".to_owned()),
         ("made", format!("systems/{name}.toml"), "its system".to_owned()),
@@ -115,8 +122,13 @@ fn files(folder: &Path, name: &str, cairn: &Cairn) -> Vec<(String, String)> {
         Cairn::Path(tree) => relative(folder, tree).display().to_string(),
         Cairn::Git { url, .. } => url.clone(),
     };
+    let place_cairn = match cairn {
+        Cairn::Path(_) => include_str!("../../templates/product/place-cairn.yml.in"),
+        Cairn::Git { .. } => "",
+    };
     let fill = |text: &str| {
-        text.replace("@name@", name)
+        text.replace("@place-cairn@", place_cairn)
+            .replace("@name@", name)
             .replace("@where@", &place)
             .replace("@cairn@", &dependency("lib/cairn"))
             .replace("@cairn-app-interfaces@", &dependency("interfaces/apps"))

@@ -1,12 +1,16 @@
 //! A product outside of Cairn's tree, made as its user makes it: every command works on it there, without a network.
 #![forbid(unsafe_code)]
 
+mod edit;
+mod elsewhere;
 mod sources;
 
 use cairn_tool::{cargo, paths, setup};
 use regex::Regex;
 use serde_json::Value;
-use sources::{FLEET, FLEET_TEST, GAUGE, NAMESAKES, PANEL, TWINS, UNMADE};
+use sources::{
+    BENCHMARK_SYSTEM, BENCHMARKS, FLEET, FLEET_TEST, GAUGE, NAMESAKES, PANEL, TWINS, UNMADE, WAVE,
+};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -83,11 +87,12 @@ fn a_product_does_what_cairn_does() {
     product.run("new driver ticker --device rtc0");
     let read = |file: &str| fs::read_to_string(product.0.join(file)).unwrap();
     product.write("interfaces/src/lib.rs", &(read("interfaces/src/lib.rs") + NAMESAKES));
-    let members = "members = [\"components/panel\", \"components/twins\", ";
+    let members = "members = [\"components/panel\", \"components/twins\", \"components/wave\", ";
     product.write("Cargo.toml", &read("Cargo.toml").replace("members = [", members));
     let manifest = read("components/pump/Cargo.toml");
     let untested = "[[bin]]\nname = \"panel\"\npath = \"src/main.rs\"\ntest = false\n";
-    for (name, program, rest) in [("panel", PANEL, untested), ("twins", TWINS, "")] {
+    let programs = [("panel", PANEL, untested), ("twins", TWINS, ""), ("wave", WAVE, "")];
+    for (name, program, rest) in programs {
         let own = manifest.replace("\"pump\"", &format!("\"{name}\"")) + rest;
         product.write(&format!("components/{name}/Cargo.toml"), &own);
         product.write(&format!("components/{name}/src/main.rs"), program);
@@ -107,6 +112,9 @@ fn a_product_does_what_cairn_does() {
     product.run("graph -o heater.svg");
     has(&fs::read_to_string(product.0.join("heater.svg")).unwrap(), "watcher");
 
+    check_bench(&product);
+    check_profile(&product);
+    check_ci(&product);
     check_bill(&product);
     check_site(&product);
     check_watch(&product);
@@ -160,6 +168,61 @@ fn a_product_does_what_cairn_does() {
     );
     has(&told, "`threads = \"scheduler.threads\"` in [instance.panel.imports]");
     fs::remove_dir_all(outside).unwrap();
+}
+
+/// What the product measures is its own, and the JSON, too.
+fn check_bench(product: &Product) {
+    product.write("bench/benchmarks.toml", BENCHMARKS);
+    product.write("bench/systems/heat.toml", BENCHMARK_SYSTEM);
+    let told = product.run("bench --json heat.json");
+    let row = told.lines().find(|line| line.contains("heat.wave")).expect("its row");
+    assert!(row.contains("42") && row.contains("50") && !told.contains("portal."), "{told}");
+    let results = fs::read_to_string(product.0.join("heat.json")).unwrap();
+    let results: Value = serde_json::from_str(&results).unwrap();
+    assert_eq!(results["results"][0]["name"], "heat.wave");
+    assert_eq!(results["results"][0]["median"], 42.0);
+    // What it reaches is a limit of the product's.
+    product.run("bench --set-limits");
+    product.run("bench --check");
+    let limits = fs::read_to_string(product.0.join("bench/limits.toml")).unwrap();
+    product.write("bench/limits.toml", &limits.replace("42", "21"));
+    has(&product.answers(tool("bench --check"), false), "heat.wave");
+}
+
+/// Where the cycles of the product's system go on a simulated core, from its reset on.
+fn check_profile(product: &Product) {
+    let told = product.run("profile --board rocket-rtl --to 60000 --rows 3");
+    has(&told, "cycles each");
+    has(&told, "scheduler: ");
+}
+
+/// Where Cairn is a path outside of the repository, its workflow puts it there, or says what is missing.
+fn check_ci(product: &Product) {
+    let workflow = fs::read_to_string(product.0.join(".github/workflows/test.yml")).unwrap();
+    let step = workflow.split("        run: |\n").nth(1).expect("a step that puts Cairn there");
+    let lines = step.lines().map_while(|line| line.strip_prefix("          "));
+    let script = lines.map(|line| format!("{line}\n")).collect::<String>();
+    let place = script.split('"').nth(1).unwrap().strip_suffix("/cairn").unwrap().to_owned();
+    assert!(product.0.join(&place).join("lib/cairn/Cargo.toml").is_file(), "{place}");
+    let step = |script: &str, repository: Option<&Path>| {
+        let mut shell = Command::new("sh");
+        shell.args(["-e", "-c", script]).current_dir(&product.0).env_remove("CAIRN_REPOSITORY");
+        shell.envs(repository.map(|repository| ("CAIRN_REPOSITORY", repository)));
+        let output = shell.output().unwrap();
+        (output.status.success(), String::from_utf8(output.stdout).unwrap())
+    };
+    assert_eq!(step(&script, None), (true, String::new()), "it is there");
+    let absent = script.replace(&place, "../cairn-of-ci");
+    let (is_good, told) = step(&absent, None);
+    assert!(
+        !is_good && told.starts_with("::error::Cargo.toml has Cairn in ../cairn-of-ci"),
+        "{told}"
+    );
+    has(&told, "set the variable CAIRN_REPOSITORY");
+    let repository = product.0.join("../repository");
+    let made = Command::new("git").args(["init", "--quiet"]).arg(&repository).status().unwrap();
+    assert!(made.success() && step(&absent, Some(&repository)).0);
+    assert!(product.0.join("../cairn-of-ci/.git").is_dir());
 }
 
 /// The bill of the product's system, and what its tools say of it.
@@ -343,116 +406,4 @@ fn a_product_of_another_cairn_says_what_to_run() {
         &format!("depends on the Cairn in {}; run {}/cairn", other.display(), other.display()),
     );
     fs::remove_dir_all(outside).unwrap();
-}
-
-/// Serves `Twin` with what others wrote: a crate from the registry, and one that lies beside the product.
-const TWIN: &str = r#"#![no_std]
-#![no_main]
-#![forbid(unsafe_code)]
-
-use cairn::Error;
-use twin_interfaces::Twin;
-
-struct Server;
-
-impl Twin for Server {
-    fn double(&self, number: u64) -> Result<u64, Error> {
-        let mut few = heapless::Vec::<u64, 4>::new();
-        few.push(number).map_err(|_| Error::BadArgument)?;
-        Ok(beside::doubled(few.swap_remove(number as usize / 100)))
-    }
-}
-
-static SERVER: Server = Server;
-
-cairn::component! {
-    name: "twin",
-    exports: { twin: Twin = SERVER },
-}
-"#;
-
-const BESIDE: &str = "#![no_std]\n#![forbid(unsafe_code)]\npub fn doubled(number: u64) -> u64 {\n    \
-                      assert!(number != 77, \"not this one\");\n    2 * number\n}\n";
-
-/// Makes the product `twin` in a folder, of the Cairn that commands with this environment are of.
-fn twin(folder: &Path, environment: &[(&str, PathBuf)]) -> Product {
-    fs::create_dir_all(folder).unwrap();
-    let mut new = tool("new product twin");
-    let made = new.envs(environment.iter().cloned()).current_dir(folder).output().unwrap();
-    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-    let product = Product(folder.join("twin"));
-    product.write("../beside/src/lib.rs", BESIDE);
-    product.write("../beside/Cargo.toml", "[package]\nname = \"beside\"\nedition = \"2024\"\n");
-    product.write("components/twin/src/main.rs", TWIN);
-    let manifest = fs::read_to_string(product.0.join("components/twin/Cargo.toml")).unwrap();
-    let others = "beside = { path = \"../../../beside\" }\nheapless = \"0.9\"\n";
-    product.write("components/twin/Cargo.toml", &(manifest + others));
-    product
-}
-
-/// Copies Cairn's tree, with the times of its files, so that what was built of the copy before is not built anew.
-fn copy_of_cairn(folder: &Path) -> PathBuf {
-    let copy = folder.join("cairn");
-    let _ = fs::remove_dir_all(&copy);
-    fs::create_dir_all(&copy).unwrap();
-    let entries = fs::read_dir(paths::source()).unwrap().map(|entry| entry.unwrap().path());
-    let made = ["target", ".git", ".cairn"];
-    let own = entries.filter(|path| !made.iter().any(|name| path.ends_with(name)));
-    let status = Command::new("cp").arg("-a").args(own).arg(&copy).status().unwrap();
-    assert!(status.success());
-    copy
-}
-
-#[test]
-fn an_image_is_the_same_wherever_it_is_built() {
-    let temporary = std::env::temp_dir().join(format!("cairn-twin-{}", std::process::id()));
-    let here = twin(&temporary, &[]);
-    let image = |told: &str| {
-        let line = told.lines().find(|line| line.starts_with("image: ")).unwrap();
-        let (file, identifier) = line["image: ".len()..].split_once(", ").unwrap();
-        (fs::read(file).unwrap(), identifier.to_owned())
-    };
-    let (bytes, identifier) = image(&here.run("build"));
-
-    // Another folder, another Cairn, and another home of cargo's, all behind longer paths.
-    let elsewhere = paths::source_target().join("elsewhere");
-    let cairn = copy_of_cairn(&elsewhere);
-    let home = elsewhere.join("home");
-    let _ = fs::remove_dir_all(&home);
-    fs::create_dir_all(&home).unwrap();
-    let own = std::env::var_os("CARGO_HOME").map(PathBuf::from);
-    let own = own.unwrap_or_else(|| Path::new(&std::env::var_os("HOME").unwrap()).join(".cargo"));
-    for entry in fs::read_dir(&own).unwrap() {
-        let path = entry.unwrap().path();
-        std::os::unix::fs::symlink(&path, home.join(path.file_name().unwrap())).unwrap();
-    }
-    let environment = [
-        ("CAIRN_ROOT", cairn.clone()),
-        ("CAIRN_TARGET", elsewhere.join("target/cairn")),
-        ("CARGO_TARGET_DIR", elsewhere.join("target/product")),
-        ("CARGO_HOME", home),
-    ];
-    let there = twin(&temporary.join("deep/er"), &environment);
-    let mut build = tool("build");
-    build.envs(environment).env("CARGO_NET_OFFLINE", "true").current_dir(&there.0);
-    let output = build.output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let (other_bytes, other_identifier) = image(&String::from_utf8(output.stdout).unwrap());
-
-    let text = String::from_utf8_lossy(&bytes);
-    for path in [&temporary, &paths::source(), &own] {
-        let path = path.display().to_string();
-        assert!(!text.contains(&path), "{path}");
-    }
-    assert_eq!(identifier, other_identifier);
-    assert!(bytes == other_bytes);
-
-    // The names that it has instead are told by a panic; reports still find the files.
-    has(&text, "heapless-0.9.3/src/vec/mod.rs");
-    here.write("script.txt", "call twin double 77\n");
-    let told = here.run("run --input script.txt --timeout 100");
-    has(&told, ": beside/src/lib.rs:4:");
-    has(&told, "in double, components/twin/src/main.rs:14:");
-    has(&told, &format!("{}/beside/src/lib.rs:4:", temporary.display()));
-    fs::remove_dir_all(temporary).unwrap();
 }

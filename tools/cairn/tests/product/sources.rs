@@ -209,3 +209,31 @@ steps = [
     { send = "halt" },
 ]
 "#;
+
+/// A benchmark of the product's own: what its component prints is what was measured.
+pub const BENCHMARKS: &str =
+    "[[benchmark]]\nname = \"heat.wave\"\nsystem = \"heat\"\nbudget = 50\n";
+pub const BENCHMARK_SYSTEM: &str = r#"[system]
+name = "heat"
+extends = "base"
+
+[instance.wave]
+component = "wave"
+memory = "64K"
+imports = { console = "console.console" }
+"#;
+pub const WAVE: &str = r#"#![no_std]
+#![cfg_attr(not(test), no_main)]
+#![forbid(unsafe_code)]
+
+cairn::component! {
+    name: "wave",
+    imports: { console: cairn_interfaces::Console },
+    main: main,
+}
+
+fn main() {
+    cairn::println!("BENCH heat.wave instructions 2 80 84 90 92 100");
+    cairn::println!("BENCH-END");
+}
+"#;
