@@ -50,8 +50,9 @@ const _: () =
 /// An image begins at least this far in its region; below it only what is said above is mapped. A component is linked to
 /// begin here, and the host tool moves it up by [`image_spread`].
 pub const IMAGE_OFFSET: u64 = 0x1_0000;
-/// Device registers are mapped from this offset of the region on, a page-aligned block each.
-pub const DEVICES_OFFSET: u64 = 0x0300_0000;
+/// Device registers are mapped from this offset of the region on, a page-aligned block each. Their entries are not in the first line
+/// of a leaf page table, where those of all startup pages and links are.
+pub const DEVICES_OFFSET: u64 = 0x0300_0000 + 9 * LINE_SPAN;
 
 /// An *activation* is what one call needs in its callee: a stack and window slots. This is the
 /// distance between two of them, if their stacks are small ([`activation_stride`]); they follow the image ([`activation_from`]).
