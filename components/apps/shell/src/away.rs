@@ -1,4 +1,4 @@
-//! A call on a thread of its own, so that ctrl-C brings the prompt back whatever the callee does: the supervisor calls
+//! Calls on a thread of their own, so that ctrl-C brings the prompt back whatever the callee does: the supervisor calls
 //! the thread home then, and the shell goes on without it.
 
 use crate::call::{BUFFER, BUFFERS};
@@ -44,17 +44,29 @@ pub struct Answer {
 /// How a call ended.
 // It lives for one call; there is no heap for what it holds.
 #[allow(clippy::large_enum_variant)]
-pub enum Outcome {
+pub enum Outcome<T> {
     /// It came back.
-    Back(Answer),
+    Back(T),
     /// Ctrl-C was typed: its thread has been called home.
     Left,
     /// The last call is not back yet.
     Busy,
 }
 
-// One at a time has each: the shell, until the thread begins and after it has said that it is back; the
-// thread, between these.
+impl Outcome<()> {
+    /// With what the thread brought.
+    pub fn with<T>(self, take: impl FnOnce() -> Option<T>) -> Outcome<T> {
+        match self {
+            Outcome::Back(()) => take().map_or(Outcome::Busy, Outcome::Back),
+            Outcome::Left => Outcome::Left,
+            Outcome::Busy => Outcome::Busy,
+        }
+    }
+}
+
+// One at a time has each, and what else `perform` works with: the shell, until the thread begins and after it has said that it
+// is back; the thread, between these.
+static WORK: Exclusive<fn()> = Exclusive::new(|| {});
 static ERRAND: Exclusive<Errand> = Exclusive::new(Errand {
     index: 0,
     arguments: Arguments::new(),
@@ -82,11 +94,24 @@ pub fn next_typed() -> Option<u8> {
 }
 
 /// Makes a call, with the numbers, texts and buffers of `arguments`.
-pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
+pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome<Answer> {
     // A call that reads from the console must not find that this does so, too.
     if is_console(index) {
         return Outcome::Back(make(index, arguments, words));
     }
+    let prepare = || {
+        ERRAND.with(|errand| {
+            errand.index = index;
+            errand.arguments = arguments.iter().copied().collect();
+            errand.words = words.iter().cloned().collect();
+            errand.back = None;
+        });
+    };
+    perform(prepare, run_errand).with(|| ERRAND.with(|errand| errand.back.take()))
+}
+
+/// Does `work` on the thread, when the last one is back, and what it needs is prepared.
+pub fn perform(prepare: impl FnOnce(), work: fn()) -> Outcome<()> {
     if !IS_BACK.load(Ordering::Acquire) {
         // It may not have left yet when it was called home.
         let _ = imports::SUPERVISOR.call_home(THREAD.load(Ordering::Relaxed));
@@ -94,25 +119,20 @@ pub fn call(index: u32, arguments: &[Argument], words: &[Word]) -> Outcome {
     if !wait(PATIENCE_MICROSECONDS) {
         return Outcome::Busy;
     }
-    ERRAND.with(|errand| {
-        errand.index = index;
-        errand.arguments = arguments.iter().copied().collect();
-        errand.words = words.iter().cloned().collect();
-        errand.back = None;
-    });
+    prepare();
+    WORK.with(|next| *next = work);
     IS_BACK.store(false, Ordering::Release);
     let Ok(thread) = begin() else {
         // The description gives the shell one thread only.
-        IS_BACK.store(true, Ordering::Release);
-        return Outcome::Back(make(index, arguments, words));
+        run(0);
+        return Outcome::Back(());
     };
     if !wait(u64::MAX) {
         // The supervisor does what it can; without it nothing can be done.
         let _ = imports::SUPERVISOR.call_home(thread.name());
         return Outcome::Left;
     }
-    let back = ERRAND.with(|errand| errand.back.take());
-    back.map_or(Outcome::Busy, Outcome::Back)
+    Outcome::Back(())
 }
 
 /// Begins the thread, when the last one, which has nothing more to do, has left the stack.
@@ -165,12 +185,16 @@ fn is_console(index: u32) -> bool {
 }
 
 fn run(_: u64) {
+    WORK.with(|work| *work)();
+    IS_BACK.store(true, Ordering::Release);
+}
+
+fn run_errand() {
     let (index, arguments, words) = ERRAND.with(|errand| {
         (errand.index, errand.arguments.clone(), core::mem::take(&mut errand.words))
     });
     let answer = make(index, &arguments, &words);
     ERRAND.with(|errand| errand.back = Some(answer));
-    IS_BACK.store(true, Ordering::Release);
 }
 
 fn make(index: u32, arguments: &[Argument], words: &[Word]) -> Answer {
@@ -194,7 +218,7 @@ fn make(index: u32, arguments: &[Argument], words: &[Word]) -> Answer {
 }
 
 /// Why there is no answer, for people.
-pub const fn refusal(outcome: &Outcome) -> Option<&'static str> {
+pub const fn refusal<T>(outcome: &Outcome<T>) -> Option<&'static str> {
     match outcome {
         Outcome::Back(_) => None,
         Outcome::Left => Some("error: left alone: the call has been asked to come back"),

@@ -1,8 +1,10 @@
 //! `bench`: small measurements in the running system, as it is, with whatever else runs in it.
 
+use crate::away::{self, Outcome};
 use crate::screen::Screen;
 use crate::{imports, listing};
 use cairn::abi::domain::PORTAL_OWN_DOMAIN;
+use cairn::exclusive::Exclusive;
 use cairn::measure::{self, unused_mark};
 use cairn::{Error, time};
 use cairn_shell::samples::{Samples, counts_instructions};
@@ -39,7 +41,18 @@ type Answer<T> = core::result::Result<T, Error>;
 /// One call through a portal.
 type Call = (u32, [u64; 8]);
 
+/// What to measure, and then what came of it.
+struct Measurement {
+    name: &'static str,
+    meter: Meter,
+    samples: Option<Answer<Samples>>,
+}
+
+static MEASUREMENT: Exclusive<Measurement> =
+    Exclusive::new(Measurement { name: "", meter: Meter::Time(1), samples: None });
+
 /// What tells how much something takes.
+#[derive(Clone, Copy)]
 enum Meter {
     /// Executed instructions; so many between two counts with nothing there.
     Instructions(u64),
@@ -143,6 +156,17 @@ impl Meter {
     }
 }
 
+/// Measures where ctrl-C leaves it alone: who is called may keep who calls.
+fn measure_away(name: &'static str, meter: Meter) -> Outcome<Answer<Samples>> {
+    let prepare = || MEASUREMENT.with(|new| *new = Measurement { name, meter, samples: None });
+    let work = || {
+        let (name, meter) = MEASUREMENT.with(|wanted| (wanted.name, wanted.meter));
+        let samples = meter.measure(name);
+        MEASUREMENT.with(|done| done.samples = Some(samples));
+    };
+    away::perform(prepare, work).with(|| MEASUREMENT.with(|done| done.samples.take()))
+}
+
 pub fn run(words: &[Word], screen: &mut Screen) -> Result {
     let filter = words.first().map_or("", |name| name.as_str());
     if !NAMES.iter().any(|name| name.contains(filter)) {
@@ -155,8 +179,13 @@ pub fn run(words: &[Word], screen: &mut Screen) -> Result {
         if !name.contains(filter) {
             continue;
         }
-        let samples = meter.measure(name).map(|mut samples| samples.minimum_and_median());
-        match samples {
+        screen.flush();
+        let outcome = measure_away(name, meter);
+        if let Some(refusal) = away::refusal(&outcome) {
+            return writeln!(screen, "{refusal}");
+        }
+        let Outcome::Back(samples) = outcome else { return Ok(()) };
+        match samples.map(|mut samples| samples.minimum_and_median()) {
             Ok(Some((minimum, median))) => {
                 let unit = meter.unit();
                 writeln!(screen, "{name:21}  {minimum:>7}  {median:>7}  {unit}, {explanation}")?;
