@@ -70,6 +70,8 @@ impl TypeText {
         let variants = self.variants.iter();
         meanings.extend(variants.map(|one| alloc::format!("{place}:{}={}", one.code, one.name)));
         match &*self.name {
+            // An enum is a word, whatever it is called.
+            _ if !self.variants.is_empty() => {}
             "u8" | "u16" | "u32" | "i8" | "i16" | "i32" | "bool" => {
                 meanings.push(alloc::format!("{place}:{}", self.name));
             }
@@ -317,6 +319,13 @@ mod tests {
         method.parameters.push((String::new(), point));
         method.parameters.push((String::new(), of("u8")));
         assert_eq!(method.meanings(), "1=Late,6:0=Slow,6:-1=Off,7:u8");
+        // An enum of somebody's own that is called as one of Cairn's types is one word.
+        for name in ["Place", "InstanceId"] {
+            let variants = vec![variant("Here", 0)];
+            method.parameters =
+                vec![(String::new(), TypeText { variants, ..of(name) }), (String::new(), of("u8"))];
+            assert_eq!(method.meanings(), "1=Late,1:0=Here,2:u8");
+        }
     }
 
     #[test]

@@ -27,15 +27,27 @@ const ASKS: u64 = 1;
 /// What a policy says for it.
 const ASK: &str = "ask";
 
-/// As many entries of a list `1=NAME,2=NAME` as have room: one that is cut would be taken for whole.
+/// As many entries of a list `1=NAME,2=NAME,3:0=NAME` as have room: one that is cut would be taken for whole, and so would the
+/// variants of a parameter if some of them were left out.
 pub fn whole_entries(list: &str, room: usize) -> &str {
     if list.len() <= room {
         return list;
     }
     // A comma that is the first byte without room ends the last entry that has it.
     let entries = list.as_bytes().get(..=room).unwrap_or_default();
-    let end = entries.iter().rposition(|byte| *byte == b',').unwrap_or(0);
-    list.get(..end).unwrap_or("")
+    let end = entries.iter().rposition(|byte| *byte == b',').map_or(0, |comma| comma + 1);
+    let (whole, cut) = list.split_at_checked(end).unwrap_or_default();
+    let place = parameter(cut);
+    let left =
+        whole.split_inclusive(',').take_while(|entry| place.is_none() || parameter(entry) != place);
+    let length: usize = left.map(str::len).sum();
+    whole.get(..length).unwrap_or("").trim_end_matches(',')
+}
+
+/// The place of the parameter that a list's first entry is about, if it is about one.
+fn parameter(list: &str) -> Option<&str> {
+    let (place, _) = list.split_once(':')?;
+    (!place.contains('=')).then_some(place)
 }
 
 /// Who says `*`.

@@ -24,6 +24,12 @@ fn a_list_is_cut_between_its_entries() {
     for (room, left) in [(100, list), (13, list), (12, "1=Full"), (6, "1=Full"), (5, ""), (0, "")] {
         assert_eq!(whole_entries(list, room), left, "{room}");
     }
+    // Who gets some of the variants of an enum would take them for all.
+    let list = "1=Full,3:u8,4:0=Slow,4:1=Fast,5:0=On";
+    for (room, left) in [(100, list), (35, &list[..29]), (29, &list[..29]), (28, "1=Full,3:u8")] {
+        assert_eq!(whole_entries(list, room), left, "{room}");
+    }
+    assert_eq!(whole_entries("4:0=Slow,4:1=Fast", 16), "");
 }
 
 #[test]
