@@ -209,7 +209,7 @@ pub struct Instance {
     /// Kernel address of the page-table entry of its region's first page; those of the next pages
     /// follow.
     pub entries: u64,
-    /// Bytes of its region that `entries` covers.
+    /// Bytes of its region that `entries` covers, as far as its devices.
     pub entries_span: u64,
     /// Page tables in use.
     pub page_tables: u64,

@@ -246,7 +246,7 @@ impl<'a> Manager<'a> {
         let record = self.record(instance)?;
         let root = self.root_of(record)?;
         let region = record.start_address;
-        let end = region + record.entries_span.min(DEVICES_OFFSET);
+        let end = region + record.entries_span;
         let mut start = region + self.base(instance)?;
         'search: while start + pages * PAGE_SIZE <= end {
             for page in 0..pages {

@@ -174,7 +174,7 @@ impl Layout<'_> {
                 false => image + component.stub,
             },
             entries: self.tables.kernel_address(entries),
-            entries_span: leaves * LEAF_SPAN,
+            entries_span: (leaves * LEAF_SPAN).min(DEVICES_OFFSET),
             stack: 0,
             table,
             table_physical: self.areas.domains.at(table),
