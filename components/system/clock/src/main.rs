@@ -7,7 +7,7 @@ mod timers;
 mod waiting;
 
 use cairn::environment::startup;
-use cairn::sync::Mutex;
+use cairn::sync::Lock;
 use cairn::time::counter;
 use cairn::{Error, Object, Place};
 use cairn_clock::{nanoseconds, ticks};
@@ -26,13 +26,7 @@ cairn::component! {
 
 /// Around calls of the portal manager: the clock has one stack there, and a thread that waits for that lends
 /// its priority to none, but one that waits for this lock does.
-static PORTAL_MANAGER: Mutex<()> = Mutex::new(());
-
-/// Calls the portal manager in `body`, one caller at a time.
-fn one_at_a_time<R>(body: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
-    let _guard = PORTAL_MANAGER.lock()?;
-    body()
-}
+static PORTAL_MANAGER: Lock = Lock::new();
 
 /// Ticks that last at least `time` nanoseconds.
 fn ticks_of(time: u64) -> u64 {
@@ -58,7 +52,7 @@ impl Clock for Server {
             return Err(Error::BadArgument);
         }
         let control = TIMERS.open(place.client(), ticks_of(period))?;
-        let made = one_at_a_time(|| imports::PORTALS.grant::<dyn Timer>(place, control));
+        let made = PORTAL_MANAGER.take(|| imports::PORTALS.grant::<dyn Timer>(place, control));
         if made.is_err() {
             TIMERS.end(control)?;
         }

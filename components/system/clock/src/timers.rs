@@ -2,7 +2,7 @@
 //! nothing for threads that do not wait.
 
 use crate::waiting::{self, Place};
-use crate::{imports, one_at_a_time};
+use crate::{PORTAL_MANAGER, imports};
 use cairn::object::ObjectParts;
 use cairn::time::{counter, ticks};
 use cairn::{Caller, Error};
@@ -33,7 +33,7 @@ pub struct Periodic {
 
 /// Which of its lives a client lives now.
 fn life(client: Caller) -> Result<u64, Error> {
-    one_at_a_time(|| imports::PORTALS.life(client.0))
+    PORTAL_MANAGER.take(|| imports::PORTALS.life(client.0))
 }
 
 impl Timers {

@@ -5,7 +5,7 @@
 //! description gives the clock. With one for each of its stacks, of which every client has its own, there is
 //! always one left; a thread that finds none looks now and then instead.
 
-use crate::{imports, one_at_a_time};
+use crate::{PORTAL_MANAGER, imports};
 use cairn::Error;
 use cairn::abi::thread::THREADS_MAXIMUM;
 use cairn::time::own_thread;
@@ -46,7 +46,7 @@ pub fn prepare() -> Result<(), Error> {
     if ALL_MADE.load(SeqCst) {
         return Ok(());
     }
-    one_at_a_time(|| {
+    PORTAL_MANAGER.take(|| {
         while !ALL_MADE.load(SeqCst) {
             let number = MADE.load(SeqCst);
             match imports::PORTALS.semaphore(0) {
