@@ -4,7 +4,7 @@
 use crate::build::BuiltImage;
 use crate::debugger;
 use crate::guest_memory::GuestMemory;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use cairn_abi::page_table::{EXECUTE, WRITE};
 use cairn_supervisor::kept::Kept;
 use regex::Regex;
@@ -20,16 +20,24 @@ struct Registers {
     stack: u64,
 }
 
+/// Refuses, before it runs, an image whose board keeps no reports.
+pub fn check(image: &BuiltImage) -> Result<()> {
+    if image.kept == 0 {
+        bail!(
+            "--core reads the supervisor's reports in `kept` memory; expected a board that has some"
+        );
+    }
+    Ok(())
+}
+
 /// Writes them into a folder, `NAME.core` for each component; the lines that start a debugger on them.
 pub fn write(image: &BuiltImage, memory: &GuestMemory, folder: &Path) -> Result<Vec<String>> {
     let left = memory.read(image)?;
     let kept = left.words(memory.end() - image.kept, image.kept);
     let mut text = Vec::new();
     let reports = Kept::new();
-    if !kept.is_empty() {
-        reports.begin(&kept);
-        reports.show(&kept, |line| text.extend(line));
-    }
+    reports.begin(&kept);
+    reports.show(&kept, |line| text.extend(line));
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let mut lines = Vec::new();
     for (name, registers) in dead(&String::from_utf8_lossy(&text)) {

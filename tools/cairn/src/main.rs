@@ -3,7 +3,7 @@
 
 mod arguments;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use arguments::{Arguments, BoardCommand, Command, New, RunArguments, Variant};
 use cairn_tool::build::Parts;
 use cairn_tool::counts::Counting;
@@ -210,6 +210,9 @@ fn start(arguments: RunArguments) -> Result<u8> {
     if let Some(memory) = &memory {
         memory.add_to(&mut options);
     }
+    if arguments.core.is_some() {
+        core_file::check(&image)?;
+    }
     let limit = arguments.timeout.map(Duration::from_secs);
     let status = match script {
         Some(script) => run::scripted(&image, &options, limit, &script)?,
@@ -223,11 +226,6 @@ fn start(arguments: RunArguments) -> Result<u8> {
         print!("{}", usage::table(&image, &memory)?);
     }
     if let Some(folder) = arguments.core {
-        if image.kept == 0 {
-            bail!(
-                "--core reads the supervisor's reports in `kept` memory; expected a board that has some"
-            );
-        }
         for line in core_file::write(&image, &memory, &folder)? {
             eprintln!("cairn: a component has stayed dead; see its core file by\n{line}");
         }

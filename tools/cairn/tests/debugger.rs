@@ -57,6 +57,17 @@ fn a_debugger_opens_the_core_file_of_who_stayed_dead() {
     }
 }
 
+#[test]
+fn a_board_that_keeps_no_reports_is_refused_before_the_run() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-core");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cairn-tool"));
+    command.args(["run", "demo", "--board", "tests/boards/virtual-clock", "--timeout", "5"]);
+    let output = command.arg("--core").arg(&folder).stdin(Stdio::null()).output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("expected a board that has some"), "{told}");
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
 /// Stops in the nucleus, and in the greeter where it is placed.
 fn hit(placements: Placements) {
     let image = build_placed("demo", None, placements).expect("the system builds");
