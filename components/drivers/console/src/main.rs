@@ -68,7 +68,7 @@ cairn::component! {
 /// The interrupt thread.
 fn main() -> Result<Infallible, Error> {
     let registers = environment::required_device(DEVICE);
-    // Made by the first use, which a caller deep in calls has no room for.
+    // Made by the first use, which in the kernel domain a caller deep in calls has no room for.
     TERMINAL.turn.take(|| Ok(()))?;
     TERMINAL.room.try_acquire()?;
     TERMINAL.arrived.try_acquire()?;

@@ -5,7 +5,7 @@ use crate::component as imports;
 use crate::printer;
 use crate::system::System;
 use cairn::environment::startup;
-use cairn_abi::address::{LOG_OFFSET, REGION_SIZE};
+use cairn_abi::address::LOG_OFFSET;
 use cairn_abi::descriptor::name_text;
 use cairn_abi::log::{BEGUN, Head, RECORD_WORDS, RECORDS, Stamp};
 use cairn_abi::record::Instance;
@@ -45,7 +45,7 @@ impl System {
     }
 
     fn tell_log(&self, instance: &Instance) -> Option<()> {
-        let ring = (instance.start_address & !(REGION_SIZE - 1)) + LOG_OFFSET;
+        let ring = instance.start_address + LOG_OFFSET;
         let piece = |first: usize| {
             let mut piece = [0; PIECE];
             let address = ring + first as u64 * 8;

@@ -13,8 +13,6 @@ pub trait Member {
     fn value_after(&self, microseconds: u64) -> Result<u64, Error>;
 }
 
-/// Members that wait at a gate.
-pub const GATES: u64 = 16;
 /// Where the section has the number of a member's lives, whether its gate is open, and whether it went through in this life.
 pub const fn lives(gate: u64) -> usize {
     gate as usize * 24
