@@ -120,6 +120,13 @@ fn expected(group: &Group<'_>, shown: &mut String) {
             texts().find_map(|text| text.split('\'').find(|word| word.ends_with("_SERVER")));
         let server = server.unwrap_or("the header");
         let _ = writeln!(shown, "   = help: write it as {server} declares it, by the interface");
+    } else if let Some(client) =
+        texts().find_map(|text| text.strip_prefix("previous definition of '")?.split('\'').next())
+    {
+        let _ = writeln!(
+            shown,
+            "   = help: `{client}` is what clients of the interface call: give the server another name than the interface's"
+        );
     } else if first.contains("cairn_component' has no member") {
         let _ = writeln!(
             shown,
@@ -220,6 +227,12 @@ CAIRN_COMPONENT(
                 "uint32_t r)",
                 5,
                 "= expected: 'test_add' with type 'struct cairn_reply(uint64_t,  uint64_t,  uint64_t)'\n",
+            ),
+            (
+                "ECHO_SERVER(test)",
+                "ECHO_SERVER(echo)",
+                9,
+                "= help: `echo_add` is what clients of the interface call: give the server another name than the interface's\n",
             ),
             ("ENTRIES(test)", "ENTRIES(tset)", 3, "did you mean 'test_add'?"),
             (
