@@ -7,8 +7,8 @@
 /* Where threads begin whose stack's top has the function and its argument (lib/c/enter.S). */
 CAIRN_C void cairn_thread_begin(void);
 
-/* Says in the component's log, once, which quota does not hold one thread more; the status. */
-CAIRN_C __attribute__((cold)) int64_t cairn_thread_refused(int64_t status);
+/* Says in the component's log, once for each reason, why one thread more is refused; the status. */
+CAIRN_C __attribute__((cold)) int64_t cairn_thread_refused(int64_t status, uint64_t priority);
 
 /* Where the first word of a page without access leads (lib/cairn/component.ld). */
 extern const char cairn_stack_guard;
@@ -37,7 +37,7 @@ static inline int64_t cairn_spawn(uint32_t threads, void (*function)(uint64_t), 
 #else
     int64_t status = threads_spawn(threads, (uint64_t)function, (uint64_t)top, argument, priority, thread);
 #endif
-    return status == CAIRN_ERROR_EXHAUSTED ? cairn_thread_refused(status) : status;
+    return status == 0 ? 0 : cairn_thread_refused(status, priority);
 }
 
 #endif

@@ -33,7 +33,7 @@ mod machine {
         match threads.spawn(claim.start(), priority) {
             Ok(name) => Ok(Thread { threads, name, claim }),
             Err(error) => {
-                claim.refused(error);
+                claim.refused(error, priority);
                 Err(error)
             }
         }

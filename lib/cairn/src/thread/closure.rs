@@ -81,7 +81,7 @@ pub struct JoinHandle<T> {
 /// Starts a thread that runs `body` on `stack`, at most as urgent as the description makes the component.
 ///
 /// [`Error::Busy`]: a thread uses that stack, or a handle the result on it. [`Error::Exhausted`]: the description's `threads`
-/// are all there, and the log says so. [`Error::NotAllowed`]: the priority is too high. [`Error::NotSupported`]: the description leaves the
+/// are all there. [`Error::NotAllowed`]: the priority is above the description's. The log says both. [`Error::NotSupported`]: the description leaves the
 /// component's import of `Threads` out.
 pub fn spawn<const BYTES: usize, T: Send + 'static>(
     stack: &'static Stack<BYTES>,
@@ -100,7 +100,7 @@ pub fn spawn<const BYTES: usize, T: Send + 'static>(
     match threads.call::<7, u64, Error>(SPAWN, arguments) {
         Ok(name) => Ok(handle(name)),
         Err(error) => {
-            if claim.refused(error) {
+            if claim.refused(error, priority) {
                 packet.discard();
                 claim.unkeep();
             } else {

@@ -169,12 +169,10 @@ impl Claim {
         }
     }
 
-    /// The scheduler refused the thread: the stack is free, and of a quota that is used up the component's log says which.
-    /// Whether no thread has begun all the same.
-    pub fn refused(self, error: Error) -> bool {
-        if error == Error::Exhausted {
-            tell();
-        }
+    /// The scheduler refused the thread of this priority: the stack is free, and the component's log says which key of the
+    /// description wants more. Whether no thread has begun all the same.
+    pub fn refused(self, error: Error, priority: u8) -> bool {
+        tell(error, priority);
         // Without the ticket no thread begins.
         let has_not_begun = self.control.ticket.swap(0, Ordering::AcqRel) == 1;
         if has_not_begun {
@@ -201,16 +199,27 @@ impl Claim {
     }
 }
 
-/// Says once in this life which quota does not hold one thread more.
+/// Says of each reason once in this life why one thread more is refused.
 #[cold]
-fn tell() {
-    static TOLD: AtomicBool = AtomicBool::new(false);
+fn tell(error: Error, priority: u8) {
+    static TOLD: [AtomicBool; 2] = [const { AtomicBool::new(false) }; 2];
+    let is_priority = error == Error::NotAllowed;
     // Relaxed: it says nothing of other memory.
-    if !TOLD.swap(true, Ordering::Relaxed) {
+    if !is_priority && error != Error::Exhausted
+        || TOLD[usize::from(is_priority)].swap(true, Ordering::Relaxed)
+    {
+        return;
+    }
+    let name = environment::name();
+    if is_priority {
         crate::log::warn!(
             target: "refused",
-            "{} gets no thread: it has all {} of `threads` in its description",
-            environment::name(),
+            "{name} gets no thread of priority {priority}: `priority` in its description is less, or it is in the kernel domain without the scheduler"
+        );
+    } else {
+        crate::log::warn!(
+            target: "refused",
+            "{name} gets no thread: it has all {} of `threads` in its description",
             environment::startup().thread_limit
         );
     }

@@ -33,12 +33,14 @@ static void nothing(uint64_t argument)
     (void)argument;
 }
 
-/* Begins a thread, for which its description has none. */
+/* Begins a thread, for which its description has none, after one that is more urgent than its description says. */
 struct cairn_reply talker_fill(uint64_t control, volatile void *buffer, size_t length)
 {
     static _Alignas(16) unsigned char stack[1024];
     uint64_t thread;
     (void)control, (void)buffer, (void)length;
+    if (cairn_spawn(THREADS, nothing, 0, stack, sizeof stack, 200, &thread) != CAIRN_ERROR_NOT_ALLOWED)
+        cairn_panic("its description says nothing of such a priority");
     return (struct cairn_reply){ cairn_spawn(THREADS, nothing, 0, stack, sizeof stack, 10, &thread), 0 };
 }
 

@@ -4,6 +4,7 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::Error;
 use cairn::environment;
 use cairn::text::Line;
 use cairn::thread::{Stack, sleep, spawn};
@@ -46,6 +47,10 @@ fn main() {
     let memory = || imports::MEMORY.get().expect("memory needs its manager");
     if pages > 0 {
         memory().allocate(pages).expect("there are pages");
+    }
+    if threads > 0 {
+        let urgent = spawn(&STACKS[0], 255, || ()).map(drop);
+        assert_eq!(urgent, Err(Error::NotAllowed), "its description says less");
     }
     for stack in &STACKS[..threads as usize] {
         spawn(stack, 50, || sleep(Duration::from_secs(3600))).expect("there is a thread");
