@@ -1,6 +1,6 @@
 //! Serves the interface `Echo`: words, text in, bytes out.
 #![no_std]
-#![no_main]
+#![cfg_attr(not(test), no_main)]
 #![forbid(unsafe_code)]
 
 use cairn::Error;
@@ -48,4 +48,23 @@ impl Echo for Greeter {
 cairn::component! {
     name: "greeter",
     exports: { echo: Echo = GREETER },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cairn_app_interfaces::EchoProxy;
+
+    #[test]
+    fn what_was_said_last_is_filled_in() {
+        let echo = EchoProxy::at(100);
+        echo.answered_by(Greeter {
+            text: [const { AtomicU8::new(0) }; TEXT],
+            length: AtomicUsize::new(0),
+        });
+        assert_eq!(echo.say("good morning"), Ok(()));
+        let mut buffer = [0; 4];
+        assert_eq!((echo.fill(&mut buffer), &buffer), (Ok(4), b"good"));
+        assert_eq!(echo.say(&"long".repeat(TEXT)), Err(Error::TooLarge));
+    }
 }

@@ -71,7 +71,9 @@ pub fn interface(layout: &Layout, name: &str) -> Result<String> {
         (
             "next",
             format!("use {contract}::{interface};"),
-            format!("in a component: exports: {{ {module}: {interface} }} or imports"),
+            format!(
+                "in a component: exports: {{ {module}: {interface} = SERVER }}, or imports: {{ {module}: {interface} }}"
+            ),
         ),
     ];
     let files = vec![(file, names.fill(INTERFACE)), declared(&layout.root, &names)?];
