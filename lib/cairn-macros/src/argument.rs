@@ -129,6 +129,12 @@ pub fn enums(arguments: &[Argument]) -> TokenStream {
     quote!(&[#(#enums),*])
 }
 
+/// If a path is but a name, or leads into a module `time`: others of the same name have other paths.
+fn is_of_time(of: &Type) -> bool {
+    let Type::Path(path) = of else { return false };
+    path.path.segments.iter().nth_back(1).is_none_or(|module| module.ident == "time")
+}
+
 impl Parse for Argument {
     fn parse(input: ParseStream) -> Result<Self, Error> {
         let name = input.parse()?;
@@ -146,7 +152,7 @@ impl Parse for Argument {
             Some("u64") => Kind::Unsigned,
             Some("i64") => Kind::Signed,
             Some("bool") => Kind::Bool,
-            Some("Duration") => Kind::Duration,
+            Some("Duration") if is_of_time(&of) => Kind::Duration,
             Some("&str") => Kind::Text,
             Some("usize") => Kind::Bytes,
             Some(name) if name.starts_with(char::is_uppercase) && name != "String" => {

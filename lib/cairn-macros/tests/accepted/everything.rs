@@ -84,6 +84,12 @@ mod inner {
         Left,
         Right,
     }
+
+    #[derive(Clone, Copy, Debug, cairn::Wire)]
+    pub enum Duration {
+        Short,
+        Long,
+    }
 }
 
 cairn::component! {
@@ -99,6 +105,8 @@ cairn::component! {
         room: usize = 4096,
         way: inner::Way,
         back: inner::Way = inner::Way::Left,
+        // Not the one of core, by its path.
+        length: inner::Duration = inner::Duration::Short,
     },
     main: main,
 }
@@ -107,6 +115,7 @@ fn main() {
     let _ = (arguments::times() as i64 + arguments::offset(), arguments::is_loud());
     let _ = (arguments::pause().as_millis(), arguments::title().len());
     let _ = (arguments::room() + 1, arguments::way() as u64, arguments::back());
+    let _ = matches!(arguments::length(), inner::Duration::Long);
     let _ = (imports::DISK.size(), imports::OWN.text("words"));
     let _ = imports::SPARE.get().map(|spare| spare.size());
 }
