@@ -1,7 +1,7 @@
 //! Reports reach the console through a thread of their own: the console may be slow, blocked, or the
 //! component that just died, and the supervisor must wait for none of them.
 
-use crate::blame;
+use crate::blame::{self, is_held_up};
 use crate::component as imports;
 use crate::logs;
 use crate::system::System;
@@ -9,21 +9,22 @@ use cairn::thread::Stack;
 use cairn::time::{now, ticks};
 use cairn::{Error, environment, privileged};
 use cairn_abi::thread::index_of_name;
-use cairn_interfaces::{Thread, spawn};
+use cairn_interfaces::{Activity, Thread, spawn};
 use cairn_supervisor::kept::Kept;
 use cairn_supervisor::log::Log;
 use cairn_supervisor::report::Wrapped;
 use core::fmt::Write;
-use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 /// Pause after the console failed, which may be starting again.
 const RETRY_MICROSECONDS: u64 = 10_000;
-/// Failures in a row after which the firmware prints, until the console works again.
-const RETRIES: u32 = 500;
-/// Who prints is called home out of a console that has not taken its text by then, which is as long as one that fails is
-/// waited for; after the same time again a console that keeps him dies. One that has not worked last has less.
+/// A console that has not taken a text by then, however often it has failed, is broken: the firmware prints, until it works again.
+/// Who prints is called home out of it then; after the same time again a console that keeps him dies. One that has not worked
+/// last has less.
 const LONGEST_MICROSECONDS: u64 = 5_000_000;
 const NEXT_MICROSECONDS: u64 = 1_000_000;
+/// Between two looks at a thread that is called home lies this part of that time.
+const LOOKS: u64 = 64;
 
 /// Between two bytes that the firmware prints with interrupts off: a console of 115,200 baud takes one every 87, so it waits for none.
 const BYTE_MICROSECONDS: u64 = 100;
@@ -73,9 +74,12 @@ pub struct Printer {
     /// The last thread, which may have ended.
     thread: Option<Thread>,
     priority: u8,
-    /// When the text was given to the console out of which the thread was called home last, and when it was called.
+    /// When the text was given to the console out of which the thread was called home last, and how long that has kept it since.
     called: u64,
-    called_at: u64,
+    kept: u64,
+    /// When the thread was looked at last, and what it had run by then.
+    looked: u64,
+    had_run: u64,
 }
 
 impl Printer {
@@ -84,7 +88,7 @@ impl Printer {
         if let Some(memory) = kept_memory() {
             KEPT.begin(memory);
         }
-        Printer { thread: None, priority, called: 0, called_at: 0 }
+        Printer { thread: None, priority, called: 0, kept: 0, looked: 0, had_run: 0 }
     }
 
     /// What is in the log tells of an instance of this priority.
@@ -117,22 +121,35 @@ impl Printer {
             return (u64::MAX, 0);
         };
         let (given, time) = (GIVEN.load(Ordering::Relaxed), now());
-        let since = match given {
+        let due = match given {
             // How long the next write takes is not known yet.
-            0 => time,
-            _ if given == self.called => self.called_at,
-            _ => given,
+            0 => time + longest(),
+            _ if given == self.called => self.looked + longest() / LOOKS,
+            _ => given + longest(),
         };
-        let late = since + longest();
-        if late > time {
-            return (late, self.priority);
+        if due > time {
+            return (due, self.priority);
         }
-        if given == self.called {
-            system.blame_callee(index_of_name(thread.name()));
+        let index = index_of_name(thread.name());
+        let used = blame::used(index);
+        if given != self.called {
+            (self.called, self.kept) = (given, 0);
+        } else {
+            // Who waits for the processor, or for what others have, is kept by those that have it.
+            self.kept += match system.wait_of(index) {
+                Some((_, wait)) if wait.activity != Activity::Ready && !is_held_up(&wait) => {
+                    time - self.looked
+                }
+                _ => used.saturating_sub(self.had_run),
+            };
+        }
+        if self.kept >= longest() {
+            self.kept = 0;
+            system.blame_callee(index);
         }
         blame::ask_home(thread.name(), self.priority);
-        (self.called, self.called_at) = (given, time);
-        (time + longest(), self.priority)
+        (self.looked, self.had_run) = (time, used);
+        (time + longest() / LOOKS, self.priority)
     }
 
     /// Starts to print if there is something to print.
@@ -209,38 +226,31 @@ fn drain() {
     }
 }
 
-/// Failures that are left before the console counts as broken.
-static PATIENCE: AtomicU32 = AtomicU32::new(RETRIES);
+/// Whether the console took the last text.
+static WORKS: AtomicBool = AtomicBool::new(true);
 
 fn write(text: &[u8]) {
-    while let Err(is_late) = offer(text) {
-        let left = PATIENCE.load(Ordering::Relaxed);
-        let rest = if is_late { 0 } else { left.saturating_sub(1) };
-        PATIENCE.store(rest, Ordering::Relaxed);
-        if rest == 0 {
-            if left > 0 {
+    let given = now();
+    GIVEN.store(given, Ordering::Relaxed);
+    let patience = if WORKS.load(Ordering::Relaxed) { longest() } else { 0 };
+    while imports::CONSOLE.write(text).is_err() {
+        if now() - given >= patience {
+            GIVEN.store(0, Ordering::Relaxed);
+            if WORKS.swap(false, Ordering::Relaxed) {
                 logs::begin();
             }
             return text.iter().for_each(|byte| print_by_firmware(*byte));
         }
         let _ = imports::THREADS.sleep_until(now() + ticks(RETRY_MICROSECONDS));
     }
-    PATIENCE.store(RETRIES, Ordering::Relaxed);
+    GIVEN.store(0, Ordering::Relaxed);
+    WORKS.store(true, Ordering::Relaxed);
 }
 
 /// How long the console may keep a text.
 fn longest() -> u64 {
-    let works = PATIENCE.load(Ordering::Relaxed) > 0;
+    let works = WORKS.load(Ordering::Relaxed);
     ticks(if works { LONGEST_MICROSECONDS } else { NEXT_MICROSECONDS })
-}
-
-/// Gives the console a text. The error is whether it has kept it for too long.
-fn offer(text: &[u8]) -> Result<(), bool> {
-    let given = now();
-    GIVEN.store(given, Ordering::Relaxed);
-    let answer = imports::CONSOLE.write(text);
-    GIVEN.store(0, Ordering::Relaxed);
-    answer.map_err(|_| now() - given >= longest())
 }
 
 fn print_by_firmware(byte: u8) {

@@ -3,9 +3,16 @@
 #![no_main]
 #![forbid(unsafe_code)]
 
+use cairn::time::{now, ticks};
 use cairn::window::{ReadWindow, WriteWindow};
 use cairn::{Error, Object, Place, environment};
 use cairn_interfaces::{Console, Portals, Terminal, Threads};
+
+/// What the one that answers late sleeps, and the slow one works.
+const LATE_MICROSECONDS: u64 = 3_000_000;
+const WORK_MICROSECONDS: u64 = 1_000_000;
+/// Longer than what the slow one does between two looks at the time, unless somebody else runs in between.
+const STEP_MICROSECONDS: u64 = 500;
 
 struct Screen;
 static SCREEN: Screen = Screen;
@@ -16,12 +23,33 @@ cairn::component! {
     exports: { console: Console = SCREEN },
 }
 
+/// Works, without a wait, for a time that does not count who else runs.
+fn work() {
+    let mut left = ticks(WORK_MICROSECONDS);
+    while left > 0 {
+        let begin = now();
+        (0..1000).for_each(|_| core::hint::spin_loop());
+        let passed = now() - begin;
+        if passed < ticks(STEP_MICROSECONDS) {
+            left = left.saturating_sub(passed);
+        }
+    }
+}
+
 impl Console for Screen {
     fn write(&self, _: ReadWindow<'_>) -> Result<(), Error> {
         loop {
             match environment::argument() {
                 "waits" => imports::THREADS.sleep_until(u64::MAX)?,
                 "deaf" => drop(imports::THREADS.sleep_until(u64::MAX)),
+                "late" => {
+                    imports::THREADS.sleep_until(now() + ticks(LATE_MICROSECONDS))?;
+                    return Err(Error::Busy);
+                }
+                "slow" => {
+                    work();
+                    return Ok(());
+                }
                 _ => core::hint::spin_loop(),
             }
         }
