@@ -168,8 +168,10 @@ pub fn build_into(source: &Path, output: &Path) -> Result<(PathBuf, Component)> 
     };
     let bytes =
         fs::read(&executable).with_context(|| format!("cannot read {}", executable.display()))?;
-    let component = Component::read(bytes).map_err(|error| anyhow!(error))?;
+    let mut component = Component::read(bytes).map_err(|error| anyhow!(error))?;
     interfaces::verify(&component.descriptor, &interfaces).context("its CAIRN_COMPONENT")?;
+    // In Rust, a macro leaves this in the file.
+    component.descriptor.texts = interfaces.into_iter().filter_map(|one| one.text).collect();
     Ok((executable, component))
 }
 

@@ -52,6 +52,9 @@ fn a_good_one_is_read_like_one_in_rust() {
     assert_eq!(methods, ["add", "say", "fill"]);
     let code = component.segments[0].range();
     assert!(echo.methods.iter().all(|method| code.contains(&method.entry)), "{echo:?} in {code:?}");
+    // What the shell calls parameters, variants and errors by.
+    let text = component.text_of(echo).expect("the interface's text");
+    assert_eq!(text.methods[0].parameters[0].0, "left");
 }
 
 #[test]
