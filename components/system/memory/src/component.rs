@@ -24,7 +24,7 @@ const PEEK_MAXIMUM: usize = 64;
 static STATE: State = State::empty();
 /// What every call looks for: that takes longer than most of them.
 static MANAGER: Cached<Manager<'static>> = Cached::new();
-/// Bits of instances of which it was said in this life that something is lacking, for each [`Lack`].
+/// Bits of instances of which it was said that something is lacking, for each [`Lack`].
 static TOLD: [[AtomicU64; INSTANCES_MAXIMUM.div_ceil(64)]; Lack::COUNT] =
     [const { [const { AtomicU64::new(0) }; INSTANCES_MAXIMUM.div_ceil(64)] }; Lack::COUNT];
 
@@ -82,7 +82,8 @@ fn with<T>(body: impl FnOnce(&Manager) -> Result<T, Error>) -> Result<T, Error> 
     MANAGER.with(made, body).unwrap_or(Err(Error::NotSupported))
 }
 
-/// Says in this component's log what an instance lacked that asked for pages or for a section, once in each of its lives.
+/// Says in this component's log what an instance lacked that asked for pages or for a section: once, or one that dies of it again
+/// and again would write over what is said of others.
 #[cold]
 fn tell(manager: &Manager, who: InstanceId, wanted: Wanted) {
     let Some(refusal) = manager.refusal(who, wanted) else { return };
@@ -167,13 +168,7 @@ impl interfaces::MemoryControl for Server {
     }
 
     fn revive(&self, instance: InstanceId) -> Result<(), Error> {
-        with(|manager| manager.revive(instance))?;
-        // Relaxed: as above.
-        let (word, bit) = (instance.index() / 64, 1 << (instance.index() % 64));
-        for told in &TOLD {
-            told[word].fetch_and(!bit, Relaxed);
-        }
-        Ok(())
+        with(|manager| manager.revive(instance))
     }
 
     fn serves(&self, instance: InstanceId) -> Result<(), Error> {

@@ -97,6 +97,7 @@ impl Maker {
             self.instances.remove(record.number);
             return Err(error);
         }
+        self.refusals.forget(record.number);
         if self.instances.is_alone(record) {
             let (no_portal, size) =
                 (machine.layout().header.no_portal, machine.layout().tables().entries());
@@ -396,11 +397,6 @@ impl Maker {
     /// What an instance was refused last.
     pub fn last_refusal(&self, who: InstanceId) -> Option<Refusal> {
         self.refusals.last(who, &self.instances)
-    }
-
-    /// An instance has ended.
-    pub fn forget_refusals(&mut self, who: InstanceId) {
-        self.refusals.forget(who);
     }
 
     /// In a counting build, the counters of a new block; zero: none are left, and nothing is counted.

@@ -1,5 +1,5 @@
 //! What was missing when something was refused, for people: an error says only that there is no more of it. What is missing
-//! to an instance is told once in each of its lives, so nobody fills the log of this component.
+//! to an instance is told once, whatever lives it has, so nobody writes over what this component's log says of others.
 
 use crate::instances::Instances;
 use cairn_abi::descriptor::name_text;
@@ -39,7 +39,7 @@ impl Missing {
     }
 }
 
-/// What was refused last, in this life of each instance, and of that what was told.
+/// What each instance was refused last, and what of all that was told.
 pub struct Refusals {
     told: [u8; INSTANCES_MAXIMUM],
     last: [Option<Missing>; INSTANCES_MAXIMUM],
@@ -82,7 +82,7 @@ impl Refusals {
         Some(Refusal { who: instances.get(who).ok()?, missing, server })
     }
 
-    /// An instance has ended: its next life may be told everything again.
+    /// The number is another instance's.
     pub fn forget(&mut self, who: InstanceId) {
         self.told[who.index()] = 0;
         self.last[who.index()] = None;
@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_told_once_in_a_life() {
+    fn what_is_missing_is_told_once() {
         let mut instances = Instances::EMPTY;
         let mut record: Instance = zerocopy::FromZeros::new_zeroed();
         record.number = InstanceId(3);

@@ -21,7 +21,6 @@ impl Manager {
             return Ok(1);
         }
         self.registrations.forget_of(instance, |_| true);
-        self.maker.forget_refusals(instance);
         machine.remove_names(instance);
         Ok(0)
     }
