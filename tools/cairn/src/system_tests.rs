@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use toml::Spanned;
 
 /// `test.toml`.
 #[derive(Clone, Debug, Deserialize)]
@@ -60,7 +61,10 @@ pub struct SystemTest {
     /// The guest's exit status; without it the test ends after its last step.
     pub exit: Option<i32>,
     /// What has to happen, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<Spanned<Step>>,
+    /// File and line of each of them.
+    #[serde(skip)]
+    places: Vec<String>,
 }
 
 const fn default_limit() -> u64 {
@@ -89,19 +93,38 @@ pub enum Step {
     Send(String),
 }
 
+impl Step {
+    /// What it waits for, or what must not come.
+    fn patterns(&self) -> Result<Vec<Pattern>> {
+        match self {
+            Step::Expect(text) | Step::ExpectNot(text) => Ok(vec![Pattern::text(text)]),
+            Step::ExpectMatch(expression) => Ok(vec![Pattern::expression(expression)?]),
+            Step::ExpectAll(expressions) => {
+                expressions.iter().map(|expression| Pattern::expression(expression)).collect()
+            }
+            Step::Send(_) => Ok(Vec::new()),
+        }
+    }
+}
+
 impl SystemTest {
     /// Reads `file`.
     pub fn read(file: &Path) -> Result<SystemTest> {
         let text = std::fs::read_to_string(file)
             .with_context(|| format!("cannot read {}", paths::shown(file)))?;
         let mut test: SystemTest = toml::from_str(&text).with_context(|| paths::shown(file))?;
+        let line = |step: &Spanned<Step>| text[..step.span().start].matches('\n').count() + 1;
+        let place = |step| format!("{}:{}", paths::shown(file), line(step));
+        test.places = test.steps.iter().map(place).collect();
+        for (step, place) in test.steps.iter().zip(&test.places) {
+            step.get_ref().patterns().with_context(|| place.clone())?;
+        }
         if let Some(first) = &test.after {
-            let mut steps = SystemTest::read(&self::file(first))
-                .with_context(|| format!("{}: `after`", paths::shown(file)))?
-                .steps;
-            steps.pop();
-            steps.append(&mut test.steps);
-            test.steps = steps;
+            let mut first = SystemTest::read(&self::file(first))
+                .with_context(|| format!("{}: `after`", paths::shown(file)))?;
+            let steps = first.steps.len().saturating_sub(1);
+            test.steps.splice(..0, first.steps.drain(..steps));
+            test.places.splice(..0, first.places.drain(..steps));
         }
         if let Some(disk) = &mut test.disk {
             let folder = file.parent().unwrap_or(Path::new("."));
@@ -127,7 +150,7 @@ impl SystemTest {
 
     /// Boots `image` and goes through the steps: the console's transcript, which an error has, too.
     pub fn run(&self, image: &BuiltImage) -> Result<String> {
-        let types = self.steps.iter().any(|step| matches!(step, Step::Send(_)));
+        let types = self.steps.iter().any(|step| matches!(step.get_ref(), Step::Send(_)));
         let mut disk = self.disk.as_ref().map(TestDisk::make).transpose()?;
         let devices = disk.iter().map(|disk| Plugged::Disk(disk.file.clone())).collect();
         let icount = self.icount;
@@ -140,29 +163,24 @@ impl SystemTest {
         if let (Ok(()), Some(disk)) = (&result, &mut disk) {
             result = disk.check(&transcript);
         }
-        result.with_context(|| format!("the console's transcript:\n{transcript}\n"))?;
+        result.map_err(|error| anyhow!("the console's transcript:\n{transcript}\n\n{error:#}"))?;
         Ok(transcript)
     }
 
     fn drive(&self, guest: &mut Guest) -> Result<()> {
-        for (index, step) in self.steps.iter().enumerate() {
+        for (index, (step, place)) in self.steps.iter().zip(&self.places).enumerate() {
+            let step = step.get_ref();
+            let patterns = step.patterns()?;
             let result = match step {
-                Step::Expect(text) => guest.wait_for(&Pattern::text(text)),
-                Step::ExpectMatch(expression) => {
-                    Pattern::expression(expression).and_then(|pattern| guest.wait_for(&pattern))
-                }
-                Step::ExpectAll(expressions) => expressions
-                    .iter()
-                    .map(|expression| Pattern::expression(expression))
-                    .collect::<Result<Vec<_>>>()
-                    .and_then(|patterns| guest.wait_for_all(&patterns)),
-                Step::ExpectNot(text) => {
-                    guest.forbid(Pattern::text(text));
+                Step::Expect(_) | Step::ExpectMatch(_) => guest.wait_for(&patterns[0]),
+                Step::ExpectAll(_) => guest.wait_for_all(&patterns),
+                Step::ExpectNot(_) => {
+                    patterns.into_iter().for_each(|pattern| guest.forbid(pattern));
                     Ok(())
                 }
                 Step::Send(line) => guest.send(line),
             };
-            result.with_context(|| format!("step {}", index + 1))?;
+            result.with_context(|| format!("{place}: step {}", index + 1))?;
         }
         let Some(expected) = self.exit else { return Ok(()) };
         let status = guest.wait_for_exit()?;

@@ -180,9 +180,16 @@ fn a_system_test_passes_and_fails_with_the_guest() {
     let forbidden = "system = 'guest'\nsteps = [{ expect_not = 'bad' }, { expect = 'guest> ' }, \
                      { send = 'bad' }, { expect = 'guest> ' }]";
     let error = system_test(forbidden).unwrap_err();
-    assert!(error.contains("step 4") && error.contains("forbids"), "{error}");
+    assert!(error.contains(".toml:2: step 4") && error.contains("forbids"), "{error}");
 
     let misspelt = "system = 'guest'\nsteps = [{ expects = 'guest> ' }]";
     let error = system_test(misspelt).unwrap_err();
     assert!(error.contains("line 2") && error.contains("expects"), "{error}");
+
+    // Before anything is booted.
+    let unclosed =
+        "system = 'guest'\nsteps = [\n    { expect = 'never' },\n    { expect_match = '^ok(' },\n]";
+    let error = system_test(unclosed).unwrap_err();
+    assert!(error.contains(".toml:4: `^ok(` is not a regular expression"), "{error}");
+    assert!(!error.contains("transcript"), "{error}");
 }
