@@ -5,7 +5,7 @@ use crate::component as imports;
 use crate::printer;
 use crate::system::System;
 use cairn::{DomainId, InstanceId};
-use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
+use cairn_abi::address::{KERNEL, PAGE_SIZE, REGION_SIZE};
 use cairn_abi::arch::trap::{
     PANIC_LENGTH_REGISTER, PANIC_MARK_REGISTER, PANIC_MESSAGE_REGISTER, RETURN_REGISTER,
     STACK_REGISTER,
@@ -93,7 +93,11 @@ impl Calls {
         let frames = system.frames(thread).skip_while(|frame| frame.kind != enters);
         let frames = frames.filter(|frame| matches!(frame.kind, Kind::Call { .. }));
         for (place, frame) in self.calls.iter_mut().zip(frames) {
-            *place = Call { from: frame.into, back: word(frame.header, FRAME_RA) };
+            // Of a thread that is called home the nucleus has moved it into the other half (`divert`).
+            let caller = system.instance(system.lives_in(frame.into));
+            let half = caller.map_or(0, |caller| caller.start_address & KERNEL);
+            let back = word(frame.header, FRAME_RA) & !KERNEL | half;
+            *place = Call { from: frame.into, back };
             self.count += 1;
         }
         let home = word(thread_block(thread as usize), FIELD_DOMAIN);
