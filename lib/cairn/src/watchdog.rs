@@ -27,13 +27,15 @@ impl Watchdog {
         Watchdog { name, period, fed: AtomicU64::new(STOPPED) }
     }
 
-    /// The first period begins, and a thread looks after it. What it answers is what [`spawn`] does.
+    /// The first period begins, and a thread looks after it. What it answers is what [`spawn`] does, and [`Error::Busy`] while the promise
+    /// that was made before holds, which goes on.
     pub fn start<const BYTES: usize>(
         &'static self,
         stack: &'static Stack<BYTES>,
         priority: u8,
     ) -> Result<JoinHandle<()>, Error> {
-        self.feed();
+        let now = Instant::now().ticks();
+        self.fed.compare_exchange(STOPPED, now, Relaxed, Relaxed).map_err(|_| Error::Busy)?;
         spawn(stack, priority, || self.look()).inspect_err(|_| self.stop())
     }
 
@@ -52,8 +54,11 @@ impl Watchdog {
         loop {
             let fed = self.fed.load(Relaxed);
             let end = Instant::from_ticks(fed) + self.period;
-            if fed == STOPPED || sleep_until(end).is_err() {
+            if fed == STOPPED {
                 return;
+            }
+            if sleep_until(end).is_err() {
+                return self.stop();
             }
             if self.fed.load(Relaxed) == fed {
                 let late = Instant::from_ticks(fed).elapsed();
@@ -63,5 +68,20 @@ impl Watchdog {
                 );
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promise_that_is_made_twice_holds() {
+        static TWICE: Watchdog = Watchdog::new("twice", Duration::from_millis(50));
+        static STACKS: [Stack<4096>; 2] = [const { Stack::new() }; 2];
+        let looks = TWICE.start(&STACKS[0], 0).unwrap();
+        assert_eq!(TWICE.start(&STACKS[0], 0).err(), Some(Error::Busy));
+        assert_eq!(TWICE.start(&STACKS[1], 0).err(), Some(Error::Busy));
+        assert_eq!(looks.join(), Err(Error::Dead), "it was not fed");
     }
 }
