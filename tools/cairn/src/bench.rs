@@ -117,11 +117,12 @@ fn progress_bar() -> ProgressBar {
 }
 
 /// The jobs that hold the limits, if their names contain `filter`: of everything in QEMU, and of a
-/// quick run on a simulated board.
+/// quick run on a simulated board; in a product those of which it has limits.
 pub fn jobs(filter: &str) -> Vec<Job> {
     let jobs = [("bench: limits".to_owned(), None), (format!("bench: {TESTED}"), Some(TESTED))];
     jobs.into_iter()
         .filter(|(name, _)| name.contains(filter))
+        .filter(|(_, board)| !paths::is_product() || Limits::of(*board, board.is_some()).exist())
         .map(|(name, board)| Job { name, run: Box::new(move || hold(board)) })
         .collect()
 }

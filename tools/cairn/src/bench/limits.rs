@@ -39,6 +39,11 @@ impl Limits {
         }
     }
 
+    /// Whether they were written.
+    pub fn exist(&self) -> bool {
+        self.file.exists()
+    }
+
     fn read(&self) -> Result<BTreeMap<String, f64>> {
         let text = std::fs::read_to_string(&self.file).with_context(|| {
             format!(
@@ -65,7 +70,7 @@ impl Limits {
 
     /// Writes the medians of `results` as limits, of the benchmarks that have some; the limits of others stay.
     pub fn write(&self, catalogue: &Catalogue, results: &[Measured]) -> Result<()> {
-        let mut limits = if self.file.exists() { self.read()? } else { BTreeMap::new() };
+        let mut limits = if self.exist() { self.read()? } else { BTreeMap::new() };
         let hosted = |name: &str| {
             catalogue.benchmarks.iter().any(|benchmark| benchmark.hosted && benchmark.name == name)
         };
