@@ -14,6 +14,13 @@ struct Message<'a> {
     excerpt: Vec<&'a str>,
 }
 
+impl<'a> Message<'a> {
+    /// File and line.
+    fn place(&self) -> (&'a str, &'a str) {
+        (self.file, self.at.split(':').next().unwrap_or_default())
+    }
+}
+
 /// A message with its notes.
 struct Group<'a> {
     /// As the compiler has it.
@@ -76,17 +83,14 @@ pub fn shown(text: &str, folders: &[&str]) -> String {
             group.lines.iter().for_each(|line| shown += &format!("{line}\n"));
             continue;
         };
-        let line_of =
-            |message: &Message<'_>| message.at.split(':').next() == own.at.split(':').next();
-        let place = (own.file, own.at.split(':').next().unwrap_or_default());
-        if said.contains(&place) {
+        if said.contains(&own.place()) {
             continue;
         }
-        said.push(place);
+        said.push(own.place());
         // What is said of it first may be a warning, and what follows from it the error.
         let of_line = groups.iter().filter_map(|group| {
-            let own = group.messages.iter().find(|message| !is_cairns(message))?;
-            (own.file == place.0 && line_of(own)).then(|| group.messages[0].kind)
+            let other = group.messages.iter().find(|message| !is_cairns(message))?;
+            (other.place() == own.place()).then(|| group.messages[0].kind)
         });
         let kind = of_line.into_iter().find(|kind| *kind != "warning").unwrap_or(first.kind);
         let _ = writeln!(shown, "{}:{}: {kind}: {}", own.file, own.at, as_written(first.text));
