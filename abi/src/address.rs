@@ -267,6 +267,8 @@ pub const ROLE_DEVICES: u64 = role_window(8);
 pub const ROLE_LOGS: u64 = role_window(9);
 /// The memory that a reset keeps, writable in the supervisor.
 pub const ROLE_KEPT: u64 = role_window(10);
+/// The shelf, read-only in who keeps it and in the loader.
+pub const ROLE_SHELF: u64 = role_window(11);
 /// Physical memory, writable in the memory manager: physical address `p` is at this plus `p`.
 pub const ROLE_MEMORY: u64 = 0x20_0000_0000;
 

@@ -19,6 +19,7 @@ pub mod kernel_area;
 pub mod literal;
 pub mod log;
 pub mod memory;
+pub mod package;
 pub mod parameters;
 pub mod privileged;
 pub mod record;

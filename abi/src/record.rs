@@ -6,6 +6,7 @@
 use crate::Space;
 use crate::descriptor::{LETTERS_SIZE, NAME_SIZE};
 use crate::identifier::{DomainId, INSTANCES_MAXIMUM, InstanceId, RegionId};
+use core::ops::RangeInclusive;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First word of a record: "CAIRNREC".
@@ -77,6 +78,8 @@ pub struct Header {
     pub identifier: u64,
     /// Nanoseconds that a callee may keep a thread which was called home, where its export does not say.
     pub cancelled_for: u64,
+    /// Physical addresses of the [shelf](crate::package::Shelf); empty: the image has none.
+    pub shelf: Range,
     /// [`Instance`]s, by number from 1.
     pub instances: Table,
     /// [`Thread`]s.
@@ -124,6 +127,14 @@ pub const RESTART_NEVER: u32 = 0;
 pub const RESTART_ALWAYS: u32 = 1;
 /// Restart policy: after a fault.
 pub const RESTART_ON_FAULT: u32 = 2;
+
+/// What the times of an export may be, in nanoseconds: its longest execution, and the longest time until a call is back. Beyond
+/// that a callee might as well declare none.
+pub const LONGEST: RangeInclusive<u64> = 1_000..=1_000_000_000_000;
+/// How long it may keep a thread that was called home.
+pub const CANCELLED: RangeInclusive<u64> = 1_000_000..=10_000_000_000;
+/// After how long an instance can be ended that nobody needs.
+pub const IDLE_STOP: RangeInclusive<u64> = 1_000_000..=86_400_000_000_000;
 
 /// An instance and its domain.
 #[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout)]

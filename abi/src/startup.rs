@@ -1,8 +1,10 @@
 //! The startup page: an instance's name, resources and argument, read-only at a fixed offset of its region
 //! ([`crate::address::STARTUP_OFFSET`]).
 
+use crate::address::STARTUP_OFFSET;
 use crate::descriptor::{ARGUMENTS_MAXIMUM, NAME_SIZE};
 use crate::identifier::{DomainId, InstanceId};
+use core::mem::offset_of;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// First word of a startup page: "CAIRNSTA".
@@ -123,6 +125,13 @@ pub struct Startup {
     /// The arguments that the component declares, in its order. Of text the lower half is its place in the region, the upper one how
     /// many bytes it has.
     pub values: [u64; ARGUMENTS_MAXIMUM],
+}
+
+/// The word of an argument that is text: where it is in the region, and in the upper half how many bytes it has. `at` is its place in
+/// [`Startup::argument`].
+pub const fn text_value(at: usize, length: usize) -> u64 {
+    let from = STARTUP_OFFSET as usize + offset_of!(Startup, argument) + at;
+    (length as u64) << 32 | from as u64
 }
 
 /// What one register holds at the breakpoint of a panic; others say where the message is, in memory of the component

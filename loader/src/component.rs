@@ -159,6 +159,13 @@ impl<File: AsRef<[u8]>> Component<File> {
         guards::between(&self.guards, segment)
     }
 
+    /// The addresses, as linked, of the words of a segment to which [`Component::fill`] adds the image's.
+    pub fn relocated(&self, segment: &Segment) -> impl Iterator<Item = u64> {
+        let range = segment.range();
+        let offsets = self.relocations.iter().map(|relocation| relocation.offset);
+        offsets.filter(move |offset| range.contains(offset))
+    }
+
     /// Makes `memory`, as many bytes as the segment has, its content when what is at 0 in the file is at `image`.
     pub fn fill(&self, segment: &Segment, image: u64, memory: &mut [u8]) {
         let content = &self.file()[segment.content.clone()];
