@@ -5,6 +5,7 @@
 mod clock;
 mod console;
 mod interrupts;
+mod loading;
 mod logs;
 mod memory;
 mod names;
@@ -18,6 +19,7 @@ pub mod waiting;
 pub use clock::*;
 pub use console::*;
 pub use interrupts::*;
+pub use loading::*;
 pub use logs::*;
 pub use memory::*;
 pub use names::*;

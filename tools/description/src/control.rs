@@ -30,7 +30,7 @@ const fn control(
 }
 
 /// All of them. Beside these, an instance that holds a role serves its clients within their quotas.
-const CONTROLS: [Control; 13] = [
+const CONTROLS: [Control; 16] = [
     control(
         "Supervision",
         Role::Scheduler,
@@ -64,6 +64,20 @@ const CONTROLS: [Control; 13] = [
         &[Role::Supervisor],
         "take the portals of every component",
     ),
+    // The loader's, which the description names as trusted.
+    control(
+        "DomainMemory",
+        Role::Memory,
+        &[Role::Supervisor],
+        "make components, and put into them what it wants",
+    ),
+    control(
+        "DomainPortals",
+        Role::Portals,
+        &[Role::Supervisor],
+        "connect new components, and take the portals of every component",
+    ),
+    control("InstanceControl", Role::Supervisor, &[], "start new components, and end every one for good"),
     // A letter keeps its meaning until the machine stops, and there are 26 for all.
     control("ParameterTypes", Role::Portals, &[], "give letters of all portals their meaning"),
     control("Connections", Role::Portals, &[], "stand between any component and what it calls"),

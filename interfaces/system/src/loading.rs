@@ -1,0 +1,113 @@
+//! How instances come and go while the system runs: what of it each manager does.
+//!
+//! The loader reads a package, which is hostile input, and asks for one thing after the other:
+//!
+//! ```text
+//! Packages::find, read          the package                          shelf, or another store
+//! DomainMemory::make            number, region, tables, stacks       memory manager
+//! DomainMemory::give            the content, page by page
+//! DomainMemory::finish
+//! DomainPortals::add_domain     portal table, upcalls, name          portal manager, name server
+//! DomainPortals::connect        each import, by policy
+//! InstanceControl::begin        threads, the first life              supervisor, scheduler
+//! ```
+//!
+//! From the first step on what was made has a number, and [`InstanceControl::retire`] takes all of it back, however far it came.
+
+use cairn::{Caller, Error, InstanceId};
+
+/// A store of packages.
+#[cairn::interface]
+pub trait Packages {
+    /// Where in the store the package of this name begins, and its bytes. `NotFound`: there is none.
+    fn find(&self, name: &str) -> Result<(u64, u64), Error>;
+    /// Reads from `offset` of the store on; the value is how many bytes, fewer only at its end.
+    fn read(&self, offset: u64, bytes: &mut [u8]) -> Result<usize, Error>;
+    /// Describes the next package from `number` on as text (name, bytes, component, hash, separated by spaces), `NotFound` behind the
+    /// last; the value is the length of the text, and the number of the one after it.
+    fn list(&self, number: u64, text: &mut [u8]) -> Result<(usize, u64), Error>;
+}
+
+/// What a program asks for that wants to have instances: its children, which live within its own quotas.
+#[cairn::interface]
+pub trait Loader {
+    /// Loads the package of this name as an instance called `name`, a child of the caller: its memory, threads, semaphores and locks
+    /// are the caller's as long as it lives. The value is its number. After an error, which [`Loader::explain`] puts into words,
+    /// everything is as before.
+    fn load(&self, caller: Caller, package: &str, name: &str) -> Result<InstanceId, Error>;
+    /// Ends an instance that the caller or a descendant of it loaded, with all that it has loaded, and takes back what it had. `Busy`:
+    /// another is connected to it.
+    fn unload(&self, caller: Caller, name: &str) -> Result<(), Error>;
+    /// Which step of the caller's last `load` or `unload` failed, and why, as text; the value is its length. `NotFound`: none did.
+    fn explain(&self, caller: Caller, text: &mut [u8]) -> Result<usize, Error>;
+}
+
+/// What the loader asks of the memory manager: an instance's memory, at the cost of its parent.
+#[cairn::interface]
+pub trait DomainMemory {
+    /// Makes the memory of a new instance called `name`, a child of `parent`, as the head of its package says: a number and its
+    /// region, page tables, stacks, heap, log, and zeros where the package has no content; and writes what the layout's record says of
+    /// it. Nobody reaches it before `finish`. The value is its number. `Exhausted`: the parent's quota, or what is left of numbers, pages
+    /// or page tables, does not hold it; `Malformed`: the head is none; `Busy`: the name is taken; `NotAllowed`: the parent may have no
+    /// children.
+    fn make(&self, parent: InstanceId, name: &str, head: &[u8]) -> Result<InstanceId, Error>;
+    /// `pages` pages at `address`, the caller's own or of the image's shelf, become the content of a new instance, `offset` bytes
+    /// behind the beginning of its region, in a segment of this `content` (a `CONTENT_*` of the record, which says the rights; of the
+    /// startup page that of constants). Own pages leave the caller, who reaches them no more; those of the shelf are shared, and nobody
+    /// writes them. `BadArgument`: not whole pages inside of one segment with this content; `Busy`: there is content already, or a page is in a window; `NotAllowed`: they are neither.
+    fn give(
+        &self,
+        caller: Caller,
+        instance: InstanceId,
+        offset: u64,
+        address: u64,
+        pages: u64,
+        content: u16,
+    ) -> Result<(), Error>;
+    /// All content of a new instance is there, its startup page too.
+    fn finish(&self, instance: InstanceId) -> Result<(), Error>;
+    /// Takes back what an instance had that is dead and released, or was never begun: pages, tables, its number, what the record says.
+    /// From then on it is another's.
+    fn retire(&self, instance: InstanceId) -> Result<(), Error>;
+}
+
+/// What the loader and the supervisor ask of the portal manager.
+#[cairn::interface]
+pub trait DomainPortals {
+    /// There is a new instance, as the record has it: its portal table begins, without a portal to anybody, and its name can be looked
+    /// up. No thread is in it yet.
+    fn add_domain(&self, instance: InstanceId) -> Result<(), Error>;
+    /// Connects an import of an instance that has not begun: portals at the indexes from `first` on lead to `server`
+    /// (`instance.export`), which the instance may open by the policy of that name. `interface` is what the instance knows of it, as in
+    /// [`Portals::reserve`](crate::Portals::reserve). `NotFound`: there is no such name; `NotAllowed`: it is not open to the instance; `VersionMismatch`;
+    /// `Exhausted`: the instance's part of portals or the server's stacks do not hold it; `Busy`: the instance has begun.
+    fn connect(
+        &self,
+        instance: InstanceId,
+        first: u64,
+        server: &str,
+        version: u64,
+        interface: &[u8],
+    ) -> Result<(), Error>;
+    /// The next instance from number `from` on that an import connects to another one; `NotFound`: there is none. What others opened by
+    /// name, and can lose at any time, does not count.
+    fn user_of(&self, instance: InstanceId, from: InstanceId) -> Result<InstanceId, Error>;
+    /// One step of forgetting an instance that is dead for good or was never begun: 0 first, then what it answers, until 0. Nobody has a
+    /// portal to it then, its names are nobody's, and its code, stacks and part of portals are another's.
+    fn retire_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error>;
+}
+
+/// What the loader asks of the supervisor.
+#[cairn::interface]
+pub trait InstanceControl {
+    /// An instance lives from now on: its first thread starts. `Exhausted`: its parent's quota does not hold its threads, semaphores and
+    /// locks; `Dead`: its parent does not live.
+    fn begin(&self, instance: InstanceId) -> Result<(), Error>;
+    /// Ends an instance for good, with its children, wherever it is between its making and its end, and returns when nothing is left of
+    /// it. `Busy`: another is connected to it; `NotAllowed`: the system ends with it.
+    fn retire(&self, instance: InstanceId) -> Result<(), Error>;
+    /// The same of one by its name that `parent` had loaded, or a descendant of it. `NotFound`; `NotAllowed`: it had not.
+    fn retire_child(&self, parent: InstanceId, name: &str) -> Result<(), Error>;
+    /// The same of all that were made and never begun: their loader has died.
+    fn retire_made(&self) -> Result<(), Error>;
+}
