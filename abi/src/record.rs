@@ -70,6 +70,10 @@ pub struct Header {
     pub trap_return: u64,
     /// The portal that an unused index leads to.
     pub no_portal: u64,
+    /// Where the nucleus ends the system: what an upcall leads to that a domain does not have.
+    pub fatal: u64,
+    /// Where it turns the floating-point unit on.
+    pub float_first_use: u64,
     /// Entries of a portal table.
     pub table_entries: u64,
     /// 1 in a counting build.

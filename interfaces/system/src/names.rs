@@ -43,4 +43,8 @@ pub trait NameControl {
     fn remove(&self, server: InstanceId, name: &str) -> Result<u64, Error>;
     /// Takes all names of a server back; the value is how many.
     fn remove_all(&self, server: InstanceId) -> Result<u64, Error>;
+    /// There is a new instance, as the record has it. No policy of the description means it, but "*". `Busy`: its number is another's.
+    fn add_domain(&self, instance: InstanceId) -> Result<(), Error>;
+    /// An instance is no more: its names are nobody's, and no policy means who comes next under its number.
+    fn retire_domain(&self, instance: InstanceId) -> Result<(), Error>;
 }

@@ -53,6 +53,20 @@ pub trait Supervision {
     /// It goes on at this priority, until one that is more urgent calls it. `Busy`: there is something to ask
     /// for, and its priority is still that of its caller.
     fn work_at(&self, thread: CallerThread, priority: u8) -> Result<(), Error>;
+    /// There is a new instance, which has so much of the quota of its `parent`, as long as it is there; and its threads at most this
+    /// priority. `Exhausted`: the parent has not so much that it does not use; `NotAllowed`: nor this priority; `Busy`: there is one of
+    /// this number.
+    fn add_domain(
+        &self,
+        instance: InstanceId,
+        parent: InstanceId,
+        threads: u32,
+        semaphores: u32,
+        locks: u32,
+        priority: u8,
+    ) -> Result<(), Error>;
+    /// An instance is no more; its parent, unless it is 0, has its quota again. `Busy`: it has threads, semaphores, locks or devices.
+    fn retire_domain(&self, instance: InstanceId, parent: InstanceId) -> Result<(), Error>;
     /// Calls the supervisor, as a fault does; its own threads lend it no urgency but that of the threads that they stopped.
     fn alarm(&self, thread: CallerThread) -> Result<(), Error>;
 }

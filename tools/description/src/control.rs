@@ -77,7 +77,12 @@ const CONTROLS: [Control; 16] = [
         &[Role::Supervisor],
         "connect new components, and take the portals of every component",
     ),
-    control("InstanceControl", Role::Supervisor, &[], "start new components, and end every one for good"),
+    control(
+        "InstanceControl",
+        Role::Supervisor,
+        &[],
+        "start new components, and end every one for good",
+    ),
     // A letter keeps its meaning until the machine stops, and there are 26 for all.
     control("ParameterTypes", Role::Portals, &[], "give letters of all portals their meaning"),
     control("Connections", Role::Portals, &[], "stand between any component and what it calls"),

@@ -234,4 +234,13 @@ impl interfaces::NameControl for Server {
     fn remove_all(&self, server: InstanceId) -> Result<u64, Error> {
         ADDITIONS.remove_all(Directory::find()?.owner(server))
     }
+
+    fn add_domain(&self, instance: InstanceId) -> Result<(), Error> {
+        Directory::find()?;
+        ADDITIONS.domains.add_domain(instance)
+    }
+
+    fn retire_domain(&self, instance: InstanceId) -> Result<(), Error> {
+        ADDITIONS.retire_domain(Directory::find()?.owner(instance))
+    }
 }

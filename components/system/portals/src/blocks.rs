@@ -91,6 +91,8 @@ pub struct Block {
     pub owner: InstanceId,
     /// What its holder knows it by, if it does.
     label: Option<NonZero<u32>>,
+    /// An import of an instance that was loaded leads here: its holder keeps it from one life to the next, and does not close it.
+    pub is_import: bool,
     /// Number of its entries.
     pub count: u8,
     /// The first of them.
@@ -112,6 +114,7 @@ impl Block {
         server: NO_INSTANCE,
         owner: NO_INSTANCE,
         label: None,
+        is_import: false,
         count: 0,
         first: 0,
         code: Code::NONE,
@@ -176,6 +179,8 @@ pub struct Wanted {
     pub owner: InstanceId,
     /// Number of its entries.
     pub count: usize,
+    /// An import leads here.
+    pub is_import: bool,
 }
 
 /// What is counted for each client.
@@ -242,7 +247,7 @@ impl Blocks {
         self.entries[domain.index()].find(count).ok_or(Error::Exhausted)
     }
 
-    /// Adds an open block at what [`Blocks::room`] answered; the caller then writes the entries.
+    /// Adds an open block where there is [room](Blocks::room), or entries [are free](Blocks::are_free); the caller then writes the entries.
     pub fn add(&mut self, first: usize, wanted: &Wanted, code: Code) {
         self.take(first, wanted, State::Open, code);
     }
@@ -270,13 +275,14 @@ impl Blocks {
                 place.into()
             }
         };
-        let Wanted { kind, client, domain, server, owner, count } = *wanted;
+        let Wanted { kind, client, domain, server, owner, count, is_import } = *wanted;
         self.entries[domain.index()].take(first, count);
         let account = &mut self.accounts[client.index()];
         let (first, count, next) = (first as u16, count as u8, account.first);
         account.first = place as u16;
         account.held += 1;
-        let mut block = Block { state, kind, client, domain, server, owner, count, ..Block::FREE };
+        let ends = Block { client, domain, server, owner, ..Block::FREE };
+        let mut block = Block { state, kind, count, is_import, ..ends };
         let maker = &mut self.accounts[block.maker().index()];
         let next_made = core::mem::replace(&mut maker.first_made, place as u16);
         (block.first, block.code, block.next, block.next_made) = (first, code, next, next_made);
@@ -317,14 +323,29 @@ impl Blocks {
 
     /// Place of a block that ends with an instance: one that it holds, or a live one of its own that another holds.
     pub fn ending_with(&self, instance: InstanceId) -> Option<usize> {
-        self.of_client(instance).next().or_else(|| {
+        let mut held = self.of_client(instance).filter(|place| !self.slots[*place].is_import);
+        held.next().or_else(|| {
             self.made_by(instance, None, |block| block.owner == instance && block.is_live())
         })
     }
 
-    /// Place of the block of a client that begins at an index of its table.
+    /// Place of the block of an instance's import.
+    pub fn import_of(&self, instance: InstanceId) -> Option<usize> {
+        self.of_client(instance).find(|place| self.slots[*place].is_import)
+    }
+
+    /// Whether so many entries of a domain's table from `first` on are free.
+    pub fn are_free(&self, domain: DomainId, first: usize, count: usize) -> bool {
+        (self.free != NONE || self.end < BLOCKS_MAXIMUM)
+            && self.entries[domain.index()].are_free(first, count)
+    }
+
+    /// Place of the block of a client that begins at an index of its table, and that the client may give up.
     pub fn at(&self, client: InstanceId, first: u64) -> Result<usize, Error> {
-        let begins = |place: &usize| self.slots[*place].first() as u64 == first;
+        let begins = |place: &usize| {
+            let block = &self.slots[*place];
+            block.first() as u64 == first && !block.is_import
+        };
         self.of_client(client).find(begins).ok_or(Error::NotFound)
     }
 

@@ -6,7 +6,15 @@ fn domain_of(client: u16) -> DomainId {
 
 fn wanted(client: u16, count: usize) -> Wanted {
     let (domain, client, server) = (domain_of(client), InstanceId(client), InstanceId(2));
-    Wanted { kind: Kind::Object(5, 1), client, domain, server, owner: server, count }
+    Wanted {
+        kind: Kind::Object(5, 1),
+        client,
+        domain,
+        server,
+        owner: server,
+        count,
+        is_import: false,
+    }
 }
 
 fn code(start: u16) -> Code {

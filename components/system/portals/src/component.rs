@@ -1,6 +1,7 @@
 //! Entry points: from the portals' registers to the manager and back.
 
 mod listing;
+mod loading;
 
 use crate::describe::counters_used;
 use crate::memory::Memory;
@@ -56,6 +57,7 @@ cairn::component! {
     exports: {
         portals: interfaces::Portals = SERVER,
         control: interfaces::PortalControl = SERVER,
+        domains: interfaces::DomainPortals = SERVER,
         listing: interfaces::PortalListing = SERVER,
         types: interfaces::ParameterTypes = SERVER,
         connections: interfaces::Connections = SERVER,
@@ -108,10 +110,7 @@ fn start() -> Result<(), Error> {
 fn begin(State { manager, machine }: &mut State) -> Result<u64, Error> {
     let memory = machine.insert(Memory::find()?);
     TABLE_ENTRIES.store(memory.layout().header.table_entries as u16, Ordering::Relaxed);
-    for instance in memory.layout().instances {
-        let place = DOMAINS.get(instance.number.index()).ok_or(Error::NotSupported)?;
-        place.store(instance.domain.0, Ordering::Relaxed);
-    }
+    memory.layout().instances.iter().for_each(|one| know(one.number, one.domain));
     let own = environment::startup().instance;
     let synchronisation = Interfaces {
         semaphore: const { &<dyn interfaces::Semaphore>::DESCRIPTOR },
@@ -147,6 +146,13 @@ fn locked<R>(body: impl FnOnce(&mut Manager, &Memory) -> Result<R, Error>) -> Re
     });
     lock.unlock()?;
     result
+}
+
+/// From now on an instance has this domain; [`DomainId`] 0: there is none.
+fn know(instance: InstanceId, domain: DomainId) {
+    if let Some(place) = DOMAINS.get(instance.index()) {
+        place.store(domain.0, Ordering::Relaxed);
+    }
 }
 
 /// The domain of an instance, if it is one of the record.

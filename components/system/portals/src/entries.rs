@@ -43,6 +43,12 @@ impl Entries {
         at
     }
 
+    /// Whether all of these entries are free.
+    pub fn are_free(&self, first: usize, count: usize) -> bool {
+        let end = first.saturating_add(count);
+        end <= PORTALS_MAXIMUM && self.next(first, end, true) >= end
+    }
+
     /// Whether an entry is taken.
     #[cfg(test)]
     pub fn is_taken(&self, index: usize) -> bool {
@@ -80,6 +86,11 @@ mod tests {
             assert_eq!((entries.find(3), entries.find(4)), (Some(size - 3), None));
             entries.release(64, 64);
             assert_eq!(entries.find(64), Some(64));
+            assert!(
+                entries.are_free(64, 64) && entries.are_free(20, 2) && entries.are_free(size, 0)
+            );
+            let taken = [(15, 1), (64, 65), (63, 2), (size, 1), (16, usize::MAX)];
+            assert!(taken.iter().all(|(first, count)| !entries.are_free(*first, *count)));
             assert!(entries.is_taken(15) && entries.is_taken(size) && !entries.is_taken(size - 1));
         }
         assert_eq!(Entries::TAKEN.find(1), None);

@@ -41,6 +41,13 @@ impl Layout {
         Tables::of(self.header.table_entries)
     }
 
+    /// What the record says of an instance that there is, for the manager or not yet.
+    pub fn instance(&self, number: InstanceId) -> Result<&'static Instance, Error> {
+        let place = number.index().checked_sub(1).ok_or(Error::BadArgument)?;
+        let found = self.instances.get(place).filter(|record| record.number == number);
+        found.ok_or(Error::BadArgument)
+    }
+
     /// An export.
     pub fn export(&self, number: usize) -> Result<&'static Export, Error> {
         self.exports.get(number).ok_or(Error::NotFound)
@@ -111,6 +118,8 @@ pub trait Machine: Words {
     fn set_entry(&self, domain: DomainId, index: usize, code: u64, published: Published);
     /// A word of a domain block, by its offset from the portal table.
     fn domain_word(&self, domain: DomainId, offset: i64) -> u64;
+    /// Writes it. What it leads to is published.
+    fn set_domain_word(&self, domain: DomainId, offset: i64, word: u64);
     /// Makes a stack queue of these activations. Nothing may use it.
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>);
     /// Says whether an activation, by its place in the layout's table, is in a queue of this client.
@@ -137,6 +146,10 @@ pub trait Machine: Words {
         client: InstanceId,
         admitted: bool,
     ) -> Result<(), Error>;
+    /// Has the name server know an instance that comes while the system runs.
+    fn add_instance(&self, instance: InstanceId) -> Result<(), Error>;
+    /// Has the name server forget it, or one of the description, for good.
+    fn retire_instance(&self, instance: InstanceId);
     /// Has the name server forget what a dead instance had registered.
     fn remove_names(&self, server: InstanceId);
 

@@ -1,5 +1,6 @@
 //! How a block of portals is made, filled and closed.
 
+mod domain;
 mod exchange;
 mod retire;
 
@@ -24,6 +25,8 @@ use cairn_portal::literal::{
 use cairn_portal::specification::{Specification, Stack, State};
 use cairn_portal::{Crossing, Parameter, ParameterError, Parameters, Source, plan};
 use core::num::NonZero;
+#[cfg(test)]
+pub(crate) use domain::GRANULES_OF_DOMAIN;
 use exchange::Exchanges;
 
 /// End of the call counters' memory.
@@ -196,19 +199,33 @@ impl Maker {
         count: usize,
         method: impl Fn(usize) -> Entry,
     ) -> Result<u64, Error> {
+        let room = self.blocks.room(self.instances.get(client)?.domain, count);
+        let first = room.map_err(|error| self.refuse(client, Missing::Entries, error))?;
+        self.make_at(machine, client, target, (first, count, false), method)?;
+        Ok(first as u64)
+    }
+
+    /// The same at entries that are free.
+    #[inline]
+    fn make_at<M: Machine>(
+        &mut self,
+        machine: &M,
+        client: InstanceId,
+        target: &Target,
+        (first, count, is_import): (usize, usize, bool),
+        method: impl Fn(usize) -> Entry,
+    ) -> Result<(), Error> {
         let Target { kind, server, owner, .. } = *target;
         let ends = (self.instances.get(client)?, self.living(machine, server)?);
         let domain = ends.0.domain;
         self.within_share(client)?;
-        let room = self.blocks.room(domain, count);
-        let first = room.map_err(|error| self.refuse(client, Missing::Entries, error))?;
         let mut calls = [0; METHODS_MAXIMUM];
         let calls = calls.get_mut(..count).ok_or(Error::TooLarge)?;
         let (code, published) = self.generate(machine, ends, target, first, method, calls)?;
-        let wanted = Wanted { kind, client, domain, server, owner, count };
+        let wanted = Wanted { kind, client, domain, server, owner, count, is_import };
         self.blocks.add(first, &wanted, code);
         install(machine, domain, first, calls, published);
-        Ok(first as u64)
+        Ok(())
     }
 
     /// Reserves a block for an object, in the client's table; the value names the reservation.

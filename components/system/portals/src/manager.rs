@@ -3,6 +3,7 @@
 
 mod exchange;
 mod lives;
+mod loading;
 
 use crate::blocks::{Block, Kind, NO_INSTANCE, Wanted};
 use crate::crossing::{Entry, Target};
@@ -285,6 +286,7 @@ impl Manager {
             server,
             owner: server,
             count: methods.len(),
+            is_import: false,
         };
         self.maker.reserve(machine, &wanted)
     }

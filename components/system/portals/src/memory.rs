@@ -99,6 +99,10 @@ impl Machine for Memory {
         load(self.domains, self.field(domain, offset))
     }
 
+    fn set_domain_word(&self, domain: DomainId, offset: i64, word: u64) {
+        store(self.domains, self.field(domain, offset), word);
+    }
+
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>) {
         let mut first = 0;
         for index in free {
@@ -163,6 +167,15 @@ impl Machine for Memory {
         admitted: bool,
     ) -> Result<(), Error> {
         NAME_CONTROL.admit(server, name, client, admitted)
+    }
+
+    fn add_instance(&self, instance: InstanceId) -> Result<(), Error> {
+        NAME_CONTROL.add_domain(instance)
+    }
+
+    fn retire_instance(&self, instance: InstanceId) {
+        // One that it does not know has no names.
+        let _ = NAME_CONTROL.retire_domain(instance);
     }
 
     fn remove_names(&self, server: InstanceId) {

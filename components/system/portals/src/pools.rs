@@ -8,6 +8,7 @@ use crate::queues::Queues;
 use crate::returns::{List, Returns};
 use crate::shares::{Kept, Shares};
 use cairn_abi::address::PORTAL_CODE;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 use cairn_portal::Crossing;
@@ -18,6 +19,8 @@ pub struct Pools {
     shares: Shares,
     queues: Queues,
     returns: Returns,
+    /// What each domain has of its own that came while the system ran.
+    domains: [Code; INSTANCES_MAXIMUM],
     /// Bytes of code that the layout made.
     described: u64,
 }
@@ -29,6 +32,7 @@ impl Pools {
         shares: Shares::NONE,
         queues: Queues::EMPTY,
         returns: Returns::EMPTY,
+        domains: [Code { start: 0, granules: 0, queue: 0 }; INSTANCES_MAXIMUM],
         described: 0,
     };
 
@@ -48,6 +52,24 @@ impl Pools {
     /// Gives a client its parts.
     pub fn add_client(&mut self, client: &Instance) -> Result<(), Error> {
         self.shares.add(client.number, Kept::of(client))
+    }
+
+    /// The activations of a server that comes while the system runs are free.
+    pub fn add_server<M: Machine>(&mut self, machine: &M, server: InstanceId) {
+        self.queues.add_server(machine.layout().activations, server);
+    }
+
+    /// Code that was taken for an instance's domain itself.
+    pub fn used_by_domain(&mut self, instance: InstanceId, code: Code) {
+        self.domains[instance.index()] = code;
+    }
+
+    /// It goes back; whether there is any.
+    pub fn give_back_domain(&mut self, instance: InstanceId) -> bool {
+        let Code { start, granules, .. } = self.domains[instance.index()];
+        self.domains[instance.index()].granules = 0;
+        self.area.release(start, granules);
+        granules > 0
     }
 
     /// Whether no thread is in a call of which an instance is one end.

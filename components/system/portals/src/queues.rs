@@ -57,16 +57,8 @@ impl Queues {
         let layout = machine.layout();
         self.described = layout.header.free_queues.start.min(QUEUES_MAXIMUM as u64) as u16;
         self.end = self.described;
-        let mut seen = NO_INSTANCE;
-        for (place, activation) in layout.activations.iter().enumerate().take(ACTIVATIONS_MAXIMUM) {
-            let first = activation.instance != seen;
-            seen = activation.instance;
-            self.owners[place] = match activation.queue {
-                // The first activation of an instance is the stack of its own first thread.
-                u32::MAX if first => NOT_FOR_CALLS,
-                u32::MAX => NOBODY,
-                queue => queue as u16,
-            };
+        self.add_owners(layout.activations, |_| true);
+        for activation in layout.activations.iter().take(ACTIVATIONS_MAXIMUM) {
             let queue = activation.queue as u16;
             match self.queues.get(activation.queue as usize) {
                 None => continue,
@@ -76,6 +68,29 @@ impl Queues {
                 Some(_) => {}
             }
             self.queues[usize::from(queue)].activations += 1;
+        }
+    }
+
+    /// The activations of a server that comes while the system runs are nobody's, as those of the description are that no client has.
+    pub fn add_server(&mut self, activations: &[Activation], server: InstanceId) {
+        self.add_owners(activations, |activation| activation.instance == server);
+    }
+
+    fn add_owners(&mut self, activations: &[Activation], which: impl Fn(&Activation) -> bool) {
+        let mut seen = NO_INSTANCE;
+        for (owner, activation) in self.owners.iter_mut().zip(activations) {
+            let first = activation.instance != seen;
+            seen = activation.instance;
+            if which(activation) {
+                *owner = match activation.queue {
+                    // Nobody's, until an instance comes that has it.
+                    _ if activation.instance == NO_INSTANCE => NOT_FOR_CALLS,
+                    // The first activation of an instance is the stack of its own first thread.
+                    u32::MAX if first => NOT_FOR_CALLS,
+                    u32::MAX => NOBODY,
+                    queue => queue as u16,
+                };
+            }
         }
     }
 
@@ -218,7 +233,7 @@ impl Queues {
         queues.filter(move |(_, queue)| is_end(queue)).map(|(queue, _)| queue)
     }
 
-    /// The activations of a server that is gone are in no queue, and stay unused.
+    /// The activations of a server that is gone are in no queue, and unused until another instance has them.
     pub fn forget(&mut self, activations: &[Activation], server: InstanceId) {
         let owners = self.owners.iter_mut().zip(activations);
         for (owner, _) in owners.filter(|(_, activation)| activation.instance == server) {

@@ -82,11 +82,14 @@ impl Registrations {
 
     /// Takes over how the layout divides the table.
     pub fn begin(&mut self, instances: &[Instance]) {
+        instances.iter().for_each(|instance| self.add(instance));
+    }
+
+    /// A server has the part that its record says.
+    pub fn add(&mut self, server: &Instance) {
         let limited = |place: u64| place.min(NAMES_MAXIMUM as u64) as u16;
-        for instance in instances {
-            let part = &mut self.parts[instance.number.index()];
-            *part = (limited(instance.names.start), limited(instance.names.end));
-        }
+        let part = &mut self.parts[server.number.index()];
+        *part = (limited(server.names.start), limited(server.names.end));
     }
 
     /// The places of a server.

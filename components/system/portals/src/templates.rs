@@ -70,7 +70,7 @@ pub struct InUse(u32);
 /// Which templates the methods of a block had, the last time: finding each by its letters takes longer.
 #[derive(Clone, Copy)]
 pub struct Recipe {
-    /// What has these methods: letters of the description's exports never change.
+    /// What has these methods: an export's letters never change.
     of: u64,
     /// Templates that were made before; they are still all there if there are no more.
     made: u64,
@@ -211,6 +211,11 @@ impl Templates {
     pub fn hold(&self, place: usize, in_use: &mut InUse) -> usize {
         in_use.0 |= 1 << place;
         place
+    }
+
+    /// The numbers of exports can be others'.
+    pub fn forget_exports(&mut self) {
+        self.recipes = [Recipe::NONE; RECIPES];
     }
 
     /// Finds or generates the template of a method's call or return portal; of the crossing only the index, the

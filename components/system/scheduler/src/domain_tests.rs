@@ -211,3 +211,43 @@ fn many_instances_come_and_go_under_all_numbers() {
     }
     assert_eq!(s.next_returned(), Err(Error::NotFound));
 }
+
+#[test]
+fn a_child_has_its_quota_from_its_parent() {
+    let mut s = scheduler(&[50]);
+    let (parent, child, grandchild) = (NEW, InstanceId(8), InstanceId(9));
+    let quota = Quota { threads: 5, semaphores: 4, locks: 3, priority: 30 };
+    assert_eq!(s.add_domain(parent, quota), Ok(()));
+    let least = Quota { threads: 1, semaphores: 1, locks: 1, priority: 30 };
+    for (wanted, error) in [
+        (Quota { threads: 6, ..SMALL }, Error::Exhausted),
+        (Quota { semaphores: 5, ..SMALL }, Error::Exhausted),
+        (Quota { locks: 4, ..SMALL }, Error::Exhausted),
+        (Quota { priority: 31, ..SMALL }, Error::NotAllowed),
+    ] {
+        assert_eq!(s.add_child(child, parent, wanted), Err(error), "{wanted:?}");
+    }
+    for nobody in [child, InstanceId(0), InstanceId(200)] {
+        assert_eq!(s.add_child(child, nobody, least), Err(Error::BadArgument));
+    }
+    // What the parent uses it does not give.
+    let locks = [(); 2].map(|()| s.create_lock(parent).unwrap());
+    assert_eq!(s.add_child(child, parent, Quota { locks: 2, ..least }), Err(Error::Exhausted));
+    assert_eq!(s.add_child(child, parent, SMALL), Ok(()));
+    assert_eq!(s.add_child(child, parent, Quota::NONE), Err(Error::Busy));
+    assert_eq!(s.create_lock(parent), Err(Error::Exhausted), "its child may have it");
+    assert_eq!(s.add_child(grandchild, child, least), Ok(()));
+    assert_eq!(s.create_lock(child), Err(Error::Exhausted), "its own has it");
+    let lock = s.create_lock(grandchild).unwrap();
+    assert_eq!(s.retire_child(grandchild, child), Err(Error::Busy));
+    s.free_lock(grandchild, lock.into()).unwrap();
+    assert_eq!(s.retire_child(grandchild, child), Ok(()));
+    assert_eq!(s.retire_child(child, parent), Ok(()));
+    for lock in locks {
+        s.free_lock(parent, lock.into()).unwrap();
+    }
+    // All of it is there again.
+    let all = s.add_child(child, parent, quota);
+    assert_eq!(all, Ok(()));
+    assert_eq!(s.add_child(grandchild, child, quota), Ok(()));
+}

@@ -19,6 +19,39 @@ impl<Q: ReadyQueue, M: Machine> Scheduler<Q, M> {
         Ok(())
     }
 
+    /// The same for one that has its quota from another's, its parent's. [`Error::Exhausted`]: that has not so much that it does not use;
+    /// [`Error::NotAllowed`]: nor this priority.
+    pub fn add_child(
+        &mut self,
+        instance: InstanceId,
+        parent: InstanceId,
+        quota: Quota,
+    ) -> Result<(), Error> {
+        let from = Tenant::of(parent)?;
+        let account = &self.accounts[from];
+        if !account.present || parent == instance || parent.index() == 0 {
+            return Err(Error::BadArgument);
+        }
+        if quota.priority > account.quota.priority {
+            return Err(Error::NotAllowed);
+        }
+        let left = account.left_without(quota).ok_or(Error::Exhausted)?;
+        self.add_domain(instance, quota)?;
+        self.accounts[from].quota = left;
+        Ok(())
+    }
+
+    /// An instance that had its quota from a parent is no more. Its own children are none any more either.
+    pub fn retire_child(&mut self, instance: InstanceId, parent: InstanceId) -> Result<(), Error> {
+        let (own, from) = (Tenant::of(instance)?, Tenant::of(parent)?);
+        let quota = self.accounts[own].quota;
+        self.retire_domain(instance)?;
+        if parent.index() != 0 && self.accounts[from].present {
+            self.accounts[from].quota.give_back(quota);
+        }
+        Ok(())
+    }
+
     /// A device's semaphore is made for an instance, beside its quota. It stays until [`Scheduler::remove_device`]: its
     /// instance's death only makes it as it was at first.
     pub fn add_device(&mut self, instance: InstanceId, semaphore: u16) -> Result<(), Error> {

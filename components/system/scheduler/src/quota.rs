@@ -24,6 +24,13 @@ pub struct Quota {
 impl Quota {
     /// Nothing at all.
     pub const NONE: Quota = Quota { threads: 0, semaphores: 0, locks: 0, priority: 0 };
+
+    /// A part of it that another had is here again.
+    pub(crate) fn give_back(&mut self, part: Quota) {
+        self.threads = self.threads.saturating_add(part.threads);
+        self.semaphores = self.semaphores.saturating_add(part.semaphores);
+        self.locks = self.locks.saturating_add(part.locks);
+    }
 }
 
 /// An instance as it is kept here: its number is that of an account, and takes the least room.
@@ -88,6 +95,20 @@ impl Account {
         present: false,
         budget: 0,
     };
+
+    /// What is left of the quota without a part that it does not use; none: it uses too much.
+    pub(crate) fn left_without(&self, part: Quota) -> Option<Quota> {
+        let Quota { threads, semaphores, locks, priority } = self.quota;
+        let left = Quota {
+            threads: threads.checked_sub(part.threads)?,
+            semaphores: semaphores.checked_sub(part.semaphores)?,
+            locks: locks.checked_sub(part.locks)?,
+            priority,
+        };
+        let has = (self.threads, self.semaphores, self.locks);
+        let fits = has.0 <= left.threads && has.1 <= left.semaphores && has.2 <= left.locks;
+        fits.then_some(left)
+    }
 }
 
 /// The accounts of all instances.

@@ -252,6 +252,8 @@ impl Layout<'_> {
         header.services = self.nucleus.symbol(self.fences().service_table())?;
         header.trap_return = self.nucleus.symbol("trap_return")?;
         header.no_portal = self.no_portal;
+        header.fatal = self.nucleus.symbol("nucleus_fatal")?;
+        header.float_first_use = self.nucleus.symbol("float_first_use")?;
         header.table_entries = self.connected.tables().entries() as u64;
         header.counting = self.system.counting.into();
         header.cancelled_for = self.system.cancelled_for;

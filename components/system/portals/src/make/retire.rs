@@ -38,17 +38,22 @@ impl Maker {
         let end = layout.tables().entries() + layout.portals.len();
         let first = end.min(from.saturating_sub(1) as usize);
         for _ in 0..most {
+            if let Some(place) = self.blocks.import_of(number) {
+                self.close(machine, place);
+                continue;
+            }
             let Some(place) = self.blocks.made_by(number, None, Block::is_live) else {
+                if first == end {
+                    self.forget(machine, record);
+                    return Ok(0);
+                }
                 let next = end.min(first + ENTRIES_OF_STEP);
                 for entry in first..next {
                     // None: it is another's.
                     let _ = self.clear_laid_out(machine, record, entry);
                 }
-                if next < end {
-                    return Ok(next as u64 + 1);
-                }
-                self.forget(machine, record);
-                return Ok(0);
+                // The last step, in which nothing leads there any more, finds out whether a thread has come meanwhile.
+                return Ok(next as u64 + 1);
             };
             self.end(machine, place);
         }
@@ -81,7 +86,33 @@ impl Maker {
         Some(())
     }
 
-    fn forget<M: Machine>(&mut self, machine: &M, record: &Instance) {
+    /// The instances whose imports lead to one.
+    pub fn users_of<M: Machine>(
+        &self,
+        machine: &M,
+        server: InstanceId,
+    ) -> impl Iterator<Item = InstanceId> {
+        let layout = machine.layout();
+        let described = layout.portals.iter().filter(move |portal| {
+            let export = layout.exports.get(portal.export as usize);
+            let leads = |client: &Instance| {
+                machine.entry(client.domain, portal.index as usize) == portal.code
+            };
+            export.is_some_and(|export| export.instance == server)
+                && self.instances.get(portal.client).is_ok_and(leads)
+        });
+        let mut place = None;
+        let imports = core::iter::from_fn(move || {
+            place = self.blocks.made_by(server, place, |block| block.is_import && block.is_live());
+            place.map(|place| self.blocks.get(place).client)
+        });
+        described.map(|portal| portal.client).chain(imports).filter(move |user| *user != server)
+    }
+
+    pub(super) fn forget<M: Machine>(&mut self, machine: &M, record: &Instance) {
+        self.forget_domain(machine, record);
+        // An export of another can come under the number of one that it had.
+        self.templates.forget_exports();
         self.pools.retire(machine, record.number);
         if self.instances.is_alone(record) {
             self.blocks.remove_table(record.domain);

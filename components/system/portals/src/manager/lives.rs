@@ -2,6 +2,7 @@
 
 use super::{BLOCKS_PER_STEP, Manager};
 use crate::machine::Machine;
+#[cfg(test)]
 use cairn_abi::record::Instance;
 use cairn_abi::{Error, InstanceId};
 
@@ -33,8 +34,8 @@ impl Manager {
         if self.maker.is_left(instance) { Err(Error::Busy) } else { Ok(()) }
     }
 
-    /// Adds an instance that comes while the system runs; a client of this manager has a part of what portals are made
-    /// from. Those of the layout come in the same way.
+    /// Adds an instance with the portal table that it has; a client of this manager has a part of what portals are made from.
+    #[cfg(test)]
     pub fn add_domain<M: Machine>(
         &mut self,
         machine: &M,
@@ -58,6 +59,9 @@ impl Manager {
         }
         let next = self.maker.retire_domain(machine, instance, from, BLOCKS_PER_STEP)?;
         self.has_retired = true;
+        if next == 0 {
+            machine.retire_instance(instance);
+        }
         Ok(next)
     }
 }

@@ -14,7 +14,7 @@ use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use cairn_portal::invocation::Words;
 use cairn_portal::literal::*;
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use zerocopy::FromZeros;
 
@@ -53,6 +53,8 @@ pub const IMPORTS: usize = 3;
 /// The number of what `OTHER` registers.
 pub const REGISTERED: u64 = 1 << 40;
 const NO_PORTAL: u64 = PORTAL_CODE + 128;
+pub const FATAL: u64 = 8;
+pub const FIRST_USE: u64 = 16;
 const FREE_CODE: u64 = 0x10000;
 const CODE: usize = 0x80000;
 
@@ -86,6 +88,10 @@ pub struct Fake {
     pub looked: Cell<usize>,
     pub allocated: Cell<u64>,
     registered: Cell<bool>,
+    /// Words of domain blocks before their tables that were written.
+    pub words: RefCell<BTreeMap<(u16, i64), u64>>,
+    /// Instances that the name server was told of.
+    pub named: RefCell<BTreeSet<u16>>,
 }
 
 pub fn letters(text: &str) -> [u8; LETTERS_SIZE] {
@@ -101,7 +107,9 @@ fn leak<T>(items: Vec<T>) -> &'static [T] {
 fn layout() -> Layout {
     type Described =
         (InstanceId, &'static str, &'static str, u16, &'static [(&'static str, &'static str)]);
-    let exports: [Described; 12] = [
+    const UPCALLS: &[(&str, &str)] =
+        &[("fault", "ctii"), ("stack_wait", "ctiia"), ("software", "ct"), ("timer", "ct")];
+    let exports: [Described; 13] = [
         (SCHEDULER, "control", "Control", 0, &[("stop", "c")]),
         (SCHEDULER, "semaphore", "Semaphore", 1, &[("p", "ct"), ("v", "ct")]),
         (SCHEDULER, "lock", "Lock", 1, &[("lock", "ct"), ("unlock", "ct")]),
@@ -114,6 +122,7 @@ fn layout() -> Layout {
         (OTHER, "readers", "Reader", 1, &[("pair", "cr")]),
         (OTHER, "callers", "Callers", 0, &[("who", "ca")]),
         (OTHER, "indexes", "Indexes", 0, &[("which", "c=")]),
+        (SCHEDULER, "upcalls", "SchedulerUpcalls", 0, UPCALLS),
     ];
     let (mut records, mut methods) = (Vec::new(), Vec::new());
     for (instance, export, interface, is_object, of_it) in exports {
@@ -171,6 +180,7 @@ fn layout() -> Layout {
         });
     let instances = (1..DOMAINS as u16).map(InstanceId).map(|number| Instance {
         number,
+        leader: number,
         domain: domain_of(number),
         region: region_of(number),
         start_address: region(region_of(number)),
@@ -202,6 +212,8 @@ fn layout() -> Layout {
         asid_bits: 16,
         free_portal_code: Range { start: PORTAL_CODE + FREE_CODE, end: PORTAL_CODE + CODE as u64 },
         no_portal: NO_PORTAL,
+        fatal: FATAL,
+        float_first_use: FIRST_USE,
         table_entries: PORTALS_DESCRIBED as u64,
         ..Header::default()
     };
@@ -230,6 +242,8 @@ impl Fake {
             looked: Cell::new(0),
             allocated: Cell::new(0),
             registered: Cell::new(false),
+            words: RefCell::default(),
+            named: RefCell::default(),
         };
         for portal in layout.portals {
             let back = portal.code + 0x200;
@@ -256,6 +270,11 @@ impl Fake {
 
     pub fn set_alive(&self, instance: InstanceId, alive: bool) {
         self.alive.borrow_mut()[domain_of(instance).index()] = alive;
+    }
+
+    /// Whether code of a portal begins at an address.
+    pub fn load_mark(&self, code: u64) -> bool {
+        self.load(code.wrapping_add_signed(LITERAL_MARK)) == Some(MARK_CALL)
     }
 
     /// What an index of an instance's table leads to.
@@ -348,6 +367,12 @@ impl Machine for Fake {
             _ => 0,
         }
     }
+    fn set_domain_word(&self, domain: DomainId, offset: i64, word: u64) {
+        match usize::try_from(offset) {
+            Ok(offset) => self.set_entry(domain, offset / 8, word, Published::by_layout()),
+            Err(_) => drop(self.words.borrow_mut().insert((domain.0, offset), word)),
+        }
+    }
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>) {
         let free: Vec<u32> = free.collect();
         let clients = self.clients.borrow();
@@ -397,6 +422,12 @@ impl Machine for Fake {
         _admitted: bool,
     ) -> Result<(), Error> {
         Ok(())
+    }
+    fn add_instance(&self, instance: InstanceId) -> Result<(), Error> {
+        if self.named.borrow_mut().insert(instance.0) { Ok(()) } else { Err(Error::Busy) }
+    }
+    fn retire_instance(&self, instance: InstanceId) {
+        self.named.borrow_mut().remove(&instance.0);
     }
     fn remove_names(&self, server: InstanceId) {
         if server == OTHER {

@@ -1,7 +1,7 @@
 //! What the supervisor and the portal manager call.
 
 use super::{Component, Server, index, named};
-use crate::{Fault, Start, State, ThreadIndex};
+use crate::{Fault, Quota, Start, State, ThreadIndex};
 use cairn::time::{now, run_clock};
 use cairn::{Caller, CallerThread, Error, InstanceId};
 use cairn_interfaces::{self as interfaces, Activity};
@@ -81,6 +81,25 @@ impl<C: Component> interfaces::Supervision for Server<C> {
 
     fn work_at(&self, thread: CallerThread, priority: u8) -> Result<(), Error> {
         Self::operation(move |core, now| core.work_at(index(thread), priority.into(), now))
+    }
+
+    fn add_domain(
+        &self,
+        instance: InstanceId,
+        parent: InstanceId,
+        threads: u32,
+        semaphores: u32,
+        locks: u32,
+        priority: u8,
+    ) -> Result<(), Error> {
+        let wanted = (u8::try_from(threads), u16::try_from(semaphores), u8::try_from(locks));
+        let (Ok(threads), Ok(semaphores), Ok(locks)) = wanted else { return Err(Error::Exhausted) };
+        let quota = Quota { threads, semaphores, locks, priority };
+        Self::with(|core| core.add_child(instance, parent, quota))
+    }
+
+    fn retire_domain(&self, instance: InstanceId, parent: InstanceId) -> Result<(), Error> {
+        Self::with(|core| core.retire_child(instance, parent))
     }
 
     fn alarm(&self, thread: CallerThread) -> Result<(), Error> {

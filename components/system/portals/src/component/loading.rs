@@ -1,0 +1,58 @@
+//! Instances that come and go while the system runs.
+
+use super::{NAMES, Server, know, locked};
+use cairn::window::ReadWindow;
+use cairn::{DomainId, Error, InstanceId};
+use cairn_abi::signature::{SIGNATURE_MAXIMUM, split};
+use cairn_interfaces::{DomainPortals, RUN_TIME_NAMES};
+use cairn_portals::known::Known;
+use cairn_portals::machine::Machine;
+use cairn_portals::registrations::NAME_MAXIMUM;
+
+impl DomainPortals for Server {
+    fn add_domain(&self, instance: InstanceId) -> Result<(), Error> {
+        locked(|manager, machine| {
+            manager.make_domain(machine, instance)?;
+            know(instance, machine.layout().instance(instance)?.domain);
+            Ok(())
+        })
+    }
+
+    fn connect(
+        &self,
+        instance: InstanceId,
+        first: u64,
+        server: ReadWindow<'_>,
+        version: u64,
+        interface: ReadWindow<'_>,
+    ) -> Result<(), Error> {
+        let mut name_buffer = [0; NAME_MAXIMUM];
+        let name = &*server.copy(&mut name_buffer)?;
+        let mut buffer = [0; SIGNATURE_MAXIMUM];
+        let (interface, signature) =
+            split(interface.copy(&mut buffer)?).ok_or(Error::BadArgument)?;
+        let known = Known { version, signature };
+        locked(|manager, machine| {
+            // In the name of the instance; what servers register at run time can go at any time, so no import leads there.
+            let number = match NAMES.look_up(instance, name)? {
+                number @ ..RUN_TIME_NAMES => number as usize,
+                _ => return Err(Error::NotSupported),
+            };
+            manager.connect(machine, (instance, first), number, interface, known)
+        })
+    }
+
+    fn user_of(&self, instance: InstanceId, from: InstanceId) -> Result<InstanceId, Error> {
+        locked(|manager, machine| manager.user_of(machine, instance, from))
+    }
+
+    fn retire_domain(&self, instance: InstanceId, from: u64) -> Result<u64, Error> {
+        locked(|manager, machine| {
+            let next = manager.retire_domain(machine, instance, from)?;
+            if next == 0 {
+                know(instance, DomainId(0));
+            }
+            Ok(next)
+        })
+    }
+}

@@ -1,0 +1,192 @@
+//! Instances that come while the system runs.
+
+use super::*;
+use crate::blocks::NO_INSTANCE;
+use crate::make::GRANULES_OF_DOMAIN;
+use cairn_abi::arch::trap::{ILLEGAL, slots};
+use cairn_abi::domain::{FIELD_NUMBER, PORTAL_TIME, UPCALL_SLOTS, upcall_entry};
+use cairn_abi::upcall::Upcall;
+
+const SERVICE_OF: Known<'static> = Known { version: VERSION, signature: b"cii c " };
+/// Where its import is.
+const IMPORT: usize = FIRST as usize + 5;
+
+/// Has an instance retire that is dead; the value is in how many steps.
+fn retire(world: &mut World, instance: InstanceId) -> usize {
+    while world.manager.instance_died(&world.machine, instance).unwrap() != 0 {}
+    let (mut steps, mut at) = (0, 0);
+    loop {
+        at = world.manager.retire_domain(&world.machine, instance, at).unwrap();
+        steps += 1;
+        if at == 0 {
+            return steps;
+        }
+    }
+}
+
+/// A world in which nobody has the number of the client.
+fn world_without_client() -> World {
+    let mut world = world();
+    world.machine.named.borrow_mut().insert(CLIENT.0);
+    world.machine.set_alive(CLIENT, false);
+    retire(&mut world, CLIENT);
+    world
+}
+
+fn connect(world: &mut World, first: u64) -> Result<(), Error> {
+    let World { machine, manager } = world;
+    manager.connect(machine, (CLIENT, first), SERVICE, b"Service", SERVICE_OF)
+}
+
+#[test]
+fn a_domain_comes_with_upcalls_and_its_own_portals_and_leaves_nothing() {
+    let mut world = world_without_client();
+    let free = world.free();
+    let word = |world: &World, offset| {
+        world.machine.words.borrow().get(&(domain_of(CLIENT).0, offset)).copied().unwrap_or(0)
+    };
+    for round in 0..20 {
+        let World { machine, manager } = &mut world;
+        assert_eq!(manager.make_domain(machine, CLIENT), Ok(()), "{round}");
+        assert_eq!(manager.make_domain(machine, CLIENT), Err(Error::Busy));
+        assert!(machine.named.borrow().contains(&CLIENT.0));
+        let taken = free - world.free();
+        let most = u64::from(GRANULES_OF_DOMAIN) * 128;
+        assert!(taken > most / 2 && taken <= most - 128, "{taken} of {most}");
+        for upcall in [Upcall::Fault, Upcall::StackWait, Upcall::Software, Upcall::Timer] {
+            for slot in slots(upcall).iter().filter(|slot| **slot != ILLEGAL) {
+                let code = word(&world, upcall_entry(*slot));
+                assert!(world.machine.load_mark(code), "{upcall:?} {slot}");
+            }
+        }
+        assert_eq!(word(&world, upcall_entry(ILLEGAL)), FIRST_USE, "it uses floating point");
+        assert_eq!(word(&world, FIELD_NUMBER), domain_of(CLIENT).0.into());
+        let no_portal = world.machine.layout().header.no_portal;
+        let time = world.machine.entry(domain_of(CLIENT), PORTAL_TIME);
+        assert!(time != no_portal && world.machine.load_mark(time));
+        assert!(portals_in(&world.machine, CLIENT).is_empty());
+        retire(&mut world, CLIENT);
+        assert_eq!(world.free(), free);
+        assert!((0..UPCALL_SLOTS).all(|slot| word(&world, upcall_entry(slot)) == FATAL));
+        assert_eq!(world.machine.entry(domain_of(CLIENT), PORTAL_TIME), no_portal);
+        assert!(world.machine.named.borrow().is_empty());
+    }
+}
+
+fn portals_in(machine: &Fake, instance: InstanceId) -> Vec<usize> {
+    let from = cairn_abi::domain::PORTAL_FIRST_IMPORT;
+    (from..PORTALS_DESCRIBED).filter(|index| machine.meaning(instance, *index).is_some()).collect()
+}
+
+#[test]
+fn an_import_leads_to_its_server_from_life_to_life() {
+    let mut world = world_without_client();
+    assert_eq!(connect(&mut world, IMPORT as u64), Err(Error::BadArgument), "there is none");
+    world.manager.make_domain(&world.machine, CLIENT).unwrap();
+    let refused = [
+        (15, SERVICE, "Service", SERVICE_OF, Error::BadArgument),
+        (u64::MAX, SERVICE, "Service", SERVICE_OF, Error::Exhausted),
+        (PORTALS_DESCRIBED as u64 - 1, SERVICE, "Service", SERVICE_OF, Error::Exhausted),
+        (IMPORT as u64, SERVICE, "Numbers", SERVICE_OF, Error::VersionMismatch),
+        (
+            IMPORT as u64,
+            SERVICE,
+            "Service",
+            Known { version: 8, ..SERVICE_OF },
+            Error::VersionMismatch,
+        ),
+        (
+            IMPORT as u64,
+            SERVICE,
+            "Service",
+            Known { signature: b"c cii ", ..SERVICE_OF },
+            Error::VersionMismatch,
+        ),
+        (IMPORT as u64, SERVICE + 1, "Numbers", SERVICE_OF, Error::NotFound),
+        (IMPORT as u64, 99, "Service", SERVICE_OF, Error::NotFound),
+    ];
+    let before = world.free();
+    for (first, export, interface, known, error) in refused {
+        let World { machine, manager } = &mut world;
+        let made = manager.connect(machine, (CLIENT, first), export, interface.as_bytes(), known);
+        assert_eq!(made, Err(error), "{first} {export} {interface}");
+        assert_eq!(world.free(), before);
+    }
+    assert_eq!(connect(&mut world, IMPORT as u64), Ok(()));
+    assert_eq!(connect(&mut world, IMPORT as u64 + 1), Err(Error::Exhausted), "it is taken");
+    world.machine.set_alive(CLIENT, true);
+    assert_eq!(connect(&mut world, IMPORT as u64 + 4), Err(Error::Busy), "it has begun");
+    let meaning = |world: &World| world.machine.meaning(CLIENT, IMPORT).map(|one| one.entry);
+    let service = meaning(&world);
+    assert!(service.is_some());
+    // It is the import's for good.
+    let World { machine, manager } = &mut world;
+    assert_eq!(manager.close(machine, client(CLIENT), IMPORT as u64), Err(Error::NotFound));
+    let next = manager.open_export(machine, client(CLIENT), SERVICE, ANY).unwrap();
+    assert_ne!(next, IMPORT as u64);
+    let World { machine, manager } = &mut world;
+    let known = Known { version: VERSION, signature: b"cii " };
+    let via = IMPORT as u64;
+    let word = manager.reserve(machine, client(CLIENT), via, b"Numbers", known).unwrap();
+    world.fill(SERVER, (CLIENT, word), b"Numbers", 3).unwrap();
+    world.die(CLIENT);
+    assert_eq!((meaning(&world), portals_in(&world.machine, CLIENT).len()), (service, 2));
+    world.die(SERVER);
+    assert_eq!(meaning(&world), service, "its server starts again");
+    // Who is connected is a user.
+    let users = |world: &World, server, from| {
+        world.manager.user_of(&world.machine, server, InstanceId(from))
+    };
+    assert_eq!(users(&world, SERVER, 0), Ok(CLIENT));
+    assert_eq!(users(&world, SERVER, CLIENT.0 + 1), Ok(SECOND), "as described");
+    assert_eq!(users(&world, SERVER, SECOND.0 + 1), Err(Error::NotFound));
+    assert_eq!(users(&world, CLIENT, 0), Err(Error::NotFound));
+    // The server can take it back, as from whoever opened it.
+    let World { machine, manager } = &mut world;
+    assert_eq!(manager.revoke(machine, client(SERVER), "service", NO_INSTANCE), Ok(1));
+    assert_eq!((meaning(&world), users(&world, SERVER, 0)), (None, Ok(SECOND)));
+    world.machine.set_alive(CLIENT, false);
+    retire(&mut world, CLIENT);
+    assert_eq!(world.free(), before + world_of_domain(&mut world));
+}
+
+/// Bytes of what a domain has of its own.
+fn world_of_domain(world: &mut World) -> u64 {
+    let before = world.free();
+    world.manager.make_domain(&world.machine, CLIENT).unwrap();
+    let own = before - world.free();
+    retire(world, CLIENT);
+    own
+}
+
+#[test]
+fn a_server_that_retires_leaves_imports_that_lead_nowhere() {
+    let mut world = world_without_client();
+    world.manager.make_domain(&world.machine, CLIENT).unwrap();
+    connect(&mut world, IMPORT as u64).unwrap();
+    world.machine.set_alive(CLIENT, true);
+    let inside = world.machine.enter(CLIENT, IMPORT);
+    world.machine.set_alive(SERVER, false);
+    while world.manager.instance_died(&world.machine, SERVER).unwrap() != 0 {}
+    assert_eq!(world.manager.retire_domain(&world.machine, SERVER, 0), Err(Error::Busy));
+    world.machine.leave(inside);
+    // One that comes while the last portals go is seen in the last step.
+    let mut at = 0;
+    let end = loop {
+        let next = world.manager.retire_domain(&world.machine, SERVER, at).unwrap();
+        if world.machine.meaning(CLIENT, IMPORT).is_none() && next == at {
+            break at;
+        }
+        at = next;
+        if at > PORTALS_DESCRIBED as u64 + world.machine.layout().portals.len() as u64 {
+            break at;
+        }
+    };
+    assert_eq!(world.manager.retire_domain(&world.machine, SERVER, end), Ok(0));
+    assert_eq!(world.machine.meaning(CLIENT, IMPORT), None);
+    let World { machine, manager } = &mut world;
+    let again = manager.open_export(machine, client(CLIENT), SERVICE, ANY);
+    assert_eq!(again, Err(Error::NotFound));
+    machine.set_alive(CLIENT, false);
+    retire(&mut world, CLIENT);
+}
