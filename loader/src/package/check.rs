@@ -73,8 +73,7 @@ const LETTERS: &str = "1 to 12 printable characters for the parameters of each m
 /// There is not even a head.
 pub(super) fn too_short(bytes: &[u8]) -> Fault {
     let least = size_of::<format::Head>() as u64;
-    let expected = Expected::Within(least, u64::MAX);
-    Fault::number(Part::Head, "its size", bytes.len() as u64, expected)
+    Fault::number(Part::Head, "its size", bytes.len() as u64, Expected::AtLeast(least))
 }
 
 /// The bytes of each table of the head, which are there.
@@ -102,7 +101,7 @@ pub(super) fn table_sizes(head: &format::Head, found: usize) -> Result<[usize; 6
     let size = size_of::<format::Head>() + sizes.iter().sum::<usize>();
     exactly(Part::Head, "the size of its head", head.head_size.into(), size as u64)?;
     most(head.head_size, "the size of its head", format::HEAD_MAXIMUM)?;
-    let there = Expected::Within(size as u64, u64::MAX);
+    let there = Expected::AtLeast(size as u64);
     match size <= found {
         true => Ok(sizes),
         false => Err(Fault::number(Part::Head, "its size", found as u64, there)),

@@ -49,6 +49,8 @@ pub enum Problem {
 pub enum Expected {
     /// This one.
     Exactly(u64),
+    /// It, or more.
+    AtLeast(u64),
     /// One from the first to the second.
     Within(u64, u64),
     /// A multiple of it.
@@ -97,6 +99,9 @@ impl fmt::Display for Fault {
         match expected {
             Expected::Exactly(one) => {
                 write!(out, "{what} is {found}, expected {}", Shown(one))
+            }
+            Expected::AtLeast(least) => {
+                write!(out, "{what} is {found}, expected at least {}", Shown(least))
             }
             Expected::Within(from, to) => {
                 write!(out, "{what} is {found}, expected {} to {}", Shown(from), Shown(to))

@@ -133,6 +133,28 @@ pub enum Command {
         #[command(flatten)]
         variant: Variant,
     },
+    /// Make a component package, which a system that runs can load; or show what is in one
+    Pack {
+        /// A package of the system, or a component: that with its defaults
+        #[arg(required_unless_present = "show")]
+        name: Option<String>,
+        /// The system whose packages and instances it is made for: a name in systems/, or the path of a description
+        #[arg(
+            long,
+            value_name = "SYSTEM",
+            default_value = layout::default_system(),
+            value_parser = paths::system
+        )]
+        system: String,
+        #[command(flatten)]
+        on: On,
+        /// The package
+        #[arg(short, long, value_name = "FILE", required_unless_present = "show")]
+        output: Option<PathBuf>,
+        /// Say what is in this package instead, or what is wrong with it
+        #[arg(long, value_name = "FILE", conflicts_with_all = ["name", "output"])]
+        show: Option<PathBuf>,
+    },
     /// Make a site of the book and of what the crates say of themselves, in target/doc, its links checked
     Doc {
         /// Show it in the browser

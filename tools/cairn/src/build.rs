@@ -172,6 +172,23 @@ impl Parts {
         Parts::compiled(system, board, placements, settings, Purpose::Run)
     }
 
+    /// The system on its board, or on another, with a package: one that it has, or the component of this name.
+    pub fn with_package(described: &str, board: Option<&str>, package: &str) -> Result<Parts> {
+        let files = paths::files();
+        let system = cairn_description::load_packing(&files, described, board, &[], Some(package))
+            .map_err(|report| anyhow!("{report}"))?;
+        let components = Parts::compile(&system, Purpose::Run)?;
+        check_machine_code(&system, &components)?;
+        Parts::connect(system, Arc::new(components))
+    }
+
+    fn compile(system: &System, purpose: fn(Profile) -> Purpose) -> Result<Components> {
+        let packages = system.packages.iter().map(|package| &package.instance);
+        let instances = system.instances.iter().chain(packages);
+        let folders = instances.map(|instance| instance.folder.as_str());
+        components::compile(folders, |folder| purpose(components::profile(folder, system.profile)))
+    }
+
     pub(crate) fn compiled(
         described: &str,
         board: Option<&str>,
@@ -182,10 +199,7 @@ impl Parts {
         let mut system = cairn_description::load_with(&paths::files(), described, board, settings)
             .map_err(|report| anyhow!("{report}"))?;
         placements.apply(&mut system);
-        let folders = system.instances.iter().map(|instance| instance.folder.as_str());
-        let components = components::compile(folders, |folder| {
-            purpose(components::profile(folder, system.profile))
-        })?;
+        let components = Parts::compile(&system, purpose)?;
         let is_draft = purpose(system.profile) == Purpose::Read;
         match check_machine_code(&system, &components) {
             Ok(()) => Parts::connect(system, Arc::new(components)),
@@ -204,7 +218,8 @@ impl Parts {
     }
 
     fn connect(system: System, components: Arc<Components>) -> Result<Parts> {
-        for instance in &system.instances {
+        let packages = system.packages.iter().map(|package| &package.instance);
+        for instance in system.instances.iter().chain(packages) {
             let component = &components[&instance.folder].1;
             float::check(instance, component.float, &system.board)?;
         }
@@ -218,6 +233,12 @@ impl Parts {
     /// The executable of an instance's component.
     pub fn file(&self, instance: &Instance) -> &Path {
         &self.components[&instance.folder].0
+    }
+
+    /// The component of each package.
+    pub fn packaged(&self) -> Vec<&Component> {
+        let packages = self.system.packages.iter();
+        packages.map(|package| &self.components[&package.instance.folder].1).collect()
     }
 
     /// The component of each instance.
@@ -349,7 +370,8 @@ pub fn nucleus() -> Result<(Nucleus, PathBuf)> {
 /// The content of the image with this nucleus.
 pub fn lay_out_with(parts: &Parts, nucleus: &Nucleus) -> Result<Image> {
     let system = &parts.system;
-    let image = cairn_image::layout(system, &parts.connected, &parts.components(), nucleus)
+    let shelf = shelf(parts, &parts.packaged())?;
+    let image = cairn_image::layout(system, &parts.connected, &parts.components(), nucleus, &shelf)
         .map_err(|error| match error {
             cairn_image::Error::Description(report) => anyhow!("{report}"),
             cairn_image::Error::System(error) => {
@@ -357,6 +379,23 @@ pub fn lay_out_with(parts: &Parts, nucleus: &Nucleus) -> Result<Image> {
             }
         })?;
     Ok(image)
+}
+
+/// The packages of the image, of these components.
+pub fn shelf(parts: &Parts, components: &[&Component]) -> Result<Vec<u8>> {
+    let mut packages = Vec::new();
+    for (place, package) in parts.system.shelf() {
+        let bytes = package_of(parts, place, components[place])?;
+        packages.push((package.instance.name.to_string(), bytes));
+    }
+    Ok(cairn_image::shelf(packages))
+}
+
+/// The package at a place among those of the system, of this component.
+pub fn package_of(parts: &Parts, place: usize, component: &Component) -> Result<Vec<u8>> {
+    let (system, connected) = (&parts.system, &parts.connected.packages[place]);
+    cairn_image::package(&system.packages[place], connected, component, &system.board)
+        .map_err(|error| anyhow!("{}", cairn_description::Report::from(error)))
 }
 
 fn read(file: &Path) -> Result<Vec<u8>> {

@@ -3,7 +3,7 @@
 //! Components are compiled as drafts, and laid out as large as they were when they were last built. If they cannot be, the
 //! build says why.
 
-use crate::build::{Parts, lay_out_with, nucleus};
+use crate::build::{Parts, lay_out_with, nucleus, shelf};
 use crate::c_component;
 use crate::cargo::Purpose;
 use crate::placements::Placements;
@@ -20,38 +20,42 @@ use std::time::SystemTime;
 /// Says of a system what its build would say. Returns the components of which only the build knows how large they are, since
 /// they were never built, or have changed since.
 pub fn check(
-    system: &str,
+    described: &str,
     board: Option<&str>,
     placements: Placements,
     settings: &[Setting],
 ) -> Result<BTreeSet<String>> {
-    let parts = Parts::compiled(system, board, placements, settings, |_| Purpose::Read)?;
+    let parts = Parts::compiled(described, board, placements, settings, |_| Purpose::Read)?;
     let nucleus = nucleus()?.0;
     let mut unknown = BTreeSet::new();
-    let components: Vec<Component> = parts
-        .system
-        .instances
-        .iter()
-        .zip(parts.components())
-        .map(|(instance, component)| {
-            let component = component.clone();
-            if c_component::is_one(&instance.folder) {
-                return component;
-            }
-            let built = built(&parts, instance);
-            if !built.as_deref().is_some_and(is_current) {
-                unknown.insert(instance.folder.clone());
-            }
-            match built.and_then(|file| Component::read(fs::read(file).ok()?).ok()) {
-                Some(built) => component.as_large_as(built),
-                None => component.without_code(),
-            }
-        })
-        .collect();
+    let mut measured = |instance: &Instance, component: &Component| {
+        let component = component.clone();
+        if c_component::is_one(&instance.folder) {
+            return component;
+        }
+        let built = built(&parts, instance);
+        if !built.as_deref().is_some_and(is_current) {
+            unknown.insert(instance.folder.clone());
+        }
+        match built.and_then(|file| Component::read(fs::read(file).ok()?).ok()) {
+            Some(built) => component.as_large_as(built),
+            None => component.without_code(),
+        }
+    };
+    let instances = parts.system.instances.iter().zip(parts.components());
+    let components: Vec<Component> =
+        instances.map(|(instance, component)| measured(instance, component)).collect();
+    let packages = parts.system.packages.iter().zip(parts.packaged());
+    let packaged: Vec<Component> =
+        packages.map(|(package, component)| measured(&package.instance, component)).collect();
     let components: Vec<&Component> = components.iter().collect();
-    let laid_out = cairn_image::layout(&parts.system, &parts.connected, &components, &nucleus);
-    if laid_out.is_err() {
-        lay_out_with(&Parts::varied(system, board, placements, settings)?, &nucleus)?;
+    let packaged: Vec<&Component> = packaged.iter().collect();
+    let (system, connected) = (&parts.system, &parts.connected);
+    let is_good = shelf(&parts, &packaged).is_ok_and(|shelf| {
+        cairn_image::layout(system, connected, &components, &nucleus, &shelf).is_ok()
+    });
+    if !is_good {
+        lay_out_with(&Parts::varied(described, board, placements, settings)?, &nucleus)?;
         unknown.clear();
     }
     Ok(unknown)

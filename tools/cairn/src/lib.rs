@@ -33,6 +33,7 @@ pub mod layout;
 pub mod lines;
 pub mod machine;
 pub mod new;
+pub mod pack;
 pub mod packages;
 pub mod paths;
 pub mod pinned;

@@ -14,8 +14,8 @@ use cairn_tool::plugged::Blank;
 use cairn_tool::symbolise::Symboliser;
 use cairn_tool::{
     advice, archive, bench, bill, board, build, check, core_file, doc, fmt, graph, install,
-    interfaces, lines, new, paths, pinned, profile, run, schema, setup, symbolise, test, usage,
-    version, watch,
+    interfaces, lines, new, pack, paths, pinned, profile, run, schema, setup, symbolise, test,
+    usage, version, watch,
 };
 use clap::{CommandFactory, Parser};
 use std::process::ExitCode;
@@ -101,6 +101,16 @@ fn execute(command: Command) -> Result<u8> {
                     .with_context(|| format!("cannot write {}", file.display()))?,
                 None => print!("{text}"),
             }
+            Ok(0)
+        }
+        Command::Pack { show: Some(file), .. } => {
+            print!("{}", pack::show(&file)?);
+            Ok(0)
+        }
+        Command::Pack { name, system, on, output, .. } => {
+            // The command line has both where it has no `show`.
+            let (name, output) = (name.unwrap_or_default(), output.unwrap_or_default());
+            print!("{}", pack::write(&name, &system, on.board.as_deref(), &output)?);
             Ok(0)
         }
         Command::Doc { open } => {

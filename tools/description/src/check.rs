@@ -6,6 +6,7 @@ mod cycles;
 mod demand;
 mod devices;
 mod dma;
+mod packages;
 mod placement;
 mod resources;
 mod roles;
@@ -19,6 +20,7 @@ use crate::report::Report;
 /// Fills in the defaults that depend on the whole system, then checks it.
 pub(crate) fn check(system: &mut System, report: &mut Report) {
     resources::default_stacks(system);
+    packages::default_stacks(system);
     fellows::deepen_stacks(system, report);
     placement::check(system, report);
     demand::check(system, report);
@@ -30,4 +32,5 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     dma::check(system, report);
     trust::check(system, report);
     cycles::check(system, report);
+    packages::check(system, report);
 }

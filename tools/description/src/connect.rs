@@ -1,14 +1,17 @@
 //! Checks a system against what its components' files say: every import connected to an export
 //! of the same interface, in the same version.
 
+mod packages;
 mod portals;
+
+pub use packages::ConnectedPackage;
 
 use crate::arguments::{self, Value};
 use crate::control;
 use crate::copies::ranges;
-use crate::model::{Connection, Export, Instance, StateMode, System};
+use crate::model::{Connection, Instance, StateMode, System};
 use crate::names::suggestion;
-use crate::place::Located;
+use crate::place::{Located, Place};
 use crate::report::{Error, Report};
 use cairn_abi::domain::{PORTALS_DESCRIBED, Tables};
 use cairn_loader::{Descriptor, Import, Interface};
@@ -27,6 +30,8 @@ pub struct Connected {
     /// For each instance, for each of its [`Instance::exports`], the index of the export in the
     /// component's descriptor.
     pub exports: Vec<Vec<usize>>,
+    /// The packages of the system.
+    pub packages: Vec<ConnectedPackage>,
     /// Entries that a portal table needs.
     table_entries: usize,
 }
@@ -73,6 +78,8 @@ pub fn connect<'a>(
             component
         })
         .collect();
+    let packaged: Vec<Option<&Descriptor>> =
+        system.packages.iter().map(|package| descriptors(&package.instance.folder)).collect();
     let connector = Connector { system, components };
     let exports = (0..system.instances.len()).map(|at| connector.exports(at, &mut report));
     let exports: Vec<Vec<usize>> = exports.collect();
@@ -85,11 +92,15 @@ pub fn connect<'a>(
         None => Vec::new(),
     });
     let arguments = arguments.collect();
+    let packages = system.packages.iter().zip(&packaged);
+    let packages = packages
+        .map(|(package, component)| connector.package(package, &packaged, *component, &mut report));
+    let packages = packages.collect();
     control::check(system, &connector.components, &mut report);
     let entries = (0..system.instances.len()).map(|at| connector.entries(at)).max();
     // Whole words of the portal manager's bitmaps.
     let table_entries = entries.unwrap_or(0).max(PORTALS_DESCRIBED).next_multiple_of(64);
-    report.into_result(Connected { imports, portals, arguments, exports, table_entries })
+    report.into_result(Connected { imports, portals, arguments, exports, packages, table_entries })
 }
 
 fn not_built(instance: &Instance) -> Error {
@@ -128,22 +139,17 @@ impl<'a> Connector<'a> {
         let instance = &self.system.instances[at];
         let mut indexes = Vec::new();
         for export in &instance.exports {
-            let Some(index) = find_export(component, export) else {
+            let Some(index) = find_export(component, &export.name) else {
                 // A connection that names it is reported at the connection.
                 if export.declared {
-                    report.push(missing_export(instance, component, export));
+                    report.push(missing_export(instance, component, &export.name));
                 }
                 continue;
             };
             if component.exports[index].is_object
                 && let Some(place) = &export.open_place
             {
-                report.push(Error::new(
-                    place,
-                    format!("`{}` is an object interface of `{}`", export.name, instance.name),
-                    "expected no `open`: a client gets an object from a method, not by name",
-                    "remove `open`",
-                ));
+                report.push(object_opened(instance, &export.name, place));
             }
             indexes.push(index);
         }
@@ -160,15 +166,7 @@ impl<'a> Connector<'a> {
     ) {
         let name = &self.system.instances[at].name;
         if !component.says_ready {
-            report.push(Error::new(
-                &wait.place,
-                format!("`{name}` serves from its first instruction on"),
-                "expected a component that says when it serves",
-                format!(
-                    "give `{}` a function `init` in `component!`, or remove `before_ready`",
-                    self.system.instances[at].folder
-                ),
-            ));
+            report.push(always_serves(&self.system.instances[at], wait));
         } else if **wait && !self.system.callers_wait(at) {
             report.push(Error::new(
                 &wait.place,
@@ -185,19 +183,14 @@ impl<'a> Connector<'a> {
         };
         let instance = &self.system.instances[at];
         if component.main.is_some() && *instance.threads == 0 {
-            report.push(Error::new(
-                &instance.threads.place,
-                format!("`{}` has a main function, but no thread to run it", instance.name),
-                "expected at least 1",
-                "write `threads = 1`, or remove the component's main function",
-            ));
+            report.push(no_thread(instance));
         }
         if let Some(wait) = &instance.callers_wait {
             self.check_ready(at, component, wait, report);
         }
         for connection in &instance.imports {
             if !component.imports.iter().any(|import| import.name == *connection.import) {
-                report.push(surplus_connection(instance, component, connection));
+                report.push(surplus_import(instance, component, &connection.import));
             }
         }
         let mut portal = self.portals(at).start;
@@ -267,7 +260,7 @@ impl<'a> Connector<'a> {
         let component = self.components[*connection.target]?;
         let target = &self.system.instances[*connection.target];
         let export = &target.exports[*connection.export];
-        let Some(index) = find_export(component, export) else {
+        let Some(index) = find_export(component, &export.name) else {
             if !export.declared {
                 report.push(self.no_such_export(connection, target, component, import));
             }
@@ -346,31 +339,57 @@ fn shown(exports: &[String], separator: &str) -> String {
     ranges(exports.iter().map(String::as_str), |export| format!("{export:?}")).join(separator)
 }
 
-fn find_export(component: &Descriptor, export: &Export) -> Option<usize> {
-    component.exports.iter().position(|candidate| candidate.name == *export.name)
+fn find_export(component: &Descriptor, name: &str) -> Option<usize> {
+    component.exports.iter().position(|candidate| candidate.name == name)
 }
 
-fn missing_export(instance: &Instance, component: &Descriptor, export: &Export) -> Error {
+fn missing_export(instance: &Instance, component: &Descriptor, export: &Located<String>) -> Error {
     let names = component.exports.iter().map(|export| export.name.as_str());
     Error::new(
-        &export.name.place,
-        format!("`{}` has no export `{}`", instance.name, export.name),
+        &export.place,
+        format!("`{}` has no export `{export}`", instance.name),
         format!("expected an export of the component `{}`", instance.component),
-        suggestion(&export.name, "its exports are", names, "remove this table"),
+        suggestion(export, "its exports are", names, "remove this table"),
     )
 }
 
-fn surplus_connection(
-    instance: &Instance,
-    component: &Descriptor,
-    connection: &Connection,
-) -> Error {
+fn object_opened(instance: &Instance, export: &str, place: &Place) -> Error {
+    Error::new(
+        place,
+        format!("`{export}` is an object interface of `{}`", instance.name),
+        "expected no `open`: a client gets an object from a method, not by name",
+        "remove `open`",
+    )
+}
+
+fn surplus_import(instance: &Instance, component: &Descriptor, import: &Located<String>) -> Error {
     let names = component.imports.iter().map(|import| import.name.as_str());
     Error::new(
-        &connection.import.place,
-        format!("`{}` has no import `{}`", instance.name, connection.import),
+        &import.place,
+        format!("`{}` has no import `{import}`", instance.name),
         format!("expected an import of the component `{}`", instance.component),
-        suggestion(&connection.import, "its imports are", names, "remove this connection"),
+        suggestion(import, "its imports are", names, "remove this connection"),
+    )
+}
+
+fn no_thread(instance: &Instance) -> Error {
+    Error::new(
+        &instance.threads.place,
+        format!("`{}` has a main function, but no thread to run it", instance.name),
+        "expected at least 1",
+        "write `threads = 1`, or remove the component's main function",
+    )
+}
+
+fn always_serves(instance: &Instance, wait: &Located<bool>) -> Error {
+    Error::new(
+        &wait.place,
+        format!("`{}` serves from its first instruction on", instance.name),
+        "expected a component that says when it serves",
+        format!(
+            "give `{}` a function `init` in `component!`, or remove `before_ready`",
+            instance.folder
+        ),
     )
 }
 

@@ -2,6 +2,7 @@
 
 mod connections;
 mod instance;
+mod package;
 
 use crate::arguments::Given;
 use crate::devices::Asked;
@@ -17,6 +18,7 @@ use cairn_abi::address::{
     ACTIVATION_STRIDE, DEVICES_OFFSET, IMAGE_OFFSET, PAGE_SIZE, REGION_SIZE, SECTION_MAXIMUM,
 };
 use cairn_abi::log::LEVELS;
+use cairn_abi::record::CANCELLED;
 use cairn_abi::thread::THREADS_MAXIMUM;
 
 /// Default of `[system] threads`.
@@ -27,11 +29,8 @@ const STACK_DEFAULT: u64 = 16 << 10;
 const MEMORY_MAXIMUM: u64 = REGION_SIZE;
 /// Most stacks for callers: as many as the region holds beside that of the first thread.
 const STACKS_MAXIMUM: u64 = (DEVICES_OFFSET - IMAGE_OFFSET) / ACTIVATION_STRIDE - 1;
-/// Longest declared execution time: beyond that a callee might as well declare none.
-const EXECUTION_MAXIMUM: u64 = 1_000_000_000_000;
-/// Default of `[system] cancelled_for`, and what that and an export's may be, in nanoseconds.
+/// Default of `[system] cancelled_for`, in nanoseconds.
 const CANCELLED_DEFAULT: u64 = 100_000_000;
-const CANCELLED: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 
 /// Default of `[system] log`: `info`.
 const LOG_DEFAULT: u8 = 3;
@@ -49,13 +48,24 @@ pub(crate) struct Draft {
     /// The number of the last level that instances log which do not say.
     pub log: u8,
     pub instances: Vec<InstanceDraft>,
+    pub packages: Vec<PackageDraft>,
     pub sections: Vec<(Located<String>, Located<u64>)>,
     /// The groups that have a table.
     pub stack_groups: Vec<Located<String>>,
 }
 
+pub(crate) struct PackageDraft {
+    pub instance: InstanceDraft,
+    /// It is in the image.
+    pub is_shelved: bool,
+    /// It has no table.
+    pub has_defaults: bool,
+}
+
 pub(crate) struct InstanceDraft {
     pub name: Located<String>,
+    /// What messages call it, and its table.
+    pub noun: &'static str,
     /// Its table's name, which copies have in common.
     pub table: String,
     pub component: Located<String>,
@@ -80,6 +90,7 @@ pub(crate) struct InstanceDraft {
     pub cpu: Option<Located<Cpu>>,
     pub semaphores: Located<u32>,
     pub locks: Located<u32>,
+    pub children: Located<u32>,
     pub portals: Located<u32>,
     pub names: Located<u32>,
     pub sections_at_run_time: Located<u32>,
@@ -140,6 +151,7 @@ pub(crate) fn read(tree: &Node, report: &mut Report) -> Option<Draft> {
     let mut top = Table::top(tree, "the system description");
     let system = top.require("system", "[system]", report);
     let instances = top.require("instance", "[instance.scheduler]", report);
+    let packages = top.take("package");
     let sections = top.take("section");
     let stack_groups = top.take("stack_group");
     // What these say has been put in, and they are not there any more.
@@ -149,7 +161,7 @@ pub(crate) fn read(tree: &Node, report: &mut Report) -> Option<Draft> {
         let Some(mut table) = value.table(format!("`{key}`"), report) else { continue };
         for value in table.take_all() {
             if is_instance {
-                instance::read_instance(&value, report);
+                instance::read_instance(&value, "instance", report);
             } else {
                 value.given(report);
             }
@@ -159,8 +171,17 @@ pub(crate) fn read(tree: &Node, report: &mut Report) -> Option<Draft> {
 
     let instances = instances.and_then(|value| {
         let mut table = value.table("`instance`", report)?;
-        all(table.take_all(), report, instance::read_instance)
+        let read = |value: &Value<'_>, report: &mut Report| {
+            instance::read_instance(value, "instance", report)
+        };
+        all(table.take_all(), report, read)
     });
+    let packages = match packages {
+        Some(value) => value
+            .table("`package`", report)
+            .and_then(|mut table| all(table.take_all(), report, package::read_package)),
+        None => Some(Vec::new()),
+    };
     let sections = match sections {
         Some(value) => value
             .table("`section`", report)
@@ -173,8 +194,9 @@ pub(crate) fn read(tree: &Node, report: &mut Report) -> Option<Draft> {
             .and_then(|mut table| all(table.take_all(), report, read_stack_group)),
         None => Some(Vec::new()),
     };
-    let (name, board, roles, profile, counting, threads, cancelled_for, log) =
+    let (name, board, roles, profile, counting, threads, cancelled_for, log, shelf) =
         read_system(&system?, report)?;
+    let packages = package::shelve(packages?, &shelf, report);
     Some(Draft {
         name,
         board,
@@ -185,6 +207,7 @@ pub(crate) fn read(tree: &Node, report: &mut Report) -> Option<Draft> {
         cancelled_for,
         log,
         instances: instances?,
+        packages,
         sections: sections?,
         stack_groups: stack_groups?,
     })
@@ -209,6 +232,7 @@ type SystemTable = (
     Located<u32>,
     u64,
     u8,
+    Vec<Located<String>>,
 );
 
 /// The name of a file in a folder of its own, or with a `/` in it the path of another.
@@ -265,9 +289,13 @@ fn read_system(value: &Value<'_>, report: &mut Report) -> Option<SystemTable> {
         None => Some(CANCELLED_DEFAULT),
     };
     let log = log_level(&mut table, report);
+    let shelf = match table.take("shelf") {
+        Some(value) => value.texts("[\"greeter\"]", report),
+        None => Some(Vec::new()),
+    };
     table.finish(report);
     let log = log?.unwrap_or(LOG_DEFAULT);
-    Some((name?, board?, roles?, profile?, counting?, threads?, cancelled_for?, log))
+    Some((name?, board?, roles?, profile?, counting?, threads?, cancelled_for?, log, shelf?))
 }
 
 /// The number of the level that the key `log` says, if it is there.

@@ -90,40 +90,45 @@ fn variables(table: Option<Entry>, settings: &[Setting], report: &mut Report) ->
     values
 }
 
-/// Lays each instance over the template that it names.
+/// Lays each instance, and each package, over the template that it names.
 fn use_templates(top: &mut Node, templates: Option<&Node>, report: &mut Report) {
-    let Some(instances) = top.get_mut("instance").and_then(Node::entries_mut) else { return };
-    for instance in instances {
-        let mut used: Vec<String> = Vec::new();
-        while let Some(name) = instance.value.remove("template") {
-            let place = &name.value.place;
-            let Some(text) = name.value.text("template", "template = \"sensor\"", report) else {
-                break;
-            };
-            let template = templates.and_then(|templates| templates.get(text));
-            let Some(template) = template.filter(|template| template.entries().is_some()) else {
-                let names = templates.and_then(Node::entries).unwrap_or_default().iter();
-                let names = names.map(|entry| entry.name.as_str());
-                report.push(Error::new(
-                    place,
-                    format!("unknown template `{text}`"),
-                    "expected the name of a table `[template.NAME]`",
-                    suggestion(text, "the templates are", names, "add it"),
-                ));
-                break;
-            };
-            if used.iter().any(|used| used == text) {
-                report.push(Error::new(
-                    place,
-                    "templates use each other in a circle",
-                    "expected a template that is not made of itself",
-                    "remove this line",
-                ));
-                break;
-            }
-            used.push(text.to_owned());
-            instance.value = instance.value.clone().over(template.clone());
+    for kind in ["instance", "package"] {
+        let tables = top.get_mut(kind).and_then(Node::entries_mut);
+        tables.into_iter().flatten().for_each(|table| use_template(table, templates, report));
+    }
+}
+
+/// The same for one.
+fn use_template(instance: &mut Entry, templates: Option<&Node>, report: &mut Report) {
+    let mut used: Vec<String> = Vec::new();
+    while let Some(name) = instance.value.remove("template") {
+        let place = &name.value.place;
+        let Some(text) = name.value.text("template", "template = \"sensor\"", report) else {
+            break;
+        };
+        let template = templates.and_then(|templates| templates.get(text));
+        let Some(template) = template.filter(|template| template.entries().is_some()) else {
+            let names = templates.and_then(Node::entries).unwrap_or_default().iter();
+            let names = names.map(|entry| entry.name.as_str());
+            report.push(Error::new(
+                place,
+                format!("unknown template `{text}`"),
+                "expected the name of a table `[template.NAME]`",
+                suggestion(text, "the templates are", names, "add it"),
+            ));
+            break;
+        };
+        if used.iter().any(|used| used == text) {
+            report.push(Error::new(
+                place,
+                "templates use each other in a circle",
+                "expected a template that is not made of itself",
+                "remove this line",
+            ));
+            break;
         }
+        used.push(text.to_owned());
+        instance.value = instance.value.clone().over(template.clone());
     }
 }
 

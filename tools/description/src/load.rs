@@ -39,6 +39,17 @@ pub fn load_with(
     board: Option<&str>,
     settings: &[Setting],
 ) -> Result<System, Report> {
+    load_packing(files, system, board, settings, None)
+}
+
+/// The same, with a package of this name: if the description has none, it is the component of that name with its defaults.
+pub fn load_packing(
+    files: &dyn Files,
+    system: &str,
+    board: Option<&str>,
+    settings: &[Setting],
+    package: Option<&str>,
+) -> Result<System, Report> {
     let path = description_path(system);
     let file = path.rsplit('/').next().unwrap_or(&path);
     let expected_name = file.strip_suffix(".toml").unwrap_or(file);
@@ -53,6 +64,11 @@ pub fn load_with(
         // As if it stood in a file of this name: errors show what was asked for.
         let asked = Source::new("--board", board);
         draft.board = Located::new(board.to_owned(), Place::new(&asked, 0..board.len()));
+    }
+    if let Some(package) = package {
+        let asked = Source::new("cairn pack", package);
+        let name = Located::new(package.to_owned(), Place::new(&asked, 0..package.len()));
+        draft.add_package(&name, &mut report);
     }
     let board = find_board(files, &draft, &mut report);
     check_own_name(&draft.name, expected_name, &mut report);
@@ -209,7 +225,8 @@ fn find_components(
     report: &mut Report,
 ) -> HashMap<String, String> {
     let mut folders = HashMap::new();
-    for instance in &draft.instances {
+    let packages = draft.packages.iter().map(|package| &package.instance);
+    for instance in draft.instances.iter().chain(packages) {
         let component = &instance.component;
         match components::folder(files, component) {
             Ok(folder) => {

@@ -2,6 +2,7 @@
 
 use crate::arguments::Given;
 use crate::board::Board;
+pub use crate::package::{Package, PackageExport, PackageImport};
 use crate::parts::parts;
 use crate::place::{Located, Place};
 pub use crate::role::{Role, Roles};
@@ -31,6 +32,8 @@ pub struct System {
     pub roles: Roles,
     /// The instances, in the order of the file. See [`Instance::number`].
     pub instances: Vec<Instance>,
+    /// What can be loaded while it runs: the tables in the order of the file, then those that only the shelf names.
+    pub packages: Vec<Package>,
     /// The shared sections, in the order of the file.
     pub sections: Vec<Section>,
     /// The stack groups, in the order in which the file first names them.
@@ -42,7 +45,9 @@ pub struct System {
 pub struct Instance {
     /// Its name; the place is the key of its table.
     pub name: Located<String>,
-    /// Its number, from 1.
+    /// What messages call it, and its table: `instance`, or `package`.
+    pub(crate) noun: &'static str,
+    /// Its number, from 1; 0, if it is what a package has.
     pub number: InstanceId,
     /// Its protection domain, or what stands for one in the kernel domain. Those that have the same end together, and call each
     /// other by plain procedure calls.
@@ -89,6 +94,8 @@ pub struct Instance {
     pub semaphores: Located<u32>,
     /// Quota of locks.
     pub locks: Located<u32>,
+    /// Components that it may have loaded at a time, with all that these load in turn.
+    pub children: Located<u32>,
     /// Portals that it may get while the system runs, beside its equal part of what all have.
     pub portals: Located<u32>,
     /// Names that it may register while the system runs, beside its equal part.

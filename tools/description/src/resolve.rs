@@ -10,14 +10,13 @@ use crate::model::{
     StackGroup, StackMode, Stacks, StateMode, System,
 };
 use crate::names::suggestion;
+use crate::package::{self, EVERYONE};
 use crate::place::Located;
 use crate::report::{Error, Report};
 use cairn_abi::address::{GROUP_MEMBERS_MAXIMUM, PAGE_SIZE};
 use cairn_abi::{DomainId, InstanceId, RegionId};
 use std::collections::HashMap;
 
-/// Stands for every instance in `open` and `trust`.
-const EVERYONE: &str = "*";
 /// Default of an instance's priority.
 const PRIORITY_DEFAULT: u8 = 100;
 /// Priority of the supervisor where the description gives none: the highest.
@@ -64,6 +63,12 @@ pub(crate) fn resolve(
         let role = Role::ALL.into_iter().find(|role| roles.get(*role) == Some(index));
         instances.push(resolver.instance(rest, index, role, devices, report));
     }
+    let packages = package::resolve(
+        draft.packages,
+        &names,
+        |draft, report| resolver.package(draft, report),
+        report,
+    );
     let stack_groups = resolver.groups.finish(&instances, report);
     fellows::join(&mut instances, &shares, &names, report);
     let (imports, exports): (Vec<_>, Vec<_>) = connections.into_iter().unzip();
@@ -87,6 +92,7 @@ pub(crate) fn resolve(
         cancelled_for: draft.cancelled_for,
         roles,
         instances,
+        packages,
         sections,
         stack_groups,
     })
@@ -171,6 +177,8 @@ fn resolve_roles(
             Role::Names => roles.names = Some(instance),
             Role::Devices => roles.devices = Some(instance),
             Role::Logs => roles.logs = Some(instance),
+            Role::ShelfKeeper => roles.shelf_keeper = Some(instance),
+            Role::Loader => roles.loader = Some(instance),
             Role::Idle => roles.idle = Some(instance),
         }
     }
@@ -260,6 +268,13 @@ struct Resolver<'a> {
 }
 
 impl Resolver<'_> {
+    /// What a package has as instances do: it has no number until it is loaded.
+    fn package(&mut self, draft: InstanceDraft, report: &mut Report) -> Instance {
+        let instance = self.instance(draft, 0, None, Vec::new(), report);
+        let (number, domain, region) = Default::default();
+        Instance { number, domain, region, ..instance }
+    }
+
     fn instance(
         &mut self,
         draft: InstanceDraft,
@@ -303,6 +318,7 @@ impl Resolver<'_> {
         let is_essential = role.is_some_and(Role::is_essential);
         let (device_names, devices) = devices.into_iter().unzip();
         Instance {
+            noun: draft.noun,
             number: InstanceId(number),
             // A domain and a region of its own, which have its number.
             domain: DomainId(number),
@@ -328,6 +344,7 @@ impl Resolver<'_> {
             cpu: draft.cpu,
             semaphores: draft.semaphores,
             locks: draft.locks,
+            children: draft.children,
             portals: draft.portals,
             names: draft.names,
             sections_at_run_time: draft.sections_at_run_time,

@@ -19,13 +19,17 @@ pub enum Role {
     Devices,
     /// Reads the logs of all instances.
     Logs,
+    /// Reads the packages of the image to others.
+    ShelfKeeper,
+    /// Loads packages, whose code it finds on the shelf as well.
+    Loader,
     /// Waits for interrupts when nothing else runs.
     Idle,
 }
 
 impl Role {
     /// All roles.
-    pub const ALL: [Role; 9] = [
+    pub const ALL: [Role; 11] = [
         Role::Scheduler,
         Role::Interrupts,
         Role::Supervisor,
@@ -34,6 +38,8 @@ impl Role {
         Role::Names,
         Role::Devices,
         Role::Logs,
+        Role::ShelfKeeper,
+        Role::Loader,
         Role::Idle,
     ];
 
@@ -48,13 +54,15 @@ impl Role {
             Role::Names => "names",
             Role::Devices => "devices",
             Role::Logs => "logs",
+            Role::ShelfKeeper => "shelf_keeper",
+            Role::Loader => "loader",
             Role::Idle => "idle",
         }
     }
 
     /// Whether an instance that holds it is essential if the description does not say.
     pub const fn is_essential(self) -> bool {
-        !matches!(self, Role::Logs)
+        !matches!(self, Role::Logs | Role::ShelfKeeper | Role::Loader)
     }
 
     /// Whether calls to it run to completion on the hart's own stack.
@@ -82,6 +90,10 @@ pub struct Roles {
     pub devices: Option<usize>,
     /// Optional; without it no instance has a log.
     pub logs: Option<usize>,
+    /// Optional; without it nobody sees what is on the shelf.
+    pub shelf_keeper: Option<usize>,
+    /// Optional.
+    pub loader: Option<usize>,
     /// Optional.
     pub idle: Option<usize>,
 }
@@ -98,6 +110,8 @@ impl Roles {
             Role::Names => self.names,
             Role::Devices => self.devices,
             Role::Logs => self.logs,
+            Role::ShelfKeeper => self.shelf_keeper,
+            Role::Loader => self.loader,
             Role::Idle => self.idle,
         }
     }

@@ -46,11 +46,13 @@ impl Schema {
         members.extend(self.value(top, ""));
         const INSTANCE: &str = "/properties/instance/additionalProperties";
         let instance = schema.pointer(INSTANCE).cloned();
-        let template = schema.pointer_mut("/properties/template/additionalProperties");
-        if let Some((template, instance)) = template.zip(instance)
-            && *template == instance
-        {
-            *template = json!({ "$ref": format!("#{INSTANCE}") });
+        for kind in ["template", "package"] {
+            let same = schema.pointer_mut(&format!("/properties/{kind}/additionalProperties"));
+            if let Some((same, instance)) = same.zip(instance.as_ref())
+                && same == instance
+            {
+                *same = json!({ "$ref": format!("#{INSTANCE}") });
+            }
         }
         schema
     }

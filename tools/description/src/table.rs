@@ -111,7 +111,8 @@ impl<'a> Table<'a> {
 }
 
 impl<'a> Value<'a> {
-    fn new(entry: &'a Entry) -> Value<'a> {
+    /// The value of an entry.
+    pub fn new(entry: &'a Entry) -> Value<'a> {
         let Entry { name, key, value, copy_of } = entry;
         let table_name = copy_of.as_ref().unwrap_or(name);
         Value { name: name.clone(), key: key.clone(), table_name, node: value }
@@ -146,6 +147,12 @@ impl<'a> Value<'a> {
     /// The text, if it is one.
     pub fn as_text(&self) -> Option<&'a str> {
         self.node.as_text()
+    }
+
+    /// Where a key is written, if it is a table that has it.
+    pub fn key_of(&self, name: &str) -> Option<&'a Place> {
+        let mut entries = self.node.entries()?.iter();
+        entries.find(|entry| entry.name == name).map(|entry| &entry.key)
     }
 
     /// Whether it is an array.
@@ -460,6 +467,7 @@ impl<'a> Value<'a> {
     }
 }
 
-fn article(noun: &str) -> &'static str {
+/// The article of a word.
+pub(crate) fn article(noun: &str) -> &'static str {
     if noun.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" }
 }

@@ -18,7 +18,7 @@ impl Instance {
     pub(crate) fn write_into(&self, key: &str, part: Option<&Place>) -> String {
         match part.filter(|part| part.is_inline()) {
             Some(part) => format!("write into `{key}` in {}:{}", part.path(), part.line()),
-            None => format!("write under `[instance.{}.{key}]`", self.table()),
+            None => format!("write under `[{}.{}.{key}]`", self.noun, self.table()),
         }
     }
 }

@@ -79,6 +79,7 @@ fn role_access(role: Role, address: u64) -> Option<bool> {
         Role::Memory => &[(ROLE_PAGE_TABLES, true)],
         Role::Devices => &[(ROLE_DEVICES, true)],
         Role::Logs => &[(ROLE_LOGS, true)],
+        Role::ShelfKeeper | Role::Loader => &[(ROLE_SHELF, false)],
         Role::Interrupts | Role::Names => &[],
         Role::Idle => return None,
     };

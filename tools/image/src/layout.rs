@@ -106,6 +106,9 @@ struct Layout<'a> {
     logs: logs::Logs,
     /// Physical address of the record, once it is written.
     record_physical: u64,
+    /// The same of the shelf, and its bytes.
+    shelf: (u64, u64),
+    shelf_content: &'a [u8],
 }
 
 /// The first numbers that are not given out.
@@ -139,12 +142,14 @@ fn pages(bytes: u64) -> u64 {
     bytes.div_ceil(PAGE_SIZE)
 }
 
-/// Lays a system out. `components` are the files of its instances' components, in order.
+/// Lays a system out. `components` are the files of its instances' components, in order, and `shelf` has its packages
+/// ([`crate::shelf()`]).
 pub fn layout(
     system: &System,
     connected: &Connected,
     components: &[&Component],
     nucleus: &Nucleus,
+    shelf: &[u8],
 ) -> Result<Image, Error> {
     // Portal code, and page tables in one pool, lie before the rest: how much they are is known when all is
     // connected and mapped.
@@ -154,6 +159,7 @@ pub fn layout(
     let spare_code = room::spare_portal_code(system).div_ceil(PAGE_SIZE);
     loop {
         let mut layout = Layout::new(system, connected, components, nucleus, (count, code_pages))?;
+        layout.shelf_content = shelf;
         let laid_out = layout.lay_out();
         let left = count - layout.tables.used;
         let wanted = (layout.code.pages() + spare_code).min(kernel::PORTAL_CODE_MOST);
@@ -220,6 +226,8 @@ impl<'a> Layout<'a> {
             record: RecordParts::default(),
             logs: logs::Logs::default(),
             record_physical: 0,
+            shelf: (0, 0),
+            shelf_content: &[],
         })
     }
 

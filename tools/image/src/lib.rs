@@ -7,6 +7,7 @@ pub mod check;
 pub mod layout;
 mod memory;
 mod nucleus;
+mod package;
 mod path;
 pub mod places;
 mod portals;
@@ -14,12 +15,15 @@ mod quota;
 mod report;
 mod room;
 pub mod sharing;
+mod shelf;
 mod translations;
 
 pub use layout::{Error, Image, layout};
 pub use nucleus::Nucleus;
+pub use package::package;
 pub use places::Places;
 pub use report::{Confined, InstanceReport, PortalReport, Report};
+pub use shelf::shelf;
 pub use translations::{Capacity, Entries};
 
 /// A component with its file.

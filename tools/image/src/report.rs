@@ -129,6 +129,8 @@ pub struct Report {
     pub portal_code: u64,
     /// Bytes of all page tables in use.
     pub page_tables: u64,
+    /// Bytes of the shelf.
+    pub shelf: u64,
     /// Entries of the board's TLB, if it says so.
     pub tlb: Option<Capacity>,
     /// The instances.
@@ -304,10 +306,14 @@ impl fmt::Display for Report {
         )?;
         writeln!(
             formatter,
-            "nucleus {} bytes of code, portals {} KiB, page tables {} KiB, image {} KiB at {:#x}",
+            "nucleus {} bytes of code, portals {} KiB, page tables {} KiB, {}image {} KiB at {:#x}",
             self.nucleus_code,
             kibibytes(self.portal_code),
             kibibytes(self.page_tables),
+            match self.shelf {
+                0 => String::new(),
+                size => format!("shelf {} KiB, ", kibibytes(size)),
+            },
             kibibytes(self.image_size),
             self.load_address
         )
@@ -344,6 +350,7 @@ mod tests {
             portal_code: 0,
             tlb: None,
             page_tables: 0,
+            shelf: 0,
             instances: [instance("one", 8192, 65536), instance("two", 4096, 4096)]
                 .into_iter()
                 .chain((1..=60).map(|copy| instance(&format!("copy-{copy}"), 4096, 8192)))

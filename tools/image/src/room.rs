@@ -23,6 +23,8 @@ pub struct Room {
     pub page_tables: u64,
     /// Sections of the description.
     pub sections: u64,
+    /// The shelf.
+    pub shelf: u64,
 }
 
 impl Room {
@@ -118,20 +120,22 @@ pub fn check(system: &System, room: &Room) -> Result<(), Report> {
         None => return Ok(()),
     };
     let needed = room.needed(system);
-    let other = room.own - room.nucleus - room.portal_code - room.page_tables - room.sections;
+    let other =
+        room.own - room.nucleus - room.portal_code - room.page_tables - room.sections - room.shelf;
     Err(Error::new(
         place,
         format!("the board `{}` has not enough memory", system.board.name),
         format!("expected at most {} in all, found {}", show_size(limit), show_size(needed)),
         format!(
             "lower quotas of memory by {}, or choose a larger board. The quotas take {} without shared code, the nucleus with threads and \
-             domains {}, portal code {}, page tables {}, sections {}, the record and startup pages {}",
+             domains {}, portal code {}, page tables {}, sections {}, the shelf {}, the record and startup pages {}",
             show_size(needed - limit),
             show_size(quotas(system) - room.shared),
             show_size(room.nucleus),
             show_size(room.portal_code),
             show_size(room.page_tables),
             show_size(room.sections),
+            show_size(room.shelf),
             show_size(other)
         ),
     )
@@ -153,7 +157,16 @@ mod tests {
     /// A layout that leaves `rest` bytes for the quotas.
     fn room(image: u64, own: u64) -> Room {
         let (nucleus, portal_code) = (256 << 10, 1 << 20);
-        Room { image, own, shared: 0, nucleus, portal_code, page_tables: 512 << 10, sections: 0 }
+        Room {
+            image,
+            own,
+            shared: 0,
+            nucleus,
+            portal_code,
+            page_tables: 512 << 10,
+            sections: 0,
+            shelf: 0,
+        }
     }
 
     #[test]

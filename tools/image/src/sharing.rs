@@ -106,6 +106,7 @@ fn view(address: u64) -> &'static str {
         return "memory";
     }
     let views = [
+        (ROLE_SHELF, "shelf"),
         (ROLE_KEPT, "kept memory"),
         (ROLE_LOGS, "logs"),
         (ROLE_DEVICES, "registers of devices"),

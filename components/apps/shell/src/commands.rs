@@ -1,7 +1,7 @@
 //! The commands: their names, what they take, what they do.
 
 use crate::screen::Screen;
-use crate::{bench, call, control, listing, log, top};
+use crate::{bench, call, control, listing, log, shelf, top};
 use cairn_shell::complete::Completer;
 use cairn_shell::history::LINE;
 use cairn_shell::words::{Word, split};
@@ -31,7 +31,7 @@ enum Names {
 
 const ANY: usize = usize::MAX;
 
-static COMMANDS: [Command; 18] = [
+static COMMANDS: [Command; 19] = [
     Command {
         name: "help",
         arguments: "",
@@ -95,6 +95,14 @@ static COMMANDS: [Command; 18] = [
         count: (0, 2),
         names: Names::Instances,
         run: log::run,
+    },
+    Command {
+        name: "shelf",
+        arguments: "",
+        help: "packages of the image: what can be loaded",
+        count: (0, 0),
+        names: Names::None,
+        run: shelf::run,
     },
     Command {
         name: "uptime",

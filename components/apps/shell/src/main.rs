@@ -11,6 +11,7 @@ mod control;
 mod listing;
 mod log;
 mod screen;
+mod shelf;
 mod top;
 mod usage;
 
@@ -32,6 +33,7 @@ cairn::component! {
         memory: interfaces::MemoryStatistics,
         threads: interfaces::Threads,
         logs: Option<interfaces::Logs>,
+        packages: Option<interfaces::Packages>,
     },
     main: main,
 }

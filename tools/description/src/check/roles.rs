@@ -24,7 +24,8 @@ fn check_restart(instance: &Instance, report: &mut Report) {
         Some(Role::Portals) => Some("the portal manager"),
         Some(Role::Names) => Some("the name server"),
         Some(Role::Devices) => Some("the device owner"),
-        Some(Role::Interrupts | Role::Idle | Role::Logs) | None => None,
+        Some(Role::Interrupts | Role::Idle | Role::Logs | Role::ShelfKeeper | Role::Loader)
+        | None => None,
     };
     let always_essential = needed_to_restart.is_some();
     if always_essential && !*instance.essential {
@@ -82,7 +83,7 @@ fn check_calls(system: &System, instance: &Instance, report: &mut Report) {
 }
 
 /// What the supervisor sees of other threads must not change under it.
-fn check_supervisor(system: &System, instance: &Instance, report: &mut Report) {
+pub(super) fn check_supervisor(system: &System, instance: &Instance, report: &mut Report) {
     let Some(supervisor) = system.roles.supervisor.map(|index| &system.instances[index]) else {
         return;
     };
@@ -107,7 +108,7 @@ fn check_supervisor(system: &System, instance: &Instance, report: &mut Report) {
 }
 
 /// What cleans up after an instance is the supervisor's own thread.
-fn check_recovery(system: &System, instance: &Instance, report: &mut Report) {
+pub(super) fn check_recovery(system: &System, instance: &Instance, report: &mut Report) {
     let recovery = &instance.recovery_priority;
     // The default is the instance's priority, of which the other checks speak.
     if recovery.place.range() == instance.priority.place.range() {
@@ -168,7 +169,7 @@ fn check_watch(system: &System, report: &mut Report) {
     );
 }
 
-fn check_priority(system: &System, instance: &Instance, report: &mut Report) {
+pub(super) fn check_priority(system: &System, instance: &Instance, report: &mut Report) {
     let Some(idle) = system.roles.idle.map(|idle| &system.instances[idle]) else {
         return;
     };

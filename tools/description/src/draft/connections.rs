@@ -1,11 +1,12 @@
 //! Imports and exports of an instance, as written.
 
-use super::{CANCELLED, EXECUTION_MAXIMUM, ExportDraft, ImportDraft};
+use super::{ExportDraft, ImportDraft};
 use crate::model::{StackMode, StateMode};
 use crate::names::NameKind;
 use crate::place::Located;
 use crate::report::{Error, Report};
 use crate::table::Value;
+use cairn_abi::record::{CANCELLED, LONGEST};
 
 pub(super) fn read_import(value: &Value<'_>, report: &mut Report) -> Option<ImportDraft> {
     let import = value.key_name(NameKind::Identifier, "an import", "console", report);
@@ -77,11 +78,11 @@ pub(super) fn read_export(value: &Value<'_>, report: &mut Report) -> Option<Expo
         None => Some(Vec::new()),
     };
     let longest_execution = match table.take("longest_execution") {
-        Some(value) => value.duration(1_000..=EXECUTION_MAXIMUM, report).map(Some),
+        Some(value) => value.duration(LONGEST, report).map(Some),
         None => Some(None),
     };
     let longest_call = match table.take("longest_call") {
-        Some(value) => value.duration(1_000..=EXECUTION_MAXIMUM, report).map(Some),
+        Some(value) => value.duration(LONGEST, report).map(Some),
         None => Some(None),
     };
     let cancelled_for = match table.take("cancelled_for") {

@@ -11,28 +11,35 @@ use crate::model::{Access, Cpu, Placement, Restart};
 use crate::names::{NameKind, is_path, nearest};
 use crate::place::Located;
 use crate::report::{Error, Report};
-use crate::table::{Table, Value};
+use crate::table::{Table, Value, article};
 use crate::units::show_duration;
 use cairn_abi::address::{ACTIVATION_STACK_MAXIMUM, LOG_MAXIMUM, PAGE_SIZE};
 use cairn_abi::device::DMA_MAXIMUM;
 use cairn_abi::domain::PORTALS_ADDED;
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::memory::SECTIONS_MAXIMUM;
-use cairn_abi::record::NAMES_MAXIMUM;
+use cairn_abi::record::{IDLE_STOP, NAMES_MAXIMUM};
 use cairn_abi::semaphore::{LOCKS_MAXIMUM, SEMAPHORES_MAXIMUM};
 use cairn_abi::startup::ARGUMENT_SIZE;
 use cairn_abi::thread::THREADS_MAXIMUM;
 
-/// For how long nobody needs an instance before it ends, in nanoseconds.
-const IDLE_STOP: std::ops::RangeInclusive<u64> = 1_000_000..=86_400_000_000_000;
+/// Most components that an instance has loaded at a time: numbers of instances are below their maximum, and 0 is none.
+const CHILDREN_MAXIMUM: u64 = INSTANCES_MAXIMUM as u64 - 1;
 
 /// Processor budgets, in nanoseconds, and the period of one that is a part of the time.
 const CPU_PERIOD: std::ops::RangeInclusive<u64> = 1_000_000..=10_000_000_000;
 const CPU_BUDGET: std::ops::RangeInclusive<u64> = 10_000..=10_000_000_000;
 const CPU_PERIOD_DEFAULT: u64 = 10_000_000;
 
-pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<InstanceDraft> {
-    let name = value.key_name(NameKind::Plain, "an instance", "console", report);
-    let mut table = value.table(format!("the instance `{}`", value.name), report)?;
+/// Reads the table of an instance, or of what messages call otherwise.
+pub(super) fn read_instance(
+    value: &Value<'_>,
+    noun: &'static str,
+    report: &mut Report,
+) -> Option<InstanceDraft> {
+    let what = format!("{} {noun}", article(noun));
+    let name = value.key_name(NameKind::Plain, &what, "console", report);
+    let mut table = value.table(format!("the {noun} `{}`", value.name), report)?;
     let component = table
         .require("component", &format!("component = \"{}\"", value.name), report)
         .and_then(|value| read_component(&value, report));
@@ -76,6 +83,7 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
     // The heap takes one.
     let locks_default = 1 + u64::from(heap.as_ref().is_some_and(|heap| **heap > 0));
     let locks = number(&mut table, "locks", 0..=LOCKS_MAXIMUM as u64, locks_default, report);
+    let children = number(&mut table, "children", 0..=CHILDREN_MAXIMUM, 0, report);
     let portals = number(&mut table, "portals", 0..=PORTALS_ADDED as u64, 0, report);
     let names = number(&mut table, "names", 0..=NAMES_MAXIMUM as u64, 0, report);
     let most = 0..=SECTIONS_MAXIMUM as u64;
@@ -159,6 +167,7 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
     let (placement, with) = placement?;
     Some(InstanceDraft {
         shares: shares(placement.as_ref(), with, fate?, report)?,
+        noun,
         table: value.table_name.to_owned(),
         name: name?,
         component: component?,
@@ -178,6 +187,7 @@ pub(super) fn read_instance(value: &Value<'_>, report: &mut Report) -> Option<In
         cpu: cpu?,
         semaphores: semaphores?,
         locks: locks?,
+        children: children?,
         portals: portals?,
         names: names?,
         sections_at_run_time: sections_at_run_time?,

@@ -48,8 +48,10 @@ impl Reference {
 
     /// What it says of the key at `path`.
     pub fn text(&self, path: &str) -> Option<&str> {
-        // A template says what an instance does.
-        let path = match path.strip_prefix("template.") {
+        // A template says what an instance does, and so does a package.
+        let as_instance =
+            ["template.", "package."].into_iter().find_map(|kind| path.strip_prefix(kind));
+        let path = match as_instance {
             Some(rest) => format!("instance.{rest}"),
             None => path.to_owned(),
         };

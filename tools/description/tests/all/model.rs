@@ -205,6 +205,8 @@ fn instances_are_numbered_in_the_order_of_the_file() {
         "names",
         "owner",
         "log",
+        "shelf",
+        "loader",
         "idle",
     ];
     assert_eq!(names, expected);
@@ -217,14 +219,36 @@ fn instances_are_numbered_in_the_order_of_the_file() {
     let recovery: Vec<u8> = system.instances.iter().map(|one| *one.recovery_priority).collect();
     assert_eq!(
         recovery,
-        [100, 40, 255, 100, 100, 100, 100, 100, 0],
+        [100, 40, 255, 100, 100, 100, 100, 100, 100, 100, 0],
         "the priority, if nothing else is said"
     );
-    // `idle` says `essential = false`, who reads logs is needed by nobody, the others hold a role and are essential.
+    // `idle` says `essential = false`; who reads logs or the shelf, or loads, is needed by nobody, the others hold a role and are
+    // essential.
     let essential: Vec<bool> = system.instances.iter().map(|one| *one.essential).collect();
-    assert_eq!(essential, [true, true, true, true, true, true, true, false, false]);
+    assert_eq!(essential, [[true; 7].as_slice(), &[false; 4]].concat());
     assert!(system.counting);
     assert_eq!(system.profile, Profile::Release);
+}
+
+#[test]
+fn packages_are_those_with_a_table_and_those_of_the_shelf() {
+    let (system, connected) = good("packages");
+    let names: Vec<&str> = system.packages.iter().map(|one| one.instance.name.as_str()).collect();
+    assert_eq!(names, ["relay", "file", "plain", "echo"]);
+    let shelf: Vec<usize> = system.shelf().map(|(place, _)| place).collect();
+    assert_eq!(shelf, [0, 2, 3]);
+    let [relay, file, plain, echo] = system.packages.as_slice() else { panic!() };
+    assert_eq!((*relay.instance.memory, *relay.instance.children), (128 << 10, 3));
+    assert_eq!((relay.instance.number, relay.instance.role), (InstanceId(0), None));
+    assert_eq!((relay.instance.stacks.count, file.instance.stacks.count), (4, 2));
+    assert_eq!(relay.exports[0].policy, "loader file");
+    assert_eq!([relay, file, plain, echo].map(|one| one.has_defaults), [false, false, true, true]);
+    assert_eq!(*system.instances[system.instance("loader").unwrap()].children, 200);
+    assert_eq!(*system.instances[0].children, 0);
+    let [of_relay, of_file, ..] = connected.packages.as_slice() else { panic!() };
+    assert_eq!(of_relay.imports, [Some(("echo".to_owned(), "echo".to_owned()))]);
+    assert_eq!((of_relay.exports.as_slice(), of_file.arguments.len()), (&[Some(0)][..], 8));
+    assert_eq!(of_file.arguments[4], Value::Text("A title".into()));
 }
 
 #[test]

@@ -173,6 +173,7 @@ impl Layout<'_> {
         let size = writer.bytes.len() as u64;
         let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
         let clients = self.write_clients();
+        self.write_shelf();
         // No memory is taken after this: free memory begins here.
         let free = Range { start: self.memory.end(), end: self.system.board.memory_end() };
         self.map_roles(sections, (physical, size), clients)?;
@@ -180,10 +181,19 @@ impl Layout<'_> {
         header.size = size;
         header.clients = clients.0;
         header.free_memory = free;
+        header.shelf = Range { start: self.shelf.0, end: self.shelf.0 + self.shelf.1 };
         self.fill_header(&mut header)?;
         writer.bytes[..size_of::<Header>()].copy_from_slice(header.as_bytes());
         self.memory.write(physical, &writer.bytes);
         Ok(())
+    }
+
+    /// Writes the shelf into the image.
+    fn write_shelf(&mut self) {
+        let size = self.shelf_content.len() as u64;
+        let physical = self.memory.pages(size / PAGE_SIZE);
+        self.memory.write(physical, self.shelf_content);
+        self.shelf = (physical, size);
     }
 
     /// Writes down which activations the description gives to whom: physical address and size.

@@ -35,6 +35,7 @@ impl Layout<'_> {
             portal_code,
             page_tables: self.tables.count * PAGE_SIZE,
             sections: sections.sum(),
+            shelf: self.shelf.1,
         }
     }
 
@@ -107,6 +108,7 @@ impl Layout<'_> {
             nucleus_code: self.nucleus.code_size,
             portal_code: self.code.next() - PORTAL_CODE,
             page_tables: self.tables.used * PAGE_SIZE,
+            shelf: self.shelf.1,
             tlb: self.system.board.tlb.map(Capacity::from),
             instances,
             shared: shared.sharings,

@@ -74,7 +74,8 @@ impl Layout<'_> {
         };
         let whole = |area: &Area| (area.physical, area.size);
 
-        for role in Role::ALL.into_iter().filter(|role| *role != Role::Idle) {
+        let beside = [Role::Idle, Role::ShelfKeeper];
+        for role in Role::ALL.into_iter().filter(|role| !beside.contains(role)) {
             want(role, "record", ROLE_RECORD, record, false);
         }
         want(Role::Scheduler, "semaphores", ROLE_SEMAPHORES, whole(&areas.semaphores), true);
@@ -102,6 +103,9 @@ impl Layout<'_> {
         let board = &self.system.board;
         let end = board.memory_end();
         want(Role::Memory, "memory", ROLE_MEMORY + start, (start, end - start), true);
+        for role in [Role::ShelfKeeper, Role::Loader].into_iter().filter(|_| self.shelf.1 > 0) {
+            want(role, "shelf", ROLE_SHELF, self.shelf, false);
+        }
         if board.memory.kept != 0 {
             want(Role::Supervisor, "kept", ROLE_KEPT, (end, board.memory.kept), true);
         }

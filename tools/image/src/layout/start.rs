@@ -14,7 +14,6 @@ use cairn_abi::startup::*;
 use cairn_abi::thread::*;
 use cairn_description::arguments::Value;
 use cairn_description::model::{Access, Role};
-use std::mem::offset_of;
 use zerocopy::{FromZeros, IntoBytes};
 
 impl Layout<'_> {
@@ -245,8 +244,7 @@ impl Layout<'_> {
                     let at = end;
                     end += text.len();
                     page.argument[at..end].copy_from_slice(text.as_bytes());
-                    let from = STARTUP_OFFSET as usize + offset_of!(Startup, argument) + at;
-                    (text.len() as u64) << 32 | from as u64
+                    text_value(at, text.len())
                 }
             };
         }

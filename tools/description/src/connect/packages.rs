@@ -1,0 +1,188 @@
+//! Checks packages against what components' files say, as far as it is known before they are loaded.
+
+use super::{Connector, find_export, missing_export, not_built, signature};
+use crate::arguments::{self, Value};
+use crate::model::{Package, PackageImport};
+use crate::names::suggestion;
+use crate::report::{Error, Report};
+use cairn_loader::{Descriptor, Export, Import};
+
+/// A package in the terms of its component's file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConnectedPackage {
+    /// For each import of the component who serves it: instance and export.
+    pub imports: Vec<Option<(String, String)>>,
+    /// For each export of the component its index in [`Package::exports`].
+    pub exports: Vec<Option<usize>>,
+    /// The values of the arguments that the component declares, in its order.
+    pub arguments: Vec<Value>,
+}
+
+impl<'a> Connector<'a> {
+    pub(super) fn package(
+        &self,
+        package: &Package,
+        components: &[Option<&'a Descriptor>],
+        component: Option<&Descriptor>,
+        report: &mut Report,
+    ) -> ConnectedPackage {
+        let instance = &package.instance;
+        let Some(component) = component else {
+            report.push(not_built(instance));
+            return ConnectedPackage::default();
+        };
+        if component.main.is_some() && *instance.threads == 0 {
+            report.push(super::no_thread(instance));
+        }
+        if let Some(wait) = &instance.callers_wait
+            && !component.says_ready
+        {
+            report.push(super::always_serves(instance, wait));
+        }
+        for export in &package.exports {
+            match find_export(component, &export.name) {
+                None => report.push(missing_export(instance, component, &export.name)),
+                Some(index) if component.exports[index].is_object => {
+                    if let Some(open) = &export.open {
+                        report.push(super::object_opened(instance, &export.name, &open.place));
+                    }
+                }
+                Some(_) => {}
+            }
+        }
+        for import in &package.imports {
+            if !component.imports.iter().any(|declared| declared.name == *import.import) {
+                report.push(super::surplus_import(instance, component, &import.import));
+            }
+        }
+        let described = |export: &Export| {
+            package.exports.iter().position(|described| *described.name == export.name)
+        };
+        ConnectedPackage {
+            imports: component
+                .imports
+                .iter()
+                .map(|import| self.package_import(package, components, import, report))
+                .collect(),
+            exports: component.exports.iter().map(described).collect(),
+            arguments: arguments::check(instance, component, report),
+        }
+    }
+
+    /// Who serves an import.
+    fn package_import(
+        &self,
+        package: &Package,
+        components: &[Option<&'a Descriptor>],
+        import: &Import,
+        report: &mut Report,
+    ) -> Option<(String, String)> {
+        let found = package.imports.iter().find(|one| *one.import == import.name);
+        let Some(connection) = found else {
+            if import.is_optional {
+                return None;
+            }
+            let candidates = self.candidates(&import.interface);
+            if package.has_defaults
+                && let [only] = candidates.as_slice()
+                && let Some((instance, export)) = only.split_once('.')
+            {
+                return Some((instance.to_owned(), export.to_owned()));
+            }
+            report.push(unconnected(package, import, &candidates));
+            return None;
+        };
+        self.check_server(package, components, import, connection, report);
+        Some((connection.instance.value.clone(), connection.export.value.clone()))
+    }
+
+    /// Whether who is to serve an import does: an instance of the system, or else a package.
+    fn check_server(
+        &self,
+        package: &Package,
+        components: &[Option<&'a Descriptor>],
+        import: &Import,
+        connection: &PackageImport,
+        report: &mut Report,
+    ) {
+        let name = &connection.instance;
+        let packages = || self.system.packages.iter().zip(components);
+        let server = match self.system.instance(name) {
+            Some(index) => self.components[index],
+            None => packages()
+                .find(|(package, _)| *package.instance.name == **name)
+                .and_then(|(_, component)| *component),
+        };
+        // What is not there has been reported.
+        let Some(server) = server else { return };
+        let services = || server.exports.iter().filter(|export| !export.is_object);
+        let Some(served) = services().find(|export| export.name == *connection.export) else {
+            let names: Vec<&str> = services().map(|export| export.name.as_str()).collect();
+            report.push(Error::new(
+                &connection.export.place,
+                format!("`{name}` has no export `{}` that can be opened", connection.export),
+                format!("expected an export of the interface `{}`", import.interface.name),
+                suggestion(
+                    &connection.export,
+                    &format!("`{name}` exports"),
+                    names,
+                    "connect the import to another instance",
+                ),
+            ));
+            return;
+        };
+        let (wanted, found) = (&import.interface, &served.interface);
+        if wanted.name != found.name {
+            report.push(Error::new(
+                &connection.export.place,
+                format!(
+                    "import `{}` of `{}` needs another interface",
+                    import.name, package.instance.name
+                ),
+                format!("expected `{}`, found `{}`", wanted.name, found.name),
+                match self.candidates(wanted).as_slice() {
+                    [] => "connect it to who serves that".to_owned(),
+                    candidates => format!("connect it to {}", super::shown(candidates, " or ")),
+                },
+            ));
+        } else if wanted.version != found.version || signature(wanted).ne(signature(found)) {
+            report.push(Error::new(
+                &connection.export.place,
+                format!(
+                    "`{}` and `{name}` were built with different versions of the interface `{}`",
+                    package.instance.name, wanted.name
+                ),
+                format!("expected version {:016x}, found {:016x}", wanted.version, found.version),
+                format!("{}; build both again", super::difference(wanted, found)),
+            ));
+        }
+    }
+}
+
+/// An import of a package's component that nobody serves.
+fn unconnected(package: &Package, import: &Import, candidates: &[String]) -> Error {
+    let (instance, interface) = (&package.instance, &import.interface.name);
+    let servers = match candidates {
+        [] => "INSTANCE.EXPORT".to_owned(),
+        candidates => super::shown(candidates, " or "),
+    };
+    let write = match package.has_defaults {
+        true => format!(
+            "write a table `[package.{}]` with component, memory and imports",
+            instance.name
+        ),
+        false => {
+            let place = package.imports.first().map(|import| &import.import.place);
+            instance.write_into("imports", place)
+        }
+    };
+    Error::new(
+        &instance.name.place,
+        format!("import `{}` of the package `{}` is not connected", import.name, instance.name),
+        match package.has_defaults {
+            true => format!("expected one export of the interface `{interface}` in this system"),
+            false => format!("expected who serves the interface `{interface}`"),
+        },
+        format!("{write}: {} = {servers}", import.name),
+    )
+}

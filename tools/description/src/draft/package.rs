@@ -1,0 +1,122 @@
+//! The table of a package, as written: that of an instance, without what only the layout can give.
+
+use super::instance::read_instance;
+use super::{Draft, InstanceDraft, MEMORY_MAXIMUM, PackageDraft};
+use crate::place::Located;
+use crate::report::{Error, Report};
+use crate::table::Value;
+use crate::tree::{Data, Entry, Node};
+
+/// Keys of instances that packages do not have, and why.
+const ABSENT: [(&str, &str); 13] = [
+    ("count", "it can be loaded as often as one wants, under other names"),
+    ("placement", "it is loaded into a protection domain of its own"),
+    ("fate", "it is loaded into a protection domain of its own"),
+    ("trust", "it is loaded into a protection domain of its own"),
+    ("stack_group", "its stacks are its own"),
+    ("devices", "devices are given out by the layout"),
+    ("dma", "devices are given out by the layout"),
+    ("trusted", "it has no device, and no interface that commands is open to it"),
+    (
+        "sections",
+        "sections of the description are mapped by the layout; it can make some while it runs",
+    ),
+    ("essential", "the system does without it until it is loaded"),
+    ("locked", "where its pages lie is known when it is loaded"),
+    ("share", "the parts of the time are divided by the layout"),
+    ("cpu", "budgets are given out by the layout"),
+];
+
+pub(super) fn read_package(value: &Value<'_>, report: &mut Report) -> Option<InstanceDraft> {
+    let before = report.errors().len();
+    for (key, reason) in ABSENT {
+        let Some(place) = value.key_of(key) else { continue };
+        report.push(Error::new(
+            place,
+            format!("a package has no `{key}`"),
+            format!("expected no such key in `[package.{}]`", value.name),
+            format!("remove it: {reason}"),
+        ));
+    }
+    let draft = read_instance(value, "package", report)?;
+    for import in &draft.imports {
+        let stack = import.stack.as_ref().map(|stack| &stack.place);
+        if let Some(place) = stack.or(import.state.as_ref().map(|state| &state.place)) {
+            report.push(Error::new(
+                place,
+                format!("the portals of `{}` cannot be chosen", import.import),
+                "expected \"INSTANCE.EXPORT\" alone: nobody agreed to trust who is loaded",
+                format!("write {} = \"{}.{}\"", import.import, import.instance, import.export),
+            ));
+        }
+    }
+    for trusted in draft.exports.iter().flat_map(|export| &export.trust) {
+        report.push(Error::new(
+            &trusted.place,
+            "a package trusts nobody",
+            "expected no `trust`: its stacks are its own, and its registers are saved",
+            "remove it",
+        ));
+    }
+    (report.errors().len() == before).then_some(draft)
+}
+
+/// The packages with what the shelf says: one that has no table is the component of its name, with its defaults.
+pub(super) fn shelve(
+    packages: Vec<InstanceDraft>,
+    shelf: &[Located<String>],
+    report: &mut Report,
+) -> Vec<PackageDraft> {
+    let draft = |instance| PackageDraft { instance, is_shelved: false, has_defaults: false };
+    let mut packages: Vec<PackageDraft> = packages.into_iter().map(draft).collect();
+    for (place, name) in shelf.iter().enumerate() {
+        if let Some(other) = shelf[..place].iter().find(|other| ***other == **name) {
+            report.push(
+                Error::new(
+                    &name.place,
+                    format!("`{name}` is on the shelf twice"),
+                    "expected each package once",
+                    "remove one of them: a package can be loaded as often as one wants",
+                )
+                .note(&other.place, "the first time"),
+            );
+            continue;
+        }
+        let mut described = packages.iter_mut();
+        match described.find(|package| *package.instance.name == **name) {
+            Some(package) => package.is_shelved = true,
+            None => packages.extend(defaults(name, report)),
+        }
+    }
+    packages
+}
+
+impl Draft {
+    /// Adds the package of this name, if it is not there: the component of that name.
+    pub fn add_package(&mut self, name: &Located<String>, report: &mut Report) {
+        if !self.packages.iter().any(|package| *package.instance.name == **name) {
+            let package = defaults(name, report);
+            let is_shelved = false;
+            self.packages.extend(package.map(|package| PackageDraft { is_shelved, ..package }));
+        }
+    }
+}
+
+/// The package of the component of this name.
+fn defaults(name: &Located<String>, report: &mut Report) -> Option<PackageDraft> {
+    let node = |data| Node { place: name.place.clone(), data };
+    let entry = |key: &str, value| Entry {
+        name: key.to_owned(),
+        key: name.place.clone(),
+        value,
+        copy_of: None,
+    };
+    let table = vec![
+        entry("component", node(Data::Text(name.value.clone()))),
+        // What it takes is known when it is built.
+        entry("memory", node(Data::Integer(Some(MEMORY_MAXIMUM.into())))),
+    ];
+    let entry = entry(name, node(Data::Table(table)));
+    let instance = read_package(&Value::new(&entry), report)?;
+    Some(PackageDraft { instance, is_shelved: true, has_defaults: true })
+}
