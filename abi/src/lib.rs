@@ -17,6 +17,7 @@ pub mod identifier;
 pub mod interface_text;
 pub mod kernel_area;
 pub mod literal;
+pub mod loadable;
 pub mod log;
 pub mod memory;
 pub mod package;

@@ -82,9 +82,17 @@ pub struct Header {
     pub identifier: u64,
     /// Nanoseconds that a callee may keep a thread which was called home, where its export does not say.
     pub cancelled_for: u64,
-    /// Physical addresses of the [shelf](crate::package::Shelf); empty: the image has none.
+    /// Physical address of this record, which the memory manager writes where components are loaded.
+    pub record: u64,
+    /// The numbers of instances that are for components which are loaded ([`crate::loadable`]). Those before are the description's.
+    pub loadable: Range,
+    /// Physical addresses of the [shelf](crate::package::Shelf), which nobody writes; empty: the image has none.
     pub shelf: Range,
-    /// [`Instance`]s, by number from 1.
+    /// Physical address of the page of zeros that user mode has instead of a log.
+    pub no_log: u64,
+    /// Physical address of all logs, one behind the other; zero: nobody reads them.
+    pub logs: u64,
+    /// [`Instance`]s, by number from 1. Number 0: there is none.
     pub instances: Table,
     /// [`Thread`]s.
     pub threads: Table,
@@ -106,6 +114,8 @@ pub struct Header {
     pub symbols: Table,
     /// Names of symbols and of methods' own errors, as bytes.
     pub symbol_names: Table,
+    /// A [`Slot`](crate::loadable::Slot) for each instance, by number from 1, if components can be loaded.
+    pub slots: Table,
 }
 
 /// The floating-point unit is off.
@@ -191,6 +201,12 @@ pub struct Instance {
     pub leader: InstanceId,
     /// The one of them behind it; 0: none. The leader is the first.
     pub next_fellow: InstanceId,
+    /// How many components it may have loaded at a time, with all that they load in turn.
+    pub children: u32,
+    /// The instance that had it loaded, which pays for it; 0: the description has it.
+    pub parent: InstanceId,
+    /// Not used.
+    pub reserved: u16,
     /// If it is started by a call: after so many nanoseconds in which nobody needed it it is ended, or zero.
     pub idle_stop: u64,
     /// Quota of memory, bytes.
@@ -236,6 +252,13 @@ pub struct Instance {
     pub stub: u64,
     /// Stack top of its first thread.
     pub stack: u64,
+}
+
+impl Instance {
+    /// Whether there is an instance at this place of the record.
+    pub const fn is_there(&self) -> bool {
+        self.number.0 != 0
+    }
 }
 
 /// A thread that exists from the start.
@@ -407,10 +430,10 @@ pub struct Segment {
     pub address: u64,
     /// Bytes, whole pages.
     pub size: u64,
-    /// Physical address.
+    /// Physical address. Zero: the page tables say where each page is.
     pub physical: u64,
     /// Physical address of the initial content, or zero if the initial content is zeros. Of a
-    /// segment that is not writable, this is `physical`.
+    /// segment that is not writable, this is `physical`. If `physical` is zero, the address of a [list](crate::loadable) of copies.
     pub initial: u64,
 }
 

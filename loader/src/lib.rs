@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod package;
+pub mod placement;
 
 #[cfg(feature = "file")]
 extern crate alloc;

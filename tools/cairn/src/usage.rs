@@ -4,9 +4,10 @@
 use crate::build::BuiltImage;
 use crate::guest_memory::GuestMemory;
 use anyhow::Result;
-use cairn_abi::address::DEVICES_OFFSET;
-use cairn_abi::{InstanceId, address::PAGE_SIZE};
+use cairn_abi::InstanceId;
+use cairn_abi::address::{DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES};
 use cairn_image::{InstanceReport, places};
+use cairn_memory::live::Record;
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::measure::Measured;
 use cairn_memory::tables::Tables;
@@ -18,14 +19,22 @@ use std::collections::BTreeSet;
 pub fn table(image: &BuiltImage, memory: &GuestMemory) -> Result<String> {
     let left = memory.read(image)?;
     let words = left.words(memory.base, memory.end() - memory.base);
-    let state = Box::new(State::empty());
+    let part = |physical: u64, size: u64| {
+        let from = (physical - memory.base) / 8;
+        &words[from as usize..(from + size / 8) as usize]
+    };
+    let (header, state) = (&left.header, Box::new(State::empty()));
+    let tables = header.free_page_tables.end - PAGE_TABLES;
     let manager = Manager {
         state: &state,
-        header: &left.header,
-        instances: &left.instances,
-        segments: &left.segments,
-        activations: &[],
-        tables: Tables { words: &[], physical: 0, free: &state.tables, first_free: 0 },
+        header,
+        record: Record::new(header, part(left.report.record, header.size)),
+        tables: Tables {
+            words: part(header.page_tables_physical, tables),
+            physical: header.page_tables_physical,
+            free: &state.tables,
+            first_free: 0,
+        },
         memory: &words,
         memory_physical: memory.base,
         fence: || {},

@@ -6,6 +6,7 @@ mod cycles;
 mod demand;
 mod devices;
 mod dma;
+mod loading;
 mod packages;
 mod placement;
 mod resources;
@@ -26,6 +27,7 @@ pub(crate) fn check(system: &mut System, report: &mut Report) {
     demand::check(system, report);
     roles::check(system, report);
     resources::check(system, report);
+    loading::check(system, report);
     sections::check(system, report);
     budgets::check(system, report);
     devices::check(system, report);

@@ -3,13 +3,10 @@
 use crate::arguments::Given;
 use crate::board::Board;
 pub use crate::package::{Package, PackageExport, PackageImport};
-use crate::parts::parts;
 use crate::place::{Located, Place};
 pub use crate::role::{Role, Roles};
 use cairn_abi::address::{KERNEL_STACK_SIZE, PAGE_SIZE, kernel_region, region};
 use cairn_abi::device::{QUEUE_PAGES, VirtioKind};
-use cairn_abi::memory::{SECTIONS_EACH, SECTIONS_MAXIMUM};
-use cairn_abi::record::{NAMES_EACH, NAMES_MAXIMUM};
 use cairn_abi::semaphore::{LOCK_PORTALS, SEMAPHORE_PORTALS};
 use cairn_abi::{DomainId, InstanceId, RegionId};
 
@@ -416,17 +413,6 @@ impl System {
         let is_manager = |at: usize| self.roles.portals == Some(at);
         self.roles.portals == Some(usize::from(instance.number.0).wrapping_sub(1))
             || instance.imports.iter().any(|import| is_manager(*import.target))
-    }
-
-    /// How many names each instance may register at run time.
-    pub fn names(&self) -> impl Iterator<Item = u64> {
-        parts(self.instances.iter().map(|instance| *instance.names), NAMES_MAXIMUM, NAMES_EACH)
-    }
-
-    /// How many sections made at run time each instance may map at a time.
-    pub fn sections_at_run_time(&self) -> impl Iterator<Item = u64> {
-        let kept = self.instances.iter().map(|instance| *instance.sections_at_run_time);
-        parts(kept, SECTIONS_MAXIMUM, SECTIONS_EACH)
     }
 
     /// The first instance of the domain of one of them, which stands for all.

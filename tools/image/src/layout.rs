@@ -2,7 +2,7 @@
 //!
 //! Read [`layout`] first: it names the steps in their order. Each kind of step is a module,
 //! in the same order: `kernel` (what only privileged code reaches), `instance` (an instance's
-//! region), `devices` (what devices reach, and portals for them), `tables` (what every portal table begins with), `connections` (portals from one
+//! region), `loadable` (what is left for components that are loaded while it runs), `devices` (what devices reach, and portals for them), `tables` (what every portal table begins with), `connections` (portals from one
 //! instance to another), `upcalls` (portals of exceptions and interrupts), `start` (first threads,
 //! startup pages), `record` (the record for the components that take over), `roles`
 //! (what those components map) and `report` (what the host is told). They all work on [`Layout`].
@@ -13,11 +13,13 @@ mod devices;
 mod initial;
 mod instance;
 mod kernel;
+mod loadable;
 mod logs;
 mod record;
 mod report;
 mod roles;
 mod start;
+mod symbols;
 mod tables;
 mod upcalls;
 
@@ -38,6 +40,7 @@ use cairn_description::{Connected, System};
 use cairn_portal::Fences;
 use instance::Placed;
 use kernel::Areas;
+use loadable::Loadable;
 use record::RecordParts;
 use std::collections::HashMap;
 use std::mem::offset_of;
@@ -94,6 +97,8 @@ struct Layout<'a> {
     code: PortalCode,
     /// The instances, in the system's order.
     placed: Vec<Placed>,
+    /// The numbers behind theirs.
+    loadable: Vec<Loadable>,
     next: Numbers,
     /// Physical addresses of code that is placed already. Only the memory manager can write code, so instances with equal
     /// code share its pages: in a chain of such instances it is in the cache once. Beside the code who reaches it.
@@ -118,8 +123,6 @@ struct Numbers {
     activation: u64,
     queue: u64,
     semaphore: u64,
-    /// Stacks' aliases in the kernel's half.
-    alias: u64,
     /// Words of a counting build.
     counter: u64,
     /// Pages of devices for portals.
@@ -219,6 +222,7 @@ impl<'a> Layout<'a> {
             areas,
             code,
             placed: Vec::new(),
+            loadable: Vec::new(),
             next: Numbers::default(),
             texts: HashMap::new(),
             queues: HashMap::new(),
@@ -242,6 +246,7 @@ impl<'a> Layout<'a> {
                 self.check_quotas()?;
             }
         }
+        self.place_loadable()?;
         self.link_inside();
         self.place_stack_groups()?;
         self.check_quotas()?;
@@ -285,6 +290,7 @@ impl<'a> Layout<'a> {
         let shared = check::check(&mut self.memory, &domains)?;
         self.count_translations().map_err(Error::Description)?;
         self.put_to_sleep();
+        self.put_loadable_to_sleep();
         let report = self.report(shared);
         let identifier = self.identify();
         Ok(Image { bytes: self.memory.into_bytes(), identifier, report, domains, fences })
@@ -359,7 +365,7 @@ impl<'a> Layout<'a> {
     /// domain has then (the nucleus fences under it).
     fn fences(&self) -> Fences {
         let board = &self.system.board;
-        if 1u64 << board.asid_bits <= self.system.instances.len() as u64 {
+        if 1u64 << board.asid_bits <= self.system.numbers() {
             return Fences::WithoutAsids;
         }
         match board.fence_by_address {

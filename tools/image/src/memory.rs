@@ -171,6 +171,12 @@ impl PageTables {
         self.next(memory, root.0, address, ROOT_LEVEL).map(drop)
     }
 
+    /// Makes the leaf table that leads to `address`.
+    pub fn leaf(&mut self, memory: &mut Memory, root: Root, address: u64) -> Result<(), String> {
+        let directory = self.next(memory, root.0, address, ROOT_LEVEL)?;
+        self.next(memory, directory, address, 1).map(drop)
+    }
+
     /// Where the pages of one of the leaf tables that [`PageTables::leaves`] made for `root` are those of a large page, maps that
     /// instead. The leaf table stays as it is: windows look up pages there, whatever a core walks through.
     pub fn merge(&self, memory: &mut Memory, root: Root, address: u64) {

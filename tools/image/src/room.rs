@@ -3,6 +3,7 @@
 
 use cairn_abi::address::PAGE_SIZE;
 use cairn_abi::domain::{GRANULE, GRANULES_MAXIMUM, PORTAL_CODE_EACH};
+use cairn_abi::loadable;
 use cairn_abi::memory::FREE_PAGES_MAXIMUM;
 use cairn_description::model::Instance;
 use cairn_description::{Error, Report, System, show_size};
@@ -57,7 +58,8 @@ fn kept<'a>(clients: impl Iterator<Item = &'a Instance>) -> u64 {
 pub fn spare_portal_code(system: &System) -> u64 {
     let Some((_, clients)) = clients(system) else { return 0 };
     let usual = clients.clone().count() as u64 * PORTAL_CODE_USUAL + PORTAL_CODE_TOGETHER;
-    (kept(clients) + usual).min(GRANULES_MAXIMUM as u64 * GRANULE)
+    let loadable = system.children() * loadable::PORTAL_CODE_EACH;
+    (kept(clients) + usual + loadable).min(GRANULES_MAXIMUM as u64 * GRANULE)
 }
 
 /// Refuses a system whose clients of the portal manager have too little portal code for what they make at run time: it would
@@ -65,7 +67,7 @@ pub fn spare_portal_code(system: &System) -> u64 {
 pub fn check_portal_code(system: &System, left: u64) -> Result<(), Report> {
     let Some((manager, clients)) = clients(system) else { return Ok(()) };
     let count = clients.clone().count() as u64;
-    let kept = kept(clients);
+    let kept = kept(clients) + system.children() * loadable::PORTAL_CODE_EACH;
     let part = left.saturating_sub(kept) / count;
     if part >= PORTAL_CODE_PART {
         return Ok(());

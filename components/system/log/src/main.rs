@@ -30,7 +30,8 @@ cairn::component! {
 fn ring(number: InstanceId) -> Result<Ring<'static>, Error> {
     let record = Record::find().ok_or(Error::NotFound)?;
     let instances: &[Instance] = record.table(record.header.instances);
-    let instance = instances.iter().find(|one| one.number == number).ok_or(Error::NotFound)?;
+    let instance = instances.iter().find(|one| one.is_there() && one.number == number);
+    let instance = instance.ok_or(Error::NotFound)?;
     let (from, size) = (instance.log as usize, instance.log_size as usize);
     if size == 0 {
         return Err(Error::NotFound);

@@ -12,6 +12,7 @@ use cairn_abi::record::{
 use cairn_abi::{DomainId, InstanceId};
 use cairn_interfaces as interfaces;
 use cairn_interfaces::{MemoryContent, MemoryPart};
+use cairn_memory::live::Record;
 use cairn_memory::manager::{Manager, State};
 use cairn_memory::measure::Measured;
 use cairn_memory::refusal::{Lack, Wanted};
@@ -52,22 +53,25 @@ fn manager() -> Option<Manager<'static>> {
     let tables = environment::section("page-tables")?;
     let memory = environment::section("memory")?;
     let header = record.header;
+    // In user mode and in the kernel domain: the distance from where physical address 0 would be.
+    let memory_physical = memory.address() as u64 % ROLE_MEMORY;
+    let memory = memory.words(memory.size() / 8);
+    // Not as the others see it: here it changes.
+    let words = (header.record.wrapping_sub(memory_physical) / 8) as usize;
+    let words = memory.get(words..words.wrapping_add((header.size / 8) as usize))?;
     let first_free = header.free_page_tables.start - cairn_abi::address::PAGE_TABLES;
     Some(Manager {
         state: &STATE,
         header,
-        instances: record.table(header.instances),
-        segments: record.table(header.segments),
-        activations: record.table(header.activations),
+        record: Record::new(header, words),
         tables: Tables {
             words: tables.words(tables.size() / 8),
             physical: header.page_tables_physical,
             free: &STATE.tables,
             first_free: (first_free / PAGE_SIZE) as usize,
         },
-        memory: memory.words(memory.size() / 8),
-        // In user mode and in the kernel domain: the distance from where physical address 0 would be.
-        memory_physical: memory.address() as u64 % ROLE_MEMORY,
+        memory,
+        memory_physical,
         fence,
     })
 }

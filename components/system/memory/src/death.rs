@@ -2,10 +2,11 @@
 //! the supervisor's work runs between any two instructions, and what is urgent for the supervisor itself
 //! between any two steps.
 
+use crate::live::Entry;
 use crate::manager::Manager;
 use crate::sections;
 use crate::settled::Settled;
-use crate::tables;
+use crate::tables::{self, Root, WRITE};
 use cairn_abi::address::{DEVICES_OFFSET, LEAF_SPAN, PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
 use cairn_abi::record::{CONTENT_CLIENT_STACK, Segment};
 use cairn_abi::startup::Startup;
@@ -52,7 +53,7 @@ impl<'a> Manager<'a> {
     fn release_pages(&self, instance: InstanceId, at: u64) -> Result<u64, Error> {
         let record = self.record(instance)?;
         let root = self.root_of(record)?;
-        let (start, base) = (record.start_address, self.base(instance)?);
+        let (start, base) = (record.start_address(), self.base(instance)?);
         let mut offset = at.max(base);
         let mut left = ENTRIES_OF_STEP;
         while self.has_more_than_laid_out(instance)? && offset < DEVICES_OFFSET {
@@ -80,15 +81,18 @@ impl<'a> Manager<'a> {
         let record = self.record(instance)?;
         let (mut place, mut done) = ((at >> 32) as usize, at & 0xffff_ffff);
         let mut left = WORDS_OF_STEP;
+        let root = self.root_of(record)?;
         let renewed = self
             .segments_of(record)
-            .filter(|segment| segment.initial != segment.physical)
-            .filter(|segment| !but_stacks || segment.content != CONTENT_CLIENT_STACK)
+            .filter(|segment| segment.flags() & WRITE as u32 != 0)
+            .filter(|segment| !but_stacks || segment.content() != CONTENT_CLIENT_STACK)
             .skip(place);
-        for segment in renewed {
-            let words = (segment.size / 8).saturating_sub(done).min(left);
-            self.renew_words(segment, done, words);
-            (done, left) = (done + words, left - words);
+        for segment in renewed.map(Entry::read) {
+            while left > 0 && done * 8 < segment.size {
+                let words = (segment.size / 8 - done).min(left);
+                let words = self.renew_words(root, &segment, done, words);
+                (done, left) = (done + words, left - words);
+            }
             if done * 8 < segment.size {
                 return Ok((place as u64) << 32 | done);
             }
@@ -97,30 +101,35 @@ impl<'a> Manager<'a> {
         Ok(0)
     }
 
-    fn renew_words(&self, segment: &Segment, from: u64, words: u64) {
-        let target = self.words(segment.physical + from * 8, words * 8);
-        if segment.initial == 0 {
+    /// Makes words as they were at first, as many as lie together; how many.
+    fn renew_words(&self, root: Root, segment: &Segment, from: u64, words: u64) -> u64 {
+        let target = self.content(root, segment, from, words);
+        if target.is_empty() {
+            // There is no page.
+            return words;
+        }
+        match self.initial(segment, from, target.len() as u64) {
             // Content that begins as zero has no copy.
-            return zero(target);
+            [] => zero(target),
+            source => copy(source, target),
         }
-        let source = self.words(segment.initial + from * 8, words * 8);
-        for (target, source) in target.iter().zip(source) {
-            target.store(source.load(Relaxed), Relaxed);
-        }
+        target.len() as u64
     }
 
     /// The next life of an instance begins, after [`Manager::renew`]: its page table is whole.
     pub fn revive(&self, instance: InstanceId) -> Result<(), Error> {
         let record = self.record(instance)?;
         let root = self.root_of(record)?;
-        let startup =
-            self.tables.find(root, record.start_address + STARTUP_OFFSET).and_then(tables::mapped);
+        let startup = self
+            .tables
+            .find(root, record.start_address() + STARTUP_OFFSET)
+            .and_then(tables::mapped);
         let generation = startup.map(|page| page + offset_of!(Startup, generation) as u64);
         if let Some([generation]) = generation.map(|physical| self.words(physical, 8)) {
             generation.fetch_add(1, Relaxed);
         }
-        if record.callers_wait != 0
-            && let Some(ready) = self.tables.find(root, record.start_address + READY_OFFSET)
+        if record.callers_wait() != 0
+            && let Some(ready) = self.tables.find(root, record.start_address() + READY_OFFSET)
         {
             tables::unmap(ready);
         }
@@ -133,13 +142,19 @@ impl<'a> Manager<'a> {
     pub fn serves(&self, instance: InstanceId) -> Result<(), Error> {
         let record = self.record(instance)?;
         let root = self.root_of(record)?;
-        let entry = |offset| self.tables.find(root, record.start_address + offset);
+        let entry = |offset| self.tables.find(root, record.start_address() + offset);
         let (Some(startup), Some(ready)) = (entry(STARTUP_OFFSET), entry(READY_OFFSET)) else {
             return Err(Error::BadArgument);
         };
         ready.store(startup.load(Relaxed), Relaxed);
         self.settle();
         Ok(())
+    }
+}
+
+pub(crate) fn copy(source: &[AtomicI64], target: &[AtomicI64]) {
+    for (target, source) in target.iter().zip(source) {
+        target.store(source.load(Relaxed), Relaxed);
     }
 }
 

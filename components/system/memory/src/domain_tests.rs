@@ -17,7 +17,7 @@ fn begin(world: &mut World, number: InstanceId, pages: u64) {
     let record = &mut world.instances[number.index() - 1];
     record.memory = record.memory_used + pages * PAGE_SIZE;
     let manager = world.manager();
-    manager.add_domain(&manager.instances[number.index() - 1]).unwrap();
+    manager.add_domain(number).unwrap();
     steps(|cursor| manager.renew(number, cursor, false));
     manager.revive(number).unwrap();
 }
@@ -26,8 +26,7 @@ fn begin(world: &mut World, number: InstanceId, pages: u64) {
 fn a_number_has_one_instance_at_a_time() {
     let world = World::new();
     let manager = world.manager();
-    let record = &world.instances[0];
-    assert_eq!(manager.add_domain(record), Err(Error::Busy), "the layout's");
+    assert_eq!(manager.add_domain(ONE), Err(Error::Busy), "the layout's");
     assert_eq!(manager.retire_domain(ONE), Err(Error::Busy), "it lives");
     let address = manager.allocate(ONE, 1).unwrap();
     manager.kill(ONE).unwrap();
@@ -35,8 +34,8 @@ fn a_number_has_one_instance_at_a_time() {
     assert_eq!(world.page(ONE, address), None);
     end(&manager, ONE);
     assert_eq!(manager.retire_domain(ONE), Err(Error::NotFound));
-    assert_eq!(manager.add_domain(record), Ok(()));
-    assert_eq!(manager.add_domain(record), Err(Error::Busy));
+    assert_eq!(manager.add_domain(ONE), Ok(()));
+    assert_eq!(manager.add_domain(ONE), Err(Error::Busy));
     for nobody in [0, 3, 257, u16::MAX].map(InstanceId) {
         assert_eq!(manager.retire_domain(nobody), Err(Error::NotFound));
     }

@@ -1,6 +1,7 @@
 //! Which instances there are: what is said of a new one, by the layout or whoever loads it, and its end for good.
 
 use crate::account::Said;
+use crate::live::Entry;
 use crate::manager::Manager;
 use crate::sections;
 use crate::tables::is_reachable;
@@ -11,17 +12,19 @@ use core::sync::atomic::Ordering::Relaxed;
 
 impl Manager<'_> {
     /// What a record says of its instance.
-    pub(crate) fn said(&self, record: &Instance) -> Said {
-        let start = record.start_address;
-        let end = self.segments_of(record).map(|segment| segment.address + segment.size - start);
+    pub(crate) fn said(&self, record: Entry<Instance>) -> Said {
+        let start = record.start_address();
+        let segments = self.segments_of(record);
+        let end = segments.map(|segment| segment.address() + segment.size() - start);
         let end = end.filter(|end| *end < REGION_SIZE).max().unwrap_or(0);
-        let limit = (record.memory / PAGE_SIZE).saturating_sub(record.memory_used / PAGE_SIZE);
-        Said { limit: limit as u32, base: activation_from(end, record.region) as u32 }
+        let limit = (record.memory() / PAGE_SIZE).saturating_sub(record.memory_used() / PAGE_SIZE);
+        Said { limit: limit as u32, base: activation_from(end, record.region()) as u32 }
     }
 
     /// There is a new instance, with the memory that its record says. [`Error::Busy`]: one of this number is still there.
-    pub fn add_domain(&self, record: &Instance) -> Result<(), Error> {
-        self.state.account(record.number)?.add(self.said(record))
+    pub fn add_domain(&self, instance: InstanceId) -> Result<(), Error> {
+        let record = self.place(instance)?;
+        self.state.account(instance)?.add(self.said(record))
     }
 
     /// An instance is no more. [`Error::Busy`]: it is to be killed and released first. Its page table leads nowhere then, and

@@ -9,12 +9,18 @@
 #![forbid(unsafe_code)]
 
 mod account;
+mod content;
 pub mod death;
 mod domains;
 pub mod frames;
+mod free;
+pub mod live;
+mod loading;
 pub mod manager;
 pub mod measure;
+mod numbers;
 pub mod refusal;
+mod returned;
 pub mod sections;
 mod settled;
 pub mod tables;
@@ -25,6 +31,8 @@ mod domain_tests;
 mod fence_tests;
 #[cfg(test)]
 mod frames_tests;
+#[cfg(test)]
+mod loading_tests;
 #[cfg(test)]
 mod measure_tests;
 #[cfg(test)]

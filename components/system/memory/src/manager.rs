@@ -3,17 +3,17 @@
 use crate::account::Account;
 use crate::death::zero;
 use crate::frames::Frames;
+use crate::live::{Entry, Record};
+use crate::numbers::Numbers;
+use crate::returned::Returned;
 use crate::sections::Sections;
 use crate::settled::Settled;
 use crate::tables::{self, GLOBAL, OWN, READ, Root, TablePool, Tables, USER, WRITE};
-use cairn_abi::address::{
-    DEVICES_OFFSET, PAGE_SIZE, PAGE_TABLES, REGION_SIZE, WINDOW_MAXIMUM, WINDOW_SLOT_STRIDE,
-    WINDOW_SLOTS,
-};
-use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
+use cairn_abi::address::{PAGE_SIZE, REGION_SIZE};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::loadable::Slot;
 use cairn_abi::memory::FREE_PAGES_MAXIMUM;
-use cairn_abi::record::{Activation, Header, Instance, Segment};
+use cairn_abi::record::{Header, Instance, Segment};
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{
     AtomicBool, AtomicI64,
@@ -22,15 +22,6 @@ use core::sync::atomic::{
 
 /// Words of the bitmap of free pages: 256 MiB at most, more is not used.
 pub const FRAME_WORDS: usize = FREE_PAGES_MAXIMUM / 64;
-/// Pages whose places are looked up at once in the windows of the client's activations.
-const PAGES_AT_ONCE: usize = 64;
-
-#[cfg(test)]
-thread_local! {
-    /// Activations whose windows this thread has looked at.
-    pub(crate) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-}
-
 /// What lasts between calls.
 pub struct State {
     /// Somebody has taken over from the layout.
@@ -42,6 +33,10 @@ pub struct State {
     accounts: [Account; INSTANCES_MAXIMUM],
     /// Sections made at run time.
     pub sections: Sections,
+    /// Numbers of instances that come and go.
+    pub(crate) numbers: Numbers,
+    /// Free pages that the layout gave to instances which are gone.
+    pub(crate) returned: Returned,
 }
 
 impl State {
@@ -57,6 +52,8 @@ impl State {
             tables: Frames::new(),
             accounts: [const { Account::new() }; INSTANCES_MAXIMUM],
             sections: Sections::empty(),
+            numbers: Numbers::new(),
+            returned: Returned::new(),
         }
     }
 }
@@ -67,12 +64,8 @@ pub struct Manager<'a> {
     pub state: &'a State,
     /// The record's header.
     pub header: &'a Header,
-    /// The record's instances, by number from 1.
-    pub instances: &'a [Instance],
-    /// The record's segments.
-    pub segments: &'a [Segment],
-    /// The record's activations.
-    pub activations: &'a [Activation],
+    /// The record's tables.
+    pub record: Record<'a>,
     /// Page tables.
     pub tables: Tables<'a>,
     /// Physical memory as words, and the physical address of the first.
@@ -102,9 +95,9 @@ impl<'a> Manager<'a> {
         let tables = self.header.free_page_tables;
         self.state.tables.limit(((tables.end - tables.start) / PAGE_SIZE) as usize);
         self.state.sections.begin();
-        for record in self.instances {
+        for record in self.record.instances.iter().filter(|one| one.is_there()) {
             // The host tool numbers them from 1, and no more than there are accounts.
-            if let Ok(account) = self.state.account(record.number) {
+            if let Ok(account) = self.state.account(record.number()) {
                 account.describe(self.said(record));
             }
         }
@@ -112,17 +105,28 @@ impl<'a> Manager<'a> {
 
     pub(crate) fn segments_of(
         &self,
-        record: &Instance,
-    ) -> impl Iterator<Item = &'a Segment> + use<'a> {
-        let number = record.number;
-        self.segments.iter().filter(move |segment| segment.instance == number)
+        record: Entry<Instance>,
+    ) -> impl Iterator<Item = Entry<'a, Segment>> + use<'a> {
+        let number = record.number();
+        self.record.segments.iter().filter(move |segment| segment.instance() == number)
     }
 
     /// The record of an instance that there is: the only way from its number to its page table and its region.
-    pub fn record(&self, instance: InstanceId) -> Result<&'a Instance, Error> {
-        let index = instance.index().checked_sub(1).ok_or(Error::NotFound)?;
+    pub fn record(&self, instance: InstanceId) -> Result<Entry<'a, Instance>, Error> {
         self.account(instance)?;
-        self.instances.get(index).ok_or(Error::NotFound)
+        self.place(instance)
+    }
+
+    /// The place of a number in the record, whether or not there is an instance.
+    pub(crate) fn place(&self, instance: InstanceId) -> Result<Entry<'a, Instance>, Error> {
+        let index = instance.index().checked_sub(1).ok_or(Error::NotFound)?;
+        self.record.instances.get(index).ok_or(Error::NotFound)
+    }
+
+    /// The places of a number in the other tables of the record.
+    pub(crate) fn places(&self, instance: InstanceId) -> Result<Slot, Error> {
+        let index = instance.index().checked_sub(1).ok_or(Error::NotFound)?;
+        Ok(self.record.slots.get(index).ok_or(Error::NotSupported)?.read())
     }
 
     /// First address behind an instance's activations, as an offset in its region.
@@ -145,17 +149,20 @@ impl<'a> Manager<'a> {
         self.root_of(self.record(instance)?)
     }
 
-    pub(crate) fn root_of(&self, record: &Instance) -> Result<Root, Error> {
-        self.tables.root(record.space).ok_or(Error::NotFound)
+    pub(crate) fn root_of(&self, record: Entry<Instance>) -> Result<Root, Error> {
+        self.tables.root(record.space()).ok_or(Error::NotFound)
     }
 
     /// The page-table entries that lead to all that an instance can execute.
     pub(crate) fn reach(&self, instance: InstanceId) -> Result<&'a [AtomicI64], Error> {
-        let record = self.record(instance)?;
+        self.reach_of(self.record(instance)?)
+    }
+
+    pub(crate) fn reach_of(&self, record: Entry<Instance>) -> Result<&'a [AtomicI64], Error> {
         let root = self.root_of(record)?;
-        let entries = match record.in_kernel {
+        let entries = match record.in_kernel() {
             0 => self.tables.to_user_mode(root),
-            _ => self.tables.to_region(root, record.start_address),
+            _ => self.tables.to_region(root, record.start_address()),
         };
         entries.ok_or(Error::NotFound)
     }
@@ -167,7 +174,7 @@ impl<'a> Manager<'a> {
         body: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
         self.account(instance)?;
-        let taken = &self.state.account(self.record(instance)?.leader)?.in_sections;
+        let taken = &self.state.account(self.record(instance)?.leader())?.in_sections;
         if taken.swap(true, Relaxed) {
             return Err(Error::Busy);
         }
@@ -188,8 +195,10 @@ impl<'a> Manager<'a> {
 
     /// A free page, zeroed; its physical address.
     pub(crate) fn take_frame(&self) -> Result<u64, Error> {
-        let number = self.state.frames.take().ok_or(Error::Exhausted)?;
-        let physical = self.frame(number as u64);
+        let physical = match self.state.frames.take() {
+            Some(number) => self.frame(number as u64),
+            None => self.take_returned().ok_or(Error::Exhausted)?,
+        };
         zero(self.words(physical, PAGE_SIZE));
         Ok(physical)
     }
@@ -201,7 +210,24 @@ impl<'a> Manager<'a> {
 
     /// Gives a page back that [`Manager::take_frame`] gave.
     pub(crate) fn give_frame(&self, physical: u64, _: Settled) {
+        if physical < self.header.free_memory.start {
+            return self.give_returned(physical);
+        }
         self.state.frames.give(self.frame_number(physical) as usize);
+    }
+
+    /// A page of the image whose instance is gone.
+    #[cold]
+    fn take_returned(&self) -> Option<u64> {
+        self.state.returned.take(|physical| self.words(physical, 8).first())
+    }
+
+    /// Such a page comes back.
+    #[cold]
+    fn give_returned(&self, physical: u64) {
+        if let Some(word) = self.words(physical, 8).first() {
+            self.state.returned.give(physical, word);
+        }
     }
 
     pub(crate) fn words(&self, physical: u64, size: u64) -> &'a [AtomicI64] {
@@ -245,8 +271,8 @@ impl<'a> Manager<'a> {
     fn reserve(&self, instance: InstanceId, pages: u64) -> Result<u64, Error> {
         let record = self.record(instance)?;
         let root = self.root_of(record)?;
-        let region = record.start_address;
-        let end = region + record.entries_span;
+        let region = record.start_address();
+        let end = region + record.entries_span();
         let mut start = region + self.base(instance)?;
         'search: while start + pages * PAGE_SIZE <= end {
             for page in 0..pages {
@@ -276,7 +302,7 @@ impl<'a> Manager<'a> {
         let record = self.record(instance)?;
         let root = self.root_of(record)?;
         // The kernel's half is everyone's: user mode must not reach what is there.
-        let rights = OWN | READ | WRITE | if record.in_kernel == 0 { USER } else { GLOBAL };
+        let rights = OWN | READ | WRITE | if record.in_kernel() == 0 { USER } else { GLOBAL };
         let entries =
             || (0..pages).filter_map(|page| self.tables.find(root, address + page * PAGE_SIZE));
         for entry in entries() {
@@ -303,90 +329,6 @@ impl<'a> Manager<'a> {
         }
     }
 
-    /// Takes pages back that [`Manager::allocate`] gave. `Busy`: one of them is in a window of a call.
-    pub fn free(&self, instance: InstanceId, address: u64, pages: u64) -> Result<(), Error> {
-        let root = self.root(instance)?;
-        let start = self.record(instance)?.start_address;
-        let base = start + self.base(instance)?;
-        let limit = start + DEVICES_OFFSET;
-        let inside = address.is_multiple_of(PAGE_SIZE)
-            && (base..limit).contains(&address)
-            && pages > 0
-            && pages <= (limit - address) / PAGE_SIZE;
-        if !inside {
-            return Err(Error::BadArgument);
-        }
-        let entry = |page: u64| self.tables.find(root, address + page * PAGE_SIZE);
-        let restore = |pages: u64| {
-            (0..pages).filter_map(entry).for_each(tables::restore);
-            self.settle();
-        };
-        for page in 0..pages {
-            if !entry(page).is_some_and(tables::withdraw) {
-                restore(page);
-                return Err(Error::NotFound);
-            }
-        }
-        let settled = self.settle();
-        // Withdrawn pages cannot come into a window any more; those that are there already remain.
-        let mut in_window = false;
-        for from in (0..pages).step_by(PAGES_AT_ONCE) {
-            let mut places = [0; PAGES_AT_ONCE];
-            let count = PAGES_AT_ONCE.min((pages - from) as usize);
-            let places = &mut places[..count];
-            let batch = (from..pages).filter_map(entry).map(tables::page);
-            places.iter_mut().zip(batch).for_each(|(place, physical)| *place = physical);
-            // So that a page in a window, which may be any instance's, is compared with few.
-            places.sort_unstable();
-            in_window |=
-                self.any_window(instance, |physical| places.binary_search(&physical).is_ok());
-        }
-        if in_window {
-            restore(pages);
-            return Err(Error::Busy);
-        }
-        for entry in (0..pages).filter_map(entry) {
-            let physical = tables::page(entry);
-            entry.store(0, Relaxed);
-            self.give_frame(physical, settled);
-        }
-        self.refund(instance, pages);
-        Ok(())
-    }
-
-    /// Whether a window that an instance's threads opened maps a page of which `which` holds. They take activations of the
-    /// instance's stack queues only, so no others are looked at.
-    fn any_window(&self, instance: InstanceId, which: impl Fn(u64) -> bool) -> bool {
-        let row = self
-            .words(self.header.clients + client_row(instance.into()), CLIENT_ROW_WORDS as u64 * 8);
-        row.is_empty()
-            || row.iter().zip(self.activations.chunks(64)).any(|(word, activations)| {
-                let mut own = word.load(Relaxed) as u64;
-                while own != 0 {
-                    let activation = activations.get(own.trailing_zeros() as usize);
-                    if activation.is_some_and(|activation| self.maps_any(activation, &which)) {
-                        return true;
-                    }
-                    own &= own - 1;
-                }
-                false
-            })
-    }
-
-    /// Whether a window slot of an activation maps such a page.
-    fn maps_any(&self, activation: &Activation, which: impl Fn(u64) -> bool) -> bool {
-        #[cfg(test)]
-        LOOKS.with(|looks| looks.set(looks.get() + 1));
-        const PAGES: usize = (WINDOW_MAXIMUM / PAGE_SIZE) as usize;
-        const STRIDE: usize = (WINDOW_SLOT_STRIDE / PAGE_SIZE) as usize;
-        let first = (activation.windows.wrapping_sub(PAGE_TABLES) / 8) as usize;
-        let slots = first..first.saturating_add(WINDOW_SLOTS * STRIDE);
-        let Some(slots) = self.tables.words.get(slots) else { return true };
-        slots.chunks(STRIDE).any(|slot| {
-            slot.iter().take(PAGES).any(|entry| tables::mapped(entry).is_some_and(&which))
-        })
-    }
-
     /// The instance dies: a thread that enters it faults.
     pub fn kill(&self, instance: InstanceId) -> Result<(), Error> {
         tables::set_reachable(self.reach(instance)?, false);
@@ -410,7 +352,7 @@ impl<'a> Manager<'a> {
     ) -> Result<(), Error> {
         let record = self.record(instance)?;
         let (offset, size) = (address % PAGE_SIZE, words.len() as u64 * 8);
-        let is_its_own = (address ^ record.start_address) < REGION_SIZE;
+        let is_its_own = (address ^ record.start_address()) < REGION_SIZE;
         if !is_its_own || !offset.is_multiple_of(8) || offset + size > PAGE_SIZE {
             return Err(Error::BadArgument);
         }
@@ -430,14 +372,14 @@ impl<'a> Manager<'a> {
     /// Free pages, those for page tables among them, and all pages.
     pub fn usage(&self) -> (u64, u64) {
         let (frames, tables) = (&self.state.frames, &self.state.tables);
-        let free = frames.available() + tables.available();
+        let free = frames.available() + tables.available() + self.state.returned.available();
         (free as u64, (frames.count() + tables.count()) as u64)
     }
 
     /// Pages that an instance has, and its quota.
     pub fn usage_of(&self, instance: InstanceId) -> Result<(u64, u64), Error> {
         let account = self.account(instance)?;
-        let laid_out = self.record(instance)?.memory_used / PAGE_SIZE;
+        let laid_out = self.record(instance)?.memory_used() / PAGE_SIZE;
         let beside = |pages: u32| laid_out + u64::from(pages);
         Ok((beside(account.used()), beside(account.said().limit)))
     }

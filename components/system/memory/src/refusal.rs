@@ -3,7 +3,8 @@
 use crate::manager::Manager;
 use cairn_abi::InstanceId;
 use cairn_abi::address::PAGE_SIZE;
-use cairn_abi::descriptor::name_text;
+use cairn_abi::descriptor::{Name, name_text};
+use cairn_abi::record::Instance;
 use core::fmt::{Display, Formatter, Result};
 
 /// What was asked for.
@@ -34,19 +35,19 @@ impl Lack {
 }
 
 /// A refusal. It is shown as a sentence.
-pub struct Refusal<'a> {
+pub struct Refusal {
     /// What was lacking.
     pub lack: Lack,
-    name: &'a str,
+    name: Name,
     sections: u64,
     wanted: u64,
     used: u64,
     limit: u64,
 }
 
-impl<'a> Manager<'a> {
+impl Manager<'_> {
     /// Why an instance got `Exhausted`, as its accounts are now. `None`: there is no such instance.
-    pub fn refusal(&self, who: InstanceId, wanted: Wanted) -> Option<Refusal<'a>> {
+    pub fn refusal(&self, who: InstanceId, wanted: Wanted) -> Option<Refusal> {
         let (record, (used, limit)) = (self.record(who).ok()?, self.usage_of(who).ok()?);
         let (pages, is_section) = match wanted {
             Wanted::Pages(pages) => (pages, false),
@@ -58,14 +59,15 @@ impl<'a> Manager<'a> {
             false if self.state.frames.available() as u64 >= pages => Lack::Addresses,
             _ => Lack::System,
         };
-        let name = name_text(&record.name);
-        Some(Refusal { lack, name, sections: record.sections, wanted: pages, used, limit })
+        let Instance { name, sections, .. } = record.read();
+        Some(Refusal { lack, name, sections, wanted: pages, used, limit })
     }
 }
 
-impl Display for Refusal<'_> {
+impl Display for Refusal {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> Result {
-        let Refusal { lack, name, sections, .. } = self;
+        let Refusal { lack, sections, .. } = self;
+        let name = name_text(&self.name);
         let kib = |pages: u64| pages.saturating_mul(PAGE_SIZE >> 10);
         let (wanted, used, limit) = (kib(self.wanted), kib(self.used), kib(self.limit));
         match lack {

@@ -288,7 +288,7 @@ fn an_offer_is_not_for_who_comes_under_the_number_meanwhile() {
                 manager.kill(TWO).unwrap();
                 steps(|cursor| manager.release(TWO, cursor));
                 manager.retire_domain(TWO).unwrap();
-                manager.add_domain(&world.instances[1]).unwrap();
+                manager.add_domain(TWO).unwrap();
                 steps(|cursor| manager.renew(TWO, cursor, false));
                 manager.revive(TWO).unwrap();
             }

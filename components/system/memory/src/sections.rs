@@ -201,7 +201,7 @@ impl Manager<'_> {
     pub fn maps_all(&self, instance: InstanceId) -> bool {
         match (self.account(instance), self.record(instance)) {
             (Ok(account), Ok(record)) => {
-                u64::from(account.sections.load(Relaxed)) >= record.sections
+                u64::from(account.sections.load(Relaxed)) >= record.sections()
             }
             _ => true,
         }

@@ -1,20 +1,22 @@
 //! A machine of two or more instances in arrays: page tables as the layout makes them, memory as words.
 
-use crate::manager::{self, Manager, State};
-use crate::tables::{self, READ, Tables, USER, WRITE};
+use crate::free;
+use crate::live::Record;
+use crate::manager::{Manager, State};
+use crate::tables::{self, OWN, READ, Tables, USER, WRITE};
 use cairn_abi::address::*;
 use cairn_abi::descriptor::name;
 use cairn_abi::domain::{CLIENT_ROW_WORDS, client_row};
 use cairn_abi::memory::{SECTIONS_AT_RUN_TIME, SECTIONS_EACH};
 use cairn_abi::record::{
-    Activation, CONTENT_CLIENT_STACK, CONTENT_DATA, Header, Instance, Range, Segment,
+    Activation, CONTENT_CLIENT_STACK, CONTENT_DATA, Header, Instance, Range, Segment, Table,
 };
 use cairn_abi::startup::Startup;
 use cairn_abi::{DomainId, Error, InstanceId, RegionId, Space};
 use std::cell::Cell;
 use std::mem::offset_of;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, Ordering::Relaxed};
-use zerocopy::FromZeros;
+use zerocopy::{FromZeros, IntoBytes};
 
 const TABLES_PHYSICAL: u64 = 0x8000_0000;
 /// Of each instance from the layout: a root, a directory, a leaf, the directory of sections made at run time.
@@ -32,9 +34,8 @@ fn table_pages(instances: u16) -> usize {
     10 + 27 * usize::from(instances)
 }
 
-fn memory_physical(instances: u16) -> u64 {
-    TABLES_PHYSICAL + table_pages(instances) as u64 * PAGE_SIZE
-}
+/// Behind all page tables.
+const MEMORY_PHYSICAL: u64 = TABLES_PHYSICAL + (64 << 20);
 
 pub(crate) struct World {
     pub(crate) state: State,
@@ -42,6 +43,8 @@ pub(crate) struct World {
     pub(crate) instances: Vec<Instance>,
     pub(crate) segments: Vec<Segment>,
     activations: Vec<Activation>,
+    /// What the manager writes into the record stays; else it is as the above say.
+    pub(crate) is_live: bool,
     tables: Vec<AtomicI64>,
     memory: Vec<AtomicI64>,
 }
@@ -59,13 +62,8 @@ fn words(pages: usize) -> Vec<AtomicI64> {
 }
 
 /// Physical address of a page of instance `number` that the layout gave it.
-fn laid_out_of(instances: u16, number: u16, page: u64) -> u64 {
-    memory_physical(instances) + (u64::from(number - 1) * PAGES_OF_INSTANCE + page) * PAGE_SIZE
-}
-
-/// In a machine of two.
 fn laid_out(number: u16, page: u64) -> u64 {
-    laid_out_of(2, number, page)
+    MEMORY_PHYSICAL + (u64::from(number - 1) * PAGES_OF_INSTANCE + page) * PAGE_SIZE
 }
 
 /// The numbers of an instance's domain and region are other ones than its own.
@@ -121,6 +119,7 @@ fn instance(number: InstanceId) -> Instance {
         memory: QUOTA * PAGE_SIZE,
         memory_used: 3 * PAGE_SIZE,
         space: Space::new(root, number.into()),
+        entries: PAGE_TABLES + (number.index() * LAID_OUT - 2) as u64 * PAGE_SIZE,
         entries_span: LEAF_SPAN,
         page_tables: LAID_OUT as u64,
         sections: SECTIONS_EACH as u64,
@@ -133,9 +132,30 @@ impl World {
         World::of(2)
     }
 
+    /// A machine of two instances, of which the first may load so many.
+    pub(crate) fn loading(children: u16) -> World {
+        World::loading_in(children, QUOTA)
+    }
+
+    /// The first has a quota of so many pages.
+    pub(crate) fn loading_in(children: u16, pages: u64) -> World {
+        let mut world = World::laid_out(2);
+        (world.instances[0].children, world.instances[0].memory) =
+            (children.into(), pages * PAGE_SIZE);
+        loadable::extend(&mut world, children);
+        world.manager().begin();
+        world
+    }
+
     /// A machine of so many instances.
     pub(crate) fn of(count: u16) -> World {
-        let laid_out = |number, page| laid_out_of(count, number, page);
+        let world = World::laid_out(count);
+        world.manager().begin();
+        world
+    }
+
+    /// The same before its manager begins.
+    fn laid_out(count: u16) -> World {
         let mut segments = Vec::new();
         let mut segment = |instance, address, physical, initial, content| {
             let flags = (USER | READ | WRITE) as u32;
@@ -161,8 +181,21 @@ impl World {
         }
         let page_table = |index: usize| PAGE_TABLES + index as u64 * PAGE_SIZE;
         let free = laid_out(count + 1, 0);
+        let clients = free + u64::from(count) * QUOTA * PAGE_SIZE;
+        let record = clients + client_row(u64::from(count) + 1).next_multiple_of(PAGE_SIZE);
+        let mut size = 0;
+        let mut table = |count: usize, entry: usize| {
+            let offset = size as u32;
+            size += count * entry;
+            Table { offset, count: count as u32 }
+        };
         let header = Header {
-            clients: free + u64::from(count) * QUOTA * PAGE_SIZE,
+            clients,
+            record,
+            instances: table(count.into(), size_of::<Instance>()),
+            segments: table(segments.len(), size_of::<Segment>()),
+            activations: table(count.into(), size_of::<Activation>()),
+            size: size as u64,
             free_memory: Range { start: free, end: free + u64::from(count) * QUOTA * PAGE_SIZE },
             free_page_tables: Range {
                 start: page_table(count as usize * LAID_OUT),
@@ -171,9 +204,8 @@ impl World {
             page_tables_physical: TABLES_PHYSICAL,
             ..Header::default()
         };
-        let clients = client_row(u64::from(count) + 1).div_ceil(PAGE_SIZE);
-        let pages = u64::from(count) * (PAGES_OF_INSTANCE + QUOTA);
-        let memory = words((pages + clients) as usize);
+        let pages = (record - MEMORY_PHYSICAL) / PAGE_SIZE;
+        let memory = words(pages as usize + size.div_ceil(PAGE_SIZE as usize));
         // What was there before is another instance's secret.
         memory.iter().for_each(|word| word.store(0x5ec2e7, Relaxed));
         let instances = (1..=count).map(InstanceId).map(instance).collect();
@@ -194,6 +226,7 @@ impl World {
             instances,
             segments,
             activations,
+            is_live: false,
             tables: words(table_pages(count)),
             memory,
         };
@@ -220,10 +253,9 @@ impl World {
                 segments.map(|segment| (segment.address, segment.physical)).chain([startup])
             {
                 let entry = &world.tables[(first + 2) * 512 + (address >> 12 & 511) as usize];
-                tables::map_over(entry, physical, USER | READ | WRITE);
+                tables::map_over(entry, physical, OWN | USER | READ | WRITE);
             }
         }
-        world.manager().begin();
         world
     }
 
@@ -233,20 +265,29 @@ impl World {
     }
 
     pub(crate) fn manager(&self) -> Manager<'_> {
+        let from = ((self.header.record - MEMORY_PHYSICAL) / 8) as usize;
+        let record = &self.memory[from..from + (self.header.size / 8) as usize];
+        if !self.is_live {
+            let tables =
+                [self.instances.as_bytes(), self.segments.as_bytes(), self.activations.as_bytes()];
+            let words = tables.iter().flat_map(|table| table.as_chunks::<8>().0);
+            for (word, bytes) in record.iter().zip(words) {
+                word.store(i64::from_le_bytes(*bytes), Relaxed);
+            }
+        }
         Manager {
             state: &self.state,
             header: &self.header,
-            instances: &self.instances,
-            segments: &self.segments,
-            activations: &self.activations,
+            record: Record::new(&self.header, record),
             tables: Tables {
                 words: &self.tables,
                 physical: TABLES_PHYSICAL,
                 free: &self.state.tables,
-                first_free: self.instances.len() * LAID_OUT,
+                first_free: ((self.header.free_page_tables.start - PAGE_TABLES) / PAGE_SIZE)
+                    as usize,
             },
             memory: &self.memory,
-            memory_physical: memory_physical(self.instances.len() as u16),
+            memory_physical: MEMORY_PHYSICAL,
             fence: || {},
         }
     }
@@ -276,7 +317,7 @@ impl World {
     }
 
     pub(crate) fn word(&self, physical: u64) -> &AtomicI64 {
-        &self.memory[((physical - self.manager().memory_physical) / 8) as usize]
+        &self.memory[((physical - MEMORY_PHYSICAL) / 8) as usize]
     }
 
     pub(crate) fn free(&self) -> u64 {
@@ -287,6 +328,8 @@ impl World {
         self.manager().usage_of(instance).unwrap().0
     }
 }
+
+pub(crate) mod loadable;
 
 #[test]
 fn allocated_pages_are_zero_and_the_callers_alone() {
@@ -391,14 +434,14 @@ fn windows_of_others_are_not_looked_at() {
                 .tables
                 .find(root, window_slot(InstanceId(number)) - page * PAGE_SIZE)
                 .unwrap();
-            tables::map_over(entry, laid_out_of(200, number, 0), USER | READ);
+            tables::map_over(entry, laid_out(number, 0), USER | READ);
         }
     }
     for instance in [1, 77, 200].map(InstanceId) {
         let address = manager.allocate(instance, 2).unwrap();
-        manager::LOOKS.with(|looks| looks.set(0));
+        free::LOOKS.with(|looks| looks.set(0));
         assert_eq!(manager.free(instance, address, 2), Ok(()));
-        assert_eq!(manager::LOOKS.with(Cell::get), 1);
+        assert_eq!(free::LOOKS.with(Cell::get), 1);
     }
     // An activation that it got at run time counts from then on.
     let address = manager.allocate(ONE, 1).unwrap();

@@ -41,7 +41,8 @@ impl Directory {
     fn find() -> Result<Directory, Error> {
         let record = Record::find().ok_or(Error::NotFound)?;
         let instances: &[Instance] = record.table(record.header.instances);
-        ADDITIONS.domains.begin(instances.iter().map(|instance| instance.number));
+        let there = instances.iter().filter(|one| one.is_there());
+        ADDITIONS.domains.begin(there.map(|instance| instance.number));
         Ok(Directory {
             instances,
             exports: record.table(record.header.exports),

@@ -63,7 +63,7 @@ impl System {
 
     /// Takes over from the layout, once.
     pub fn take_over(&self) {
-        for record in self.instances {
+        for record in self.instances.iter().filter(|one| one.is_there()) {
             // The host tool numbers them from 1, and no more than there are states.
             let _ = INSTANCES.add_domain(record.number);
         }
@@ -114,7 +114,7 @@ impl System {
 
     /// The instance of that name.
     pub fn named(&self, name: &str) -> Result<&'static Instance, Error> {
-        let mut instances = self.instances.iter();
+        let mut instances = self.instances.iter().filter(|one| one.is_there());
         let found = instances.find(|instance| is_name(&instance.name, name.as_bytes()));
         found.filter(|found| state(found.number).is_present()).ok_or(Error::NotFound)
     }

@@ -283,7 +283,7 @@ fn check_quota(system: &System, index: usize, report: &mut Report) {
 }
 
 /// Reports the first of `parts` with which the running sum exceeds `limit`.
-fn check_sum<'a>(
+pub(super) fn check_sum<'a>(
     parts: impl Iterator<Item = (u64, &'a Place)>,
     limit: u64,
     report: &mut Report,

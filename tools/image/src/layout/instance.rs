@@ -8,6 +8,7 @@ use crate::memory::*;
 use crate::report::InstanceReport;
 use cairn_abi::address::*;
 use cairn_abi::domain::*;
+use cairn_abi::loadable::stack_alias;
 use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
 use cairn_abi::record::*;
 use cairn_abi::{DomainId, Space};
@@ -401,10 +402,10 @@ impl Layout<'_> {
     ) -> Result<(u64, u64), String> {
         let top = address + ACTIVATION_STACK_TOP;
         let physical = self.map_fresh((index, content), top - size, size)?;
-        let alias = STACK_ALIASES + take(&mut self.next.alias) * PAGE_SIZE;
+        let number = take(&mut self.next.activation);
+        let alias = stack_alias(number as u32);
         self.map_kernel_range(alias, physical + size - PAGE_SIZE, PAGE_SIZE, READ | WRITE)?;
 
-        let number = take(&mut self.next.activation);
         let descriptor = activation(number as usize);
         let at = self.areas.activations.at(descriptor);
         let placed = &self.placed[index];

@@ -7,6 +7,7 @@ use crate::nucleus::Nucleus;
 use crate::portals::PortalCode;
 use cairn_abi::address::*;
 use cairn_abi::domain::{Tables, activation};
+use cairn_abi::loadable::{self, ACTIVATIONS_EACH};
 use cairn_abi::memory::SECTIONS_EACH;
 use cairn_abi::parameters::Parameters;
 use cairn_abi::semaphore::{CLOSED, SEMAPHORE_WINDOW_SIZE, SEMAPHORES_MAXIMUM, semaphore_word};
@@ -87,7 +88,9 @@ impl Areas {
         let counters = if system.counting { COUNTER_PAGES * PAGE_SIZE } else { 0 };
         let counters = Area::new(memory, COUNTERS, counters);
         let stacks = |instance: &Instance| u64::from(instance.stacks.count) + 1;
-        let activations = system.instances.iter().map(stacks).sum::<u64>() + SPARE_ACTIVATIONS;
+        let activations = system.instances.iter().map(stacks).sum::<u64>()
+            + system.children() * u64::from(ACTIVATIONS_EACH)
+            + SPARE_ACTIVATIONS;
         let mut areas = [
             (THREADS, u64::from(*system.threads) * PAGE_SIZE),
             (DOMAINS, domains(system) * tables.block_size()),
@@ -122,12 +125,13 @@ impl Areas {
 /// Page tables that are left for run time.
 pub(super) fn spare_page_tables(system: &System) -> u64 {
     let kept = system.instances.iter().map(|instance| u64::from(*instance.sections_at_run_time));
-    system.instances.len() as u64 * SECTIONS_EACH as u64 + kept.sum::<u64>()
+    let loadable = system.children() * loadable::SECTIONS_EACH;
+    system.instances.len() as u64 * SECTIONS_EACH as u64 + kept.sum::<u64>() + loadable
 }
 
 /// Domains with the kernel's, which has number 0.
 fn domains(system: &System) -> u64 {
-    system.instances.len() as u64 + 1
+    system.numbers() + 1
 }
 
 impl Layout<'_> {
@@ -193,8 +197,10 @@ impl Layout<'_> {
     pub(super) fn refresh_kernel_half(&mut self) {
         let size = (PAGE_SIZE - KERNEL_ENTRIES) as usize;
         let kernel = self.memory.at(self.kernel_root.0 + KERNEL_ENTRIES, size).to_vec();
-        for placed in &self.placed {
-            self.memory.write(placed.root.0 + KERNEL_ENTRIES, &kernel);
+        let placed = self.placed.iter().map(|placed| placed.root.0);
+        let roots: Vec<u64> = placed.chain(self.loadable_roots()).collect();
+        for root in roots {
+            self.memory.write(root + KERNEL_ENTRIES, &kernel);
         }
     }
 

@@ -3,6 +3,7 @@
 use super::Layout;
 use crate::memory::{READ, WRITE};
 use cairn_abi::address::{LOG_OFFSET, PAGE_SIZE};
+use cairn_abi::loadable::LOG_EACH;
 use cairn_abi::log::LEVEL;
 use cairn_description::model::Role;
 
@@ -19,7 +20,9 @@ pub(super) struct Log {
 pub(super) struct Logs {
     pub physical: u64,
     pub size: u64,
-    /// By instance.
+    /// The page that those without one have in user mode.
+    pub none: u64,
+    /// By instance, and then by loadable number.
     pub each: Vec<Log>,
 }
 
@@ -29,7 +32,7 @@ impl Layout<'_> {
         let has_reader = self.system.roles.get(Role::Logs).is_some();
         // What the kernel domain maps, user mode does not: each has its own.
         let (zeros, zeros_of_kernel) = (self.memory.pages(1), self.memory.pages(1));
-        let mut logs = Logs { physical: self.memory.end(), ..Logs::default() };
+        let mut logs = Logs { physical: self.memory.end(), none: zeros, ..Logs::default() };
         for (instance, placed) in self.system.instances.iter().zip(&self.placed) {
             let size = if has_reader { *instance.log_size } else { 0 };
             logs.each.push(Log { from: logs.size, size });
@@ -57,6 +60,12 @@ impl Layout<'_> {
                 size,
                 rights,
             )?;
+        }
+        for _ in 0..self.system.children() {
+            let size = if has_reader { LOG_EACH } else { 0 };
+            self.memory.pages(size / PAGE_SIZE);
+            logs.each.push(Log { from: logs.size, size });
+            logs.size += size;
         }
         self.logs = logs;
         Ok(())

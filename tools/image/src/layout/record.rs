@@ -2,6 +2,8 @@
 //! during the other steps; [`Layout::write_record`] writes it.
 
 use super::Layout;
+use super::loadable::Places;
+use super::symbols::symbols;
 use crate::Component;
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{LETTERS_SIZE, name};
@@ -53,14 +55,20 @@ impl RecordParts {
     }
 
     pub fn activation(&mut self, index: u64, instance: InstanceId, windows: u64) {
-        self.activations.push(Activation {
-            index: index as u32,
+        let nobody = RecordParts::no_activation(index as u32);
+        self.activations.push(Activation { instance, windows, ..nobody });
+    }
+
+    /// An activation that nobody has.
+    pub fn no_activation(index: u32) -> Activation {
+        Activation {
+            index,
             queue: u32::MAX,
-            instance,
+            instance: InstanceId(0),
             client: InstanceId(0),
             reserved: 0,
-            windows,
-        });
+            windows: 0,
+        }
     }
 
     pub fn assign_activation(&mut self, descriptor: u64, queue: u64, client: InstanceId) {
@@ -182,6 +190,7 @@ impl Layout<'_> {
         header.clients = clients.0;
         header.free_memory = free;
         header.shelf = Range { start: self.shelf.0, end: self.shelf.0 + self.shelf.1 };
+        header.record = physical;
         self.fill_header(&mut header)?;
         writer.bytes[..size_of::<Header>()].copy_from_slice(header.as_bytes());
         self.memory.write(physical, &writer.bytes);
@@ -198,7 +207,7 @@ impl Layout<'_> {
 
     /// Writes down which activations the description gives to whom: physical address and size.
     fn write_clients(&mut self) -> (u64, u64) {
-        let size = domain::client_row(self.system.instances.len() as u64 + 1);
+        let size = domain::client_row(self.system.numbers() + 1);
         let physical = self.memory.pages(size.div_ceil(PAGE_SIZE));
         let described = self.record.activations.iter().enumerate();
         for (place, activation) in
@@ -212,10 +221,20 @@ impl Layout<'_> {
         (physical, size)
     }
 
-    fn write_tables(&self, writer: &mut Writer, header: &mut Header) {
-        let instances = instances(self);
+    fn write_tables(&mut self, writer: &mut Writer, header: &mut Header) {
+        let mut instances = instances(self);
         let (symbols, mut names) = symbols(self);
-        let (exports, methods) = exports(self, &mut names);
+        let (mut exports, mut methods) = exports(self, &mut names);
+        let mut segments = std::mem::take(&mut self.record.segments);
+        let mut activations = std::mem::take(&mut self.record.activations);
+        let slots = self.add_places(Places {
+            instances: &mut instances,
+            exports: &mut exports,
+            methods: &mut methods,
+            segments: &mut segments,
+            activations: &mut activations,
+            text: &mut names,
+        });
         header.instances = writer.table(&instances);
         header.threads = writer.table(&self.record.threads);
         header.interrupts = writer.table(&self.record.interrupts);
@@ -234,10 +253,12 @@ impl Layout<'_> {
             .collect();
         portals.sort_by_key(|portal| (portal.client, portal.index));
         header.portals = writer.table(&portals);
-        header.activations = writer.table(&self.record.activations);
-        header.segments = writer.table(&self.record.segments);
+        header.activations = writer.table(&activations);
+        header.segments = writer.table(&segments);
         header.symbols = writer.table(&symbols);
         header.symbol_names = writer.table(&names);
+        header.slots = writer.table(&slots);
+        (self.record.segments, self.record.activations) = (segments, activations);
     }
 
     /// What is free, and where privileged code's entries lie; after the last mapping.
@@ -267,6 +288,10 @@ impl Layout<'_> {
         header.table_entries = self.connected.tables().entries() as u64;
         header.counting = self.system.counting.into();
         header.cancelled_for = self.system.cancelled_for;
+        let described = self.system.instances.len() as u64;
+        header.loadable = Range { start: described + 1, end: self.system.numbers() + 1 };
+        header.no_log = self.logs.none;
+        header.logs = if self.logs.size > 0 { self.logs.physical } else { 0 };
         Ok(())
     }
 }
@@ -304,6 +329,9 @@ pub(super) fn instance(layout: &Layout, index: usize) -> Instance {
         idle_stop: instance.idle_stop.as_ref().map_or(0, |time| **time),
         float: layout.float(index),
         next_fellow: next_fellow.map_or(InstanceId(0), number),
+        children: *instance.children,
+        parent: InstanceId(0),
+        reserved: 0,
         domain: instance.domain,
         region: instance.region,
         start_address: placed.region,
@@ -411,65 +439,4 @@ fn exports(layout: &Layout, names: &mut Vec<u8>) -> (Vec<Export>, Vec<Method>) {
         }
     }
     (exports, methods)
-}
-
-/// Longest name of a function that is kept for messages.
-const SYMBOL_NAME_MAXIMUM: usize = 48;
-
-fn symbols(layout: &Layout) -> (Vec<Symbol>, Vec<u8>) {
-    let (mut symbols, mut names) = (Vec::new(), Vec::new());
-    for (index, component) in layout.components.iter().enumerate() {
-        for symbol in &component.symbols {
-            let text = shortened(&symbol.name);
-            symbols.push(Symbol {
-                address: layout.placed[index].image + symbol.offset,
-                size: symbol.size as u32,
-                name: names.len() as u32,
-                name_length: text.len() as u32,
-                reserved: 0,
-            });
-            names.extend_from_slice(text.as_bytes());
-        }
-    }
-    symbols.sort_by_key(|symbol| symbol.address);
-    (symbols, names)
-}
-
-/// A function's name in at most [`SYMBOL_NAME_MAXIMUM`] bytes. Of a longer path the end is kept: it says more.
-fn shortened(mut name: &str) -> &str {
-    while name.len() > SYMBOL_NAME_MAXIMUM {
-        name = name.split_once("::").map_or_else(
-            || {
-                let fits = |end: &usize| name.is_char_boundary(*end);
-                &name[..(0..=SYMBOL_NAME_MAXIMUM).rev().find(fits).unwrap_or(0)]
-            },
-            |(_, rest)| rest,
-        );
-    }
-    name
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_names_of_functions_lose_their_beginning() {
-        assert_eq!(shortened("a::b::main"), "a::b::main");
-        let long = "x".repeat(30);
-        assert_eq!(shortened(&format!("{long}::{long}::main")), format!("{long}::main"));
-        assert_eq!(shortened(&"x".repeat(49)), "x".repeat(48));
-    }
-
-    #[test]
-    fn a_name_is_not_cut_inside_a_character() {
-        for length in 40..60 {
-            for character in ['\u{e9}', '\u{20ac}', '\u{1f600}'] {
-                let name = "x".repeat(length) + &character.to_string().repeat(10);
-                let shown = shortened(&name);
-                assert!(name.starts_with(shown));
-                assert!((45..=48).contains(&shown.len()), "{}", shown.len());
-            }
-        }
-    }
 }

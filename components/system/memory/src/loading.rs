@@ -1,0 +1,273 @@
+//! Instances that come while the system runs: their numbers, quotas, page tables, and what the record says of them.
+//!
+//! An instance's memory is made in three steps: [`Manager::make`] what is zeros, [`Manager::give`] the content, page by page, and
+//! [`Manager::finish`]. Its page table leads nowhere until then, so that nobody reaches a page before its content is there. Whatever
+//! fails, [`Manager::retire`] takes all back.
+
+mod finish;
+mod give;
+mod record;
+mod retire;
+
+use crate::manager::Manager;
+use crate::numbers::Stage;
+use crate::tables::{self, EXECUTE, GLOBAL, OWN, READ, Root, USER, WRITE};
+use cairn_abi::address::{LOG_OFFSET, PAGE_SIZE, READY_OFFSET};
+use cairn_abi::descriptor::{NAME_SIZE, Name};
+use cairn_abi::loadable::{Slot, stack_alias};
+use cairn_abi::log::LEVEL;
+use cairn_abi::record::{CONTENT_CONSTANTS, CONTENT_TEXT, Instance};
+use cairn_abi::{Error, InstanceId};
+use cairn_loader::package::Head;
+use cairn_loader::placement::{Placement, Wanted};
+use core::ops::Range;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// The rights of an instance's own pages with such content.
+fn rights(content: u16) -> u64 {
+    OWN | USER
+        | match content {
+            CONTENT_TEXT => READ | EXECUTE,
+            CONTENT_CONSTANTS => READ,
+            _ => READ | WRITE,
+        }
+}
+
+/// Whole pages.
+fn pages(bytes: u64) -> u64 {
+    bytes.div_ceil(PAGE_SIZE)
+}
+
+/// An instance that is being made.
+struct New<'a> {
+    number: InstanceId,
+    slot: Slot,
+    /// What the record says of it, as far as it is known.
+    record: Instance,
+    root: Root,
+    head: &'a Head<'a>,
+    placement: Placement,
+}
+
+impl New<'_> {
+    fn address(&self, offset: u64) -> u64 {
+        self.record.start_address + offset
+    }
+}
+
+/// A name as the record has it: no other has the same, and people can say it.
+fn name(text: &str) -> Result<Name, Error> {
+    let is_good = (1..NAME_SIZE).contains(&text.len())
+        && text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'.');
+    if !is_good {
+        return Err(Error::BadArgument);
+    }
+    let mut name = [0; NAME_SIZE];
+    name[..text.len()].copy_from_slice(text.as_bytes());
+    Ok(name)
+}
+
+impl Manager<'_> {
+    /// Makes an instance, a child of `parent`, as the head of its package says, but for its content. The number is its.
+    ///
+    /// `Exhausted`: the parent's quotas do not hold it, or no number is free; `NotAllowed`: the parent may load nothing;
+    /// `TooLarge`: it needs more than there is for one; `Busy`: another has the name.
+    pub fn make(&self, parent: InstanceId, text: &str, head: &Head) -> Result<InstanceId, Error> {
+        let name = name(text)?;
+        let numbers = head.numbers();
+        let parent_children = self.record(parent)?.children();
+        if parent_children == 0 {
+            return Err(Error::NotAllowed);
+        }
+        let mut new = self.find_place(head)?;
+        let number = self.state.numbers.get(new.number)?;
+        let result = self.take_name(&mut new, name).and_then(|()| {
+            let children = 1 + numbers.children;
+            let parents = self.state.numbers.get(parent)?;
+            parents.add_children(children, parent_children)?;
+            self.charge(parent, pages(numbers.memory)).inspect_err(|_| {
+                parents.remove_children(children);
+            })
+        });
+        if let Err(error) = result {
+            self.forget_name(&new);
+            number.set(Stage::Unused);
+            return Err(error);
+        }
+        number.pages.store(0, Relaxed);
+        (new.record.parent, new.record.children) = (parent, numbers.children);
+        new.record.memory = numbers.memory;
+        // So that it can be taken back.
+        self.place(new.number)?.write(&new.record);
+        match self.make_zeros(&new) {
+            Ok(()) => {
+                number.set(Stage::Made);
+                Ok(new.number)
+            }
+            Err(error) => {
+                self.take_back(new.number)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// A number that nobody has, with places that are enough.
+    fn find_place<'a>(&self, head: &'a Head<'a>) -> Result<New<'a>, Error> {
+        let loadable = self.header.loadable;
+        let all = (loadable.start..loadable.end).chain(1..loadable.start);
+        let mut error = Error::Exhausted;
+        for number in all.filter_map(|number| Some(InstanceId(u16::try_from(number).ok()?))) {
+            let state = self.state.numbers.get(number)?;
+            if self.account(number).is_ok() || state.take(Stage::Unused).is_err() {
+                continue;
+            }
+            match self.place_at(number, head) {
+                Ok(new) => return Ok(new),
+                Err(reason) => error = reason,
+            }
+            state.set(Stage::Unused);
+        }
+        Err(error)
+    }
+
+    /// What is made under a number that is taken, if it has places enough.
+    fn place_at<'a>(&self, number: InstanceId, head: &'a Head<'a>) -> Result<New<'a>, Error> {
+        let record = self.place(number)?.read();
+        let slot = self.record.slots.get(number.index() - 1).ok_or(Error::Exhausted)?.read();
+        // Another thread took it, or it is of the kernel domain, or shares a domain.
+        if record.number != InstanceId(0) || record.in_kernel != 0 {
+            return Err(Error::Exhausted);
+        }
+        let numbers = head.numbers();
+        let wanted = Wanted {
+            image: numbers.image_size.into(),
+            heap: numbers.heap,
+            stack: numbers.stack,
+            call_stack: numbers.call_stack,
+            call_stacks: numbers.activations.into(),
+        };
+        let placement = Placement::new(&wanted, record.region);
+        let stacks = 1 + numbers.activations;
+        let fits = placement.end() <= record.entries_span
+            && stacks <= slot.activations.count
+            && numbers.counts.segments + 1 + stacks <= slot.segments.count
+            && numbers.counts.exports <= slot.exports.count
+            && numbers.counts.methods <= slot.methods.count;
+        let root = self.tables.root(record.space).ok_or(Error::Exhausted)?;
+        if !fits {
+            return Err(Error::TooLarge);
+        }
+        Ok(New { number, slot, record, root, head, placement })
+    }
+
+    /// Enters a name into the record, if no other instance has it. Of two that do it at the same time none may get it.
+    fn take_name(&self, new: &mut New, name: Name) -> Result<(), Error> {
+        new.record.name = name;
+        self.place(new.number)?.write(&new.record);
+        let mut others = (1..).zip(self.record.instances.iter());
+        let has_it = others.any(|(number, other)| {
+            let number = InstanceId(number);
+            let is_unused = self.state.numbers.get(number).is_ok_and(|one| one.is(Stage::Unused));
+            let is_there = other.is_there() || !is_unused;
+            number != new.number && is_there && other.read().name == name
+        });
+        if has_it { Err(Error::Busy) } else { Ok(()) }
+    }
+
+    fn forget_name(&self, new: &New) {
+        if let Ok(place) = self.place(new.number) {
+            place.write(&Instance { name: [0; NAME_SIZE], ..new.record });
+        }
+    }
+
+    /// Makes the pages that are zeros, the log, the aliases of stacks, and all that the record says.
+    fn make_zeros(&self, new: &New) -> Result<(), Error> {
+        let image = new.placement.image().start;
+        for segment in new.head.segments() {
+            let from = segment.offset + segment.file_size.next_multiple_of(PAGE_SIZE);
+            let zeros = image + from..image + segment.image().end;
+            self.map_zeros(new, zeros, rights(segment.content))?;
+        }
+        self.map_zeros(new, new.placement.heap(), OWN | USER | READ | WRITE)?;
+        let activations = self.record.activations.part(new.slot.activations);
+        for (stack, (_, activation)) in new.placement.stacks().zip(activations) {
+            self.map_zeros(new, stack.clone(), OWN | USER | READ | WRITE)?;
+            let top = new.address(stack.end - PAGE_SIZE);
+            let page = self.tables.find(new.root, top).map(tables::page);
+            let alias = self.tables.find(new.root, stack_alias(activation.index()));
+            let (Some(page), Some(alias)) = (page, alias) else { return Err(Error::TooLarge) };
+            tables::map_over(alias, page, GLOBAL | READ | WRITE);
+        }
+        self.map_log(new)?;
+        if new.head.numbers().says_ready & !new.head.numbers().callers_wait & 1 != 0 {
+            let ready = self.tables.find(new.root, new.address(READY_OFFSET));
+            // What is there [`Manager::finish`] knows.
+            tables::reserve(ready.ok_or(Error::TooLarge)?);
+        }
+        self.write_record(new);
+        self.write_exports(new);
+        self.settle();
+        Ok(())
+    }
+
+    /// Maps fresh pages, within the instance's quota.
+    fn map_zeros(&self, new: &New, offsets: Range<u64>, rights: u64) -> Result<(), Error> {
+        for offset in offsets.step_by(PAGE_SIZE as usize) {
+            let entry = self.tables.find(new.root, new.address(offset)).ok_or(Error::TooLarge)?;
+            self.add_page(new.number, new.record.memory)?;
+            tables::map_over(entry, self.take_frame()?, rights);
+        }
+        Ok(())
+    }
+
+    /// A page more is an instance's that is not whole, of a quota in bytes.
+    fn add_page(&self, number: InstanceId, quota: u64) -> Result<(), Error> {
+        let pages = &self.state.numbers.get(number)?.pages;
+        if u64::from(pages.load(Relaxed)) >= quota / PAGE_SIZE {
+            return Err(Error::Exhausted);
+        }
+        pages.fetch_add(1, Relaxed);
+        Ok(())
+    }
+
+    /// Maps the number's log, as it is at first, or the page that says that nothing is logged.
+    fn map_log(&self, new: &New) -> Result<(), Error> {
+        let size = match (new.head.numbers().log_size, self.header.logs) {
+            (0, _) | (_, 0) => 0,
+            _ => new.record.log_size,
+        };
+        let entry = |offset| {
+            self.tables.find(new.root, new.address(LOG_OFFSET + offset)).ok_or(Error::TooLarge)
+        };
+        if size == 0 {
+            tables::map_over(entry(0)?, self.header.no_log, USER | READ);
+            return Ok(());
+        }
+        let log = self.words(self.header.logs + new.record.log, size);
+        crate::death::zero(log);
+        if let Some(level) = log.get(LEVEL) {
+            level.store(new.head.numbers().log_level.into(), Relaxed);
+        }
+        for offset in (0..size).step_by(PAGE_SIZE as usize) {
+            let page = self.header.logs + new.record.log + offset;
+            tables::map_over(entry(offset)?, page, USER | READ | WRITE);
+        }
+        Ok(())
+    }
+
+    /// The next child of an instance whose number is not below `from`.
+    pub fn child_of(&self, parent: InstanceId, from: InstanceId) -> Result<InstanceId, Error> {
+        let first = from.index().max(1);
+        let numbers = (first..=self.record.instances.len()).map(|number| InstanceId(number as u16));
+        let is_child = |number: &InstanceId| {
+            let is_used =
+                |stage: Stage| self.state.numbers.get(*number).is_ok_and(|one| one.is(stage));
+            !is_used(Stage::Unused) && self.place(*number).is_ok_and(|one| one.parent() == parent)
+        };
+        numbers
+            .into_iter()
+            .find(is_child)
+            .filter(|_| parent != InstanceId(0))
+            .ok_or(Error::NotFound)
+    }
+}

@@ -1,0 +1,218 @@
+//! The end of an instance for good: its pages, its number and what the record says of it are another's from then on.
+
+use crate::live::{Entry, Table};
+use crate::manager::Manager;
+use crate::numbers::Stage;
+use crate::settled::Settled;
+use crate::tables::{self, OWN};
+use cairn_abi::address::{LEAF_SPAN, PAGE_SIZE, PAGE_TABLES, READY_OFFSET, STARTUP_OFFSET};
+use cairn_abi::identifier::INSTANCES_MAXIMUM;
+use cairn_abi::loadable::{Entries, Slot, stack_alias};
+use cairn_abi::memory::SECTIONS_AT_RUN_TIME;
+use cairn_abi::page_table::{index, is_table, table_entry, target};
+use cairn_abi::record::{Activation, CONTENT_TEXT, Export, Instance, Portal, Thread};
+use cairn_abi::{Error, InstanceId};
+use core::mem::offset_of;
+use core::sync::atomic::Ordering::Relaxed;
+use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
+
+impl Manager<'_> {
+    /// Takes back what an instance had that is dead and [released](Manager::release), or is not finished. All other components have
+    /// forgotten it. `Busy`: it lives, something of it is left, or it has children; `NotSupported`: devices reach its memory, or others are
+    /// in its domain; `NotAllowed`: the system ends with it.
+    pub fn retire(&self, instance: InstanceId) -> Result<(), Error> {
+        let number = self.state.numbers.get(instance)?;
+        if number.take(Stage::Made).is_ok() {
+            return self.take_back(instance);
+        }
+        let is_described = match number.take(Stage::Whole) {
+            Err(Error::NotFound) => {
+                self.account(instance)?;
+                number.take(Stage::Unused)?;
+                true
+            }
+            taken => taken.map(|()| false)?,
+        };
+        let former = if is_described { Stage::Unused } else { Stage::Whole };
+        let can_go = match number.children() {
+            0 => self.check_can_go(instance).and_then(|()| self.retire_domain(instance)),
+            _ => Err(Error::Busy),
+        };
+        if let Err(error) = can_go {
+            number.set(former);
+            return Err(error);
+        }
+        self.take_back(instance)
+    }
+
+    /// What never goes, and what only its devices' owner could let go.
+    fn check_can_go(&self, instance: InstanceId) -> Result<(), Error> {
+        let record = self.record(instance)?;
+        if record.essential() != 0 || record.run_to_completion() != 0 {
+            return Err(Error::NotAllowed);
+        }
+        let shares = record.leader() != instance || record.next_fellow() != InstanceId(0);
+        let has_devices = self.record.devices.iter().any(|one| one.instance() == instance)
+            || self.record.interrupts.iter().any(|one| one.instance() == instance);
+        if shares || has_devices {
+            return Err(Error::NotSupported);
+        }
+        Ok(())
+    }
+
+    /// Takes back all that a number has, whatever of it is there. The calling thread [is alone](crate::numbers::Number::take) at work on it.
+    pub(super) fn take_back(&self, instance: InstanceId) -> Result<(), Error> {
+        let (place, slot) = (self.place(instance)?, self.places(instance)?);
+        let record = place.read();
+        place.set(offset_of!(Instance, number), InstanceId(0));
+        tables::set_reachable(self.reach_of(place)?, false);
+        for (_, activation) in self.record.activations.part(slot.activations) {
+            let alias = self.tables.find(self.root_of(place)?, stack_alias(activation.index()));
+            alias.map(tables::unmap);
+        }
+        let settled = self.settle();
+        self.empty_region(instance, place, settled)?;
+        for (_, segment) in self.record.segments.part(slot.segments) {
+            if segment.physical() == 0 {
+                self.give_list(segment.initial(), settled);
+            } else if segment.initial() != segment.physical() && segment.initial() != 0 {
+                let copies = segment.initial()..segment.initial() + segment.size();
+                copies.step_by(PAGE_SIZE as usize).for_each(|page| self.give_frame(page, settled));
+            }
+        }
+        self.forget(instance, &slot);
+        self.clear_place(place, &record);
+        let number = self.state.numbers.get(instance)?;
+        number.pages.store(0, Relaxed);
+        if record.parent != InstanceId(0) {
+            self.refund(record.parent, record.memory.div_ceil(PAGE_SIZE));
+            self.state.numbers.get(record.parent)?.remove_children(1 + record.children);
+        }
+        number.set(Stage::Unused);
+        Ok(())
+    }
+
+    /// Empties the leaf tables of a region, which lead to all of it again, and gives its pages back.
+    fn empty_region(
+        &self,
+        instance: InstanceId,
+        record: Entry<Instance>,
+        settled: Settled,
+    ) -> Result<(), Error> {
+        let (root, start) = (self.root_of(record)?, record.start_address());
+        let directory = self.tables.to_region(root, start).ok_or(Error::NotFound)?;
+        let leaves = record.entries_span().div_ceil(LEAF_SPAN);
+        let first = self.tables.physical + (record.entries() - PAGE_TABLES);
+        for (leaf, entry) in (0..leaves).zip(directory) {
+            // A large page stood for it.
+            if !is_table(entry.load(Relaxed) as u64) {
+                entry.store(table_entry(first + leaf * PAGE_SIZE) as i64, Relaxed);
+            }
+        }
+        // It is the startup page once more.
+        self.tables.find(root, start + READY_OFFSET).map(|ready| ready.store(0, Relaxed));
+        let startup = start + STARTUP_OFFSET;
+        for leaf in 0..leaves {
+            let address = start + leaf * LEAF_SPAN;
+            let Some(entries) = self.tables.leaf(root, address) else { continue };
+            for (page, entry) in (0..).zip(entries) {
+                let word = entry.swap(0, Relaxed) as u64;
+                let is_own = word & OWN != 0 || address + page * PAGE_SIZE == startup;
+                if word != 0 && is_own && !self.is_shared(instance, target(word)) {
+                    self.give_frame(target(word), settled);
+                }
+            }
+        }
+        if record.in_kernel() == 0 {
+            self.clear_views(record)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a page is not an instance's alone: of the shelf, or code that another one of the description has as well.
+    fn is_shared(&self, instance: InstanceId, page: u64) -> bool {
+        self.is_of_shelf(page)
+            || self.record.segments.iter().any(|one| {
+                let pages = one.physical()..one.physical() + one.size();
+                let is_code = one.content() == CONTENT_TEXT && pages.contains(&page);
+                is_code && one.instance() != instance && one.instance() != InstanceId(0)
+            })
+    }
+
+    /// Nothing but a region and sections made at run time is reached in the next life of a page table: what the description shared with an
+    /// instance, and what its role showed it, is not for another.
+    fn clear_views(&self, record: Entry<Instance>) -> Result<(), Error> {
+        let kept = [record.start_address(), SECTIONS_AT_RUN_TIME].map(|address| index(address, 2));
+        let entries = self.tables.to_user_mode(self.root_of(record)?).ok_or(Error::NotFound)?;
+        for (place, entry) in entries.iter().enumerate() {
+            if !kept.contains(&place) {
+                entry.store(0, Relaxed);
+            }
+        }
+        Ok(())
+    }
+
+    /// Empties all places of the record that name an instance.
+    fn forget(&self, instance: InstanceId, slot: &Slot) {
+        clear(self.record.segments, slot.segments);
+        clear(self.record.methods, slot.methods);
+        let (exports, of) = (self.record.exports, slot.exports.range());
+        for portal in self.record.portals.iter() {
+            // The table stays sorted, so only what it leads to goes.
+            if portal.client() == instance || of.contains(&(portal.export() as usize)) {
+                portal.set(offset_of!(Portal, export), u32::MAX);
+                portal.set(offset_of!(Portal, code), 0u64);
+            }
+        }
+        clear(exports, slot.exports);
+        let (word, bit) = (instance.index() / 64, 1 << (instance.index() % 64));
+        for export in exports.iter() {
+            let open = export.read().open;
+            // All bits: anyone may.
+            if open != [u64::MAX; INSTANCES_MAXIMUM / 64] {
+                export.set(offset_of!(Export, open) + word * 8, open[word] & !bit);
+            }
+        }
+        for activation in self.record.activations.iter() {
+            let of_slot = activation.instance() == instance;
+            if of_slot {
+                activation.set(offset_of!(Activation, instance), InstanceId(0));
+                activation.set(offset_of!(Activation, windows), 0u64);
+            }
+            if of_slot || activation.client() == instance {
+                activation.set(offset_of!(Activation, client), InstanceId(0));
+                activation.set(offset_of!(Activation, queue), u32::MAX);
+            }
+        }
+        for thread in self.record.threads.iter().filter(|one| one.instance() == instance) {
+            thread.set(offset_of!(Thread, instance), InstanceId(0));
+        }
+    }
+
+    /// What stays in a place of the table of instances is what belongs to the number.
+    fn clear_place(&self, place: Entry<Instance>, record: &Instance) {
+        place.write(&Instance {
+            domain: record.domain,
+            region: record.region,
+            in_kernel: record.in_kernel,
+            start_address: record.start_address,
+            space: record.space,
+            table: record.table,
+            entries: record.entries,
+            entries_span: record.entries_span,
+            page_tables: record.page_tables,
+            first_thread: u32::MAX,
+            stack_group: u32::MAX,
+            first_export: record.first_export,
+            log: record.log,
+            log_size: record.log_size,
+            sections: record.sections,
+            names: record.names,
+            ..Instance::new_zeroed()
+        });
+    }
+}
+
+fn clear<T: FromBytes + IntoBytes + Immutable>(table: Table<T>, entries: Entries) {
+    table.part(entries).for_each(|(_, entry)| entry.write(&T::new_zeroed()));
+}
