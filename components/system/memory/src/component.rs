@@ -1,5 +1,7 @@
 //! Entry points: from the portals' registers to the manager.
 
+mod loading;
+
 use cairn::cached::Cached;
 use cairn::window::WriteWindow;
 use cairn::{Caller, Error, environment, privileged};
@@ -37,6 +39,7 @@ cairn::component! {
     exports: {
         memory: interfaces::Memory = SERVER,
         control: interfaces::MemoryControl = SERVER,
+        loading: interfaces::DomainMemory = SERVER,
         statistics: interfaces::MemoryStatistics = SERVER,
     },
     main: main,

@@ -254,20 +254,4 @@ impl Manager<'_> {
         }
         Ok(())
     }
-
-    /// The next child of an instance whose number is not below `from`.
-    pub fn child_of(&self, parent: InstanceId, from: InstanceId) -> Result<InstanceId, Error> {
-        let first = from.index().max(1);
-        let numbers = (first..=self.record.instances.len()).map(|number| InstanceId(number as u16));
-        let is_child = |number: &InstanceId| {
-            let is_used =
-                |stage: Stage| self.state.numbers.get(*number).is_ok_and(|one| one.is(stage));
-            !is_used(Stage::Unused) && self.place(*number).is_ok_and(|one| one.parent() == parent)
-        };
-        numbers
-            .into_iter()
-            .find(is_child)
-            .filter(|_| parent != InstanceId(0))
-            .ok_or(Error::NotFound)
-    }
 }

@@ -2,11 +2,10 @@
 
 use crate::manager::Manager;
 use crate::tables::{self, EXECUTE, GLOBAL, READ, USER, WRITE};
-use crate::tests::loadable::{SHELF, SHELF_PAGES};
-use crate::tests::{ONE, QUOTA, TWO, World, behind, data, region_of, steps, window_slot};
+use crate::tests::loadable::SHELF;
+use crate::tests::{ONE, QUOTA, TWO, World, region_of, steps};
 use cairn_abi::address::*;
 use cairn_abi::descriptor::{name, name_text};
-use cairn_abi::domain::client_row;
 use cairn_abi::loadable::{descriptor, stack_alias};
 use cairn_abi::package::{self as format, Method, Segment};
 use cairn_abi::record::*;
@@ -15,6 +14,9 @@ use cairn_loader::package::{Head, Writer};
 use cairn_loader::placement::{Placement, Wanted};
 use core::sync::atomic::Ordering::Relaxed;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+mod refused;
+mod retired;
 
 const THREE: InstanceId = InstanceId(3);
 const PAGE: u32 = PAGE_SIZE as u32;
@@ -121,15 +123,15 @@ fn page_of(world: &World, owner: InstanceId, word: i64) -> u64 {
 fn give_all(world: &World, number: InstanceId) {
     let manager = world.manager();
     let image = placement(number, &manager).image().start;
-    for (offset, rights) in [
-        (image, READ | EXECUTE),
-        (image + PAGE_SIZE, READ | EXECUTE),
-        (image + 2 * PAGE_SIZE, READ),
-        (image + 4 * PAGE_SIZE, READ | WRITE),
-        (STARTUP_OFFSET, READ),
+    for (offset, content) in [
+        (image, CONTENT_TEXT),
+        (image + PAGE_SIZE, CONTENT_TEXT),
+        (image + 2 * PAGE_SIZE, CONTENT_CONSTANTS),
+        (image + 4 * PAGE_SIZE, CONTENT_DATA),
+        (STARTUP_OFFSET, CONTENT_CONSTANTS),
     ] {
         let from = page_of(world, ONE, offset as i64);
-        manager.give(ONE, number, (offset, from), 1, rights).unwrap();
+        manager.give(ONE, number, (offset, from), 1, content).unwrap();
         assert_eq!(world.page(ONE, from), None, "the loader reaches it no more");
     }
 }
@@ -166,7 +168,6 @@ fn a_package_becomes_an_instance() {
     assert_eq!(number, THREE);
     assert_eq!(world.used(ONE), used + MEMORY, "the parent pays for all that it may have");
     assert_eq!(manager.usage_of(number), Err(Error::NotFound), "it is not there yet");
-    assert_eq!(manager.child_of(ONE, InstanceId(0)), Ok(number));
     give_all(&world, number);
     let start = manager.place(number).unwrap().start_address();
     assert_eq!(world.page(number, start + STARTUP_OFFSET), None, "nobody reaches it");
@@ -248,7 +249,6 @@ fn it_goes_without_a_trace_again_and_again() {
         assert_eq!(number, THREE);
         world.manager().allocate(number, 1 + round % 2).unwrap();
         unload(&world, number);
-        assert_eq!(world.manager().child_of(ONE, InstanceId(0)), Err(Error::NotFound));
         assert_eq!(world.manager().usage_of(number), Err(Error::NotFound));
         // What words of methods mean is written over, not away.
         let state = state(&world);
@@ -310,88 +310,6 @@ fn a_restart_finds_what_was_loaded() {
 }
 
 #[test]
-fn only_pages_of_the_givers_own_and_of_the_shelf_are_given() {
-    let world = World::loading(1);
-    let manager = world.manager();
-    let number = make(&manager, ONE, "valve", &head()).unwrap();
-    let image = placement(number, &manager).image().start;
-    let state = || (world.free(), world.used(ONE));
-    let (own, twos) = (page_of(&world, ONE, 1), page_of(&world, TWO, 1));
-    let before = state();
-    let give = |to: u64, from: u64, pages: u64, rights: u64| {
-        manager.give(ONE, number, (to, from), pages, rights)
-    };
-    let text = READ | EXECUTE;
-    for (what, to, from, pages, rights, error) in [
-        ("another's", image, twos, 1, text, Error::BadArgument),
-        ("of the layout", image, data(ONE), 1, text, Error::BadArgument),
-        ("the startup page", image, region_of(ONE) + STARTUP_OFFSET, 1, text, Error::BadArgument),
-        ("nothing", image, own + PAGE_SIZE, 1, text, Error::NotAllowed),
-        ("one too many", image, own, 2, text, Error::NotAllowed),
-        ("the kernel's", image, PAGE_TABLES, 1, text, Error::BadArgument),
-        ("none", image, own, 0, text, Error::BadArgument),
-        ("all", image, own, u64::MAX, text, Error::BadArgument),
-        ("not a page", image + 8, own, 1, text, Error::BadArgument),
-        ("not a page", image, own + 8, 1, text, Error::BadArgument),
-        ("before the image", image - PAGE_SIZE, own, 1, text, Error::BadArgument),
-        ("between segments", image + 3 * PAGE_SIZE, own, 1, READ, Error::BadArgument),
-        ("beyond the region", u64::MAX - 4095, own, 1, READ, Error::BadArgument),
-        ("over two segments", image + PAGE_SIZE, own, 2, text, Error::BadArgument),
-        ("writable code", image, own, 1, text | WRITE, Error::BadArgument),
-        ("code as data", image, own, 1, READ | WRITE, Error::BadArgument),
-        ("data as code", image + 4 * PAGE_SIZE, own, 1, text, Error::BadArgument),
-        ("where zeros are", image + 5 * PAGE_SIZE, own, 1, READ | WRITE, Error::Busy),
-        (
-            "a stack",
-            placement(number, &manager).stacks().next().unwrap().start,
-            own,
-            1,
-            READ | WRITE,
-            Error::BadArgument,
-        ),
-        ("a startup page to write", STARTUP_OFFSET, own, 1, READ | WRITE, Error::BadArgument),
-        ("the log", LOG_OFFSET, own, 1, READ, Error::BadArgument),
-        (
-            "data of the shelf",
-            image + 4 * PAGE_SIZE,
-            region_of(ONE) + SHELF,
-            1,
-            READ | WRITE,
-            Error::NotAllowed,
-        ),
-        (
-            "more than the shelf",
-            image,
-            region_of(ONE) + SHELF + (SHELF_PAGES - 1) * PAGE_SIZE,
-            2,
-            text,
-            Error::NotAllowed,
-        ),
-    ] {
-        assert_eq!(give(to, from, pages, rights), Err(error), "{what}");
-        assert_eq!(state(), before, "{what}");
-        assert!(world.page(ONE, own).is_some() && world.page(TWO, twos).is_some());
-    }
-    for nobody in [0, 2, 4, 300].map(InstanceId) {
-        assert!(manager.give(ONE, nobody, (image, own), 1, text).is_err());
-        assert!(manager.finish(nobody).is_err() && manager.retire(nobody).is_err());
-    }
-    // In a window.
-    let slot = manager.tables.find(manager.root(TWO).unwrap(), window_slot(TWO)).unwrap();
-    tables::map_over(slot, world.page(ONE, own).unwrap().0, USER | READ);
-    assert_eq!(give(image, own, 1, text), Err(Error::Busy));
-    assert!(world.page(ONE, own).is_some());
-    tables::unmap(slot);
-    give(image, own, 1, text).unwrap();
-    let again = page_of(&world, ONE, 1);
-    assert_eq!(give(image, again, 1, text), Err(Error::Busy), "there is content");
-    assert_eq!(manager.finish(number), Err(Error::BadArgument), "content is missing");
-    manager.retire(number).unwrap();
-    manager.free(ONE, again, 1).unwrap();
-    assert_eq!(world.used(ONE), before.1 - 1 - MEMORY);
-}
-
-#[test]
 fn text_of_the_shelf_is_shared_and_costs_nothing() {
     let world = World::loading_in(2, 40);
     let manager = world.manager();
@@ -400,11 +318,13 @@ fn text_of_the_shelf_is_shared_and_costs_nothing() {
         let number = make(&manager, ONE, name, &head()).unwrap();
         let image = placement(number, &manager).image().start;
         let text = region_of(ONE) + SHELF + PAGE_SIZE;
-        manager.give(ONE, number, (image, text), 2, READ | EXECUTE).unwrap();
-        manager.give(ONE, number, (image + 2 * PAGE_SIZE, text), 1, READ).unwrap();
-        for (offset, rights) in [(image + 4 * PAGE_SIZE, READ | WRITE), (STARTUP_OFFSET, READ)] {
+        manager.give(ONE, number, (image, text), 2, CONTENT_TEXT).unwrap();
+        manager.give(ONE, number, (image + 2 * PAGE_SIZE, text), 1, CONTENT_CONSTANTS).unwrap();
+        for (offset, content) in
+            [(image + 4 * PAGE_SIZE, CONTENT_DATA), (STARTUP_OFFSET, CONTENT_CONSTANTS)]
+        {
             let page = page_of(&world, ONE, 1);
-            manager.give(ONE, number, (offset, page), 1, rights).unwrap();
+            manager.give(ONE, number, (offset, page), 1, content).unwrap();
         }
         manager.finish(number).unwrap();
         assert_eq!(manager.usage_of(number), Ok((10, MEMORY)));
@@ -478,8 +398,7 @@ fn children_live_in_the_quota_of_their_parents_to_any_depth() {
     let third = load_small(&world, second, "third", &small);
     assert_eq!(make(&manager, second, "fourth", &small), Err(Error::Exhausted));
     assert_eq!(make(&manager, third, "fourth", &small), Err(Error::NotAllowed));
-    assert_eq!(manager.child_of(first, InstanceId(0)), Ok(second));
-    assert_eq!(manager.child_of(first, InstanceId(second.0 + 1)), Err(Error::NotFound));
+    assert_eq!(manager.record(third).unwrap().parent(), second);
     assert_eq!(manager.usage_of(first), Ok((5 + 24, 35)));
     assert_eq!(manager.usage_of(second), Ok((5 + 10, 24)));
     // What a child has its parent cannot take.
@@ -504,11 +423,14 @@ fn load_small(world: &World, parent: InstanceId, name: &str, head: &[u8]) -> Ins
     let manager = world.manager();
     let number = make(&manager, parent, name, head).unwrap();
     let image = placement(number, &manager).image().start;
-    let text =
-        [(image, READ | EXECUTE), (image + PAGE_SIZE, READ | EXECUTE), (STARTUP_OFFSET, READ)];
-    for (offset, rights) in text {
+    let text = [
+        (image, CONTENT_TEXT),
+        (image + PAGE_SIZE, CONTENT_TEXT),
+        (STARTUP_OFFSET, CONTENT_CONSTANTS),
+    ];
+    for (offset, content) in text {
         let page = page_of(world, TWO, 1);
-        manager.give(TWO, number, (offset, page), 1, rights).unwrap();
+        manager.give(TWO, number, (offset, page), 1, content).unwrap();
     }
     manager.finish(number).unwrap();
     number
@@ -529,176 +451,4 @@ fn names_are_of_one_and_can_be_said() {
     manager.retire(number).unwrap();
     let number = make(&manager, ONE, &"x".repeat(31), &head()).unwrap();
     manager.retire(number).unwrap();
-}
-
-#[test]
-fn what_is_too_large_for_a_number_is_refused() {
-    let world = World::loading(1);
-    let manager = world.manager();
-    let nothing = state(&world);
-    for (what, head) in [
-        ("stacks", head_with(|writer| writer.numbers.activations = 8)),
-        (
-            "heap",
-            head_with(|writer| {
-                (writer.numbers.memory, writer.numbers.heap) = (9 << 20, 8 << 20);
-            }),
-        ),
-        (
-            "methods",
-            head_with(|writer| {
-                let method = writer.methods[0];
-                writer.methods = vec![method; 72];
-                let export = writer.exports[0];
-                writer.exports = vec![export; 3];
-                for (export, called) in writer.exports.iter_mut().zip(["a", "b", "c"]) {
-                    (export.name, export.method_count) = (name(called), 24);
-                }
-            }),
-        ),
-    ] {
-        assert_eq!(make(&manager, ONE, "large", &head), Err(Error::TooLarge), "{what}");
-        assert_eq!(state(&world), nothing, "{what}");
-    }
-    // What it must have at once is more than its quota.
-    let head = head_with(|writer| writer.numbers.memory = 4 * PAGE_SIZE);
-    assert_eq!(make(&manager, ONE, "poor", &head), Err(Error::Exhausted));
-    assert_eq!(world.used(ONE), nothing.2);
-    assert_eq!(world.free(), nothing.0);
-}
-
-#[test]
-fn whatever_fails_all_is_as_before() {
-    // Without a page more at each place where one is taken.
-    for pages in 0..20 {
-        let world = World::loading(1);
-        let taken: Vec<usize> = core::iter::from_fn(|| {
-            (world.state.frames.available() > pages).then(|| world.state.frames.take().unwrap())
-        })
-        .collect();
-        let (free, used) = (world.free(), world.used(ONE));
-        let manager = world.manager();
-        if let Ok(number) = make(&manager, ONE, "valve", &head()) {
-            let image = placement(number, &manager).image().start;
-            for (offset, rights) in [
-                (image, READ | EXECUTE),
-                (image + PAGE_SIZE, READ | EXECUTE),
-                (image + 2 * PAGE_SIZE, READ),
-                (image + 4 * PAGE_SIZE, READ | WRITE),
-                (STARTUP_OFFSET, READ),
-            ] {
-                let Ok(page) = manager.allocate(ONE, 1) else { continue };
-                let (physical, _) = world.page(ONE, page).unwrap();
-                world.word(physical).store(1, Relaxed);
-                // Its parent's quota may be used up.
-                if manager.give(ONE, number, (offset, page), 1, rights).is_err() {
-                    manager.free(ONE, page, 1).unwrap();
-                }
-            }
-            let _ = manager.finish(number);
-            if manager.usage_of(number).is_ok() {
-                manager.kill(number).unwrap();
-            }
-            manager.retire(number).unwrap();
-        }
-        assert_eq!((world.free(), world.used(ONE)), (free, used), "{pages}");
-        taken.into_iter().for_each(|number| world.state.frames.give(number));
-        assert_eq!(load(&world, ONE, "valve", &head()), Ok(THREE), "{pages}");
-    }
-}
-
-/// Whatever passes the reader.
-#[test]
-fn hostile_heads_make_nothing_that_does_not_go() {
-    let world = World::loading(2);
-    let good = head();
-    let nothing = (world.free(), world.used(ONE));
-    let mut random = cairn_random::Random::new(14);
-    let mut made = 0;
-    for _ in 0..20_000 {
-        let mut bytes = good.clone();
-        let size = u32::from_le_bytes(bytes[44..48].try_into().unwrap()) as usize;
-        for _ in 0..1 + random.next() % 3 {
-            let at = random.next() as usize % size;
-            bytes[at] = if random.next() % 2 == 0 {
-                random.next() as u8
-            } else {
-                bytes[at] ^ (1 << (random.next() % 8))
-            };
-        }
-        let Ok(head) = Head::read(&bytes) else { continue };
-        let manager = world.manager();
-        if let Ok(number) = manager.make(ONE, "hostile", &head) {
-            made += 1;
-            let record = manager.place(number).unwrap().read();
-            for place in [record.stub, record.stack] {
-                assert!((place ^ record.start_address) < REGION_SIZE);
-            }
-            let _ = manager.finish(number);
-            manager.retire(number).unwrap();
-        }
-        assert_eq!((world.free(), world.used(ONE)), nothing);
-    }
-    assert!(made > 1000, "{made}");
-    assert_eq!(load(&world, ONE, "valve", &good), Ok(THREE));
-}
-
-#[test]
-fn an_instance_of_the_description_goes_too() {
-    let world = World::loading(1);
-    let manager = world.manager();
-    let free = world.free();
-    manager.allocate(TWO, 2).unwrap();
-    assert_eq!(manager.retire(TWO), Err(Error::Busy), "it lives");
-    manager.kill(TWO).unwrap();
-    assert_eq!(manager.retire(TWO), Err(Error::Busy), "it has pages");
-    steps(|cursor| manager.release(TWO, cursor));
-    manager.retire(TWO).unwrap();
-    // Its data, what that began with, its stack, and its startup page.
-    assert_eq!(world.free(), free + 4);
-    assert_eq!(manager.usage_of(TWO), Err(Error::NotFound));
-    assert!(!manager.place(TWO).unwrap().is_there());
-    assert!(manager.record.segments.iter().all(|one| one.instance() != TWO));
-    assert!(
-        manager.record.activations.iter().all(|one| one.instance() != TWO && one.client() != TWO)
-    );
-    let portal = manager.record.portals.get(0).unwrap().read();
-    assert_eq!((portal.client, portal.export, portal.code), (TWO, u32::MAX, 0));
-    let open: Vec<_> = manager.record.exports.iter().map(|one| one.read().open[0]).collect();
-    assert_eq!(open[0], 1 << ONE.0, "it was admitted, and may be no more");
-    // The portal manager took its stacks from their clients before.
-    world.word(manager.header.clients + client_row(ONE.into())).store(0, Relaxed);
-    // Its pages are another's when all others are taken.
-    while world.state.frames.take().is_some() {}
-    let before = world.free();
-    let page = manager.allocate(ONE, 1).unwrap();
-    assert_eq!(world.free(), before - 1);
-    let (physical, _) = world.page(ONE, page).unwrap();
-    assert!((0..512).all(|word| world.word(physical + word * 8).load(Relaxed) == 0), "a secret");
-    manager.free(ONE, page, 1).unwrap();
-    assert_eq!(world.free(), before);
-    assert_eq!(behind(ONE), page);
-    assert_eq!(manager.make(ONE, "valve", &Head::read(&head()).unwrap()), Err(Error::Exhausted));
-}
-
-#[test]
-fn who_ends_the_system_or_has_devices_or_fellows_stays() {
-    let world = World::loading(1);
-    let manager = world.manager();
-    manager.kill(TWO).unwrap();
-    let change = |change: &dyn Fn(&mut Instance)| {
-        let place = manager.place(TWO).unwrap();
-        let mut record = place.read();
-        change(&mut record);
-        place.write(&record);
-        manager.retire(TWO)
-    };
-    assert_eq!(change(&|one| one.essential = 1), Err(Error::NotAllowed));
-    let completes = |one: &mut Instance| (one.essential, one.run_to_completion) = (0, 1);
-    assert_eq!(change(&completes), Err(Error::NotAllowed));
-    let follows = |one: &mut Instance| (one.run_to_completion, one.leader) = (0, ONE);
-    assert_eq!(change(&follows), Err(Error::NotSupported));
-    let leads = |one: &mut Instance| (one.leader, one.next_fellow) = (TWO, ONE);
-    assert_eq!(change(&leads), Err(Error::NotSupported));
-    assert_eq!(change(&|one| one.next_fellow = InstanceId(0)), Ok(()));
 }

@@ -2,7 +2,7 @@
 
 use crate::manager::Manager;
 use crate::numbers::Stage;
-use crate::tables::{self, RESERVED, Root, WRITE};
+use crate::tables::{self, RESERVED, Root};
 use cairn_abi::address::{PAGE_SIZE, READY_OFFSET, STARTUP_OFFSET};
 use cairn_abi::record::{CONTENT_DATA, Instance, Segment};
 use cairn_abi::{Error, InstanceId};
@@ -64,18 +64,21 @@ impl Manager<'_> {
         root: Root,
         segment: &Segment,
     ) -> Result<u64, Error> {
-        debug_assert!(u64::from(segment.flags) & WRITE != 0);
+        if segment.initial != 0 {
+            // It did not fit before.
+            return Err(Error::Exhausted);
+        }
         let quota = self.place(instance)?.memory();
         let take = || {
             self.add_page(instance, quota)?;
             self.take_frame()
         };
-        let mut list = segment.initial;
+        let mut list = 0;
         for page in 0..segment.size / PAGE_SIZE {
             let words = PAGE_SIZE / 8;
             let content = self.content(root, segment, page * words, words);
             if let Err(error) = self.keep(&mut list, page, content, take) {
-                self.entry_of(instance, segment, list);
+                self.note_list(instance, segment, list);
                 return Err(error);
             }
         }
@@ -83,7 +86,7 @@ impl Manager<'_> {
     }
 
     /// Notes a list that did not become whole, so that it is given back with the instance.
-    fn entry_of(&self, instance: InstanceId, segment: &Segment, list: u64) {
+    fn note_list(&self, instance: InstanceId, segment: &Segment, list: u64) {
         let Ok(slot) = self.places(instance) else { return };
         let mut entries = self.record.segments.part(slot.segments);
         if let Some((_, entry)) = entries.find(|(_, entry)| entry.address() == segment.address) {

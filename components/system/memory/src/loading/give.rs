@@ -2,9 +2,9 @@
 
 use crate::manager::Manager;
 use crate::numbers::Stage;
-use crate::tables::{self, EXECUTE, READ, Root, USER, WRITE};
+use crate::tables::{self, READ, Root, USER, WRITE};
 use cairn_abi::address::{PAGE_SIZE, REGION_SIZE, STARTUP_OFFSET};
-use cairn_abi::record::CONTENT_DATA;
+use cairn_abi::record::{CONTENT_CONSTANTS, CONTENT_DATA};
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -23,14 +23,14 @@ struct Gift {
 impl Manager<'_> {
     /// Pages of `caller` become the content of an instance that is being made, `offset` bytes behind its region's beginning. Its own
     /// pages, which it allocated, leave it; those of the shelf are shared, where nobody can write them. A page of content
-    /// is given once. `rights`: those of the content, as page tables have them.
+    /// is given once. `content` is that of its segment, which says the rights; the startup page has that of constants.
     pub fn give(
         &self,
         caller: InstanceId,
         instance: InstanceId,
         (offset, address): (u64, u64),
         pages: u64,
-        rights: u64,
+        content: u16,
     ) -> Result<(), Error> {
         let most = REGION_SIZE / PAGE_SIZE;
         let whole = (offset | address).is_multiple_of(PAGE_SIZE);
@@ -39,7 +39,7 @@ impl Manager<'_> {
         }
         let number = self.state.numbers.get(instance)?;
         number.take(Stage::Made)?;
-        let result = self.give_to(caller, instance, (offset, address), pages, rights);
+        let result = self.give_to(caller, instance, (offset, address), pages, content);
         number.set(Stage::Made);
         result
     }
@@ -50,11 +50,11 @@ impl Manager<'_> {
         instance: InstanceId,
         (offset, address): (u64, u64),
         pages: u64,
-        rights: u64,
+        content: u16,
     ) -> Result<(), Error> {
         let (record, root) = (self.place(instance)?, self.root(caller)?);
         let to = record.start_address() + offset;
-        let rights = self.rights_at(instance, offset, pages, rights)?;
+        let rights = self.rights_at(instance, offset, pages, content)?;
         let gift = Gift { instance, caller: root, from: address, to, pages, rights };
         let target = self.tables.root(record.space()).ok_or(Error::NotFound)?;
         for page in 0..pages {
@@ -70,15 +70,15 @@ impl Manager<'_> {
         }
     }
 
-    /// The page-table bits of content there, if it has these rights.
+    /// The page-table bits of such content there.
     fn rights_at(
         &self,
         instance: InstanceId,
         offset: u64,
         pages: u64,
-        rights: u64,
+        content: u16,
     ) -> Result<u64, Error> {
-        if (offset, pages, rights) == (STARTUP_OFFSET, 1, READ) {
+        if (offset, pages, content) == (STARTUP_OFFSET, 1, CONTENT_CONSTANTS) {
             // It can be passed on to nobody.
             return Ok(USER | READ);
         }
@@ -86,15 +86,13 @@ impl Manager<'_> {
         let from = record.start_address() + offset;
         let to = from + pages * PAGE_SIZE;
         let mut segments = self.record.segments.part(slot.segments);
-        let found = segments.find_map(|(_, segment)| {
-            let range = segment.address()..segment.address() + segment.size();
-            let is_content = segment.instance() == instance && segment.content() <= CONTENT_DATA;
-            (is_content && range.start <= from && to <= range.end)
-                .then(|| u64::from(segment.flags()))
+        let found = segments.find(|(_, segment)| {
+            let is_it = segment.instance() == instance && segment.content() == content;
+            is_it && segment.address() <= from && to <= segment.address() + segment.size()
         });
-        let flags = found.ok_or(Error::BadArgument)?;
-        let same = flags & (READ | WRITE | EXECUTE) == rights;
-        same.then_some(flags).ok_or(Error::BadArgument)
+        let is_content = content <= CONTENT_DATA;
+        let found = found.filter(|_| is_content).map(|(_, segment)| u64::from(segment.flags()));
+        found.ok_or(Error::BadArgument)
     }
 
     /// Whether the first page is of the shelf.

@@ -47,6 +47,7 @@ impl Manager<'_> {
 
     /// What never goes, and what only its devices' owner could let go.
     fn check_can_go(&self, instance: InstanceId) -> Result<(), Error> {
+        self.places(instance)?;
         let record = self.record(instance)?;
         if record.essential() != 0 || record.run_to_completion() != 0 {
             return Err(Error::NotAllowed);
