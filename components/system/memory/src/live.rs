@@ -81,11 +81,6 @@ impl<'a, T> Table<'a, T> {
         Table { words: part(words, table.offset as usize, size), entries: PhantomData }
     }
 
-    /// Its entries.
-    pub fn len(self) -> usize {
-        self.words.len() / Self::WORDS
-    }
-
     /// An entry.
     pub fn get(self, place: usize) -> Option<Entry<'a, T>> {
         let first = place.checked_mul(Self::WORDS)?;

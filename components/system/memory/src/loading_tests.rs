@@ -252,7 +252,7 @@ fn it_goes_without_a_trace_again_and_again() {
         assert_eq!(world.manager().usage_of(number), Err(Error::NotFound));
         // What words of methods mean is written over, not away.
         let state = state(&world);
-        assert_eq!(*before.get_or_insert(state.clone()), state);
+        assert_eq!(*before.get_or_insert(state), state);
     }
 }
 

@@ -33,12 +33,7 @@ pub(crate) struct Number {
 
 impl Numbers {
     pub(crate) const fn new() -> Numbers {
-        const UNUSED: Number = Number {
-            stage: AtomicU8::new(Stage::Unused as u8),
-            pages: AtomicU32::new(0),
-            children: AtomicU32::new(0),
-        };
-        Numbers([UNUSED; INSTANCES_MAXIMUM])
+        Numbers([const { Number::unused() }; INSTANCES_MAXIMUM])
     }
 
     pub(crate) fn get(&self, number: InstanceId) -> Result<&Number, Error> {
@@ -47,6 +42,14 @@ impl Numbers {
 }
 
 impl Number {
+    const fn unused() -> Number {
+        Number {
+            stage: AtomicU8::new(Stage::Unused as u8),
+            pages: AtomicU32::new(0),
+            children: AtomicU32::new(0),
+        }
+    }
+
     pub(crate) fn is(&self, stage: Stage) -> bool {
         self.stage.load(Relaxed) == stage as u8
     }

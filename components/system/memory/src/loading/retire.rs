@@ -111,7 +111,9 @@ impl Manager<'_> {
             }
         }
         // It is the startup page once more.
-        self.tables.find(root, start + READY_OFFSET).map(|ready| ready.store(0, Relaxed));
+        if let Some(ready) = self.tables.find(root, start + READY_OFFSET) {
+            ready.store(0, Relaxed);
+        }
         let startup = start + STARTUP_OFFSET;
         for leaf in 0..leaves {
             let address = start + leaf * LEAF_SPAN;

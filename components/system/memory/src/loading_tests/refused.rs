@@ -175,7 +175,7 @@ fn hostile_heads_make_nothing_that_does_not_go() {
         let size = u32::from_le_bytes(bytes[44..48].try_into().unwrap()) as usize;
         for _ in 0..1 + random.next() % 3 {
             let at = random.next() as usize % size;
-            bytes[at] = if random.next() % 2 == 0 {
+            bytes[at] = if random.next().is_multiple_of(2) {
                 random.next() as u8
             } else {
                 bytes[at] ^ (1 << (random.next() % 8))
