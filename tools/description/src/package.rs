@@ -1,6 +1,6 @@
 //! Packages: what can be loaded while the system runs.
 
-use crate::draft::{ExportDraft, ImportDraft, InstanceDraft, PackageDraft};
+use crate::draft::{ExportDraft, InstanceDraft, PackageDraft};
 use crate::model::{Instance, System};
 use crate::names::suggestion;
 use crate::place::Located;
@@ -30,7 +30,7 @@ pub struct Package {
 pub struct PackageImport {
     /// The component's name of the import.
     pub import: Located<String>,
-    /// The instance, or the package that is loaded by its own name.
+    /// The instance: of the system, or one that is loaded by then.
     pub instance: Located<String>,
     /// Its export.
     pub export: Located<String>,
@@ -60,7 +60,7 @@ impl System {
     }
 }
 
-/// Resolves the packages, which name instances and each other. `instance` makes what they have as instances do.
+/// Resolves the packages. Who may open their exports is known here; who serves their imports perhaps only when they are loaded. `instance` makes what they have as instances do.
 pub(crate) fn resolve(
     drafts: Vec<PackageDraft>,
     instances: &[Located<String>],
@@ -77,7 +77,7 @@ pub(crate) fn resolve(
         report.push(Error::new(
             &name.place,
             format!("unknown instance `{name}`"),
-            "expected the name of an instance or of a package of this system",
+            "expected the name of an instance, or of a package of this system, which is meant under its own name",
             suggestion(
                 name,
                 "there are",
@@ -90,9 +90,6 @@ pub(crate) fn resolve(
     for PackageDraft { instance: draft, is_shelved, has_defaults } in drafts {
         let (imports, exports) = (draft.imports, draft.exports);
         let draft = InstanceDraft { imports: Vec::new(), exports: Vec::new(), ..draft };
-        for ImportDraft { instance, .. } in &imports {
-            check(instance, report);
-        }
         for open in exports.iter().filter_map(|export| export.open.as_ref()) {
             open.iter().filter(|name| ***name != *EVERYONE).for_each(|name| check(name, report));
         }

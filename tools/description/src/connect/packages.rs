@@ -3,7 +3,6 @@
 use super::{Connector, find_export, missing_export, not_built, signature};
 use crate::arguments::{self, Value};
 use crate::model::{Package, PackageImport};
-use crate::names::suggestion;
 use crate::report::{Error, Report};
 use cairn_loader::{Descriptor, Export, Import};
 
@@ -96,7 +95,7 @@ impl<'a> Connector<'a> {
         Some((connection.instance.value.clone(), connection.export.value.clone()))
     }
 
-    /// Whether who is to serve an import does: an instance of the system, or else a package.
+    /// Whether who is to serve an import does, as far as the description knows it: an instance of the system, or else a package.
     fn check_server(
         &self,
         package: &Package,
@@ -113,22 +112,10 @@ impl<'a> Connector<'a> {
                 .find(|(package, _)| *package.instance.name == **name)
                 .and_then(|(_, component)| *component),
         };
-        // What is not there has been reported.
-        let Some(server) = server else { return };
-        let services = || server.exports.iter().filter(|export| !export.is_object);
-        let Some(served) = services().find(|export| export.name == *connection.export) else {
-            let names: Vec<&str> = services().map(|export| export.name.as_str()).collect();
-            report.push(Error::new(
-                &connection.export.place,
-                format!("`{name}` has no export `{}` that can be opened", connection.export),
-                format!("expected an export of the interface `{}`", import.interface.name),
-                suggestion(
-                    &connection.export,
-                    &format!("`{name}` exports"),
-                    names,
-                    "connect the import to another instance",
-                ),
-            ));
+        // Others may be there by then, and names that are registered at run time.
+        let exports = server.iter().flat_map(|server| &server.exports);
+        let mut services = exports.filter(|export| !export.is_object);
+        let Some(served) = services.find(|export| export.name == *connection.export) else {
             return;
         };
         let (wanted, found) = (&import.interface, &served.interface);
