@@ -120,6 +120,8 @@ pub trait Machine: Words {
     fn domain_word(&self, domain: DomainId, offset: i64) -> u64;
     /// Writes it. What it leads to is published.
     fn set_domain_word(&self, domain: DomainId, offset: i64, word: u64);
+    /// Writes words of an activation's descriptor, by their offsets. Nothing may use it.
+    fn describe_activation(&self, index: u32, words: &[(i64, u64)]);
     /// Makes a stack queue of these activations. Nothing may use it.
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>);
     /// Says whether an activation, by its place in the layout's table, is in a queue of this client.

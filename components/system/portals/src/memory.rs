@@ -103,6 +103,13 @@ impl Machine for Memory {
         store(self.domains, self.field(domain, offset), word);
     }
 
+    fn describe_activation(&self, index: u32, words: &[(i64, u64)]) {
+        let descriptor = activation(index as usize) - ACTIVATIONS;
+        for (offset, word) in words {
+            store(self.queues, descriptor.wrapping_add_signed(*offset), *word);
+        }
+    }
+
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>) {
         let mut first = 0;
         for index in free {

@@ -45,7 +45,10 @@ impl Pools {
         self.described = layout.granule(0).saturating_sub(PORTAL_CODE);
         self.area.begin(1, end);
         let clients = layout.instances.iter().filter(|one| is_client(one.number));
-        self.shares.begin(clients.map(Kept::of), end);
+        // Each that comes while the system runs has an equal part.
+        let loadable = layout.header.loadable;
+        let loadable = (loadable.start..loadable.end).map(|_| Kept::NOTHING);
+        self.shares.begin(clients.map(Kept::of).chain(loadable), end);
         self.queues.begin(machine);
     }
 
@@ -55,8 +58,8 @@ impl Pools {
     }
 
     /// The activations of a server that comes while the system runs are free.
-    pub fn add_server<M: Machine>(&mut self, machine: &M, server: InstanceId) {
-        self.queues.add_server(machine.layout().activations, server);
+    pub fn add_server<M: Machine>(&mut self, machine: &M, server: &Instance) {
+        self.queues.add_server(machine, server);
     }
 
     /// Code that was taken for an instance's domain itself.

@@ -4,7 +4,8 @@ use crate::blocks::NO_INSTANCE;
 use crate::machine::Machine;
 use cairn_abi::domain::{ACTIVATIONS_MAXIMUM, QUEUES_MAXIMUM};
 use cairn_abi::identifier::INSTANCES_MAXIMUM;
-use cairn_abi::record::Activation;
+use cairn_abi::loadable::descriptor;
+use cairn_abi::record::{Activation, Instance};
 use cairn_abi::{Error, InstanceId};
 
 const NOBODY: u16 = u16::MAX;
@@ -72,8 +73,13 @@ impl Queues {
     }
 
     /// The activations of a server that comes while the system runs are nobody's, as those of the description are that no client has.
-    pub fn add_server(&mut self, activations: &[Activation], server: InstanceId) {
-        self.add_owners(activations, |activation| activation.instance == server);
+    pub fn add_server<M: Machine>(&mut self, machine: &M, server: &Instance) {
+        let activations = machine.layout().activations;
+        let is_its = |activation: &Activation| activation.instance == server.number;
+        self.add_owners(activations, is_its);
+        for activation in activations.iter().filter(|activation| is_its(activation)) {
+            machine.describe_activation(activation.index, &descriptor(server, activation));
+        }
     }
 
     fn add_owners(&mut self, activations: &[Activation], which: impl Fn(&Activation) -> bool) {

@@ -19,8 +19,14 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// As the layout says.
+    /// Nothing.
+    pub const NOTHING: Kept = Kept { blocks: 0, portals: 0 };
+
+    /// As the layout says. Beside the part of one that comes while the system runs nothing is kept.
     pub fn of(client: &Instance) -> Kept {
+        if client.parent.index() != 0 {
+            return Kept::NOTHING;
+        }
         let limited = |number: u64| number.min(GRANULES_MAXIMUM as u64) as u16;
         Kept { blocks: limited(client.blocks), portals: limited(client.portals) }
     }

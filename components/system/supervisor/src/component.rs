@@ -19,7 +19,7 @@ use cairn_abi::descriptor::{NAME_SIZE, name_text};
 use cairn_abi::record::{Instance, RESTART_ALWAYS, RESTART_NEVER};
 use cairn_abi::thread::index_of_name;
 use cairn_interfaces as interfaces;
-use cairn_supervisor::instances::{CRASH, KILL, MEASURE, Phase, RESTART, numbers};
+use cairn_supervisor::instances::{BEGIN, CRASH, KILL, MEASURE, Phase, RESTART, RETIRE, numbers};
 use cairn_supervisor::standing::Until;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -41,14 +41,21 @@ cairn::component! {
         memory: interfaces::MemoryControl,
         statistics: interfaces::MemoryStatistics,
         portals: interfaces::PortalControl,
+        domain_memory: Option<interfaces::DomainMemory>,
+        domain_portals: Option<interfaces::DomainPortals>,
         console: interfaces::Console,
         devices: Option<cairn_driver_interfaces::DeviceControl>,
     },
-    exports: { supervisor: interfaces::Supervisor = SERVER },
+    exports: {
+        supervisor: interfaces::Supervisor = SERVER,
+        instances: interfaces::InstanceControl = SERVER,
+    },
     main: main,
 }
 
-pub use imports::{CONSOLE, CONTROL, DEVICES, MEMORY, PORTALS, SCHEDULING, THREADS};
+pub use imports::{
+    CONSOLE, CONTROL, DEVICES, DOMAIN_MEMORY, DOMAIN_PORTALS, MEMORY, PORTALS, SCHEDULING, THREADS,
+};
 
 /// What the worker does next.
 enum Work {
@@ -223,7 +230,8 @@ impl System {
         match (best, telling) {
             // Its memory becomes another life's.
             (Some(instance), _)
-                if state(instance).phase() == Phase::Renewing && tell::needs(instance) =>
+                if matches!(state(instance).phase(), Phase::Renewing | Phase::Retiring)
+                    && tell::needs(instance) =>
             {
                 (Work::ReadMemory { instance }, best_priority)
             }
@@ -245,8 +253,8 @@ impl System {
         if requests & MEASURE != 0
             && let Ok((pages, quota)) = imports::STATISTICS.usage_of(instance)
         {
-            state.pages.store(pages, Relaxed);
-            state.page_quota.store(quota, Relaxed);
+            state.pages.store(pages as u32, Relaxed);
+            state.page_quota.store(quota as u32, Relaxed);
         }
         if requests & CRASH != 0 {
             // Without a report: its next instruction is a fault like any other.
@@ -265,6 +273,15 @@ impl System {
                 state.sleeps.store(false, Relaxed);
                 self.serve_ended(instance, restart);
             }
+        }
+        let answer = |of: Result<(), Error>| {
+            state.answer.store(of.map_or_else(Error::status, |()| 0), Relaxed);
+        };
+        if requests & BEGIN != 0 {
+            answer(self.begin_first(instance));
+        }
+        if requests & RETIRE != 0 {
+            answer(self.retire(instance));
         }
         // What was asked meanwhile is served when the worker is called for it.
         state.requests.fetch_and(!requests, Relaxed);
@@ -289,6 +306,27 @@ impl System {
             }
         }
     }
+}
+
+/// The same for what has an answer.
+fn ask_for(instance: InstanceId, what: u8) -> Result<(), Error> {
+    // Two that ask at the same time for the same get the same answer, or the later one.
+    ask(instance, what)?;
+    match state(instance).answer.load(Relaxed) {
+        0 => Ok(()),
+        status => Err(Error::from_status(status)),
+    }
+}
+
+/// Ends an instance for good; comes back when nothing is left of it.
+fn retire(instance: InstanceId) -> Result<(), Error> {
+    ask_for(instance, RETIRE)?;
+    let mut pause = PAUSE_MICROSECONDS / 10;
+    while state(instance).retires.load(Relaxed) {
+        imports::THREADS.sleep_until(now() + ticks(pause))?;
+        pause = (pause * 2).min(PAUSE_MICROSECONDS * 10);
+    }
+    Ok(())
 }
 
 fn named(name: ReadWindow<'_>) -> Result<&'static Instance, Error> {
@@ -338,6 +376,30 @@ fn microseconds(ticks: u64) -> u64 {
     ticks * 1000 / (environment::startup().time_base / 1000).max(1)
 }
 
+impl interfaces::InstanceControl for Server {
+    fn begin(&self, instance: InstanceId) -> Result<(), Error> {
+        begun()?.made(instance)?;
+        ask_for(instance, BEGIN)
+    }
+
+    fn retire(&self, instance: InstanceId) -> Result<(), Error> {
+        begun()?.made(instance)?;
+        retire(instance)
+    }
+
+    fn retire_child(&self, parent: InstanceId, name: ReadWindow<'_>) -> Result<(), Error> {
+        let child = named(name)?;
+        match begun()?.descends(child, parent) {
+            true => retire(child.number),
+            false => Err(Error::NotAllowed),
+        }
+    }
+
+    fn retire_made(&self) -> Result<(), Error> {
+        begun()?.made_only().try_for_each(|record| retire(record.number))
+    }
+}
+
 impl interfaces::Supervisor for Server {
     fn kill(&self, name: ReadWindow<'_>) -> Result<(), Error> {
         request(name, KILL)
@@ -345,6 +407,15 @@ impl interfaces::Supervisor for Server {
 
     fn restart(&self, name: ReadWindow<'_>) -> Result<(), Error> {
         request(name, RESTART)
+    }
+
+    fn retire(&self, name: ReadWindow<'_>) -> Result<(), Error> {
+        retire(named(name)?.number)
+    }
+
+    fn user_of(&self, name: ReadWindow<'_>, text: WriteWindow<'_>) -> Result<usize, Error> {
+        let user = begun()?.user_of(named(name)?)?;
+        text.write(0, name_text(&user.name).as_bytes())
     }
 
     fn describe(&self, number: u64, text: WriteWindow<'_>) -> Result<(usize, u64), Error> {
@@ -355,7 +426,7 @@ impl interfaces::Supervisor for Server {
         let phase = match state.phase() {
             Phase::Alive | Phase::Tried => "alive",
             Phase::Asleep => "asleep",
-            Phase::Dead | Phase::Renewing | Phase::Sweeping => "dead",
+            Phase::Dead | Phase::Renewing | Phase::Sweeping | Phase::Retiring => "dead",
             Phase::Quarantined => "quarantined",
             _ => "dying",
         };
@@ -381,8 +452,8 @@ impl interfaces::Supervisor for Server {
             name_text(&record.name),
             record.domain,
             state.restarts.load(Relaxed),
-            own.pages.load(Relaxed) * 4,
-            own.page_quota.load(Relaxed) * 4,
+            u64::from(own.pages.load(Relaxed)) * 4,
+            u64::from(own.page_quota.load(Relaxed)) * 4,
         ));
         line.answer(&text, instance.into())
     }

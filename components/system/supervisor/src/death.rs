@@ -47,6 +47,8 @@ pub enum Reason {
     Returned,
     /// Nobody needed it for as long as its description says.
     Idle,
+    /// It was unloaded, or who had it loaded ends.
+    Retires,
     /// A component asked for it, and perhaps for a new start.
     Asked {
         /// It shall start again.
@@ -61,7 +63,7 @@ impl Reason {
             Reason::Fault { thread, .. }
             | Reason::RanAway { thread, .. }
             | Reason::Kept { thread } => Some(thread),
-            Reason::Returned | Reason::Idle | Reason::Asked { .. } => None,
+            Reason::Returned | Reason::Idle | Reason::Retires | Reason::Asked { .. } => None,
         }
     }
 }
@@ -154,6 +156,7 @@ impl System {
         }
         let delay = match reason {
             Reason::Idle => Some(0),
+            Reason::Retires => None,
             Reason::Asked { restart } => (restart || record.restart == RESTART_ALWAYS).then_some(0),
             _ if record.restart == RESTART_NEVER => None,
             Reason::Fault { .. }
@@ -171,7 +174,7 @@ impl System {
         }
         let is_idle = matches!(reason, Reason::Idle);
         state.sleeps.store(is_idle, Relaxed);
-        if !is_idle {
+        if !is_idle && !matches!(reason, Reason::Retires) {
             self.note(instance, reason, delay, state.wanted.load(Relaxed));
         }
     }
@@ -210,6 +213,8 @@ impl System {
         let cursor = &state.cursor;
         match state.phase() {
             Phase::Absent | Phase::Alive | Phase::Tried | Phase::Asleep | Phase::Quarantined => {}
+            // What it had loaded ends with it.
+            Phase::Closing if self.end_next_child(fellow) => {}
             Phase::Closing => {
                 let step =
                     advance(cursor, |_| self.in_portals(|| imports::PORTALS.instance_died(fellow)));
@@ -242,11 +247,12 @@ impl System {
                 let step = advance(cursor, |at| imports::MEMORY.renew(fellow, at, but_stacks));
                 self.next(record, "renew", step, Phase::Sweeping);
             }
-            Phase::Sweeping => {
-                if self.sweep_some(record) {
-                    self.begin(record);
-                }
-            }
+            Phase::Sweeping => match self.sweep_some(record) {
+                true if state.retires.load(Relaxed) => INSTANCES.enter(instance, Phase::Retiring),
+                true => self.begin(record),
+                false => {}
+            },
+            Phase::Retiring => self.retire_some(record),
         }
     }
 
@@ -255,6 +261,11 @@ impl System {
     fn next(&self, record: &Instance, what: &str, step: Result<bool, Error>, next: Phase) {
         if step != Ok(false) {
             match record.next_fellow {
+                InstanceId(0)
+                    if next == Phase::Dead && state(record.leader).retires.load(Relaxed) =>
+                {
+                    INSTANCES.enter(record.leader, Phase::Retiring);
+                }
                 InstanceId(0) => INSTANCES.enter(record.leader, next),
                 fellow => {
                     let state = state(record.leader);
@@ -316,7 +327,7 @@ impl System {
             }
             return;
         }
-        if state.away.next(0).is_none() {
+        if state.away.next(0).is_none() && !self.has_children(record.leader) {
             let has_owner = imports::DEVICES.get().is_some();
             let next = if has_owner { Phase::Quieting } else { Phase::Releasing };
             return INSTANCES.enter(record.number, next);
@@ -427,7 +438,8 @@ impl System {
     pub fn waits_until(&self, instance: InstanceId) -> Option<u64> {
         let state = state(instance);
         match state.phase() {
-            Phase::Waiting | Phase::Quieting => Some(state.look.load(Relaxed)),
+            Phase::Waiting | Phase::Quieting | Phase::Retiring => Some(state.look.load(Relaxed)),
+            Phase::Sweeping if state.retires.load(Relaxed) => Some(state.look.load(Relaxed)),
             Phase::Quarantined => Some(u64::MAX),
             Phase::Dead => Some(state.due.load(Relaxed)),
             _ => None,

@@ -5,7 +5,7 @@ use cairn_abi::identifier::INSTANCES_MAXIMUM;
 use cairn_abi::thread::THREADS_MAXIMUM;
 use cairn_abi::{Error, InstanceId};
 use core::sync::atomic::{
-    AtomicBool, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed,
+    AtomicBool, AtomicI64, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed,
 };
 
 /// What is to be done for an instance. The supervisor's worker alone changes it, by one step at a time; it
@@ -42,6 +42,8 @@ pub enum Phase {
     Sweeping,
     /// A device of it could not be reset. It keeps all that it had, until somebody asks for its restart and the device is reset.
     Quarantined,
+    /// It is dead for good, or was never begun: one after the other forgets it.
+    Retiring,
 }
 
 impl Phase {
@@ -61,6 +63,7 @@ impl Phase {
             11 => Phase::Renewing,
             12 => Phase::Sweeping,
             13 => Phase::Quarantined,
+            14 => Phase::Retiring,
             _ => Phase::Absent,
         }
     }
@@ -81,6 +84,10 @@ pub struct InstanceState {
     pub due: AtomicU64,
     /// Its next life begins with a call, and none is lost until then: whoever comes while it ends is kept.
     pub sleeps: AtomicBool,
+    /// It has no next life: when it is dead it retires.
+    pub retires: AtomicBool,
+    /// What became of the last request that has an answer: a status as a portal has it.
+    pub answer: AtomicI64,
     /// The name of the first thread of this life; zero: it has none.
     pub first: AtomicU64,
     /// When it was started.
@@ -97,13 +104,15 @@ pub struct InstanceState {
     /// Faults without good behaviour in between.
     pub faults: AtomicU32,
     /// Its memory and quota, when they were last asked for.
-    pub pages: AtomicU64,
-    pub page_quota: AtomicU64,
+    pub pages: AtomicU32,
+    pub page_quota: AtomicU32,
     /// How often it was started again.
     pub restarts: AtomicU32,
     /// Threads that have to come back to it, a bit for each.
     pub away: Threads,
 }
+
+const _: () = assert!(size_of::<InstanceState>() == 128);
 
 /// Request: kill.
 pub const KILL: u8 = 1;
@@ -113,6 +122,10 @@ pub const RESTART: u8 = 2;
 pub const CRASH: u8 = 4;
 /// Request: note how much memory it has.
 pub const MEASURE: u8 = 8;
+/// Request: its first life begins. It has an answer.
+pub const BEGIN: u8 = 16;
+/// Request: it ends for good. It has an answer, whether that can be; when it is over, there is none of its number.
+pub const RETIRE: u8 = 32;
 
 impl InstanceState {
     const fn new() -> InstanceState {
@@ -121,10 +134,12 @@ impl InstanceState {
             at: AtomicU16::new(0),
             cursor: AtomicU64::new(0),
             requests: AtomicU8::new(0),
-            pages: AtomicU64::new(0),
-            page_quota: AtomicU64::new(0),
+            pages: AtomicU32::new(0),
+            page_quota: AtomicU32::new(0),
             due: AtomicU64::new(u64::MAX),
             sleeps: AtomicBool::new(false),
+            retires: AtomicBool::new(false),
+            answer: AtomicI64::new(0),
             first: AtomicU64::new(0),
             started: AtomicU64::new(0),
             needed: AtomicU64::new(0),
@@ -142,13 +157,11 @@ impl InstanceState {
     fn forget(&self) {
         let words =
             [&self.first, &self.started, &self.needed, &self.died, &self.look, &self.look_interval];
-        words
-            .into_iter()
-            .chain([&self.pages, &self.page_quota])
-            .for_each(|word| word.store(0, Relaxed));
-        [&self.faults, &self.restarts].into_iter().for_each(|count| count.store(0, Relaxed));
-        [&self.requests, &self.wanted].into_iter().for_each(|byte| byte.store(0, Relaxed));
-        self.sleeps.store(false, Relaxed);
+        words.into_iter().for_each(|word| word.store(0, Relaxed));
+        let counts = [&self.faults, &self.restarts, &self.pages, &self.page_quota];
+        counts.into_iter().for_each(|count| count.store(0, Relaxed));
+        self.wanted.store(0, Relaxed);
+        [&self.sleeps, &self.retires].into_iter().for_each(|flag| flag.store(false, Relaxed));
     }
 
     /// What is to be done.
@@ -203,12 +216,25 @@ impl Instances {
         let state = self.state(instance);
         match state.phase() {
             Phase::Absent => return Err(Error::NotFound),
-            Phase::Dead if state.due.load(Relaxed) == u64::MAX => {}
+            Phase::Retiring => {}
             _ => return Err(Error::Busy),
         }
-        self.requested.remove(instance.into());
         state.forget();
         self.enter(instance, Phase::Absent);
+        Ok(())
+    }
+
+    /// An instance that is dead, or never lived, begins to retire. [`Error::Busy`]: it is to be ended first.
+    pub fn retire(&self, instance: InstanceId) -> Result<(), Error> {
+        let state = self.state(instance);
+        match state.phase() {
+            Phase::Absent | Phase::Dead | Phase::Renewing | Phase::Sweeping => {}
+            Phase::Retiring => return Ok(()),
+            _ => return Err(Error::Busy),
+        }
+        state.retires.store(true, Relaxed);
+        state.due.store(u64::MAX, Relaxed);
+        self.enter(instance, Phase::Retiring);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use cairn::time::ticks;
 use cairn::{DomainId, Error, InstanceId, environment};
 use cairn_abi::address::{PORTAL_CODE, THREADS};
 use cairn_abi::descriptor::is_name;
-use cairn_abi::record::{Export, Header, Instance, Symbol, Thread};
+use cairn_abi::record::{Device, Export, Header, Instance, Interrupt, Symbol, Thread};
 use cairn_abi::text::Visible;
 use cairn_interfaces::ThreadState;
 use cairn_supervisor::instances::{InstanceState, Instances};
@@ -33,6 +33,8 @@ pub struct System {
     pub header: &'static Header,
     /// By number from 1; of some there may be none any more.
     instances: &'static [Instance],
+    devices: &'static [Device],
+    interrupts: &'static [Interrupt],
     pub symbols: &'static [Symbol],
     exports: &'static [Export],
     first_threads: &'static [Thread],
@@ -52,6 +54,8 @@ impl System {
         Some(System {
             header: record.header,
             instances: record.table(record.header.instances),
+            devices: record.table(record.header.devices),
+            interrupts: record.table(record.header.interrupts),
             symbols: record.table(record.header.symbols),
             exports: record.table(record.header.exports),
             first_threads: record.table(record.header.threads),
@@ -80,6 +84,29 @@ impl System {
     /// What the record says of a number; whether there is such an instance, its state says.
     pub fn instance(&self, instance: InstanceId) -> Option<&'static Instance> {
         self.instances.get(instance.index().checked_sub(1)?)
+    }
+
+    /// What the record says of an instance that there is, whether it has begun or not.
+    pub fn made(&self, instance: InstanceId) -> Result<&'static Instance, Error> {
+        self.instance(instance).filter(|record| record.is_there()).ok_or(Error::NotFound)
+    }
+
+    /// The instances that one had loaded, whether they have begun or not.
+    pub fn children(&self, parent: InstanceId) -> impl Iterator<Item = &'static Instance> {
+        let is_child = move |record: &&Instance| record.is_there() && record.parent == parent;
+        self.instances.iter().filter(is_child)
+    }
+
+    /// The instances that were made and never begun.
+    pub fn made_only(&self) -> impl Iterator<Item = &'static Instance> {
+        let is_made = |record: &&Instance| record.is_there() && !state(record.number).is_present();
+        self.instances.iter().filter(is_made)
+    }
+
+    /// Whether devices have something to do with an instance.
+    pub fn has_devices(&self, instance: InstanceId) -> bool {
+        self.devices.iter().any(|device| device.instance == instance)
+            || self.interrupts.iter().any(|interrupt| interrupt.instance == instance)
     }
 
     /// Those that there are, from a number on.

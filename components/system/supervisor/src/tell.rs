@@ -93,6 +93,12 @@ fn place_needing(instance: InstanceId) -> Option<usize> {
     NOTES.with(|notes| notes.iter().position(needs))
 }
 
+/// Whether something is to be told of an instance.
+pub fn is_of(instance: InstanceId) -> bool {
+    let is = |note: &Note| note.is_used && note.instance == instance;
+    COUNT.load(Relaxed) != 0 && NOTES.with(|notes| notes.iter().any(is))
+}
+
 /// Whether the memory of an instance is needed for what is to be told of it.
 pub fn needs(instance: InstanceId) -> bool {
     place_needing(instance).is_some()
@@ -213,7 +219,7 @@ impl System {
             Reason::Kept { thread } => {
                 writeln!(log, "kept thread {thread}, which was asked to come home")
             }
-            Reason::Asked { .. } | Reason::Idle => writeln!(log, "was killed"),
+            Reason::Asked { .. } | Reason::Idle | Reason::Retires => writeln!(log, "was killed"),
             Reason::Returned => writeln!(log, "returned from its main function"),
             Reason::Fault { thread, fault, value, .. } => {
                 // Who may use the unit did what it does not have.

@@ -78,6 +78,7 @@ impl Maker {
         }
         clear_table(machine, record);
         self.add_domain(machine, record, true)?;
+        self.pools.add_server(machine, record);
         if let Err(error) = self.fill_domain(machine, record) {
             self.forget(machine, record);
             return Err(error);

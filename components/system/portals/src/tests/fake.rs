@@ -90,6 +90,8 @@ pub struct Fake {
     registered: Cell<bool>,
     /// Words of domain blocks before their tables that were written.
     pub words: RefCell<BTreeMap<(u16, i64), u64>>,
+    /// Activations that were described, and in how many words.
+    pub described: RefCell<BTreeMap<u32, usize>>,
     /// Instances that the name server was told of.
     pub named: RefCell<BTreeSet<u16>>,
 }
@@ -243,6 +245,7 @@ impl Fake {
             allocated: Cell::new(0),
             registered: Cell::new(false),
             words: RefCell::default(),
+            described: RefCell::default(),
             named: RefCell::default(),
         };
         for portal in layout.portals {
@@ -372,6 +375,9 @@ impl Machine for Fake {
             Ok(offset) => self.set_entry(domain, offset / 8, word, Published::by_layout()),
             Err(_) => drop(self.words.borrow_mut().insert((domain.0, offset), word)),
         }
+    }
+    fn describe_activation(&self, index: u32, words: &[(i64, u64)]) {
+        self.described.borrow_mut().insert(index, words.len());
     }
     fn fill_queue(&self, queue: u16, free: impl Iterator<Item = u32>) {
         let free: Vec<u32> = free.collect();

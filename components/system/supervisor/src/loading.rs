@@ -1,0 +1,172 @@
+//! Instances that come while the system runs, and any that go for good.
+//!
+//! One that goes dies first, as any other, and does not live again: behind its death one manager after the other forgets it, the
+//! memory manager last, which empties what the record says of it. Until then its number is nobody else's.
+
+use crate::component as imports;
+use crate::death::Reason;
+use crate::system::{INSTANCES, System, state};
+use crate::tell;
+use cairn::time::{now, ticks};
+use cairn::{Error, InstanceId, environment, privileged};
+use cairn_abi::record::Instance;
+use cairn_supervisor::instances::Phase;
+use core::sync::atomic::Ordering::Relaxed;
+
+/// Between two looks whether what is in the way is gone.
+const LOOK_MICROSECONDS: u64 = 100;
+
+impl System {
+    /// An instance that was made, and was never begun, lives from now on.
+    pub fn begin_first(&self, instance: InstanceId) -> Result<(), Error> {
+        let record = self.made(instance)?;
+        if state(instance).is_present() {
+            return Err(Error::Busy);
+        }
+        let parent = self.instance(record.parent).ok_or(Error::NotAllowed)?;
+        if !state(parent.leader).is_alive() || state(parent.leader).retires.load(Relaxed) {
+            return Err(Error::Dead);
+        }
+        let Instance { threads, semaphores, locks, priority, .. } = *record;
+        let (parent, priority) = (parent.number, priority as u8);
+        imports::CONTROL.add_domain(instance, parent, threads, semaphores, locks, priority)?;
+        INSTANCES.add_domain(instance)?;
+        INSTANCES.enter(instance, Phase::Asleep);
+        privileged::set_alive(record.domain, true)?;
+        match record.on_demand {
+            0 if !self.start(record, Ok(())) => Err(Error::NotSupported),
+            _ => Ok(()),
+        }
+    }
+
+    /// An instance ends for good, whether it has begun or not.
+    pub fn retire(&self, instance: InstanceId) -> Result<(), Error> {
+        let record = self.made(instance)?;
+        let own = environment::startup().instance;
+        if record.essential != 0 || record.run_to_completion != 0 || instance == own {
+            return Err(Error::NotAllowed);
+        }
+        // What it has beside itself nobody can take.
+        let is_alone = record.leader == instance && record.next_fellow == InstanceId(0);
+        if !is_alone || self.has_devices(instance) || imports::DOMAIN_MEMORY.get().is_none() {
+            return Err(Error::NotSupported);
+        }
+        match self.user_of(record) {
+            Err(Error::NotFound | Error::BadArgument) => {}
+            Ok(_) => return Err(Error::Busy),
+            Err(error) => return Err(error),
+        }
+        self.end_for_good(record)
+    }
+
+    /// An instance that is connected to one, and lives or will; what that one has loaded ends with it, and does not count.
+    pub fn user_of(&self, record: &Instance) -> Result<&'static Instance, Error> {
+        let portals = imports::DOMAIN_PORTALS.get().ok_or(Error::NotSupported)?;
+        let mut from = InstanceId(1);
+        loop {
+            let user = self.in_portals(|| portals.user_of(record.number, from))?;
+            from = InstanceId(user.0 + 1);
+            let Ok(user) = self.made(user) else { continue };
+            let state = state(user.leader);
+            let is_over = matches!(state.phase(), Phase::Absent | Phase::Retiring)
+                || state.retires.load(Relaxed)
+                || state.phase() == Phase::Dead && state.due.load(Relaxed) == u64::MAX;
+            if !is_over && !self.descends(user, record.number) {
+                return Ok(user);
+            }
+        }
+    }
+
+    /// Whether an instance was loaded by another, or by one that this had loaded, and so on.
+    pub fn descends(&self, record: &'static Instance, from: InstanceId) -> bool {
+        let parent = |one: &&'static Instance| self.instance(one.parent);
+        core::iter::successors(Some(record), parent).skip(1).any(|one| one.number == from)
+    }
+
+    /// No next life: an instance that lives dies now, and retires when it is dead.
+    fn end_for_good(&self, record: &'static Instance) -> Result<(), Error> {
+        let state = state(record.number);
+        if !state.is_present() {
+            // The memory manager knows it only once it is whole.
+            let _ = self.unmap(record);
+        }
+        if state.is_alive() {
+            self.die(record.number, Reason::Retires);
+        } else if INSTANCES.retire(record.number) == Ok(()) {
+            state.look.store(0, Relaxed);
+        } else if state.phase() == Phase::Quarantined {
+            return Err(Error::Busy);
+        }
+        state.due.store(u64::MAX, Relaxed);
+        state.retires.store(true, Relaxed);
+        state.wanted.fetch_max(self.recovery_priority(record.number), Relaxed);
+        Ok(())
+    }
+
+    /// Ends a child of an instance that dies; whether there was one.
+    pub fn end_next_child(&self, parent: InstanceId) -> bool {
+        let mut children = self.children(parent);
+        let Some(child) = children.find(|child| !state(child.number).retires.load(Relaxed)) else {
+            return false;
+        };
+        let ended = self.end_for_good(child);
+        self.expect("end", child, ended);
+        ended.is_ok()
+    }
+
+    /// Whether an instance that is dead still has children, which have their quotas from it.
+    pub fn has_children(&self, parent: InstanceId) -> bool {
+        let wanted = state(parent).wanted.load(Relaxed);
+        let urge = |child: &Instance| state(child.number).wanted.fetch_max(wanted, Relaxed);
+        self.children(parent).map(urge).count() > 0
+    }
+
+    /// One step of forgetting an instance that is dead for good.
+    pub fn retire_some(&self, record: &'static Instance) {
+        let (instance, parent) = (record.number, record.parent);
+        let state = state(instance);
+        if self.end_next_child(instance) {
+            return;
+        }
+        // What is to be told of it has its name.
+        if self.has_children(instance) || tell::is_of(instance) {
+            return state.look.store(now() + ticks(LOOK_MICROSECONDS), Relaxed);
+        }
+        let (Some(portals), Some(memory)) =
+            (imports::DOMAIN_PORTALS.get(), imports::DOMAIN_MEMORY.get())
+        else {
+            return;
+        };
+        let cursor = &state.cursor;
+        let step = match cursor.load(Relaxed) {
+            AT_SCHEDULER => imports::CONTROL.retire_domain(instance, parent).map(|()| AT_MEMORY),
+            AT_MEMORY => memory.retire(instance).map(|()| {
+                // Whoever waits for it sees this.
+                let _ = INSTANCES.retire_domain(instance);
+                0
+            }),
+            from => match self.in_portals(|| portals.retire_domain(instance, from)) {
+                Ok(0) => Ok(AT_SCHEDULER),
+                // The loader had not come so far.
+                Err(Error::BadArgument) => Ok(AT_SCHEDULER),
+                next => next,
+            },
+        };
+        match step {
+            Ok(0) => {}
+            Ok(next) => cursor.store(next, Relaxed),
+            // A thread that came since its death is sent away first, and has the time to leave.
+            Err(error) => {
+                INSTANCES.enter(instance, Phase::Sweeping);
+                state.look.store(now() + ticks(LOOK_MICROSECONDS), Relaxed);
+                if error != Error::Busy {
+                    self.expect("retire", record, Err(error));
+                }
+            }
+        }
+    }
+}
+
+/// The scheduler's turn to forget an instance, then the memory manager's. Before, the cursor is the portal manager's.
+const AT_SCHEDULER: u64 = u64::MAX - 1;
+const AT_MEMORY: u64 = u64::MAX;
